@@ -1,0 +1,186 @@
+"""Facts: what happened, one row per run, attempt, verdict, fault or duration; the tables that marts count."""
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from pytest_kmigrate.analysis import schemas
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.verdict import Kind, Outcome
+
+NONE = "none"
+"""Shown where a condition is empty: no fault was injected, a run claims no requirement."""
+
+CONDITION = ("profile", "provider", "kafka", "topology")
+FAULTS = ("fault", "phase")
+
+_NS_PER_MS = 1_000_000
+_FAULT_KINDS = (
+    EventKind.FAULT_BEGAN,
+    EventKind.FAULT_WITNESSED,
+    EventKind.FAULT_NOT_WITNESSED,
+    EventKind.FAULT_HEALED,
+)
+
+
+def weight() -> Column:
+    """How bad ``outcome`` is, as a number: the model's order, a SAFETY violation above other ones."""
+    ranks = F.create_map(*[F.lit(part) for outcome in Outcome for part in (outcome.name, int(outcome) * 2)])
+    return ranks[F.col("outcome")] + F.when(F.col("kind") == Kind.SAFETY.value, 1).otherwise(0)
+
+
+def verdicts(runs: DataFrame, staged: DataFrame, unreadable: DataFrame) -> DataFrame:
+    """One row per verdict of every good run, and one for each thing that makes a run's verdicts incomplete.
+
+    A run that was interrupted, that judged nothing, or whose verdicts cannot all be read can be at best INCONCLUSIVE,
+    and still be VIOLATES: what was seen stays seen.
+    """
+    judged = staged.join(runs.select("folder"), "folder", "left_semi")
+    interrupted = runs.where(~F.col("is_complete")).select("folder")
+    silent = runs.where("is_complete").join(judged, "folder", "left_anti").join(unreadable, "folder", "left_anti")
+    damaged = unreadable.join(runs.select("folder"), "folder", "left_semi").select("folder").distinct()
+    added = (
+        _inconclusive(interrupted, "run finished", Kind.HARNESS, "interrupted: the run has no manifest.json")
+        .unionByName(_inconclusive(silent, "anything judged", Kind.VACUOUS, "the run has no verdict"))
+        .unionByName(
+            _inconclusive(damaged, "verdicts readable", Kind.HARNESS, "a line of verdicts.jsonl is set aside: damaged")
+        )
+    )
+    columns = schemas.TABLES["verdicts"].names
+    return judged.select(*columns).unionByName(added.select(*columns))
+
+
+def _inconclusive(folders: DataFrame, check: str, kind: Kind, summary: str) -> DataFrame:
+    values = {"check": check, "outcome": Outcome.INCONCLUSIVE.name, "kind": kind.value, "summary": summary, "count": 0}
+    fields = schemas.TABLES["verdicts"].fields[1:]
+    empty = {"requirements": F.array(), "known_bugs": F.array()}
+    columns = [
+        empty.get(each.name, F.lit(values.get(each.name))).cast(each.dataType).alias(each.name) for each in fields
+    ]
+    return folders.select("folder", *columns)
+
+
+def phases(events: DataFrame) -> DataFrame:
+    """Events with two columns more: the ``phase`` the run was in, and ``data`` read."""
+    read = events.withColumn("data", F.from_json("data", schemas.EVENT_DATA))
+    until_now = Window.partitionBy("folder").orderBy("seq")
+    entered = F.when(F.col("kind") == EventKind.PHASE.value, F.col("data.phase"))
+    return read.withColumn("phase", F.coalesce(F.last(entered, ignorenulls=True).over(until_now), F.lit("unknown")))
+
+
+def faults(in_phases: DataFrame) -> DataFrame:
+    """One row per fault: what it was, in which phase it began, and whether a witness saw it bite."""
+    of_faults = in_phases.where(F.col("kind").isin([kind.value for kind in _FAULT_KINDS]))
+
+    def told_by(kind: EventKind, value: Column) -> Column:
+        return F.max(F.when(F.col("kind") == kind.value, value))
+
+    began = {name: F.col(f"data.{name}") for name in ("fault", "effect", "targets", "trigger")}
+    return (
+        of_faults.groupBy("folder", F.col("data.fault_id").alias("fault_id"))
+        .agg(
+            *[told_by(EventKind.FAULT_BEGAN, value).alias(name) for name, value in began.items()],
+            told_by(EventKind.FAULT_BEGAN, F.col("phase")).alias("phase"),
+            told_by(EventKind.FAULT_BEGAN, F.col("at_ns")).alias("began_ns"),
+            told_by(EventKind.FAULT_HEALED, F.col("at_ns")).alias("healed_ns"),
+            F.bool_or(F.col("kind") == EventKind.FAULT_WITNESSED.value).alias("is_witnessed"),
+            F.max("data.witness").alias("witness"),
+            told_by(EventKind.FAULT_BEGAN, F.col("seq")).alias("seq"),
+        )
+        .where(F.col("fault").isNotNull())
+    )
+
+
+def conditions(runs: DataFrame, of_faults: DataFrame) -> DataFrame:
+    """Runs with their faults, and the phases these began in, as two texts: runs with equal ones were treated alike."""
+    in_order = F.sort_array(F.collect_list(F.struct("seq", "fault", "phase")))
+    listed = of_faults.groupBy("folder").agg(in_order.alias("_faults"))
+
+    def text(name: str) -> Column:
+        return F.coalesce(F.concat_ws(" + ", F.array_distinct(F.col(f"_faults.{name}"))), F.lit(NONE)).alias(name)
+
+    joined = runs.join(listed, "folder", "left")
+    return joined.select(*runs.columns, *[F.when(F.col("_faults").isNull(), NONE).otherwise(text(n)).alias(n) for n in FAULTS])
+
+
+def durations(in_phases: DataFrame) -> DataFrame:
+    """One row per thing that took time: the whole run, each phase it was in, each step of the migration."""
+    whole = in_phases.groupBy("folder").agg(F.lit(0).cast("long").alias("began_ns"), F.max("at_ns").alias("ended_ns"))
+    run = whole.select("folder", F.lit("run").alias("what"), F.lit("whole run").alias("name"), "began_ns", "ended_ns")
+    entered = in_phases.where(F.col("kind") == EventKind.PHASE.value).join(
+        whole.select("folder", F.col("ended_ns").alias("_end_ns")), "folder"
+    )
+    next_phase_ns = F.lead("at_ns").over(Window.partitionBy("folder").orderBy("seq"))
+    phase = entered.select(
+        "folder",
+        F.lit("phase").alias("what"),
+        F.col("phase").alias("name"),
+        F.col("at_ns").alias("began_ns"),
+        F.coalesce(next_phase_ns, F.col("_end_ns")).alias("ended_ns"),
+    )
+    took_ms = ((F.col("ended_ns") - F.col("began_ns")) / _NS_PER_MS).alias("took_ms")
+    every = run.unionByName(phase).unionByName(_steps(in_phases))
+    return every.select("folder", "what", "name", "began_ns", took_ms)
+
+
+def _steps(in_phases: DataFrame) -> DataFrame:
+    """Steps that began and ended; one that never ended took no known time."""
+    edges = in_phases.where(F.col("kind").isin(EventKind.STEP_BEGAN.value, EventKind.STEP_ENDED.value))
+    same_step = Window.partitionBy("folder", "data.step").orderBy("seq")
+    ended_ns = F.when(F.lead("kind").over(same_step) == EventKind.STEP_ENDED.value, F.lead("at_ns").over(same_step))
+    paired = edges.select(
+        "folder",
+        F.lit("step").alias("what"),
+        F.col("data.step").alias("name"),
+        F.col("at_ns").alias("began_ns"),
+        ended_ns.alias("ended_ns"),
+        "kind",
+    )
+    return paired.where((F.col("kind") == EventKind.STEP_BEGAN.value) & F.col("ended_ns").isNotNull()).drop("kind")
+
+
+def attempts(runs_with_conditions: DataFrame, of_verdicts: DataFrame, of_durations: DataFrame) -> DataFrame:
+    """One row per run of a test: its worst outcome, numbered among the runs of this test on the same cluster shape."""
+    violated = F.col("outcome") == Outcome.VIOLATES.name
+    bugs = F.array_sort(F.array_distinct(F.flatten(F.collect_list(F.when(violated, F.col("known_bugs"))))))
+    worst = F.max(F.struct(weight().alias("weight"), "outcome", "kind", "check", "summary"))
+    merged = of_verdicts.groupBy("folder").agg(worst.alias("_worst"), bugs.alias("known_bugs"))
+    whole = of_durations.where(F.col("what") == "run").select("folder", F.col("took_ms").alias("duration_ms"))
+    number = F.row_number().over(Window.partitionBy("test_id", *CONDITION).orderBy("started_at", "run_id"))
+    return (
+        runs_with_conditions.join(merged, "folder")
+        .join(whole, "folder", "left")
+        .select(
+            "*",
+            number.alias("attempt"),
+            *[F.col(f"_worst.{name}").alias(name) for name in ("outcome", "kind", "check", "summary")],
+        )
+        .select(*schemas.TABLES["attempts"].names)
+    )
+
+
+def requirement_attempts(of_attempts: DataFrame, runs: DataFrame, of_verdicts: DataFrame) -> DataFrame:
+    """One row per run and requirement: the worst verdict on it.
+
+    A verdict that names no requirement speaks for all the run claims; a claimed requirement that nothing judged is
+    INCONCLUSIVE, for its check may simply never have been reached.
+    """
+    claimed = runs.select("folder", F.col("requirements").alias("_claimed"))
+    named = F.when(F.size("requirements") > 0, F.col("requirements")).otherwise(F.col("_claimed"))
+    judged = of_verdicts.join(claimed, "folder").select(
+        "folder", F.explode_outer(named).alias("requirement"), "outcome", "kind"
+    )
+    unjudged = claimed.select(
+        "folder",
+        F.explode("_claimed").alias("requirement"),
+        F.lit(Outcome.INCONCLUSIVE.name).alias("outcome"),
+        F.lit(Kind.VACUOUS.value).alias("kind"),
+    ).join(judged, ["folder", "requirement"], "left_anti")
+    per_requirement = (
+        judged.unionByName(unjudged)
+        .withColumn("requirement", F.coalesce("requirement", F.lit(NONE)))
+        .groupBy("folder", "requirement")
+        .agg(F.max(F.struct(weight().alias("weight"), "outcome", "kind")).alias("_worst"))
+        .select("folder", "requirement", "_worst.outcome", "_worst.kind")
+    )
+    context = of_attempts.select("folder", "test_id", *CONDITION, *FAULTS, "duration_ms")
+    return context.join(per_requirement, "folder").select(*schemas.TABLES["requirement_attempts"].names)

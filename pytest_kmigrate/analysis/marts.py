@@ -1,0 +1,168 @@
+"""Marts: what people look at. Flakiness, requirements, causes, consistency and durations over many runs."""
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from pytest_kmigrate.analysis import schemas
+from pytest_kmigrate.analysis.facts import CONDITION, FAULTS, weight
+from pytest_kmigrate.analysis.intervals import wilson_95
+from pytest_kmigrate.model.verdict import Kind, Outcome
+
+CELL = ("test_id", "requirement", *CONDITION, *FAULTS)
+
+
+def cells(requirement_attempts: DataFrame) -> DataFrame:
+    """One row per test, requirement and condition: the grain at which flaky is decided."""
+    return _statistics(_with_flaky_cells(requirement_attempts, CELL), CELL)
+
+
+def tests(attempts: DataFrame) -> DataFrame:
+    """One row per test and cluster shape, over all its faults and phases; flaky when one of its cells is."""
+    cell = ("test_id", *CONDITION, *FAULTS)
+    return _statistics(_with_flaky_cells(attempts, cell), ("test_id", *CONDITION))
+
+
+def requirements(requirement_attempts: DataFrame) -> DataFrame:
+    """One row per requirement, profile and Kafka version, over all tests that speak about it."""
+    return _statistics(_with_flaky_cells(requirement_attempts, CELL), ("requirement", "profile", "kafka"))
+
+
+def _with_flaky_cells(rows: DataFrame, cell: tuple[str, ...]) -> DataFrame:
+    """Mark the rows of flaky cells: both answers under equal conditions, none of them a SAFETY violation."""
+    alike = Window.partitionBy(*cell)
+    both = (F.count_if(_is(Outcome.CONFORMS)).over(alike) > 0) & (F.count_if(_is(Outcome.VIOLATES)).over(alike) > 0)
+    return rows.withColumn("_in_flaky_cell", both & (F.count_if(_is_safety_violation()).over(alike) == 0))
+
+
+def _statistics(rows: DataFrame, keys: tuple[str, ...]) -> DataFrame:
+    """Counts, pass rate with its interval, durations and standing per group of ``keys``.
+
+    INCONCLUSIVE is counted apart: the pass rate is that of the runs which gave an answer, so a weak harness never
+    looks like a flaky Kafka. Durations are those of runs with an answer, for the same reason.
+    """
+    is_answer = _is(Outcome.CONFORMS) | _is(Outcome.VIOLATES)
+    answered_ms = F.when(is_answer, F.col("duration_ms"))
+    low, high = wilson_95(F.col("conforming"), F.col("conforming") + F.col("violating"))
+    counted = rows.groupBy(*keys).agg(
+        F.count("*").alias("runs"),
+        F.count_if(_is(Outcome.CONFORMS)).alias("conforming"),
+        F.count_if(_is(Outcome.VIOLATES)).alias("violating"),
+        F.count_if(_is(Outcome.INCONCLUSIVE)).alias("inconclusive"),
+        F.count_if(_is(Outcome.NOT_APPLICABLE)).alias("not_applicable"),
+        F.count_if(_is_safety_violation()).alias("safety_violations"),
+        F.percentile(answered_ms, F.lit(0.5)).alias("duration_median_ms"),
+        F.percentile(answered_ms, F.lit(0.9)).alias("duration_p90_ms"),
+        F.bool_or("_in_flaky_cell").alias("_has_flaky_cell"),
+    )
+    answers = F.col("conforming") + F.col("violating")
+    return (
+        counted.withColumn("pass_rate", F.when(answers > 0, F.col("conforming") / answers))
+        .withColumn("pass_rate_low", low)
+        .withColumn("pass_rate_high", high)
+        .withColumn("is_flaky", F.col("_has_flaky_cell") & (F.col("safety_violations") == 0))
+        .withColumn("standing", _standing())
+        .drop("_has_flaky_cell")
+    )
+
+
+def _standing() -> Column:
+    """What a group amounts to, worst first; VARIES: both answers, but never under equal conditions."""
+    return (
+        F.when(F.col("safety_violations") > 0, "SAFETY")
+        .when(F.col("is_flaky"), "FLAKY")
+        .when((F.col("violating") > 0) & (F.col("conforming") > 0), "VARIES")
+        .when(F.col("violating") > 0, Outcome.VIOLATES.name)
+        .when(F.col("conforming") > 0, Outcome.CONFORMS.name)
+        .when(F.col("inconclusive") > 0, Outcome.INCONCLUSIVE.name)
+        .otherwise(Outcome.NOT_APPLICABLE.name)
+    )
+
+
+def fault_effects(faults: DataFrame, attempts: DataFrame) -> DataFrame:
+    """One row per fault, phase and version: how often it was injected, seen to bite, and how those runs ended."""
+    ends = attempts.select("folder", "kafka", "outcome")
+    return (
+        faults.join(ends, "folder")
+        .groupBy("fault", "phase", "kafka")
+        .agg(
+            F.count("*").alias("injected"),
+            F.count_if("is_witnessed").alias("witnessed"),
+            _runs_that(Outcome.CONFORMS).alias("conforming"),
+            _runs_that(Outcome.VIOLATES).alias("violating"),
+        )
+    )
+
+
+def bugs(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
+    """One row per named Kafka bug and version that a violation was explained by."""
+    runs = attempts.select("folder", "kafka", "test_id")
+    named = (
+        verdicts.where(_is(Outcome.VIOLATES)).join(runs, "folder").withColumn("bug", F.explode("known_bugs"))
+    )
+    return named.groupBy("bug", "kafka").agg(
+        F.count_distinct("folder").alias("runs"),
+        F.array_sort(F.collect_set("kind")).alias("kinds"),
+        F.array_sort(F.collect_set("check")).alias("checks"),
+        F.array_sort(F.array_distinct(F.flatten(F.collect_list("requirements")))).alias("requirements"),
+        F.array_sort(F.collect_set("test_id")).alias("tests"),
+        F.min("summary").alias("example"),
+    )
+
+
+def consistency(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
+    """One row per version, topology and check: its verdicts merged, the anomalies of all of them added up."""
+    worst = F.max(F.struct(weight().alias("weight"), "outcome", "summary"))
+    return (
+        verdicts.join(attempts.select("folder", "kafka", "topology"), "folder")
+        .groupBy("kafka", "topology", "check")
+        .agg(
+            worst.alias("_worst"),
+            F.count("*").alias("verdicts"),
+            F.count_if(_is(Outcome.CONFORMS)).alias("conforming"),
+            F.count_if(_is(Outcome.VIOLATES)).alias("violating"),
+            F.count_if(_is(Outcome.INCONCLUSIVE)).alias("inconclusive"),
+            F.count_if(_is(Outcome.NOT_APPLICABLE)).alias("not_applicable"),
+            F.coalesce(F.sum(F.when(_is(Outcome.VIOLATES), F.col("count"))), F.lit(0)).alias("anomalies"),
+        )
+        .select("*", F.col("_worst.outcome").alias("outcome"), F.col("_worst.summary").alias("example"))
+        .select(*schemas.TABLES["consistency"].names)
+    )
+
+
+def consistency_facts(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
+    """One row per version, topology, check and number that check reported: its total and its largest value."""
+    told = verdicts.select("folder", "check", F.explode(F.from_json("facts", schemas.FACTS_MAP)).alias("fact", "text"))
+    number = F.col("text").try_cast("double")
+    return (
+        told.withColumn("_number", number)
+        .where(F.col("_number").isNotNull() & ~F.isnan("_number"))
+        .join(attempts.select("folder", "kafka", "topology"), "folder")
+        .groupBy("kafka", "topology", "check", "fact")
+        .agg(F.count("*").alias("verdicts"), F.sum("_number").alias("total"), F.max("_number").alias("largest"))
+    )
+
+
+def duration_statistics(durations: DataFrame, attempts: DataFrame) -> DataFrame:
+    """One row per version, topology and timed thing: how often, median, 90 % and longest."""
+    return (
+        durations.join(attempts.select("folder", "kafka", "topology"), "folder")
+        .groupBy("kafka", "topology", "what", "name")
+        .agg(
+            F.count("took_ms").alias("times"),
+            F.percentile("took_ms", F.lit(0.5)).alias("median_ms"),
+            F.percentile("took_ms", F.lit(0.9)).alias("p90_ms"),
+            F.max("took_ms").alias("largest_ms"),
+        )
+    )
+
+
+def _is(outcome: Outcome) -> Column:
+    return F.col("outcome") == outcome.name
+
+
+def _is_safety_violation() -> Column:
+    return _is(Outcome.VIOLATES) & F.col("kind").eqNullSafe(Kind.SAFETY.value)
+
+
+def _runs_that(outcome: Outcome) -> Column:
+    return F.count_distinct(F.when(_is(outcome), F.col("folder")))

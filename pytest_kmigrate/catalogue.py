@@ -1,0 +1,122 @@
+"""The requirements of each profile, and the known bugs of released Kafka: data the package carries, read once."""
+
+import difflib
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from pytest_kmigrate.model.errors import WrongUseError
+
+PROFILES = ("kip-866", "kip-866-draft", "kip-125", "kip-500", "kip-778")
+"""The documents one can certify against; the two revisions of KIP-866 are never mixed."""
+
+_FOLDER = Path(__file__).parent / "requirements"
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One testable sentence of a document; ``id`` is never reused."""
+
+    id: str
+    profile: str
+    area: str
+    level: Literal["MUST", "SHOULD", "MAY"]
+    statement: str
+    section: str
+    """Heading of the document that the sentence comes from."""
+    observe: str
+    """What shows from outside whether it holds."""
+    testability: Literal["blackbox", "wire", "whitebox", "paper"]
+    real_kafka: str
+    """What Apache Kafka does: ``conforms``, or how it is known to deviate and where that was seen."""
+    covered_by: str | None = None
+    """The requirement that says the same; counted once, there."""
+    final: str | None = None
+    """Draft only: how the final revision stands to it."""
+
+
+@dataclass(frozen=True)
+class KnownBug:
+    """A migration bug of released Kafka, with the releases that have it."""
+
+    id: str
+    signature: str
+    """What a checker calls what it sees."""
+    area: str
+    symptom: str
+    broken: tuple[str, ...]
+    """Release ranges such as ``>=3.4.0,<=3.6.1``; a release is broken if any matches."""
+    fixed_in: tuple[str, ...]
+    """The first fixed release of each line; empty if there is none."""
+    severity: int
+    """1 (noise in a log) to 5 (data lost or the migration impossible)."""
+    reachability: Literal["blackbox", "race", "byteman"]
+    verified: bool
+    """Whether real processes of a broken release showed it."""
+    also: tuple[str, ...] = ()
+    """Other names in trackers."""
+
+    def breaks(self, version: Version) -> bool:
+        """Whether a release has the bug."""
+        return any(SpecifierSet(releases).contains(version, prereleases=True) for releases in self.broken)
+
+
+@lru_cache
+def requirements(profile: str) -> tuple[Requirement, ...]:
+    """All requirements of a profile, in the order of its document."""
+    if profile not in PROFILES:
+        raise WrongUseError(_unknown("a profile", profile, PROFILES, ", ".join(PROFILES)))
+    return tuple(Requirement(profile=profile, **row) for row in _rows(f"{profile}.toml", "requirement"))
+
+
+def requirement(requirement_id: str) -> Requirement:
+    """The requirement of this id, whichever its profile."""
+    known = _by_id()
+    if requirement_id not in known:
+        raise WrongUseError(_unknown("a requirement id", requirement_id, known, "`kmigrate requirements` lists them"))
+    return known[requirement_id]
+
+
+@lru_cache
+def all_known_bugs() -> tuple[KnownBug, ...]:
+    """Every known bug, in the order of the file."""
+    return tuple(_known_bug(row) for row in _rows("known-bugs.toml", "bug"))
+
+
+def known_bugs(signature: str, version: str) -> tuple[KnownBug, ...]:
+    """The bugs that look like ``signature`` and that this release has.
+
+    None for a distribution given by path or image: what it was built from is not known, so no bug excuses it.
+    """
+    try:
+        release = Version(version)
+    except InvalidVersion:
+        return ()
+    return tuple(bug for bug in all_known_bugs() if bug.signature == signature and bug.breaks(release))
+
+
+@lru_cache
+def _by_id() -> dict[str, Requirement]:
+    return {each.id: each for profile in PROFILES for each in requirements(profile)}
+
+
+def _known_bug(row: dict[str, Any]) -> KnownBug:
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+    return KnownBug(**values)
+
+
+def _rows(file: str, table: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = tomllib.loads((_FOLDER / file).read_text(encoding="utf-8"))[table]
+    return rows
+
+
+def _unknown(what: str, got: str, known: Iterable[str], hint: str) -> str:
+    near = difflib.get_close_matches(got, list(known), n=1)
+    suggestion = f'did you mean "{near[0]}"? ' if near else ""
+    return f'expected {what}, got "{got}"; {suggestion}{hint}'

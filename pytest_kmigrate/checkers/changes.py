@@ -1,0 +1,223 @@
+"""Changes: what a sequence of metadata changes leaves admissible, subject by subject."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.image import MetadataImage
+
+Slot = tuple[str, str, str]
+"""One thing that holds one value: family, key, and the part of it ("" for its existence)."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one change makes of one slot; None: absent."""
+
+    slot: Slot
+    value: object
+
+
+@dataclass
+class State:
+    """What may hold of one slot after all changes: what was acknowledged last, and what may have come about."""
+
+    ABSENT: ClassVar[str] = "absent"
+
+    slot: Slot
+    last: Event
+    acknowledged: list[tuple[object, Event]] = field(default_factory=list)
+    indefinite: list[object] = field(default_factory=list)
+
+    @property
+    def family(self) -> str:
+        """The family of metadata it belongs to."""
+        return self.slot[0]
+
+    @property
+    def topic(self) -> str:
+        """The topic that it belongs to; "" for what belongs to no topic."""
+        family, key, _ = self.slot
+        if family == "configs":
+            return key.removeprefix("topic:") if key.startswith("topic:") else ""
+        return key if family in {"topics", "partitions"} else ""
+
+    @property
+    def subject(self) -> str:
+        """Such as "topics orders" or "configs topic:orders retention.ms"."""
+        return " ".join(part for part in self.slot if part)
+
+    @property
+    def is_acknowledged(self) -> bool:
+        """Whether some change of it was acknowledged, so that something must hold."""
+        return bool(self.acknowledged)
+
+    @property
+    def admissible(self) -> list[object]:
+        """Every value that may hold."""
+        return [*(value for value, _ in self.acknowledged), *self.indefinite]
+
+    @property
+    def expected(self) -> str:
+        """The admissible values in words."""
+        return " or ".join(dict.fromkeys(self.told(value) for value in self.admissible))
+
+    def told(self, value: object) -> str:
+        """One value in words."""
+        if value is None:
+            return self.ABSENT
+        return "present" if value is True else repr(value)
+
+    def observed_in(self, image: MetadataImage) -> object:
+        """What an image holds of it."""
+        family, key, part = self.slot
+        return _OBSERVED[family](image, key, part)
+
+    def add(self, effect: Effect, event: Event) -> None:
+        """Take one more change in; changes come in the order of their ends."""
+        if event.data.get("outcome") == "indefinite":
+            self.indefinite.append(effect.value)
+            return
+        overlapping = [(value, other) for value, other in self.acknowledged if other.at_ns > began_ns(event)]
+        self.acknowledged = [*overlapping, (effect.value, event)]
+        self.last = event
+
+
+def began_ns(event: Event) -> int:
+    """When what the event reports began; when it was recorded, if it does not say."""
+    began = event.data.get("began_ns")
+    return began if isinstance(began, int) else event.at_ns
+
+
+def has_failed(event: Event) -> bool:
+    """Whether a change was definitely refused."""
+    return event.data.get("outcome") == "failed"
+
+
+def admissible_states(events: Iterable[Event]) -> list[State]:
+    """The state of every slot that the changes touched; failed ones change nothing."""
+    states: dict[Slot, State] = {}
+    for event in events:
+        if has_failed(event):
+            continue
+        for effect in _effects(event, states):
+            states.setdefault(effect.slot, State(effect.slot, event)).add(effect, event)
+    return list(states.values())
+
+
+def _effects(event: Event, states: Mapping[Slot, State]) -> Iterator[Effect]:
+    change, subject = str(event.data.get("change")), str(event.data.get("subject"))
+    wanted = event.data.get("wanted")
+    values: Mapping[str, object] = wanted if isinstance(wanted, Mapping) else {}
+    if change not in _EFFECTS:
+        raise WrongUseError(f"event {event.seq}: expected a change out of {', '.join(_EFFECTS)}, got {change!r}")
+    yield from _EFFECTS[change](subject, values)
+    if change == "delete-topic":
+        # Whatever else was said of the topic went with it.
+        said = [slot for slot, state in states.items() if state.topic == subject and slot[2]]
+        gone = dict.fromkeys([("partitions", subject, "count"), *said])
+        yield from (Effect(slot, None) for slot in gone)
+
+
+def _create_topic(subject: str, wanted: Mapping[str, object]) -> Iterator[Effect]:
+    yield Effect(("topics", subject, ""), True)
+    for part in ("partitions", "replication"):
+        asked = wanted.get(part)
+        if isinstance(asked, int) and asked > 0:
+            yield Effect(("partitions", subject, "count" if part == "partitions" else part), asked)
+
+
+def _delete_topic(subject: str, _: Mapping[str, object]) -> Iterator[Effect]:
+    yield Effect(("topics", subject, ""), None)
+
+
+def _add_partitions(subject: str, wanted: Mapping[str, object]) -> Iterator[Effect]:
+    yield Effect(("partitions", subject, "count"), wanted.get("partitions"))
+
+
+def _alter_config(subject: str, wanted: Mapping[str, object]) -> Iterator[Effect]:
+    for key, value in wanted.items():
+        yield Effect(("configs", subject, key), None if value is None else str(value))
+
+
+def _set_acl(subject: str, wanted: Mapping[str, object]) -> Iterator[Effect]:
+    yield Effect(("acls", subject, str(wanted.get("binding"))), True)
+
+
+def _remove_acl(subject: str, wanted: Mapping[str, object]) -> Iterator[Effect]:
+    yield Effect(("acls", subject, str(wanted.get("binding"))), None)
+
+
+def _set_quota(subject: str, wanted: Mapping[str, object]) -> Iterator[Effect]:
+    for key, value in wanted.items():
+        yield Effect(("quotas", subject, key), float(str(value)) if value is not None else None)
+
+
+def _set_scram(subject: str, wanted: Mapping[str, object]) -> Iterator[Effect]:
+    yield Effect(("scram", subject, ""), wanted.get("iterations"))
+
+
+def _remove_scram(subject: str, _: Mapping[str, object]) -> Iterator[Effect]:
+    yield Effect(("scram", subject, ""), None)
+
+
+_EFFECTS: dict[str, Callable[[str, Mapping[str, object]], Iterator[Effect]]] = {
+    "create-topic": _create_topic,
+    "delete-topic": _delete_topic,
+    "add-partitions": _add_partitions,
+    "alter-config": _alter_config,
+    "set-acl": _set_acl,
+    "remove-acl": _remove_acl,
+    "set-quota": _set_quota,
+    "set-scram": _set_scram,
+    "remove-scram": _remove_scram,
+}
+
+
+def _topic_in(image: MetadataImage, key: str, _: str) -> object:
+    return True if key in image.topics else None
+
+
+def _partitions_in(image: MetadataImage, key: str, part: str) -> object:
+    of_topic = [value for name, value in image.partitions.items() if name.rpartition("-")[0] == key]
+    if part == "count" or not of_topic:
+        return len(of_topic) or None
+    sizes = {_settled_replicas(value) for value in of_topic}
+    return sizes.pop() if len(sizes) == 1 else f"unequal: {sorted(sizes)}"
+
+
+def _settled_replicas(partition: Mapping[str, object]) -> int:
+    """How many replicas a partition has apart from those that a reassignment is still adding."""
+    replicas, adding = partition.get("replicas"), partition.get("adding")
+    held = set(replicas) if isinstance(replicas, list | tuple) else set()
+    return len(held - (set(adding) if isinstance(adding, list | tuple) else set()))
+
+
+def _config_in(image: MetadataImage, key: str, part: str) -> object:
+    return image.configs.get(key, {}).get(part)
+
+
+def _acl_in(image: MetadataImage, key: str, part: str) -> object:
+    return True if part in image.acls.get(key, []) else None
+
+
+def _quota_in(image: MetadataImage, key: str, part: str) -> object:
+    held = image.quotas.get(key, {}).get(part)
+    return None if held is None else float(held)
+
+
+def _scram_in(image: MetadataImage, key: str, _: str) -> object:
+    held = image.scram.get(key)
+    return None if held is None else held.get("iterations")
+
+
+_OBSERVED: dict[str, Callable[[MetadataImage, str, str], object]] = {
+    "topics": _topic_in,
+    "partitions": _partitions_in,
+    "configs": _config_in,
+    "acls": _acl_in,
+    "quotas": _quota_in,
+    "scram": _scram_in,
+}

@@ -1,0 +1,93 @@
+"""Checks: what a test asks of its run, one constructor per checker; the checker's docstring says what it means."""
+
+from collections.abc import Sequence
+
+from pytest_kmigrate.model.checks import Check
+from pytest_kmigrate.model.phase import Phase
+
+
+def no_acked_record_lost() -> Check:
+    """Every acknowledged record is read back at the end."""
+    return Check("no_acked_record_lost")
+
+
+def no_phantom_record() -> Check:
+    """Every record read was sent by a producer of ours."""
+    return Check("no_phantom_record")
+
+
+def order_kept_per_partition() -> Check:
+    """Records of one idempotent producer lie in each partition in the order of their sends."""
+    return Check("order_kept_per_partition")
+
+
+def no_duplicate_from_idempotent_producer() -> Check:
+    """No record of an idempotent producer is in its partition twice."""
+    return Check("no_duplicate_from_idempotent_producer")
+
+
+def no_offset_given_twice() -> Check:
+    """No offset was given to two records, and no record moved."""
+    return Check("no_offset_given_twice")
+
+
+def consumer_positions_never_run_backwards() -> Check:
+    """Consumers read on; assigned anew, they start no lower than their group had committed."""
+    return Check("consumer_positions_never_run_backwards")
+
+
+def committed_offsets_never_run_backwards() -> Check:
+    """A group's committed offsets only rise."""
+    return Check("committed_offsets_never_run_backwards")
+
+
+def longest_time_without_acked_write(at_most_s: float | None = None) -> Check:
+    """Measures the longest time in which nobody's write was acknowledged; with a limit, demands it."""
+    return Check("longest_time_without_acked_write", {} if at_most_s is None else {"at_most_s": at_most_s})
+
+
+def one_active_controller_per_epoch() -> Check:
+    """No epoch has two active controllers."""
+    return Check("one_active_controller_per_epoch")
+
+
+def controller_epoch_never_falls() -> Check:
+    """The controller epoch never goes down."""
+    return Check("controller_epoch_never_falls")
+
+
+def migration_state_moves_along_legal_edges() -> Check:
+    """ZkMigrationState moves forward and skips nothing."""
+    return Check("migration_state_moves_along_legal_edges")
+
+
+def phase_reached(phase: Phase | str) -> Check:
+    """The migration came to this phase."""
+    return Check("phase_reached", {"phase": phase.name if isinstance(phase, Phase) else phase})
+
+
+def every_fault_was_witnessed() -> Check:
+    """Every fault was seen to bite."""
+    return Check("every_fault_was_witnessed")
+
+
+def no_unexpected_death() -> Check:
+    """No node died unasked."""
+    return Check("no_unexpected_death")
+
+
+def metadata_equivalent(
+    left: str, right: str, families: Sequence[str] | None = None, partition_fields: Sequence[str] | None = None
+) -> Check:
+    """Two images, by label, are equal value by value."""
+    arguments: dict[str, object] = {"left": left, "right": right}
+    if families is not None:
+        arguments["families"] = list(families)
+    if partition_fields is not None:
+        arguments["partition_fields"] = list(partition_fields)
+    return Check("metadata_equivalent", arguments)
+
+
+def acknowledged_metadata_changes_present(label: str) -> Check:
+    """Every acknowledged metadata change is in the image of this label."""
+    return Check("acknowledged_metadata_changes_present", {"label": label})

@@ -1,0 +1,128 @@
+"""Claims: who was seen to be the active controller in which epoch, from events and from the controller znodes."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pytest_kmigrate.checkers.lives import life_at, life_starts_ns
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import History, ZnodeChange
+
+CONTROLLER = "/controller"
+CONTROLLER_EPOCH = "/controller_epoch"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sighting of an active controller; epochs compare only within one ``series``."""
+
+    at_ns: int
+    series: str
+    controller: int
+    epoch: int
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One sighting of an epoch that must never fall within its ``series``."""
+
+    at_ns: int
+    series: str
+    epoch: int
+    evidence: str
+
+
+def claims(history: History) -> list[Claim]:
+    """Who was active in which epoch, each life of the metadata log and each source a series of its own.
+
+    The event source "znode" reads two znodes one after the other, and between them both may have changed. Where the
+    znode series tells transactions, the two are paired by transaction instead, and those events are left out.
+    """
+    starts = life_starts_ns(history)
+    paired = list(_paired(history, starts))
+    seen = list(_from_events(history, starts, without_znodes=bool(paired)))
+    return sorted([*paired, *seen, *_kraft_claims(history, starts)], key=lambda each: each.at_ns)
+
+
+def epochs(history: History) -> list[Epoch]:
+    """Every epoch seen, by series: the znodes, and each controller's own metric.
+
+    Metrics are read node by node, and a deposed controller may believe in its old epoch for a while; so only the
+    epochs that one controller itself reports are a series. ``/controller_epoch`` outlives a revert, unless somebody
+    deleted it for that.
+    """
+    starts = life_starts_ns(history)
+    seen = [Epoch(c.at_ns, c.series, c.epoch, c.evidence) for c in _kraft_claims(history, starts)]
+    for claim in _from_events(history, starts, without_znodes=bool(_series(history, CONTROLLER_EPOCH))):
+        own = f"{claim.series}, controller {claim.controller}" if "metric" in claim.series else claim.series
+        seen.append(Epoch(claim.at_ns, own, claim.epoch, claim.evidence))
+    seen += [epoch for _, epoch in _znode_epochs(history, starts)]
+    return sorted(seen, key=lambda each: each.at_ns)
+
+
+def _from_events(history: History, starts: list[int], *, without_znodes: bool) -> Iterator[Claim]:
+    for event in history.of(EventKind.ACTIVE_CONTROLLER):
+        controller, epoch, source = (event.data.get(key) for key in ("controller", "epoch", "source"))
+        if isinstance(controller, int) and isinstance(epoch, int) and not (without_znodes and source == "znode"):
+            # ZooKeeper's epoch goes on over a revert; that of the metadata log begins anew with it.
+            series = f"{source}" if source == "znode" else f"{source}, life {life_at(starts, event.at_ns) + 1}"
+            yield Claim(event.at_ns, series, controller, epoch, f"event {event.seq}")
+
+
+def _kraft_claims(history: History, starts: list[int]) -> Iterator[Claim]:
+    """What /controller says of KRaft's own epoch; -1 is a ZooKeeper-mode controller."""
+    for change in _series(history, CONTROLLER):
+        controller, epoch = _claim_in(change)
+        if controller is not None and epoch is not None and epoch >= 0:
+            life = life_at(starts, change.at_ns) + 1
+            series = f"kraftControllerEpoch in {CONTROLLER}, life {life}"
+            yield Claim(change.at_ns, series, controller, epoch, _evidence(change))
+
+
+def _paired(history: History, starts: list[int]) -> Iterator[Claim]:
+    """Both znodes are written in one transaction at a take-over, so the same mzxid means: this one, in that epoch."""
+    by_transaction = {change.mzxid: epoch for change, epoch in _znode_epochs(history, starts) if change.mzxid >= 0}
+    for change in _series(history, CONTROLLER):
+        controller, _ = _claim_in(change)
+        epoch = by_transaction.get(change.mzxid)
+        if controller is not None and epoch is not None:
+            yield Claim(change.at_ns, epoch.series, controller, epoch.epoch, _evidence(change))
+
+
+def _znode_epochs(history: History, starts: list[int]) -> Iterator[tuple[ZnodeChange, Epoch]]:
+    last_life, was_deleted, generation = 0, False, 1
+    for change in _series(history, CONTROLLER_EPOCH):
+        epoch, life = _number(change.data), life_at(starts, change.at_ns)
+        was_deleted |= change.data is None
+        if epoch is None:
+            continue
+        generation += 1 if was_deleted and life != last_life else 0
+        last_life, was_deleted = life, False
+        again = f" (created {generation} times)" if generation > 1 else ""
+        yield change, Epoch(change.at_ns, CONTROLLER_EPOCH + again, epoch, _evidence(change))
+
+
+def _series(history: History, path: str) -> list[ZnodeChange]:
+    return [change for change in history.znodes if change.path == path]
+
+
+def _claim_in(change: ZnodeChange) -> tuple[int | None, int | None]:
+    try:
+        held = json.loads(change.data or "")
+    except ValueError:
+        return None, None
+    if not isinstance(held, dict):
+        return None, None
+    return _number(held.get("brokerid")), _number(held.get("kraftControllerEpoch"))
+
+
+def _number(text: object) -> int | None:
+    try:
+        return int(str(text))
+    except ValueError:
+        return None
+
+
+def _evidence(change: ZnodeChange) -> str:
+    return f"znode {change.path} version {change.version}"

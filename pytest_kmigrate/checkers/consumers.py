@@ -1,0 +1,115 @@
+"""Checks of consumers: positions and committed offsets never run backwards."""
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_kmigrate.checkers import kernels
+from pytest_kmigrate.checkers.findings import Found, chosen, told_each, total, violated, violation_at, where
+from pytest_kmigrate.checkers.grouping import groups, place, rows_of
+from pytest_kmigrate.checkers.moments import when
+from pytest_kmigrate.checkers.wording import counted, number
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive
+
+_OWN_READING = "its own reading so far"
+
+
+def consumer_positions_never_run_backwards(history: History) -> Verdict:
+    """A consumer reads each partition forwards; assigned anew, it starts no lower than its group had committed.
+
+    A step back is what a re-assignment looks like, and records read but not yet committed may then be read again: so a
+    member of a group may step back, or begin, anywhere at or above the committed offset. A consumer without a group
+    has nothing to go back to. Steps back in a group that committed nothing cannot be judged. Source:
+    K866-COMPAT-clients (committed offsets intact).
+    """
+    name = "consumer_positions_never_run_backwards"
+    reads = chosen(history.operations, OperationKind.CONSUME)
+    if not len(reads):
+        return inconclusive(name, Kind.VACUOUS, "no consumer read a record")
+    found, steps_back, unjudged = _positions(reads, history.operations.of(OperationKind.COMMIT))
+    facts = {"read": len(reads), "steps_back": steps_back, "steps_back_unjudged": unjudged}
+    if found:
+        text = f"{counted(total(found), 'read')} went back further than a re-assignment may: {where(found)}"
+        examples = told_each(found, lambda each, row: _told_position(history, each, row))
+        return violated(name, Kind.SAFETY, text, examples, total(found), **facts)
+    if unjudged:
+        text = f"{counted(unjudged, 'step')} back in groups without a recorded commit: nothing to hold them against"
+        return inconclusive(name, Kind.VACUOUS, text, **facts)
+    text = f"{counted(len(reads), 'read')} in order; {counted(steps_back, 'step')} back, none below a committed offset"
+    return conforms(name, text, **facts)
+
+
+def committed_offsets_never_run_backwards(history: History) -> Verdict:
+    """The offset a group commits in a partition is no lower than any acknowledged before that commit began.
+
+    Commits that overlap in time may be applied in either order and are not compared. Source: K866-COMPAT-clients.
+    """
+    name = "committed_offsets_never_run_backwards"
+    commits = chosen(history.operations, OperationKind.COMMIT)
+    if not len(commits):
+        return inconclusive(name, Kind.VACUOUS, "no offset was committed")
+    found = []
+    for group in groups(commits, "group", "topic", "partition"):
+        earlier, later = kernels.commits_run_back(group.outcome, group.offset, group.began_ns, group.ended_ns)
+        if len(later):
+            found.append(Found(_place(group), rows_of(group, later), rows_of(group, earlier)))
+    if not found:
+        return conforms(name, f"{counted(len(commits), 'commit')}, none below an earlier one", commits=len(commits))
+    text = f"{number(total(found))} of {counted(len(commits), 'commit')} went below an earlier one: {where(found)}"
+    examples = told_each(found, lambda each, row: _told_commit(history, each, row))
+    return violated(name, Kind.SAFETY, text, examples, total(found), commits=len(commits))
+
+
+def _positions(reads: Operations, commits: Operations) -> tuple[list[Found], int, int]:
+    """What is wrong, how many steps back there were, and how many of them nothing can judge."""
+    committed = {_group_key(each): each for each in groups(commits, "group", "topic", "partition")}
+    found, steps, unjudged = [], 0, 0
+    for group in groups(reads, "client", "topic", "partition"):
+        back = kernels.steps_back(group.offset)
+        steps += len(back)
+        rows, floors = back, group.offset[back - 1] + 1
+        if group.group[0]:
+            of_group = committed.get(_group_key(group))
+            if of_group is None or not (of_group.outcome == OperationOutcome.OK).any():
+                unjudged += len(back)
+                continue
+            rows, floors = _below_committed(group, of_group)
+        if len(rows):
+            # The partner carries the lowest offset that was admissible, which no row of the history need hold.
+            wrong = rows_of(group, rows)
+            found.append(Found(_place(group), wrong, replace(wrong, offset=floors)))
+    return found, steps, unjudged
+
+
+def _below_committed(reads: Operations, commits: Operations) -> tuple[kernels.Positions, npt.NDArray[np.int64]]:
+    return kernels.reads_below_committed(
+        reads.offset, reads.began_ns, commits.outcome, commits.offset, commits.began_ns, commits.ended_ns
+    )
+
+
+def _group_key(operations: Operations) -> tuple[str, str, int]:
+    return str(operations.group[0]), str(operations.topic[0]), int(operations.partition[0])
+
+
+def _place(operations: Operations) -> str:
+    return place(str(operations.topic[0]), int(operations.partition[0]))
+
+
+def _told_position(history: History, each: Found, row: int) -> Violation:
+    rows, at = each.rows, int(each.rows.began_ns[row])
+    floor = 0 if each.partners is None else each.partners.offset[row]
+    group = str(rows.group[row])
+    because = f"committed by group {group}" if group else f"{_OWN_READING}, without a group"
+    expected = f"client {rows.client[row]} reads {each.place} on from {floor} or above ({because})"
+    return violation_at(history, expected, f"it read {rows.offset[row]} {when(history, at)}", at)
+
+
+def _told_commit(history: History, each: Found, row: int) -> Violation:
+    rows, partners, at = each.rows, each.partners or each.rows, int(each.rows.ended_ns[row])
+    higher, since = partners.offset[row], when(history, int(partners.ended_ns[row]))
+    expected = f"group {rows.group[row]} commits {higher} or more in {each.place}, as acknowledged {since}"
+    observed = f"client {rows.client[row]} committed {rows.offset[row]} {when(history, at)}"
+    return violation_at(history, expected, observed, at)

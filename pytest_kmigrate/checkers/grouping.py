@@ -1,0 +1,55 @@
+"""Grouping: a run's operations cut into the groups that kernels take."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import fields
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_kmigrate.model.operations import Operations
+
+
+def place(topic: str, partition: int) -> str:
+    """A partition as Kafka's users write it: "orders-2"."""
+    return f"{topic}-{partition}"
+
+
+def groups(operations: Operations, *columns: str) -> Iterator[Operations]:
+    """One group per distinct values of the columns, rows in their recorded order; every column is sorted only once."""
+    if len(operations) == 0:
+        return
+    keys = [_codes(getattr(operations, column)) for column in columns]
+    order = np.lexsort(keys[::-1])
+    is_new = np.zeros(len(order), np.bool_)
+    for key in keys:
+        is_new[1:] |= key[order][1:] != key[order][:-1]
+    bounds = [0, *np.flatnonzero(is_new).tolist(), len(order)]
+    ordered = {each.name: getattr(operations, each.name)[order] for each in fields(operations)}
+    for begin, end in itertools.pairwise(bounds):
+        yield Operations(**{name: column[begin:end] for name, column in ordered.items()})
+
+
+def partitions(operations: Operations) -> Iterator[tuple[str, Operations]]:
+    """("orders-2", its operations) for every topic-partition; rows without a partition are left out."""
+    for group in groups(operations.where(operations.partition >= 0), "topic", "partition"):
+        yield place(str(group.topic[0]), int(group.partition[0])), group
+
+
+def joined(first: Operations, second: Operations) -> Operations:
+    """The rows of both, those of the first before."""
+    names = [each.name for each in fields(first)]
+    return Operations(**{name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in names})
+
+
+def _codes(column: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    if column.dtype != np.dtype(object):
+        return column
+    # A dictionary numbers a million strings several times faster than sorting them as Python objects.
+    numbers = {text: code for code, text in enumerate(sorted(set(column.tolist())))}
+    return np.fromiter((numbers[text] for text in column.tolist()), np.int32, len(column))
+
+
+def rows_of(operations: Operations, rows: npt.NDArray[np.intp]) -> Operations:
+    """The operations at these positions."""
+    return Operations(**{each.name: getattr(operations, each.name)[rows] for each in fields(operations)})

@@ -1,0 +1,81 @@
+"""Kernels about presence: records that must be in the log and are not, and the other way round."""
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_kmigrate.checkers.kernels.identity import Positions, packed
+from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
+
+DEFINITE_ERRORS = frozenset(
+    {
+        "INVALID_RECORD",
+        "INVALID_REQUIRED_ACKS",
+        "INVALID_TIMESTAMP",
+        "INVALID_TOPIC_EXCEPTION",
+        "MESSAGE_TOO_LARGE",
+        "MSG_SIZE_TOO_LARGE",
+        "QUEUE_FULL",
+        "RECORD_LIST_TOO_LARGE",
+        "TOPIC_EXCEPTION",
+        "UNSUPPORTED_FOR_MESSAGE_FORMAT",
+    }
+)
+"""Errors after which a record cannot be in the log, whatever happened to earlier attempts at sending it.
+
+Only those that judge the record itself, or that keep it from ever being sent, qualify. NOT_ENOUGH_REPLICAS or an
+authorization error does not: the client shows the error of its *last* attempt, and an earlier one may have been
+appended before its answer was lost. A leading underscore (librdkafka's own errors) is ignored.
+"""
+
+
+def lost(
+    kind: npt.NDArray[np.int8],
+    outcome: npt.NDArray[np.int8],
+    producer: npt.NDArray[np.int32],
+    sequence: npt.NDArray[np.int64],
+) -> Positions:
+    """Rows of acknowledged sends whose record is not among the final reads of this topic-partition."""
+    is_ok = outcome == OperationOutcome.OK
+    keys = packed(producer, sequence)
+    acked = np.flatnonzero((kind == OperationKind.PRODUCE) & is_ok)
+    read = np.flatnonzero((kind == OperationKind.FINAL_READ) & is_ok)
+    return acked[~np.isin(keys[acked], keys[read])]
+
+
+def phantoms(
+    kind: npt.NDArray[np.int8],
+    outcome: npt.NDArray[np.int8],
+    producer: npt.NDArray[np.int32],
+    sequence: npt.NDArray[np.int64],
+    error: npt.NDArray[np.object_],
+) -> tuple[Positions, Positions]:
+    """Rows that read a record nobody sent here, and rows that read one whose send was definitely refused.
+
+    Each such record is given once, at its first read; foreign records (producer -1) are one record per row.
+    """
+    keys = packed(producer, sequence)
+    sent = kind == OperationKind.PRODUCE
+    refused = sent & definitely_refused(outcome, error)
+    is_read = (kind == OperationKind.CONSUME) | (kind == OperationKind.FINAL_READ)
+    read = np.flatnonzero(is_read & (outcome == OperationOutcome.OK))
+    is_known = np.isin(keys[read], keys[sent])
+    unknown = read[~is_known]
+    if not refused.any():
+        return _once_each(unknown, keys, producer), np.empty(0, np.intp)
+    is_possible = np.isin(keys[read], keys[sent & ~refused])
+    return _once_each(unknown, keys, producer), _once_each(read[is_known & ~is_possible], keys, producer)
+
+
+def definitely_refused(outcome: npt.NDArray[np.int8], error: npt.NDArray[np.object_]) -> npt.NDArray[np.bool_]:
+    """Whether each row failed with an error that rules out that the record was written."""
+    refused = np.zeros(len(outcome), np.bool_)
+    for row in np.flatnonzero(outcome == OperationOutcome.FAILED):
+        refused[row] = str(error[row]).upper().lstrip("_") in DEFINITE_ERRORS
+    return refused
+
+
+def _once_each(rows: Positions, keys: npt.NDArray[np.int64], producer: npt.NDArray[np.int32]) -> Positions:
+    is_ours = producer[rows] >= 0
+    ours = rows[is_ours]
+    first = np.unique(keys[ours], return_index=True)[1]
+    return np.sort(np.concatenate([ours[first], rows[~is_ours]]))

@@ -1,0 +1,39 @@
+"""Lives: the times between which a cluster's metadata log is one and the same; a revert begins a new one."""
+
+from bisect import bisect_right
+
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import History
+
+DEPROVISIONING = "deprovision-controllers"
+"""The step of a revert that takes the controllers and their log away."""
+
+
+def life_starts_ns(history: History) -> list[int]:
+    """When each life after the first began.
+
+    That is when the step that deprovisions the controllers was done, or when the last of all controllers was wiped
+    while the others lay wiped too: one wiped controller among three gets the same log back from the others.
+    """
+    known, empty, starts = set[str](), set[str](), list[int]()
+    for event in history.events:
+        if event.kind is EventKind.STEP_ENDED:
+            if event.data.get("step") == DEPROVISIONING and event.data.get("outcome") == "done":
+                starts.append(event.at_ns)
+        elif event.node is not None and event.kind is EventKind.NODE_STARTED:
+            empty.discard(event.node)
+            known |= {event.node} if event.data.get("role") == "controller" else set()
+        elif event.kind is EventKind.NODE_WIPED and event.node in known:
+            empty.add(event.node)
+            starts += [event.at_ns] if empty == known else []
+    return starts
+
+
+def life_at(starts_ns: list[int], at_ns: int) -> int:
+    """The number of the life at an instant, from 0."""
+    return bisect_right(starts_ns, at_ns)
+
+
+def roles(history: History) -> dict[str, str]:
+    """Every started node's role."""
+    return {str(event.node): str(event.data.get("role")) for event in history.of(EventKind.NODE_STARTED)}

@@ -1,0 +1,123 @@
+"""Registry: every checker by its name, and the judging of a history by several checks."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pytest_kmigrate.checkers.availability import longest_time_without_acked_write
+from pytest_kmigrate.checkers.consumers import (
+    committed_offsets_never_run_backwards,
+    consumer_positions_never_run_backwards,
+)
+from pytest_kmigrate.checkers.controllers import (
+    controller_epoch_never_falls,
+    migration_state_moves_along_legal_edges,
+    one_active_controller_per_epoch,
+)
+from pytest_kmigrate.checkers.doubts import Doubt, doubts
+from pytest_kmigrate.checkers.metadata import acknowledged_metadata_changes_present, metadata_equivalent
+from pytest_kmigrate.checkers.places import (
+    no_duplicate_from_idempotent_producer,
+    no_offset_given_twice,
+    order_kept_per_partition,
+)
+from pytest_kmigrate.checkers.records import no_acked_record_lost, no_phantom_record
+from pytest_kmigrate.checkers.runs import every_fault_was_witnessed, no_unexpected_death, phase_reached
+from pytest_kmigrate.model.checks import Check, Checker, judged_by
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, inconclusive
+
+CHECKERS: Mapping[str, Checker] = {
+    checker.__name__: checker
+    for checker in (
+        no_acked_record_lost,
+        no_phantom_record,
+        order_kept_per_partition,
+        no_duplicate_from_idempotent_producer,
+        no_offset_given_twice,
+        consumer_positions_never_run_backwards,
+        committed_offsets_never_run_backwards,
+        longest_time_without_acked_write,
+        one_active_controller_per_epoch,
+        controller_epoch_never_falls,
+        migration_state_moves_along_legal_edges,
+        phase_reached,
+        every_fault_was_witnessed,
+        no_unexpected_death,
+        metadata_equivalent,
+        acknowledged_metadata_changes_present,
+    )
+}
+"""Name -> checker; a check is found here by the name it was recorded with."""
+
+CheckersByName = Mapping[str, Checker]
+
+
+def checker(name: str, known: CheckersByName = CHECKERS) -> Checker:
+    """The checker of that name; WrongUseError with the nearest name if there is none."""
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=1)
+    advice = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+    raise WrongUseError(f"check: expected the name of a checker, got {name!r}; {advice}")
+
+
+def judge(history: History, checks: Sequence[Check], known: CheckersByName = CHECKERS) -> list[Verdict]:
+    """One verdict per check, in their order, each with the requirements it speaks for.
+
+    A violation stands whatever else happened. A check that holds in a run in which the harness had trouble, a node
+    died by itself or a fault was not witnessed proves nothing: it becomes INCONCLUSIVE and says why.
+    """
+    checkers = [checker(check.name, known) for check in checks]
+    reasons = doubts(history)
+    return [
+        replace(_doubted(_judged(each, history, check), reasons), requirements=_requirements(history, check))
+        for each, check in zip(checkers, checks, strict=True)
+    ]
+
+
+def recorded_checks(history: History) -> list[Check]:
+    """The checks the run itself asked for, without repetitions: what judging it again has to judge."""
+    checks: list[Check] = []
+    for event in history.of(EventKind.CHECKS):
+        checks += [check for check in _checks_in(event) if check not in checks]
+    return checks
+
+
+def _judged(each: Checker, history: History, check: Check) -> Verdict:
+    try:
+        return judged_by(each, history, check)
+    # A checker is third-party code as far as a run is concerned: whatever it raises must never pass for a verdict.
+    except Exception as error:  # noqa: BLE001
+        text = f"the checker itself failed: {type(error).__name__}: {error}"
+        return inconclusive(check.name, Kind.HARNESS, text)
+
+
+def _doubted(verdict: Verdict, reasons: Sequence[Doubt]) -> Verdict:
+    if verdict.outcome is not Outcome.CONFORMS or not reasons:
+        return verdict
+    because = "; ".join(reason.text for reason in reasons)
+    text = f"{because} - so it proves nothing that {verdict.summary}"
+    return replace(verdict, outcome=Outcome.INCONCLUSIVE, kind=reasons[0].kind, summary=text)
+
+
+def _requirements(history: History, check: Check) -> tuple[str, ...]:
+    """Those recorded with the check; for a check that no event names, those of the run."""
+    named: dict[str, None] = {}
+    for event in history.of(EventKind.CHECKS):
+        ids = event.data.get("requirements")
+        if check in _checks_in(event) and isinstance(ids, list | tuple):
+            named |= dict.fromkeys(str(each) for each in ids)
+    return tuple(named) or history.header.requirements
+
+
+def _checks_in(event: Event) -> list[Check]:
+    listed = event.data.get("checks")
+    found = []
+    for each in listed if isinstance(listed, list | tuple) else ():
+        arguments = each.get("arguments") if isinstance(each, Mapping) else None
+        if isinstance(each, Mapping):
+            found.append(Check(str(each.get("name")), dict(arguments) if isinstance(arguments, Mapping) else {}))
+    return found

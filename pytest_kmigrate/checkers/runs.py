@@ -1,0 +1,84 @@
+"""Checks of the run itself: the phase was reached, the faults bit, no node died by itself."""
+
+from pytest_kmigrate.checkers.doubts import harness_troubles, unexpected_deaths, unwitnessed_faults
+from pytest_kmigrate.checkers.findings import violation_at
+from pytest_kmigrate.checkers.moments import when
+from pytest_kmigrate.checkers.wording import counted, span
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.phase import Phase
+from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive, violates
+
+
+def phase_reached(history: History, phase: str) -> Verdict:
+    """The migration came to this phase of the operator.
+
+    If it did not, that is a violation only when a step towards it failed and the harness had no trouble of its own;
+    a step never begun, or stopped on purpose, says nothing. Source: K866-TEST-happy-path.
+    """
+    name = "phase_reached"
+    if phase not in Phase.__members__:
+        raise WrongUseError(f"phase: expected one of {', '.join(Phase.__members__)}, got {phase!r}")
+    edges = history.of(EventKind.PHASE)
+    reached = next((event for event in edges if event.data.get("phase") == phase), None)
+    if reached is not None:
+        return conforms(name, f"{phase} reached {span(reached.at_ns)} after the run began", at_ns=reached.at_ns)
+    last = str(edges[-1].data.get("phase")) if edges else "no phase at all"
+    failed = [event for event in history.of(EventKind.STEP_ENDED) if event.data.get("outcome") == "failed"]
+    troubles = harness_troubles(history)
+    if troubles:
+        return inconclusive(name, Kind.HARNESS, f"{phase} not reached, stayed in {last}; {troubles[0].text}")
+    if not failed:
+        return inconclusive(name, Kind.VACUOUS, f"{phase} not reached, and no step towards it failed; last: {last}")
+    observed = f"stayed in {last}; {_failure(history, failed[-1])}"
+    violation = violation_at(history, f"{phase} is reached", observed, failed[-1].at_ns, f"event {failed[-1].seq}")
+    return violates(name, Kind.LIVENESS, [violation], f"{phase} was not reached: {observed}")
+
+
+def every_fault_was_witnessed(history: History) -> Verdict:
+    """Every fault that began was seen to bite; otherwise nothing that held under it proves anything.
+
+    Source: the rules of conformance (a verdict needs a witness).
+    """
+    name = "every_fault_was_witnessed"
+    faults = history.of(EventKind.FAULT_BEGAN)
+    if not faults:
+        return inconclusive(name, Kind.VACUOUS, "no fault was injected")
+    without = unwitnessed_faults(history)
+    if without:
+        text = "; ".join(f"{doubt.text} (event {doubt.event.seq})" for doubt in without)
+        return inconclusive(name, Kind.VACUOUS, text, faults=len(faults), unwitnessed=len(without))
+    names = ", ".join(str(event.data.get("fault")) for event in faults)
+    return conforms(name, f"{counted(len(faults), 'fault')} witnessed: {names}", faults=len(faults))
+
+
+def no_unexpected_death(history: History) -> Verdict:
+    """No node's process ended unless the harness or a killing fault ended it.
+
+    Source: K866-TEST-happy-path; also what makes every other verdict of the run doubtful.
+    """
+    name = "no_unexpected_death"
+    nodes = {event.node for event in history.of(EventKind.NODE_STARTED)}
+    deaths = unexpected_deaths(history)
+    if deaths:
+        found = [
+            violation_at(
+                history,
+                f"{event.node} runs until it is stopped",
+                f"it ended with exit code {event.data.get('exit_code')} {when(history, event.at_ns)}",
+                event.at_ns,
+                f"event {event.seq}",
+                f"logs/{event.node}/",
+            )
+            for event in deaths
+        ]
+        named = "; ".join(f"{event.node} {when(history, event.at_ns)}" for event in deaths)
+        return violates(name, Kind.LIVENESS, found, f"{counted(len(deaths), 'node')} died unasked: {named}")
+    if not nodes:
+        return inconclusive(name, Kind.VACUOUS, "no node was started")
+    return conforms(name, f"none of {counted(len(nodes), 'node')} died unasked", nodes=len(nodes))
+
+
+def _failure(history: History, event: Event) -> str:
+    return f"step {event.data.get('step')} failed {when(history, event.at_ns)}: {event.data.get('reason')}"

@@ -1,0 +1,73 @@
+"""Checks of what a test and its migration wanted to happen: steps were completed, expectations came true."""
+
+from pytest_kmigrate.checkers.findings import violation_at
+from pytest_kmigrate.checkers.moments import when
+from pytest_kmigrate.checkers.wording import counted
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive, violates
+
+
+def steps_completed(history: History) -> Verdict:
+    """Every migration step that was begun came to its end; progress is demanded only while no fault is in force.
+
+    A step that failed under a fault is inconclusive: the fault may have been one that nobody has to survive.
+    Source: K866-TEST-happy-path, K866-TEST-controller-failures.
+    """
+    name = "steps_completed"
+    ended = history.of(EventKind.STEP_ENDED)
+    failed = [event for event in ended if event.data.get("outcome") == "failed"]
+    excused = [event for event in failed if _fault_in_force(history, event)]
+    if not history.of(EventKind.STEP_BEGAN):
+        return conforms(name, "no migration step was asked for")
+    blamed = [event for event in failed if event not in excused]
+    if blamed:
+        found = [
+            violation_at(
+                history,
+                f"step {event.data.get('step')} completes",
+                f"{event.data.get('reason')} ({when(history, event.at_ns)})",
+                event.at_ns,
+                f"event {event.seq}",
+            )
+            for event in blamed
+        ]
+        return violates(name, Kind.LIVENESS, found)
+    if excused:
+        return inconclusive(name, Kind.VACUOUS, f"{excused[0].data.get('step')} failed while a fault was in force")
+    return conforms(name, f"{counted(len(ended), 'migration step')} completed")
+
+
+def expectations_met(history: History) -> Verdict:
+    """Everything the test expected of the live cluster came true in the time it was given.
+
+    The kind of the violation, and the signature by which known bugs are named, come with each expectation.
+    """
+    name = "expectations_met"
+    expectations = history.of(EventKind.EXPECTATION)
+    if not expectations:
+        return inconclusive(name, Kind.VACUOUS, "the test expected nothing")
+    unmet = [event for event in expectations if not event.data.get("met")]
+    if not unmet:
+        names = ", ".join(str(event.data["name"]) for event in expectations)
+        return conforms(name, f"{counted(len(expectations), 'expectation')} met: {names}", signatures=[])
+    found = [
+        violation_at(
+            history,
+            f"{event.data['name']}: {event.data['expected']}",
+            f"{event.data['observed']} after {event.data['within_s']} s ({when(history, event.at_ns)})",
+            event.at_ns,
+            f"event {event.seq}",
+        )
+        for event in unmet
+    ]
+    kinds = [Kind(str(event.data["kind"])) for event in unmet]
+    kind = Kind.SAFETY if Kind.SAFETY in kinds else kinds[0]
+    signatures = [event.data["signature"] for event in unmet if event.data.get("signature")]
+    return violates(name, kind, found, signatures=signatures)
+
+
+def _fault_in_force(history: History, at: Event) -> bool:
+    begun = {event.data["fault_id"] for event in history.of(EventKind.FAULT_BEGAN) if event.seq < at.seq}
+    healed = {event.data["fault_id"] for event in history.of(EventKind.FAULT_HEALED) if event.seq < at.seq}
+    return bool(begun - healed)

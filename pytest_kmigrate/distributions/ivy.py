@@ -1,0 +1,151 @@
+"""Apache Ivy, whose jar PySpark ships: the one who talks to Maven Central, or to the mirror its settings name.
+
+We state no address: Ivy knows its default repository. Jars we know by SHA-256 need no poms, which are nine tenths
+of the requests, and are independent of each other: so a few Ivy processes share them (6 s instead of 90 s).
+"""
+
+import concurrent.futures
+import importlib.util
+import os
+import subprocess
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+from pytest_kmigrate.distributions.java import bound_to_us, find_java
+from pytest_kmigrate.model.errors import DistributionError, WrongUseError
+
+SETTINGS_VARIABLE = "KMIGRATE_IVY_SETTINGS"
+PROCESSES = 3
+FILE_PATTERN = "[artifact]-[revision](-[classifier]).[ext]"
+# No poms: the lists of jars are complete. No SHA-1 sums: the SHA-256 of every jar is known and checked afterwards.
+JARS_ONLY_SETTINGS = """<ivysettings>
+  <settings defaultResolver="central"/>
+  <resolvers>
+    <ibiblio name="central" m2compatible="true" usepoms="false" useMavenMetadata="false" checksums=""/>
+  </resolvers>
+</ivysettings>
+"""
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """One jar by its Maven coordinate."""
+
+    organisation: str
+    module: str
+    revision: str
+    classifier: str = ""
+
+    @classmethod
+    def parsed(cls, source: str) -> "Artifact":
+        """From ``organisation:module:revision`` or ``organisation:module:revision:classifier``."""
+        return cls(*source.split(":"))
+
+    def __str__(self) -> str:
+        return ":".join(part for part in (self.organisation, self.module, self.revision, self.classifier) if part)
+
+    @property
+    def file_name(self) -> str:
+        """The name Ivy gives the downloaded jar."""
+        return "-".join(part for part in (self.module, self.revision, self.classifier) if part) + ".jar"
+
+
+def ivy_jar() -> Path:
+    """Ivy's jar inside PySpark; found without importing PySpark."""
+    spec = importlib.util.find_spec("pyspark")
+    places = spec.submodule_search_locations if spec is not None else None
+    jars = [jar for place in places or () for jar in Path(place).glob("jars/ivy-*.jar")]
+    if not jars:
+        raise DistributionError(
+            "downloads need Apache Ivy: expected pyspark/jars/ivy-*.jar, got none; "
+            "reinstall PySpark: pip install --force-reinstall pyspark"
+        )
+    return max(jars)
+
+
+def download(artifacts: Sequence[Artifact], libs: Path, work: Path, on_jar: Callable[[], None]) -> None:
+    """Download the jars into ``libs``; ``work`` is scratch space, ``on_jar`` is called as each one arrives."""
+    slices = [part for part in (artifacts[first::PROCESSES] for first in range(PROCESSES)) if part]
+    settings = settings_file(work, JARS_ONLY_SETTINGS)
+    with concurrent.futures.ThreadPoolExecutor(max_workers=PROCESSES) as pool:
+        runs = [pool.submit(_download_slice, part, libs, work / str(n), settings, on_jar)
+                for n, part in enumerate(slices)]  # fmt: skip
+        for run in runs:
+            run.result()
+
+
+def settings_file(work: Path, own: str) -> Path:
+    """The settings Ivy is run with: the user's where the environment names them (a mirror), else ``own``."""
+    named = os.environ.get(SETTINGS_VARIABLE)
+    if named:
+        if not Path(named).is_file():
+            raise WrongUseError(f"{SETTINGS_VARIABLE}: expected the path of an ivysettings.xml, got {named}: no such file")
+        return Path(named)
+    file = work / "ivysettings.xml"
+    file.write_text(own)
+    return file
+
+
+def run_ivy(arguments: Sequence[str], on_line: Callable[[str], None]) -> None:
+    """Run Ivy to its end; DistributionError with its last lines when it fails."""
+    flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"]
+    command = bound_to_us([str(find_java().path), *flags, "-jar", str(ivy_jar()), *arguments])
+    last_lines: deque[str] = deque(maxlen=40)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            for line in process.stdout or ():
+                last_lines.append(line.rstrip())
+                on_line(line)
+        except BaseException:  # also Ctrl-C: nothing may go on downloading behind our back
+            process.kill()
+            raise
+    if process.returncode != 0:
+        raise DistributionError(_failure(last_lines))
+
+
+def module_file(dependencies: Iterable[str], file: Path) -> Path:
+    """Write an Ivy module that depends on what is given as XML."""
+    file.write_text(
+        '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">\n'
+        f'<info organisation="pytest-kmigrate" module={quoteattr(file.stem)} revision="1"/>\n'
+        '<configurations><conf name="default"/></configurations>\n<dependencies>\n'
+        + "\n".join(dependencies)
+        + "\n</dependencies></ivy-module>\n"
+    )
+    return file
+
+
+def _download_slice(
+    artifacts: Sequence[Artifact], libs: Path, work: Path, settings: Path, on_jar: Callable[[], None]
+) -> None:
+    work.mkdir()
+    module = module_file((_exactly(artifact) for artifact in artifacts), work / "jars.xml")
+    arguments = ["-settings", str(settings), "-ivy", str(module), "-cache", str(work / "cache")]
+    run_ivy(
+        [*arguments, "-retrieve", f"{libs}/{FILE_PATTERN}"],
+        lambda line: on_jar() if "[SUCCESSFUL ]" in line else None,
+    )
+
+
+def _exactly(artifact: Artifact) -> str:
+    name, classifier = quoteattr(artifact.module), quoteattr(artifact.classifier)
+    only = f'<artifact name={name} type="jar" ext="jar" m:classifier={classifier}/>' if artifact.classifier else ""
+    return (
+        f'<dependency org={quoteattr(artifact.organisation)} name={name} rev={quoteattr(artifact.revision)} '
+        f'transitive="false" conf="default->default">{only}</dependency>'
+    )
+
+
+def _failure(last_lines: Iterable[str]) -> str:
+    said = [line.strip() for line in last_lines if line.strip().strip(":").strip()]
+    text = "\n".join(f"  {line}" for line in said[-15:])
+    if "No space left on device" in text:
+        return f"the disk is full: expected room for about 150 MB in the cache folder; Ivy said:\n{text}"
+    return (
+        f"Ivy could not download everything; it said:\n{text}\n"
+        f"Check the network; behind a mirror set {SETTINGS_VARIABLE} to an ivysettings.xml that names it; "
+        "without any network use a folder made elsewhere by: kmigrate fetch VERSION --to DIR"
+    )

@@ -1,0 +1,82 @@
+"""Kafka distributions: from what stands behind ``--kmigrate-kafka`` to verified jars on this machine."""
+
+import dataclasses
+import re
+import zipfile
+from pathlib import Path
+
+from pytest_kmigrate.distributions.cache import Progress
+from pytest_kmigrate.distributions.cds import archive_for
+from pytest_kmigrate.distributions.distribution import Distribution
+from pytest_kmigrate.distributions.jars import LIBS, cached_jars
+from pytest_kmigrate.distributions.manifest import MANIFEST_FILE, digest_of, parsed, sha256_of_all, verify_once
+from pytest_kmigrate.distributions.releases import SHAPE, locked_release
+from pytest_kmigrate.model.errors import DistributionError, WrongUseError
+
+IMAGE_PREFIX = "image:"
+VERSIONED_JAR = re.compile(r"kafka-(?:clients|server-common)-(\d.*)\.jar")
+VERSION_FILE = "kafka/kafka-version.properties"
+
+
+def resolve(kafka: str, *, progress: Progress, archive: bool = True) -> Distribution:
+    """The distribution named by a version ("3.9.1") or by the path of an unpacked one (a folder with ``libs/``).
+
+    A version is downloaded where the cache does not hold it; all jars are verified. ``archive=False`` leaves out the
+    class-data archive, whose first making takes some seconds.
+    """
+    if kafka.startswith(IMAGE_PREFIX):
+        raise WrongUseError(
+            f"{kafka}: expected a version such as 3.9.1 or the path of an unpacked Kafka, got a container image; "
+            "images need the docker provider, which this version does not have"
+        )
+    found = _release(kafka, progress) if SHAPE.fullmatch(kafka) else _unpacked(kafka)
+    return dataclasses.replace(found, cds_archive=archive_for(found, progress)) if archive else found
+
+
+def _release(version: str, progress: Progress) -> Distribution:
+    lock = locked_release(version)
+    libs = cached_jars(lock, progress)
+    return Distribution(version, tuple(libs / jar.name for jar in lock.jars), lock.digest())
+
+
+def _unpacked(kafka: str) -> Distribution:
+    folder = Path(kafka).expanduser().absolute()
+    libs = folder / LIBS
+    if not libs.is_dir():
+        raise WrongUseError(
+            f"{kafka}: expected a version such as 3.9.1 or the path of an unpacked Kafka with a folder {LIBS} in it, "
+            f"got {'a folder without one' if folder.is_dir() else 'no such folder'}"
+        )
+    jars = tuple(sorted(libs.glob("*.jar")))
+    if (folder / MANIFEST_FILE).is_file():
+        manifest = parsed((folder / MANIFEST_FILE).read_text(), str(folder / MANIFEST_FILE))
+        verify_once(manifest, libs, f"Fetch it again: kmigrate fetch {manifest.version} --to ANOTHER_FOLDER")
+        return Distribution(manifest.version, jars, manifest.digest())
+    sums = zip((jar.name for jar in jars), sha256_of_all(jars), strict=True)
+    return Distribution(_detected_version(jars, libs), jars, digest_of(sums))
+
+
+def _detected_version(jars: tuple[Path, ...], libs: Path) -> str:
+    versions = {match.group(1) for jar in jars if (match := VERSIONED_JAR.fullmatch(jar.name))}
+    if not versions:
+        versions = {version for jar in jars if jar.name.startswith("kafka-clients") for version in _version_inside(jar)}
+    if len(versions) != 1:
+        got = f"several: {', '.join(sorted(versions))}" if versions else "none"
+        raise DistributionError(
+            f"{libs}: expected the jars kafka-clients and kafka-server-common of one Kafka version, got {got}; "
+            "give the folder of an unpacked Kafka, or a version such as 3.9.1"
+        )
+    return versions.pop()
+
+
+def _version_inside(jar: Path) -> list[str]:
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            lines = archive.read(VERSION_FILE).decode().splitlines()
+    except KeyError:
+        return []
+    except zipfile.BadZipFile as error:
+        raise DistributionError(
+            f"{jar}: expected a jar, got a damaged file ({error}); unpack the distribution again"
+        ) from error
+    return [line.partition("=")[2].strip() for line in lines if line.startswith("version=")]

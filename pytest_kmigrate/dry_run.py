@@ -1,0 +1,183 @@
+"""What ``kmigrate up --dry-run`` shows: nodes, addresses, links and memory of a topology, without starting anything.
+
+The address scheme of a leased loopback block ``x``, where ``i`` is a node's number in the order of the topology:
+
+    127.x.0.i      real bind address of node i
+    127.x.s.d      where node s dials node d: the proxy of that one directed link
+    127.x.250.i    where clients dial broker i
+"""
+
+from dataclasses import dataclass
+from itertools import groupby
+
+from rich.console import Console
+from rich.table import Table
+
+from pytest_kmigrate.model.errors import EnvironmentLackError
+from pytest_kmigrate.model.topology import LinkSpec, NodeSpec, Role, Topology
+
+JVM_BESIDES_HEAP_MB = 100
+HARNESS_MB = 150
+CLIENTS = 250
+WIDTH = 120
+
+PORTS: dict[Role, tuple[int, ...]] = {
+    Role.ZOOKEEPER: (2181, 2888, 3888),
+    Role.BROKER: (9092, 9094),
+    Role.CONTROLLER: (9093,),
+}
+"""What a node of each role listens on."""
+
+DIALLED: dict[tuple[Role, Role], tuple[int, ...]] = {
+    (Role.ZOOKEEPER, Role.ZOOKEEPER): (2888, 3888),
+    (Role.BROKER, Role.ZOOKEEPER): (2181,),
+    (Role.BROKER, Role.BROKER): (9092,),
+    (Role.BROKER, Role.CONTROLLER): (9093,),
+    (Role.CONTROLLER, Role.ZOOKEEPER): (2181,),
+    (Role.CONTROLLER, Role.BROKER): (9092,),
+    (Role.CONTROLLER, Role.CONTROLLER): (9093,),
+}
+"""Who dials whom, at which ports."""
+
+CLIENT_PORT = 9094
+
+
+@dataclass(frozen=True)
+class PlannedNode:
+    """One node with the address it will bind."""
+
+    spec: NodeSpec
+    number: int
+    address: str
+    ports: tuple[int, ...]
+    memory_mb: int
+
+
+@dataclass(frozen=True)
+class PlannedLink:
+    """One directed link; ``slow`` says how it is slowed from the start, empty if it is not."""
+
+    source: str
+    destination: str
+    address: str
+    ports: tuple[int, ...]
+    kind: str
+    """Source and destination role."""
+    slow: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What would be provisioned, and the memory it takes; ``block`` is ``x`` until a block is leased."""
+
+    topology: Topology
+    nodes: tuple[PlannedNode, ...]
+    links: tuple[PlannedLink, ...]
+    needed_mb: int
+    available_mb: int
+
+
+def plan(topology: Topology, available_mb: int, block: str = "x") -> Plan:
+    """Lay out a topology; EnvironmentLackError if its estimated memory is more than ``available_mb``."""
+    nodes = tuple(_planned_node(topology, node, block) for node in topology.nodes)
+    needed_mb = sum(node.memory_mb for node in nodes) + HARNESS_MB
+    if needed_mb > available_mb:
+        raise EnvironmentLackError(_lack(topology, nodes, needed_mb, available_mb))
+    return Plan(topology, nodes, _links(topology, block), needed_mb, available_mb)
+
+
+def _planned_node(topology: Topology, node: NodeSpec, block: str) -> PlannedNode:
+    number = topology.number_of(node.name)
+    return PlannedNode(node, number, f"127.{block}.0.{number}", PORTS[node.role], node.heap_mb + JVM_BESIDES_HEAP_MB)
+
+
+def _lack(topology: Topology, nodes: tuple[PlannedNode, ...], needed_mb: int, available_mb: int) -> str:
+    largest = max(nodes, key=lambda node: node.memory_mb)
+    return (
+        f"{topology.name}: expected {needed_mb} MB of free memory for {len(nodes)} nodes "
+        f"(heap + {JVM_BESIDES_HEAP_MB} MB each) and the harness ({HARNESS_MB} MB), got {available_mb} MB: "
+        f"take a smaller topology, lower heap_mb (largest: {largest.spec.name}, {largest.spec.heap_mb} MB), "
+        f"or end other programs"
+    )
+
+
+def _links(topology: Topology, block: str) -> tuple[PlannedLink, ...]:
+    between = [
+        _link(topology, source, destination, block)
+        for source in topology.nodes
+        for destination in topology.nodes
+        if source is not destination and (source.role, destination.role) in DIALLED
+    ]
+    clients = [
+        PlannedLink(
+            "clients",
+            broker.name,
+            f"127.{block}.{CLIENTS}.{topology.number_of(broker.name)}",
+            (CLIENT_PORT,),
+            "clients -> broker",
+        )
+        for broker in topology.of_role(Role.BROKER)
+    ]
+    return (*between, *clients)
+
+
+def _link(topology: Topology, source: NodeSpec, destination: NodeSpec, block: str) -> PlannedLink:
+    numbers = topology.number_of(source.name), topology.number_of(destination.name)
+    slow = [
+        _slowness(link)
+        for link in topology.links
+        if source in topology.selected_by(link.source) and destination in topology.selected_by(link.destination)
+    ]
+    return PlannedLink(
+        source=source.name,
+        destination=destination.name,
+        address=f"127.{block}.{numbers[0]}.{numbers[1]}",
+        ports=DIALLED[source.role, destination.role],
+        kind=f"{source.role} -> {destination.role}",
+        slow="; ".join(slow),
+    )
+
+
+def _slowness(link: LinkSpec) -> str:
+    parts = [f"{link.latency_ms} ms"] if link.latency_ms else []
+    parts += [f"± {link.jitter_ms} ms"] if link.jitter_ms else []
+    parts += [f"{link.rate_kb_per_s} kB/s"] if link.rate_kb_per_s else []
+    return " ".join(parts)
+
+
+def rendered(plan: Plan) -> str:
+    """The plan as tables for a terminal."""
+    topology = plan.topology
+    console = Console(width=WIDTH, color_system=None, markup=False, emoji=False)
+    with console.capture() as capture:
+        console.print(f"{topology.name}: {topology.purpose}", highlight=False)
+        console.print(_node_table(plan))
+        console.print(_link_table(plan))
+        security = topology.security
+        acls = "with ACLs" if security.authorizer else "without ACLs"
+        console.print(f"Security: {security.protocol}, {acls}; Kafka under test: {topology.kafka}")
+        console.print(f"Memory: about {plan.needed_mb} MB needed, {plan.available_mb} MB available")
+    return capture.get()
+
+
+def _node_table(plan: Plan) -> Table:
+    table = Table("node", "mode", "kafka", "starts", "address", "ports", "memory", title="Nodes")
+    for node in plan.nodes:
+        spec = node.spec
+        ports = ", ".join(map(str, node.ports))
+        memory = f"{node.memory_mb} MB"
+        table.add_row(spec.name, spec.mode or "", spec.kafka, spec.start, node.address, ports, memory)
+    return table
+
+
+def _link_table(plan: Plan) -> Table:
+    table = Table("links", "count", "addresses", "ports", "slow from the start", title="Links, one proxy each")
+    for kind, group in groupby(sorted(plan.links, key=lambda link: link.kind), key=lambda link: link.kind):
+        links = list(group)
+        addresses = links[0].address if len(links) == 1 else f"{links[0].address} … {links[-1].address}"
+        slow = {link.slow for link in links if link.slow}
+        affected = [f"{link.source} -> {link.destination}" for link in links if link.slow]
+        where = "all" if len(affected) == len(links) else ", ".join(affected)
+        told = f"{' / '.join(sorted(slow))} ({where})" if slow else ""
+        table.add_row(kind, str(len(links)), addresses, ", ".join(map(str, links[0].ports)), told)
+    return table

@@ -1,0 +1,35 @@
+"""What every fault offers: a frozen value that can be applied to a scene and says whether it bit."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pytest_kmigrate.model.protocols import Capability, Scene
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A fault in force: whom it hit, and how to tell whether it bit.
+
+    ``witness`` is asked while the fault is in force, last of all just before healing; it returns a sentence once the
+    fault has demonstrably bitten, and None until then. ``looked_for`` says what it looks for.
+    """
+
+    targets: tuple[str, ...]
+    looked_for: str
+    witness: Callable[[], str | None]
+    facts: dict[str, object] = field(default_factory=dict)
+
+
+class Fault(Protocol):
+    """A frozen value, so that it can be a test parameter; ``str()`` reads like ``kill(active-controller)``."""
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """What the provider must be able to do."""
+        ...
+
+    def applied_to(self, scene: Scene) -> AbstractContextManager[Applied]:
+        """Resolve the target, apply, and heal when the block is left, also after an error."""
+        ...

@@ -1,0 +1,114 @@
+"""One injection: waits for its trigger, applies the fault, looks for a witness, heals; all of it recorded."""
+
+import itertools
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from pytest_kmigrate.faults.effect import Applied, Fault
+from pytest_kmigrate.faults.triggers import Fired, Trigger, now
+from pytest_kmigrate.model.errors import KmigrateError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.protocols import Scene
+from pytest_kmigrate.waiting import until
+
+_TRIGGER_EVERY_S = 0.02
+_numbers = itertools.count(1)
+
+
+class Injection:
+    """A fault that has begun, or will when its trigger fires."""
+
+    def __init__(self, scene: Scene, fault: Fault, trigger: Trigger) -> None:
+        self._scene = scene
+        self._fault = fault
+        self._trigger = trigger
+        self._id = f"fault-{next(_numbers)}"
+        self._over = threading.Event()
+        self._begun = threading.Event()
+        self._healing = ExitStack()
+        self._applied: Applied | None = None
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The nodes that were hit; empty until it has begun."""
+        return self._applied.targets if self._applied else ()
+
+    def await_begun(self, within_s: float = 120) -> None:
+        """Return once the fault is in force."""
+        until(self._begun.is_set, awaited=f"{self._trigger} for {self._fault}", within_s=within_s, abort=self._reraise)
+
+    def arm(self, fired: Fired) -> None:
+        """Begin to wait for the trigger, in a thread of its own."""
+        self._thread = threading.Thread(target=self._run, args=(fired,), name=str(self._fault), daemon=True)
+        self._thread.start()
+
+    def _run(self, fired: Fired) -> None:
+        try:
+            until(
+                lambda: self._over.is_set() or fired(),
+                awaited=str(self._trigger),
+                within_s=3600,
+                every_s=_TRIGGER_EVERY_S,
+            )
+            if not self._over.is_set():
+                self._apply()
+        except (KmigrateError, OSError) as error:
+            self._error = error
+
+    def heal(self) -> None:
+        """End the fault: look for its witness one last time, heal, and record both."""
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+        record = self._scene.recorder.record
+        witness = self._applied.witness() if self._applied else None
+        if self._applied and witness:
+            record(EventKind.FAULT_WITNESSED, fault_id=self._id, witness=witness, facts=self._applied.facts)
+        else:
+            looked_for = self._applied.looked_for if self._applied else f"{self._trigger} never fired"
+            record(EventKind.FAULT_NOT_WITNESSED, fault_id=self._id, fault=str(self._fault), witness=looked_for)
+        self._healing.close()
+        if self._applied:
+            record(EventKind.FAULT_HEALED, fault_id=self._id, fault=str(self._fault))
+        self._reraise()
+
+    def _apply(self) -> None:
+        began = self._scene.recorder.record(
+            EventKind.FAULT_BEGAN,
+            fault=str(self._fault),
+            fault_id=self._id,
+            effect=type(self._fault).__name__.lower(),
+            trigger=str(self._trigger),
+        )
+        self._applied = self._healing.enter_context(self._fault.applied_to(self._scene))
+        self._scene.recorder.record(
+            EventKind.FAULT_APPLIED, fault_id=self._id, targets=list(self._applied.targets), began=began.seq
+        )
+        self._begun.set()
+
+    def _reraise(self) -> None:
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+
+
+@contextmanager
+def inject(scene: Scene, fault: Fault, at: Trigger | None = None) -> Iterator[Injection]:
+    """The fault is in force inside the block, from its trigger on; leaving the block heals.
+
+    Without ``at`` it begins at once, before the block is entered.
+    """
+    trigger = at or now()
+    injection = Injection(scene, fault, trigger)
+    with trigger.armed(scene) as fired:
+        injection.arm(fired)
+        if at is None:
+            injection.await_begun()
+        try:
+            yield injection
+        finally:
+            injection.heal()
+

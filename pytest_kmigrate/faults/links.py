@@ -1,0 +1,181 @@
+"""Faults of links: cut, refuse, slow, throttle, reset, slice; whole nodes isolated, groups of nodes partitioned."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pytest_kmigrate.faults.effect import Applied
+from pytest_kmigrate.faults.targets import Target
+from pytest_kmigrate.model.protocols import Capability, Disturbance, Link, Scene, Stream
+from pytest_kmigrate.model.topology import Role
+
+CLIENTS = "clients"
+_NEEDS = frozenset({Capability.LINKS})
+_SEVERS = frozenset({"refuse", "reset"})
+
+
+@dataclass(frozen=True)
+class _BetweenTwo:
+    """One disturbance on the links between two targets; ``both_ways`` also on those dialled the other way round."""
+
+    source: Target
+    destination: Target
+    stream: Stream = Stream.BOTH
+    both_ways: bool = False
+    needs = _NEEDS
+
+    def __str__(self) -> str:
+        arrow = "<->" if self.both_ways else "->"
+        way = "" if self.stream is Stream.BOTH else f", {self.stream.value}"
+        return f"{self.disturbance().kind}({self.source}{arrow}{self.destination}{way})"
+
+    def disturbance(self) -> Disturbance:
+        """What is done to each link."""
+        raise NotImplementedError
+
+    @contextmanager
+    def applied_to(self, scene: Scene) -> Iterator[Applied]:
+        """Disturb every link between the nodes meant."""
+        sources, destinations = self.source.nodes(scene), self.destination.nodes(scene)
+        links = scene.cluster.links.between(sources, destinations)
+        if self.both_ways:
+            links += scene.cluster.links.between(destinations, sources)
+        targets = tuple(dict.fromkeys([*sources, *destinations]))
+        with _disturbed(scene, links, self.disturbance(), targets) as applied:
+            yield applied
+
+
+@dataclass(frozen=True)
+class Cut(_BetweenTwo):
+    """Every byte vanishes, connections hang; whatever was cut is closed when healed, so no stream has a hole."""
+
+    def disturbance(self) -> Disturbance:
+        """What is done to each link."""
+        return Disturbance("cut", self.stream)
+
+
+@dataclass(frozen=True)
+class Refuse(_BetweenTwo):
+    """Connections are closed, new ones refused."""
+
+    def disturbance(self) -> Disturbance:
+        """What is done to each link."""
+        return Disturbance("refuse")
+
+
+@dataclass(frozen=True)
+class Reset(_BetweenTwo):
+    """Connections are reset as often as they are made."""
+
+    def disturbance(self) -> Disturbance:
+        """What is done to each link."""
+        return Disturbance("reset", self.stream)
+
+
+@dataclass(frozen=True)
+class Slow(_BetweenTwo):
+    """Every byte arrives late."""
+
+    latency_ms: int = 300
+    jitter_ms: int = 0
+
+    def disturbance(self) -> Disturbance:
+        """What is done to each link."""
+        return Disturbance("slow", self.stream, {"latency_ms": self.latency_ms, "jitter_ms": self.jitter_ms})
+
+
+@dataclass(frozen=True)
+class Throttle(_BetweenTwo):
+    """A narrow link."""
+
+    rate_kb_per_s: int = 16
+
+    def disturbance(self) -> Disturbance:
+        """What is done to each link."""
+        return Disturbance("throttle", self.stream, {"rate_kb_per_s": self.rate_kb_per_s})
+
+
+@dataclass(frozen=True)
+class Slice(_BetweenTwo):
+    """Data arrives in small pieces."""
+
+    average_bytes: int = 64
+    delay_us: int = 500
+
+    def disturbance(self) -> Disturbance:
+        """What is done to each link."""
+        return Disturbance("slice", self.stream, {"average_bytes": self.average_bytes, "delay_us": self.delay_us})
+
+
+@dataclass(frozen=True)
+class Isolate:
+    """A node is cut from all others (and, with ``from_clients``, from the clients), both ways."""
+
+    target: Target
+    from_roles: tuple[Role, ...] = tuple(Role)
+    from_clients: bool = False
+    needs = _NEEDS
+
+    def __str__(self) -> str:
+        some = "" if self.from_roles == tuple(Role) else f" from {'+'.join(role.value for role in self.from_roles)}"
+        return f"isolate({self.target}{some})"
+
+    @contextmanager
+    def applied_to(self, scene: Scene) -> Iterator[Applied]:
+        """Cut every link of the nodes meant."""
+        names = self.target.nodes(scene)
+        nodes = [node for role in self.from_roles for node in scene.cluster.nodes(role)]
+        others = [node.name for node in nodes if node.name not in names] + [CLIENTS] * self.from_clients
+        links = _both_ways(scene, names, others)
+        with _disturbed(scene, links, Disturbance("cut"), names) as applied:
+            yield applied
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Groups of nodes that cannot reach each other; inside a group all is well."""
+
+    groups: tuple[Target, ...]
+    needs = _NEEDS
+
+    def __str__(self) -> str:
+        return f"partition({' | '.join(str(group) for group in self.groups)})"
+
+    @contextmanager
+    def applied_to(self, scene: Scene) -> Iterator[Applied]:
+        """Cut every link between two groups; a node named twice belongs to the first group."""
+        taken: set[str] = set()
+        groups: list[tuple[str, ...]] = []
+        for group in self.groups:
+            members = tuple(name for name in group.nodes(scene) if name not in taken)
+            groups.append(members)
+            taken.update(members)
+        pairs = itertools.combinations(groups, 2)
+        links = tuple(link for one, other in pairs for link in _both_ways(scene, one, other))
+        with _disturbed(scene, links, Disturbance("cut"), tuple(taken)) as applied:
+            yield applied
+
+
+def _both_ways(scene: Scene, one: Sequence[str], other: Sequence[str]) -> tuple[Link, ...]:
+    links = scene.cluster.links
+    return links.between(one, other) + links.between(other, one)
+
+
+@contextmanager
+def _disturbed(
+    scene: Scene, links: Sequence[Link], disturbance: Disturbance, targets: tuple[str, ...]
+) -> Iterator[Applied]:
+    """Disturb the links; it bit when a connection crossed one of them (and was severed, where the effect severs)."""
+    before = scene.cluster.links.connections(links)
+    with scene.cluster.links.disturb(links, disturbance):
+
+        def witness() -> str | None:
+            now = scene.cluster.links.connections(links)
+            if disturbance.kind in _SEVERS:
+                return f"{before - now} of {before} connections severed" if now < before else None
+            crossed = max(before, now)
+            return f"{crossed} connections on {len(links)} links under {disturbance.kind}" if crossed else None
+
+        facts: dict[str, object] = {"links": [str(link) for link in links], "connections_before": before}
+        yield Applied(targets, f"a connection on one of {len(links)} links", witness, facts)

@@ -1,0 +1,99 @@
+"""Faults of processes: killed, stopped in a controlled way, or made to stand still."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import psutil
+
+from pytest_kmigrate.faults.effect import Applied
+from pytest_kmigrate.faults.targets import Target
+from pytest_kmigrate.model.protocols import Capability, Node, Scene
+
+
+@dataclass(frozen=True)
+class Kill:
+    """SIGKILL; healed by starting the process again."""
+
+    target: Target
+    needs = frozenset({Capability.KILL})
+
+    def __str__(self) -> str:
+        return f"kill({self.target})"
+
+    @contextmanager
+    def applied_to(self, scene: Scene) -> Iterator[Applied]:
+        """Kill every node meant."""
+        nodes = [scene.cluster.node(name) for name in self.target.nodes(scene)]
+        for node in nodes:
+            node.kill()
+        try:
+            yield _gone(nodes, "killed by signal 9")
+        finally:
+            _start_again(scene, nodes)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Controlled shutdown; healed by starting the process again."""
+
+    target: Target
+    needs = frozenset({Capability.KILL})
+
+    def __str__(self) -> str:
+        return f"stop({self.target})"
+
+    @contextmanager
+    def applied_to(self, scene: Scene) -> Iterator[Applied]:
+        """Stop every node meant, one after the other."""
+        nodes = [scene.cluster.node(name) for name in self.target.nodes(scene)]
+        for node in nodes:
+            node.stop()
+        try:
+            yield _gone(nodes, "stopped")
+        finally:
+            _start_again(scene, nodes)
+
+
+@dataclass(frozen=True)
+class Pause:
+    """SIGSTOP: the process stands still, its connections stay open; healed by SIGCONT."""
+
+    target: Target
+    needs = frozenset({Capability.PAUSE})
+
+    def __str__(self) -> str:
+        return f"pause({self.target})"
+
+    @contextmanager
+    def applied_to(self, scene: Scene) -> Iterator[Applied]:
+        """Pause every node meant."""
+        nodes = [scene.cluster.node(name) for name in self.target.nodes(scene)]
+        for node in nodes:
+            node.pause()
+        try:
+            names = tuple(node.name for node in nodes)
+            yield Applied(names, "the process in state T (stopped)", lambda: _standing_still(nodes))
+        finally:
+            for node in nodes:
+                node.resume()
+
+
+def _gone(nodes: list[Node], how: str) -> Applied:
+    names = tuple(node.name for node in nodes)
+
+    def witness() -> str | None:
+        return None if any(node.alive for node in nodes) else f"{', '.join(names)}: process gone, {how}"
+
+    return Applied(names, "the process gone", witness)
+
+
+def _start_again(scene: Scene, nodes: list[Node]) -> None:
+    """Heal; a test may have started a node itself."""
+    scene.cluster.start_together([node for node in nodes if not node.alive])
+
+
+def _standing_still(nodes: list[Node]) -> str | None:
+    states = {node.name: psutil.Process(node.pid).status() for node in nodes if node.alive}
+    still = bool(states) and all(state == psutil.STATUS_STOPPED for state in states.values())
+    return f"{', '.join(states)}: process in state T" if still else None

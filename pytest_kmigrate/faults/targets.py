@@ -1,0 +1,92 @@
+"""Targets: named ways to choose nodes, resolved when the fault begins; the choice is recorded."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.protocols import Scene
+from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.waiting import until
+
+_RESOLVED_WITHIN_S = 15
+
+
+@dataclass(frozen=True)
+class Target:
+    """A name, as it stands in reports, and how to resolve it; no node at all is no answer yet."""
+
+    name: str
+    resolve: Callable[[Scene], Sequence[str]]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def nodes(self, scene: Scene) -> tuple[str, ...]:
+        """The names of the nodes meant now; waits a little while there is none, as between two elections."""
+        return tuple(until(lambda: self.resolve(scene), awaited=f"a node that is {self}", within_s=_RESOLVED_WITHIN_S))
+
+    def one(self, scene: Scene) -> str:
+        """The only node meant; ClusterError when there are several."""
+        names = self.nodes(scene)
+        if len(names) != 1:
+            raise ClusterError(f"{self} is expected to mean one node; it means {', '.join(names)}")
+        return names[0]
+
+
+def _at_most_one(name: str | None) -> list[str]:
+    return [name] if name else []
+
+
+def active_controller() -> Target:
+    """The node in charge of the cluster: a broker in ZooKeeper mode, a KRaft controller later."""
+    return Target("active-controller", lambda scene: _at_most_one(scene.view.active_controller()))
+
+
+def quorum_leader() -> Target:
+    """The KRaft controller that leads the quorum, in charge or not."""
+    return Target("quorum-leader", lambda scene: _at_most_one(scene.view.quorum_leader()))
+
+
+def follower_controller() -> Target:
+    """One live KRaft controller that does not lead, chosen by seed."""
+    return Target("follower-controller", lambda scene: _one_by_seed(scene, Role.CONTROLLER, scene.view.quorum_leader()))
+
+
+def zookeeper_leader() -> Target:
+    """The ZooKeeper server that leads the ensemble (the only one, when there is one)."""
+    return Target("zookeeper-leader", lambda scene: _at_most_one(scene.view.zookeeper_leader()))
+
+
+def partition_leader(topic: str, partition: int = 0) -> Target:
+    """The broker that leads a partition."""
+    return Target(
+        f"leader-of({topic}-{partition})", lambda scene: _at_most_one(scene.view.partition_leader(topic, partition))
+    )
+
+
+def random_broker() -> Target:
+    """One live broker, chosen by seed."""
+    return Target("random-broker", lambda scene: _one_by_seed(scene, Role.BROKER, None))
+
+
+def broker_besides_controller() -> Target:
+    """One live broker that is not the active controller, chosen by seed."""
+    return Target(
+        "broker-besides-controller", lambda scene: _one_by_seed(scene, Role.BROKER, scene.view.active_controller())
+    )
+
+
+def every(role: Role) -> Target:
+    """All nodes of a role."""
+    return Target(f"every-{role.value}", lambda scene: [node.name for node in scene.cluster.nodes(role)])
+
+
+def node(name: str) -> Target:
+    """The node of this name."""
+    return Target(name, lambda scene: [scene.cluster.node(name).name])
+
+
+def _one_by_seed(scene: Scene, role: Role, besides: str | None) -> list[str]:
+    names = [each.name for each in scene.cluster.nodes(role) if each.alive and each.name != besides]
+    return [random.Random(f"{scene.seed}-{role}").choice(names)] if names else []

@@ -1,0 +1,100 @@
+"""Triggers: when a fault begins. A trigger is armed when the block is entered, and fires at most once."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+
+from pytest_kmigrate.faults.targets import Target
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.phase import Phase
+from pytest_kmigrate.model.protocols import CrashPoint, Scene
+from pytest_kmigrate.model.topology import Role
+
+Fired = Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """A name for reports, and how to arm it in a scene: the callable then says whether it has fired."""
+
+    name: str
+    armed: Callable[[Scene], AbstractContextManager[Fired]]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _watching(name: str, fired: Callable[[Scene], bool]) -> Trigger:
+    @contextmanager
+    def armed(scene: Scene) -> Iterator[Fired]:
+        yield lambda: fired(scene)
+
+    return Trigger(name, armed)
+
+
+def now() -> Trigger:
+    """At once."""
+    return _watching("now", lambda scene: True)
+
+
+def on_phase(phase: Phase) -> Trigger:
+    """When the cluster enters a phase (or is in it already)."""
+    return _watching(f"on-phase({phase.name})", lambda scene: scene.view.phase() is phase)
+
+
+def on_event(kind: EventKind, node: str | None = None) -> Trigger:
+    """On the next event of this kind (and node)."""
+
+    @contextmanager
+    def armed(scene: Scene) -> Iterator[Fired]:
+        first = len(scene.recorder.events)
+
+        def matches(event: Event) -> bool:
+            return event.kind is kind and (node is None or event.node == node)
+
+        yield lambda: any(matches(event) for event in scene.recorder.events[first:])
+
+    return Trigger(f"on-event({kind.value}{f' {node}' if node else ''})", armed)
+
+
+def on_znode_change(path: str) -> Trigger:
+    """When the data of a znode is no longer what it was when armed."""
+
+    @contextmanager
+    def armed(scene: Scene) -> Iterator[Fired]:
+        before = scene.znodes.get(path)
+        yield lambda: scene.znodes.get(path) != before
+
+    return Trigger(f"on-znode({path})", armed)
+
+
+def on_metric(target: Target, metric: str, at_least: float) -> Trigger:
+    """When a metric of the nodes meant reaches a value."""
+
+    def reached(scene: Scene) -> bool:
+        return any((scene.view.metric(name, metric) or 0) >= at_least for name in target.resolve(scene))
+
+    return _watching(f"on-metric({target} {metric}>={at_least:g})", reached)
+
+
+def after_operations(count: int) -> Trigger:
+    """After so many further acknowledged writes."""
+
+    @contextmanager
+    def armed(scene: Scene) -> Iterator[Fired]:
+        wanted = scene.view.acked_operations() + count
+        yield lambda: scene.view.acked_operations() >= wanted
+
+    return Trigger(f"after({count} operations)", armed)
+
+
+def at_crash_point(point: CrashPoint, role: Role = Role.CONTROLLER) -> Trigger:
+    """When a node reaches a place in Kafka's code; it is held there until the fault has been applied."""
+
+    @contextmanager
+    def armed(scene: Scene) -> Iterator[Fired]:
+        running = [node for node in scene.cluster.nodes(role) if node.alive]
+        with scene.cluster.hold_at(point, running) as held:
+            yield lambda: held() is not None
+
+    return Trigger(f"at({point.name})", armed)

@@ -1,0 +1,104 @@
+"""Walks the procedure: forward to a phase, part of a step, and back; every step and move is an event."""
+
+from pytest_kmigrate.migration.procedure import STEPS, WAYS_BACK, Step
+from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.phase import Phase
+from pytest_kmigrate.model.protocols import Scene
+from pytest_kmigrate.waiting import NotYet, until
+
+_PHASE_WITHIN_S = 120
+_SUCCESSOR_WITHIN_S = 60
+
+
+class MigrationDriver:
+    """One cluster's migration. Phases are read from the cluster's state, never assumed."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._next = 0
+        self._half_done: tuple[Step, int] | None = None
+
+    @property
+    def phase(self) -> Phase:
+        """Where the cluster is now."""
+        return self._scene.view.phase()
+
+    def advance_to(self, phase: Phase) -> None:
+        """Take every step up to the one that reaches ``phase``, and wait until it is reached."""
+        if phase is Phase.COPYING:
+            raise WrongUseError("COPYING passes by itself: advance to HYBRID with a fault triggered on COPYING")
+        while self._next < len(STEPS) and STEPS[self._next].reaches <= phase:
+            self._walk(STEPS[self._next])
+            self._next += 1
+        self.await_phase(phase)
+
+    def begin(self, step: Step, moves: int) -> None:
+        """Take only the first ``moves`` moves of the next step; ``advance_to`` later takes the rest."""
+        if self._next >= len(STEPS) or STEPS[self._next] is not step:
+            expected = STEPS[self._next].name if self._next < len(STEPS) else "none, all are done"
+            raise WrongUseError(f"the next step is expected to be {expected}; got {step.name}")
+        self._walk(step, moves)
+
+    def revert(self) -> None:
+        """Go back to ZOOKEEPER by the documented way for the phase the cluster is in."""
+        phase = self.phase
+        if phase is Phase.ZOOKEEPER:
+            return
+        if phase not in WAYS_BACK:
+            raise WrongUseError(f"there is no way back from {phase.name}: expected to revert before finalization")
+        self._half_done = None
+        for step in WAYS_BACK[phase]:
+            self._walk(step)
+            self._half_done = None
+        self._next = 0
+        self.await_phase(Phase.ZOOKEEPER)
+        until(self._scene.view.active_controller, awaited="a broker as controller again", within_s=_SUCCESSOR_WITHIN_S)
+
+    def await_phase(self, phase: Phase, within_s: float = _PHASE_WITHIN_S) -> None:
+        """Return when the cluster is in ``phase``."""
+        until(lambda: self._in(phase), awaited=f"phase {phase.name}", within_s=within_s)
+
+    def await_new_active_controller(self, within_s: float = _SUCCESSOR_WITHIN_S) -> str:
+        """Return the node that took over since the last fault began."""
+        before = self._active_before_last_fault()
+        return until(
+            lambda: self._other_than(before),
+            awaited=f"an active controller other than {before}",
+            within_s=within_s,
+        )
+
+    def _walk(self, step: Step, moves: int | None = None) -> None:
+        recorder = self._scene.recorder
+        all_moves = step.moves(self._scene.cluster)
+        done = self._half_done[1] if self._half_done and self._half_done[0] is step else 0
+        last = len(all_moves) if moves is None else min(done + moves, len(all_moves))
+        recorder.record(EventKind.STEP_BEGAN, step=step.name, first_move=done, last_move=last, of_moves=len(all_moves))
+        try:
+            for move in all_moves[done:last]:
+                move.make(self._scene)
+                done += 1
+            if moves is None:
+                self.await_phase(step.reaches)
+        except KmigrateError as error:
+            recorder.record(EventKind.STEP_ENDED, step=step.name, outcome="failed", reason=str(error))
+            raise
+        finally:
+            self._half_done = (step, done)
+        recorder.record(EventKind.STEP_ENDED, step=step.name, outcome="done" if moves is None else "stopped", reason="")
+
+    def _in(self, phase: Phase) -> bool | NotYet:
+        seen = self.phase
+        return seen is phase or NotYet(f"phase {seen.name}")
+
+    def _active_before_last_fault(self) -> str | None:
+        """The active controller last recorded before the last fault began; without a fault, the present one."""
+        events = list(self._scene.recorder.events)
+        faults = [event.seq for event in events if event.kind is EventKind.FAULT_BEGAN]
+        horizon = faults[-1] if faults else len(events)
+        seen = [event.node for event in events[:horizon] if event.kind is EventKind.ACTIVE_CONTROLLER and event.node]
+        return seen[-1] if seen else None
+
+    def _other_than(self, before: str | None) -> str | NotYet:
+        now = self._scene.view.active_controller()
+        return now if now and now != before else NotYet(f"active controller {now}")

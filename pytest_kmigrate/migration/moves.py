@@ -1,0 +1,109 @@
+"""Moves: the smallest things an operator does during a migration, each a value that can be carried out."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pytest_kmigrate.model.protocols import Node, Scene
+from pytest_kmigrate.model.topology import BrokerMode, Role
+from pytest_kmigrate.waiting import NotYet, until
+
+_IN_SYNC_WITHIN_S = 90
+_CLUSTER_ID_WITHIN_S = 20
+
+
+class Move(Protocol):
+    """Something an operator does; returns when it has taken effect."""
+
+    def make(self, scene: Scene) -> None:
+        """Carry it out."""
+        ...
+
+
+@dataclass(frozen=True)
+class FormatControllers:
+    """Format the controllers' disks with the cluster id that ZooKeeper holds."""
+
+    release_version: str | None = None
+
+    def make(self, scene: Scene) -> None:
+        """Carry it out."""
+        cluster_id = until(
+            lambda: _cluster_id(scene), awaited="/cluster/id in ZooKeeper", within_s=_CLUSTER_ID_WITHIN_S
+        )
+        scene.cluster.format_controllers(cluster_id, self.release_version)
+
+
+@dataclass(frozen=True)
+class StartControllers:
+    """Configure the controllers and start all of them at once."""
+
+    changes: Mapping[str, str | None] = field(default_factory=dict)
+
+    def make(self, scene: Scene) -> None:
+        """Carry it out."""
+        controllers = scene.cluster.nodes(Role.CONTROLLER)
+        for node in controllers:
+            node.reconfigure(self.changes)
+        scene.cluster.start_together(controllers)
+
+
+@dataclass(frozen=True)
+class Roll:
+    """Stop one node in a controlled way, change its configuration, start it, and wait until nothing lags behind."""
+
+    node: str
+    changes: Mapping[str, str | None] = field(default_factory=dict)
+    mode: BrokerMode | None = None
+
+    def make(self, scene: Scene) -> None:
+        """Carry it out; a node that is down already is only changed and started."""
+        node = scene.cluster.node(self.node)
+        before = _under_replicated(scene, node)
+        node.stop()
+        node.reconfigure(self.changes, self.mode)
+        node.start()
+        if node.spec.role is Role.BROKER:
+            until(
+                lambda: _back_in_sync(scene, node, before),
+                awaited=f"the replicas of {self.node} back in sync after its restart",
+                within_s=_IN_SYNC_WITHIN_S,
+            )
+
+
+@dataclass(frozen=True)
+class Deprovision:
+    """Stop the controllers for good and empty their disks."""
+
+    def make(self, scene: Scene) -> None:
+        """Carry it out."""
+        for node in scene.cluster.nodes(Role.CONTROLLER):
+            node.stop()
+            node.wipe()
+
+
+@dataclass(frozen=True)
+class DeleteZnode:
+    """Delete a znode, as the operator's manual has it done with the ZooKeeper shell."""
+
+    path: str
+
+    def make(self, scene: Scene) -> None:
+        """Carry it out."""
+        scene.znodes.delete(self.path)
+
+
+def _cluster_id(scene: Scene) -> str | None:
+    data = scene.znodes.get("/cluster/id")
+    return json.loads(data)["id"] if data else None
+
+
+def _under_replicated(scene: Scene, besides: Node) -> float:
+    others = [node for node in scene.cluster.nodes(Role.BROKER) if node.alive and node.name != besides.name]
+    return sum(scene.view.metric(node.name, "UnderReplicatedPartitions") or 0 for node in others)
+
+
+def _back_in_sync(scene: Scene, node: Node, before: float) -> bool | NotYet:
+    now = _under_replicated(scene, node)
+    return now <= before or NotYet(f"{now:g} partitions under-replicated, {before:g} before the restart")

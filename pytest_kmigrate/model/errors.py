@@ -1,0 +1,76 @@
+"""Everything pytest-kmigrate raises on purpose, each with the exit status the console command ends with.
+
+    KmigrateError
+    ├── WrongUseError (2)            what was asked for makes no sense: option, file, name
+    │   └── TopologyError            one topology file, all its mistakes at once
+    ├── EnvironmentLackError (4)     this machine lacks something: Java, memory, a download, a free address
+    │   └── DistributionError        a Kafka distribution or agent cannot be had or is damaged
+    ├── ClusterError (3)             the cluster under test did not do what was awaited
+    │   ├── NodeDiedError            a process ended by itself; carries its last log lines
+    │   └── AwaitTimeoutError        something never became true; carries what was last seen
+    └── RunFolderError (2)           a run folder is missing, incomplete or damaged
+
+Exit statuses are those of the console command: 0 conforming, 1 violated, 2 wrong use, 3 inconclusive,
+4 the environment lacks something.
+"""
+
+from collections.abc import Sequence
+
+
+class KmigrateError(Exception):
+    """Base of all; its text is complete: what was expected, what was found, what to do."""
+
+    exit_status = 3
+
+
+class WrongUseError(KmigrateError):
+    """The caller asked for something that cannot be."""
+
+    exit_status = 2
+
+
+class TopologyError(WrongUseError):
+    """One topology file is wrong; ``problems`` holds one sentence per mistake."""
+
+    def __init__(self, file: str, problems: Sequence[str]) -> None:
+        self.file = file
+        self.problems = tuple(problems)
+        super().__init__("\n".join(f"{file}: {problem}" for problem in self.problems))
+
+
+class EnvironmentLackError(KmigrateError):
+    """This machine lacks something the run needs."""
+
+    exit_status = 4
+
+
+class DistributionError(EnvironmentLackError):
+    """A Kafka distribution or an agent is missing, damaged or cannot be downloaded."""
+
+
+class ClusterError(KmigrateError):
+    """The cluster under test did not do what was awaited; by itself no verdict about Kafka."""
+
+
+class NodeDiedError(ClusterError):
+    """A node's process ended although nobody asked it to."""
+
+    def __init__(self, node: str, exit_code: int | None, log_tail: str) -> None:
+        self.node = node
+        self.exit_code = exit_code
+        self.log_tail = log_tail
+        super().__init__(f"{node} died with exit code {exit_code}; its last lines:\n{log_tail}")
+
+
+class AwaitTimeoutError(ClusterError):
+    """A condition never became true; says what was awaited, for how long, and what was last seen."""
+
+    def __init__(self, awaited: str, within_s: float, last_seen: object) -> None:
+        self.awaited = awaited
+        self.within_s = within_s
+        self.last_seen = last_seen
+        super().__init__(f"{awaited}: not within {within_s:g} s; last seen: {last_seen}")
+
+
+class RunFolderError(WrongUseError):
+    """A run folder is not one of ours, incomplete or damaged."""

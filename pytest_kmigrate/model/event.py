@@ -1,0 +1,67 @@
+"""Events: everything that happened in a run except client operations, in one order."""
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+class EventKind(enum.StrEnum):
+    """What happened; the comment names the keys of ``data``."""
+
+    RUN_BEGAN = "run-began"  # {}
+    RUN_ENDED = "run-ended"  # {}
+    NODE_STARTED = "node-started"  # role, mode, pid, kafka, incarnation (1, 2, ...)
+    NODE_READY = "node-ready"  # took_ms
+    NODE_STOPPED = "node-stopped"  # how ("controlled" | "killed"), exit_code, took_ms
+    NODE_DIED = "node-died"  # exit_code: nobody asked for it
+    NODE_PAUSED = "node-paused"  # {}
+    NODE_RESUMED = "node-resumed"  # {}
+    NODE_RECONFIGURED = "node-reconfigured"  # changed: {key: value or None}, mode
+    NODE_WIPED = "node-wiped"  # {}
+    STEP_BEGAN = "step-began"  # step
+    STEP_ENDED = "step-ended"  # step, outcome ("done" | "stopped" | "failed"), reason
+    PHASE = "phase"  # phase, previous (Phase names)
+    FAULT_BEGAN = "fault-began"  # fault (its str), fault_id, effect, trigger
+    FAULT_APPLIED = "fault-applied"  # fault_id, targets [node], began (seq of its fault-began): now in force
+    FAULT_WITNESSED = "fault-witnessed"  # fault_id, witness (a sentence), facts
+    FAULT_NOT_WITNESSED = "fault-not-witnessed"  # fault_id, witness (what was looked for)
+    FAULT_HEALED = "fault-healed"  # fault_id
+    WORKLOAD_BEGAN = "workload-began"  # workload, and its settings
+    WORKLOAD_ENDED = "workload-ended"  # workload, counts
+    METADATA_CHANGE = "metadata-change"  # change, subject, wanted, outcome (ok|failed|indefinite), error, began_ns
+    ACTIVE_CONTROLLER = "active-controller"  # controller (node name or None), previous; epochs are in the znodes
+    MIGRATION_STATE = "migration-state"  # state (ZkMigrationState name), previous; node: the quorum leader
+    SNAPSHOT = "snapshot"  # label, file: a MetadataImage or another whole view stored in the folder
+    EXPECTATION = "expectation"  # name, expected, observed, met, kind, signature, within_s, took_ms
+    SETTLED = "settled"  # label, images [label], took_s: images of several sides were taken until they agreed
+    CHECKS = "checks"  # checks: [{name, arguments}], requirements: [id]; what judge shall judge
+    HARNESS_TROUBLE = "harness-trouble"  # what, error: our own failure, makes verdicts INCONCLUSIVE
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event; ``seq`` counts from 0 without a gap, ``at_ns`` is nanoseconds since the run began (monotonic clock)."""
+
+    seq: int
+    at_ns: int
+    kind: EventKind
+    node: str | None = None
+    data: Mapping[str, object] = field(default_factory=dict)
+
+
+class Recorder(Protocol):
+    """Where events go as they happen; safe to call from any thread."""
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """Everything recorded so far."""
+        ...
+
+    def record(self, kind: EventKind, node: str | None = None, **data: object) -> Event:
+        """Append one event; it is on disk when this returns."""
+        ...
+
+    def now_ns(self) -> int:
+        """Nanoseconds since the run began."""
+        ...

@@ -1,0 +1,61 @@
+"""A History: all that is known of one run, read back from its folder. Checkers see nothing else."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.operations import Operations, no_operations
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One node's metrics at one moment; metric names as the probe was told, values numbers (None: not exposed)."""
+
+    at_ns: int
+    node: str
+    values: Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class ZnodeChange:
+    """What a path held from ``at_ns`` on; ``data`` None: it does not exist; ``version`` and ``mzxid`` as ZooKeeper says."""
+
+    at_ns: int
+    path: str
+    data: str | None
+    version: int = -1
+    mzxid: int = -1
+    children: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunHeader:
+    """What ``run.json`` says, written before anything was provisioned."""
+
+    run_id: str
+    test_id: str
+    seed: int
+    kafka: str
+    topology: str
+    provider: str = "process"
+    profile: str = "kip-866"
+    requirements: tuple[str, ...] = ()
+    started_at: str = ""
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class History:
+    """One run: header, events, client operations, metrics, znodes and the metadata images taken, by label."""
+
+    header: RunHeader
+    events: Sequence[Event] = ()
+    operations: Operations = field(default_factory=no_operations)
+    samples: Sequence[Sample] = ()
+    znodes: Sequence[ZnodeChange] = ()
+    images: Mapping[str, MetadataImage] = field(default_factory=dict)
+
+    def of(self, *kinds: EventKind) -> list[Event]:
+        """The events of these kinds, in order."""
+        return [event for event in self.events if event.kind in kinds]

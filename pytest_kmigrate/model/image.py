@@ -1,0 +1,48 @@
+"""MetadataImage: all metadata of a cluster as one side sees it (metadata log, ZooKeeper, or one broker)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+FAMILIES = (
+    "topics",
+    "partitions",
+    "configs",
+    "acls",
+    "quotas",
+    "scram",
+    "delegation_tokens",
+    "producer_ids",
+    "features",
+)
+"""Every family of metadata that must be equivalent (DESIGN, rules of conformance)."""
+
+
+@dataclass(frozen=True)
+class MetadataImage:
+    """Each family maps a readable key to plain values, the same form whatever the source, so that images compare.
+
+    - ``topics``: name -> {"id"}
+    - ``partitions``: "topic-0" -> {"replicas", "isr", "leader", "leader_epoch", "partition_epoch", "adding", "removing"}
+    - ``configs``: "topic:name" | "broker:1" | "broker:<default>" | "client-metrics:x" -> {key: value}
+    - ``acls``: "Topic:LITERAL:name" -> sorted list of "principal|host|operation|permission"
+    - ``quotas``: "user=a,client-id=<default>" -> {key: number}
+    - ``scram``: "user:SCRAM-SHA-256" -> {"iterations", "digest"}; the digest is a SHA-256, never the credential
+    - ``delegation_tokens``: token id -> {...}
+    - ``producer_ids``: "next" -> first id of the next block
+    - ``features``: name -> level
+
+    A family that the source cannot know is absent from ``known``.
+    """
+
+    source: str
+    known: tuple[str, ...] = FAMILIES
+    topics: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    partitions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    acls: Mapping[str, list[str]] = field(default_factory=dict)
+    quotas: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    scram: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    delegation_tokens: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    producer_ids: Mapping[str, int] = field(default_factory=dict)
+    features: Mapping[str, int] = field(default_factory=dict)
+    extra: Mapping[str, object] = field(default_factory=dict)

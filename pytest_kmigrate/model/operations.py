@@ -1,0 +1,105 @@
+"""Client operations in columns: the one thing a run holds millions of."""
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+Column = npt.NDArray[np.generic]
+
+
+class OperationKind(enum.IntEnum):
+    """What a client tried."""
+
+    PRODUCE = 0
+    CONSUME = 1
+    COMMIT = 2
+    FINAL_READ = 3
+
+
+class OperationOutcome(enum.IntEnum):
+    """How it ended; a timeout is INDEFINITE: both results are admissible later."""
+
+    OK = 0
+    FAILED = 1
+    INDEFINITE = 2
+
+
+@dataclass(frozen=True)
+class Operations:
+    """Columns of equal length, one row per operation on one record, in the order each client saw them.
+
+    A record's identity is (``producer``, ``sequence``): the producer's number and its own counter, carried in the
+    record's value; ``sequence`` rises by one per send of that producer, over all partitions, in the order of the sends.
+    """
+
+    kind: npt.NDArray[np.int8]
+    """OperationKind."""
+    outcome: npt.NDArray[np.int8]
+    """OperationOutcome."""
+    client: npt.NDArray[np.int32]
+    """Number of the client (producer, consumer or reader) that did it; unique in the run."""
+    topic: npt.NDArray[np.object_]
+    """Topic name."""
+    partition: npt.NDArray[np.int32]
+    """Partition; -1 when a send failed before one was chosen."""
+    offset: npt.NDArray[np.int64]
+    """Offset acknowledged, read or committed; -1 when unknown. A committed offset is the next one to read."""
+    producer: npt.NDArray[np.int32]
+    """Number of the producer that wrote the record; -1 for commits and for records nobody of ours wrote."""
+    sequence: npt.NDArray[np.int64]
+    """The producer's counter for this record; -1 for commits and foreign records."""
+    began_ns: npt.NDArray[np.int64]
+    """When it began: nanoseconds since the run began."""
+    ended_ns: npt.NDArray[np.int64]
+    """When it ended: nanoseconds since the run began."""
+    group: npt.NDArray[np.object_]
+    """Consumer group; empty for producers and final readers."""
+    idempotent: npt.NDArray[np.bool_]
+    """Whether the producer that wrote was idempotent (PRODUCE rows only)."""
+    error: npt.NDArray[np.object_]
+    """Kafka's error name of a failed or indefinite operation; empty otherwise."""
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def where(self, chosen: npt.NDArray[np.bool_]) -> "Operations":
+        """The rows for which ``chosen`` is true, order kept."""
+        return Operations(**{each.name: getattr(self, each.name)[chosen] for each in fields(self)})
+
+    def of(self, kind: OperationKind) -> "Operations":
+        """The rows of one kind."""
+        return self.where(self.kind == kind)
+
+    def by_partition(self) -> Iterator[tuple[str, int, "Operations"]]:
+        """One group per topic-partition (rows without a partition are left out), order kept inside."""
+        for topic in sorted(set(self.topic)):
+            of_topic = self.where(self.topic == topic)
+            for partition in np.unique(of_topic.partition[of_topic.partition >= 0]):
+                yield topic, int(partition), of_topic.where(of_topic.partition == partition)
+
+
+COLUMNS: dict[str, str] = {
+    "kind": "int8",
+    "outcome": "int8",
+    "client": "int32",
+    "topic": "string",
+    "partition": "int32",
+    "offset": "int64",
+    "producer": "int32",
+    "sequence": "int64",
+    "began_ns": "int64",
+    "ended_ns": "int64",
+    "group": "string",
+    "idempotent": "bool",
+    "error": "string",
+}
+"""Column name -> Arrow type, in the order of the files under ``operations/``."""
+
+
+def no_operations() -> Operations:
+    """Operations of length zero."""
+    dtypes = {"string": np.dtype(object), "bool": np.dtype(bool)}
+    return Operations(**{name: np.empty(0, dtypes.get(kind) or np.dtype(kind)) for name, kind in COLUMNS.items()})

@@ -1,0 +1,244 @@
+"""The seams between the rooms: what a cluster, a node, its links and a view of it offer, whoever provides them."""
+
+import enum
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.phase import Phase, ZkMigrationState
+from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
+
+
+class Capability(enum.StrEnum):
+    """What a provider can do to its clusters; a test that needs more is NOT_APPLICABLE."""
+
+    KILL = "kill"
+    PAUSE = "pause"
+    RECONFIGURE = "reconfigure"
+    WIPE = "wipe"
+    LINKS = "links"
+    CRASH_POINTS = "crash-points"
+
+
+class Stream(enum.StrEnum):
+    """Which way of a link is disturbed, seen from the node that dials."""
+
+    FORWARD = "forward"
+    BACK = "back"
+    BOTH = "both"
+
+
+@dataclass(frozen=True)
+class Link:
+    """One directed link: ``source`` dials ``destination`` (node names, or "clients") at the destination's ``port``."""
+
+    source: str
+    destination: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.source}->{self.destination}:{self.port}"
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """What is done to a link; ``attributes`` are the disturbance's numbers, in the units their names end with.
+
+    kind: cut (bytes vanish), refuse (connections closed and refused), slow (latency_ms, jitter_ms),
+    throttle (rate_kb_per_s), reset (connections reset, as often as they are made), slice (average_bytes, delay_us).
+    """
+
+    kind: str
+    stream: Stream = Stream.BOTH
+    attributes: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class CrashPoint:
+    """A place in Kafka's code where a node can be held: Byteman's class, method and location."""
+
+    name: str
+    java_class: str
+    method: str
+    location: str = "AT ENTRY"
+    held_s: int = 20
+
+
+class Links(Protocol):
+    """All links of a cluster."""
+
+    def between(self, sources: Iterable[str], destinations: Iterable[str]) -> tuple[Link, ...]:
+        """The links dialled from any of ``sources`` to any of ``destinations``, never a node's link to itself."""
+        ...
+
+    def disturb(self, links: Sequence[Link], disturbance: Disturbance) -> AbstractContextManager[None]:
+        """Disturb these links for the duration of the block; leaving heals, whatever happened inside."""
+        ...
+
+    def heal_all(self) -> None:
+        """Every link as on the first day."""
+        ...
+
+    def connections(self, links: Sequence[Link]) -> int:
+        """How many connections cross these links now."""
+        ...
+
+
+class Node(Protocol):
+    """One live (or stopped) process of a cluster."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def spec(self) -> NodeSpec: ...
+    @property
+    def mode(self) -> BrokerMode | None: ...
+    @property
+    def alive(self) -> bool: ...
+    @property
+    def pid(self) -> int | None: ...
+    @property
+    def address(self) -> str:
+        """Where it binds, past all links."""
+        ...
+
+    @property
+    def metrics_url(self) -> str:
+        """Its Jolokia agent (brokers and controllers)."""
+        ...
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """What its next start reads."""
+        ...
+
+    def start(self, *, wait: bool = True) -> None:
+        """Start the process; with ``wait``, return when it is ready (NodeDiedError, AwaitTimeoutError)."""
+        ...
+
+    def await_ready(self, within_s: float = 60) -> None: ...
+    def stop(self, within_s: float = 30) -> None:
+        """Controlled shutdown; killed after ``within_s``."""
+        ...
+
+    def kill(self) -> None: ...
+    def pause(self) -> None: ...
+    def resume(self) -> None: ...
+    def reconfigure(self, changes: Mapping[str, str | None], mode: BrokerMode | None = None) -> None:
+        """Set (None: unset) properties, and the mode, in force from the next start."""
+        ...
+
+    def wipe(self) -> None:
+        """Empty the disks of a stopped node."""
+        ...
+
+    def dump_threads(self) -> None:
+        """Write a thread dump into the node's log."""
+        ...
+
+    def log_files(self) -> Mapping[str, Path]: ...
+
+
+class Cluster(Protocol):
+    """What a provider made of a topology."""
+
+    @property
+    def topology(self) -> Topology: ...
+    @property
+    def capabilities(self) -> frozenset[Capability]: ...
+    @property
+    def links(self) -> Links: ...
+    @property
+    def quorum_voters(self) -> str:
+        """The value of ``controller.quorum.voters``."""
+        ...
+
+    @property
+    def zookeeper_connect(self) -> str:
+        """The value of ``zookeeper.connect``."""
+        ...
+
+    def nodes(self, role: Role | None = None) -> Sequence[Node]: ...
+    def node(self, name: str) -> Node: ...
+    def start_initial(self) -> None:
+        """Start every node that the topology starts at once; return when all are ready."""
+        ...
+
+    def start_together(self, nodes: Sequence[Node]) -> None:
+        """Start several nodes in parallel; return when all are ready."""
+        ...
+
+    def format_controllers(self, cluster_id: str, release_version: str | None = None) -> None:
+        """Format the disks of the controllers with Kafka's own storage tool (default: the release's own version)."""
+        ...
+
+    def bootstrap_servers(self) -> str:
+        """For clients, over the clients' links."""
+        ...
+
+    def hold_at(self, point: CrashPoint, nodes: Sequence[Node]) -> AbstractContextManager[Callable[[], str | None]]:
+        """Arm a crash point in these running nodes; the first to reach it is held there, and the callable names it."""
+        ...
+
+
+class Znodes(Protocol):
+    """The cluster's ZooKeeper, reached past the links."""
+
+    def get(self, path: str) -> bytes | None:
+        """A znode's data; None when it does not exist."""
+        ...
+
+    def set(self, path: str, data: bytes) -> None:
+        """Overwrite a znode, or create it."""
+        ...
+
+    def delete(self, path: str) -> None:
+        """Delete a znode and all below it; nothing when it does not exist."""
+        ...
+
+    def children(self, path: str) -> Sequence[str]:
+        """Names below a path; none when it does not exist."""
+        ...
+
+    def expire_session(self, path: str) -> None:
+        """Expire the session that owns the ephemeral znode at ``path``."""
+        ...
+
+
+class View(Protocol):
+    """What can be seen of a cluster from outside, past the links, so that no fault blinds the observer."""
+
+    def active_controller(self) -> str | None:
+        """Name of the node in charge of the cluster: a broker in ZooKeeper mode, or a KRaft controller."""
+        ...
+
+    def quorum_leader(self) -> str | None:
+        """Name of the KRaft controller that leads the quorum, whether or not it is in charge yet."""
+        ...
+
+    def zookeeper_leader(self) -> str | None: ...
+    def partition_leader(self, topic: str, partition: int) -> str | None: ...
+    def migration_state(self) -> ZkMigrationState | None: ...
+    def migrating_zk_brokers(self) -> int | None: ...
+    def phase(self) -> Phase: ...
+    def metric(self, node: str, name: str) -> float | None:
+        """A metric of the probes' catalogue, read now; None when the node does not expose it or does not answer."""
+        ...
+
+    def acked_operations(self) -> int:
+        """How many produce operations were acknowledged so far."""
+        ...
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Where migration steps and faults act: the cluster, how to see it, where to write down what happens."""
+
+    cluster: Cluster
+    view: View
+    znodes: Znodes
+    recorder: Recorder
+    seed: int

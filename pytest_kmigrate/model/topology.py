@@ -1,0 +1,134 @@
+"""Topology: the wish, frozen. Which nodes a cluster shall have, of which version, with which properties and links.
+
+A provider turns it into a live Cluster. Files are read by ``pytest_kmigrate.topology_file``; nothing here does I/O.
+"""
+
+import enum
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Literal
+
+Start = Literal["at-once", "by-migration"]
+"""``at-once``: provisioned with the cluster; ``by-migration``: a migration step provisions it later."""
+
+SecurityProtocol = Literal["PLAINTEXT", "SASL_SSL"]
+"""``SASL_SSL`` means TLS with SCRAM-SHA-512 credentials on every listener."""
+
+DEFAULT_HEAP_MB = 384
+DEFAULT_METRICS = ("ZkMigrationState", "MigratingZkBrokerCount", "ZkWriteBehindLag", "ActiveControllerCount")
+
+
+class Role(enum.StrEnum):
+    """What a node is; the text is also the first part of its name."""
+
+    ZOOKEEPER = "zookeeper"
+    BROKER = "broker"
+    CONTROLLER = "controller"
+
+
+class BrokerMode(enum.StrEnum):
+    """Where a broker keeps its metadata when the cluster is provisioned."""
+
+    ZOOKEEPER = "zookeeper"
+    KRAFT = "kraft"
+
+
+@dataclass(frozen=True)
+class NodeSpec:
+    """One node as wished for; ``name`` is role and id (``broker-0``, ``controller-3000``)."""
+
+    name: str
+    role: Role
+    node_id: int
+    kafka: str
+    """Version, or path of an unpacked distribution, that this node runs."""
+    mode: BrokerMode | None = None
+    """Brokers only."""
+    start: Start = "at-once"
+    properties: Mapping[str, str] = field(default_factory=dict)
+    """Kafka's own names; those of the role, overridden by those of the node."""
+    jvm: tuple[str, ...] = ()
+    """Extra JVM options."""
+    heap_mb: int = DEFAULT_HEAP_MB
+    chose_kafka: bool = False
+    """Whether the file gave this node (or its role) a version of its own, which ``with_kafka`` then leaves alone."""
+
+
+@dataclass(frozen=True)
+class LinkSpec:
+    """Directed links that are slow from the start, from every node ``source`` selects to every ``destination``.
+
+    A selector is the name of a role or of a node. A rate of None means unlimited.
+    """
+
+    source: str
+    destination: str
+    latency_ms: int = 0
+    jitter_ms: int = 0
+    rate_kb_per_s: int | None = None
+
+
+@dataclass(frozen=True)
+class Security:
+    """How listeners are protected; ``authorizer`` switches on ACLs (the one that fits each node's mode)."""
+
+    protocol: SecurityProtocol = "PLAINTEXT"
+    authorizer: bool = False
+
+
+@dataclass(frozen=True)
+class ProbeSpec:
+    """What the JMX probe reads from every broker and controller, and how often."""
+
+    every_ms: int = 500
+    metrics: tuple[str, ...] = DEFAULT_METRICS
+
+
+@dataclass(frozen=True)
+class Topology:
+    """One cluster shape; nodes are in the order ZooKeeper, brokers, controllers, each by id."""
+
+    name: str
+    purpose: str
+    """One sentence: why this shape."""
+    kafka: str
+    nodes: tuple[NodeSpec, ...]
+    links: tuple[LinkSpec, ...] = ()
+    security: Security = Security()
+    probe: ProbeSpec = ProbeSpec()
+
+    @property
+    def has_zookeeper(self) -> bool:
+        """Whether any node is a ZooKeeper server."""
+        return bool(self.of_role(Role.ZOOKEEPER))
+
+    def of_role(self, role: Role) -> tuple[NodeSpec, ...]:
+        """The nodes of one role, by id."""
+        return tuple(node for node in self.nodes if node.role is role)
+
+    def node(self, name: str) -> NodeSpec:
+        """The node of this name; KeyError says which names there are."""
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise KeyError(f"expected one of {', '.join(each.name for each in self.nodes)}; got {name!r}")
+
+    def number_of(self, name: str) -> int:
+        """The node's number (1, 2, ...) in the order of the topology: its address is made of it."""
+        return self.nodes.index(self.node(name)) + 1
+
+    def selected_by(self, selector: str) -> tuple[NodeSpec, ...]:
+        """The nodes that a link's selector means: all of a role, or the one of that name."""
+        return tuple(node for node in self.nodes if selector in (node.role.value, node.name))
+
+    def with_kafka(self, kafka: str) -> "Topology":
+        """The same shape with another distribution under test; nodes that chose their own version keep it."""
+        nodes = tuple(node if node.chose_kafka else replace(node, kafka=kafka) for node in self.nodes)
+        return replace(self, kafka=kafka, nodes=nodes)
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON: equal for equal topologies, whatever file they came from."""
+        canonical = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,0 +1,82 @@
+"""Verdicts: what a checker says about a requirement, and how several are merged."""
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+
+class Outcome(enum.IntEnum):
+    """The order decides which outcome wins when verdicts merge."""
+
+    NOT_APPLICABLE = 0
+    CONFORMS = 1
+    INCONCLUSIVE = 2
+    VIOLATES = 3
+
+
+class Kind(enum.Enum):
+    """What sort of violation (SAFETY, LIVENESS), or why nothing could be said (HARNESS, INFRA, VACUOUS)."""
+
+    SAFETY = "SAFETY"
+    LIVENESS = "LIVENESS"
+    HARNESS = "HARNESS"
+    INFRA = "INFRA"
+    VACUOUS = "VACUOUS"
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One thing that was wrong.
+
+    ``expected`` and ``observed`` are sentences; ``at_ns`` is nanoseconds since the run began (None: not one moment);
+    ``evidence`` names events (``event 41``) or files of the run folder.
+    """
+
+    expected: str
+    observed: str
+    at_ns: int | None = None
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one check says, with at most ``MOST_VIOLATIONS`` examples and the count of all."""
+
+    check: str
+    outcome: Outcome
+    kind: Kind | None = None
+    summary: str = ""
+    violations: tuple[Violation, ...] = ()
+    count: int = 0
+    requirements: tuple[str, ...] = ()
+    facts: dict[str, object] = field(default_factory=dict)
+
+
+MOST_VIOLATIONS = 10
+
+
+def conforms(check: str, summary: str, **facts: object) -> Verdict:
+    """A verdict CONFORMS; ``summary`` says over how much evidence."""
+    return Verdict(check, Outcome.CONFORMS, None, summary, facts=facts)
+
+
+def violates(check: str, kind: Kind, violations: Iterable[Violation], summary: str = "", **facts: object) -> Verdict:
+    """A verdict VIOLATES of ``kind``; keeps the first violations and counts them all."""
+    found = list(violations)
+    text = summary or f"{len(found)} x: expected {found[0].expected}; observed {found[0].observed}"
+    kept = tuple(found[:MOST_VIOLATIONS])
+    return Verdict(check, Outcome.VIOLATES, kind, text, kept, len(found), facts=facts)
+
+
+def inconclusive(check: str, kind: Kind, summary: str, **facts: object) -> Verdict:
+    """A verdict INCONCLUSIVE; ``summary`` says what was missing."""
+    return Verdict(check, Outcome.INCONCLUSIVE, kind, summary, facts=facts)
+
+
+def merged(outcomes: Iterable[Outcome]) -> Outcome:
+    """The worst outcome; of no outcome at all, INCONCLUSIVE."""
+    return max(outcomes, default=Outcome.INCONCLUSIVE)
+
+
+EXIT_STATUS = {Outcome.NOT_APPLICABLE: 0, Outcome.CONFORMS: 0, Outcome.INCONCLUSIVE: 3, Outcome.VIOLATES: 1}
+"""The console command's exit status for a merged outcome."""

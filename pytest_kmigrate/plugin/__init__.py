@@ -1,0 +1,39 @@
+"""What pytest calls: options, markers, fixtures, outcomes. Glue, no logic."""
+
+from pytest_kmigrate.plugin.fixtures import (
+    cluster,
+    expect,
+    inject,
+    kmigrate_run,
+    metadata,
+    migration,
+    topology,
+    verify,
+    workload,
+)
+from pytest_kmigrate.plugin.hooks import (
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_configure,
+    pytest_report_header,
+    pytest_runtest_makereport,
+    pytest_terminal_summary,
+)
+
+__all__ = [
+    "cluster",
+    "expect",
+    "inject",
+    "kmigrate_run",
+    "metadata",
+    "migration",
+    "pytest_addoption",
+    "pytest_collection_modifyitems",
+    "pytest_configure",
+    "pytest_report_header",
+    "pytest_runtest_makereport",
+    "pytest_terminal_summary",
+    "topology",
+    "verify",
+    "workload",
+]

@@ -1,0 +1,71 @@
+"""pytest's hooks: options, markers, the outcome of a test that was judged, the terminal summary."""
+
+from collections.abc import Generator
+
+import pytest
+
+from pytest_kmigrate.catalogue import requirement
+from pytest_kmigrate.model.errors import KmigrateError
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.plugin.options import add_options, options_of
+from pytest_kmigrate.plugin.outcomes import InconclusiveError, NotApplicableError, ViolationError, judged_of
+from pytest_kmigrate.plugin.summary import summarize
+
+_MARKERS = (
+    'requirement(*ids): the requirements a test judges, by ledger id, e.g. "K866-FAIL-crash-in-migration"',
+    "topology(file): the topology file a test runs on, or the name of a shipped one",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare our options."""
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare our markers, and refuse wrong options before anything is collected."""
+    for marker in _MARKERS:
+        config.addinivalue_line("markers", marker)
+    options_of(config)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """One line: what is under test."""
+    options = options_of(config)
+    return f"kmigrate: kafka {options.kafka}, seed {options.seed}, profile {options.profile}, runs in {options.runs}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse a requirement id that no ledger knows, at collection."""
+    for item in items:
+        for mark in item.iter_markers("requirement"):
+            for requirement_id in mark.args:
+                try:
+                    requirement(requirement_id)
+                except KmigrateError as error:
+                    raise pytest.UsageError(f"{item.nodeid}: {error}") from error
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A judged failure, and an error of ours, is told in its own words instead of a stack trace."""
+    report = yield
+    error = call.excinfo.value if call.excinfo else None
+    if isinstance(error, KmigrateError | ViolationError | InconclusiveError):
+        report.longrepr = str(error)
+    if isinstance(error, NotApplicableError):
+        report.outcome = "skipped"
+        report.longrepr = (str(item.path), 0, str(error))
+    judged = judged_of(item)
+    if judged is not None and report.when == "call":
+        report.user_properties.append(("kmigrate_outcome", judged.outcome.name))
+        report.user_properties.append(("kmigrate_run", str(judged.folder)))
+        report.sections.extend(judged.sections if judged.outcome >= Outcome.INCONCLUSIVE else [])
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The verdict of every run, and where its folder is."""
+    summarize(terminalreporter)

@@ -1,0 +1,70 @@
+"""From verdicts to a pytest outcome: what is raised, and the text it is told with."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.model.verdict import Outcome, Verdict
+from pytest_kmigrate.running.judging import outcome_of
+
+_MOST_SHOWN = 3
+
+
+class ViolationError(AssertionError):
+    """A requirement is violated."""
+
+
+class InconclusiveError(AssertionError):
+    """Nothing could be said; never a pass."""
+
+
+class NotApplicableError(Exception):
+    """The topology, the provider or the release cannot show it; the test is skipped with the reason."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What became of one test."""
+
+    folder: Path
+    outcome: Outcome
+    verdicts: Sequence[Verdict]
+    sections: Sequence[tuple[str, str]] = field(default_factory=tuple)
+
+
+_JUDGED = pytest.StashKey[Judged]()
+
+
+def remember(item: pytest.Item, judged: Judged) -> None:
+    """Keep it for the report of this test."""
+    item.stash[_JUDGED] = judged
+
+
+def judged_of(item: pytest.Item) -> Judged | None:
+    """What became of a test, if it was judged."""
+    return item.stash.get(_JUDGED, None)
+
+
+def raise_for(verdicts: Sequence[Verdict], bugs: Mapping[str, Sequence[str]], folder: Path, again: str) -> None:
+    """Raise ViolationError or InconclusiveError unless everything conforms."""
+    outcome = outcome_of(verdicts)
+    if outcome <= Outcome.CONFORMS:
+        return
+    told = [_told(verdict, bugs.get(verdict.check, ())) for verdict in verdicts if verdict.outcome is outcome]
+    text = "\n".join([*told, f"evidence: {folder}", f"again: {again}"])
+    raise (ViolationError if outcome is Outcome.VIOLATES else InconclusiveError)(text)
+
+
+def _told(verdict: Verdict, bugs: Sequence[str]) -> str:
+    kind = f" ({verdict.kind.value})" if verdict.kind else ""
+    lines = [f"{verdict.outcome.name}{kind} {verdict.check}: {verdict.summary}"]
+    if bugs:
+        lines.append(f"  known as: {', '.join(bugs)}")
+    for violation in verdict.violations[:_MOST_SHOWN]:
+        lines += [f"  expected: {violation.expected}", f"  observed: {violation.observed}"]
+        lines += [f"  evidence: {', '.join(violation.evidence)}"] if violation.evidence else []
+    if verdict.count > _MOST_SHOWN:
+        lines.append(f"  and {verdict.count - _MOST_SHOWN} more in verdicts.jsonl")
+    return "\n".join(lines)

@@ -1,0 +1,84 @@
+"""Progress while a run is under way: phase, nodes up, operations per second, elapsed; never silent for long."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.running import Run
+from pytest_kmigrate.waiting import repeat
+
+_TTY_EVERY_S = 1.0
+_LOG_EVERY_S = 10.0
+_TOLD_AT_ONCE = {EventKind.STEP_BEGAN: "step", EventKind.PHASE: "phase", EventKind.FAULT_BEGAN: "fault"}
+
+
+class Terminal:
+    """Where progress goes past pytest's capturing; silent in xdist workers, which have no terminal."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        reporter = config.pluginmanager.getplugin("terminalreporter")
+        quiet = config.getoption("verbose") < 0 or hasattr(config, "workerinput")
+        self._writer = None if quiet or reporter is None else reporter._tw  # noqa: SLF001  # pytest offers no other way
+        self.is_tty = bool(self._writer and self._writer.hasmarkup)
+
+    def line(self, text: str) -> None:
+        """Write a line of its own."""
+        if self._writer is not None:
+            self._writer.line(f"\r{text}" if self.is_tty else f"  {text}")
+
+    def status(self, text: str) -> None:
+        """Overwrite the present line on a terminal; write a line elsewhere."""
+        if self._writer is not None and self.is_tty:
+            self._writer.write(f"\r\x1b[2K{text}", flush=True)
+        else:
+            self.line(text)
+
+
+@contextmanager
+def shown(run: Run, terminal: Terminal) -> Iterator[None]:
+    """Show the progress of a run while the block lasts."""
+    over = threading.Event()
+    status = _Status(run, terminal)
+    every_s = _TTY_EVERY_S if terminal.is_tty else _LOG_EVERY_S
+    thread = threading.Thread(target=repeat, args=(status.show, every_s, over), name="progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        status.show()
+        terminal.line("")
+
+
+class _Status:
+    def __init__(self, run: Run, terminal: Terminal) -> None:
+        self._run = run
+        self._terminal = terminal
+        self._began = time.monotonic()
+        self._told = 0
+        self._acked = 0
+        self._at = self._began
+
+    def show(self) -> None:
+        """The events since the last time, one line each, then the state of things."""
+        events = list(self._run.recorder.events[self._told :])
+        self._told += len(events)
+        for event in events:
+            if key := _TOLD_AT_ONCE.get(event.kind):
+                self._terminal.line(f"{event.at_ns / 1e9:7.1f} s  {key} {event.data.get(key)}")
+        self._terminal.status(self._state())
+
+    def _state(self) -> str:
+        now, acked = time.monotonic(), self._run.traffic.acked()
+        rate = max(0, acked - self._acked) / max(0.001, now - self._at)
+        self._at, self._acked = now, acked
+        nodes = self._run.cluster.nodes()
+        up = sum(node.alive for node in nodes)
+        phases = [event for event in self._run.recorder.events if event.kind is EventKind.PHASE]
+        phase = phases[-1].data["phase"] if phases else "-"
+        return f"{now - self._began:7.1f} s  {phase}, {up}/{len(nodes)} nodes up, {rate:.0f} writes/s"

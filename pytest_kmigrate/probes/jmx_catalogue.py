@@ -1,0 +1,133 @@
+"""Which MBean holds which metric, per role; names as seen on Kafka 3.6.0 and 3.9.1.
+
+A catalogue is a superset: what a mode or release does not expose reads as None. Differences worth knowing:
+
+- A broker in ZooKeeper mode has the ``KafkaController`` metrics too, because it may be the ZooKeeper controller; in
+  KRaft mode they are gone. Its ``ZkMigrationState`` (from 3.6) is 4 and says nothing of the migration.
+- ``MigratingZkBrokerCount``, ``ZkWrite...`` and the ``LastAppliedRecord...`` ones are those of KRaft controllers only.
+- Raft metrics exist on controllers, and on brokers in migration or KRaft mode.
+- From 3.6 to 3.9 ``ZkWriteSnapshotTimeMs`` may be negative: the release subtracts the later time from the earlier.
+"""
+
+from collections.abc import Mapping
+
+MBean = tuple[str, str]
+"""Object name and attribute."""
+
+
+def _gauges(domain_and_type: str, *names: str) -> dict[str, MBean]:
+    return {name: (f"{domain_and_type},name={name}", "Value") for name in names}
+
+
+def _histograms(domain_and_type: str, *names: str) -> dict[str, MBean]:
+    statistics = ("Count", "Max", "Min", "Mean")
+    return {f"{name}.{what}": (f"{domain_and_type},name={name}", what) for name in names for what in statistics}
+
+
+def _meters(domain_and_type: str, *names: str) -> dict[str, MBean]:
+    return {f"{name}.Count": (f"{domain_and_type},name={name}", "Count") for name in names}
+
+
+_RAFT: Mapping[str, MBean] = {
+    name: ("kafka.server:type=raft-metrics", attribute)
+    for name, attribute in (
+        ("RaftCurrentLeader", "current-leader"),
+        ("RaftCurrentEpoch", "current-epoch"),
+        ("RaftCurrentState", "current-state"),
+        ("RaftHighWatermark", "high-watermark"),
+        ("RaftLogEndOffset", "log-end-offset"),
+    )
+}
+_ZOOKEEPER_SESSION: Mapping[str, MBean] = {
+    "ZooKeeperSessionState": ("kafka.server:type=SessionExpireListener,name=SessionState", "Value"),
+    **_meters("kafka.server:type=SessionExpireListener", "ZooKeeperExpiresPerSec", "ZooKeeperDisconnectsPerSec"),
+}
+_EITHER: Mapping[str, MBean] = {
+    **_gauges(
+        "kafka.controller:type=KafkaController",
+        "ZkMigrationState",
+        "ActiveControllerCount",
+        "ActiveBrokerCount",
+        "FencedBrokerCount",
+        "GlobalTopicCount",
+        "GlobalPartitionCount",
+        "OfflinePartitionsCount",
+        "PreferredReplicaImbalanceCount",
+    ),
+    **_gauges("kafka.server:type=MetadataLoader", "CurrentMetadataVersion", "CurrentControllerId"),
+    "RequestHandlerAvgIdlePercent": (
+        "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent",
+        "OneMinuteRate",
+    ),
+    **_RAFT,
+    **_ZOOKEEPER_SESSION,
+}
+
+CONTROLLER: Mapping[str, MBean] = {
+    **_EITHER,
+    **_gauges(
+        "kafka.controller:type=KafkaController",
+        "MigratingZkBrokerCount",
+        "ZkWriteBehindLag",
+        "LastAppliedRecordOffset",
+        "LastCommittedRecordOffset",
+        "LastAppliedRecordLagMs",
+        "LastAppliedRecordTimestamp",
+        "MetadataErrorCount",
+        "NewActiveControllersCount",
+        "TimedOutBrokerHeartbeatCount",
+        "EventQueueOperationsTimedOutCount",
+    ),
+    **_histograms("kafka.controller:type=KafkaController", "ZkWriteSnapshotTimeMs", "ZkWriteDeltaTimeMs"),
+}
+
+BROKER: Mapping[str, MBean] = {
+    **_EITHER,
+    **_gauges("kafka.server:type=KafkaServer", "BrokerState"),
+    **_gauges(
+        "kafka.server:type=ReplicaManager",
+        "UnderReplicatedPartitions",
+        "UnderMinIsrPartitionCount",
+        "OfflineReplicaCount",
+        "LeaderCount",
+        "PartitionCount",
+        "ReassigningPartitions",
+    ),
+    **_gauges("kafka.controller:type=KafkaController", "TopicsToDeleteCount", "TopicsIneligibleToDeleteCount"),
+    **_meters("kafka.server:type=ReplicaManager", "IsrShrinksPerSec", "IsrExpandsPerSec", "FailedIsrUpdatesPerSec"),
+    **_meters("kafka.server:type=BrokerTopicMetrics", "MessagesInPerSec", "BytesInPerSec"),
+    "BrokerLastAppliedRecordOffset": ("kafka.server:type=broker-metadata-metrics", "last-applied-record-offset"),
+    "BrokerMetadataApplyErrorCount": ("kafka.server:type=broker-metadata-metrics", "metadata-apply-error-count"),
+}
+
+CATALOGUES: Mapping[str, Mapping[str, MBean]] = {
+    "broker": BROKER,
+    "controller": CONTROLLER,
+    "combined": {**CONTROLLER, **BROKER},
+}
+"""The catalogue of a node by its role; ZooKeeper's own JMX is not read."""
+
+RAFT_STATES: Mapping[str, float] = {
+    "unattached": 0,
+    "observer": 1,
+    "follower": 2,
+    "voted": 3,
+    "unattached-voted": 3,
+    "candidate": 4,
+    "prospective": 5,
+    "prospective-voted": 5,
+    "leader": 6,
+    "resigned": 7,
+}
+"""The number that stands for ``RaftCurrentState``: a state that has cast a vote counts as the one it is in."""
+
+ZOOKEEPER_SESSION_STATES: Mapping[str, float] = {
+    "CLOSED": 0,
+    "NOT_CONNECTED": 1,
+    "CONNECTING": 2,
+    "ASSOCIATING": 3,
+    "CONNECTED": 4,
+    "CONNECTEDREADONLY": 5,
+    "AUTH_FAILED": 6,
+}
+"""The number that stands for ``ZooKeeperSessionState``."""

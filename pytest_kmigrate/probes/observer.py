@@ -1,0 +1,86 @@
+"""Watches a run in the background: metrics into a series, every change of phase, state and active controller an event."""
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from pytest_kmigrate.model.errors import KmigrateError
+from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.history import Sample
+from pytest_kmigrate.model.protocols import Cluster, Node, View
+from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.probes.view import ReadMetrics
+from pytest_kmigrate.waiting import repeat
+
+_EDGES_EVERY_S = 0.2
+
+
+class SampleRecorder(Recorder, Protocol):
+    """A recorder that takes metric samples too."""
+
+    def sample(self, sample: Sample) -> None:
+        """Append one node's metrics."""
+        ...
+
+
+class Observer:
+    """One thread per node for its metrics, so that a node that stands still delays nobody, and one for the edges."""
+
+    def __init__(
+        self, cluster: Cluster, view: View, recorder: SampleRecorder, read: ReadMetrics, metrics: Sequence[str]
+    ) -> None:
+        self._cluster = cluster
+        self._view = view
+        self._recorder = recorder
+        self._read = read
+        self._metrics = tuple(metrics)
+        self._over = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._last: dict[str, object] = {}
+
+    def start(self) -> None:
+        """Begin to observe."""
+        every_s = self._cluster.topology.probe.every_ms / 1000
+        observed = [node for node in self._cluster.nodes() if node.spec.role is not Role.ZOOKEEPER]
+        for node in observed:
+            self._in_background(f"metrics of {node.name}", every_s, lambda node=node: self._sample(node))
+        self._in_background("edges", _EDGES_EVERY_S, self.look)
+
+    def stop(self) -> None:
+        """Stop observing; returns when every thread has ended."""
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def look(self) -> None:
+        """Look once, and record what changed since the last look."""
+        try:
+            phase = self._view.phase()
+            self._edge("phase", phase.name, EventKind.PHASE, None)
+            state = self._view.migration_state()
+            if state is not None:
+                self._edge("state", state.value, EventKind.MIGRATION_STATE, self._view.quorum_leader())
+            # Without an epoch: no two metrics are read at one moment, and a pair that never was would look like
+            # two controllers of one epoch. Epochs are judged from the znodes, which hold both.
+            active = self._view.active_controller()
+            self._edge("controller", active, EventKind.ACTIVE_CONTROLLER, active)
+        except KmigrateError:
+            # ZooKeeper or a node does not answer, which a fault may well be the cause of: the next look tells.
+            return
+
+    def _edge(self, what: str, value: object, kind: EventKind, node: str | None) -> None:
+        before = self._last.get(what)
+        if before == value:
+            return
+        self._last[what] = value
+        self._recorder.record(kind, node, **{what: value, "previous": before})
+
+    def _sample(self, node: Node) -> None:
+        if node.alive:
+            at_ns = self._recorder.now_ns()
+            self._recorder.sample(Sample(at_ns, node.name, self._read(node, self._metrics)))
+
+    def _in_background(self, name: str, every_s: float, action: Callable[[], None]) -> None:
+        thread = threading.Thread(target=repeat, args=(action, every_s, self._over), name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()

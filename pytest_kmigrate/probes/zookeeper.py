@@ -1,0 +1,94 @@
+"""The cluster's ZooKeeper reached past the links: read, write, delete, and expire somebody's session."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import KazooException, NoNodeError
+from kazoo.handlers.threading import KazooTimeoutError
+from kazoo.retry import KazooRetry
+
+from pytest_kmigrate.model.errors import ClusterError
+
+_ANSWER_WITHIN_S = 15
+_SERVER_SECRET = 0xB3415C00
+"""ZooKeeper derives a session's password from its id and this constant, so that any server can check it."""
+
+
+class ZookeeperClient:
+    """Implements ``Znodes``. It connects in the background, and again after every outage."""
+
+    def __init__(self, hosts: str) -> None:
+        """``hosts``: ``address:port,...`` of the servers themselves."""
+        self._hosts = hosts
+        self.kazoo = _client(hosts)
+        self.kazoo.start_async()
+
+    def get(self, path: str) -> bytes | None:
+        """A znode's data; None when it does not exist; ClusterError while ZooKeeper does not answer."""
+        with _patience(path):
+            try:
+                return self.kazoo.retry(self.kazoo.get, path)[0]
+            except NoNodeError:
+                return None
+
+    def set(self, path: str, data: bytes) -> None:
+        """Overwrite a znode, or create it."""
+        with _patience(path):
+            self.kazoo.retry(self.kazoo.ensure_path, path)
+            self.kazoo.retry(self.kazoo.set, path, data)
+
+    def delete(self, path: str) -> None:
+        """Delete a znode and all below it; nothing when it does not exist."""
+        with _patience(path):
+            self.kazoo.retry(self.kazoo.delete, path, recursive=True)
+
+    def children(self, path: str) -> Sequence[str]:
+        """Names below a path, sorted; none when it does not exist."""
+        with _patience(path):
+            try:
+                return sorted(self.kazoo.retry(self.kazoo.get_children, path))
+            except NoNodeError:
+                return []
+
+    def expire_session(self, path: str) -> None:
+        """Take over the session that owns the ephemeral znode at ``path``, and close it."""
+        with _patience(path):
+            stat = self.kazoo.retry(self.kazoo.exists, path)
+            if stat is None or not stat.ephemeralOwner:
+                raise ClusterError(f"{path} is expected to be an ephemeral znode; it is {stat}")
+            twin = _client(self._hosts, client_id=(stat.ephemeralOwner, session_password(stat.ephemeralOwner)))
+            twin.start(timeout=_ANSWER_WITHIN_S)
+            twin.stop()
+            twin.close()
+
+    def close(self) -> None:
+        """Leave; safe to call twice."""
+        self.kazoo.stop()
+        self.kazoo.close()
+
+
+def session_password(session_id: int) -> bytes:
+    """The 16 bytes ZooKeeper expects from a client that resumes session ``session_id``: Java's Random, seeded by it."""
+    modulus = 1 << 48
+    state = ((session_id ^ _SERVER_SECRET) ^ 0x5DEECE66D) % modulus
+    drawn = b""
+    while len(drawn) < 16:
+        state = (state * 0x5DEECE66D + 0xB) % modulus
+        drawn += (state >> 16).to_bytes(4, "little")
+    return drawn
+
+
+def _client(hosts: str, client_id: tuple[int, bytes] | None = None) -> KazooClient:
+    endless = KazooRetry(max_tries=-1, delay=0.05, backoff=1.5, max_delay=0.5)
+    patient = KazooRetry(max_tries=-1, delay=0.05, max_delay=0.5, deadline=_ANSWER_WITHIN_S, ignore_expire=True)
+    return KazooClient(hosts, timeout=10, client_id=client_id, connection_retry=endless, command_retry=patient)
+
+
+@contextmanager
+def _patience(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (KazooException, KazooTimeoutError) as error:
+        reason = f"{type(error).__name__} {error}".strip()
+        raise ClusterError(f"ZooKeeper does not answer for {path} within {_ANSWER_WITHIN_S} s: {reason}") from error

@@ -1,0 +1,1 @@
+"""Providers: each turns a Topology into a live Cluster."""

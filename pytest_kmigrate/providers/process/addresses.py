@@ -1,0 +1,78 @@
+"""Who listens where: a leased loopback block per cluster, an address per directed link.
+
+With block x: node i binds 127.x.0.i; node s reaches node d at 127.x.s.d, where a proxy listens and forwards to
+127.x.0.d; clients reach broker d at 127.x.250.d. Ports are fixed per role, so nothing is ever searched for.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pytest_kmigrate.model.protocols import Link
+from pytest_kmigrate.model.topology import NodeSpec, Role, Topology
+
+CLIENTS = "clients"
+CLIENTS_NUMBER = 250
+INTERNAL_PORT = 9092
+CONTROLLER_PORT = 9093
+CLIENT_PORT = 9094
+ZOOKEEPER_PORT = 2181
+ZOOKEEPER_PEER_PORTS = (2888, 3888)
+JOLOKIA_PORT = 8778
+TOXIPROXY_PORT = 8474
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """The address plan of one cluster on loopback block ``block`` (1..254)."""
+
+    topology: Topology
+    block: int
+
+    def number(self, node: str) -> int:
+        """A node's number: its place in the topology, from 1; "clients" have one of their own."""
+        if node == CLIENTS:
+            return CLIENTS_NUMBER
+        return 1 + [spec.name for spec in self.topology.nodes].index(node)
+
+    def real(self, node: str) -> str:
+        """Where a node itself binds."""
+        return f"127.{self.block}.0.{self.number(node)}"
+
+    def seen_from(self, source: str, destination: str) -> str:
+        """Where ``source`` finds ``destination``: the proxy of that link, or itself."""
+        if source == destination:
+            return self.real(destination)
+        return f"127.{self.block}.{self.number(source)}.{self.number(destination)}"
+
+    @property
+    def toxiproxy(self) -> tuple[str, int]:
+        """Where the proxies are ordered."""
+        return f"127.{self.block}.0.{CLIENTS_NUMBER}", TOXIPROXY_PORT
+
+    def hosts_file(self, node: str) -> str:
+        """The only name service of that node's JVM (``jdk.net.hosts.file``)."""
+        lines = ["127.0.0.1 localhost"]
+        lines += [f"{self.seen_from(node, other.name)} {other.name}" for other in self.topology.nodes]
+        return "\n".join(lines) + "\n"
+
+    def links(self) -> Iterator[Link]:
+        """Every directed link of the topology, those of the clients included."""
+        for destination in self.topology.nodes:
+            for source in self.topology.nodes:
+                if source.name != destination.name:
+                    yield from (Link(source.name, destination.name, port) for port in _ports(source, destination))
+            if destination.role is Role.BROKER:
+                yield Link(CLIENTS, destination.name, CLIENT_PORT)
+
+    def listen_address(self, link: Link) -> str:
+        """Where the proxy of a link listens, as ``host:port``."""
+        return f"{self.seen_from(link.source, link.destination)}:{link.port}"
+
+
+def _ports(source: NodeSpec, destination: NodeSpec) -> tuple[int, ...]:
+    """The ports of ``destination`` that a node of ``source``'s role ever dials."""
+    if destination.role is Role.ZOOKEEPER:
+        return ZOOKEEPER_PEER_PORTS if source.role is Role.ZOOKEEPER else (ZOOKEEPER_PORT,)
+    if source.role is Role.ZOOKEEPER:
+        return ()
+    return (INTERNAL_PORT,) if destination.role is Role.BROKER else (CONTROLLER_PORT,)

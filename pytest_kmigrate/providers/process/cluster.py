@@ -1,0 +1,174 @@
+"""The process provider: from a Topology to a live cluster of JVMs on one leased loopback block."""
+
+import json
+import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_kmigrate.distributions.kafka import Distribution
+from pytest_kmigrate.model.errors import EnvironmentLackError
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.protocols import Capability
+from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
+from pytest_kmigrate.providers.process import lease as leases
+from pytest_kmigrate.providers.process import storage
+from pytest_kmigrate.providers.process.addresses import CLIENT_PORT, CLIENTS, Addresses
+from pytest_kmigrate.providers.process.jvm import Jvm
+from pytest_kmigrate.providers.process.links import ProxiedLinks
+from pytest_kmigrate.providers.process.node import ProcessNode, Surroundings
+from pytest_kmigrate.providers.process.properties import quorum_voters, zookeeper_connect
+from pytest_kmigrate.providers.process.supervision import Supervision
+from pytest_kmigrate.waiting import until
+
+
+@dataclass(frozen=True)
+class Software:
+    """Everything that must be on disk before a cluster can be provisioned; distributions by version or path."""
+
+    java: Path
+    distributions: Mapping[str, Distribution]
+    jolokia: Path
+    byteman: Path
+    toxiproxy: Path
+
+
+class ProcessCluster:
+    """A live cluster; made by ``provision`` only."""
+
+    capabilities = frozenset(Capability)
+
+    def __init__(self, topology: Topology, software: Software, around: Surroundings) -> None:
+        self.topology = topology
+        self.addresses = around.addresses
+        self.links = ProxiedLinks(around.addresses)
+        self.supervision = around.supervision
+        self.software = software
+        self.recorder = around.recorder
+        self.scratch = around.scratch
+        self.client_security: Mapping[str, str] = {}
+        self._jvm = around.jvm
+        self._nodes = [ProcessNode(spec, software.distributions[spec.kafka], around) for spec in topology.nodes]
+
+    @property
+    def quorum_voters(self) -> str:
+        """The value of ``controller.quorum.voters``."""
+        return quorum_voters(self.topology)
+
+    @property
+    def zookeeper_connect(self) -> str:
+        """The value of ``zookeeper.connect``."""
+        return zookeeper_connect(self.topology)
+
+    def nodes(self, role: Role | None = None) -> Sequence[ProcessNode]:
+        """The nodes of one role, or all."""
+        return [node for node in self._nodes if role is None or node.spec.role is role]
+
+    def node(self, name: str) -> ProcessNode:
+        """The node of this name."""
+        return self._nodes[self.addresses.number(name) - 1]
+
+    def start_initial(self) -> None:
+        """Start every node that the topology starts at once; ZooKeeper first, then the quorum, then the brokers."""
+        if any(node.mode is BrokerMode.KRAFT for node in self.nodes(Role.BROKER)):
+            storage.format_disks(self._born_kraft(), self._jvm, storage.new_cluster_id())
+        for role in (Role.ZOOKEEPER, Role.CONTROLLER, Role.BROKER):
+            self.start_together([node for node in self.nodes(role) if node.spec.start == "at-once"])
+
+    def start_together(self, nodes: Sequence[ProcessNode]) -> None:
+        """Start several nodes in parallel; return when all are ready, raise the first failure otherwise."""
+        if not nodes:
+            return
+        for node in nodes:
+            node.start(wait=False)
+        with ThreadPoolExecutor(len(nodes)) as pool:
+            list(pool.map(lambda node: node.await_ready(), nodes))
+
+    def format_controllers(self, cluster_id: str, release_version: str | None = None) -> None:
+        """Format the disks of the controllers with Kafka's own storage tool, for its release's own metadata version."""
+        storage.format_disks(self.nodes(Role.CONTROLLER), self._jvm, cluster_id, release_version)
+
+    def bootstrap_servers(self) -> str:
+        """For clients, over the clients' links."""
+        brokers = self.topology.of_role(Role.BROKER)
+        return ",".join(f"{self.addresses.seen_from(CLIENTS, spec.name)}:{CLIENT_PORT}" for spec in brokers)
+
+    def _born_kraft(self) -> Sequence[ProcessNode]:
+        return [*self.nodes(Role.CONTROLLER), *self.nodes(Role.BROKER)]
+
+
+@contextmanager
+def provision(
+    topology: Topology,
+    software: Software,
+    recorder: Recorder,
+    logs: Path,
+    *,
+    rules: Path | None = None,
+    keep: Callable[[], bool] = lambda: False,
+) -> Iterator[ProcessCluster]:
+    """A cluster whose links work and whose nodes are not started yet; nothing of it is left when the block ends.
+
+    ``logs`` gets a folder per node; ``rules`` is a Byteman script for every Kafka JVM; ``keep``, asked at the end,
+    lets the cluster outlive us.
+    """
+    lease = leases.take()
+    supervision = None
+    try:
+        supervision = Supervision(lease.scratch, lease.lock)
+        jvm = Jvm(software.java, software.jolokia, software.byteman, rules, lease.scratch / "etc")
+        jvm.write_logging()
+        addresses = Addresses(topology, lease.block)
+        around = Surroundings(addresses, supervision, jvm, recorder, lease.scratch, logs)
+        _start_toxiproxy(software.toxiproxy, around)
+        cluster = ProcessCluster(topology, software, around)
+        cluster.links.create()
+        _describe(lease, cluster, logs)
+        yield cluster
+    finally:
+        if keep() and supervision is not None:
+            supervision.keep()
+        else:
+            if supervision is not None:
+                supervision.end()
+            lease.state_file.unlink(missing_ok=True)
+        lease.lock.close()
+
+
+def _start_toxiproxy(program: Path, around: Surroundings) -> None:
+    host, port = around.addresses.toxiproxy
+    ended: list[int] = []
+    log = around.scratch / "toxiproxy.log"
+    command = [str(program), "-host", host, "-port", str(port)]
+    around.supervision.spawn(command, cwd=around.scratch, log=log, on_exit=ended.append)
+
+    def abort() -> None:
+        if ended:
+            raise EnvironmentLackError(f"{program} ended with code {ended[0]} at its start: {log.read_text()[-400:]}")
+
+    until(lambda: _listens(host, port), awaited="Toxiproxy listening", within_s=10, every_s=0.01, abort=abort)
+
+
+def _listens(host: str, port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((host, port)) == 0
+
+
+def _describe(lease: leases.Lease, cluster: ProcessCluster, logs: Path) -> None:
+    """For ``kmigrate ps``, ``logs``, ``down`` and ``gc``."""
+    state = {
+        "block": lease.block,
+        "supervisor": cluster.supervision.pid,
+        "topology": cluster.topology.name,
+        "kafka": cluster.topology.kafka,
+        "bootstrap": cluster.bootstrap_servers(),
+        "logs": str(logs.resolve()),
+        "scratch": str(lease.scratch),
+        "nodes": {node.name: node.address for node in cluster.nodes()},
+    }
+    partial = lease.state_file.with_suffix(".partial")
+    partial.write_text(json.dumps(state, indent=1))
+    partial.replace(lease.state_file)
+

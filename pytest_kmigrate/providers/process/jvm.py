@@ -1,0 +1,88 @@
+"""The command line of a node's JVM."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_kmigrate.distributions.kafka import Distribution
+from pytest_kmigrate.model.topology import NodeSpec, Role
+from pytest_kmigrate.providers.process.addresses import JOLOKIA_PORT
+
+_MAIN = {
+    Role.ZOOKEEPER: "org.apache.zookeeper.server.quorum.QuorumPeerMain",
+    Role.BROKER: "kafka.Kafka",
+    Role.CONTROLLER: "kafka.Kafka",
+}
+STORAGE_TOOL = "kafka.tools.StorageTool"
+LOG4J = """\
+log4j.rootLogger=INFO, stdout
+log4j.appender.stdout=org.apache.log4j.ConsoleAppender
+log4j.appender.stdout.layout=org.apache.log4j.PatternLayout
+log4j.appender.stdout.layout.ConversionPattern=%d{ISO8601} %p %m (%c)%n
+log4j.logger.org.apache.kafka.metadata.migration=TRACE
+log4j.logger.kafka.zk=INFO
+"""
+LOG4J2 = """\
+status=warn
+appender.console.type=Console
+appender.console.name=stdout
+appender.console.layout.type=PatternLayout
+appender.console.layout.pattern=%d{ISO8601} %p %m (%c)%n
+rootLogger.level=info
+rootLogger.appenderRef.stdout.ref=stdout
+"""
+
+
+@dataclass(frozen=True)
+class Jvm:
+    """What every JVM of a cluster shares: Java, the agents, the logging files, an optional Byteman rule file."""
+
+    java: Path
+    jolokia: Path
+    byteman: Path | None
+    rules: Path | None
+    etc: Path
+
+    def write_logging(self) -> None:
+        """Write the logging configurations that the command lines name (log4j until 3.9, log4j2 from 4.0)."""
+        self.etc.mkdir(parents=True, exist_ok=True)
+        (self.etc / "log4j.properties").write_text(LOG4J)
+        (self.etc / "log4j2.properties").write_text(LOG4J2)
+
+    def node_command(self, spec: NodeSpec, distribution: Distribution, hosts: Path, properties: Path) -> list[str]:
+        """The command that runs a node; ``properties`` is its properties file, ``hosts`` its only name service."""
+        command = [
+            *self._java(distribution, spec.heap_mb),
+            f"-Djdk.net.hosts.file={hosts}",
+            *self._agents(spec, hosts),
+            *spec.jvm,
+        ]
+        return [*command, "-cp", distribution.classpath, _MAIN[spec.role], str(properties)]
+
+    def storage_command(self, distribution: Distribution, arguments: Sequence[str]) -> list[str]:
+        """The command that runs Kafka's storage tool."""
+        return [*self._java(distribution, 128), "-cp", distribution.classpath, STORAGE_TOOL, *arguments]
+
+    def _java(self, distribution: Distribution, heap_mb: int) -> list[str]:
+        archive = distribution.cds_archive
+        return [
+            str(self.java),
+            "-Xms64m",
+            f"-Xmx{heap_mb}m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:-UsePerfData",
+            *([f"-XX:SharedArchiveFile={archive}", "-Xshare:auto"] if archive else []),
+            f"-Dlog4j.configuration=file:{self.etc / 'log4j.properties'}",
+            f"-Dlog4j2.configurationFile={self.etc / 'log4j2.properties'}",
+        ]
+
+    def _agents(self, spec: NodeSpec, hosts: Path) -> list[str]:
+        if spec.role is Role.ZOOKEEPER:
+            return []
+        own = hosts.read_text().splitlines()
+        address = next(line.split()[0] for line in own if line.endswith(f" {spec.name}"))
+        agents = [f"-javaagent:{self.jolokia}=host={address},port={JOLOKIA_PORT},discoveryEnabled=false"]
+        if self.byteman and self.rules:
+            agents.append(f"-javaagent:{self.byteman}=script:{self.rules}")
+        return agents

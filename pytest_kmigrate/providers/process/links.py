@@ -1,0 +1,139 @@
+"""Every directed link of a cluster as a Toxiproxy proxy of its own: cut it, slow it, heal it."""
+
+import http.client
+import itertools
+import json
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.protocols import Disturbance, Link, Stream
+from pytest_kmigrate.providers.process.addresses import Addresses
+
+_ESTABLISHED = "01"
+_TOXICS = {
+    "cut": ("timeout", {"timeout": 0}),
+    "reset": ("reset_peer", {"timeout": 0}),
+    "slow": ("latency", {}),
+    "throttle": ("bandwidth", {}),
+    "slice": ("slicer", {}),
+}
+"""Our disturbance -> Toxiproxy's toxic and its fixed attributes. ``refuse`` switches the proxy off instead."""
+_ATTRIBUTES = {
+    "latency_ms": "latency",
+    "jitter_ms": "jitter",
+    "rate_kb_per_s": "rate",
+    "average_bytes": "average_size",
+    "delay_us": "delay",
+}
+_STREAMS = {
+    Stream.FORWARD: ("upstream",),
+    Stream.BACK: ("downstream",),
+    Stream.BOTH: ("upstream", "downstream"),
+}
+
+
+class ProxiedLinks:
+    """The links of one cluster; the Toxiproxy server must be running at the plan's address."""
+
+    def __init__(self, addresses: Addresses) -> None:
+        self._addresses = addresses
+        self._all = tuple(addresses.links())
+        self._names = (f"disturbance-{number}" for number in itertools.count(1))
+        self._lock = threading.Lock()
+        self._connection = http.client.HTTPConnection(*addresses.toxiproxy, timeout=10)
+
+    def create(self) -> None:
+        """Order all proxies at once, then the slowness that the topology asks for from the start."""
+        self._call(
+            "POST",
+            "/populate",
+            [
+                {
+                    "name": _proxy(link),
+                    "listen": self._addresses.listen_address(link),
+                    "upstream": f"{self._addresses.real(link.destination)}:{link.port}",
+                    "enabled": True,
+                }
+                for link in self._all
+            ],
+        )
+        self._slow_from_the_start()
+
+    def between(self, sources: Iterable[str], destinations: Iterable[str]) -> tuple[Link, ...]:
+        """The links dialled from any of ``sources`` to any of ``destinations``."""
+        dialling, dialled = set(sources), set(destinations)
+        return tuple(link for link in self._all if link.source in dialling and link.destination in dialled)
+
+    @contextmanager
+    def disturb(self, links: Sequence[Link], disturbance: Disturbance) -> Iterator[None]:
+        """Disturb these links for the duration of the block; what could be healed is, whatever happened inside."""
+        with ExitStack() as healing:
+            for link in links:
+                self._disturb_one(link, disturbance, healing)
+            yield
+
+    def heal_all(self) -> None:
+        """Every link as on the first day."""
+        self._call("POST", "/reset")
+        self._slow_from_the_start()
+
+    def connections(self, links: Sequence[Link]) -> int:
+        """How many TCP connections are established at the proxies of these links."""
+        wanted = {_kernel_form(self._addresses.listen_address(link)) for link in links}
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        return sum(row[1] in wanted and row[3] == _ESTABLISHED for row in rows)
+
+    def _disturb_one(self, link: Link, disturbance: Disturbance, healing: ExitStack) -> None:
+        proxy = f"/proxies/{_proxy(link)}"
+        if disturbance.kind == "refuse":
+            healing.callback(self._call, "POST", proxy, {"enabled": True})
+            self._call("POST", proxy, {"enabled": False})
+            return
+        toxic, fixed = _TOXICS[disturbance.kind]
+        chosen = {_ATTRIBUTES[name]: value for name, value in (disturbance.attributes or {}).items()}
+        for stream in _STREAMS[disturbance.stream]:
+            name = next(self._names)
+            body = {"name": name, "type": toxic, "stream": stream, "attributes": {**fixed, **chosen}}
+            self._call("POST", f"{proxy}/toxics", body)
+            healing.callback(self._call, "DELETE", f"{proxy}/toxics/{name}")
+
+    def _slow_from_the_start(self) -> None:
+        topology = self._addresses.topology
+        for spec in topology.links:
+            sources = [node.name for node in topology.selected_by(spec.source)]
+            links = self.between(sources, [node.name for node in topology.selected_by(spec.destination)])
+            for disturbance in _from_the_start(spec.latency_ms, spec.jitter_ms, spec.rate_kb_per_s):
+                for link in links:
+                    self._disturb_one(link, disturbance, ExitStack())
+
+    def _call(self, method: str, path: str, body: object = None) -> None:
+        with self._lock:
+            try:
+                self._connection.request(method, path, json.dumps(body) if body is not None else None)
+                response = self._connection.getresponse()
+                text = response.read().decode()
+            except OSError as error:
+                self._connection.close()
+                raise ClusterError(f"Toxiproxy does not answer {method} {path}: {error}; its links are gone") from error
+        if response.status >= 400 and not (method == "DELETE" and response.status == 404):
+            raise ClusterError(f"Toxiproxy refused {method} {path}: {response.status} {text.strip()}")
+
+
+def _from_the_start(latency_ms: int, jitter_ms: int, rate_kb_per_s: int | None) -> Iterator[Disturbance]:
+    if latency_ms or jitter_ms:
+        yield Disturbance("slow", Stream.BACK, {"latency_ms": latency_ms, "jitter_ms": jitter_ms})
+    if rate_kb_per_s is not None:
+        yield Disturbance("throttle", Stream.BOTH, {"rate_kb_per_s": rate_kb_per_s})
+
+
+def _proxy(link: Link) -> str:
+    return f"{link.source}.{link.destination}.{link.port}"
+
+
+def _kernel_form(address: str) -> str:
+    """``127.1.2.3:9092`` as the kernel's socket table writes it: the address byte-swapped, both in hexadecimal."""
+    host, _, port = address.partition(":")
+    return "".join(f"{int(part):02X}" for part in reversed(host.split("."))) + f":{int(port):04X}"

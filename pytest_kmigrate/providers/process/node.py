@@ -1,0 +1,232 @@
+"""A node as one supervised JVM: start, stop, kill, pause, restart with other properties, wipe."""
+
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_kmigrate.distributions.kafka import Distribution
+from pytest_kmigrate.model.errors import AwaitTimeoutError, NodeDiedError, WrongUseError
+from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.topology import BrokerMode, NodeSpec
+from pytest_kmigrate.providers.process.addresses import JOLOKIA_PORT, Addresses
+from pytest_kmigrate.providers.process.jvm import Jvm
+from pytest_kmigrate.providers.process.properties import node_properties
+from pytest_kmigrate.providers.process.readiness import ready
+from pytest_kmigrate.providers.process.supervision import Supervision
+from pytest_kmigrate.redaction import redacted_properties
+from pytest_kmigrate.waiting import until
+
+_TAIL_LINES = 25
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What all nodes of one cluster share."""
+
+    addresses: Addresses
+    supervision: Supervision
+    jvm: Jvm
+    recorder: Recorder
+    scratch: Path
+    logs: Path
+
+
+class ProcessNode:
+    """One node; its process may be started and ended many times, its disk stays until wiped."""
+
+    def __init__(self, spec: NodeSpec, distribution: Distribution, around: Surroundings) -> None:
+        self.spec = spec
+        self.name = spec.name
+        self.mode = spec.mode
+        self.pid: int | None = None
+        self.incarnation = 0
+        self._distribution = distribution
+        self._around = around
+        self._changes: dict[str, str | None] = {}
+        self._ended = threading.Event()
+        self._ended.set()
+        self._ending: str | None = None
+        self._exit_code: int | None = None
+        self._started_ns = 0
+        self._home = around.scratch / spec.name
+        self._log_folder = around.logs / spec.name
+        self.disk = self._home / "disk"
+        self.log = self._log_folder / "server.log"
+        for folder in (self.disk, self._log_folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        self._hosts.write_text(around.addresses.hosts_file(spec.name))
+
+    @property
+    def alive(self) -> bool:
+        """Whether its process exists (a paused one does)."""
+        return not self._ended.is_set()
+
+    @property
+    def address(self) -> str:
+        """Where it binds, past all links."""
+        return self._around.addresses.real(self.name)
+
+    @property
+    def metrics_url(self) -> str:
+        """Its Jolokia agent (brokers and controllers)."""
+        return f"http://{self.address}:{JOLOKIA_PORT}/jolokia"
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """What its next start reads."""
+        return node_properties(self._around.addresses, self.spec, self.mode, self.disk, self._changes)
+
+    @property
+    def properties_file(self) -> Path:
+        """The file its next start reads; written by ``write_properties``."""
+        return self._home / "server.properties"
+
+    @property
+    def distribution(self) -> Distribution:
+        """The release it runs."""
+        return self._distribution
+
+    @property
+    def _hosts(self) -> Path:
+        return self._home / "hosts"
+
+    def write_properties(self) -> Path:
+        """Write the properties file, and a redacted copy as evidence beside the log."""
+        properties = dict(self.properties)
+        _write_properties(self.properties_file, properties)
+        evidence = self._log_folder / f"server-{self.incarnation}.properties"
+        _write_properties(evidence, redacted_properties(properties))
+        return self.properties_file
+
+    def start(self, *, wait: bool = True) -> None:
+        """Start the process; with ``wait``, return when it is ready."""
+        if self.alive:
+            raise WrongUseError(f"{self.name} runs already (pid {self.pid}): stop or kill it before starting it")
+        self.incarnation += 1
+        self._ending = None
+        self._exit_code = None
+        self._ended.clear()
+        around = self._around
+        command = around.jvm.node_command(self.spec, self._distribution, self._hosts, self.write_properties())
+        self._started_ns = around.recorder.now_ns()
+        self.pid = around.supervision.spawn(command, cwd=self._home, log=self.log, on_exit=self._on_exit)
+        around.recorder.record(
+            EventKind.NODE_STARTED,
+            self.name,
+            role=self.spec.role.value,
+            mode=self.mode.value if self.mode else None,
+            pid=self.pid,
+            kafka=self._distribution.version,
+            incarnation=self.incarnation,
+        )
+        if wait:
+            self.await_ready()
+
+    def await_ready(self, within_s: float = 60) -> None:
+        """Return when it serves; a thread dump is in its log when it never does."""
+        try:
+            until(
+                lambda: ready(self.spec.role, self.address),
+                awaited=f"{self.name} ready",
+                within_s=within_s,
+                abort=self._raise_if_died,
+            )
+        except AwaitTimeoutError:
+            self.dump_threads()
+            raise
+        took_ms = (self._around.recorder.now_ns() - self._started_ns) // 1_000_000
+        self._around.recorder.record(EventKind.NODE_READY, self.name, took_ms=took_ms)
+
+    def stop(self, within_s: float = 30) -> None:
+        """Controlled shutdown by SIGTERM; killed after ``within_s``."""
+        self._end(signal.SIGTERM, "controlled", within_s)
+
+    def kill(self) -> None:
+        """SIGKILL: no goodbye to anybody."""
+        self._end(signal.SIGKILL, "killed", 10)
+
+    def pause(self) -> None:
+        """SIGSTOP: the process stands still, its connections stay."""
+        self._signal(signal.SIGSTOP)
+        self._around.recorder.record(EventKind.NODE_PAUSED, self.name)
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        self._signal(signal.SIGCONT)
+        self._around.recorder.record(EventKind.NODE_RESUMED, self.name)
+
+    def reconfigure(self, changes: Mapping[str, str | None], mode: BrokerMode | None = None) -> None:
+        """Set (None: unset) properties, and the mode, in force from the next start."""
+        self._changes.update(changes)
+        if mode is not None:
+            self.mode = mode
+        changed = {key: value and redacted_properties({key: value})[key] for key, value in changes.items()}
+        self._around.recorder.record(
+            EventKind.NODE_RECONFIGURED, self.name, changed=changed, mode=self.mode.value if self.mode else None
+        )
+
+    def wipe(self) -> None:
+        """Empty the disks of a stopped node."""
+        if self.alive:
+            raise WrongUseError(f"{self.name} runs (pid {self.pid}): stop it before its disk is wiped")
+        shutil.rmtree(self.disk)
+        self.disk.mkdir()
+        self._around.recorder.record(EventKind.NODE_WIPED, self.name)
+
+    def dump_threads(self) -> None:
+        """Let the JVM write a thread dump into its log."""
+        if self.alive:
+            self._signal(signal.SIGQUIT)
+
+    def log_files(self) -> Mapping[str, Path]:
+        """Its log, by name."""
+        return {"server.log": self.log}
+
+    def log_tail(self) -> str:
+        """The last lines of its log."""
+        if not self.log.exists():
+            return "(no log)"
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-_TAIL_LINES:])
+
+    def _end(self, number: signal.Signals, how: str, within_s: float) -> None:
+        if not self.alive:
+            return
+        began = time.monotonic()
+        self._ending = how
+        self._signal(number)
+        if not self._ended.wait(within_s):
+            self.dump_threads()
+            self._ending = "killed"
+            self._signal(signal.SIGKILL)
+            self._ended.wait()
+        self._around.recorder.record(
+            EventKind.NODE_STOPPED,
+            self.name,
+            how=self._ending,
+            exit_code=self._exit_code,
+            took_ms=int((time.monotonic() - began) * 1000),
+        )
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self.pid is not None:
+            self._around.supervision.signal(self.pid, number)
+
+    def _on_exit(self, code: int) -> None:
+        self._exit_code = code
+        if self._ending is None:
+            self._around.recorder.record(EventKind.NODE_DIED, self.name, exit_code=code)
+        self._ended.set()
+
+    def _raise_if_died(self) -> None:
+        if not self.alive:
+            raise NodeDiedError(self.name, self._exit_code, self.log_tail())
+
+
+def _write_properties(path: Path, properties: Mapping[str, str]) -> None:
+    path.touch(mode=0o600)
+    escaped = {key: value.replace("\\", "\\\\") for key, value in properties.items()}
+    path.write_text("".join(f"{key}={value}\n" for key, value in sorted(escaped.items())))

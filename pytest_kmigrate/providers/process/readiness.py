@@ -1,0 +1,54 @@
+"""Is a node ready? Asked through an API, never read from a log sentence."""
+
+import json
+import socket
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.providers.process.addresses import JOLOKIA_PORT, ZOOKEEPER_PORT
+from pytest_kmigrate.waiting import NotYet
+
+_RUNNING = 3
+_RAFT_AT_WORK = ("leader", "follower")
+_ANSWER_WITHIN_S = 2.0
+
+
+def ready(role: Role, address: str) -> bool | NotYet:
+    """True when the node at ``address`` serves; otherwise what it says instead.
+
+    ZooKeeper: ``srvr`` names a mode. Broker: ``BrokerState`` is 3 (running), in either mode. Controller: its raft
+    state is leader or follower.
+    """
+    try:
+        if role is Role.ZOOKEEPER:
+            return _zookeeper(address)
+        if role is Role.BROKER:
+            state = _attribute(address, "kafka.server:type=KafkaServer,name=BrokerState", "Value")
+            return state == _RUNNING or NotYet(f"BrokerState {state}")
+        state = _attribute(address, "kafka.server:type=raft-metrics", "current-state")
+        return state in _RAFT_AT_WORK or NotYet(f"raft state {state}")
+    except (OSError, ValueError) as error:
+        return NotYet(f"no answer yet ({error})")
+
+
+def zookeeper_mode(address: str) -> str | None:
+    """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
+    try:
+        with socket.create_connection((address, ZOOKEEPER_PORT), timeout=_ANSWER_WITHIN_S) as connection:
+            connection.sendall(b"srvr")
+            answer = b"".join(iter(lambda: connection.recv(4096), b"")).decode()
+    except OSError:
+        return None
+    return next((line.split(": ")[1] for line in answer.splitlines() if line.startswith("Mode: ")), None)
+
+
+def _zookeeper(address: str) -> bool | NotYet:
+    return zookeeper_mode(address) is not None or NotYet("srvr names no mode")
+
+
+def _attribute(address: str, mbean: str, attribute: str) -> object:
+    url = f"http://{address}:{JOLOKIA_PORT}/jolokia/read/{urllib.parse.quote(mbean, safe=':,=')}/{attribute}"
+    with urllib.request.urlopen(url, timeout=_ANSWER_WITHIN_S) as response:
+        return json.load(response).get("value")

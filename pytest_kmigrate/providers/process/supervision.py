@@ -1,0 +1,100 @@
+"""Our end of the supervisor: spawn a process, learn when it ends, end everything."""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, cast
+
+from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
+from pytest_kmigrate.providers.process import supervisor
+
+ON_EXIT = Callable[[int], None]
+
+
+class Supervision:
+    """One supervisor process; safe to call from several threads."""
+
+    def __init__(self, scratch: Path, lease: IO[bytes]) -> None:
+        """Start the supervisor; it inherits ``lease`` so that the address block stays taken until the last child died."""
+        scratch.mkdir(parents=True, exist_ok=True)
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", str(supervisor.__file__), str(scratch)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=(lease.fileno(),),
+        )
+        self.pid = self._process.pid
+        self._orders = threading.Lock()
+        self._answers: queue.SimpleQueue[dict[str, object]] = queue.SimpleQueue()
+        self._state = threading.Lock()
+        self._on_exit: dict[int, ON_EXIT] = {}
+        self._exited: dict[int, int] = {}
+        threading.Thread(target=self._listen, name="supervision", daemon=True).start()
+
+    def spawn(self, argv: Sequence[str], *, cwd: Path, log: Path, on_exit: ON_EXIT) -> int:
+        """Start a process; ``on_exit`` gets its exit code (negative: the signal) from another thread."""
+        answer = self._order({"do": "spawn", "argv": list(argv), "cwd": str(cwd), "log": str(log)})
+        if "pid" not in answer:
+            raise EnvironmentLackError(f"cannot start {argv[0]}: {answer.get('error', 'the supervisor is gone')}")
+        pid = cast(int, answer["pid"])
+        with self._state:
+            already = self._exited.pop(pid, None)
+            if already is None:
+                self._on_exit[pid] = on_exit
+        if already is not None:
+            on_exit(already)
+        return pid
+
+    def adopt(self, pid: int) -> None:
+        """Let the supervisor kill that child of ours too, when everything ends."""
+        self._order({"do": "adopt", "pid": pid})
+
+    def keep(self) -> None:
+        """Let the cluster outlive us; ``kmigrate down`` ends it."""
+        self._order({"do": "keep"})
+
+    def signal(self, pid: int, number: signal.Signals) -> None:
+        """Send a signal to a process that this supervisor owns; nothing when it has ended."""
+        with self._state:
+            if pid in self._on_exit:
+                os.kill(pid, number)
+
+    def end(self) -> None:
+        """Kill every process, remove the scratch folder; returns when all are reaped. Safe to call twice."""
+        with self._orders:
+            if self._process.stdin and not self._process.stdin.closed:
+                self._process.stdin.close()
+        self._process.wait()
+
+    def _order(self, order: dict[str, object]) -> dict[str, object]:
+        with self._orders:
+            stdin = self._process.stdin
+            assert stdin is not None
+            try:
+                stdin.write(json.dumps(order).encode() + b"\n")
+                stdin.flush()
+            except (BrokenPipeError, ValueError) as error:
+                raise ClusterError("the supervisor of this cluster has ended, and its nodes with it") from error
+            return self._answers.get()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            said = json.loads(line)
+            if "exited" not in said:
+                self._answers.put(said)
+                continue
+            with self._state:
+                on_exit = self._on_exit.pop(said["exited"], None)
+                if on_exit is None:
+                    self._exited[said["exited"]] = said["code"]
+            if on_exit is not None:
+                on_exit(said["code"])
+        self._answers.put({"error": "the supervisor is gone"})

@@ -1,0 +1,136 @@
+"""The supervisor: a small process of its own that owns every process of one cluster and outlives pytest by moments.
+
+Run as ``python -I supervisor.py SCRATCH``; it needs nothing but the standard library. Orders come as JSON lines on
+standard input, one at a time, and each is answered by a JSON line on standard output; the end of any child is
+announced there too. When standard input ends (pytest is gone, however) or SIGTERM comes, every child is killed and
+reaped and SCRATCH is removed. Children are also tied to this process by the kernel (PR_SET_PDEATHSIG), so that
+killing the supervisor kills them.
+
+Orders: {"do": "spawn", "argv": [...], "cwd": dir, "log": file} -> {"pid": n} | {"error": text}
+        {"do": "adopt", "pid": n} -> {}       a child of pytest, killed with the rest
+        {"do": "keep"} -> {}                  the end of standard input shall not end the cluster
+        {"do": "end"}                         as if standard input had ended
+Announcements: {"exited": pid, "code": n}     negative: the signal
+"""
+
+import ctypes
+import json
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+
+PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Supervisor:
+    """The children, the adopted, and what to remove at the end."""
+
+    def __init__(self, scratch: str) -> None:
+        self.scratch = scratch
+        self.children: dict[int, subprocess.Popen[bytes]] = {}
+        self.adopted: list[int] = []
+        self.keep = False
+
+    def obey(self, order: dict[str, object]) -> dict[str, object]:
+        """Carry out one order and return the answer."""
+        if order["do"] == "spawn":
+            return self._spawn(order)
+        if order["do"] == "adopt":
+            self.adopted.append(int(str(order["pid"])))
+            return {}
+        if order["do"] == "keep":
+            self.keep = True
+            return {}
+        raise SystemExit(0)
+
+    def _spawn(self, order: dict[str, object]) -> dict[str, object]:
+        argv = [str(word) for word in order["argv"]]  # type: ignore[attr-defined]
+        try:
+            with open(str(order["log"]), "ab") as log:
+                child = subprocess.Popen(
+                    argv,
+                    cwd=str(order["cwd"]),
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                    preexec_fn=_tie_to_parent,
+                )
+        except OSError as error:
+            return {"error": str(error)}
+        self.children[child.pid] = child
+        return {"pid": child.pid}
+
+    def reap(self) -> list[dict[str, object]]:
+        """The announcements for children that ended since the last call."""
+        ended = [(pid, child.poll()) for pid, child in self.children.items()]
+        for pid, code in ended:
+            if code is not None:
+                del self.children[pid]
+        return [{"exited": pid, "code": code} for pid, code in ended if code is not None]
+
+    def end(self) -> None:
+        """Kill and reap all, remove the scratch folder."""
+        for pid in [*self.children, *self.adopted]:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        for child in self.children.values():
+            child.wait()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+def _tie_to_parent() -> None:
+    """In the child, before exec: die with the supervisor, and meet signals as a program started by hand would."""
+    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def _say(answer: dict[str, object]) -> None:
+    try:
+        os.write(1, json.dumps(answer).encode() + b"\n")
+    except BrokenPipeError:  # pytest is gone: the end of standard input follows
+        pass
+
+
+def main(scratch: str) -> None:
+    """Serve until standard input ends."""
+    supervisor = Supervisor(scratch)
+    wakeup_read, wakeup_write = os.pipe()
+    os.set_blocking(wakeup_write, False)
+    signal.set_wakeup_fd(wakeup_write)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    inputs = selectors.DefaultSelector()
+    inputs.register(wakeup_read, selectors.EVENT_READ)
+    inputs.register(0, selectors.EVENT_READ)
+    pending = b""
+    try:
+        while True:
+            for key, _ in inputs.select():
+                if key.fd == wakeup_read:
+                    os.read(wakeup_read, 4096)
+                    continue
+                chunk = os.read(0, 65536)
+                if not chunk:
+                    if not supervisor.keep:
+                        return
+                    inputs.unregister(0)
+                *lines, pending = (pending + chunk).split(b"\n")
+                for line in lines:
+                    _say(supervisor.obey(json.loads(line)))
+            for announcement in supervisor.reap():
+                _say(announcement)
+    finally:
+        supervisor.end()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,83 @@
+"""Reads a run folder back into a History; a folder that is not whole says what is wrong with it, and where."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_kmigrate.model.errors import RunFolderError
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History, RunHeader, Sample, ZnodeChange
+from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.recording.operation_parts import read_operations
+from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
+
+
+def read_header(folder: RunFolder) -> RunHeader:
+    """What ``run.json`` says; RunFolderError when the folder is not a run of ours."""
+    if not folder.header.is_file():
+        raise RunFolderError(f"{folder.path}: expected a run folder with run.json in it; there is none")
+    content = _json(folder.header, folder.header.read_text(encoding="utf-8"), 1)
+    schema = content.pop("schema", None)
+    if schema != SCHEMA:
+        raise RunFolderError(f"{folder.header}: schema: expected {SCHEMA}, got {schema}; was it written by a later release?")
+    try:
+        return RunHeader(**{**content, "requirements": tuple(content["requirements"])})
+    except (KeyError, TypeError) as error:
+        raise RunFolderError(f"{folder.header}: expected the keys of a run header; {error}") from error
+
+
+def read_history(folder: RunFolder) -> History:
+    """The whole run, as far as it was written."""
+    images = sorted(folder.image("x").parent.glob("*.json"))
+    return History(
+        header=read_header(folder),
+        events=tuple(_events(folder.history)),
+        operations=read_operations(folder.operations),
+        samples=tuple(Sample(**line) for line in _lines(folder.metrics)),
+        znodes=tuple(ZnodeChange(**{**line, "children": tuple(line["children"])}) for line in _lines(folder.znodes)),
+        images={file.stem: MetadataImage(**_json(file, file.read_text(encoding="utf-8"), 1)) for file in images},
+    )
+
+
+def verify_manifest(folder: RunFolder) -> None:
+    """Compare every file with ``manifest.json``; RunFolderError names the first files that differ or are missing."""
+    if not folder.manifest.is_file():
+        raise RunFolderError(f"{folder.path}: no manifest.json: the run was interrupted, or the folder is incomplete")
+    wanted: Mapping[str, str] = _json(folder.manifest, folder.manifest.read_text(encoding="utf-8"), 1)["sha256"]
+    wrong = [name for name, digest in wanted.items() if _digest(folder.path / name) != digest]
+    if wrong:
+        raise RunFolderError(f"{folder.path}: {len(wrong)} files differ from manifest.json: {', '.join(wrong[:5])}")
+
+
+def _digest(file: Path) -> str | None:
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
+
+
+def _events(file: Path) -> Iterator[Event]:
+    for line in _lines(file):
+        try:
+            yield Event(line["seq"], line["at_ns"], EventKind(line["kind"]), line["node"], line["data"])
+        except (KeyError, ValueError) as error:
+            raise RunFolderError(f"{file}: event {line.get('seq', '?')}: {error}") from error
+
+
+def _lines(file: Path) -> Iterator[dict[str, Any]]:
+    """The JSON lines of a file; a last line without its newline was cut by the end of the run and is left out."""
+    if not file.exists():
+        return
+    with file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.endswith("\n"):
+                yield _json(file, line, number)
+
+
+def _json(file: Path, text: str, line: int) -> dict[str, Any]:
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise RunFolderError(f"{file}: line {line}: expected JSON; {error}") from error
+    if not isinstance(content, dict):
+        raise RunFolderError(f"{file}: line {line}: expected a JSON object, got {type(content).__name__}")
+    return content

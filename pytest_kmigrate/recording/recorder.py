@@ -1,0 +1,115 @@
+"""Writes a run down as it happens: header first, events and observations line by line, manifest last."""
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO
+
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import RunHeader, Sample, ZnodeChange
+from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.verdict import Verdict
+from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
+
+
+class RunRecorder:
+    """The live end of a run folder. One per run; every method may be called from any thread."""
+
+    def __init__(self, folder: RunFolder, header: RunHeader) -> None:
+        self.folder = folder
+        self.start_ns = time.monotonic_ns()
+        self._lock = threading.Lock()
+        self._seq = 0
+        self.log_files: Callable[[], Mapping[str, Path]] = dict
+        self.events: list[Event] = []
+        for parent in (folder.metrics.parent, folder.znodes.parent, folder.operations, folder.image("x").parent):
+            parent.mkdir(parents=True, exist_ok=True)
+        _write_whole(folder.header, {"schema": SCHEMA, **asdict(header)})
+        self._history = folder.history.open("a", encoding="utf-8")
+        self._metrics = folder.metrics.open("a", encoding="utf-8")
+        self._znodes = folder.znodes.open("a", encoding="utf-8")
+        self.record(EventKind.RUN_BEGAN)
+
+    def now_ns(self) -> int:
+        """Nanoseconds since the run began."""
+        return time.monotonic_ns() - self.start_ns
+
+    def record(self, kind: EventKind, node: str | None = None, **data: object) -> Event:
+        """Append one event; it is with the operating system when this returns."""
+        with self._lock:
+            event = Event(self._seq, self.now_ns(), kind, node, data)
+            self._seq += 1
+            self.events.append(event)
+            line = {"seq": event.seq, "at_ns": event.at_ns, "kind": kind.value, "node": node, "data": data}
+            _append(self._history, {**line, "log_bytes": self._log_bytes()})
+        return event
+
+    def sample(self, sample: Sample) -> None:
+        """Append one node's metrics."""
+        with self._lock:
+            _append(self._metrics, {"at_ns": sample.at_ns, "node": sample.node, "values": dict(sample.values)})
+
+    def znode(self, change: ZnodeChange) -> None:
+        """Append one change of a watched znode."""
+        with self._lock:
+            _append(self._znodes, asdict(change))
+
+    def image(self, label: str, image: MetadataImage) -> None:
+        """Store a metadata image and note it in the history."""
+        file = self.folder.image(label)
+        _write_whole(file, asdict(image))
+        self.record(EventKind.SNAPSHOT, label=label, file=str(file.relative_to(self.folder.path)))
+
+    def _log_bytes(self) -> dict[str, int]:
+        """How long each node's log is now: a failure later shows only the slice between two events."""
+        return {node: log.stat().st_size for node, log in self.log_files().items() if log.exists()}
+
+    def close(self) -> None:
+        """End the history; safe to call twice."""
+        if self._history.closed:
+            return
+        self.record(EventKind.RUN_ENDED)
+        for file in (self._history, self._metrics, self._znodes):
+            file.close()
+
+
+def write_verdicts(folder: RunFolder, verdicts: list[Verdict], known_bugs: Mapping[str, list[str]]) -> None:
+    """(Re)write ``verdicts.jsonl``; ``known_bugs`` maps a check's name to the Kafka bugs that explain its red."""
+    lines = []
+    for verdict in verdicts:
+        plain = asdict(verdict)
+        plain["outcome"] = verdict.outcome.name
+        plain["kind"] = verdict.kind.value if verdict.kind else None
+        lines.append(json.dumps({**plain, "known_bugs": known_bugs.get(verdict.check, [])}, default=str))
+    _replace(folder.verdicts, "".join(line + "\n" for line in lines))
+
+
+def write_manifest(folder: RunFolder) -> None:
+    """Write ``manifest.json``: a run folder with one is complete, and every change to it shows."""
+    digests = {
+        str(file.relative_to(folder.path)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in sorted(folder.path.rglob("*"))
+        if file.is_file() and file != folder.manifest
+    }
+    _write_whole(folder.manifest, {"schema": SCHEMA, "sha256": digests})
+
+
+def _append(file: IO[str], line: Mapping[str, object]) -> None:
+    file.write(json.dumps(line, default=str) + "\n")
+    file.flush()
+
+
+def _write_whole(path: Path, content: Mapping[str, object]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _replace(path, json.dumps(content, indent=1, default=str) + "\n")
+
+
+def _replace(path: Path, text: str) -> None:
+    """Never leave half a file: a reader sees the old one or the new one."""
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)

@@ -1,0 +1,5 @@
+"""stub"""
+
+
+def redacted_properties(p):
+    return dict(p)

@@ -1,0 +1,52 @@
+"""Expectations: something a test wants to become true of the live cluster, recorded whether it does or not."""
+
+import time
+from collections.abc import Callable
+
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
+from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.verdict import Kind
+from pytest_kmigrate.waiting import NotYet, until
+
+
+def expect(
+    recorder: Recorder,
+    name: str,
+    actual: Callable[[], object],
+    equals: object,
+    *,
+    within_s: float,
+    kind: Kind = Kind.SAFETY,
+    signature: str = "",
+) -> bool:
+    """Ask ``actual`` until it equals ``equals`` or time is up, and record which; the verdict is a checker's.
+
+    ``signature`` names the known Kafka bugs that look like this when it does not come true. Returns whether it did.
+    """
+    began = time.monotonic()
+    observed: object = None
+
+    def as_expected() -> bool | NotYet:
+        nonlocal observed
+        try:
+            observed = actual()
+        except ClusterError as error:
+            observed = str(error)
+        return observed == equals or NotYet(observed)
+
+    try:
+        met = until(as_expected, awaited=name, within_s=within_s, every_s=0.1)
+    except AwaitTimeoutError:
+        met = False
+    recorder.record(
+        EventKind.EXPECTATION,
+        name=name,
+        expected=equals,
+        observed=observed,
+        met=bool(met),
+        kind=kind.value,
+        signature=signature,
+        within_s=within_s,
+        took_ms=int((time.monotonic() - began) * 1000),
+    )
+    return bool(met)

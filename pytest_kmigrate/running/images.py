@@ -1,0 +1,83 @@
+"""Metadata images of a live cluster at one named moment: metadata log, ZooKeeper, brokers."""
+
+import time
+from collections.abc import Callable
+
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
+from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.topology import BrokerMode, Role
+from pytest_kmigrate.probes.cluster_metadata import image_from_admin
+from pytest_kmigrate.probes.metadata_log import decoded, image_from_records
+from pytest_kmigrate.probes.view import ClusterView
+from pytest_kmigrate.probes.znodes import image_from_znodes, snapshot
+from pytest_kmigrate.probes.zookeeper import ZookeeperClient
+from pytest_kmigrate.providers.process.cluster import ProcessCluster
+from pytest_kmigrate.waiting import NotYet, until
+
+LOG, ZOOKEEPER, BROKERS = "log", "zookeeper", "brokers"
+_DUMP_FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+
+
+class ImageSource:
+    """Takes images of one cluster."""
+
+    def __init__(self, cluster: ProcessCluster, view: ClusterView, zookeeper: ZookeeperClient | None) -> None:
+        self._cluster = cluster
+        self._view = view
+        self._zookeeper = zookeeper
+
+    def of_log(self) -> MetadataImage:
+        """The metadata log of the quorum's leader, decoded by Kafka's own tool."""
+        leader = self._view.quorum_leader()
+        if leader is None:
+            raise ClusterError("expected a quorum leader to read the metadata log of; there is none now")
+        node = self._cluster.node(leader)
+        archive = node.distribution.cds_archive
+        flags = (*_DUMP_FLAGS, f"-XX:SharedArchiveFile={archive}") if archive else _DUMP_FLAGS
+        java = self._cluster.software.java
+        return image_from_records(decoded(node.disk, java, node.distribution.classpath, flags))
+
+    def of_zookeeper(self) -> MetadataImage:
+        """The whole ZooKeeper tree."""
+        if self._zookeeper is None:
+            raise ClusterError("expected a cluster with ZooKeeper; this topology has none")
+        return image_from_znodes(snapshot(self._zookeeper.kazoo))
+
+    def of_brokers(self) -> MetadataImage:
+        """What the brokers answer; in ZooKeeper mode they read much of it from ZooKeeper itself."""
+        return image_from_admin(self._cluster.bootstrap_servers(), self._cluster.client_security)
+
+    def sides(self) -> dict[str, Callable[[], MetadataImage]]:
+        """The sides that can be asked now."""
+        sides: dict[str, Callable[[], MetadataImage]] = {BROKERS: self.of_brokers}
+        if self._zookeeper is not None:
+            sides[ZOOKEEPER] = self.of_zookeeper
+        if any(node.alive for node in self._cluster.nodes(Role.CONTROLLER)):
+            sides[LOG] = self.of_log
+        return sides
+
+    def all_in_kraft(self) -> bool:
+        """Whether every broker runs in KRaft mode, so that none answers from ZooKeeper."""
+        return all(node.mode is BrokerMode.KRAFT for node in self._cluster.nodes(Role.BROKER))
+
+
+def settled(
+    take: Callable[[], dict[str, MetadataImage]],
+    differences: Callable[[dict[str, MetadataImage]], int],
+    within_s: float,
+) -> tuple[dict[str, MetadataImage], float]:
+    """Images taken again until they agree or time is up, and the seconds it took: writing behind takes its time."""
+    began = time.monotonic()
+    images: dict[str, MetadataImage] = {}
+
+    def agree() -> bool | NotYet:
+        nonlocal images
+        images = take()
+        found = differences(images)
+        return found == 0 or NotYet(f"{found} differences")
+
+    try:
+        until(agree, awaited="equal metadata on every side", within_s=within_s, every_s=0.2)
+    except AwaitTimeoutError:
+        pass  # the images as they are go into the history; the checker says what differs
+    return images, time.monotonic() - began

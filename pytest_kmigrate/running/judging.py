@@ -1,0 +1,75 @@
+"""Judges a run from its folder alone: the same for a run just ended and for one of last year."""
+
+from collections.abc import Iterable, Mapping
+
+from pytest_kmigrate.catalogue import known_bugs
+from pytest_kmigrate.checkers.registry import judge
+from pytest_kmigrate.model.checks import Check
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Outcome, Verdict, merged
+from pytest_kmigrate.recording.reading import read_history
+from pytest_kmigrate.recording.recorder import write_verdicts
+from pytest_kmigrate.recording.run_folder import RunFolder
+
+_ALWAYS = ("no_unexpected_death", "steps_completed")
+_ONCE_MIGRATING = (
+    "one_active_controller_per_epoch",
+    "controller_epoch_never_falls",
+    "migration_state_moves_along_legal_edges",
+)
+
+
+def checks_of(history: History) -> list[Check]:
+    """What the test asked to be judged, and what is judged in every run that shows it at all."""
+    asked = [
+        Check(str(check["name"]), check["arguments"])
+        for event in history.of(EventKind.CHECKS)
+        for check in _plain(event.data["checks"])
+    ]
+    names = list(_ALWAYS)
+    if history.of(EventKind.MIGRATION_STATE):
+        names += _ONCE_MIGRATING
+    if history.of(EventKind.FAULT_BEGAN, EventKind.FAULT_NOT_WITNESSED):
+        names.append("every_fault_was_witnessed")
+    if history.of(EventKind.EXPECTATION):
+        names.append("expectations_met")
+    standing = [Check(name) for name in names if name not in {check.name for check in asked}]
+    return [*asked, *standing]
+
+
+def judged(history: History) -> list[Verdict]:
+    """The verdicts on a history."""
+    return judge(history, checks_of(history))
+
+
+def judge_folder(folder: RunFolder) -> list[Verdict]:
+    """Judge a run folder and (re)write its ``verdicts.jsonl``."""
+    history = read_history(folder)
+    verdicts = judged(history)
+    write_verdicts(folder, verdicts, named_bugs(history, verdicts))
+    return verdicts
+
+
+def named_bugs(history: History, verdicts: Iterable[Verdict]) -> dict[str, list[str]]:
+    """For each red check, the known Kafka bugs of this release that look like it, by issue id."""
+    return {
+        verdict.check: [bug.id for signature in _signatures(verdict) for bug in known_bugs(signature, history.header.kafka)]
+        for verdict in verdicts
+        if verdict.outcome is Outcome.VIOLATES
+    }
+
+
+def outcome_of(verdicts: Iterable[Verdict]) -> Outcome:
+    """The worst verdict; none at all is INCONCLUSIVE."""
+    return merged(verdict.outcome for verdict in verdicts)
+
+
+def _signatures(verdict: Verdict) -> list[str]:
+    found = verdict.facts.get("signatures", [])
+    return [str(signature) for signature in found] if isinstance(found, list) else []
+
+
+def _plain(checks: object) -> list[Mapping[str, Mapping[str, object]]]:
+    assert isinstance(checks, list)
+    return checks

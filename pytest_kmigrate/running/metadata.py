@@ -1,0 +1,88 @@
+"""The metadata of one run: fill it before the migration, change it meanwhile, take images and let them settle."""
+
+from collections.abc import Callable, Sequence
+from typing import Self
+
+from pytest_kmigrate.checkers.metadata import metadata_equivalent
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import History, RunHeader
+from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.probes.view import ClusterView
+from pytest_kmigrate.probes.zookeeper import ZookeeperClient
+from pytest_kmigrate.providers.process.cluster import ProcessCluster
+from pytest_kmigrate.recording.recorder import RunRecorder
+from pytest_kmigrate.running.images import BROKERS, LOG, ZOOKEEPER, ImageSource, settled
+from pytest_kmigrate.workloads.filling import fill
+from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload, RunningMetadataWorkload
+
+SETTLED_WITHIN_S = 30
+
+
+class Metadata:
+    """What a test does with metadata; leaving the block ends the metadata workload."""
+
+    def __init__(
+        self,
+        cluster: ProcessCluster,
+        view: ClusterView,
+        zookeeper: ZookeeperClient | None,
+        recorder: RunRecorder,
+        seed: int,
+    ) -> None:
+        self._cluster = cluster
+        self._recorder = recorder
+        self._seed = seed
+        self._sources = ImageSource(cluster, view, zookeeper)
+        self._running: RunningMetadataWorkload | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def fill(self, families: Sequence[str] | None = None) -> None:
+        """Put every family of metadata (or those named) into the cluster; each change is recorded."""
+
+    def change(self, per_s: float = 1.0) -> None:
+        """Begin to change metadata of every family, again and again, until ``stop`` or ``verify``."""
+
+    def stop(self) -> None:
+        """Stop changing metadata; nothing when that was never begun."""
+        if self._running is not None:
+            running, self._running = self._running, None
+            running.stop()
+
+    def image(self, label: str, side: str) -> str:
+        """Take one side's image now (log, zookeeper, brokers); returns its label."""
+        name = f"{label}-{side}"
+        self._recorder.image(name, self._sources.sides()[side]())
+        return name
+
+    def settle(self, label: str, sides: Sequence[str] = (LOG, ZOOKEEPER), within_s: float = SETTLED_WITHIN_S) -> None:
+        """Take images of two or more sides until they agree or time is up; both as they then are go into the history.
+
+        What was acknowledged may be written behind; how long that took is recorded, whether it suffices is for a
+        check to say.
+        """
+        takes = {f"{label}-{side}": take for side, take in self._sources.sides().items() if side in sides}
+        if len(takes) < len(sides):
+            raise ClusterError(f"expected to see {', '.join(sides)}; now there is only {', '.join(takes)}")
+        images, took_s = settled(lambda: _taken(takes), lambda taken: self._differences(taken), within_s)
+        for name, image in images.items():
+            self._recorder.image(name, image)
+        self._recorder.record(EventKind.SETTLED, label=label, images=list(images), took_s=round(took_s, 2))
+
+    def _differences(self, images: dict[str, MetadataImage]) -> int:
+        header = RunHeader("", "", self._seed, self._cluster.topology.kafka, self._cluster.topology.name)
+        history = History(header, images=images)
+        first, *others = images
+        return sum(metadata_equivalent(history, first, other).count for other in others)
+
+
+def _taken(takes: dict[str, Callable[[], MetadataImage]]) -> dict[str, MetadataImage]:
+    return {name: take() for name, take in takes.items()}
+
+
+__all__ = ["BROKERS", "LOG", "ZOOKEEPER", "Metadata"]

@@ -1,0 +1,182 @@
+"""One run, told top to bottom: header, cluster, traffic, what the test does, verdicts, reports, manifest."""
+
+import hashlib
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from pytest_kmigrate.migration import MigrationDriver
+from pytest_kmigrate.model.checks import Check
+from pytest_kmigrate.model.errors import ClusterError, WrongUseError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import History, RunHeader
+from pytest_kmigrate.model.protocols import Scene
+from pytest_kmigrate.model.topology import Role, Topology
+from pytest_kmigrate.model.verdict import Verdict
+from pytest_kmigrate.probes.observer import Observer
+from pytest_kmigrate.probes.view import ClusterView
+from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
+from pytest_kmigrate.probes.zookeeper import ZookeeperClient
+from pytest_kmigrate.providers.process.cluster import ProcessCluster, Software, provision
+from pytest_kmigrate.recording.reading import read_history
+from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
+from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.running.judging import judge_folder
+from pytest_kmigrate.running.metadata import Metadata
+from pytest_kmigrate.running.reading_metrics import read_metrics, zookeeper_mode_of
+from pytest_kmigrate.running.traffic import Traffic
+
+_LONGEST_SLUG = 60
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What is the same for every run of one pytest invocation, or comes from the command line."""
+
+    runs: Path
+    seed: int
+    profile: str = "kip-866"
+    provider: str = "process"
+    keep: bool = False
+    byteman: Path | None = None
+    command: tuple[str, ...] = ()
+
+
+class Run:
+    """A live run. ``verify`` ends it: traffic stops, evidence is complete, verdicts are written."""
+
+    def __init__(self, cluster: ProcessCluster, recorder: RunRecorder, seed: int) -> None:
+        self.cluster = cluster
+        self.recorder = recorder
+        self.folder = recorder.folder
+        self.zookeeper = _zookeeper_client(cluster)
+        self.traffic = Traffic(cluster, recorder)
+        self.view = ClusterView(cluster, self.zookeeper, read_metrics, zookeeper_mode_of, self.traffic.acked)
+        self.scene = Scene(cluster, self.view, self.zookeeper or _NoZookeeper(), recorder, seed)
+        self.migration = MigrationDriver(self.scene)
+        self.metadata = Metadata(cluster, self.view, self.zookeeper, recorder, seed)
+        self.verdicts: list[Verdict] | None = None
+
+    @contextmanager
+    def observed(self) -> Iterator[None]:
+        """Probes watch while the block runs."""
+        with ExitStack() as ending:
+            if self.zookeeper is not None:
+                ending.callback(self.zookeeper.close)
+                watcher = ZnodeWatcher(self.zookeeper.kazoo, self.recorder.znode, self.recorder.now_ns)
+                watcher.start()
+                ending.callback(watcher.stop)
+            metrics = self.cluster.topology.probe.metrics
+            observer = Observer(self.cluster, self.view, self.recorder, read_metrics, metrics)
+            observer.start()
+            ending.callback(observer.stop)
+            yield
+
+    def verify(self, checks: Sequence[Check]) -> list[Verdict]:
+        """Complete the evidence, judge the folder as anybody later would, and return the verdicts."""
+        if self.verdicts is not None:
+            raise WrongUseError("verify was called already in this test: expected once, with every check")
+        self.metadata.stop()
+        self.traffic.finish()
+        asked = [{"name": check.name, "arguments": dict(check.arguments)} for check in checks]
+        self.recorder.record(EventKind.CHECKS, checks=asked)
+        self.verdicts = judge_folder(self.folder)
+        return self.verdicts
+
+    def history(self) -> History:
+        """The run as its folder tells it now."""
+        return read_history(self.folder)
+
+    def trouble(self, what: str, error: Exception) -> None:
+        """Record a failure of our own: no verdict of this run is CONFORMS any more."""
+        self.recorder.record(EventKind.HARNESS_TROUBLE, what=what, error=str(error))
+
+    def dump_threads(self) -> None:
+        """A thread dump of every node into its log, for whoever looks at a hang."""
+        for node in self.cluster.nodes():
+            node.dump_threads()
+
+
+@contextmanager
+def open_run(
+    settings: RunSettings,
+    topology: Topology,
+    software: Software,
+    test_id: str,
+    requirements: Sequence[str],
+    finish: Callable[[RunFolder], None],
+) -> Iterator[Run]:
+    """A run with its cluster provisioned and started; ``finish`` makes the reports of the closed folder."""
+    folder, header = _new_folder(settings, topology, software, test_id, requirements)
+    recorder = RunRecorder(folder, header)
+    try:
+        with provision(
+            topology, software, recorder, folder.path / "logs", rules=settings.byteman, keep=lambda: settings.keep
+        ) as cluster:
+            recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
+            run = Run(cluster, recorder, settings.seed)
+            with run.observed(), run.traffic, run.metadata:
+                cluster.start_initial()
+                yield run
+    finally:
+        recorder.close()
+        finish(folder)
+        write_manifest(folder)
+
+
+def _new_folder(
+    settings: RunSettings, topology: Topology, software: Software, test_id: str, requirements: Sequence[str]
+) -> tuple[RunFolder, RunHeader]:
+    started = datetime.now(UTC)
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", test_id.rpartition("::")[2]).strip("-")[:_LONGEST_SLUG]
+    unique = hashlib.sha256(f"{test_id} {started.isoformat()} {settings.seed}".encode()).hexdigest()[:6]
+    run_id = f"{started:%Y%m%dT%H%M%S}-{slug}-seed{settings.seed}-{unique}"
+    folder = RunFolder(settings.runs / run_id)
+    folder.path.mkdir(parents=True)
+    header = RunHeader(
+        run_id=run_id,
+        test_id=test_id,
+        seed=settings.seed,
+        kafka=software.distributions[topology.kafka].version,
+        topology=topology.name,
+        provider=settings.provider,
+        profile=settings.profile,
+        requirements=tuple(requirements),
+        started_at=started.isoformat(),
+        extra={
+            "command": list(settings.command),
+            "reproduce": _reproduce(settings, topology, test_id),
+            "topology_digest": topology.digest(),
+            "distribution_digests": {name: each.digest for name, each in software.distributions.items()},
+            "pytest_kmigrate": version("pytest-kmigrate"),
+            "python": sys.version.split()[0],
+            "byteman": settings.byteman.read_text() if settings.byteman else None,
+        },
+    )
+    return folder, header
+
+
+def _reproduce(settings: RunSettings, topology: Topology, test_id: str) -> str:
+    return (
+        f"pytest '{test_id}' --kmigrate-kafka {topology.kafka} --kmigrate-seed {settings.seed}"
+        f" --kmigrate-profile {settings.profile}"
+    )
+
+
+def _zookeeper_client(cluster: ProcessCluster) -> ZookeeperClient | None:
+    servers = cluster.nodes(Role.ZOOKEEPER)
+    return ZookeeperClient(",".join(f"{node.address}:2181" for node in servers)) if servers else None
+
+
+class _NoZookeeper:
+    """Stands for ZooKeeper in a cluster born in KRaft mode: asking it for anything is a mistake of the test."""
+
+    def _refuse(self, path: str, *_: object) -> None:
+        raise ClusterError(f"expected a cluster with ZooKeeper to reach {path}; this topology has none")
+
+    get = set = delete = children = expire_session = _refuse

@@ -1,0 +1,83 @@
+"""The client traffic of one run: starts the clients' process, knows how far it is, ends it with a final read."""
+
+import subprocess
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Self
+
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.providers.process.cluster import ProcessCluster
+from pytest_kmigrate.recording.recorder import RunRecorder
+from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
+from pytest_kmigrate.workloads.client_workload import RunningClients, create_topics
+
+_FINAL_READ_WITHIN_S = 60
+_PER_S = 500
+
+
+class Traffic:
+    """Producers and consumers that run until ``finish``; leaving the block ends them whatever happened."""
+
+    def __init__(self, cluster: ProcessCluster, recorder: RunRecorder) -> None:
+        self._cluster = cluster
+        self._recorder = recorder
+        self._clients: RunningClients | None = None
+        self._ending = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ending.close()
+
+    def start(self, workload: ClientWorkload | None = None) -> None:
+        """Create the workload's topics and start its clients; returns when they are ready."""
+        if self._clients is not None:
+            return
+        workload = workload or self._default()
+        connection = {"bootstrap.servers": self._cluster.bootstrap_servers(), **self._cluster.client_security}
+        create_topics(workload, connection)
+        settings = ClientsSettings(
+            workload, connection, str(self._recorder.folder.operations), self._recorder.start_ns
+        )
+        file = self._cluster.scratch / "clients.json"
+        self._clients = self._ending.enter_context(RunningClients(settings, file, self._spawn))
+        self._clients.await_ready()
+        self._recorder.record(
+            EventKind.WORKLOAD_BEGAN, workload=workload.name, topics=list(workload.topics), per_s=workload.per_s
+        )
+
+    def acked(self) -> int:
+        """Writes acknowledged so far."""
+        return self._clients.acked() if self._clients else 0
+
+    def await_acked(self, count: int, within_s: float = 60) -> None:
+        """Return when so many more writes than now are acknowledged: clients are served."""
+        assert self._clients is not None, "the workload has not been started"
+        self._clients.await_more_acked(count, within_s)
+
+    def finish(self) -> None:
+        """Stop sending, read everything back with a fresh client, stop the clients; nothing when none was started."""
+        if self._clients is None:
+            return
+        clients, self._clients = self._clients, None
+        clients.stop_producing()
+        clients.drain()
+        records = clients.final_read(_FINAL_READ_WITHIN_S)
+        counts = clients.stop()
+        self._recorder.record(
+            EventKind.WORKLOAD_ENDED, workload=clients.settings.workload.name, final_read=records, **counts
+        )
+
+    def _default(self) -> ClientWorkload:
+        """A rate that two cores carry beside seven JVMs, and as many copies as there are brokers for."""
+        return ClientWorkload(per_s=_PER_S, replication=min(3, len(self._cluster.nodes(Role.BROKER))))
+
+    def _spawn(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
+        log = self._recorder.folder.log_folder("clients") / "stderr.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("ab") as errors:
+            process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
+        self._cluster.supervision.adopt(process.pid)
+        return process

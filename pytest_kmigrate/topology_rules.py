@@ -1,0 +1,263 @@
+"""Rules a topology file must keep that span several keys; each says what it read, so that one mistake is told once."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from pytest_kmigrate.model.topology import Role, Start
+from pytest_kmigrate.topology_format import NO_ZOOKEEPER_FROM, LinkTable, NumberedTable, TopologyFile, version_of
+from pytest_kmigrate.topology_mistakes import KeyPath, Mistake, did_you_mean, shown
+
+REPLICATION_FACTORS = frozenset(
+    {
+        "default.replication.factor",
+        "offsets.topic.replication.factor",
+        "transaction.state.log.replication.factor",
+    }
+)
+MOST_DIGITS = 10
+SET_BY_THE_PROVIDER = frozenset(
+    {
+        "advertised.listeners",
+        "broker.id",
+        "controller.quorum.voters",
+        "listeners",
+        "node.id",
+        "process.roles",
+        "zookeeper.connect",
+    }
+)
+"""A file that sets one of these would make nodes go past their links, or not find each other."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A check of a whole file; it is left out when a key it reads is already known to be wrong."""
+
+    reads: tuple[KeyPath, ...]
+    check: Callable[[TopologyFile], Iterator[Mistake]]
+
+
+def broken_rules(file: TopologyFile, suspects: Iterable[KeyPath]) -> list[Mistake]:
+    """The mistakes of all rules, save those that only follow from a suspect key."""
+    wrong = tuple(suspects)
+    broken = [
+        mistake
+        for rule in RULES
+        if not any(_is_within(read, suspect) for read in rule.reads for suspect in wrong)
+        for mistake in rule.check(file)
+    ]
+    return [
+        mistake
+        for mistake in broken
+        if not any(_is_within(mistake.path, suspect) or _is_within(suspect, mistake.path) for suspect in wrong)
+    ]
+
+
+def _is_within(path: KeyPath, outer: KeyPath) -> bool:
+    return path[: len(outer)] == outer
+
+
+def role_tables(file: TopologyFile) -> list[tuple[Role, NumberedTable]]:
+    """The tables of the roles that the file has, in the order of a topology."""
+    tables = ((Role.ZOOKEEPER, file.zookeeper), (Role.BROKER, file.broker), (Role.CONTROLLER, file.controller))
+    return [(role, table) for role, table in tables if table is not None]
+
+
+def _node_names(file: TopologyFile) -> list[str]:
+    return [
+        f"{role}-{node_id}"
+        for role, table in role_tables(file)
+        for node_id in range(table.first_id, table.first_id + table.count)
+    ]
+
+
+def default_mode(file: TopologyFile) -> str:
+    """The mode of brokers that did not choose: ZooKeeper where there is one."""
+    return file.broker.mode or ("zookeeper" if file.zookeeper else "kraft")
+
+
+def default_start(file: TopologyFile) -> Start:
+    """When controllers start if the file does not say: by migration where there is something to migrate."""
+    chosen = file.controller.start if file.controller else None
+    return chosen or ("by-migration" if file.zookeeper else "at-once")
+
+
+def _modes(file: TopologyFile) -> Iterator[tuple[KeyPath, str]]:
+    """Each place that sets a mode, with the mode; the brokers' common one first."""
+    own = {node.name for node in file.node if node.mode}
+    brokers = {name for name in _node_names(file) if name.startswith("broker-")}
+    if brokers - own:
+        yield ("broker", "mode"), default_mode(file)
+    for number, node in enumerate(file.node):
+        if node.mode and node.name in brokers:
+            yield ("node", number, "mode"), node.mode
+
+
+def _modes_have_what_they_need(file: TopologyFile) -> Iterator[Mistake]:
+    if file.zookeeper is None and file.controller is None:
+        yield Mistake(
+            ("zookeeper",), "expected [zookeeper] (a cluster to migrate) or [controller] (KRaft), got neither"
+        )
+        return
+    modes = {mode: path for path, mode in reversed(list(_modes(file)))}
+    if "zookeeper" in modes and file.zookeeper is None:
+        yield Mistake(
+            modes["zookeeper"], 'expected a [zookeeper] table for mode "zookeeper", got none: give it a count'
+        )
+    if "kraft" in modes and file.controller is None:
+        yield Mistake(modes["kraft"], 'expected a [controller] table for mode "kraft", got none: give it a count')
+    if "kraft" in modes and file.controller is not None and default_start(file) == "by-migration":
+        text = 'expected "at-once" because KRaft brokers cannot start without, got "by-migration"'
+        yield Mistake(("controller", "start"), text)
+
+
+def _ids_differ(file: TopologyFile) -> Iterator[Mistake]:
+    if file.controller is None:
+        return
+    brokers = range(file.broker.first_id, file.broker.first_id + file.broker.count)
+    controllers = range(file.controller.first_id, file.controller.first_id + file.controller.count)
+    both = sorted(set(brokers) & set(controllers))
+    if both:
+        ids = f"{controllers[0]} to {controllers[-1]}" if len(controllers) > 1 else f"{controllers[0]}"
+        text = f"expected ids that no broker has, got {ids} although {_ids(both)} taken: try first_id = 3000"
+        yield Mistake(("controller", "first_id"), text)
+
+
+def _ids(ids: list[int]) -> str:
+    return f"broker id {ids[0]} is" if len(ids) == 1 else f"broker ids {', '.join(map(str, ids))} are"
+
+
+def _versions(file: TopologyFile) -> Iterator[tuple[KeyPath, str]]:
+    """Each place that sets a version, with it."""
+    yield ("kafka",), file.kafka
+    for role, table in role_tables(file):
+        if table.kafka is not None:
+            yield (role.value, "kafka"), table.kafka
+    for number, node in enumerate(file.node):
+        if node.kafka is not None:
+            yield ("node", number, "kafka"), node.kafka
+
+
+def _zookeeper_only_before_4(file: TopologyFile) -> Iterator[Mistake]:
+    if file.zookeeper is None:
+        return
+    for path, kafka in _versions(file):
+        version = version_of(kafka)
+        if version and version >= NO_ZOOKEEPER_FROM:
+            text = f'expected a release before 4.0.0 (4.x knows no ZooKeeper), got "{kafka}": take "3.9.1" or drop '
+            yield Mistake(path, text + "[zookeeper]")
+
+
+def _properties(file: TopologyFile) -> Iterator[tuple[KeyPath, str, str]]:
+    """Every property: its path, name and value."""
+    for role, table in role_tables(file):
+        for name, value in table.properties.items():
+            yield (role.value, "properties", name), name, value
+    for number, node in enumerate(file.node):
+        for name, value in node.properties.items():
+            yield ("node", number, "properties", name), name, value
+
+
+def _provider_keeps_its_own(file: TopologyFile) -> Iterator[Mistake]:
+    for path, name, value in _properties(file):
+        if name in SET_BY_THE_PROVIDER:
+            yield Mistake(path, f"expected nothing (the provider gives addresses and ids), got {shown(value)}")
+
+
+def _whole_number(text: str) -> int | None:
+    """The number a property holds; None if it is none, or longer than any that Kafka takes."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else None
+
+
+def _replication_fits(file: TopologyFile) -> Iterator[Mistake]:
+    for path, name, value in _properties(file):
+        if name not in REPLICATION_FACTORS:
+            continue
+        number = _whole_number(value)
+        if number is None:
+            yield Mistake(path, f"expected a whole number in quotes, got {shown(value)}")
+        elif number > file.broker.count:
+            yield Mistake(path, f"expected at most {file.broker.count}, the count of brokers, got {shown(value)}")
+
+
+def _enough_replicas_for_a_write(file: TopologyFile) -> Iterator[Mistake]:
+    factor = _whole_number(file.broker.properties.get("default.replication.factor", "")) or file.broker.count
+    value = file.broker.properties.get("min.insync.replicas", "1")
+    least = _whole_number(value)
+    path = ("broker", "properties", "min.insync.replicas")
+    if least is None:
+        yield Mistake(path, f"expected a whole number in quotes, got {shown(value)}")
+    elif least > factor:
+        text = f"expected at most {factor}, the default.replication.factor, got {shown(value)}: every write would fail"
+        yield Mistake(path, text)
+
+
+def _protocol_version_is_known(file: TopologyFile) -> Iterator[Mistake]:
+    own = {node.name: node.kafka for node in file.node}
+    common = file.broker.kafka or file.kafka
+    releases = [version_of(own.get(name) or common) for name in _node_names(file) if name.startswith("broker-")]
+    oldest = min((release for release in releases if release), default=NO_ZOOKEEPER_FROM)
+    for path, name, value in _properties(file):
+        if name == "inter.broker.protocol.version":
+            wanted = version_of(f"{value.split('-')[0]}.0")
+            if wanted and wanted[:2] > oldest[:2]:
+                text = f"expected at most {oldest[0]}.{oldest[1]}, which the oldest broker knows, got {shown(value)}"
+                yield Mistake(path, text)
+
+
+def _overrides_name_nodes(file: TopologyFile) -> Iterator[Mistake]:
+    names = _node_names(file)
+    seen: set[str] = set()
+    for number, node in enumerate(file.node):
+        path = ("node", number, "name")
+        if node.name not in names:
+            text = f"expected one of {', '.join(names)}; got {shown(node.name)}{did_you_mean(node.name, names)}"
+            yield Mistake(path, text)
+        elif node.name in seen:
+            yield Mistake(path, f"expected one [[node]] for each node, got a second for {shown(node.name)}: merge them")
+        elif node.mode and not node.name.startswith("broker-"):
+            yield Mistake(("node", number, "mode"), f"expected a mode for brokers only, got {shown(node.mode)}")
+        seen.add(node.name)
+
+
+def _links_join_nodes(file: TopologyFile) -> Iterator[Mistake]:
+    names = _node_names(file)
+    known = [*(role.value for role, _ in role_tables(file)), *names]
+    for number, link in enumerate(file.link):
+        unknown = [(key, end) for key, end in (("from", link.source), ("to", link.destination)) if end not in known]
+        for key, end in unknown:
+            text = f"expected one of {', '.join(known)}; got {shown(end)}{did_you_mean(end, known)}"
+            yield Mistake(("link", number, key), text)
+        if not unknown and not _dialled(link, names):
+            text = f"expected two nodes of which the first dials the other, got {link.source} to {link.destination}"
+            yield Mistake(("link", number), text + " (ZooKeeper servers dial only each other)")
+        if not (link.latency_ms or link.jitter_ms or link.rate_kb_per_s):
+            yield Mistake(("link", number), "expected latency_ms, jitter_ms or rate_kb_per_s, got none of them")
+
+
+def _dialled(link: LinkTable, names: list[str]) -> bool:
+    """Whether a link selects any pair of nodes that really talk."""
+    sources = [name for name in names if link.source in (name, name.split("-")[0])]
+    destinations = [name for name in names if link.destination in (name, name.split("-")[0])]
+    return any(
+        source != destination and (destination.startswith("zookeeper-") or not source.startswith("zookeeper-"))
+        for source in sources
+        for destination in destinations
+    )
+
+
+_IDS: tuple[KeyPath, ...] = tuple((role, key) for role in ("broker", "controller") for key in ("count", "first_id"))
+_ALL_IDS: tuple[KeyPath, ...] = (*_IDS, ("zookeeper", "count"), ("zookeeper", "first_id"))
+_DEFAULT_FACTOR: KeyPath = ("broker", "properties", "default.replication.factor")
+
+RULES = (
+    Rule((("zookeeper",), ("controller", "start"), ("broker", "mode"), *_IDS), _modes_have_what_they_need),
+    Rule(_IDS, _ids_differ),
+    Rule((), _zookeeper_only_before_4),
+    Rule((), _provider_keeps_its_own),
+    Rule((("broker", "count"),), _replication_fits),
+    Rule((("broker", "count"), _DEFAULT_FACTOR), _enough_replicas_for_a_write),
+    Rule((("kafka",), ("broker", "kafka"), *_IDS), _protocol_version_is_known),
+    Rule(_ALL_IDS, _overrides_name_nodes),
+    Rule(_ALL_IDS, _links_join_nodes),
+)

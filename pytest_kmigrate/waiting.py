@@ -1,0 +1,58 @@
+"""The one room that waits: polls a condition until it holds, and says what it last saw when it never does."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from pytest_kmigrate.model.errors import AwaitTimeoutError
+
+T = TypeVar("T")
+
+
+class NotYet:
+    """What a condition may return instead of a falsy value, to say how far things are."""
+
+    def __init__(self, seen: object) -> None:
+        self.seen = seen
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def until(
+    condition: Callable[[], T | NotYet | None],
+    *,
+    awaited: str,
+    within_s: float,
+    every_s: float = 0.05,
+    abort: Callable[[], None] | None = None,
+) -> T:
+    """Return the first truthy value of ``condition``; it is asked at least once, and last of all at the limit.
+
+    ``awaited`` completes the message of the AwaitTimeoutError, together with the last value seen (a ``NotYet`` tells
+    it in words). ``abort`` is called between polls and may raise: a node that died ends the wait at once.
+    """
+    deadline = time.monotonic() + within_s
+    while True:
+        late = time.monotonic() >= deadline
+        value = condition()
+        if value:
+            return value  # type: ignore[return-value]  # a NotYet is falsy, so this is T
+        if late:
+            raise AwaitTimeoutError(awaited, within_s, value.seen if isinstance(value, NotYet) else value)
+        if abort is not None:
+            abort()
+        time.sleep(min(every_s, max(0.0, deadline - time.monotonic())))
+
+
+def elapse(seconds: float, why: str) -> None:
+    """Let time pass because time itself is the stimulus, as in "a pause longer than the session"; ``why`` says so."""
+    assert why, "say why time itself has to pass"
+    time.sleep(seconds)
+
+
+def repeat(action: Callable[[], None], every_s: float, over: threading.Event) -> None:
+    """Call ``action`` every ``every_s`` seconds until ``over`` is set; a slow call delays the next, never piles up."""
+    while not over.wait(every_s):
+        action()

@@ -1,0 +1,82 @@
+"""What the clients' process is told at its start: plain data that goes through a JSON file."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.workloads.record_value import SMALLEST_BYTES
+
+
+@dataclass(frozen=True)
+class ClientWorkload:
+    """Producers and consumers of one group on a few topics.
+
+    ``first_client`` is the number of the first client: producers come first, then consumers, then final readers (and
+    producers that replace broken ones); two workloads of one run need ranges that do not meet.
+    """
+
+    name: str = "clients"
+    """Names the parts under ``operations/``; unique in the run."""
+    topics: tuple[str, ...] = ("orders",)
+    partitions: int = 3
+    replication: int = 3
+    per_s: float = 1000
+    """Sends per second of all producers together."""
+    producers: int = 2
+    consumers: int = 2
+    group: str = "kmigrate"
+    record_bytes: int = 100
+    message_timeout_s: float = 60
+    request_timeout_s: float = 5
+    session_timeout_s: float = 10
+    commit_every_s: float = 1
+    most_in_flight: int = 5000
+    """Per producer: sends not yet answered; when there are more, the clients skip instead of piling up."""
+    first_client: int = 0
+
+    def __post_init__(self) -> None:
+        wrong = [
+            sentence
+            for is_wrong, sentence in (
+                (not self.topics, "topics: expected at least one; got none"),
+                (self.partitions < 1, f"partitions: expected at least 1; got {self.partitions}"),
+                (self.per_s < 0, f"per_s: expected 0 or more; got {self.per_s}"),
+                (self.producers < 0 or self.consumers < 0, "producers, consumers: expected 0 or more"),
+                (
+                    self.record_bytes < SMALLEST_BYTES,
+                    f"record_bytes: expected at least {SMALLEST_BYTES}; got {self.record_bytes}",
+                ),
+                (
+                    self.message_timeout_s < self.request_timeout_s,
+                    "message_timeout_s: expected no less than request_timeout_s",
+                ),
+            )
+            if is_wrong
+        ]
+        if wrong:
+            raise WrongUseError("client workload: " + "; ".join(wrong))
+
+
+@dataclass(frozen=True)
+class ClientsSettings:
+    """A ClientWorkload and where it runs."""
+
+    workload: ClientWorkload
+    connection: Mapping[str, str]
+    """librdkafka properties: ``bootstrap.servers`` and, on protected listeners, the security ones."""
+    operations_folder: str
+    run_start_monotonic_ns: int
+    extra: Mapping[str, str] = field(default_factory=dict)
+    """librdkafka properties that win over ours, for every client."""
+
+    def to_json(self) -> str:
+        """The text of the settings file."""
+        return json.dumps(asdict(self), indent=1)
+
+    @staticmethod
+    def from_json(text: str) -> "ClientsSettings":
+        """The settings in that text."""
+        plain = json.loads(text)
+        workload = plain.pop("workload")
+        return ClientsSettings(workload=ClientWorkload(**{**workload, "topics": tuple(workload["topics"])}), **plain)

@@ -1,0 +1,54 @@
+"""What the clients' process counts and where its rows go."""
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Protocol
+
+from pytest_kmigrate.model.operations import OperationOutcome
+
+Row = tuple[int, int, int, str, int, int, int, int, int, int, str, bool, str]
+"""One operation, its values in the order of ``model.operations.COLUMNS``."""
+
+
+class Rows(Protocol):
+    """Where rows go."""
+
+    def append(self, row: Row) -> None: ...
+
+
+@dataclass
+class Counts:
+    """How far the clients are; sends are counted in ``acked``, ``failed`` and ``indefinite``."""
+
+    acked: int = 0
+    failed: int = 0
+    indefinite: int = 0
+    skipped: int = 0
+    """Sends not even tried because too many were unanswered."""
+    consumed: int = 0
+    committed: int = 0
+    last_ack_ns: int = -1
+
+    def sent(self, outcome: OperationOutcome, ended_ns: int) -> None:
+        """Count one send that ended."""
+        if outcome is OperationOutcome.OK:
+            self.acked += 1
+            self.last_ack_ns = ended_ns
+        elif outcome is OperationOutcome.FAILED:
+            self.failed += 1
+        else:
+            self.indefinite += 1
+
+    def plain(self) -> dict[str, int]:
+        """As a line of JSON holds it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class RunClock:
+    """Nanoseconds since the run began, by the monotonic clock that all processes of a machine share."""
+
+    start_ns: int
+
+    def now_ns(self) -> int:
+        return time.monotonic_ns() - self.start_ns

@@ -1,0 +1,157 @@
+"""The final read: a fresh client reads every partition from its beginning to the end known at that moment."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
+from pytest_kmigrate.workloads.client_properties import reader_properties
+from pytest_kmigrate.workloads.client_settings import ClientsSettings
+from pytest_kmigrate.workloads.counting import Rows, RunClock
+from pytest_kmigrate.workloads.outcomes import error_name
+from pytest_kmigrate.workloads.record_value import decode
+
+MOST_PER_CALL = 2000
+PER_CALL_S = 0.2
+
+T = TypeVar("T")
+Partition = tuple[str, int]
+
+
+class WholeRows(Rows, Protocol):
+    """Rows that appear all together, or not at all."""
+
+    def close(self) -> None: ...
+    def abandon(self) -> None: ...
+
+
+class FinalRead:
+    """One final read, in a thread of its own because asking for a partition's end blocks; tells its result once."""
+
+    def __init__(
+        self,
+        number: int,
+        settings: ClientsSettings,
+        rows: WholeRows,
+        clock: RunClock,
+        within_s: float,
+        tell: Callable[[dict[str, object]], None],
+    ) -> None:
+        self.number = number
+        self._topics = settings.workload.topics
+        self._properties = reader_properties(settings, number)
+        self._rows = rows
+        self._clock = clock
+        self._deadline = time.monotonic() + within_s
+        self._tell = tell
+        self._count = 0
+        self._read: dict[Partition, int] = {}
+        """Where the next record of each partition is expected."""
+        self._trouble = "none"
+
+    def start(self) -> None:
+        """Begin to read."""
+        threading.Thread(target=self._run, name=f"final-read-{self.number}", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            ends = self._read_everything()
+        except KafkaException as error:
+            self._failed(str(error.args[0]))
+            return
+        behind = [
+            f"{topic}-{number} at {self._read[topic, number]} of {end}"
+            for (topic, number), end in ends.items()
+            if self._read[topic, number] < end
+        ]
+        if behind:
+            self._failed(f"{', '.join(behind)}; last error: {self._trouble}")
+            return
+        self._rows.close()
+        whole = {f"{topic}-{number}": end for (topic, number), end in ends.items()}
+        self._tell({"event": "final-read-done", "client": self.number, "records": self._count, "ends": whole})
+
+    def _read_everything(self) -> dict[Partition, int]:
+        reader = Consumer(self._properties)
+        try:
+            ends = self._ends(reader)
+            self._read_until(reader, ends)
+        finally:
+            reader.close()
+        return ends
+
+    def _failed(self, why: str) -> None:
+        self._rows.abandon()
+        self._tell({"event": "final-read-failed", "client": self.number, "records": self._count, "why": why})
+
+    def _left_s(self) -> float:
+        return max(0.0, self._deadline - time.monotonic())
+
+    def _ends(self, reader: Consumer) -> dict[Partition, int]:
+        """The end of every partition now; of partitions with nothing to read, that is where reading begins too."""
+        ends: dict[Partition, int] = {}
+        begins: list[TopicPartition] = []
+        for topic in self._topics:
+            for number in self._partitions(reader, topic):
+                low, high = self._watermarks(reader, TopicPartition(topic, number))
+                ends[topic, number] = high
+                self._read[topic, number] = low
+                begins.append(TopicPartition(topic, number, low))
+        reader.assign(begins)
+        return ends
+
+    def _partitions(self, reader: Consumer, topic: str) -> list[int]:
+        def ask() -> list[int]:
+            described = reader.list_topics(topic, timeout=min(2.0, self._left_s())).topics[topic]
+            if described.error is not None:
+                raise KafkaException(described.error)
+            return sorted(described.partitions)
+
+        return self._insistently(reader, ask)
+
+    def _watermarks(self, reader: Consumer, partition: TopicPartition) -> tuple[int, int]:
+        def ask() -> tuple[int, int]:
+            low, high = reader.get_watermark_offsets(partition, timeout=min(2.0, self._left_s()))
+            return low, high
+
+        return self._insistently(reader, ask)
+
+    def _insistently(self, reader: Consumer, ask: Callable[[], T]) -> T:
+        """What ``ask`` returns, asked again while the cluster has trouble and there is time."""
+        while True:
+            try:
+                return ask()
+            except KafkaException:
+                if self._left_s() <= 0:
+                    raise
+                reader.consume(1, PER_CALL_S)  # nothing is assigned yet: this only lets time pass
+
+    def _read_until(self, reader: Consumer, ends: dict[Partition, int]) -> None:
+        while self._left_s() > 0 and any(self._read[partition] < end for partition, end in ends.items()):
+            began_ns = self._clock.now_ns()
+            messages = reader.consume(MOST_PER_CALL, PER_CALL_S)
+            ended_ns = self._clock.now_ns()
+            for message in messages:
+                self._take(message, ends, began_ns, ended_ns)
+
+    def _take(self, message: Message, ends: dict[Partition, int], began_ns: int, ended_ns: int) -> None:
+        topic, number, offset = message.topic() or "", message.partition() or 0, message.offset() or 0
+        error = message.error()
+        if error is not None:
+            # Markers of transactions have offsets but are not records: only the end of the partition tells.
+            if error.code() == KafkaError._PARTITION_EOF:
+                self._read[topic, number] = max(self._read[topic, number], offset)
+            else:
+                self._trouble = error_name(error)
+            return
+        if offset >= ends[topic, number]:
+            self._read[topic, number] = max(self._read[topic, number], ends[topic, number])
+            return
+        producer, sequence = decode(message.value())
+        who = (OperationKind.FINAL_READ.value, OperationOutcome.OK.value, self.number)
+        self._rows.append((*who, topic, number, offset, producer, sequence, began_ns, ended_ns, "", False, ""))
+        self._read[topic, number] = offset + 1
+        self._count += 1

@@ -1,0 +1,1 @@
+"""Reports: what reads many run folders, lets the analysis count, and writes tables and pages."""

@@ -1,0 +1,77 @@
+"""The Spark session of a report: as small as the work, quiet on the terminal, everything it says in one log file."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from pytest_kmigrate.model.errors import EnvironmentLackError
+
+LOCAL = "local[*]"
+
+_ALWAYS = {
+    "spark.app.name": "kmigrate analyze",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    # Any Parquet reader understands it; Spark's default, INT96, is read as a local time by some.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}
+_LOCAL_ONLY = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "3g",
+}
+_SMALL = {
+    # A few hundred runs are megabytes: planning, compiling and shuffling would cost more than counting does.
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+}
+_SMALL_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+
+
+@contextmanager
+def spark_session(master: str | None, *, is_small: bool, log: Path) -> Iterator[SparkSession]:
+    """The session that is already there (left running), or a new one for the time of the block.
+
+    What the JVM prints goes to ``log``. Raises EnvironmentLackError when Spark cannot start.
+    """
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        yield active
+        return
+    session = _started(settings(master, is_small=is_small), log)
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def settings(master: str | None, *, is_small: bool) -> dict[str, str]:
+    """Spark's settings; those of a cluster (``master`` not local) are the cluster's own, save the ones we rely on."""
+    chosen = {"spark.master": master or LOCAL, **_ALWAYS}
+    if chosen["spark.master"].startswith("local"):
+        chosen |= _LOCAL_ONLY
+    if is_small:
+        chosen |= {**_SMALL, "spark.driver.extraJavaOptions": _SMALL_JVM}
+    return chosen
+
+
+def _started(chosen: dict[str, str], log: Path) -> SparkSession:
+    conf = SparkConf().setAll(list(chosen.items()))
+    try:
+        with log.open("w", encoding="utf-8") as stream:
+            # A JVM that is there already, from a report before or from spark-submit, is used again.
+            launched = SparkContext._gateway or launch_gateway(conf, {"stdout": stream, "stderr": stream})
+        return SparkSession(SparkContext(conf=conf, gateway=launched))
+    except PySparkRuntimeError as error:
+        last = log.read_text(encoding="utf-8").strip().splitlines()[-3:]
+        raise EnvironmentLackError(
+            f"Spark: expected it to start with master {chosen['spark.master']}, got {error}: {' / '.join(last)}; "
+            f"it needs Java 17 or newer (kmigrate doctor tells), the whole log is {log}"
+        ) from error

@@ -1,0 +1,1 @@
+"""Conformance suites, a folder per profile."""

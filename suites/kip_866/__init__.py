@@ -1,0 +1,1 @@
+"""KIP-866: the live migration from ZooKeeper to KRaft."""

@@ -1,0 +1,143 @@
+"""Histories in a few words: rows, events and whole histories for tests of whatever reads a History."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypedDict, Unpack
+
+import numpy as np
+
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History, RunHeader, ZnodeChange
+from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.operations import COLUMNS, OperationKind, OperationOutcome, Operations, no_operations
+
+OK, FAILED, INDEFINITE = OperationOutcome.OK, OperationOutcome.FAILED, OperationOutcome.INDEFINITE
+MS = 1_000_000
+"""Nanoseconds in a millisecond."""
+
+
+class Row(TypedDict, total=False):
+    """One operation; what is left out gets a plain default."""
+
+    kind: OperationKind
+    outcome: OperationOutcome
+    client: int
+    topic: str
+    partition: int
+    offset: int
+    producer: int
+    sequence: int
+    began_ns: int
+    ended_ns: int
+    group: str
+    idempotent: bool
+    error: str
+
+
+_DEFAULTS: Row = {
+    "outcome": OK,
+    "client": 1,
+    "topic": "orders",
+    "partition": 0,
+    "offset": -1,
+    "producer": -1,
+    "sequence": -1,
+    "began_ns": 0,
+    "ended_ns": 0,
+    "group": "",
+    "idempotent": False,
+    "error": "",
+}
+
+
+def sent(sequence: int, offset: int = -1, **more: Unpack[Row]) -> Row:
+    """A send of producer 1, acknowledged and idempotent unless told otherwise; its offset is its sequence by default."""
+    at = offset if offset >= 0 else sequence
+    row: Row = {"kind": OperationKind.PRODUCE, "producer": 1, "sequence": sequence, "offset": at, "idempotent": True}
+    return {**row, **more}
+
+
+def unsure(sequence: int, **more: Unpack[Row]) -> Row:
+    """A send that timed out."""
+    row: Row = {"outcome": INDEFINITE, "error": "_MSG_TIMED_OUT"}
+    return {**sent(sequence), "offset": -1, **row, **more}
+
+
+def refused(sequence: int, error: str = "MSG_SIZE_TOO_LARGE", **more: Unpack[Row]) -> Row:
+    """A send that failed."""
+    row: Row = {"outcome": FAILED, "error": error}
+    return {**sent(sequence), "offset": -1, **row, **more}
+
+
+def read_back(sequence: int, offset: int = -1, **more: Unpack[Row]) -> Row:
+    """A final read of a record of producer 1."""
+    at = offset if offset >= 0 else sequence
+    row: Row = {"kind": OperationKind.FINAL_READ, "client": 90, "producer": 1, "sequence": sequence, "offset": at}
+    return {**row, **more}
+
+
+def consumed(offset: int, at_ms: int = 0, **more: Unpack[Row]) -> Row:
+    """A read of client 50 in group "billing"; the record is the one whose sequence is the offset."""
+    row: Row = {"kind": OperationKind.CONSUME, "client": 50, "group": "billing", "producer": 1, "sequence": offset}
+    return {**row, "offset": offset, "began_ns": at_ms * MS, "ended_ns": at_ms * MS, **more}
+
+
+def committed(offset: int, at_ms: int, took_ms: int = 1, **more: Unpack[Row]) -> Row:
+    """A commit of client 50 in group "billing" that began at ``at_ms``."""
+    row: Row = {"kind": OperationKind.COMMIT, "client": 50, "group": "billing", "offset": offset}
+    return {**row, "began_ns": at_ms * MS, "ended_ns": (at_ms + took_ms) * MS, **more}
+
+
+def operations(*rows: Row) -> Operations:
+    """Operations of these rows, in their order."""
+    dtypes = {name: np.dtype(object) if kind == "string" else np.dtype(kind) for name, kind in COLUMNS.items()}
+    full: list[Mapping[str, object]] = [{**_DEFAULTS, **row} for row in rows]
+    columns = {name: np.array([row[name] for row in full], dtype) for name, dtype in dtypes.items()}
+    return Operations(**columns) if rows else no_operations()
+
+
+def event(kind: EventKind, at_ms: int = 0, node: str | None = None, **data: object) -> Event:
+    """An event; ``history`` numbers it."""
+    return Event(0, at_ms * MS, kind, node, data)
+
+
+def fault(at_ms: int, name: str = "kill(active-controller)", *, witnessed: bool = True, **data: object) -> list[Event]:
+    """A fault that began, and that it was witnessed; its name is its id."""
+    began = event(EventKind.FAULT_BEGAN, at_ms, fault=name, fault_id=name, **data)
+    bit = event(EventKind.FAULT_WITNESSED, at_ms + 1, fault_id=name, witness="it bit")
+    return [began, bit] if witnessed else [began]
+
+
+def phase(at_ms: int, name: str) -> Event:
+    """A phase edge."""
+    return event(EventKind.PHASE, at_ms, phase=name)
+
+
+def change(at_ms: int, kind: str, subject: str, outcome: str = "ok", **more: object) -> Event:
+    """A metadata change; what is wanted in ``wanted``."""
+    data: dict[str, object] = {"began_ns": (at_ms - 1) * MS, "wanted": {}, **more}
+    return event(EventKind.METADATA_CHANGE, at_ms, change=kind, subject=subject, outcome=outcome, **data)
+
+
+def znode(at_ms: int, path: str, data: str | None, mzxid: int = -1) -> ZnodeChange:
+    """What a path held from then on."""
+    return ZnodeChange(at_ms * MS, path, data, mzxid=mzxid)
+
+
+def history(
+    rows: Iterable[Row] = (),
+    events: Iterable[Event] = (),
+    *,
+    znodes: Sequence[ZnodeChange] = (),
+    images: Mapping[str, MetadataImage] | None = None,
+    requirements: tuple[str, ...] = (),
+) -> History:
+    """A history; events are put in the order of time and numbered."""
+    in_order = sorted(events, key=lambda each: each.at_ns)
+    return History(
+        RunHeader("run-1", "test", 1, "3.9.1", "smallest", requirements=requirements),
+        [replace(each, seq=seq) for seq, each in enumerate(in_order)],
+        operations(*rows),
+        znodes=znodes,
+        images=images or {},
+    )

@@ -1,0 +1,143 @@
+"""Checks of the records: lost, invented."""
+
+from pytest_kmigrate.checkers.records import no_acked_record_lost, no_phantom_record
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.operations import OperationKind
+from pytest_kmigrate.model.verdict import Kind, Outcome
+from tests.unit.checkers.histories import (
+    FAILED,
+    INDEFINITE,
+    MS,
+    consumed,
+    event,
+    fault,
+    history,
+    phase,
+    read_back,
+    refused,
+    sent,
+    unsure,
+)
+
+
+def test_nothing_is_lost_when_every_acknowledged_record_is_read_back() -> None:
+    """Conforming: acknowledged records are read back, an indefinite one may be missing or there."""
+    rows = [sent(0), sent(1), unsure(2), unsure(3), read_back(0), read_back(1), read_back(3, 2)]
+    verdict = no_acked_record_lost(history(rows))
+    assert verdict.outcome is Outcome.CONFORMS
+    assert verdict.summary == "all 2 acknowledged records were read back"
+
+
+def test_lost_records_are_told_with_place_time_and_evidence() -> None:
+    """Violating: the summary names count, partition and offsets; the violation says when and which event."""
+    acked = [sent(n, partition=2, ended_ns=(4000 + n) * MS) for n in range(1000)]
+    read = [read_back(n, partition=2) for n in range(1000) if not 411 <= n <= 413]
+    verdict = no_acked_record_lost(history(acked + read, [phase(1000, "HYBRID"), *fault(3211)]))
+    assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 3)
+    assert verdict.summary == "3 of 1 000 acknowledged records were never read back: orders-2 at 411-413"
+    [violation] = verdict.violations
+    assert violation.observed == (
+        "3 records at 411-413 (record 411 of producer 1 first), acknowledged 1.2 s after kill(active-controller) "
+        "began, in HYBRID, never read back"
+    )
+    assert violation.evidence == ("event 1", "event 0")
+    assert violation.at_ns == 4411 * MS
+
+
+def test_a_partition_of_which_nothing_came_back_is_lost_too() -> None:
+    """A whole partition without a final read is loss, not lack of evidence, once the final read happened."""
+    verdict = no_acked_record_lost(history([sent(0), sent(0, partition=1), read_back(0)]))
+    assert verdict.summary == "1 of 2 acknowledged records was never read back: orders-1 at 0"
+
+
+def test_the_same_record_in_another_partition_does_not_count_as_read_back() -> None:
+    """Records are looked for where they were acknowledged."""
+    verdict = no_acked_record_lost(history([sent(0), read_back(0, partition=1)]))
+    assert verdict.outcome is Outcome.VIOLATES
+
+
+def test_no_acknowledged_record_is_inconclusive() -> None:
+    """Inconclusive: without an acknowledged record nothing could be lost."""
+    verdict = no_acked_record_lost(history([unsure(0), read_back(0)]))
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+
+
+def test_no_final_read_is_inconclusive() -> None:
+    """Inconclusive: consuming along the way is no proof that the records stayed."""
+    verdict = no_acked_record_lost(history([sent(0), consumed(0)]))
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+
+
+def test_a_partition_that_could_not_be_read_to_its_end_is_inconclusive() -> None:
+    """A failed final read is no loss; unless it failed because the topic is gone."""
+    stuck = read_back(-1, partition=1, producer=-1, outcome=INDEFINITE, error="_TIMED_OUT")
+    rows = [sent(0), read_back(0), sent(0, partition=1), stuck]
+    verdict = no_acked_record_lost(history(rows))
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.INFRA)
+    assert "orders-1 could not be read" in verdict.summary
+    gone = {**stuck, "outcome": FAILED, "error": "UNKNOWN_TOPIC_OR_PART"}
+    assert no_acked_record_lost(history([*rows[:3], gone])).outcome is Outcome.VIOLATES
+    whole_topic = {**stuck, "partition": -1}
+    assert no_acked_record_lost(history([*rows[:3], whole_topic])).outcome is Outcome.INCONCLUSIVE
+
+
+def test_an_acknowledged_record_without_a_partition_is_harness_trouble() -> None:
+    """What cannot be looked for is not passed over in silence."""
+    verdict = no_acked_record_lost(history([sent(0, partition=-1), read_back(0)]))
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.HARNESS)
+
+
+def test_losses_without_a_known_offset_are_counted() -> None:
+    """An acknowledgement need not carry its offset (the answer to a retried send does not)."""
+    lost = [{**sent(3), "offset": -1}, sent(0)]
+    verdict = no_acked_record_lost(history([*lost, read_back(1)]))
+    assert verdict.summary.endswith("orders-0 at 0 and 1 unknown offset")
+    assert [v.observed.split(" (")[0] for v in verdict.violations] == ["1 record at 0", "1 record at 1 unknown offset"]
+
+
+def test_many_losses_are_counted_but_few_are_shown() -> None:
+    """The count is exact although a verdict shows ten."""
+    rows = [sent(n) for n in range(0, 1000, 2)] + [read_back(5000)]
+    verdict = no_acked_record_lost(history(rows))
+    assert (verdict.count, len(verdict.violations)) == (500, 10)
+
+
+def test_records_that_we_sent_are_no_phantoms() -> None:
+    """Conforming: acknowledged, indefinite and vaguely failed sends may all be read."""
+    vague = refused(2, error="NOT_ENOUGH_REPLICAS")
+    placeless = unsure(3, partition=-1)
+    rows = [sent(0), unsure(1), vague, placeless, *[read_back(n) for n in range(4)], consumed(0)]
+    assert no_phantom_record(history(rows)).outcome is Outcome.CONFORMS
+
+
+def test_a_record_nobody_sent_is_a_phantom() -> None:
+    """Violating: a foreign record, an unknown one (once, though read twice) and one sent to another partition."""
+    foreign = read_back(-1, 1, producer=-1)
+    rows = [sent(0), sent(9, partition=1), read_back(0), foreign, read_back(7), consumed(7), read_back(9, 8)]
+    verdict = no_phantom_record(history(rows))
+    assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 3)
+    assert verdict.summary == "3 records read that no producer of ours sent: orders-0 at 1, 7-8"
+
+
+def test_a_definitely_refused_record_must_not_be_there() -> None:
+    """Violating: the broker said the record is too large, and yet it was read; librdkafka's names count alike."""
+    for error in ("MSG_SIZE_TOO_LARGE", "_QUEUE_FULL"):
+        verdict = no_phantom_record(history([refused(0, error=error), read_back(0)]))
+        assert verdict.outcome is Outcome.VIOLATES
+        assert verdict.facts["refused_yet_there"] == 1
+
+
+def test_unknown_records_of_a_running_workload_are_inconclusive() -> None:
+    """Sends in flight have no row yet; once the workload ended, the same record is a phantom."""
+    began = event(EventKind.WORKLOAD_BEGAN, 1, workload="orders")
+    ended = event(EventKind.WORKLOAD_ENDED, 9, workload="orders")
+    rows = [sent(0), read_back(0), read_back(1)]
+    verdict = no_phantom_record(history(rows, [began]))
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.HARNESS)
+    assert no_phantom_record(history(rows, [began, ended])).outcome is Outcome.VIOLATES
+
+
+def test_reading_nothing_is_inconclusive() -> None:
+    """Inconclusive: no read, no phantom."""
+    failed = read_back(0, outcome=FAILED, kind=OperationKind.FINAL_READ)
+    assert no_phantom_record(history([sent(0), failed])).outcome is Outcome.INCONCLUSIVE

@@ -1,0 +1,89 @@
+"""Checks of the run itself: phase, faults, deaths."""
+
+import pytest
+
+from pytest_kmigrate.checkers.runs import every_fault_was_witnessed, no_unexpected_death, phase_reached
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.verdict import Kind, Outcome
+from tests.unit.checkers.histories import event, fault, history, phase
+
+FAILED_STEP = event(EventKind.STEP_ENDED, 9000, step="await-dual-write", outcome="failed", reason="not within 60 s")
+
+
+def test_a_reached_phase_conforms() -> None:
+    """Conforming: an edge into the phase was recorded, whatever came after it."""
+    verdict = phase_reached(history(events=[phase(1, "COPYING"), phase(2500, "HYBRID"), FAILED_STEP]), "HYBRID")
+    assert (verdict.outcome, verdict.summary) == (Outcome.CONFORMS, "HYBRID reached 2.5 s after the run began")
+
+
+def test_a_phase_not_reached_because_a_step_failed_violates() -> None:
+    """Violating: the step was tried and the cluster did not follow; the message names the phase it stayed in."""
+    verdict = phase_reached(history(events=[phase(1, "PREPARING"), FAILED_STEP]), "HYBRID")
+    assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
+    assert verdict.summary == (
+        "HYBRID was not reached: stayed in PREPARING; step await-dual-write failed 9.0 s after the run began, "
+        "in PREPARING: not within 60 s"
+    )
+
+
+def test_a_phase_nobody_went_for_is_inconclusive() -> None:
+    """Inconclusive: no step failed, or the harness had trouble of its own."""
+    stopped = event(EventKind.STEP_ENDED, 9, step="roll-brokers", outcome="stopped")
+    verdict = phase_reached(history(events=[stopped]), "HYBRID")
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+    trouble = event(EventKind.HARNESS_TROUBLE, 8, what="probe", error="no answer")
+    verdict = phase_reached(history(events=[FAILED_STEP, trouble]), "HYBRID")
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.HARNESS)
+
+
+def test_an_unknown_phase_is_wrong_use() -> None:
+    """A phase that does not exist is the caller's mistake, and the message lists those that do."""
+    with pytest.raises(WrongUseError, match="expected one of ZOOKEEPER, PREPARING.*got 'DUAL_WRITE'"):
+        phase_reached(history(), "DUAL_WRITE")
+
+
+def test_witnessed_faults_conform() -> None:
+    """Conforming: each fault has its witness."""
+    verdict = every_fault_was_witnessed(history(events=[*fault(1), *fault(5, "cut(a-b)")]))
+    assert (verdict.outcome, verdict.summary) == (
+        Outcome.CONFORMS,
+        "2 faults witnessed: kill(active-controller), cut(a-b)",
+    )
+
+
+def test_an_unwitnessed_fault_is_inconclusive_and_named() -> None:
+    """Inconclusive: the fault that did not bite is named with what was looked for; so is having no fault at all."""
+    without = event(EventKind.FAULT_NOT_WITNESSED, 9, fault_id="cut(a-b)", witness="bytes refused on a-b")
+    events = [*fault(1), *fault(5, "cut(a-b)", witnessed=False), without]
+    verdict = every_fault_was_witnessed(history(events=events))
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+    assert (
+        verdict.summary == "cut(a-b) was never witnessed to bite (looked for: bytes refused on a-b) (event 2)"
+    )
+    assert every_fault_was_witnessed(history()).outcome is Outcome.INCONCLUSIVE
+
+
+def test_an_unexpected_death_violates() -> None:
+    """Violating: a node that ended by itself is named with the time and its log folder."""
+    started = event(EventKind.NODE_STARTED, 1, "broker-1", role="broker")
+    died = event(EventKind.NODE_DIED, 2200, "broker-1", exit_code=3)
+    verdict = no_unexpected_death(history(events=[started, *fault(1000, "slow(broker-1)", effect="slow"), died]))
+    assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
+    assert verdict.summary == "1 node died unasked: broker-1 1.2 s after slow(broker-1) began"
+    assert verdict.violations[0].evidence[:2] == ("event 3", "logs/broker-1/")
+
+
+def test_a_death_by_a_killing_fault_is_expected() -> None:
+    """Conforming: a crash point kills the process from inside; once the fault is healed, a death is unexpected again."""
+    started = event(EventKind.NODE_STARTED, 1, "controller-3000", role="controller")
+    crash = fault(5, "crash-at(copy)", effect="crash", targets=["controller-3000"])
+    died = event(EventKind.NODE_DIED, 9, "controller-3000", exit_code=1)
+    healed = event(EventKind.FAULT_HEALED, 7, fault_id="crash-at(copy)")
+    assert no_unexpected_death(history(events=[started, *crash, died])).outcome is Outcome.CONFORMS
+    assert no_unexpected_death(history(events=[started, *crash, healed, died])).outcome is Outcome.VIOLATES
+
+
+def test_no_node_is_inconclusive() -> None:
+    """Inconclusive: where no node was started none could die."""
+    assert no_unexpected_death(history()).outcome is Outcome.INCONCLUSIVE

@@ -1,0 +1,68 @@
+"""The frozen topology: selecting nodes, digests, and the distribution under test."""
+
+from dataclasses import FrozenInstanceError, replace
+
+import pytest
+
+from pytest_kmigrate.model.topology import (
+    BrokerMode,
+    LinkSpec,
+    NodeSpec,
+    Role,
+    Topology,
+)
+
+ZOOKEEPER = NodeSpec("zookeeper-1", Role.ZOOKEEPER, 1, "3.9.1")
+BROKER = NodeSpec("broker-0", Role.BROKER, 0, "3.9.1", BrokerMode.ZOOKEEPER, properties={"a": "b"})
+OLD_BROKER = NodeSpec("broker-1", Role.BROKER, 1, "3.8.1", BrokerMode.ZOOKEEPER, chose_kafka=True)
+CONTROLLER = NodeSpec("controller-3000", Role.CONTROLLER, 3000, "3.9.1", start="by-migration")
+TOPOLOGY = Topology("shape", "Why.", "3.9.1", (ZOOKEEPER, BROKER, OLD_BROKER, CONTROLLER))
+
+
+def test_nodes_are_selected_by_role_and_by_name() -> None:
+    """A role selects all its nodes, a name the one; a number is the place in the topology, from 1."""
+    assert TOPOLOGY.of_role(Role.BROKER) == TOPOLOGY.selected_by("broker") == (BROKER, OLD_BROKER)
+    assert TOPOLOGY.selected_by("broker-1") == (TOPOLOGY.node("broker-1"),) == (OLD_BROKER,)
+    assert [TOPOLOGY.number_of(node.name) for node in TOPOLOGY.nodes] == [1, 2, 3, 4]
+
+
+def test_an_unknown_node_is_told_with_the_known_ones() -> None:
+    """Asking for a node that is not there names those that are."""
+    with pytest.raises(
+        KeyError, match="expected one of zookeeper-1, broker-0, broker-1, controller-3000; got 'broker-7'"
+    ):
+        TOPOLOGY.node("broker-7")
+
+
+def test_zookeeper_is_there_or_not() -> None:
+    """``has_zookeeper`` tells a cluster to migrate from one born in KRaft mode."""
+    assert TOPOLOGY.has_zookeeper
+    assert not replace(TOPOLOGY, nodes=(BROKER, CONTROLLER)).has_zookeeper
+
+
+def test_the_distribution_under_test_spares_nodes_that_chose() -> None:
+    """``with_kafka`` replaces the default version everywhere but on nodes with a version of their own."""
+    other = TOPOLOGY.with_kafka("/opt/kafka")
+    assert [node.kafka for node in other.nodes] == ["/opt/kafka", "/opt/kafka", "3.8.1", "/opt/kafka"]
+    assert other.kafka == "/opt/kafka"
+    assert TOPOLOGY.kafka == "3.9.1"
+
+
+def test_the_digest_is_that_of_the_content() -> None:
+    """Equal topologies have equal digests whatever the order of properties; any change gives another."""
+    one = replace(TOPOLOGY, nodes=(replace(BROKER, properties={"a": "1", "b": "2"}),))
+    same = replace(TOPOLOGY, nodes=(replace(BROKER, properties={"b": "2", "a": "1"}),))
+    assert one.digest() == same.digest()
+    assert len(one.digest()) == 64
+    others = [
+        one.with_kafka("3.9.0"),
+        replace(one, links=(LinkSpec("broker", "broker", 5),)),
+        replace(one, purpose="No."),
+    ]
+    assert len({each.digest() for each in (one, *others)}) == 4
+
+
+def test_a_topology_is_frozen() -> None:
+    """Nobody can change a topology after it was read."""
+    with pytest.raises(FrozenInstanceError):
+        TOPOLOGY.name = "other"  # type: ignore[misc]

@@ -1,0 +1,132 @@
+"""The catalogue: requirements by profile and id, and the known bugs of released Kafka."""
+
+import re
+
+import pytest
+from packaging.version import Version
+
+from pytest_kmigrate import catalogue
+from pytest_kmigrate.model.errors import WrongUseError
+
+COUNTS = {"kip-866": 228, "kip-866-draft": 102, "kip-125": 99, "kip-500": 77, "kip-778": 82}
+PREFIXES = {"kip-866": "K866-", "kip-866-draft": "K866D-", "kip-125": "K125-", "kip-500": "K500-", "kip-778": "K778-"}
+RELEASES = (
+    *("3.3.2", "3.4.0", "3.4.1", "3.5.0", "3.5.1", "3.5.2", "3.6.0", "3.6.1", "3.6.2", "3.7.0", "3.7.1", "3.7.2"),
+    *("3.8.0", "3.8.1", "3.9.0", "3.9.1", "3.9.2", "4.0.0"),
+)
+SEEN = {
+    "reassignment-stuck-in-hybrid": (
+        {"3.5.0", "3.5.2", "3.6.0", "3.6.1"},
+        {"3.6.2", "3.7.0", "3.7.1", "3.8.0", "3.9.1"},
+    ),
+    "pending-deletion-resurrected": ({"3.6.0"}, {"3.6.1", "3.6.2", "3.7.0", "3.7.1", "3.8.0", "3.9.1"}),
+    "new-partitions-unseen-in-hybrid": ({"3.5.0"}, {"3.5.2", "3.6.0", "3.9.1"}),
+    "default-broker-config-aborts-copy": ({"3.5.1"}, {"3.5.2", "3.6.0", "3.9.1"}),
+    "deleted-topic-in-broker-metadata": ({"3.5.0", "3.5.2", "3.6.0"}, {"3.6.1", "3.6.2", "3.7.0", "3.9.1"}),
+    "broker-config-refused-in-pre-migration": (
+        {"3.5.0", "3.5.1", "3.5.2", "3.6.0", "3.6.1", "3.6.2", "3.7.0"},
+        {"3.7.1", "3.8.0", "3.9.1"},
+    ),
+    "default-user-quota-lost": ({"3.5.0", "3.5.2", "3.6.0", "3.7.0"}, {"3.6.2", "3.7.1", "3.8.0", "3.9.1"}),
+    "mv-too-low-admitted": ({"3.8.0"}, {"3.8.1", "3.7.2", "3.9.0"}),
+    "sensitive-config-copied-encoded": ({"3.4.1"}, {"3.5.0"}),
+    "config-znode-missing": ({"3.5.0", "3.6.0", "3.6.2", "3.7.0"}, {"3.7.1", "3.8.0", "3.9.1"}),
+    "stale-migration-znode-wipes-zookeeper": ({"3.6.0", "3.9.1"}, {"4.0.0"}),
+    "new-controller-cannot-write-zookeeper": ({"3.6.1"}, {"3.6.2"}),
+    "error-logged-on-topic-deletion": ({"3.5.0", "3.6.2", "3.7.1"}, {"3.8.0", "3.9.1"}),
+}
+"""What real processes of each release showed: broken on the first set, right on the second."""
+
+
+@pytest.mark.parametrize("profile", catalogue.PROFILES)
+def test_a_profile_has_all_its_requirements(profile: str) -> None:
+    """No row of a ledger got lost, ids are those of the profile and unique, and no text is empty."""
+    rows = catalogue.requirements(profile)
+    assert len({row.id for row in rows}) == len(rows) == COUNTS[profile]
+    for row in rows:
+        assert row.id.startswith(PREFIXES[profile])
+        assert row.profile == profile
+        assert all((row.area, row.statement, row.section, row.observe, row.real_kafka))
+
+
+def test_the_level_is_the_strongest_word_of_the_statement() -> None:
+    """A requirement with MUST in its statement is a MUST; "no … MAY" forbids, so it is one as well."""
+    for profile in catalogue.PROFILES:
+        for row in catalogue.requirements(profile):
+            words = re.findall(r"\b(MUST|SHOULD|MAY)\b", row.statement)
+            strongest = next(word for word in ("MUST", "SHOULD", "MAY") if word in words)
+            forbids = strongest == "MAY" and re.search(r"\bno\b", row.statement, re.IGNORECASE) and row.level == "MUST"
+            assert row.level == strongest or forbids, row.id
+    assert catalogue.requirement("K500-QRM-majority-required").level == "MUST"
+
+
+def test_kinds_are_those_known() -> None:
+    """Levels, testability and the first word about real Kafka come from closed sets."""
+    rows = [row for profile in catalogue.PROFILES for row in catalogue.requirements(profile)]
+    assert {row.level for row in rows} == {"MUST", "SHOULD", "MAY"}
+    assert {row.testability for row in rows} == {"blackbox", "wire", "whitebox", "paper"}
+    first_words = {re.split(r"\W", row.real_kafka, maxsplit=1)[0] for row in rows}
+    assert first_words == {"conforms", "deviates", "unimplemented", "unknown"}
+
+
+def test_what_covers_a_requirement_exists() -> None:
+    """``covered_by`` names another requirement of the same profile, which is not itself covered."""
+    covered = [row for row in catalogue.requirements("kip-866") if row.covered_by]
+    assert len(covered) == 6
+    for row in covered:
+        other = catalogue.requirement(str(row.covered_by))
+        assert (other.profile, other.covered_by) == ("kip-866", None)
+
+
+def test_a_requirement_is_found_by_its_id() -> None:
+    """An id finds its requirement whatever the profile."""
+    found = catalogue.requirement("K866-FAIL-crash-in-migration")
+    assert (found.profile, found.level) == ("kip-866", "MUST")
+    assert catalogue.requirement("K866D-METRIC-ZkMigrationState").final == "changed: K866-METRIC-ZkMigrationState"
+
+
+def test_unknown_names_are_wrong_use() -> None:
+    """A misspelt id or profile is told what was probably meant."""
+    with pytest.raises(WrongUseError) as wrong_id:
+        catalogue.requirement("K866-FAIL-crash-in-migrtion")
+    assert str(wrong_id.value) == (
+        'expected a requirement id, got "K866-FAIL-crash-in-migrtion"; '
+        'did you mean "K866-FAIL-crash-in-migration"? `kmigrate requirements` lists them'
+    )
+    with pytest.raises(WrongUseError, match='expected a profile, got "kip-868"; did you mean "kip-866"'):
+        catalogue.requirements("kip-868")
+
+
+def test_bugs_have_unique_ids_and_signatures() -> None:
+    """25 bugs, each with an id and a signature of its own, so that a red check names one bug."""
+    bugs = catalogue.all_known_bugs()
+    assert len(bugs) == len({bug.id for bug in bugs}) == len({bug.signature for bug in bugs}) == 25
+    assert all(1 <= bug.severity <= 5 for bug in bugs)
+
+
+def test_a_fixed_release_is_not_a_broken_one() -> None:
+    """No first fixed release lies in a broken range, and each line stays fixed after it."""
+    for bug in catalogue.all_known_bugs():
+        assert any(bug.breaks(Version(release)) for release in RELEASES), bug.id
+        for fixed in map(Version, bug.fixed_in):
+            later = [release for release in map(Version, RELEASES) if release >= fixed and release.minor == fixed.minor]
+            assert later
+            assert not any(bug.breaks(release) for release in later), bug.id
+
+
+@pytest.mark.parametrize("signature", SEEN)
+def test_a_bug_is_known_where_it_was_seen(signature: str) -> None:
+    """The ranges agree with what the releases showed: known where it was red, unknown where it was green."""
+    red, green = SEEN[signature]
+    known = {release for release in RELEASES if catalogue.known_bugs(signature, release)}
+    assert known >= red
+    assert not known & green
+
+
+def test_a_bug_excuses_only_its_own_release() -> None:
+    """Another signature, a path or an image has no known bug, and the newest release's are those never fixed."""
+    assert [bug.id for bug in catalogue.known_bugs("pending-deletion-resurrected", "3.6.0")] == ["KAFKA-15605"]
+    assert catalogue.known_bugs("no-such-signature", "3.6.0") == ()
+    assert catalogue.known_bugs("pending-deletion-resurrected", "/opt/kafka-3.6.0") == ()
+    unfixed = {bug.id for bug in catalogue.all_known_bugs() if bug.breaks(Version("3.9.1"))}
+    assert unfixed == {"KAFKA-17146", "KAFKA-20960"} == {b.id for b in catalogue.all_known_bugs() if not b.fixed_in}

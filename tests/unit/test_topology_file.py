@@ -1,0 +1,122 @@
+"""Topology files: finding, loading, what is shipped, and the editors' schema."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate import topology_file
+from pytest_kmigrate.model.errors import TopologyError
+from pytest_kmigrate.model.topology import BrokerMode, LinkSpec, Role
+
+HEAD = 'name = "x"\nkafka = "3.9.1"\n'
+ZOOKEEPER = "[zookeeper]\ncount = 1\n"
+BROKER = "[broker]\ncount = 3\n"
+
+
+def test_bytes_that_are_not_utf8_are_located(tmp_path: Path) -> None:
+    """A file in another encoding is refused with the line of the first wrong byte."""
+    file = tmp_path / "shape.toml"
+    file.write_bytes(b'name = "x"\npurpose = "\xe9"\n')
+    with pytest.raises(TopologyError, match="line 2: expected UTF-8 text"):
+        topology_file.load(file)
+
+
+def test_a_missing_file_lists_the_shipped_ones(tmp_path: Path) -> None:
+    """Neither a path nor a shipped name: the message lists what there is and suggests the nearest."""
+    with pytest.raises(TopologyError) as raised:
+        topology_file.find("zk1-broker3-controler3")
+    text = str(raised.value)
+    assert 'got nothing there; did you mean "zk1-broker3-controller3"? shipped topologies: ' in text
+    assert ", ".join(topology_file.shipped()) in text
+    with pytest.raises(TopologyError, match="expected a topology file, got a folder; shipped topologies: "):
+        topology_file.load(tmp_path)
+
+
+def test_a_topology_is_found_by_name_and_by_path(tmp_path: Path) -> None:
+    """A shipped name works with and without its ending; an existing path is taken as it is."""
+    own = tmp_path / "own.toml"
+    own.write_text(HEAD + ZOOKEEPER + BROKER)
+    name = "zk1-broker3-controller3"
+    assert topology_file.find(name) == topology_file.find(f"{name}.toml") == topology_file.SHIPPED / f"{name}.toml"
+    assert topology_file.find(own) == own
+
+
+@pytest.mark.parametrize("name", topology_file.shipped())
+def test_a_shipped_topology_loads(name: str) -> None:
+    """Every shipped file loads, is named after its shape, says why, and points editors at the schema."""
+    file = topology_file.find(name)
+    topology = topology_file.load(file)
+    assert topology.name == name
+    assert topology.purpose.endswith(".")
+    assert file.read_text().startswith("#:schema ./topology.schema.json\n")
+
+
+def test_the_shapes_asked_for_are_shipped() -> None:
+    """The six shapes that the suites and the guide name are there."""
+    assert set(topology_file.shipped()) >= {
+        "kraft-broker3-controller3",
+        "zk1-broker3-controller1",
+        "zk1-broker3-controller3",
+        "zk1-broker3-controller3-mixed",
+        "zk1-broker3-controller3-sasl",
+        "zk3-broker3-controller3",
+    }
+
+
+def test_the_schema_file_is_up_to_date() -> None:
+    """topology.schema.json equals json_schema_text(); write that text to it when the format changes."""
+    assert (topology_file.SHIPPED / "topology.schema.json").read_text() == topology_file.json_schema_text()
+
+
+def test_the_schema_knows_the_written_keys() -> None:
+    """The schema uses the keys of files (``from``), closes every table, and lists the counts that are possible."""
+    schema = json.loads(topology_file.json_schema_text())
+    tables = schema["$defs"]
+    assert {"from", "to"} <= set(tables["LinkTable"]["properties"])
+    assert all(table["additionalProperties"] is False for table in [schema, *tables.values()])
+    assert tables["ZooKeeperTable"]["properties"]["count"]["enum"] == [1, 3]
+
+
+def test_everything_a_file_can_say_is_kept(tmp_path: Path) -> None:
+    """Ids, overrides, links, security and probes arrive in the topology; node settings win over those of the role."""
+    file = tmp_path / "shape.toml"
+    file.write_text(
+        "#:schema ./topology.schema.json\n# Why this\n# shape.\n" + HEAD + ZOOKEEPER + BROKER + "first_id = 10\n"
+        'jvm = ["-Da=1"]\nheap_mb = 256\nproperties = { "a" = "role", "b" = "role" }\n'
+        '[controller]\ncount = 3\nkafka = "3.8.1"\n'
+        '[[node]]\nname = "broker-11"\nkafka = "/opt/kafka"\nheap_mb = 512\n'
+        'jvm = ["-Db=2"]\nproperties = { "b" = "node" }\n'
+        '[[link]]\nfrom = "controller"\nto = "zookeeper-1"\nlatency_ms = 20\njitter_ms = 5\nrate_kb_per_s = 100\n'
+        '[security]\nprotocol = "SASL_SSL"\nauthorizer = true\n[probe.jmx]\nevery_ms = 100\nmetrics = ["M"]\n'
+    )
+    topology = topology_file.load(file)
+    node = topology.node("broker-11")
+    assert topology.purpose == "Why this shape."
+    assert [each.node_id for each in topology.of_role(Role.BROKER)] == [10, 11, 12]
+    assert (node.kafka, node.heap_mb, node.jvm, node.mode) == (
+        "/opt/kafka",
+        512,
+        ("-Da=1", "-Db=2"),
+        BrokerMode.ZOOKEEPER,
+    )
+    assert node.properties == {"a": "role", "b": "node"}
+    assert {each.start for each in topology.of_role(Role.CONTROLLER)} == {"by-migration"}
+    assert topology.links == (LinkSpec("controller", "zookeeper-1", 20, 5, 100),)
+    assert (topology.security.protocol, topology.security.authorizer) == ("SASL_SSL", True)
+    assert (topology.probe.every_ms, topology.probe.metrics) == (100, ("M",))
+
+
+def test_the_distribution_under_test_is_checked_against_the_shape() -> None:
+    """Another release takes the place of the file's; one that cannot have this shape is refused."""
+    file = topology_file.find("zk1-broker3-controller3-mixed")
+    topology = topology_file.load(file, kafka="3.9.0")
+    assert {node.name: node.kafka for node in topology.nodes if node.kafka != "3.9.0"} == {"broker-2": "3.8.1"}
+    with pytest.raises(TopologyError, match=r"kafka: expected a release before 4\.0\.0"):
+        topology_file.load(file, kafka="4.0.0")
+
+
+def test_loading_and_with_kafka_agree() -> None:
+    """Loading with a distribution gives what ``with_kafka`` gives."""
+    file = topology_file.find("zk1-broker3-controller3-mixed")
+    assert topology_file.load(file, kafka="3.9.0") == topology_file.load(file).with_kafka("3.9.0")
