@@ -55,7 +55,7 @@ def no_acked_record_lost(history: History) -> Verdict:
     if unread & acked_places:
         text = f"{', '.join(sorted(unread & acked_places))} could not be read to the end; nothing is lost elsewhere"
         return inconclusive(name, Kind.INFRA, text, **facts)
-    return conforms(name, f"all {counted(len(acked), 'acknowledged record')} were read back", **facts)
+    return conforms(name, f"none of {counted(len(acked), 'acknowledged record')} was lost", **facts)
 
 
 def no_phantom_record(history: History) -> Verdict:
@@ -82,7 +82,7 @@ def no_phantom_record(history: History) -> Verdict:
     if unknown:
         text = f"{counted(total(unknown), 'record')} read without a recorded send ({where(unknown)}), but {running}"
         return inconclusive(name, Kind.HARNESS, f"{text} still runs; stop it before judging", **facts)
-    return conforms(name, f"all {counted(read, 'record')} read had been sent by our producers", **facts)
+    return conforms(name, f"every one of {counted(read, 'record')} read was sent by our producers", **facts)
 
 
 def _lost(group: Operations) -> Pairs:

@@ -23,6 +23,7 @@ from pytest_kmigrate.checkers.places import (
 )
 from pytest_kmigrate.checkers.records import no_acked_record_lost, no_phantom_record
 from pytest_kmigrate.checkers.runs import every_fault_was_witnessed, no_unexpected_death, phase_reached
+from pytest_kmigrate.checkers.steps import expectations_met, steps_completed
 from pytest_kmigrate.model.checks import Check, Checker, judged_by
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
@@ -48,6 +49,8 @@ CHECKERS: Mapping[str, Checker] = {
         no_unexpected_death,
         metadata_equivalent,
         acknowledged_metadata_changes_present,
+        steps_completed,
+        expectations_met,
     )
 }
 """Name -> checker; a check is found here by the name it was recorded with."""

@@ -18,6 +18,7 @@ BYTEMAN_JAR = Jar(
     "d3a5299e42ce0775243818e739ccadfdb24922d11656ca9037f3673055369350",
     "org.jboss.byteman:byteman:4.0.24",
 )
+AGENTS_FOLDER = "agents"
 JOLOKIA = Manifest("jolokia", "2.2.9", (JOLOKIA_JAR,))
 BYTEMAN = Manifest("byteman", "4.0.24", (BYTEMAN_JAR,))
 
@@ -30,6 +31,14 @@ def jolokia_jar(progress: Progress) -> Path:
 def byteman_jar(progress: Progress) -> Path:
     """Byteman, for ``-javaagent:`` with ``script:FILE``."""
     return _only_jar(BYTEMAN, progress)
+
+
+def take_agents(unpacked: Path, progress: Progress) -> None:
+    """Put the agents that ``kmigrate fetch`` laid into an unpacked distribution into the cache: no network needed."""
+    folder = unpacked / AGENTS_FOLDER
+    if folder.is_dir():
+        for lock in (JOLOKIA, BYTEMAN):
+            cached_jars(lock, progress, nearby=folder)
 
 
 def _only_jar(lock: Manifest, progress: Progress) -> Path:

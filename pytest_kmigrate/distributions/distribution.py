@@ -10,15 +10,17 @@ class Distribution:
     """One Kafka, ready to be started.
 
     ``jars`` is an explicit sorted list, because a class-data archive accepts no wildcard; ``digest`` is one SHA-256
-    over all names and contents; ``cds_archive`` is None where none could be made: nodes then only start slower.
+    over all their names and contents. ``cds_archive`` is None where none was made: nodes then only start slower.
     """
 
     version: str
     jars: tuple[Path, ...]
     digest: str
     cds_archive: Path | None = None
+    appended: tuple[Path, ...] = ()
+    """Jars of agents: ``-javaagent`` puts them at the end of the class path anyway; named there they are archived."""
 
     @property
     def classpath(self) -> str:
-        """What ``java -cp`` takes; the archive is valid only for exactly this text."""
-        return os.pathsep.join(str(jar) for jar in self.jars)
+        """What ``java -cp`` takes; the archive is valid only for a class path that begins with exactly this text."""
+        return os.pathsep.join(str(jar) for jar in (*self.jars, *self.appended))

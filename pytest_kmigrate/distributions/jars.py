@@ -14,9 +14,12 @@ from pytest_kmigrate.model.errors import DistributionError
 LIBS = "libs"
 
 
-def cached_jars(lock: Manifest, progress: Progress) -> Path:
-    """The folder holding exactly the jars of ``lock``, every one checked by SHA-256."""
-    folder = entry(f"{lock.name}/{lock.version}", lambda empty: _fill(empty, lock, progress), progress)
+def cached_jars(lock: Manifest, progress: Progress, nearby: Path | None = None) -> Path:
+    """The folder holding exactly the jars of ``lock``, every one checked by SHA-256.
+
+    Jars that lie in ``nearby`` or belong to another cached release are copied, only the others are downloaded.
+    """
+    folder = entry(f"{lock.name}/{lock.version}", lambda empty: _fill(empty, lock, progress, nearby), progress)
     cure = f"Remove it and repeat the command, which downloads it again: rm -r {folder}"
     if not (folder / MANIFEST_FILE).is_file():
         raise DistributionError(f"{folder}: expected a {MANIFEST_FILE}, got none, so it is damaged. {cure}")
@@ -29,10 +32,10 @@ def cached_jars(lock: Manifest, progress: Progress) -> Path:
     return folder / LIBS
 
 
-def _fill(folder: Path, lock: Manifest, progress: Progress) -> None:
+def _fill(folder: Path, lock: Manifest, progress: Progress, nearby: Path | None) -> None:
     libs = folder / LIBS
     libs.mkdir()
-    missing = [jar for jar in lock.jars if not _taken_from_cache(jar, libs)]
+    missing = [jar for jar in lock.jars if not _copied(jar, libs, nearby)]
     if missing:
         megabytes = sum(jar.size for jar in missing) / 1e6
         progress(f"{lock.name} {lock.version}: downloading {len(missing)} jars, {megabytes:.0f} MB")
@@ -58,10 +61,12 @@ def _download(jars: Sequence[Jar], libs: Path, what: str, progress: Progress) ->
         download([Artifact.parsed(jar.source) for jar in largest_first], libs, Path(work), count)
 
 
-def _taken_from_cache(jar: Jar, libs: Path) -> bool:
-    """Copy the jar from another release in the cache if one has it: neighbours share nine tenths of their bytes."""
-    for place in cache_dir().glob(f"*/[!.]*/{LIBS}/{jar.name}"):
-        if place.stat().st_size == jar.size and sha256_of(place) == jar.sha256:
+def _copied(jar: Jar, libs: Path, nearby: Path | None) -> bool:
+    """Copy the jar from where it already lies, if anywhere: neighbouring releases share nine tenths of their bytes."""
+    places = [nearby / jar.name] if nearby is not None else []
+    places += cache_dir().glob(f"*/[!.]*/{LIBS}/{jar.name}")
+    for place in places:
+        if place.is_file() and place.stat().st_size == jar.size and sha256_of(place) == jar.sha256:
             shutil.copyfile(place, libs / jar.name)
             return True
     return False

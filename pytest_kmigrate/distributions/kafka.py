@@ -5,6 +5,7 @@ import re
 import zipfile
 from pathlib import Path
 
+from pytest_kmigrate.distributions.agents import jolokia_jar, take_agents
 from pytest_kmigrate.distributions.cache import Progress
 from pytest_kmigrate.distributions.cds import archive_for
 from pytest_kmigrate.distributions.distribution import Distribution
@@ -12,6 +13,8 @@ from pytest_kmigrate.distributions.jars import LIBS, cached_jars
 from pytest_kmigrate.distributions.manifest import MANIFEST_FILE, digest_of, parsed, sha256_of_all, verify_once
 from pytest_kmigrate.distributions.releases import SHAPE, locked_release
 from pytest_kmigrate.model.errors import DistributionError, WrongUseError
+
+__all__ = ["Distribution", "resolve"]
 
 IMAGE_PREFIX = "image:"
 VERSIONED_JAR = re.compile(r"kafka-(?:clients|server-common)-(\d.*)\.jar")
@@ -29,8 +32,13 @@ def resolve(kafka: str, *, progress: Progress, archive: bool = True) -> Distribu
             f"{kafka}: expected a version such as 3.9.1 or the path of an unpacked Kafka, got a container image; "
             "images need the docker provider, which this version does not have"
         )
-    found = _release(kafka, progress) if SHAPE.fullmatch(kafka) else _unpacked(kafka)
-    return dataclasses.replace(found, cds_archive=archive_for(found, progress)) if archive else found
+    found = _release(kafka, progress) if SHAPE.fullmatch(kafka) else _unpacked(kafka, progress)
+    return _quick_to_start(found, progress) if archive else found
+
+
+def _quick_to_start(found: Distribution, progress: Progress) -> Distribution:
+    with_agent = dataclasses.replace(found, appended=(jolokia_jar(progress),))
+    return dataclasses.replace(with_agent, cds_archive=archive_for(with_agent, progress))
 
 
 def _release(version: str, progress: Progress) -> Distribution:
@@ -39,7 +47,7 @@ def _release(version: str, progress: Progress) -> Distribution:
     return Distribution(version, tuple(libs / jar.name for jar in lock.jars), lock.digest())
 
 
-def _unpacked(kafka: str) -> Distribution:
+def _unpacked(kafka: str, progress: Progress) -> Distribution:
     folder = Path(kafka).expanduser().absolute()
     libs = folder / LIBS
     if not libs.is_dir():
@@ -47,6 +55,7 @@ def _unpacked(kafka: str) -> Distribution:
             f"{kafka}: expected a version such as 3.9.1 or the path of an unpacked Kafka with a folder {LIBS} in it, "
             f"got {'a folder without one' if folder.is_dir() else 'no such folder'}"
         )
+    take_agents(folder, progress)
     jars = tuple(sorted(libs.glob("*.jar")))
     if (folder / MANIFEST_FILE).is_file():
         manifest = parsed((folder / MANIFEST_FILE).read_text(), str(folder / MANIFEST_FILE))

@@ -1,5 +1,6 @@
 """What pytest calls: options, markers, fixtures, outcomes. Glue, no logic."""
 
+from pytest_kmigrate.fixtures.judging import verify_clients
 from pytest_kmigrate.plugin.fixtures import (
     cluster,
     expect,
@@ -35,5 +36,6 @@ __all__ = [
     "pytest_terminal_summary",
     "topology",
     "verify",
+    "verify_clients",
     "workload",
 ]

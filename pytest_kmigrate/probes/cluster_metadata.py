@@ -68,7 +68,7 @@ def image_from_admin(
     ZooKeeper-mode broker goes on listing one that is long dead (3.6.0 and 3.9.1).
     Quotas, tokens, producer ids and features cannot be asked for with this client; ACLs are unknown without authorizer.
     """
-    asking = _Asking(cluster if isinstance(cluster, AdminClient) else _client(cluster, extra_config or {}), within_s)
+    asking = _Asking(_client(cluster, extra_config or {}) if isinstance(cluster, str) else cluster, within_s)
     metadata = asking.metadata()
     brokers = sorted(metadata.brokers)
     described = asking.topics(sorted(metadata.topics))

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow brings no type information
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from pytest_kmigrate.model.errors import RunFolderError
 from pytest_kmigrate.model.operations import COLUMNS, Operations, no_operations

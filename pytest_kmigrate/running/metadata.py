@@ -14,7 +14,7 @@ from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.images import BROKERS, LOG, ZOOKEEPER, ImageSource, settled
 from pytest_kmigrate.workloads.filling import fill
-from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload, RunningMetadataWorkload
+from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload, RunningMetadata, run_metadata
 
 SETTLED_WITHIN_S = 30
 
@@ -34,7 +34,7 @@ class Metadata:
         self._recorder = recorder
         self._seed = seed
         self._sources = ImageSource(cluster, view, zookeeper)
-        self._running: RunningMetadataWorkload | None = None
+        self._running: RunningMetadata | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -47,6 +47,10 @@ class Metadata:
 
     def change(self, per_s: float = 1.0) -> None:
         """Begin to change metadata of every family, again and again, until ``stop`` or ``verify``."""
+        connection = {"bootstrap.servers": self._cluster.bootstrap_servers(), **self._cluster.client_security}
+        workload = MetadataWorkload(per_s=per_s, seed=self._seed)
+        self._running = run_metadata(workload, connection, self._recorder)
+        self._running.start()
 
     def stop(self) -> None:
         """Stop changing metadata; nothing when that was never begun."""

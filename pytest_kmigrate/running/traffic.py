@@ -63,7 +63,6 @@ class Traffic:
             return
         clients, self._clients = self._clients, None
         clients.stop_producing()
-        clients.drain()
         records = clients.final_read(_FINAL_READ_WITHIN_S)
         counts = clients.stop()
         self._recorder.record(

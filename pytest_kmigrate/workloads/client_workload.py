@@ -26,9 +26,15 @@ class ClientsProcess(Protocol):
     """What ``spawn`` returns: a process with both pipes open."""
 
     @property
-    def stdin(self) -> IO[bytes]: ...
+    def stdin(self) -> IO[bytes]:
+        """Takes commands."""
+        ...
+
     @property
-    def stdout(self) -> IO[bytes]: ...
+    def stdout(self) -> IO[bytes]:
+        """Gives events."""
+        ...
+
     def poll(self) -> int | None:
         """The exit code, None while it runs."""
         ...

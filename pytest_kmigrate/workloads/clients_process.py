@@ -3,12 +3,12 @@
 Run as ``python -m pytest_kmigrate.workloads.clients_process SETTINGS.json`` (a ClientsSettings). Commands come as JSON
 lines on standard input, events go as JSON lines to standard output:
 
-    {"do": "rate", "per_s": 500}                 {"event": "ready"}
-    {"do": "stop-producing"}                     {"event": "progress", "acked": ..., "outstanding": ...}  4 times a second
-    {"do": "final-read", "within_s": 60}         {"event": "final-read-done", "client": ..., "records": ..., "ends": ...}
-                                                 {"event": "final-read-failed", "why": ...}
-    {"do": "stop", "within_s": 10}               {"event": "stopped", ...the counts}
-                                                 {"event": "trouble", "what": ...}
+    {"do": "rate", "per_s": 500}            {"event": "ready"}
+    {"do": "stop-producing"}                {"event": "progress", "acked": ...}  4 times a second, with all counts
+    {"do": "final-read", "within_s": 60}    {"event": "final-read-done", "client": ..., "records": ..., "ends": ...}
+                                            {"event": "final-read-failed", "why": ...}
+    {"do": "stop", "within_s": 10}          {"event": "stopped", "acked": ...}  with all counts
+                                            {"event": "trouble", "what": ...}
 
 When standard input ends, or SIGTERM comes, the rows are written and the process exits at once: nothing survives the
 parent. SIGINT is ignored, since a Ctrl-C is for the parent to decide about.
@@ -107,7 +107,7 @@ class Clients:
     def _begin_final_read(self, within_s: float) -> None:
         number = self._numbers()
         rows = PartWriter(self._folder, f"{self.settings.workload.name}-reader-{number}", whole=True)
-        FinalRead(number, self.settings, rows, self._clock, within_s, self.news.put).start()
+        FinalRead(number, self.settings, rows, self._clock).start(within_s, self.news.put)
 
     def _stop(self, within_s: float) -> None:
         """Let what is under way end, as long as there is time; the rest becomes indefinite."""

@@ -13,7 +13,9 @@ Row = tuple[int, int, int, str, int, int, int, int, int, int, str, bool, str]
 class Rows(Protocol):
     """Where rows go."""
 
-    def append(self, row: Row) -> None: ...
+    def append(self, row: Row) -> None:
+        """Take one row."""
+        ...
 
 
 @dataclass
@@ -51,4 +53,5 @@ class RunClock:
     start_ns: int
 
     def now_ns(self) -> int:
+        """Nanoseconds since the run began."""
         return time.monotonic_ns() - self.start_ns

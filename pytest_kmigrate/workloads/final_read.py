@@ -24,55 +24,51 @@ Partition = tuple[str, int]
 class WholeRows(Rows, Protocol):
     """Rows that appear all together, or not at all."""
 
-    def close(self) -> None: ...
-    def abandon(self) -> None: ...
+    def close(self) -> None:
+        """Let all rows appear."""
+        ...
+
+    def abandon(self) -> None:
+        """Let none appear."""
+        ...
 
 
 class FinalRead:
     """One final read, in a thread of its own because asking for a partition's end blocks; tells its result once."""
 
-    def __init__(
-        self,
-        number: int,
-        settings: ClientsSettings,
-        rows: WholeRows,
-        clock: RunClock,
-        within_s: float,
-        tell: Callable[[dict[str, object]], None],
-    ) -> None:
+    def __init__(self, number: int, settings: ClientsSettings, rows: WholeRows, clock: RunClock) -> None:
         self.number = number
         self._topics = settings.workload.topics
         self._properties = reader_properties(settings, number)
         self._rows = rows
         self._clock = clock
-        self._deadline = time.monotonic() + within_s
-        self._tell = tell
+        self._deadline = time.monotonic()
         self._count = 0
         self._read: dict[Partition, int] = {}
         """Where the next record of each partition is expected."""
         self._trouble = "none"
 
-    def start(self) -> None:
-        """Begin to read."""
-        threading.Thread(target=self._run, name=f"final-read-{self.number}", daemon=True).start()
+    def start(self, within_s: float, tell: Callable[[dict[str, object]], None]) -> None:
+        """Begin to read; ``tell`` gets the result, from another thread, after ``within_s`` at the latest."""
+        self._deadline = time.monotonic() + within_s
+        threading.Thread(target=lambda: tell(self.run()), name=f"final-read-{self.number}", daemon=True).start()
 
-    def _run(self) -> None:
+    def run(self) -> dict[str, object]:
+        """Read, and return the result as an event."""
         try:
             ends = self._read_everything()
         except KafkaException as error:
-            self._failed(str(error.args[0]))
-            return
+            return self._failed(str(error.args[0]))
         behind = [
             f"{topic}-{number} at {self._read[topic, number]} of {end}"
             for (topic, number), end in ends.items()
             if self._read[topic, number] < end
         ]
         if behind:
-            self._failed(f"{', '.join(behind)}; last error: {self._trouble}")
-            return
+            return self._failed(f"{', '.join(behind)}; last error: {self._trouble}")
         self._rows.close()
         whole = {f"{topic}-{number}": end for (topic, number), end in ends.items()}
-        self._tell({"event": "final-read-done", "client": self.number, "records": self._count, "ends": whole})
+        return {"event": "final-read-done", "client": self.number, "records": self._count, "ends": whole}
 
     def _read_everything(self) -> dict[Partition, int]:
         reader = Consumer(self._properties)
@@ -83,9 +79,9 @@ class FinalRead:
             reader.close()
         return ends
 
-    def _failed(self, why: str) -> None:
+    def _failed(self, why: str) -> dict[str, object]:
         self._rows.abandon()
-        self._tell({"event": "final-read-failed", "client": self.number, "records": self._count, "why": why})
+        return {"event": "final-read-failed", "client": self.number, "records": self._count, "why": why}
 
     def _left_s(self) -> float:
         return max(0.0, self._deadline - time.monotonic())
@@ -142,7 +138,7 @@ class FinalRead:
         error = message.error()
         if error is not None:
             # Markers of transactions have offsets but are not records: only the end of the partition tells.
-            if error.code() == KafkaError._PARTITION_EOF:
+            if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  # its public name
                 self._read[topic, number] = max(self._read[topic, number], offset)
             else:
                 self._trouble = error_name(error)

@@ -16,6 +16,7 @@ from pytest_kmigrate.workloads.record_value import encode
 KEYS = tuple(f"key-{number}".encode() for number in range(101))
 """A prime number of keys, so that keys and topics do not go round in step."""
 
+PRODUCE = OperationKind.PRODUCE.value
 LONGEST_CATCH_UP_S = 0.1
 PURGE_S = 1.0
 
@@ -70,7 +71,7 @@ class Sender:
             return False
         except KafkaException as refused:
             self._sequence += 1
-            self._ended(OperationOutcome.FAILED, topic, -1, -1, sequence, began_ns, error_name(refused.args[0]))
+            self._ended(sequence, began_ns, (topic, -1, -1), OperationOutcome.FAILED, error_name(refused.args[0]))
             return True
         self._sequence += 1
         return True
@@ -89,31 +90,17 @@ class Sender:
 
     def _answered(self, sequence: int, began_ns: int, error: KafkaError | None, message: Message) -> None:
         name = error_name(error)
-        offset = message.offset()
-        partition = message.partition()
-        self._ended(
-            produce_outcome(name),
-            message.topic() or "",
-            -1 if partition is None else partition,
-            -1 if error is not None or offset is None else offset,
-            sequence,
-            began_ns,
-            name,
-        )
+        topic, partition, offset = message.topic() or "", message.partition(), message.offset()
+        known_partition = -1 if partition is None else partition
+        known_offset = -1 if error is not None or offset is None else offset
+        self._ended(sequence, began_ns, (topic, known_partition, known_offset), produce_outcome(name), name)
 
     def _ended(
-        self,
-        outcome: OperationOutcome,
-        topic: str,
-        partition: int,
-        offset: int,
-        sequence: int,
-        began_ns: int,
-        error: str,
+        self, sequence: int, began_ns: int, where: tuple[str, int, int], outcome: OperationOutcome, error: str
     ) -> None:
         ended_ns = self._clock.now_ns()
-        who = (OperationKind.PRODUCE.value, outcome.value, self.number)
-        self._rows.append((*who, topic, partition, offset, self.number, sequence, began_ns, ended_ns, "", True, error))
+        who = (PRODUCE, outcome.value, self.number)
+        self._rows.append((*who, *where, self.number, sequence, began_ns, ended_ns, "", True, error))
         self._counts.sent(outcome, ended_ns)
 
     def _notice(self, error: KafkaError) -> None:
@@ -121,7 +108,7 @@ class Sender:
 
 
 class Senders:
-    """All producers, at one pace together; a broken one is replaced under a new number, so that identities stay unique."""
+    """All producers, at one pace together; a broken one is replaced under a new number: identities stay unique."""
 
     def __init__(self, settings: ClientsSettings, rows: Rows, counts: Counts, clock: RunClock) -> None:
         self._settings = settings
@@ -180,6 +167,7 @@ class NumberSource:
         self._next = first
 
     def __call__(self) -> int:
+        """The next number."""
         number = self._next
         self._next += 1
         return number

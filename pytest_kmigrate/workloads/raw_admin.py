@@ -66,29 +66,22 @@ class Reassignment:
 
 
 def create_topics_at(
-    address: str,
-    names: Sequence[str],
-    partitions: int,
-    replication: int,
-    *,
-    configs: Mapping[str, str] | None = None,
-    within_s: float = 10,
+    address: str, names: Sequence[str], *, partitions: int, replication: int, within_s: float = 10
 ) -> dict[str, str]:
     """Create topics by a request to this broker: topic -> error."""
-    shape = (i32(partitions), i16(replication))
-    named = tuple(create_request.CreatableTopicConfig(name=key, value=value) for key, value in (configs or {}).items())
-    topics = tuple(_new_topic(name, *shape, named) for name in names)
+    topics = tuple(
+        create_request.CreatableTopic(
+            name=TopicName(name),
+            num_partitions=i32(partitions),
+            replication_factor=i16(replication),
+            assignments=(),
+            configs=(),
+        )
+        for name in names
+    )
     request = create_request.CreateTopicsRequest(topics=topics, timeout=as_timeout(within_s), validate_only=False)
     answer = ask(address, request, CreateTopicsResponse, within_s)
     return {str(topic.name): _name(topic.error_code) for topic in answer.topics}
-
-
-def _new_topic(
-    name: str, partitions: i32, replication: i16, configs: tuple[create_request.CreatableTopicConfig, ...]
-) -> create_request.CreatableTopic:
-    return create_request.CreatableTopic(
-        name=TopicName(name), num_partitions=partitions, replication_factor=replication, assignments=(), configs=configs
-    )
 
 
 def delete_topics_at(address: str, names: Sequence[str], *, within_s: float = 10) -> dict[str, str]:
@@ -105,7 +98,7 @@ def delete_topics_at(address: str, names: Sequence[str], *, within_s: float = 10
 def alter_broker_config_at(
     address: str, broker_id: int | None, wanted: Mapping[str, str | None], *, within_s: float = 10
 ) -> str:
-    """Set (None: unset) dynamic configs of a broker, of the cluster-wide default for None, at this broker: the error."""
+    """Set (None: unset) dynamic configs of a broker (None: of all, as their default) at this address: the error."""
     name = "" if broker_id is None else str(broker_id)
     return alter_config_at(address, BROKER_RESOURCE, name, wanted, within_s=within_s)
 
@@ -200,10 +193,14 @@ def list_reassignments(address: str, *, within_s: float = 10) -> tuple[str, dict
 def alter_quota_at(
     address: str, entity: Mapping[str, str | None], wanted: Mapping[str, float | None], *, within_s: float = 10
 ) -> str:
-    """Set (None: unset) quotas of an entity such as {"user": "a", "client-id": None}, None being the default: the error."""
+    """Set (None: unset) quotas of an entity at this broker: the error.
+
+    An entity is {"user": "a", "client-id": None}, for example, where None means the default.
+    """
     parts = tuple(quotas_request.EntityData(entity_type=kind, entity_name=name) for kind, name in entity.items())
     operations = tuple(
-        quotas_request.OpData(key=key, value=f64(float(value or 0)), remove=value is None) for key, value in wanted.items()
+        quotas_request.OpData(key=key, value=f64(float(value or 0)), remove=value is None)
+        for key, value in wanted.items()
     )
     entry = quotas_request.EntryData(entity=parts, ops=operations)
     request = quotas_request.AlterClientQuotasRequest(entries=(entry,), validate_only=False)

@@ -43,17 +43,18 @@ def ask(address: str, request: Any, answer_type: type[Answer], within_s: float =
     return answer
 
 
-def ask_first(addresses: Sequence[str], request: Any, answer_type: type[Answer], within_s: float = 10) -> Answer:
-    """Ask the first of these brokers that takes a connection."""
+def first_reachable(addresses: Sequence[str], within_s: float = 2) -> str:
+    """The first of these ``host:port`` that takes a connection; ClusterError when none does."""
     refusals = []
     for address in addresses:
+        host, _, port = address.rpartition(":")
         try:
-            return ask(address, request, answer_type, within_s)
-        except AwaitTimeoutError:
-            raise
-        except ClusterError as refused:
-            refusals.append(str(refused))
-    raise ClusterError("; ".join(refusals) or "expected an address to ask; got none")
+            socket.create_connection((host, int(port)), timeout=within_s).close()
+        except OSError as error:
+            refusals.append(f"{address}: {error}")
+        else:
+            return address
+    raise ClusterError(f"expected a broker to take a connection; got {'; '.join(refusals) or 'no address'}")
 
 
 def encoded(request: Any) -> bytes:

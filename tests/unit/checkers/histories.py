@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypedDict, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -16,23 +16,8 @@ MS = 1_000_000
 """Nanoseconds in a millisecond."""
 
 
-class Row(TypedDict, total=False):
-    """One operation; what is left out gets a plain default."""
-
-    kind: OperationKind
-    outcome: OperationOutcome
-    client: int
-    topic: str
-    partition: int
-    offset: int
-    producer: int
-    sequence: int
-    began_ns: int
-    ended_ns: int
-    group: str
-    idempotent: bool
-    error: str
-
+Row = dict[str, Any]
+"""One operation by its columns; what is left out gets a plain default."""
 
 _DEFAULTS: Row = {
     "outcome": OK,
@@ -50,39 +35,39 @@ _DEFAULTS: Row = {
 }
 
 
-def sent(sequence: int, offset: int = -1, **more: Unpack[Row]) -> Row:
-    """A send of producer 1, acknowledged and idempotent unless told otherwise; its offset is its sequence by default."""
+def sent(sequence: int, offset: int = -1, **more: Any) -> Row:
+    """A send of producer 1, acknowledged and idempotent; its offset is its sequence unless told otherwise."""
     at = offset if offset >= 0 else sequence
     row: Row = {"kind": OperationKind.PRODUCE, "producer": 1, "sequence": sequence, "offset": at, "idempotent": True}
     return {**row, **more}
 
 
-def unsure(sequence: int, **more: Unpack[Row]) -> Row:
+def unsure(sequence: int, **more: Any) -> Row:
     """A send that timed out."""
     row: Row = {"outcome": INDEFINITE, "error": "_MSG_TIMED_OUT"}
     return {**sent(sequence), "offset": -1, **row, **more}
 
 
-def refused(sequence: int, error: str = "MSG_SIZE_TOO_LARGE", **more: Unpack[Row]) -> Row:
+def refused(sequence: int, error: str = "MSG_SIZE_TOO_LARGE", **more: Any) -> Row:
     """A send that failed."""
     row: Row = {"outcome": FAILED, "error": error}
     return {**sent(sequence), "offset": -1, **row, **more}
 
 
-def read_back(sequence: int, offset: int = -1, **more: Unpack[Row]) -> Row:
+def read_back(sequence: int, offset: int = -1, **more: Any) -> Row:
     """A final read of a record of producer 1."""
     at = offset if offset >= 0 else sequence
     row: Row = {"kind": OperationKind.FINAL_READ, "client": 90, "producer": 1, "sequence": sequence, "offset": at}
     return {**row, **more}
 
 
-def consumed(offset: int, at_ms: int = 0, **more: Unpack[Row]) -> Row:
+def consumed(offset: int, at_ms: int = 0, **more: Any) -> Row:
     """A read of client 50 in group "billing"; the record is the one whose sequence is the offset."""
     row: Row = {"kind": OperationKind.CONSUME, "client": 50, "group": "billing", "producer": 1, "sequence": offset}
     return {**row, "offset": offset, "began_ns": at_ms * MS, "ended_ns": at_ms * MS, **more}
 
 
-def committed(offset: int, at_ms: int, took_ms: int = 1, **more: Unpack[Row]) -> Row:
+def committed(offset: int, at_ms: int, took_ms: int = 1, **more: Any) -> Row:
     """A commit of client 50 in group "billing" that began at ``at_ms``."""
     row: Row = {"kind": OperationKind.COMMIT, "client": 50, "group": "billing", "offset": offset}
     return {**row, "began_ns": at_ms * MS, "ended_ns": (at_ms + took_ms) * MS, **more}
@@ -96,12 +81,12 @@ def operations(*rows: Row) -> Operations:
     return Operations(**columns) if rows else no_operations()
 
 
-def event(kind: EventKind, at_ms: int = 0, node: str | None = None, **data: object) -> Event:
+def event(kind: EventKind, at_ms: int = 0, node: str | None = None, **data: Any) -> Event:
     """An event; ``history`` numbers it."""
     return Event(0, at_ms * MS, kind, node, data)
 
 
-def fault(at_ms: int, name: str = "kill(active-controller)", *, witnessed: bool = True, **data: object) -> list[Event]:
+def fault(at_ms: int, name: str = "kill(active-controller)", *, witnessed: bool = True, **data: Any) -> list[Event]:
     """A fault that began, and that it was witnessed; its name is its id."""
     began = event(EventKind.FAULT_BEGAN, at_ms, fault=name, fault_id=name, **data)
     bit = event(EventKind.FAULT_WITNESSED, at_ms + 1, fault_id=name, witness="it bit")
@@ -113,9 +98,9 @@ def phase(at_ms: int, name: str) -> Event:
     return event(EventKind.PHASE, at_ms, phase=name)
 
 
-def change(at_ms: int, kind: str, subject: str, outcome: str = "ok", **more: object) -> Event:
+def change(at_ms: int, kind: str, subject: str, outcome: str = "ok", **more: Any) -> Event:
     """A metadata change; what is wanted in ``wanted``."""
-    data: dict[str, object] = {"began_ns": (at_ms - 1) * MS, "wanted": {}, **more}
+    data: dict[str, Any] = {"began_ns": (at_ms - 1) * MS, "wanted": {}, **more}
     return event(EventKind.METADATA_CHANGE, at_ms, change=kind, subject=subject, outcome=outcome, **data)
 
 

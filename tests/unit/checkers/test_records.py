@@ -25,7 +25,7 @@ def test_nothing_is_lost_when_every_acknowledged_record_is_read_back() -> None:
     rows = [sent(0), sent(1), unsure(2), unsure(3), read_back(0), read_back(1), read_back(3, 2)]
     verdict = no_acked_record_lost(history(rows))
     assert verdict.outcome is Outcome.CONFORMS
-    assert verdict.summary == "all 2 acknowledged records were read back"
+    assert verdict.summary == "none of 2 acknowledged records was lost"
 
 
 def test_lost_records_are_told_with_place_time_and_evidence() -> None:

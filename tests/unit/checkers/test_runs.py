@@ -39,7 +39,7 @@ def test_a_phase_nobody_went_for_is_inconclusive() -> None:
 
 def test_an_unknown_phase_is_wrong_use() -> None:
     """A phase that does not exist is the caller's mistake, and the message lists those that do."""
-    with pytest.raises(WrongUseError, match="expected one of ZOOKEEPER, PREPARING.*got 'DUAL_WRITE'"):
+    with pytest.raises(WrongUseError, match=r"expected one of ZOOKEEPER, PREPARING.*got 'DUAL_WRITE'"):
         phase_reached(history(), "DUAL_WRITE")
 
 
@@ -58,9 +58,7 @@ def test_an_unwitnessed_fault_is_inconclusive_and_named() -> None:
     events = [*fault(1), *fault(5, "cut(a-b)", witnessed=False), without]
     verdict = every_fault_was_witnessed(history(events=events))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
-    assert (
-        verdict.summary == "cut(a-b) was never witnessed to bite (looked for: bytes refused on a-b) (event 2)"
-    )
+    assert verdict.summary == "cut(a-b) was never witnessed to bite (looked for: bytes refused on a-b) (event 2)"
     assert every_fault_was_witnessed(history()).outcome is Outcome.INCONCLUSIVE
 
 
@@ -75,7 +73,7 @@ def test_an_unexpected_death_violates() -> None:
 
 
 def test_a_death_by_a_killing_fault_is_expected() -> None:
-    """Conforming: a crash point kills the process from inside; once the fault is healed, a death is unexpected again."""
+    """Conforming: a crash point kills the process from inside; once the fault is healed, a death is unexpected."""
     started = event(EventKind.NODE_STARTED, 1, "controller-3000", role="controller")
     crash = fault(5, "crash-at(copy)", effect="crash", targets=["controller-3000"])
     died = event(EventKind.NODE_DIED, 9, "controller-3000", exit_code=1)

@@ -1,0 +1,203 @@
+"""Fills a ZooKeeper cluster with every family of metadata before it is migrated: what is not there cannot get lost."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.operations import OperationOutcome
+from pytest_kmigrate.workloads.metadata_change import MetadataChange, topic_created
+from pytest_kmigrate.workloads.metadata_invocation import MetadataAdmin
+from pytest_kmigrate.workloads.raw_admin import producer_id_from
+from pytest_kmigrate.workloads.wire import first_reachable
+
+FAMILIES = (
+    "topics",
+    "topic-configs",
+    "broker-configs",
+    "default-broker-config",
+    "quotas",
+    "scram",
+    "acls",
+    "producer-ids",
+)
+"""What can be filled in. ``default-broker-config`` alone ends a controller of 3.5.1 (apache/kafka#14237)."""
+
+NO_AUTHORIZER = "SECURITY_DISABLED"
+AWKWARD_USER = "CN=al ice,O=x"
+"""ZooKeeper holds this name encoded; 3.7.0 and older migrated the encoded name (KAFKA-16222)."""
+
+
+@dataclass(frozen=True)
+class FillingPlan:
+    """What is put in: these families, under names beginning with ``prefix``, in values that ``seed`` decides."""
+
+    seed: int
+    brokers: tuple[int, ...]
+    """Ids of the brokers that get dynamic configs of their own."""
+    replication: int = 3
+    families: tuple[str, ...] = FAMILIES
+    prefix: str = "filled"
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.families) - set(FAMILIES))
+        if unknown:
+            raise WrongUseError(f"filling: expected families of {', '.join(FAMILIES)}; got {', '.join(unknown)}")
+
+
+@dataclass(frozen=True)
+class Filling:
+    """What was put in: changes done by family, what was left out and why, what failed."""
+
+    done: Mapping[str, int]
+    left_out: Mapping[str, str]
+    failed: tuple[str, ...]
+    producer_ids: tuple[int, ...] = ()
+
+
+def fill(connection: Mapping[str, str], recorder: Recorder, plan: FillingPlan) -> Filling:
+    """Carry out the plan in the cluster behind ``connection`` (librdkafka properties), recording every change.
+
+    Without an authorizer the ACLs are left out, and the result says so.
+    """
+    admin = MetadataAdmin(connection, within_s=30)
+    done: Counter[str] = Counter()
+    left_out: dict[str, str] = {}
+    failed: list[str] = []
+    for family, change in changes(plan):
+        if family in left_out:
+            continue
+        completion = admin.record(change, recorder)
+        if completion.error == NO_AUTHORIZER:
+            left_out[family] = "the cluster has no authorizer"
+        elif completion.outcome is OperationOutcome.OK:
+            done[family] += 1
+        else:
+            failed.append(f"{change.change} {change.subject}: {completion.error}")
+    ids = _producer_ids(connection, failed) if "producer-ids" in plan.families else ()
+    return Filling({**done, "producer-ids": len(ids)}, left_out, tuple(failed), ids)
+
+
+def changes(plan: FillingPlan) -> Iterator[tuple[str, MetadataChange]]:
+    """All changes of the plan, each with its family, in an order that a cluster accepts."""
+    rng = Random(plan.seed)
+    of_family = {
+        "topics": topics(rng, plan.replication, plan.prefix),
+        "topic-configs": topic_configs(rng, plan.prefix),
+        "broker-configs": broker_configs(rng, plan.brokers),
+        "default-broker-config": default_broker_config(rng),
+        "quotas": quotas(rng, plan.prefix),
+        "scram": scram_users(rng, plan.prefix),
+        "acls": acls(plan.prefix),
+    }
+    for family, of_this in of_family.items():
+        if family in plan.families:
+            yield from ((family, change) for change in of_this)
+
+
+def topics(rng: Random, replication: int, prefix: str) -> list[MetadataChange]:
+    """One partition and many, replicated and not, one that grew after its creation, one with dots in its name."""
+    many = rng.randint(6, 12)
+    return [
+        topic_created(f"{prefix}-single", 1, 1),
+        topic_created(f"{prefix}-replicated", 3, replication),
+        topic_created(f"{prefix}-many", many, replication),
+        topic_created(f"{prefix}.with.dots", 2, replication),
+        topic_created(f"{prefix}-grown", 2, replication),
+        MetadataChange("add-partitions", f"{prefix}-grown", {"partitions": 5}),
+    ]
+
+
+def topic_configs(rng: Random, prefix: str) -> list[MetadataChange]:
+    """Several configs on one topic, one changed twice, one set and unset again; compaction on another."""
+
+    def on(topic: str, **wanted: str | None) -> MetadataChange:
+        return MetadataChange(
+            "alter-config", f"topic:{prefix}-{topic}", {key.replace("_", "."): wanted[key] for key in wanted}
+        )
+
+    return [
+        on("replicated", retention_ms=_large(rng), max_message_bytes="1500000"),
+        on("replicated", retention_ms=_large(rng)),
+        on("many", cleanup_policy="compact", segment_ms=_large(rng)),
+        on("single", retention_bytes=_large(rng), flush_ms=_large(rng)),
+        on("single", flush_ms=None),
+    ]
+
+
+def broker_configs(rng: Random, brokers: Sequence[int]) -> list[MetadataChange]:
+    """A dynamic config of each broker by itself."""
+    return [
+        MetadataChange("alter-config", f"broker:{number}", {"log.retention.bytes": _large(rng)}) for number in brokers
+    ]
+
+
+def default_broker_config(rng: Random) -> list[MetadataChange]:
+    """A dynamic config of all brokers together."""
+    return [MetadataChange("alter-config", "broker:<default>", {"log.retention.ms": _large(rng)})]
+
+
+def quotas(rng: Random, prefix: str) -> list[MetadataChange]:
+    """Every kind of entity a quota can have, the defaults and a name that needs encoding among them."""
+    entities = (
+        f"user={prefix}-user",
+        "user=<default>",
+        f"user={AWKWARD_USER}",
+        f"user={prefix}-user,client-id={prefix}-client",
+        f"user={AWKWARD_USER},client-id=<default>",
+        "user=<default>,client-id=<default>",
+        f"client-id={prefix}-client",
+        "client-id=<default>",
+    )
+    rates = [
+        MetadataChange("set-quota", each, {"producer_byte_rate": float(_large(rng)), "request_percentage": 9000.5})
+        for each in entities
+    ]
+    return [*rates, MetadataChange("set-quota", "ip=127.9.9.9", {"connection_creation_rate": 1000.0})]
+
+
+def scram_users(rng: Random, prefix: str) -> list[MetadataChange]:
+    """A user with both mechanisms, one with an awkward name, one whose credential was taken away again."""
+    subjects = (
+        f"{prefix}-user:SCRAM-SHA-256",
+        f"{prefix}-user:SCRAM-SHA-512",
+        f"{AWKWARD_USER}:SCRAM-SHA-512",
+        f"{prefix}-gone:SCRAM-SHA-256",
+    )
+    given = [MetadataChange("set-scram", each, {"iterations": rng.randrange(4096, 8192)}) for each in subjects]
+    return [*given, MetadataChange("remove-scram", subjects[-1])]
+
+
+def acls(prefix: str) -> list[MetadataChange]:
+    """Literal and prefixed, allowing and denying, on topics, groups and transactional ids, one taken back."""
+
+    def binding(change: str, subject: str, text: str) -> MetadataChange:
+        return MetadataChange(change, subject, {"binding": text})
+
+    return [
+        binding("set-acl", f"Topic:LITERAL:{prefix}-single", f"User:{prefix}-user|*|Read|Allow"),
+        binding("set-acl", f"Topic:LITERAL:{prefix}-single", f"User:{AWKWARD_USER}|127.9.9.9|Write|Allow"),
+        binding("set-acl", f"Topic:PREFIXED:{prefix}", f"User:{prefix}-user|*|Describe|Allow"),
+        binding("set-acl", "Topic:LITERAL:*", f"User:{prefix}-gone|*|Write|Deny"),
+        binding("set-acl", f"Group:PREFIXED:{prefix}", f"User:{prefix}-user|*|Read|Allow"),
+        binding("set-acl", f"Group:LITERAL:{prefix}-group", f"User:{prefix}-user|*|Delete|Allow"),
+        binding("remove-acl", f"Group:LITERAL:{prefix}-group", f"User:{prefix}-user|*|Delete|Allow"),
+    ]
+
+
+def _producer_ids(connection: Mapping[str, str], failed: list[str]) -> tuple[int, ...]:
+    """One producer id of every broker, so that each takes a block of them."""
+    ids = []
+    for address in connection["bootstrap.servers"].split(","):
+        error, producer_id = producer_id_from(first_reachable([address]), within_s=30)
+        if error == "NONE":
+            ids.append(producer_id)
+        else:
+            failed.append(f"producer id of {address}: {error}")
+    return tuple(ids)
+
+
+def _large(rng: Random) -> str:
+    return str(rng.randrange(500_000_000, 1_000_000_000))

@@ -1,0 +1,142 @@
+"""Changes of metadata as values, and endless seeded streams of them: what to try, with no I/O."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+FAMILIES = ("topics", "configs", "acls", "quotas", "scram")
+"""Families of metadata that a stream can change."""
+
+FEWEST_TOPICS = 3
+MOST_TOPICS = 20
+MOST_PARTITIONS = 12
+MOST_ACLS = 20
+
+TOPIC_CONFIGS = ("retention.ms", "retention.bytes", "max.message.bytes", "segment.bytes")
+BROKER_CONFIGS = ("log.retention.ms", "log.retention.bytes", "log.segment.bytes")
+"""Harmless ones: large values of these change nothing that the clients could notice."""
+
+USERS = ("alice", "bob", "CN=al ice,O=x")
+QUOTAS = ("producer_byte_rate", "consumer_byte_rate", "request_percentage")
+MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
+OPERATIONS = ("Read", "Write", "Describe", "Alter")
+
+
+@dataclass(frozen=True)
+class MetadataChange:
+    """One change: what, of which subject, and what shall be so afterwards (the forms of EventKind.METADATA_CHANGE).
+
+    ====================  ==================================================  ====================================
+    change                subject                                             wanted
+    ====================  ==================================================  ====================================
+    create-topic          name                                                partitions, replication
+    delete-topic          name
+    add-partitions        name                                                partitions: the new total
+    alter-config          "topic:t", "broker:1", "broker:<default>"           config: value, None to unset
+    set-acl, remove-acl   "Topic:LITERAL:name"                                binding: "User:a|*|Read|Allow"
+    set-quota             "user=a,client-id=b", "user=<default>", "ip=..."    quota: number, None to unset
+    set-scram             "user:SCRAM-SHA-256"                                iterations
+    remove-scram          "user:SCRAM-SHA-256"
+    ====================  ==================================================  ====================================
+    """
+
+    change: str
+    subject: str
+    wanted: Mapping[str, object] = field(default_factory=dict)
+
+
+def topic_created(name: str, partitions: int, replication: int) -> MetadataChange:
+    """The creation of a topic."""
+    return MetadataChange("create-topic", name, {"partitions": partitions, "replication": replication})
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a stream may touch: names beginning with ``prefix``, these brokers, this replication."""
+
+    prefix: str = "changing"
+    broker_ids: tuple[int, ...] = ()
+    replication: int = 3
+
+
+class _Stream:
+    """Remembers what should exist by now, believing that every change was done: failures show as failures later."""
+
+    def __init__(self, rng: Random, scope: Scope) -> None:
+        self._rng = rng
+        self._scope = scope
+        self._count = 0
+        self._topics: dict[str, int] = {}
+        self._acls: list[MetadataChange] = []
+        self._scram: list[str] = []
+
+    def topics(self) -> MetadataChange:
+        """Create, grow or delete a topic; a name is never used twice, so that nothing old can pass for new."""
+        growing = [name for name, partitions in self._topics.items() if partitions < MOST_PARTITIONS]
+        way = self._rng.choices(("create", "grow", "delete"), (4, 3, 3))[0]
+        if way == "grow" and growing:
+            name = self._rng.choice(growing)
+            self._topics[name] += self._rng.randint(1, 3)
+            return MetadataChange("add-partitions", name, {"partitions": self._topics[name]})
+        if len(self._topics) >= MOST_TOPICS or (way == "delete" and len(self._topics) > FEWEST_TOPICS):
+            name = self._rng.choice(list(self._topics))
+            del self._topics[name]
+            return MetadataChange("delete-topic", name)
+        self._count += 1
+        name = f"{self._scope.prefix}-{self._count}"
+        self._topics[name] = self._rng.randint(1, 4)
+        return topic_created(name, self._topics[name], self._scope.replication)
+
+    def configs(self) -> MetadataChange:
+        """Set or unset a config of a topic, a broker or all brokers."""
+        topics = [f"topic:{name}" for name in self._topics]
+        brokers = [f"broker:{number}" for number in self._scope.broker_ids]
+        subject = self._rng.choice([*topics, *brokers, "broker:<default>"])
+        key = self._rng.choice(TOPIC_CONFIGS if subject.startswith("topic:") else BROKER_CONFIGS)
+        value = None if self._rng.random() < 0.25 else str(self._rng.randrange(500_000_000, 1_000_000_000))
+        return MetadataChange("alter-config", subject, {key: value})
+
+    def acls(self) -> MetadataChange:
+        """Allow a user something, or take it back."""
+        if self._acls and (len(self._acls) >= MOST_ACLS or self._rng.random() < 0.35):
+            given = self._acls.pop(self._rng.randrange(len(self._acls)))
+            return MetadataChange("remove-acl", given.subject, given.wanted)
+        pattern = self._rng.choice(("LITERAL", "PREFIXED"))
+        self._count += 1
+        user, operation = self._rng.choice(USERS), self._rng.choice(OPERATIONS)
+        subject = f"Topic:{pattern}:{self._scope.prefix}-acl-{self._count}"
+        self._acls.append(MetadataChange("set-acl", subject, {"binding": f"User:{user}|*|{operation}|Allow"}))
+        return self._acls[-1]
+
+    def quotas(self) -> MetadataChange:
+        """Set or unset a quota of a user, a client id, both, or a default."""
+        user = self._rng.choice((*USERS, "<default>"))
+        client = self._rng.choice((f"{self._scope.prefix}-client", "<default>"))
+        subject = self._rng.choice((f"user={user}", f"client-id={client}", f"user={user},client-id={client}"))
+        # Large enough never to slow a client of this run down.
+        value = None if self._rng.random() < 0.25 else float(self._rng.randrange(100_000_000, 900_000_000))
+        return MetadataChange("set-quota", subject, {self._rng.choice(QUOTAS): value})
+
+    def scram(self) -> MetadataChange:
+        """Give a user a credential, another one, or take it away."""
+        if self._scram and self._rng.random() < 0.35:
+            return MetadataChange("remove-scram", self._scram.pop(self._rng.randrange(len(self._scram))))
+        user = f"{self._scope.prefix}-user-{self._rng.randint(1, 9)}"
+        subject = f"{user}:{self._rng.choice(MECHANISMS)}"
+        if subject not in self._scram:
+            self._scram.append(subject)
+        return MetadataChange("set-scram", subject, {"iterations": self._rng.randrange(4096, 8192)})
+
+
+def operations(rng: Random, scope: Scope, families: Sequence[str] = FAMILIES) -> Iterator[MetadataChange]:
+    """An endless stream of changes of these families, the same for the same seed."""
+    stream = _Stream(rng, scope)
+    of_family: dict[str, Callable[[], MetadataChange]] = {
+        "topics": stream.topics,
+        "configs": stream.configs,
+        "acls": stream.acls,
+        "quotas": stream.quotas,
+        "scram": stream.scram,
+    }
+    while True:
+        yield of_family[rng.choice(families)]()

@@ -1,0 +1,112 @@
+"""The metadata workload: a seeded stream of metadata changes at a steady rate while the cluster is migrated."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from random import Random
+from typing import Protocol, Self
+
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.waiting import NotYet, until
+from pytest_kmigrate.workloads.metadata_change import FAMILIES, MetadataChange, Scope, operations
+from pytest_kmigrate.workloads.metadata_invocation import Completion, MetadataAdmin, recorded
+
+NAME = "metadata"
+
+
+@dataclass(frozen=True)
+class MetadataWorkload:
+    """Changes of these families, ``per_s`` of them each second, one after the other."""
+
+    per_s: float = 2
+    families: tuple[str, ...] = FAMILIES
+    scope: Scope = field(default_factory=Scope)
+    seed: int = 0
+    request_timeout_s: float = 10
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.families) - set(FAMILIES))
+        if unknown or not self.families or self.per_s <= 0:
+            raise WrongUseError(
+                f"metadata workload: expected some of the families {', '.join(FAMILIES)} and per_s above 0; "
+                f"got {', '.join(self.families) or 'none'} and {self.per_s:g}"
+            )
+
+
+class Invoker(Protocol):
+    """What carries changes out."""
+
+    def invoke(self, change: MetadataChange) -> Completion:
+        """Carry out one change."""
+        ...
+
+
+class RunningMetadata:
+    """The workload in a thread of its own; entering the block starts it, leaving it stops it."""
+
+    def __init__(self, workload: MetadataWorkload, invoker: Invoker, recorder: Recorder) -> None:
+        self.workload = workload
+        self._invoker = invoker
+        self._recorder = recorder
+        self._counts: Counter[str] = Counter()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="metadata-workload", daemon=True)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Begin to change."""
+        self._recorder.record(EventKind.WORKLOAD_BEGAN, workload=NAME, **asdict(self.workload))
+        self._thread.start()
+
+    def stop(self, within_s: float | None = None) -> Mapping[str, int]:
+        """Let the change under way end and stop: the counts by outcome; safe to call twice."""
+        if not self._stopping.is_set():
+            self._stopping.set()
+            self._thread.join(within_s if within_s is not None else self.workload.request_timeout_s + 5)
+            self._recorder.record(EventKind.WORKLOAD_ENDED, workload=NAME, counts=dict(self._counts))
+        return self.counts()
+
+    def counts(self) -> Mapping[str, int]:
+        """Changes so far by outcome: ok, failed, indefinite."""
+        return dict(self._counts)
+
+    def await_done(self, at_least: int, within_s: float) -> int:
+        """Return the number of changes done as soon as it is ``at_least`` that."""
+
+        def enough() -> int | NotYet:
+            return self._counts["ok"] if self._counts["ok"] >= at_least else NotYet(self.counts())
+
+        return until(enough, awaited=f"{at_least} metadata changes done", within_s=within_s)
+
+    def _run(self) -> None:
+        try:
+            self._change_until_stopped()
+        except Exception as error:  # noqa: BLE001  # ours, whatever it is: a dead thread alone would tell nobody
+            self._recorder.record(EventKind.HARNESS_TROUBLE, what="metadata workload", error=repr(error))
+
+    def _change_until_stopped(self) -> None:
+        stream = operations(Random(self.workload.seed), self.workload.scope, self.workload.families)
+        due = time.monotonic()
+        for change in stream:
+            if self._stopping.wait(max(0.0, due - time.monotonic())):
+                return
+            # A change that took long is not made up for: the next one comes a full interval later.
+            due = max(due, time.monotonic() - 1 / self.workload.per_s) + 1 / self.workload.per_s
+            began_ns = self._recorder.now_ns()
+            completion = self._invoker.invoke(change)
+            recorded(self._recorder, change, completion, began_ns)
+            self._counts[completion.outcome.name.lower()] += 1
+
+
+def run_metadata(workload: MetadataWorkload, connection: Mapping[str, str], recorder: Recorder) -> RunningMetadata:
+    """The workload against the cluster behind ``connection`` (librdkafka properties), not started yet."""
+    return RunningMetadata(workload, MetadataAdmin(connection, workload.request_timeout_s), recorder)
