@@ -1,25 +1,23 @@
-"""pytest-kmigrate: live ZooKeeper to KRaft migrations of real Kafka clusters, broken on purpose and judged."""
+"""pytest-kmigrate: live ZooKeeper to KRaft migrations of real Kafka clusters, broken on purpose and judged.
 
-from pytest_kmigrate.checkers import checks
-from pytest_kmigrate.faults import (
-    Cut,
-    ExpireSession,
-    Isolate,
-    Kill,
-    Partition,
-    Pause,
-    Refuse,
-    Reset,
-    Slice,
-    Slow,
-    Stop,
-    Tamper,
-    Throttle,
-)
-from pytest_kmigrate.faults import crash_points, targets, triggers
-from pytest_kmigrate.model.phase import Phase, ZkMigrationState
-from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
-from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
+The names below are the public ones; everything else may change. They are loaded when first used, because pytest
+imports this package at every start, also of test suites that have nothing to do with Kafka.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.checkers import checks
+    from pytest_kmigrate.faults import crash_points, targets, triggers
+    from pytest_kmigrate.faults.links import Cut, Isolate, Partition, Refuse, Reset, Slice, Slow, Throttle
+    from pytest_kmigrate.faults.processes import Kill, Pause, Stop
+    from pytest_kmigrate.faults.znodes import ExpireSession, Tamper
+    from pytest_kmigrate.migration import procedure
+    from pytest_kmigrate.model.phase import Phase, ZkMigrationState
+    from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
+    from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
+    from pytest_kmigrate.workloads import raw_admin
 
 __all__ = [
     "BrokerMode",
@@ -45,6 +43,32 @@ __all__ = [
     "ZkMigrationState",
     "checks",
     "crash_points",
+    "procedure",
+    "raw_admin",
     "targets",
     "triggers",
 ]
+
+_ROOMS = {
+    "checkers": ("checks",),
+    "faults": ("crash_points", "targets", "triggers"),
+    "faults.links": ("Cut", "Isolate", "Partition", "Refuse", "Reset", "Slice", "Slow", "Throttle"),
+    "faults.processes": ("Kill", "Pause", "Stop"),
+    "faults.znodes": ("ExpireSession", "Tamper"),
+    "migration": ("procedure",),
+    "model.phase": ("Phase", "ZkMigrationState"),
+    "model.topology": ("BrokerMode", "Role", "Topology"),
+    "model.verdict": ("Kind", "Outcome", "Verdict"),
+    "workloads": ("raw_admin",),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its room."""
+    for room, names in _ROOMS.items():
+        if name in names:
+            module = importlib.import_module(f"pytest_kmigrate.{room}")
+            if hasattr(module, name):
+                return getattr(module, name)
+            return importlib.import_module(f"pytest_kmigrate.{room}.{name}")
+    raise AttributeError(f"module 'pytest_kmigrate' has no attribute {name!r}; it has: {', '.join(__all__)}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import facts, marts, schemas, staging
 from pytest_kmigrate.reports.discovery import PATTERN_CHARACTERS, Discovery
@@ -55,7 +55,9 @@ class TableFolder:
 
 def write_facts(spark: SparkSession, discovery: Discovery, tables: TableFolder) -> None:
     """Stage what lies in the run folders and write the facts, and what had to be set aside."""
-    folders = spark.createDataFrame([(run.folder, run.is_complete, run.timeline) for run in discovery.runs], schemas.FOLDERS)
+    folders = spark.createDataFrame(
+        [(run.folder, run.is_complete, run.timeline) for run in discovery.runs], schemas.FOLDERS
+    )
     files = _files(spark, discovery)
     runs = tables.in_one_part(staging.staged_runs(folders, files)).cache()
     verdicts = tables.in_one_part(staging.staged_verdicts(files)).cache()
@@ -98,10 +100,10 @@ def write_marts(tables: TableFolder) -> None:
     )
 
 
-def read_table(folder: Path) -> list[Row]:
-    """The rows of one written table."""
-    rows: list[Row] = pq.read_table(folder).to_pylist()
-    return rows
+def read_tables(folder: Path) -> dict[str, list[Row]]:
+    """The rows of every written table that a page shows."""
+    unshown = {"runs", "verdicts", "requirement_attempts", "faults", "durations"}
+    return {name: pq.read_table(folder / name).to_pylist() for name in schemas.TABLES if name not in unshown}
 
 
 def _files(spark: SparkSession, discovery: Discovery) -> DataFrame:

@@ -1,7 +1,7 @@
 """Facts: what happened, one row per run, attempt, verdict, fault or duration; the tables that marts count."""
 
 from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import schemas
 from pytest_kmigrate.model.event import EventKind
@@ -99,7 +99,9 @@ def conditions(runs: DataFrame, of_faults: DataFrame) -> DataFrame:
         return F.coalesce(F.concat_ws(" + ", F.array_distinct(F.col(f"_faults.{name}"))), F.lit(NONE)).alias(name)
 
     joined = runs.join(listed, "folder", "left")
-    return joined.select(*runs.columns, *[F.when(F.col("_faults").isNull(), NONE).otherwise(text(n)).alias(n) for n in FAULTS])
+    return joined.select(
+        *runs.columns, *[F.when(F.col("_faults").isNull(), NONE).otherwise(text(n)).alias(n) for n in FAULTS]
+    )
 
 
 def durations(in_phases: DataFrame) -> DataFrame:

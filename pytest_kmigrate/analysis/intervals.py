@@ -1,7 +1,7 @@
 """Intervals: how sure a counted share is."""
 
 from pyspark.sql import Column
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 Z_95 = 1.959963984540054
 """The normal distribution's 97.5 % quantile: 95 % lie within."""

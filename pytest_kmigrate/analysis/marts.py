@@ -1,7 +1,7 @@
 """Marts: what people look at. Flakiness, requirements, causes, consistency and durations over many runs."""
 
 from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import schemas
 from pytest_kmigrate.analysis.facts import CONDITION, FAULTS, weight
@@ -96,9 +96,7 @@ def fault_effects(faults: DataFrame, attempts: DataFrame) -> DataFrame:
 def bugs(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
     """One row per named Kafka bug and version that a violation was explained by."""
     runs = attempts.select("folder", "kafka", "test_id")
-    named = (
-        verdicts.where(_is(Outcome.VIOLATES)).join(runs, "folder").withColumn("bug", F.explode("known_bugs"))
-    )
+    named = verdicts.where(_is(Outcome.VIOLATES)).join(runs, "folder").withColumn("bug", F.explode("known_bugs"))
     return named.groupBy("bug", "kafka").agg(
         F.count_distinct("folder").alias("runs"),
         F.array_sort(F.collect_set("kind")).alias("kinds"),

@@ -7,7 +7,7 @@ dropped silently. No joins between sources here, except with the list of folders
 import functools
 
 from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 from pyspark.sql.types import StringType, StructType
 
 from pytest_kmigrate.analysis import schemas
@@ -104,13 +104,15 @@ def good(staged: DataFrame) -> DataFrame:
 def set_aside(staged: DataFrame) -> DataFrame:
     """The rows that could not, as path, line and reason."""
     path = F.concat_ws("/", "folder", "file").alias("path")
-    return staged.where(F.col("reason").isNotNull()).select(path, "line", "reason", F.lit(True).alias("is_run"))
+    return staged.where(F.col("reason").isNotNull()).select(path, "line", "reason", F.lit(col=True).alias("is_run"))
 
 
 def _copies_set_aside(runs: DataFrame) -> DataFrame:
     """The same run in two folders counts once: the folder first in order stays."""
     same_run = Window.partitionBy("run_id", F.col("reason").isNull()).orderBy("folder")
-    numbered = runs.withColumn("_copy", F.row_number().over(same_run)).withColumn("_first", F.first("folder").over(same_run))
+    numbered = runs.withColumn("_copy", F.row_number().over(same_run)).withColumn(
+        "_first", F.first("folder").over(same_run)
+    )
     is_copy = F.col("reason").isNull() & (F.col("_copy") > 1)
     told = F.format_string("a copy of run %s, which is counted from %s", "run_id", "_first")
     return numbered.withColumn("reason", F.when(is_copy, told).otherwise(F.col("reason"))).drop("_copy", "_first")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event
@@ -10,6 +9,10 @@ from pytest_kmigrate.model.image import MetadataImage
 
 Slot = tuple[str, str, str]
 """One thing that holds one value: family, key, and the part of it ("" for its existence)."""
+
+
+PRESENT = "present"
+"""The value of what has none but its existence."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,6 @@ class Effect:
 @dataclass
 class State:
     """What may hold of one slot after all changes: what was acknowledged last, and what may have come about."""
-
-    ABSENT: ClassVar[str] = "absent"
 
     slot: Slot
     last: Event
@@ -67,8 +68,8 @@ class State:
     def told(self, value: object) -> str:
         """One value in words."""
         if value is None:
-            return self.ABSENT
-        return "present" if value is True else repr(value)
+            return "absent"
+        return PRESENT if value is PRESENT else repr(value)
 
     def observed_in(self, image: MetadataImage) -> object:
         """What an image holds of it."""
@@ -122,7 +123,7 @@ def _effects(event: Event, states: Mapping[Slot, State]) -> Iterator[Effect]:
 
 
 def _create_topic(subject: str, wanted: Mapping[str, object]) -> Iterator[Effect]:
-    yield Effect(("topics", subject, ""), True)
+    yield Effect(("topics", subject, ""), PRESENT)
     for part in ("partitions", "replication"):
         asked = wanted.get(part)
         if isinstance(asked, int) and asked > 0:
@@ -143,7 +144,7 @@ def _alter_config(subject: str, wanted: Mapping[str, object]) -> Iterator[Effect
 
 
 def _set_acl(subject: str, wanted: Mapping[str, object]) -> Iterator[Effect]:
-    yield Effect(("acls", subject, str(wanted.get("binding"))), True)
+    yield Effect(("acls", subject, str(wanted.get("binding"))), PRESENT)
 
 
 def _remove_acl(subject: str, wanted: Mapping[str, object]) -> Iterator[Effect]:
@@ -177,7 +178,7 @@ _EFFECTS: dict[str, Callable[[str, Mapping[str, object]], Iterator[Effect]]] = {
 
 
 def _topic_in(image: MetadataImage, key: str, _: str) -> object:
-    return True if key in image.topics else None
+    return PRESENT if key in image.topics else None
 
 
 def _partitions_in(image: MetadataImage, key: str, part: str) -> object:
@@ -200,7 +201,7 @@ def _config_in(image: MetadataImage, key: str, part: str) -> object:
 
 
 def _acl_in(image: MetadataImage, key: str, part: str) -> object:
-    return True if part in image.acls.get(key, []) else None
+    return PRESENT if part in image.acls.get(key, []) else None
 
 
 def _quota_in(image: MetadataImage, key: str, part: str) -> object:

@@ -1,11 +1,10 @@
-"""Claims: who was seen to be the active controller in which epoch, from events and from the controller znodes."""
+"""Claims: who held the controller znodes in which epoch. Metrics cannot tell: no two of them are read at one moment."""
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.lives import life_at, life_starts_ns
-from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, ZnodeChange
 
 CONTROLLER = "/controller"
@@ -34,40 +33,17 @@ class Epoch:
 
 
 def claims(history: History) -> list[Claim]:
-    """Who was active in which epoch, each life of the metadata log and each source a series of its own.
-
-    The event source "znode" reads two znodes one after the other, and between them both may have changed. Where the
-    znode series tells transactions, the two are paired by transaction instead, and those events are left out.
-    """
+    """Who was active in which epoch, in ZooKeeper's epochs and in those of each life of the metadata log."""
     starts = life_starts_ns(history)
-    paired = list(_paired(history, starts))
-    seen = list(_from_events(history, starts, without_znodes=bool(paired)))
-    return sorted([*paired, *seen, *_kraft_claims(history, starts)], key=lambda each: each.at_ns)
+    return sorted([*_paired(history, starts), *_kraft_claims(history, starts)], key=lambda each: each.at_ns)
 
 
 def epochs(history: History) -> list[Epoch]:
-    """Every epoch seen, by series: the znodes, and each controller's own metric.
-
-    Metrics are read node by node, and a deposed controller may believe in its old epoch for a while; so only the
-    epochs that one controller itself reports are a series. ``/controller_epoch`` outlives a revert, unless somebody
-    deleted it for that.
-    """
+    """Every epoch seen. ``/controller_epoch`` outlives a revert, unless somebody deleted it for that."""
     starts = life_starts_ns(history)
     seen = [Epoch(c.at_ns, c.series, c.epoch, c.evidence) for c in _kraft_claims(history, starts)]
-    for claim in _from_events(history, starts, without_znodes=bool(_series(history, CONTROLLER_EPOCH))):
-        own = f"{claim.series}, controller {claim.controller}" if "metric" in claim.series else claim.series
-        seen.append(Epoch(claim.at_ns, own, claim.epoch, claim.evidence))
     seen += [epoch for _, epoch in _znode_epochs(history, starts)]
     return sorted(seen, key=lambda each: each.at_ns)
-
-
-def _from_events(history: History, starts: list[int], *, without_znodes: bool) -> Iterator[Claim]:
-    for event in history.of(EventKind.ACTIVE_CONTROLLER):
-        controller, epoch, source = (event.data.get(key) for key in ("controller", "epoch", "source"))
-        if isinstance(controller, int) and isinstance(epoch, int) and not (without_znodes and source == "znode"):
-            # ZooKeeper's epoch goes on over a revert; that of the metadata log begins anew with it.
-            series = f"{source}" if source == "znode" else f"{source}, life {life_at(starts, event.at_ns) + 1}"
-            yield Claim(event.at_ns, series, controller, epoch, f"event {event.seq}")
 
 
 def _kraft_claims(history: History, starts: list[int]) -> Iterator[Claim]:

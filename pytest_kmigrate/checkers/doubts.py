@@ -7,8 +7,6 @@ from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind
 
-_KILLING_EFFECTS = ("kill", "crash")
-
 
 @dataclass(frozen=True)
 class Doubt:
@@ -39,34 +37,22 @@ def deaths_as_doubts(history: History) -> list[Doubt]:
 
 
 def unwitnessed_faults(history: History) -> list[Doubt]:
-    """Faults without a witness that they bit: a conforming cluster proves nothing about them."""
+    """Faults without a witness that they bit, or whose trigger never fired: nothing was proved about them."""
     witnessed = {event.data.get("fault_id") for event in history.of(EventKind.FAULT_WITNESSED)}
-    sought = {event.data.get("fault_id"): event.data.get("witness") for event in _not_witnessed(history)}
-    return [
-        Doubt(Kind.VACUOUS, _unwitnessed(event.data, sought.get(event.data.get("fault_id"))), event)
-        for event in history.of(EventKind.FAULT_BEGAN)
+    given_up = history.of(EventKind.FAULT_NOT_WITNESSED)
+    sought = {event.data.get("fault_id"): event.data.get("witness") for event in given_up}
+    without = {
+        event.data.get("fault_id"): event
+        for event in (*given_up, *history.of(EventKind.FAULT_BEGAN))
         if event.data.get("fault_id") not in witnessed
-    ]
+    }
+    found = [Doubt(Kind.VACUOUS, _unwitnessed(event, sought), event) for event in without.values()]
+    return sorted(found, key=lambda doubt: doubt.event.seq)
 
 
 def unexpected_deaths(history: History) -> list[Event]:
-    """Deaths that no killing fault in force on that node explains."""
-    return [event for event in history.of(EventKind.NODE_DIED) if not _was_killed(history, event)]
-
-
-def _was_killed(history: History, death: Event) -> bool:
-    healed = {event.data.get("fault_id"): event.seq for event in history.of(EventKind.FAULT_HEALED)}
-    for fault in history.of(EventKind.FAULT_BEGAN):
-        targets = fault.data.get("targets")
-        is_aimed = isinstance(targets, list | tuple) and death.node in targets
-        kills = any(word in str(fault.data.get("effect")).lower() for word in _KILLING_EFFECTS)
-        if is_aimed and kills and fault.seq < death.seq < healed.get(fault.data.get("fault_id"), death.seq + 1):
-            return True
-    return False
-
-
-def _not_witnessed(history: History) -> list[Event]:
-    return history.of(EventKind.FAULT_NOT_WITNESSED)
+    """Deaths that nobody asked for; a node that a fault killed is recorded as stopped."""
+    return history.of(EventKind.NODE_DIED)
 
 
 def _trouble(data: Mapping[str, object]) -> str:
@@ -74,6 +60,7 @@ def _trouble(data: Mapping[str, object]) -> str:
     return f"the harness had trouble: {data.get('what')}" + (f" ({error})" if error else "")
 
 
-def _unwitnessed(data: Mapping[str, object], sought: object) -> str:
-    looked_for = f" (looked for: {sought})" if sought else ""
-    return f"{data.get('fault')} was never witnessed to bite{looked_for}"
+def _unwitnessed(event: Event, sought: Mapping[object, object]) -> str:
+    looked_for = sought.get(event.data.get("fault_id"))
+    told = f" (looked for: {looked_for})" if looked_for else ""
+    return f"{event.data.get('fault')} was never witnessed to bite{told}"

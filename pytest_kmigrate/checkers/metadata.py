@@ -184,13 +184,23 @@ def _snapshot(history: History, label: str) -> Event | None:
     return taken[-1] if taken else None
 
 
+def _taking_began_ns(history: History, taken: Event) -> int:
+    """The earliest that an image can show: it was recorded when it was whole, and taking it takes time."""
+    for settled in history.of(EventKind.SETTLED):
+        labels, took_s = settled.data.get("images"), settled.data.get("took_s")
+        if isinstance(labels, list | tuple) and taken.data.get("label") in labels and isinstance(took_s, int | float):
+            recorded = [each for each in history.of(EventKind.SNAPSHOT) if each.data.get("label") in labels]
+            return min(each.at_ns for each in recorded) - int(took_s * 1e9)
+    return began_ns(taken)
+
+
 def _changes_before(history: History, label: str) -> list[Event]:
     """The changes that ended before the image was taken; those in progress at that time count as indefinite."""
     taken = _snapshot(history, label)
     changes = history.of(EventKind.METADATA_CHANGE)
     if taken is None:
         return changes
-    taking_began_ns = began_ns(taken)
+    taking_began_ns = _taking_began_ns(history, taken)
     before = [event for event in changes if event.at_ns <= taking_began_ns]
     during = [event for event in changes if event.at_ns > taking_began_ns and began_ns(event) < taken.at_ns]
     return before + [replace(e, data={**e.data, "outcome": "indefinite"}) for e in during if not has_failed(e)]

@@ -32,8 +32,7 @@ def order_kept_per_partition(history: History) -> Verdict:
         history,
         "order_kept_per_partition",
         _reordered,
-        "found before one that was sent earlier",
-        "all found in the order of their sends",
+        ("found before one that was sent earlier", "all found in the order of their sends"),
         _told_reordered,
     )
 
@@ -51,8 +50,7 @@ def no_duplicate_from_idempotent_producer(history: History) -> Verdict:
         history,
         name,
         _duplicated,
-        "found again at another offset",
-        "none found twice",
+        ("found again at another offset", "none found twice"),
         _told_duplicate,
     )
 
@@ -84,8 +82,7 @@ def _of_idempotent(
     history: History,
     name: str,
     kernel: Callable[[Operations], Pairs],
-    wrong: str,
-    right: str,
+    wrong_right: tuple[str, str],
     told: Callable[[History, Found, int], Violation],
 ) -> Verdict:
     operations = history.operations
@@ -94,6 +91,7 @@ def _of_idempotent(
     if not acked:
         return inconclusive(name, Kind.VACUOUS, "no record of an idempotent producer was acknowledged")
     found = found_by(operations, kernel)
+    wrong, right = wrong_right
     every = f"{counted(acked, 'acknowledged record')} of idempotent producers"
     if not found:
         return conforms(name, f"{every}, {right}", acknowledged=acked)

@@ -17,7 +17,7 @@ from pytest_kmigrate.checkers.findings import (
     violation_at,
     where,
 )
-from pytest_kmigrate.checkers.grouping import groups, joined, partitions, place, rows_of
+from pytest_kmigrate.checkers.grouping import joined, partitions, place, rows_of
 from pytest_kmigrate.checkers.moments import when
 from pytest_kmigrate.checkers.wording import counted, number
 from pytest_kmigrate.model.event import EventKind
@@ -51,9 +51,9 @@ def no_acked_record_lost(history: History) -> Verdict:
         return violated(
             name, Kind.SAFETY, f"{of_all} {verb} never read back: {where(found)}", examples, total(found), **facts
         )
-    acked_places = {place(str(g.topic[0]), int(g.partition[0])) for g in groups(acked, "topic", "partition")}
-    if unread & acked_places:
-        text = f"{', '.join(sorted(unread & acked_places))} could not be read to the end; nothing is lost elsewhere"
+    unjudged = sorted(unread & {where_ for where_, _ in partitions(acked)}) if unread else []
+    if unjudged:
+        text = f"{', '.join(unjudged)} could not be read to the end; nothing is lost elsewhere"
         return inconclusive(name, Kind.INFRA, text, **facts)
     return conforms(name, f"none of {counted(len(acked), 'acknowledged record')} was lost", **facts)
 

@@ -5,7 +5,7 @@ from pytest_kmigrate.checkers.moments import when
 from pytest_kmigrate.checkers.wording import counted
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive, violates
+from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive, not_applicable, violates
 
 
 def steps_completed(history: History) -> Verdict:
@@ -19,7 +19,7 @@ def steps_completed(history: History) -> Verdict:
     failed = [event for event in ended if event.data.get("outcome") == "failed"]
     excused = [event for event in failed if _fault_in_force(history, event)]
     if not history.of(EventKind.STEP_BEGAN):
-        return conforms(name, "no migration step was asked for")
+        return not_applicable(name, "no migration step was asked for")
     blamed = [event for event in failed if event not in excused]
     if blamed:
         found = [

@@ -51,7 +51,8 @@ def _build(java: Java, distribution: Distribution, folder: Path, progress: Progr
             lists = training.class_lists()
         classes.write_text("".join(f"{line}\n" for line in _merged(lists, distribution)))
         archive = folder / ARCHIVE_FILE
-        _run(java, distribution, "-Xshare:dump", f"-XX:SharedClassListFile={classes}", f"-XX:SharedArchiveFile={archive}")
+        to = f"-XX:SharedArchiveFile={archive}"
+        _run(java, distribution, "-Xshare:dump", f"-XX:SharedClassListFile={classes}", to)
     # With -Xshare:on the JVM refuses to start when it cannot use the archive.
     _run(java, distribution, "-Xshare:on", f"-XX:SharedArchiveFile={archive}", "-version")
     progress(f"kafka {distribution.version}: class-data archive of {archive.stat().st_size / 1e6:.0f} MB made")
@@ -69,6 +70,5 @@ def _run(java: Java, distribution: Distribution, *arguments: str) -> None:
         bound_to_us(command), capture_output=True, text=True, timeout=DUMP_WITHIN_S, check=False, errors="replace"
     )
     if answer.returncode != 0:
-        raise DistributionError(
-            f"java {arguments[0]}: expected exit code 0, got {answer.returncode}: {(answer.stdout + answer.stderr)[-600:]}"
-        )
+        said = (answer.stdout + answer.stderr)[-600:]
+        raise DistributionError(f"java {arguments[0]}: expected exit code 0, got {answer.returncode}: {said}")

@@ -82,7 +82,7 @@ def settings_file(work: Path, own: str) -> Path:
     named = os.environ.get(SETTINGS_VARIABLE)
     if named:
         if not Path(named).is_file():
-            raise WrongUseError(f"{SETTINGS_VARIABLE}: expected the path of an ivysettings.xml, got {named}: no such file")
+            raise WrongUseError(f"{SETTINGS_VARIABLE}: expected the path of an ivysettings.xml, got no file: {named}")
         return Path(named)
     file = work / "ivysettings.xml"
     file.write_text(own)
@@ -134,7 +134,7 @@ def _exactly(artifact: Artifact) -> str:
     name, classifier = quoteattr(artifact.module), quoteattr(artifact.classifier)
     only = f'<artifact name={name} type="jar" ext="jar" m:classifier={classifier}/>' if artifact.classifier else ""
     return (
-        f'<dependency org={quoteattr(artifact.organisation)} name={name} rev={quoteattr(artifact.revision)} '
+        f"<dependency org={quoteattr(artifact.organisation)} name={name} rev={quoteattr(artifact.revision)} "
         f'transitive="false" conf="default->default">{only}</dependency>'
     )
 

@@ -1,4 +1,4 @@
-"""Sets of locked jars in the cache: taken from what lies there already, else downloaded; verified, then put in place."""
+"""Sets of locked jars in the cache: copied from what lies there already, else downloaded, and verified."""
 
 import shutil
 import tempfile

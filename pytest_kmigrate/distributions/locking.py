@@ -1,5 +1,6 @@
-"""Locking: how the lists in ``locks/`` are made; for whoever adds a release: ``python -m ... .locking 4.3.0``.
+"""Locking: how the lists in ``locks/`` are made.
 
+For whoever adds a release: ``python -m pytest_kmigrate.distributions.locking 4.3.0``.
 A lock names every jar of one Kafka release with its SHA-256. Here Ivy walks the poms and checks SHA-1 sums; users
 download exactly what was locked.
 """
@@ -7,8 +8,8 @@ download exactly what was locked.
 import shutil
 import sys
 import tempfile
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 from pytest_kmigrate.distributions.ivy import FILE_PATTERN, Artifact, module_file, run_ivy, settings_file
 from pytest_kmigrate.distributions.manifest import Jar, Manifest, sha256_of
@@ -56,7 +57,7 @@ def _resolved(version: str, work: Path) -> list[Artifact]:
     dependencies = [*(_dependency(artifact, transitive=True) for artifact in wanted), LEFT_OUT]
     module = module_file(dependencies, work / f"kafka-{version}.xml")
     _retrieve(module, work, work / version)
-    report = ElementTree.parse(work / "cache" / f"pytest-kmigrate-{module.stem}-default.xml")
+    report = ET.parse(work / "cache" / f"pytest-kmigrate-{module.stem}-default.xml")  # noqa: S314  # Ivy wrote it
     return [
         Artifact(found.get("organisation", ""), found.get("name", ""), revision.get("name", ""))
         for found in report.iter("module")
@@ -88,7 +89,7 @@ def _lock_all(versions: list[str]) -> None:
         for version in versions:
             manifest = lock(version, Path(folder))
             (LOCKS / f"{version}.json").write_text(manifest.text())
-            print(f"{version}: {len(manifest.jars)} jars", flush=True)
+            sys.stdout.write(f"{version}: {len(manifest.jars)} jars\n")
             shutil.rmtree(Path(folder) / version)
 
 

@@ -1,4 +1,4 @@
-"""A manifest: which jars make up one distribution, each with its size and SHA-256; written last, checked at every use."""
+"""A manifest: which jars make up one distribution, each with its size and SHA-256; written last, always checked."""
 
 import concurrent.futures
 import functools
@@ -16,7 +16,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Jar:
-    """One jar; ``source`` is its Maven coordinate, ``organisation:module:revision`` with an optional ``:classifier``."""
+    """One jar; ``source`` is its Maven coordinate, ``organisation:module:revision[:classifier]``."""
 
     name: str
     size: int

@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import confluent_kafka
 
@@ -82,10 +83,10 @@ class Training:
         self._java = java
         self._distribution = distribution
         self._work = work
-        self._block = f"127.255.{random.randint(1, 254)}"  # noqa: S311  # no secret: only to avoid another training
+        self._block = f"127.255.{random.randint(1, 254)}"
         self._started: list[Trained] = []
 
-    def __enter__(self) -> "Training":
+    def __enter__(self) -> Self:
         (self._work / "log4j.properties").write_text(LOG4J)
         (self._work / "log4j2.properties").write_text(LOG4J2)
         return self

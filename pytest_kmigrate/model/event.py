@@ -32,7 +32,7 @@ class EventKind(enum.StrEnum):
     METADATA_CHANGE = "metadata-change"  # change, subject, wanted, outcome (ok|failed|indefinite), error, began_ns
     ACTIVE_CONTROLLER = "active-controller"  # controller (node name or None), previous; epochs are in the znodes
     MIGRATION_STATE = "migration-state"  # state (ZkMigrationState name), previous; node: the quorum leader
-    SNAPSHOT = "snapshot"  # label, file: a MetadataImage or another whole view stored in the folder
+    SNAPSHOT = "snapshot"  # label, file, began_ns: a MetadataImage or another whole view stored in the folder
     EXPECTATION = "expectation"  # name, expected, observed, met, kind, signature, within_s, took_ms
     SETTLED = "settled"  # label, images [label], took_s: images of several sides were taken until they agreed
     CHECKS = "checks"  # checks: [{name, arguments}], requirements: [id]; what judge shall judge

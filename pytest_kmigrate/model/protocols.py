@@ -64,7 +64,7 @@ class CrashPoint:
     java_class: str
     method: str
     location: str = "AT ENTRY"
-    held_s: int = 20
+    held_s: int = 3
 
 
 class Links(Protocol):

@@ -73,6 +73,11 @@ def inconclusive(check: str, kind: Kind, summary: str, **facts: object) -> Verdi
     return Verdict(check, Outcome.INCONCLUSIVE, kind, summary, facts=facts)
 
 
+def not_applicable(check: str, summary: str) -> Verdict:
+    """A verdict NOT_APPLICABLE; ``summary`` says why."""
+    return Verdict(check, Outcome.NOT_APPLICABLE, None, summary)
+
+
 def merged(outcomes: Iterable[Outcome]) -> Outcome:
     """The worst outcome; of no outcome at all, INCONCLUSIVE."""
     return max(outcomes, default=Outcome.INCONCLUSIVE)

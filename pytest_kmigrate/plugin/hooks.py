@@ -1,5 +1,6 @@
 """pytest's hooks: options, markers, the outcome of a test that was judged, the terminal summary."""
 
+import os
 from collections.abc import Generator
 
 import pytest
@@ -10,6 +11,7 @@ from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.plugin.options import add_options, options_of
 from pytest_kmigrate.plugin.outcomes import InconclusiveError, NotApplicableError, ViolationError, judged_of
 from pytest_kmigrate.plugin.summary import summarize
+from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
 
 _MARKERS = (
     'requirement(*ids): the requirements a test judges, by ledger id, e.g. "K866-FAIL-crash-in-migration"',
@@ -17,9 +19,10 @@ _MARKERS = (
 )
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare our options."""
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declare our options, and keep standard output as it is before the capturing begins."""
     add_options(parser)
+    pluginmanager.register(Terminal(os.dup(1)), TERMINAL)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,6 +30,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker in _MARKERS:
         config.addinivalue_line("markers", marker)
     options_of(config)
+    terminal = config.pluginmanager.get_plugin(TERMINAL)
+    terminal.is_silent = hasattr(config, "workerinput") or config.get_verbosity() < 0
 
 
 def pytest_report_header(config: pytest.Config) -> str:

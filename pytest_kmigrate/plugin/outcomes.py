@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.model.verdict import Outcome, Verdict
-from pytest_kmigrate.running.judging import outcome_of
+from pytest_kmigrate.model.verdict import Outcome, Verdict, merged
 
 _MOST_SHOWN = 3
 
@@ -49,10 +48,11 @@ def judged_of(item: pytest.Item) -> Judged | None:
 
 def raise_for(verdicts: Sequence[Verdict], bugs: Mapping[str, Sequence[str]], folder: Path, again: str) -> None:
     """Raise ViolationError or InconclusiveError unless everything conforms."""
-    outcome = outcome_of(verdicts)
+    outcome = merged(verdict.outcome for verdict in verdicts)
     if outcome <= Outcome.CONFORMS:
         return
-    told = [_told(verdict, bugs.get(verdict.check, ())) for verdict in verdicts if verdict.outcome is outcome]
+    worst = [verdict for verdict in verdicts if verdict.outcome is outcome]
+    told = list(dict.fromkeys(_told(verdict, bugs.get(verdict.check, ())) for verdict in worst))
     text = "\n".join([*told, f"evidence: {folder}", f"again: {again}"])
     raise (ViolationError if outcome is Outcome.VIOLATES else InconclusiveError)(text)
 

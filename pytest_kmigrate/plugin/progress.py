@@ -5,37 +5,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import pytest
-
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.plugin.terminal import Terminal
 from pytest_kmigrate.running import Run
 from pytest_kmigrate.waiting import repeat
 
 _TTY_EVERY_S = 1.0
 _LOG_EVERY_S = 10.0
 _TOLD_AT_ONCE = {EventKind.STEP_BEGAN: "step", EventKind.PHASE: "phase", EventKind.FAULT_BEGAN: "fault"}
-
-
-class Terminal:
-    """Where progress goes past pytest's capturing; silent in xdist workers, which have no terminal."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        reporter = config.pluginmanager.getplugin("terminalreporter")
-        quiet = config.getoption("verbose") < 0 or hasattr(config, "workerinput")
-        self._writer = None if quiet or reporter is None else reporter._tw  # noqa: SLF001  # pytest offers no other way
-        self.is_tty = bool(self._writer and self._writer.hasmarkup)
-
-    def line(self, text: str) -> None:
-        """Write a line of its own."""
-        if self._writer is not None:
-            self._writer.line(f"\r{text}" if self.is_tty else f"  {text}")
-
-    def status(self, text: str) -> None:
-        """Overwrite the present line on a terminal; write a line elsewhere."""
-        if self._writer is not None and self.is_tty:
-            self._writer.write(f"\r\x1b[2K{text}", flush=True)
-        else:
-            self.line(text)
 
 
 @contextmanager

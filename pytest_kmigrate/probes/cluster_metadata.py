@@ -36,12 +36,14 @@ _ATTEMPT_S = 2.0
 librdkafka puts some to the controller that the metadata name, which in hybrid mode is any listed broker, dead ones
 included; asking again after fresh metadata finds another.
 """
-_TRANSIENT = frozenset({KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError.REQUEST_TIMED_OUT})
+# librdkafka's own codes have an underscore although they are public
+_LOCAL = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._UNSUPPORTED_FEATURE)  # noqa: SLF001
+_TRANSIENT = frozenset({*_LOCAL[:2], KafkaError.REQUEST_TIMED_OUT})
 _GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.UNKNOWN_TOPIC_ID})
 _UNANSWERED = frozenset(
     {
         KafkaError.SECURITY_DISABLED,
-        KafkaError._UNSUPPORTED_FEATURE,
+        _LOCAL[2],
         KafkaError.UNSUPPORTED_VERSION,
         KafkaError.CLUSTER_AUTHORIZATION_FAILED,
     }
@@ -250,4 +252,7 @@ def _acl_key(binding: Any) -> str:
 
 
 def _acl_entry(binding: Any) -> str:
-    return spelling.acl_entry(binding.principal, binding.host, binding.operation.name, binding.permission_type.name)
+    operation, permission = (
+        spelling.camel_case(member.name) for member in (binding.operation, binding.permission_type)
+    )
+    return spelling.acl_entry(binding.principal, binding.host, operation, permission)

@@ -7,7 +7,6 @@ import subprocess
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -117,8 +116,9 @@ def _names_to_dump(names: Sequence[str]) -> list[str]:
 
 def _dump_tool(classpath: str) -> str:
     """The main class of the dump tool of this release, looked up in its jars."""
-    jars = [jar for entry in classpath.split(":") for jar in (glob(f"{entry}.jar") if entry.endswith("*") else [entry])]
-    kafka_jars = [jar for jar in jars if Path(jar).name.startswith("kafka") and jar.endswith(".jar")]
+    entries = [Path(entry) for entry in classpath.split(":")]
+    jars = [jar for entry in entries for jar in (entry.parent.glob("*.jar") if entry.name == "*" else [entry])]
+    kafka_jars = [jar for jar in jars if jar.name.startswith("kafka") and jar.suffix == ".jar"]
     for entry in _DUMP_TOOLS:
         if any(_holds(jar, f"{entry}.class") for jar in kafka_jars):
             return entry.replace("/", ".")
@@ -128,7 +128,7 @@ def _dump_tool(classpath: str) -> str:
     )
 
 
-def _holds(jar: str, entry: str) -> bool:
+def _holds(jar: Path, entry: str) -> bool:
     try:
         with zipfile.ZipFile(jar) as archive:
             return entry in archive.NameToInfo

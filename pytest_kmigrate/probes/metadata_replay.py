@@ -175,14 +175,14 @@ class _Replay:
             partition["leader_epoch"] += 1
         partition["partition_epoch"] += 1
 
-    def _config(self, data: Record, offset: int) -> None:
+    def _config(self, data: Record, _: int) -> None:
         values = self._configs.setdefault(spelling.config_key_of(data["resourceType"], data["resourceName"]), {})
         if data["value"] is None:
             values.pop(data["name"], None)
         else:
             values[data["name"]] = redaction.shown(data["name"], data["value"])
 
-    def _acl(self, data: Record, offset: int) -> None:
+    def _acl(self, data: Record, _: int) -> None:
         key = spelling.acl_key_of(data["resourceType"], data["patternType"], data["resourceName"])
         entry = spelling.acl_entry_of(data["principal"], data["host"], data["operation"], data["permissionType"])
         self._acls[data["id"]] = (key, entry)
@@ -191,7 +191,7 @@ class _Replay:
         if self._acls.pop(data["id"], None) is None:
             self._unplaced.append(f"offset {offset}: removal of unknown ACL {data['id']}")
 
-    def _quota(self, data: Record, offset: int) -> None:
+    def _quota(self, data: Record, _: int) -> None:
         entity = {part["entityType"]: part["entityName"] for part in data["entity"]}
         values = self._quotas.setdefault(spelling.quota_key(entity), {})
         if data.get("remove"):
@@ -199,15 +199,15 @@ class _Replay:
         else:
             values[data["key"]] = float(data["value"])
 
-    def _credential(self, data: Record, offset: int) -> None:
+    def _credential(self, data: Record, _: int) -> None:
         digest = data.get("digest") or redaction.scram_digest(data["salt"], data["storedKey"], data["serverKey"])
         key = f"{data['name']}:{spelling.scram_mechanism(data['mechanism'])}"
         self._scram[key] = {"iterations": data["iterations"], "digest": digest}
 
-    def _remove_credential(self, data: Record, offset: int) -> None:
+    def _remove_credential(self, data: Record, _: int) -> None:
         self._scram.pop(f"{data['name']}:{spelling.scram_mechanism(data['mechanism'])}", None)
 
-    def _token(self, data: Record, offset: int) -> None:
+    def _token(self, data: Record, _: int) -> None:
         self._tokens[data["tokenId"]] = spelling.token_value(
             owner=data["owner"],
             requester=data.get("requester", ""),
@@ -217,13 +217,13 @@ class _Replay:
             expires_ms=data["expirationTimestamp"],
         )
 
-    def _remove_token(self, data: Record, offset: int) -> None:
+    def _remove_token(self, data: Record, _: int) -> None:
         self._tokens.pop(data["tokenId"], None)
 
-    def _next_producer_id(self, data: Record, offset: int) -> None:
+    def _next_producer_id(self, data: Record, _: int) -> None:
         self._producer_ids["next"] = data["nextProducerId"]
 
-    def _feature(self, data: Record, offset: int) -> None:
+    def _feature(self, data: Record, _: int) -> None:
         self._features.pop(data["name"], None)
         if data["featureLevel"] != 0:
             self._features[data["name"]] = data["featureLevel"]
@@ -239,20 +239,20 @@ class _Replay:
             "offset": offset,
         }
 
-    def _remove_broker(self, data: Record, offset: int) -> None:
+    def _remove_broker(self, data: Record, _: int) -> None:
         self._brokers.pop(str(data["brokerId"]), None)
 
     def _broker_change(self, data: Record, offset: int) -> None:
         if data.get("fenced", 0) != 0:
-            self._set_fenced(data["brokerId"], data["fenced"] == 1, offset)
+            self._set_fenced(data["brokerId"], offset, fenced=data["fenced"] == 1)
 
     def _fence(self, data: Record, offset: int) -> None:
-        self._set_fenced(data["id"], True, offset)
+        self._set_fenced(data["id"], offset, fenced=True)
 
     def _unfence(self, data: Record, offset: int) -> None:
-        self._set_fenced(data["id"], False, offset)
+        self._set_fenced(data["id"], offset, fenced=False)
 
-    def _set_fenced(self, broker: int, fenced: bool, offset: int) -> None:
+    def _set_fenced(self, broker: int, offset: int, *, fenced: bool) -> None:
         if str(broker) in self._brokers:
             self._brokers[str(broker)]["fenced"] = fenced
         else:

@@ -33,7 +33,7 @@ _PROPERTY_LINE = re.compile(
 )
 _JAAS_MODULE = re.compile(r"(LoginModule\s+(?:required|requisite|sufficient|optional)\b)(?!\s*\[redacted\])[^;]*;?")
 _PLAIN_JSON = re.compile(_SENSITIVE_ENDING + r'"\s*:\s*"((?:[^"\\]|\\.)*)"', re.IGNORECASE)
-_ESCAPED_JSON = re.compile(_SENSITIVE_ENDING + r'\\"\s*:\s*\\"((?:[^"\\]|\\\\.)*)\\"', re.IGNORECASE)
+_ESCAPED_JSON = re.compile(_SENSITIVE_ENDING + r'\\"\s*:\s*\\"((?:[^"\\]|\\\\(?:\\"|.))*)\\"', re.IGNORECASE)
 _NAMED_VALUE = re.compile(  # in a metadata record the name of the config is itself a value
     r'"name\\?"\s*:\s*\\?"[^"\\]*' + _SENSITIVE_ENDING + r'\\?"\s*,\s*\\?"value\\?"\s*:\s*\\?"((?:[^"\\]|\\[^"])*)',
     re.IGNORECASE,

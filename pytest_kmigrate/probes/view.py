@@ -31,6 +31,7 @@ class ClusterView:
         self._read = read
         self._zookeeper_mode = zookeeper_mode
         self._acked = acked
+        self._last_phase = Phase.ZOOKEEPER
 
     def active_controller(self) -> str | None:
         """The KRaft leader once it is in charge, the broker named by ``/controller`` before."""
@@ -95,14 +96,19 @@ class ClusterView:
     def _phase(self, leader: str | None, metrics: Mapping[str, float | None]) -> Phase:
         if not self._cluster.topology.has_zookeeper:
             return Phase.FINALIZED
-        controllers_up = any(node.alive for node in self._cluster.nodes(Role.CONTROLLER))
-        state = self._state(leader, metrics) if leader else None
+        if not any(node.alive for node in self._cluster.nodes(Role.CONTROLLER)):
+            self._last_phase = Phase.ZOOKEEPER
+        else:
+            state = self._state(leader, metrics) if leader else None
+            # Between two leaders nobody says where the migration stands: it stands where it stood.
+            self._last_phase = self._phase_in(state, metrics) if state else max(self._last_phase, Phase.PREPARING)
+        return self._last_phase
+
+    def _phase_in(self, state: ZkMigrationState, metrics: Mapping[str, float | None]) -> Phase:
         if state is ZkMigrationState.POST_MIGRATION:
             return Phase.FINALIZED
         if state is ZkMigrationState.MIGRATION:
             return Phase.HYBRID if self._zk_brokers(metrics) else Phase.ALL_KRAFT
-        if not controllers_up:
-            return Phase.ZOOKEEPER
         return Phase.COPYING if self._claimed_by_kraft() else Phase.PREPARING
 
     def _state(self, leader: str, metrics: Mapping[str, float | None]) -> ZkMigrationState | None:

@@ -11,7 +11,7 @@ from typing import Any
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.image import FAMILIES, MetadataImage
 from pytest_kmigrate.probes import image_spelling as spelling
 from pytest_kmigrate.probes import redaction
 from pytest_kmigrate.probes.encoded_password import decoded_password, is_encoded
@@ -68,6 +68,7 @@ def image_from_znodes(tree: Tree, password_secret: str | None = None) -> Metadat
     """The image a full tree stands for; with ``password.encoder.secret`` passwords compare, without they never do.
 
     Znodes have no partition epoch (the version of the state znode is another count), so that key is absent.
+    ``features`` are filled but not ``known``: a migration does not bring metadata.version to ZooKeeper.
     ``extra`` holds: ``delete_topics``, ``reassign_partitions`` (as stored, or None), ``brokers`` (ids registered),
     ``config_changes`` (names), ``controller``, ``controller_epoch``, ``migration``, ``cluster_id``, ``unread``
     (paths whose content is not what it should be: a finding).
@@ -75,6 +76,7 @@ def image_from_znodes(tree: Tree, password_secret: str | None = None) -> Metadat
     reading = _Reading(tree, password_secret)
     return MetadataImage(
         source="zookeeper",
+        known=tuple(family for family in FAMILIES if family != "features"),
         topics=reading.topics(),
         partitions=reading.partitions(),
         configs=reading.configs(),
@@ -264,8 +266,7 @@ def _credential(value: str) -> dict[str, object]:
 
 
 def _acl_entry(value: Mapping[str, str]) -> str:
-    operation, permission = (spelling.enum_spelling(value[key]) for key in ("operation", "permissionType"))
-    return spelling.acl_entry(value["principal"], value["host"], operation, permission)
+    return spelling.acl_entry(value["principal"], value["host"], value["operation"], value["permissionType"])
 
 
 def _principal(sanitised: str) -> str:

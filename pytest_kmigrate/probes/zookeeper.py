@@ -1,5 +1,6 @@
 """The cluster's ZooKeeper reached past the links: read, write, delete, and expire somebody's session."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -11,6 +12,8 @@ from kazoo.retry import KazooRetry
 from pytest_kmigrate.model.errors import ClusterError
 
 _ANSWER_WITHIN_S = 15
+_QUIET = logging.getLogger("pytest_kmigrate.kazoo")
+_QUIET.setLevel(logging.CRITICAL)  # lost connections are what we make happen; what matters of them is in the history
 _SERVER_SECRET = 0xB3415C00
 """ZooKeeper derives a session's password from its id and this constant, so that any server can check it."""
 
@@ -82,7 +85,9 @@ def session_password(session_id: int) -> bytes:
 def _client(hosts: str, client_id: tuple[int, bytes] | None = None) -> KazooClient:
     endless = KazooRetry(max_tries=-1, delay=0.05, backoff=1.5, max_delay=0.5)
     patient = KazooRetry(max_tries=-1, delay=0.05, max_delay=0.5, deadline=_ANSWER_WITHIN_S, ignore_expire=True)
-    return KazooClient(hosts, timeout=10, client_id=client_id, connection_retry=endless, command_retry=patient)
+    return KazooClient(
+        hosts, timeout=10, client_id=client_id, connection_retry=endless, command_retry=patient, logger=_QUIET
+    )
 
 
 @contextmanager

@@ -58,11 +58,11 @@ class RunRecorder:
         with self._lock:
             _append(self._znodes, asdict(change))
 
-    def image(self, label: str, image: MetadataImage) -> None:
-        """Store a metadata image and note it in the history."""
+    def image(self, label: str, image: MetadataImage, began_ns: int) -> None:
+        """Store a metadata image and note it in the history; what changed after ``began_ns`` may or may not be in it."""
         file = self.folder.image(label)
         _write_whole(file, asdict(image))
-        self.record(EventKind.SNAPSHOT, label=label, file=str(file.relative_to(self.folder.path)))
+        self.record(EventKind.SNAPSHOT, label=label, file=str(file.relative_to(self.folder.path)), began_ns=began_ns)
 
     def _log_bytes(self) -> dict[str, int]:
         """How long each node's log is now: a failure later shows only the slice between two events."""

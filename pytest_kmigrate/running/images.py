@@ -14,6 +14,9 @@ from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.waiting import NotYet, until
 
+Taken = dict[str, tuple[MetadataImage, int]]
+"""Images by label, each with the time its taking began (nanoseconds since the run began)."""
+
 LOG, ZOOKEEPER, BROKERS = "log", "zookeeper", "brokers"
 _DUMP_FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
@@ -62,13 +65,11 @@ class ImageSource:
 
 
 def settled(
-    take: Callable[[], dict[str, MetadataImage]],
-    differences: Callable[[dict[str, MetadataImage]], int],
-    within_s: float,
-) -> tuple[dict[str, MetadataImage], float]:
+    take: Callable[[], Taken], differences: Callable[[Taken], int], within_s: float
+) -> tuple[Taken, float]:
     """Images taken again until they agree or time is up, and the seconds it took: writing behind takes its time."""
     began = time.monotonic()
-    images: dict[str, MetadataImage] = {}
+    images: Taken = {}
 
     def agree() -> bool | NotYet:
         nonlocal images

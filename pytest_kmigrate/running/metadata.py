@@ -8,12 +8,13 @@ from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.probes.view import ClusterView
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.recording.recorder import RunRecorder
-from pytest_kmigrate.running.images import BROKERS, LOG, ZOOKEEPER, ImageSource, settled
-from pytest_kmigrate.workloads.filling import fill
+from pytest_kmigrate.running.images import LOG, ZOOKEEPER, ImageSource, Taken, settled
+from pytest_kmigrate.workloads.filling import FAMILIES, FillingPlan, fill
 from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload, RunningMetadata, run_metadata
 
 SETTLED_WITHIN_S = 30
@@ -43,13 +44,20 @@ class Metadata:
         self.stop()
 
     def fill(self, families: Sequence[str] | None = None) -> None:
-        """Put every family of metadata (or those named) into the cluster; each change is recorded."""
+        """Put every family of metadata (or those named) into the cluster; each change is recorded.
+
+        ClusterError when a change is refused: a cluster that is not full proves nothing later.
+        """
+        brokers = tuple(node.spec.node_id for node in self._cluster.nodes(Role.BROKER))
+        plan = FillingPlan(self._seed, brokers, min(3, len(brokers)), tuple(families or FAMILIES))
+        filled = fill(self._connection(), self._recorder, plan)
+        if filled.failed:
+            raise ClusterError(f"expected every change of the filling to be accepted; refused: {'; '.join(filled.failed)}")
 
     def change(self, per_s: float = 1.0) -> None:
         """Begin to change metadata of every family, again and again, until ``stop`` or ``verify``."""
-        connection = {"bootstrap.servers": self._cluster.bootstrap_servers(), **self._cluster.client_security}
         workload = MetadataWorkload(per_s=per_s, seed=self._seed)
-        self._running = run_metadata(workload, connection, self._recorder)
+        self._running = run_metadata(workload, self._connection(), self._recorder)
         self._running.start()
 
     def stop(self) -> None:
@@ -61,7 +69,8 @@ class Metadata:
     def image(self, label: str, side: str) -> str:
         """Take one side's image now (log, zookeeper, brokers); returns its label."""
         name = f"{label}-{side}"
-        self._recorder.image(name, self._sources.sides()[side]())
+        began_ns = self._recorder.now_ns()
+        self._recorder.image(name, self._sources.sides()[side](), began_ns)
         return name
 
     def settle(self, label: str, sides: Sequence[str] = (LOG, ZOOKEEPER), within_s: float = SETTLED_WITHIN_S) -> None:
@@ -73,20 +82,25 @@ class Metadata:
         takes = {f"{label}-{side}": take for side, take in self._sources.sides().items() if side in sides}
         if len(takes) < len(sides):
             raise ClusterError(f"expected to see {', '.join(sides)}; now there is only {', '.join(takes)}")
-        images, took_s = settled(lambda: _taken(takes), lambda taken: self._differences(taken), within_s)
-        for name, image in images.items():
-            self._recorder.image(name, image)
+        images, took_s = settled(lambda: self._taken(takes), self._differences, within_s)
+        for name, (image, began_ns) in images.items():
+            self._recorder.image(name, image, began_ns)
         self._recorder.record(EventKind.SETTLED, label=label, images=list(images), took_s=round(took_s, 2))
 
-    def _differences(self, images: dict[str, MetadataImage]) -> int:
+    def _connection(self) -> dict[str, str]:
+        return {"bootstrap.servers": self._cluster.bootstrap_servers(), **self._cluster.client_security}
+
+    def _taken(self, takes: dict[str, Callable[[], MetadataImage]]) -> Taken:
+        taken: Taken = {}
+        for name, take in takes.items():
+            began_ns = self._recorder.now_ns()
+            taken[name] = (take(), began_ns)
+        return taken
+
+    def _differences(self, taken: Taken) -> int:
+        images = {name: image for name, (image, _) in taken.items()}
         header = RunHeader("", "", self._seed, self._cluster.topology.kafka, self._cluster.topology.name)
         history = History(header, images=images)
         first, *others = images
         return sum(metadata_equivalent(history, first, other).count for other in others)
 
-
-def _taken(takes: dict[str, Callable[[], MetadataImage]]) -> dict[str, MetadataImage]:
-    return {name: take() for name, take in takes.items()}
-
-
-__all__ = ["BROKERS", "LOG", "ZOOKEEPER", "Metadata"]

@@ -29,7 +29,7 @@ class ClientWorkload:
     record_bytes: int = 100
     message_timeout_s: float = 60
     request_timeout_s: float = 5
-    session_timeout_s: float = 10
+    session_timeout_s: float = 30
     commit_every_s: float = 1
     most_in_flight: int = 5000
     """Per producer: sends not yet answered; when there are more, the clients skip instead of piling up."""

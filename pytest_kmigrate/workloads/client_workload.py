@@ -137,6 +137,8 @@ class RunningClients:
         until(lambda: self._stopped is not None, awaited="clients stopped", within_s=within_s + 10)
         until(lambda: self._process.poll() is not None, awaited="clients gone", within_s=5)
         self._process.stdin.close()
+        self._reading.join()
+        self._process.stdout.close()
         return self._stopped or self._progress
 
     def troubles(self) -> Sequence[str]:

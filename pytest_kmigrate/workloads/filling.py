@@ -8,10 +8,11 @@ from random import Random
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.operations import OperationOutcome
+from pytest_kmigrate.waiting import NotYet, until
 from pytest_kmigrate.workloads.metadata_change import MetadataChange, topic_created
 from pytest_kmigrate.workloads.metadata_invocation import MetadataAdmin
 from pytest_kmigrate.workloads.raw_admin import producer_id_from
-from pytest_kmigrate.workloads.wire import first_reachable
+from pytest_kmigrate.workloads.wire import Peer, peers
 
 FAMILIES = (
     "topics",
@@ -190,13 +191,23 @@ def acls(prefix: str) -> list[MetadataChange]:
 def _producer_ids(connection: Mapping[str, str], failed: list[str]) -> tuple[int, ...]:
     """One producer id of every broker, so that each takes a block of them."""
     ids = []
-    for address in connection["bootstrap.servers"].split(","):
-        error, producer_id = producer_id_from(first_reachable([address]), within_s=30)
+    for peer in peers(connection):
+        error, producer_id = _producer_id(peer)
         if error == "NONE":
             ids.append(producer_id)
         else:
-            failed.append(f"producer id of {address}: {error}")
+            failed.append(f"producer id of {peer.address}: {error}")
     return tuple(ids)
+
+
+def _producer_id(peer: Peer) -> tuple[str, int]:
+    """A broker that has no block of ids yet fetches one first, and meanwhile says that it is loading."""
+
+    def ask() -> tuple[str, int] | NotYet:
+        answer = producer_id_from(peer)
+        return NotYet(answer) if answer[0] == "COORDINATOR_LOAD_IN_PROGRESS" else answer
+
+    return until(ask, awaited=f"a producer id of {peer.address}", within_s=30)
 
 
 def _large(rng: Random) -> str:

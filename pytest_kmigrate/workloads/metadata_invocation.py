@@ -33,7 +33,7 @@ from pytest_kmigrate.workloads.client_properties import QUICK_FAILOVER
 from pytest_kmigrate.workloads.metadata_change import MetadataChange
 from pytest_kmigrate.workloads.outcomes import error_name, request_outcome
 from pytest_kmigrate.workloads.raw_admin import BROKER_RESOURCE, alter_config_at, alter_quota_at
-from pytest_kmigrate.workloads.wire import first_reachable
+from pytest_kmigrate.workloads.wire import first_reachable, peers
 
 DEFAULT = "<default>"
 QUOTA_SUBJECT = re.compile(r"(?:user=(?P<user>.+?))?(?:(?:^|,)client-id=(?P<client>.+))?|ip=(?P<ip>.+)")
@@ -56,7 +56,7 @@ class MetadataAdmin:
     def __init__(self, connection: Mapping[str, str], within_s: float = 10) -> None:
         self._within_s = within_s
         self._timeouts = {"request_timeout": within_s}
-        self._addresses = connection["bootstrap.servers"].split(",")
+        self._peers = peers(connection)
         self._admin = AdminClient({**QUICK_FAILOVER, **connection, "socket.timeout.ms": int(within_s * 1000)})
         self._ways: Mapping[str, Callable[[MetadataChange], str]] = {
             "create-topic": self._create_topic,
@@ -119,8 +119,8 @@ class MetadataAdmin:
         wanted = {key: None if value is None else str(value) for key, value in change.wanted.items()}
         if name == DEFAULT:
             # librdkafka takes the name for a broker's number and refuses the empty one.
-            address = first_reachable(self._addresses)
-            return alter_config_at(address, BROKER_RESOURCE, "", wanted, within_s=self._within_s)
+            peer = first_reachable(self._peers)
+            return alter_config_at(peer, BROKER_RESOURCE, "", wanted, within_s=self._within_s)
         entries = [
             ConfigEntry(
                 key,
@@ -140,8 +140,8 @@ class MetadataAdmin:
 
     def _set_quota(self, change: MetadataChange) -> str:
         wanted = {key: None if value is None else float(str(value)) for key, value in change.wanted.items()}
-        address = first_reachable(self._addresses)
-        return alter_quota_at(address, quota_entity(change.subject), wanted, within_s=self._within_s)
+        peer = first_reachable(self._peers)
+        return alter_quota_at(peer, quota_entity(change.subject), wanted, within_s=self._within_s)
 
     def _set_scram(self, change: MetadataChange) -> str:
         user, _, mechanism = change.subject.rpartition(":")

@@ -52,11 +52,12 @@ class Sender:
         self._counts = counts
         self._clock = clock
         self._sequence = 0
+        self._unanswered = 0
         self._producer = Producer(producer_properties(settings, number), error_cb=self._notice)
 
     def __len__(self) -> int:
         """Sends without an answer."""
-        return len(self._producer)
+        return self._unanswered
 
     def send(self) -> bool:
         """Send the next record; False when there is no room, and then nothing was tried."""
@@ -74,6 +75,7 @@ class Sender:
             self._ended(sequence, began_ns, (topic, -1, -1), OperationOutcome.FAILED, error_name(refused.args[0]))
             return True
         self._sequence += 1
+        self._unanswered += 1
         return True
 
     def serve(self, timeout_s: float) -> None:
@@ -85,10 +87,11 @@ class Sender:
         self._producer.purge()
         deadline = time.monotonic() + PURGE_S
         # The purged come back through other threads; each that is not heard would be a send without a row.
-        while len(self._producer) and time.monotonic() < deadline:
+        while self._unanswered and time.monotonic() < deadline:
             self._producer.poll(0.01)
 
     def _answered(self, sequence: int, began_ns: int, error: KafkaError | None, message: Message) -> None:
+        self._unanswered -= 1
         name = error_name(error)
         topic, partition, offset = message.topic() or "", message.partition(), message.offset()
         known_partition = -1 if partition is None else partition

@@ -1,7 +1,8 @@
 """Administration by raw requests to a chosen broker; each call answers with Kafka's own error names, "NONE" for none.
 
-Real bugs depend on which broker is asked, and an admin client goes to whatever it takes for the controller. Errors
-are those of ``wire.ask``: ClusterError when nothing was sent, AwaitTimeoutError when the answer is missing.
+A broker is told by its ``host:port``, or by a Peer where the listener is protected. Real bugs depend on which broker
+is asked, and an admin client goes to whatever it takes for the controller. Errors are those of ``wire.ask``:
+ClusterError when nothing was sent, AwaitTimeoutError when the answer is missing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ from kio.schema.metadata.v9.response import MetadataResponse
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import f64, i8, i16, i32
 
-from pytest_kmigrate.workloads.wire import as_timeout, ask
+from pytest_kmigrate.workloads.wire import Peer, as_timeout, ask
 
 TopicPartition = tuple[str, int]
 
@@ -66,7 +67,7 @@ class Reassignment:
 
 
 def create_topics_at(
-    address: str, names: Sequence[str], *, partitions: int, replication: int, within_s: float = 10
+    peer: Peer | str, names: Sequence[str], *, partitions: int, replication: int, within_s: float = 10
 ) -> dict[str, str]:
     """Create topics by a request to this broker: topic -> error."""
     topics = tuple(
@@ -80,31 +81,31 @@ def create_topics_at(
         for name in names
     )
     request = create_request.CreateTopicsRequest(topics=topics, timeout=as_timeout(within_s), validate_only=False)
-    answer = ask(address, request, CreateTopicsResponse, within_s)
+    answer = ask(peer, request, CreateTopicsResponse, within_s)
     return {str(topic.name): _name(topic.error_code) for topic in answer.topics}
 
 
-def delete_topics_at(address: str, names: Sequence[str], *, within_s: float = 10) -> dict[str, str]:
+def delete_topics_at(peer: Peer | str, names: Sequence[str], *, within_s: float = 10) -> dict[str, str]:
     """Delete topics by a request to this broker: topic -> error.
 
     While a replica is offline the deletion stays pending, and the broker answers REQUEST_TIMED_OUT at the end of
     ``within_s`` although it took the deletion in.
     """
     request = DeleteTopicsRequest(topic_names=tuple(map(TopicName, names)), timeout=as_timeout(within_s))
-    answer = ask(address, request, DeleteTopicsResponse, within_s + 5)
+    answer = ask(peer, request, DeleteTopicsResponse, within_s + 5)
     return {str(topic.name): _name(topic.error_code) for topic in answer.responses}
 
 
 def alter_broker_config_at(
-    address: str, broker_id: int | None, wanted: Mapping[str, str | None], *, within_s: float = 10
+    peer: Peer | str, broker_id: int | None, wanted: Mapping[str, str | None], *, within_s: float = 10
 ) -> str:
-    """Set (None: unset) dynamic configs of a broker (None: of all, as their default) at this address: the error."""
+    """Set (None: unset) dynamic configs of a broker (None: of all, as their default) at this broker: the error."""
     name = "" if broker_id is None else str(broker_id)
-    return alter_config_at(address, BROKER_RESOURCE, name, wanted, within_s=within_s)
+    return alter_config_at(peer, BROKER_RESOURCE, name, wanted, within_s=within_s)
 
 
 def alter_config_at(
-    address: str, resource_type: int, name: str, wanted: Mapping[str, str | None], *, within_s: float = 10
+    peer: Peer | str, resource_type: int, name: str, wanted: Mapping[str, str | None], *, within_s: float = 10
 ) -> str:
     """Set (None: unset) configs of one resource by an incremental request to this broker: the error."""
     configs = tuple(
@@ -115,11 +116,11 @@ def alter_config_at(
         resource_type=i8(resource_type), resource_name=name, configs=configs
     )
     request = configs_request.IncrementalAlterConfigsRequest(resources=(resource,), validate_only=False)
-    answer = ask(address, request, IncrementalAlterConfigsResponse, within_s)
+    answer = ask(peer, request, IncrementalAlterConfigsResponse, within_s)
     return _name(answer.responses[0].error_code)
 
 
-def describe_topic_at(address: str, topic: str, *, within_s: float = 10) -> DescribedTopic:
+def describe_topic_at(peer: Peer | str, topic: str, *, within_s: float = 10) -> DescribedTopic:
     """What this broker's metadata cache says of a topic."""
     request = MetadataRequest(
         topics=(MetadataRequestTopic(name=TopicName(topic)),),
@@ -127,7 +128,7 @@ def describe_topic_at(address: str, topic: str, *, within_s: float = 10) -> Desc
         include_cluster_authorized_operations=False,
         include_topic_authorized_operations=False,
     )
-    (described,) = ask(address, request, MetadataResponse, within_s).topics
+    (described,) = ask(peer, request, MetadataResponse, within_s).topics
     partitions = {
         int(each.partition_index): DescribedPartition(
             leader=int(each.leader_id),
@@ -141,7 +142,7 @@ def describe_topic_at(address: str, topic: str, *, within_s: float = 10) -> Desc
     return DescribedTopic(_name(described.error_code), dict(sorted(partitions.items())))
 
 
-def topics_at(address: str, *, within_s: float = 10) -> frozenset[str]:
+def topics_at(peer: Peer | str, *, within_s: float = 10) -> frozenset[str]:
     """All topics in this broker's metadata cache."""
     request = MetadataRequest(
         topics=None,
@@ -149,11 +150,11 @@ def topics_at(address: str, *, within_s: float = 10) -> frozenset[str]:
         include_cluster_authorized_operations=False,
         include_topic_authorized_operations=False,
     )
-    return frozenset(str(topic.name) for topic in ask(address, request, MetadataResponse, within_s).topics)
+    return frozenset(str(topic.name) for topic in ask(peer, request, MetadataResponse, within_s).topics)
 
 
 def reassign(
-    address: str, wanted: Mapping[TopicPartition, Sequence[int] | None], *, within_s: float = 10
+    peer: Peer | str, wanted: Mapping[TopicPartition, Sequence[int] | None], *, within_s: float = 10
 ) -> dict[TopicPartition, str]:
     """Begin (None: cancel) reassignments to these replicas: partition -> error; the request's own error for all."""
     by_topic: dict[str, list[reassignments_request.ReassignablePartition]] = {}
@@ -166,7 +167,7 @@ def reassign(
         for topic, partitions in by_topic.items()
     )
     request = reassignments_request.AlterPartitionReassignmentsRequest(timeout=as_timeout(within_s), topics=topics)
-    answer = ask(address, request, AlterPartitionReassignmentsResponse, within_s)
+    answer = ask(peer, request, AlterPartitionReassignmentsResponse, within_s)
     if answer.error_code is not ErrorCode.none:
         return dict.fromkeys(wanted, _name(answer.error_code))
     return {
@@ -176,10 +177,10 @@ def reassign(
     }
 
 
-def list_reassignments(address: str, *, within_s: float = 10) -> tuple[str, dict[TopicPartition, Reassignment]]:
+def list_reassignments(peer: Peer | str, *, within_s: float = 10) -> tuple[str, dict[TopicPartition, Reassignment]]:
     """The error, and the reassignments under way by what this broker's controller says."""
     request = ListPartitionReassignmentsRequest(timeout=as_timeout(within_s), topics=None)
-    answer = ask(address, request, ListPartitionReassignmentsResponse, within_s)
+    answer = ask(peer, request, ListPartitionReassignmentsResponse, within_s)
     under_way = {
         (str(topic.name), int(each.partition_index)): Reassignment(
             _ids(each.replicas), _ids(each.adding_replicas), _ids(each.removing_replicas)
@@ -191,7 +192,7 @@ def list_reassignments(address: str, *, within_s: float = 10) -> tuple[str, dict
 
 
 def alter_quota_at(
-    address: str, entity: Mapping[str, str | None], wanted: Mapping[str, float | None], *, within_s: float = 10
+    peer: Peer | str, entity: Mapping[str, str | None], wanted: Mapping[str, float | None], *, within_s: float = 10
 ) -> str:
     """Set (None: unset) quotas of an entity at this broker: the error.
 
@@ -204,14 +205,14 @@ def alter_quota_at(
     )
     entry = quotas_request.EntryData(entity=parts, ops=operations)
     request = quotas_request.AlterClientQuotasRequest(entries=(entry,), validate_only=False)
-    answer = ask(address, request, AlterClientQuotasResponse, within_s)
+    answer = ask(peer, request, AlterClientQuotasResponse, within_s)
     return _name(answer.entries[0].error_code)
 
 
-def producer_id_from(address: str, *, within_s: float = 10) -> tuple[str, int]:
+def producer_id_from(peer: Peer | str, *, within_s: float = 10) -> tuple[str, int]:
     """The error, and a new producer id from this broker: it takes a block of ids when it has none left."""
     request = InitProducerIdRequest(transactional_id=None, transaction_timeout=as_timeout(60))
-    answer = ask(address, request, InitProducerIdResponse, within_s)
+    answer = ask(peer, request, InitProducerIdResponse, within_s)
     return _name(answer.error_code), int(answer.producer_id)
 
 

@@ -2,62 +2,143 @@
 
 import io
 import socket
+import ssl
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, TypeVar
 
+from kio.schema.errors import ErrorCode
+from kio.schema.sasl_authenticate.v2.request import SaslAuthenticateRequest
+from kio.schema.sasl_authenticate.v2.response import SaslAuthenticateResponse
+from kio.schema.sasl_handshake.v1.request import SaslHandshakeRequest
+from kio.schema.sasl_handshake.v1.response import SaslHandshakeResponse
 from kio.serial import entity_reader, entity_writer
 from kio.serial.errors import DecodeError
 from kio.static.primitive import i32, i32Timedelta
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
+from pytest_kmigrate.workloads.scram import ScramClient
 
 CLIENT_ID = "kmigrate-raw"
 CORRELATION_ID = 1
-"""One request per connection, so one number is enough."""
+"""Each request waits for its answer, so one number is enough."""
 
 Answer = TypeVar("Answer")
 
 
-def ask(address: str, request: Any, answer_type: type[Answer], within_s: float = 10) -> Answer:
-    """Send a request (an instance of one of kio's message classes) to ``host:port``; the broker's answer.
+@dataclass(frozen=True)
+class Peer:
+    """A broker's ``host:port`` and how to be let in: librdkafka's security properties, none for a plain listener.
+
+    Understood: ``security.protocol`` (PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL), ``ssl.ca.location``,
+    ``ssl.endpoint.identification.algorithm``, ``sasl.mechanism`` (SCRAM), ``sasl.username``, ``sasl.password``.
+    """
+
+    address: str
+    security: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def peers(connection: Mapping[str, str]) -> list[Peer]:
+    """The brokers that librdkafka would begin with, given these properties."""
+    return [Peer(address, connection) for address in connection["bootstrap.servers"].split(",")]
+
+
+def ask(peer: Peer | str, request: Any, answer_type: type[Answer], within_s: float = 10) -> Answer:
+    """Send a request (an instance of one of kio's message classes) to a broker; the broker's answer.
 
     ClusterError: nothing was sent, so nothing can have happened. AwaitTimeoutError: it was sent and the answer is
     missing, so it may have happened.
     """
+    to = Peer(peer) if isinstance(peer, str) else peer
+    name = type(request).__name__
     deadline = time.monotonic() + within_s
-    host, _, port = address.rpartition(":")
-    try:
-        connection = socket.create_connection((host, int(port)), timeout=within_s)
-    except OSError as error:
-        raise ClusterError(f"{type(request).__name__}: expected a broker at {address}; got {error}") from error
-    with connection:
-        frame = encoded(request)
+    with _connected(to, name, deadline) as connection:
         try:
-            connection.sendall(frame)
-            answer: Answer = decoded(_frame(connection, deadline), answer_type)
+            answer: Answer = _exchange(connection, request, answer_type, deadline)
         except (OSError, EOFError, DecodeError) as error:
-            awaited = f"answer of {address} to {type(request).__name__}"
+            awaited = f"answer of {to.address} to {name}"
             raise AwaitTimeoutError(awaited, within_s, f"{type(error).__name__}: {error}") from error
     return answer
 
 
-def first_reachable(addresses: Sequence[str], within_s: float = 2) -> str:
-    """The first of these ``host:port`` that takes a connection; ClusterError when none does."""
+def first_reachable(candidates: Sequence[Peer], within_s: float = 2) -> Peer:
+    """The first of these that takes a connection; ClusterError when none does."""
     refusals = []
-    for address in addresses:
-        host, _, port = address.rpartition(":")
+    for peer in candidates:
         try:
-            socket.create_connection((host, int(port)), timeout=within_s).close()
+            _dial(peer, within_s).close()
         except OSError as error:
-            refusals.append(f"{address}: {error}")
+            refusals.append(f"{peer.address}: {error}")
         else:
-            return address
+            return peer
     raise ClusterError(f"expected a broker to take a connection; got {'; '.join(refusals) or 'no address'}")
 
 
-def encoded(request: Any) -> bytes:
+def as_timeout(seconds: float) -> i32Timedelta:
+    """A timeout as messages hold it."""
+    return i32Timedelta.parse(timedelta(milliseconds=int(seconds * 1000)))
+
+
+def _dial(peer: Peer, within_s: float) -> socket.socket:
+    host, _, port = peer.address.rpartition(":")
+    return socket.create_connection((host, int(port)), timeout=within_s)
+
+
+def _connected(peer: Peer, wanted_for: str, deadline: float) -> socket.socket:
+    """A connection on which requests are taken; whatever goes wrong up to here has changed nothing."""
+    try:
+        connection = _dial(peer, max(0.001, deadline - time.monotonic()))
+    except OSError as error:
+        raise ClusterError(f"{wanted_for}: expected a broker at {peer.address}; got {error}") from error
+    try:
+        protocol = peer.security.get("security.protocol", "PLAINTEXT").upper()
+        if protocol.endswith("SSL"):
+            connection = _encrypted(connection, peer)
+        if protocol.startswith("SASL"):
+            _authenticate(connection, peer.security, deadline)
+    except (OSError, EOFError, DecodeError) as error:
+        connection.close()
+        raise ClusterError(f"{wanted_for}: expected {peer.address} to let us in; got {error!r}") from error
+    except ClusterError:
+        connection.close()
+        raise
+    return connection
+
+
+def _encrypted(connection: socket.socket, peer: Peer) -> socket.socket:
+    context = ssl.create_default_context(cafile=peer.security.get("ssl.ca.location"))
+    context.check_hostname = peer.security.get("ssl.endpoint.identification.algorithm", "https") == "https"
+    return context.wrap_socket(connection, server_hostname=peer.address.rpartition(":")[0])
+
+
+def _authenticate(connection: socket.socket, security: Mapping[str, str], deadline: float) -> None:
+    mechanism = security.get("sasl.mechanism") or security["sasl.mechanisms"]
+    client = ScramClient(mechanism, security["sasl.username"], security["sasl.password"])
+    handshake = _exchange(connection, SaslHandshakeRequest(mechanism=mechanism), SaslHandshakeResponse, deadline)
+    if handshake.error_code is not ErrorCode.none:
+        offered = ", ".join(handshake.mechanisms)
+        raise ClusterError(f"expected a broker that takes {mechanism}; got {offered}; set sasl.mechanism")
+
+    def tell(message: bytes) -> bytes:
+        request = SaslAuthenticateRequest(auth_bytes=message)
+        answer: SaslAuthenticateResponse = _exchange(connection, request, SaslAuthenticateResponse, deadline)
+        if answer.error_code is not ErrorCode.none:
+            raise ClusterError(f"expected to be let in; got {answer.error_code.name.upper()}: {answer.error_message}")
+        return answer.auth_bytes
+
+    client.verify(tell(client.final(tell(client.first()))))
+
+
+def _exchange(connection: socket.socket, request: Any, answer_type: Any, deadline: float) -> Any:
+    connection.settimeout(max(0.001, deadline - time.monotonic()))
+    connection.sendall(_encoded(request))
+    length = int.from_bytes(_bytes(connection, 4, deadline), "big")
+    return _decoded(_bytes(connection, length, deadline), answer_type)
+
+
+def _encoded(request: Any) -> bytes:
     """The frame of a request: length, header, message."""
     header_type = request.__header_schema__
     header = header_type(
@@ -73,21 +154,11 @@ def encoded(request: Any) -> bytes:
     return len(message).to_bytes(4, "big") + message
 
 
-def decoded(message: bytes, answer_type: Any) -> Any:
+def _decoded(message: bytes, answer_type: Any) -> Any:
     """The answer in a frame (without its length)."""
     _, after_header = entity_reader(answer_type.__header_schema__)(message, 0)
     answer, _ = entity_reader(answer_type)(message, after_header)
     return answer
-
-
-def as_timeout(seconds: float) -> i32Timedelta:
-    """A timeout as messages hold it."""
-    return i32Timedelta.parse(timedelta(milliseconds=int(seconds * 1000)))
-
-
-def _frame(connection: socket.socket, deadline: float) -> bytes:
-    length = int.from_bytes(_bytes(connection, 4, deadline), "big")
-    return _bytes(connection, length, deadline)
 
 
 def _bytes(connection: socket.socket, count: int, deadline: float) -> bytes:

@@ -20,7 +20,9 @@ HEADER: Line = {
 }
 
 
-def verdict(check: str = "no_acked_record_lost", outcome: str = "CONFORMS", kind: str | None = None, **more: object) -> Line:
+def verdict(
+    check: str = "no_acked_record_lost", outcome: str = "CONFORMS", kind: str | None = None, **more: object
+) -> Line:
     """One line of ``verdicts.jsonl``; ``more`` replaces any of its keys."""
     count = 1 if outcome == "VIOLATES" else 0
     line = {"check": check, "outcome": outcome, "kind": kind, "summary": f"{check}: {outcome}", "count": count}
@@ -32,12 +34,22 @@ def event(at_ms: float, kind: str, **data: object) -> Line:
     return {"at_ns": int(at_ms * 1_000_000), "kind": kind, "node": None, "data": data}
 
 
-def fault(at_ms: float, name: str = "kill(active-controller)", *, witnessed: bool = True, number: int = 1) -> list[Line]:
+def fault(
+    at_ms: float, name: str = "kill(active-controller)", *, witnessed: bool = True, number: int = 1
+) -> list[Line]:
     """The three events of one fault that lasted half a second."""
     fault_id = f"fault-{number}"
     seen = "fault-witnessed" if witnessed else "fault-not-witnessed"
     return [
-        event(at_ms, "fault-began", fault=name, fault_id=fault_id, effect="kill", targets=["controller-3000"], trigger="now"),
+        event(
+            at_ms,
+            "fault-began",
+            fault=name,
+            fault_id=fault_id,
+            effect="kill",
+            targets=["controller-3000"],
+            trigger="now",
+        ),
         event(at_ms + 20, seen, fault_id=fault_id, witness="the process is gone"),
         event(at_ms + 500, "fault-healed", fault_id=fault_id),
     ]
@@ -57,7 +69,7 @@ def migration(*faults_in_hybrid: list[Line], whole_run_ms: float = 30_000) -> li
     ]
 
 
-def write_run(
+def write_run(  # noqa: PLR0913  # everything a run folder may be
     runs: Path,
     name: str,
     verdicts: Sequence[Line] = (),

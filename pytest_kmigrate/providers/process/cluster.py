@@ -4,17 +4,17 @@ import json
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.event import Recorder
-from pytest_kmigrate.model.protocols import Capability
+from pytest_kmigrate.model.protocols import Capability, CrashPoint
 from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
+from pytest_kmigrate.providers.process import crash_points, storage
 from pytest_kmigrate.providers.process import lease as leases
-from pytest_kmigrate.providers.process import storage
 from pytest_kmigrate.providers.process.addresses import CLIENT_PORT, CLIENTS, Addresses
 from pytest_kmigrate.providers.process.jvm import Jvm
 from pytest_kmigrate.providers.process.links import ProxiedLinks
@@ -94,6 +94,16 @@ class ProcessCluster:
         """For clients, over the clients' links."""
         brokers = self.topology.of_role(Role.BROKER)
         return ",".join(f"{self.addresses.seen_from(CLIENTS, spec.name)}:{CLIENT_PORT}" for spec in brokers)
+
+    def hold_at(
+        self, point: CrashPoint, nodes: Sequence[ProcessNode]
+    ) -> AbstractContextManager[Callable[[], str | None]]:
+        """Arm a crash point in these running nodes; the first to reach it is held there, and the callable names it."""
+        return crash_points.held(point, nodes, self.scratch / "crash-points", self.software.byteman)
+
+    def direct_address(self, broker: str) -> str:
+        """A broker's own client listener, past the links, for requests to a chosen broker."""
+        return f"{self.addresses.real(broker)}:{CLIENT_PORT}"
 
     def _born_kraft(self) -> Sequence[ProcessNode]:
         return [*self.nodes(Role.CONTROLLER), *self.nodes(Role.BROKER)]

@@ -12,6 +12,7 @@ from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import AwaitTimeoutError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec
+from pytest_kmigrate.providers.process import attaching
 from pytest_kmigrate.providers.process.addresses import JOLOKIA_PORT, Addresses
 from pytest_kmigrate.providers.process.jvm import Jvm
 from pytest_kmigrate.providers.process.properties import node_properties
@@ -52,6 +53,7 @@ class ProcessNode:
         self._ending: str | None = None
         self._exit_code: int | None = None
         self._started_ns = 0
+        self._byteman_in: int | None = None
         self._home = around.scratch / spec.name
         self._log_folder = around.logs / spec.name
         self.disk = self._home / "disk"
@@ -181,6 +183,17 @@ class ProcessNode:
         """Let the JVM write a thread dump into its log."""
         if self.alive:
             self._signal(signal.SIGQUIT)
+
+    def load_byteman(self, byteman: Path) -> None:
+        """Load Byteman into the running process, unless this incarnation has it already."""
+        if self._byteman_in != self.pid and self.pid is not None:
+            attaching.load_agent(self.pid, byteman, self.address, self.dump_threads)
+            self._byteman_in = self.pid
+
+    def withdraw_byteman_rules(self) -> None:
+        """Take every rule back, if the process that got them still runs."""
+        if self.alive and self._byteman_in == self.pid:
+            attaching.withdraw_all(self.address)
 
     def log_files(self) -> Mapping[str, Path]:
         """Its log, by name."""

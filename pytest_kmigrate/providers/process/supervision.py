@@ -36,7 +36,8 @@ class Supervision:
         self._state = threading.Lock()
         self._on_exit: dict[int, ON_EXIT] = {}
         self._exited: dict[int, int] = {}
-        threading.Thread(target=self._listen, name="supervision", daemon=True).start()
+        self._listening = threading.Thread(target=self._listen, name="supervision", daemon=True)
+        self._listening.start()
 
     def spawn(self, argv: Sequence[str], *, cwd: Path, log: Path, on_exit: ON_EXIT) -> int:
         """Start a process; ``on_exit`` gets its exit code (negative: the signal) from another thread."""
@@ -72,6 +73,9 @@ class Supervision:
             if self._process.stdin and not self._process.stdin.closed:
                 self._process.stdin.close()
         self._process.wait()
+        self._listening.join()
+        if self._process.stdout:
+            self._process.stdout.close()
 
     def _order(self, order: dict[str, object]) -> dict[str, object]:
         with self._orders:

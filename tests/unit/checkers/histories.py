@@ -87,7 +87,7 @@ def event(kind: EventKind, at_ms: int = 0, node: str | None = None, **data: Any)
 
 
 def fault(at_ms: int, name: str = "kill(active-controller)", *, witnessed: bool = True, **data: Any) -> list[Event]:
-    """A fault that began, and that it was witnessed; its name is its id."""
+    """A fault that began, and that it was witnessed; its id is its name."""
     began = event(EventKind.FAULT_BEGAN, at_ms, fault=name, fault_id=name, **data)
     bit = event(EventKind.FAULT_WITNESSED, at_ms + 1, fault_id=name, witness="it bit")
     return [began, bit] if witnessed else [began]

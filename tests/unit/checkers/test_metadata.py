@@ -259,6 +259,19 @@ def test_only_changes_before_the_image_was_taken_must_be_in_it() -> None:
         assert _present(image, before, taken, during, after).outcome is outcome
 
 
+def test_while_images_settled_changes_count_as_in_progress() -> None:
+    """Images taken until they agreed may be older than their event; what was acknowledged meanwhile may be missing."""
+    events = [
+        change(5, "alter-config", "broker:1", wanted={"a": "1"}),
+        change(900, "alter-config", "broker:1", wanted={"a": "2"}),
+        event(EventKind.SNAPSHOT, 1000, label="log", file="log.json"),
+        event(EventKind.SETTLED, 1001, label="x", images=["log"], took_s=0.5),
+    ]
+    for value, outcome in {"1": Outcome.CONFORMS, "2": Outcome.CONFORMS, "3": Outcome.VIOLATES}.items():
+        image = MetadataImage("log", configs={"broker:1": {"a": value}})
+        assert _present(image, *events).outcome is outcome
+
+
 def test_nothing_acknowledged_or_visible_is_inconclusive() -> None:
     """Inconclusive: no image, no acknowledged change, or none of a family that the image knows."""
     assert _present(FULL, *EVERY_CHANGE, label="zookeeper").kind is Kind.HARNESS

@@ -1,0 +1,163 @@
+"""The doctor: does this machine have what a run needs, and which command cures each lack."""
+
+import importlib.util
+import os
+import resource
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from pytest_kmigrate.distributions.java import JAVA_CURE, OLDEST_JAVA, find_java
+from pytest_kmigrate.distributions.toxiproxy import SERVER, TOXIPROXY_CURE
+from pytest_kmigrate.model.errors import EnvironmentLackError
+
+LEAST_MEMORY_GIB = 4.0
+LEAST_OPEN_FILES = 4096
+LOOPBACK_SAMPLES = ("127.0.0.1", "127.200.1.1", "127.254.250.250")
+PYTHON_MODULES = (
+    "confluent_kafka",
+    "cryptography",
+    "kazoo",
+    "psutil",
+    "pyarrow",
+    "pydantic",
+    "pyspark",
+    "rich",
+    "typer",
+)
+# What cures each lack: of one tuple all, of "a|b" the first that this release of the system offers.
+APT_PACKAGES = {
+    "java": ("openjdk-17-jre-headless|openjdk-21-jre-headless",),
+    "toxiproxy": ("golang-go", "ca-certificates"),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at; ``cure`` is empty where nothing is wrong. What is ``optional`` stops no run."""
+
+    name: str
+    ok: bool
+    found: str
+    cure: str = ""
+    optional: bool = False
+
+
+def examine() -> list[Finding]:
+    """Look at everything a run needs; each lack comes with the command that cures it."""
+    looks: tuple[Callable[[], Finding], ...] = (_java, _memory, _open_files, _loopback, _toxiproxy, _python, _docker)
+    return [look() for look in looks]
+
+
+def cure(progress: Callable[[str], None]) -> list[Finding]:
+    """Install what is missing, where that is for us to do: Java and Go, on Debian or Ubuntu, as root.
+
+    Returns the findings afterwards; where nothing is missing nothing is run.
+    """
+    missing = [finding for finding in examine() if not finding.ok and finding.name in APT_PACKAGES]
+    if missing:
+        if shutil.which("apt-get") is None or os.geteuid() != 0:
+            cures = "\n".join(f"  {finding.name}: {finding.cure}" for finding in missing)
+            raise EnvironmentLackError(
+                f"expected {' and '.join(finding.name for finding in missing)}, got none, and they can be installed "
+                f"from here only by root on Debian or Ubuntu; do it by hand:\n{cures}"
+            )
+        _apt_get(["update", "-q"])
+        packages = [_offered(package) for finding in missing for package in APT_PACKAGES[finding.name]]
+        progress(f"installing {' '.join(packages)}")
+        _apt_get(["install", "-y", "-q", "--no-install-recommends", *packages])
+    return examine()
+
+
+def _offered(alternatives: str) -> str:
+    names = alternatives.split("|")
+    shown = (subprocess.run(["apt-cache", "show", name], capture_output=True, check=False) for name in names)
+    return next((name for name, answer in zip(names, shown, strict=True) if answer.returncode == 0), names[0])
+
+
+def _apt_get(arguments: Sequence[str]) -> None:
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    answer = subprocess.run(
+        ["apt-get", *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment, check=False
+    )
+    if answer.returncode != 0:
+        raise EnvironmentLackError(
+            f"apt-get {' '.join(arguments)}: expected exit code 0, got {answer.returncode}:\n{answer.stderr[-1500:]}\n"
+            "Correct what it says, or install these packages by hand"
+        )
+
+
+def _java() -> Finding:
+    try:
+        java = find_java()
+    except EnvironmentLackError as error:
+        return Finding("java", ok=False, found=str(error), cure=JAVA_CURE)
+    return Finding("java", ok=True, found=f"Java {java.version} at {java.path} (at least {OLDEST_JAVA})")
+
+
+def _memory() -> Finding:
+    available_gib = psutil.virtual_memory().available / 2**30
+    found = f"{available_gib:.1f} GiB available (at least {LEAST_MEMORY_GIB:g})"
+    ok = available_gib >= LEAST_MEMORY_GIB
+    return Finding("memory", ok, found, "" if ok else "ps aux --sort=-rss | head  # then end what is not needed")
+
+
+def _open_files() -> Finding:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    ok = soft == resource.RLIM_INFINITY or soft >= LEAST_OPEN_FILES
+    shown = "unlimited" if soft == resource.RLIM_INFINITY else str(soft)
+    found = f"{shown} open files allowed (at least {LEAST_OPEN_FILES})"
+    if ok:
+        return Finding("open files", ok, found)
+    enough = hard == resource.RLIM_INFINITY or hard >= LEAST_OPEN_FILES
+    by_root = f'echo "$(id -un) hard nofile {LEAST_OPEN_FILES}" | sudo tee -a /etc/security/limits.conf  # log in anew'
+    return Finding("open files", ok, found, f"ulimit -n {LEAST_OPEN_FILES}" if enough else by_root)
+
+
+def _loopback() -> Finding:
+    refused = [address for address in LOOPBACK_SAMPLES if not _can_bind(address)]
+    if refused:
+        cure = "ip link set lo up && ip address replace 127.0.0.1/8 dev lo  # as root; the process provider needs Linux"
+        return Finding("loopback", ok=False, found=f"cannot listen on {', '.join(refused)}", cure=cure)
+    return Finding("loopback", ok=True, found="all of 127.0.0.0/8 can be listened on")
+
+
+def _can_bind(address: str) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind((address, 0))
+        except OSError:
+            return False
+    return True
+
+
+def _toxiproxy() -> Finding:
+    for program in (SERVER, "go"):
+        path = shutil.which(program)
+        if path is not None:
+            use = "is used" if program == SERVER else f"builds a {SERVER}"
+            return Finding("toxiproxy", ok=True, found=f"{path} {use}")
+    return Finding("toxiproxy", ok=False, found=f"neither {SERVER} nor go on PATH", cure=TOXIPROXY_CURE)
+
+
+def _python() -> Finding:
+    missing = [module for module in PYTHON_MODULES if importlib.util.find_spec(module) is None]
+    if missing:
+        cure = "pip install --force-reinstall pytest-kmigrate"
+        return Finding("python", ok=False, found=f"not importable: {', '.join(missing)}", cure=cure)
+    return Finding("python", ok=True, found="all Python packages are there")
+
+
+def _docker() -> Finding:
+    program = shutil.which("docker")
+    socket_file = Path("/var/run/docker.sock")
+    if program is None or not socket_file.exists():
+        found = "no docker command" if program is None else f"{program}, but no daemon at {socket_file}"
+        cure = "apt-get install -y docker.io iptables  # only for the docker provider"
+        return Finding("docker", ok=False, found=f"{found} (not needed)", cure=cure, optional=True)
+    return Finding("docker", ok=True, found=f"{program}, daemon at {socket_file}", optional=True)

@@ -1,0 +1,116 @@
+"""What the fixtures are made of: a run with its terminal, and what a test does with it."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import pytest
+
+from pytest_kmigrate.faults.effect import Fault
+from pytest_kmigrate.faults.injection import Injection, inject
+from pytest_kmigrate.faults.triggers import Trigger
+from pytest_kmigrate.model.checks import Check
+from pytest_kmigrate.model.errors import KmigrateError
+from pytest_kmigrate.model.topology import Topology
+from pytest_kmigrate.model.verdict import Kind, Outcome
+from pytest_kmigrate.plugin.options import DEFAULT_TOPOLOGY, options_of
+from pytest_kmigrate.plugin.outcomes import Judged, NotApplicableError, raise_for, remember
+from pytest_kmigrate.plugin.progress import shown
+from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
+from pytest_kmigrate.reports.run_reports import write_run_reports
+from pytest_kmigrate.running import Run, RunSettings, open_run
+from pytest_kmigrate.running.expectations import expect
+from pytest_kmigrate.running.judging import named_bugs, outcome_of
+from pytest_kmigrate.running.software import software_for
+from pytest_kmigrate.topology_file import find, load
+from pytest_kmigrate.waiting import elapse
+
+
+def topology_of(item: pytest.Item) -> Topology:
+    """The command line's topology, the marker's, or the default; with the distribution under test."""
+    options = options_of(item.config)
+    marker = item.get_closest_marker("topology")
+    chosen = options.topology or (str(marker.args[0]) if marker else DEFAULT_TOPOLOGY)
+    return load(find(chosen), kafka=options.kafka)
+
+
+@contextmanager
+def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
+    """A run of one test, its progress shown; judged at the end when the test itself did not."""
+    options = options_of(item.config)
+    terminal = item.config.pluginmanager.get_plugin(TERMINAL)
+    assert isinstance(terminal, Terminal)
+    settings = RunSettings(
+        runs=options.runs,
+        seed=options.seed,
+        profile=options.profile,
+        provider=options.provider,
+        keep=options.keep,
+        byteman=options.byteman,
+        command=tuple(sys.argv),
+    )
+    software = software_for(topology, terminal.line)
+    requirements = [str(each) for mark in item.iter_markers("requirement") for each in mark.args]
+    with open_run(settings, topology, software, item.nodeid, requirements, write_run_reports) as run:
+        with shown(run, terminal):
+            yield run
+        _judge_unjudged(item, run)
+
+
+def injector(run: Run) -> Callable[..., AbstractContextManager[Injection]]:
+    """Begins faults in a run; one that the provider cannot do makes the test NOT_APPLICABLE."""
+
+    def injected(fault: Fault, at: Trigger | None = None) -> AbstractContextManager[Injection]:
+        lacking = fault.needs - run.cluster.capabilities
+        if lacking:
+            raise NotApplicableError(f"{fault} needs a provider that can {', '.join(sorted(lacking))}")
+        return inject(run.scene, fault, at)
+
+    return injected
+
+
+def expecting(run: Run) -> Callable[..., bool]:
+    """Records whether something comes true of the live cluster."""
+
+    def expected(
+        name: str,
+        actual: Callable[[], object],
+        equals: object,
+        *,
+        within_s: float = 30,
+        kind: Kind = Kind.SAFETY,
+        signature: str = "",
+    ) -> bool:
+        return expect(run.recorder, name, actual, equals, within_s=within_s, kind=kind, signature=signature)
+
+    return expected
+
+
+def passing(seconds: float, *, why: str) -> None:
+    """Let time pass where time itself is the stimulus."""
+    elapse(seconds, why)
+
+
+def verifier(item: pytest.Item, run: Run) -> Callable[..., None]:
+    """Ends the traffic, judges the run, and fails the test unless everything conforms."""
+
+    def verified(*checks: Check) -> None:
+        verdicts = run.verify(checks)
+        history = run.history()
+        remember(item, Judged(run.folder.path, outcome_of(verdicts), verdicts))
+        raise_for(verdicts, named_bugs(history, verdicts), run.folder.path, str(history.header.extra["reproduce"]))
+
+    return verified
+
+
+def _judge_unjudged(item: pytest.Item, run: Run) -> None:
+    """A test that ended before ``verify`` is judged by what stands in its folder; its own failure stays the first."""
+    if run.verdicts is not None:
+        return
+    run.dump_threads()
+    try:
+        verdicts = run.verify(())
+    except KmigrateError as error:
+        run.trouble("judging an unfinished run", error)
+        return
+    remember(item, Judged(run.folder.path, max(outcome_of(verdicts), Outcome.INCONCLUSIVE), verdicts))

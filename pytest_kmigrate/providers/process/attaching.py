@@ -1,0 +1,73 @@
+"""Loads Byteman into a running JVM and gives it rules, without a JVM of our own: HotSpot's attach protocol by hand.
+
+The protocol (JDK, "Dynamic Attach Mechanism"): put an empty file ``.attach_pid<pid>`` into the JVM's temporary folder,
+send SIGQUIT, and it opens a Unix socket ``.java_pid<pid>`` there which takes one command per connection.
+"""
+
+import socket
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.waiting import until
+
+LISTENER_PORT = 9091
+_WITHIN_S = 10
+_MOST_SHOWN = 800
+
+
+def load_agent(pid: int, byteman: Path, address: str, quit_signal: Callable[[], None]) -> None:
+    """Load Byteman into the JVM ``pid``; its listener then takes rules at ``address``."""
+    options = f"{byteman}=listener:true,address:{address},port:{LISTENER_PORT}"
+    answer = _attached(pid, quit_signal, ["load", "instrument", "false", options])
+    if not answer.startswith("0"):
+        raise ClusterError(f"expected the JVM {pid} to load {byteman.name}; it answered {answer.strip()!r}")
+    until(lambda: _listens(address), awaited=f"Byteman listening at {address}:{LISTENER_PORT}", within_s=_WITHIN_S)
+
+
+def submit(address: str, script: str) -> None:
+    """Give rules to the Byteman that listens at ``address``; ClusterError with its own words when it refuses."""
+    answer = _told(address, f"LOAD\nSCRIPT kmigrate\n{script}\nENDSCRIPT\nENDLOAD\n") + _told(address, "LIST\n")
+    if any(word in answer for word in ("ERROR", "EXCEPTION", "threw ")):
+        raise ClusterError(f"Byteman at {address} refuses the rules: {answer.strip()[:_MOST_SHOWN]}")
+
+
+def withdraw_all(address: str) -> None:
+    """Take every rule back."""
+    _told(address, "DELETEALL\n")
+
+
+def _attached(pid: int, quit_signal: Callable[[], None], words: list[str]) -> str:
+    folder = Path(tempfile.gettempdir())
+    door = folder / f".java_pid{pid}"
+    if not door.exists():
+        knock = folder / f".attach_pid{pid}"
+        knock.touch()
+        try:
+            quit_signal()
+            until(door.exists, awaited=f"the attach socket of JVM {pid}", within_s=_WITHIN_S, every_s=0.02)
+        finally:
+            knock.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(_WITHIN_S)
+        connection.connect(str(door))
+        connection.sendall(b"".join(word.encode() + b"\0" for word in ["1", *words]))
+        return _read_all(connection)
+
+
+def _told(address: str, text: str) -> str:
+    with socket.create_connection((address, LISTENER_PORT), timeout=_WITHIN_S) as connection:
+        connection.sendall(text.encode())
+        connection.shutdown(socket.SHUT_WR)
+        return _read_all(connection)
+
+
+def _read_all(connection: socket.socket) -> str:
+    return b"".join(iter(lambda: connection.recv(4096), b"")).decode(errors="replace")
+
+
+def _listens(address: str) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((address, LISTENER_PORT)) == 0
+

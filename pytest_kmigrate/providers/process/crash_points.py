@@ -1,0 +1,48 @@
+"""Holds a node at a place in Kafka's code: the first of several to reach it, once.
+
+A Byteman rule deletes a file that exists once for the whole cluster; whoever deletes it was first, says so by another
+file, and stands still for a moment. So the fault meets a known place in the code, not a moment in time.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from pytest_kmigrate.model.protocols import CrashPoint
+from pytest_kmigrate.providers.process import attaching
+from pytest_kmigrate.providers.process.node import ProcessNode
+
+_RULE = """\
+RULE {point.name}
+CLASS {point.java_class}
+METHOD {point.method}
+{point.location}
+BIND armed : java.io.File = new java.io.File("{armed}");
+     hit : java.io.File = new java.io.File("{hit}")
+IF armed.delete()
+DO hit.createNewFile(); delay({held_ms})
+ENDRULE
+"""
+
+
+@contextmanager
+def held(
+    point: CrashPoint, nodes: Sequence[ProcessNode], folder: Path, byteman: Path
+) -> Iterator[Callable[[], str | None]]:
+    """Arm a crash point in these running nodes; the callable names the one that is held there, None so far."""
+    folder.mkdir(parents=True, exist_ok=True)
+    armed = folder / f"{point.name}.armed"
+    hits = {node.name: folder / f"{point.name}.{node.name}" for node in nodes}
+    for hit in hits.values():
+        hit.unlink(missing_ok=True)
+    for node in nodes:
+        node.load_byteman(byteman)
+        rule = _RULE.format(point=point, armed=armed, hit=hits[node.name], held_ms=point.held_s * 1000)
+        attaching.submit(node.address, rule)
+    armed.touch()
+    try:
+        yield lambda: next((name for name, hit in hits.items() if hit.exists()), None)
+    finally:
+        armed.unlink(missing_ok=True)
+        for node in nodes:
+            node.withdraw_byteman_rules()

@@ -1,0 +1,65 @@
+"""KIP-866, Controller Crashes: what must still hold when the active controller goes away, wherever it stood."""
+
+import pytest
+
+from pytest_kmigrate import Isolate, Kill, Pause, Phase, Role, checks, crash_points
+from pytest_kmigrate.faults.targets import active_controller, quorum_leader
+from pytest_kmigrate.faults.triggers import at_crash_point
+
+
+@pytest.mark.requirement("K866-FAIL-crash-during-copy", "K866-PROC-single-transaction", "K866-REC-start-record")
+def test_crash_in_mid_copy_is_copied_anew(workload, metadata, migration, inject, verify_clients):
+    """The controller dies with all of ZooKeeper in its log but the copy not committed; its successor copies again."""
+    metadata.fill()
+    migration.advance_to(Phase.PREPARING)
+
+    with inject(Kill(quorum_leader()), at=at_crash_point(crash_points.METADATA_COPIED_NOT_COMMITTED)):
+        migration.advance_to(Phase.HYBRID)
+    workload.await_acked(200)
+    metadata.settle("copied")
+
+    verify_clients(checks.metadata_equivalent("copied-log", "copied-zookeeper"))
+
+
+@pytest.mark.requirement("K866-FAIL-crash-in-migration", "K866-ZNODE-controller-every-election", "K866-TEST-controller-failures")
+@pytest.mark.parametrize(
+    "fault",
+    [Kill(active_controller()), Isolate(active_controller(), from_roles=(Role.CONTROLLER,)), Pause(active_controller())],
+    ids=str,
+)
+def test_another_controller_takes_over_in_dual_write(fault, workload, metadata, migration, inject, verify_clients):
+    """A successor claims /controller and goes on writing to both sides; no acknowledged change is lost on either."""
+    migration.advance_to(Phase.HYBRID)
+    metadata.change(per_s=2)
+
+    with inject(fault):
+        migration.await_new_active_controller()
+        workload.await_acked(500)
+    metadata.stop()
+    metadata.settle("after")
+
+    verify_clients(
+        checks.metadata_equivalent("after-log", "after-zookeeper"),
+        checks.acknowledged_metadata_changes_present("after-log"),
+        checks.acknowledged_metadata_changes_present("after-zookeeper"),
+    )
+
+
+@pytest.mark.requirement("K866-FAIL-crash-after-all-kraft")
+def test_another_controller_takes_over_when_all_brokers_run_kraft(workload, metadata, migration, inject, verify_clients):
+    """With every broker in KRaft mode the migration can still be finalized after a crash."""
+    migration.advance_to(Phase.ALL_KRAFT)
+    metadata.change(per_s=2)
+
+    with inject(Kill(active_controller())):
+        migration.await_new_active_controller()
+        workload.await_acked(500)
+    metadata.stop()
+    metadata.settle("after")
+    migration.advance_to(Phase.FINALIZED)
+
+    verify_clients(
+        checks.phase_reached(Phase.FINALIZED),
+        checks.metadata_equivalent("after-log", "after-zookeeper"),
+        checks.acknowledged_metadata_changes_present("after-log"),
+    )

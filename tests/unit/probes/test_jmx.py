@@ -1,0 +1,141 @@
+"""Many attributes in one request, whatever the node lacks."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.probes.jmx import CATALOGUES, read_many
+
+VALUES: dict[str, Any] = {"a": 3, "b": 1.5, "nan": None, "huge": 1e999, "state": "leader", "session": "CONNECTED"}
+
+
+class Agent(ThreadingHTTPServer):
+    """Answers as Jolokia does, and counts requests and connections."""
+
+    daemon_threads = True
+
+    def __init__(self, address: tuple[str, int], body: bytes | None = None) -> None:
+        super().__init__(address, Asked)
+        self.body, self.requests, self.connections = body, 0, 0
+        self.open: list[Any] = []
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        """One connection begins."""
+        self.connections += 1
+        self.open.append(request)
+        super().finish_request(request, client_address)
+
+
+class Asked(BaseHTTPRequestHandler):
+    """One connection to the agent."""
+
+    protocol_version = "HTTP/1.1"
+    server: Agent
+
+    def do_POST(self) -> None:
+        """Answer each question of the bulk."""
+        self.server.requests += 1
+        questions = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        answers = [answer(question["attribute"]) for question in questions]
+        body = self.server.body if self.server.body is not None else json.dumps(answers).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: Any) -> None:
+        """Quiet."""
+
+
+def answer(attribute: str) -> dict[str, Any]:
+    """A value, or the error Jolokia gives for an MBean that is not there."""
+    if attribute in VALUES:
+        return {"status": 200, "value": VALUES[attribute]}
+    return {"status": 404, "error": "javax.management.InstanceNotFoundException"}
+
+
+@pytest.fixture
+def agent() -> Iterator[Agent]:
+    """A running agent on a free port."""
+    yield from serving(Agent(("127.0.0.1", 0)))
+
+
+def serving(server: Agent) -> Iterator[Agent]:
+    """Run it while the test runs."""
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def url(server: Agent) -> str:
+    """Where the agent is."""
+    return f"http://127.0.0.1:{server.server_port}/jolokia"
+
+
+def asked(*attributes: str) -> dict[str, tuple[str, str]]:
+    """Names like their attributes."""
+    return {attribute: ("kafka.x:type=Y", attribute) for attribute in attributes}
+
+
+def test_numbers_texts_and_what_is_absent(agent: Agent) -> None:
+    """Numbers are floats, states the numbers of their table; absent MBeans, NaN and infinity are None."""
+    assert read_many(url(agent), asked("a", "b", "nan", "huge", "state", "session", "nothing"), 5) == {
+        "a": 3.0,
+        "b": 1.5,
+        "nan": None,
+        "huge": None,
+        "state": 6.0,
+        "session": 4.0,
+        "nothing": None,
+    }
+
+
+def test_one_request_per_read_and_one_connection_for_all(agent: Agent) -> None:
+    """Sampling twice a second must not cost a handshake each time."""
+    read_many(url(agent), asked("a", "b", "nothing"), 5)
+    read_many(url(agent), asked("a"), 5)
+    assert (agent.requests, agent.connections) == (2, 1)
+
+
+def test_a_restarted_node_is_read_again(agent: Agent) -> None:
+    """The kept connection leads nowhere; a new one is made without the caller noticing."""
+    read_many(url(agent), asked("a"), 5)
+    agent.open[0].shutdown(2)
+    assert read_many(url(agent), asked("a"), 5) == {"a": 3.0}
+    assert agent.connections == 2
+
+
+def test_a_dead_node_is_an_os_error() -> None:
+    """The sampler tells a node that does not answer from one that answers wrongly."""
+    server = Agent(("127.0.0.1", 0))
+    address = url(server)
+    server.server_close()
+    with pytest.raises(ConnectionError):
+        read_many(address, asked("a"), 1)
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"{}", b"[]"])
+def test_an_answer_that_is_not_jolokias_is_named(body: bytes) -> None:
+    """Something else listens at that address."""
+    for server in serving(Agent(("127.0.0.1", 0), body)):
+        with pytest.raises(ClusterError, match="Jolokia"):
+            read_many(url(server), asked("a"), 5)
+
+
+def test_the_catalogues_hold_what_checks_and_views_ask_for() -> None:
+    """The names other rooms rely on, per role."""
+    state = {"ZkMigrationState", "ActiveControllerCount", "RaftCurrentEpoch", "RaftCurrentState", "RaftHighWatermark"}
+    assert state | {"MigratingZkBrokerCount", "ZkWriteBehindLag", "ZkWriteDeltaTimeMs.Max"} <= set(
+        CATALOGUES["controller"]
+    )
+    assert state | {"UnderReplicatedPartitions", "BrokerState", "IsrShrinksPerSec.Count"} <= set(CATALOGUES["broker"])

@@ -1,0 +1,211 @@
+"""Records become the image a KRaft node would hold."""
+
+from typing import Any
+
+import pytest
+
+from pytest_kmigrate.probes.metadata_log import image_from_records, redacted_record
+from tests.unit.probes.real_data import records
+
+TOPIC = {"name": "t", "topicId": "id-t"}
+PARTITION = {
+    "partitionId": 0,
+    "topicId": "id-t",
+    "replicas": [2, 1],
+    "isr": [2, 1],
+    "removingReplicas": [],
+    "addingReplicas": [],
+    "leader": 2,
+    "leaderEpoch": 5,
+    "partitionEpoch": 7,
+}
+
+
+def log(*entries: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Records with offsets from 0, the type given without its ending."""
+    return [
+        {"offset": offset, "type": f"{kind}_RECORD", "version": 0, "data": data}
+        for offset, (kind, data) in enumerate(entries)
+    ]
+
+
+def change(**fields: Any) -> tuple[str, dict[str, Any]]:
+    """A change of partition 0."""
+    return ("PARTITION_CHANGE", {"partitionId": 0, "topicId": "id-t", **fields})
+
+
+def config(
+    value: str | None, name: str = "retention.ms", kind: int = 2, resource: str = "t"
+) -> tuple[str, dict[str, Any]]:
+    """A config record."""
+    return ("CONFIG", {"resourceType": kind, "resourceName": resource, "name": name, "value": value})
+
+
+def quota(entity: dict[str, str | None], value: float, *, remove: bool = False) -> tuple[str, dict[str, Any]]:
+    """A quota record for producer_byte_rate."""
+    parts = [{"entityType": kind, "entityName": name} for kind, name in entity.items()]
+    return ("CLIENT_QUOTA", {"entity": parts, "key": "producer_byte_rate", "value": value, "remove": remove})
+
+
+@pytest.mark.parametrize("ending", [[], [("ABORT_TRANSACTION", {"reason": "crash"})]], ids=["unfinished", "aborted"])
+def test_records_of_a_transaction_without_end_do_not_count(ending: list[tuple[str, dict[str, Any]]]) -> None:
+    """A copy that was cut short left nothing behind, and its records are counted as discarded."""
+    image = image_from_records(log(("BEGIN_TRANSACTION", {"name": "ZK Migration"}), ("TOPIC", TOPIC), *ending))
+    assert image.topics == {}
+    assert image.extra["discarded_record_counts"] == {"TOPIC_RECORD": 1}
+    assert image.extra["in_transaction"] is not bool(ending)
+
+
+def test_records_of_a_finished_transaction_count_at_its_end() -> None:
+    """END makes everything since BEGIN true; what stands outside is true at once."""
+    entries = log(("BEGIN_TRANSACTION", {"name": "x"}), ("TOPIC", TOPIC), ("END_TRANSACTION", {}))
+    assert set(image_from_records(entries).topics) == {"t"}
+    assert image_from_records(entries, before_offset=2).topics == {}
+    events = image_from_records(entries).extra["transactions"]
+    assert events == [{"offset": 0, "event": "begin", "name": "x"}, {"offset": 2, "event": "end", "name": ""}]
+
+
+def test_a_migration_state_in_an_aborted_transaction_was_never_reached() -> None:
+    """Only states whose transaction ended are listed, with their offsets."""
+    state = ("ZK_MIGRATION_STATE", {"zkMigrationState": 1})
+    aborted = log(("BEGIN_TRANSACTION", {"name": "x"}), state, ("ABORT_TRANSACTION", {"reason": "y"}), state)
+    assert image_from_records(aborted).extra["migration_states"] == [{"offset": 3, "number": 1}]
+
+
+def test_a_leader_in_a_change_raises_the_leader_epoch() -> None:
+    """Every change raises the partition epoch; only one that names a leader, -1 included, raises the leader epoch."""
+    before = [("TOPIC", TOPIC), ("PARTITION", PARTITION)]
+    shrunk = image_from_records(log(*before, change(isr=[1]))).partitions["t-0"]
+    assert (shrunk["isr"], shrunk["leader"], shrunk["leader_epoch"], shrunk["partition_epoch"]) == ([1], 2, 5, 8)
+    offline = image_from_records(log(*before, change(leader=-1), change(leader=-2))).partitions["t-0"]
+    assert (offline["leader"], offline["leader_epoch"], offline["partition_epoch"]) == (-1, 6, 9)
+
+
+def test_a_reassignment_shows_what_is_added_and_removed() -> None:
+    """While replicas move they are listed; an empty list ends it."""
+    before = [
+        ("TOPIC", TOPIC),
+        ("PARTITION", PARTITION),
+        change(replicas=[3, 2], addingReplicas=[3], removingReplicas=[1]),
+    ]
+    moving = image_from_records(log(*before)).partitions["t-0"]
+    assert (moving["replicas"], moving["adding"], moving["removing"]) == ([3, 2], [3], [1])
+    done = image_from_records(log(*before, change(addingReplicas=[], removingReplicas=[]))).partitions["t-0"]
+    assert (done["adding"], done["removing"]) == ([], [])
+
+
+def test_removing_a_topic_removes_its_partitions_and_configs() -> None:
+    """A new topic of the same name starts empty."""
+    gone = [("TOPIC", TOPIC), ("PARTITION", PARTITION), config("1"), ("REMOVE_TOPIC", {"topicId": "id-t"})]
+    image = image_from_records(log(*gone, ("TOPIC", {"name": "t", "topicId": "id-new"})))
+    assert image.topics == {"t": {"id": "id-new"}}
+    assert image.partitions == {}
+    assert image.configs == {}
+
+
+def test_null_deletes_a_config_and_the_default_broker_has_one_name() -> None:
+    """A resource without configs is absent; the empty broker name is the cluster-wide default."""
+    assert image_from_records(log(config("1"), config(None))).configs == {}
+    assert image_from_records(log(config("1", "a", kind=4, resource=""))).configs == {"broker:<default>": {"a": "1"}}
+
+
+def test_the_default_entity_is_not_the_entity_with_an_empty_name() -> None:
+    """KAFKA-16411: 3.6.0 copies the default user's quota to the user "", which is nobody; images keep both apart."""
+    image = image_from_records(log(quota({"client-id": None, "user": None}, 1), quota({"user": ""}, 2)))
+    assert set(image.quotas) == {"user=<default>,client-id=<default>", "user="}
+
+
+def test_a_removed_quota_is_gone() -> None:
+    """The last key takes the entity with it."""
+    assert image_from_records(log(quota({"user": "a"}, 1), quota({"user": "a"}, 0, remove=True))).quotas == {}
+
+
+def test_acls_are_removed_by_id_and_a_double_one_stays_visible() -> None:
+    """The same entry under two ids is a finding, as when a copy ran twice."""
+    binding = {"resourceType": 2, "resourceName": "t", "patternType": 3, "principal": "User:a", "host": "*"}
+    entries = [("ACCESS_CONTROL_ENTRY", {**binding, "id": key, "operation": 10, "permissionType": 3}) for key in "xy"]
+    assert image_from_records(log(*entries)).acls == {"Topic:LITERAL:t": ["User:a|*|DescribeConfigs|Allow"] * 2}
+    removed = image_from_records(log(*entries, *(("REMOVE_ACCESS_CONTROL_ENTRY", {"id": key}) for key in "xy")))
+    assert removed.acls == {}
+    assert removed.extra["unplaced"] == []
+
+
+def test_credentials_are_digested_and_removable() -> None:
+    """No part of a credential is in the image, and an image of redacted records is the same one."""
+    secret = {"salt": "c2FsdA==", "storedKey": "c3RvcmVk", "serverKey": "c2VydmVy"}
+    entries = log(("USER_SCRAM_CREDENTIAL", {"name": "u", "mechanism": 2, "iterations": 4096, **secret}))
+    image = image_from_records(entries)
+    assert image.scram["u:SCRAM-SHA-512"]["iterations"] == 4096
+    assert not any(part in str(image) for part in secret.values())
+    redacted_entries = [redacted_record(entry) for entry in entries]
+    assert image_from_records(redacted_entries) == image
+    assert not any(part in str(redacted_entries) for part in secret.values())
+    removal = log(("REMOVE_USER_SCRAM_CREDENTIAL", {"name": "u", "mechanism": 2}))
+    assert image_from_records([*entries, *removal]).scram == {}
+
+
+def test_a_password_config_is_hashed() -> None:
+    """Images are built redacted."""
+    image = image_from_records(log(config("hunter2", "ssl.key.password", kind=4, resource="1")))
+    assert image.configs["broker:1"]["ssl.key.password"].startswith("sha256:")
+
+
+def test_tokens_producer_ids_and_features_follow_their_last_record() -> None:
+    """The later record wins; a feature of level 0 and a removed token are gone."""
+    token = {"owner": "User:a", "renewers": ["User:c", "User:b"], "issueTimestamp": 1, "maxTimestamp": 3}
+    made = ("DELEGATION_TOKEN", {**token, "requester": "", "expirationTimestamp": 2, "tokenId": "k"})
+    ids = [("PRODUCER_IDS", {"brokerId": 1, "brokerEpoch": 1, "nextProducerId": at}) for at in (1000, 2000)]
+    levels = [("FEATURE_LEVEL", {"name": "f", "featureLevel": level}) for level in (3, 0)]
+    image = image_from_records(log(made, *ids, *levels))
+    assert image.delegation_tokens["k"]["renewers"] == ["User:b", "User:c"]
+    assert image.delegation_tokens["k"]["requester"] == "User:a"
+    assert image.producer_ids == {"next": 2000}
+    assert image.features == {}
+    assert image_from_records(log(made, ("REMOVE_DELEGATION_TOKEN", {"tokenId": "k"}))).delegation_tokens == {}
+
+
+def test_brokers_are_fenced_and_unfenced_in_every_releases_way() -> None:
+    """Older releases have records of their own for it, newer ones a registration change."""
+    register = ("REGISTER_BROKER", {"brokerId": 1, "brokerEpoch": 9, "isMigratingZkBroker": True, "fenced": True})
+    for unfence in (
+        ("UNFENCE_BROKER", {"id": 1, "epoch": 9}),
+        ("BROKER_REGISTRATION_CHANGE", {"brokerId": 1, "fenced": -1}),
+    ):
+        broker = image_from_records(log(register, unfence)).extra["brokers"]["1"]  # type: ignore[index]
+        assert broker == {"is_migrating_zk_broker": True, "fenced": False, "epoch": 9, "offset": 0}
+    assert image_from_records(log(register, ("UNREGISTER_BROKER", {"brokerId": 1}))).extra["brokers"] == {}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        change(isr=[1]),
+        ("REMOVE_TOPIC", {"topicId": "nobody"}),
+        ("PARTITION", {**PARTITION, "topicId": "nobody"}),
+        ("REMOVE_ACCESS_CONTROL_ENTRY", {"id": "nobody"}),
+        ("FENCE_BROKER", {"id": 4, "epoch": 1}),
+    ],
+)
+def test_a_change_to_what_does_not_exist_is_a_finding_not_a_crash(entry: tuple[str, dict[str, Any]]) -> None:
+    """A damaged log is evidence: the replay names the offset and goes on."""
+    image = image_from_records(log(entry, ("TOPIC", TOPIC)))
+    assert len(image.extra["unplaced"]) == 1
+    assert set(image.topics) == {"t"}
+
+
+def test_a_topic_copied_twice_is_a_finding() -> None:
+    """Two ids for one name, as when the initial copy runs twice (KAFKA-15263)."""
+    image = image_from_records(log(("TOPIC", TOPIC), ("TOPIC", {"name": "t", "topicId": "id-2"})))
+    assert len(image.extra["unplaced"]) == 1  # type: ignore[arg-type]
+
+
+def test_a_real_log_of_3_9_1() -> None:
+    """The migration of a filled cluster: states 2 then 1, both transactions ended, nothing unplaced."""
+    image = image_from_records(records("3.9.1"))
+    assert [state["number"] for state in image.extra["migration_states"]] == [2, 1]  # type: ignore[attr-defined]
+    assert [event["event"] for event in image.extra["transactions"]] == ["begin", "end"] * 2  # type: ignore[attr-defined]
+    assert image.extra["unplaced"] == []
+    assert image.features == {"metadata.version": 21}
+    assert image.extra["brokers"]["2"]["fenced"] is True  # type: ignore[index]
+    assert image.partitions["moving-0"]["leader"] == -1
+    assert "gone" not in image.topics

@@ -1,0 +1,91 @@
+"""Secrets never reach an artefact, and what replaces them still compares."""
+
+import json
+
+import pytest
+
+from pytest_kmigrate.probes.redaction import hashed, is_sensitive, redacted, redacted_properties, scram_digest
+
+SECRET = "hunter2-XyZ"
+JAAS = f'org.apache.kafka.common.security.scram.ScramLoginModule required username="bob" password="{SECRET}";'
+LEAKY_TEXTS = [
+    f"ssl.keystore.password={SECRET}",
+    f"listener.name.internal.ssl.key.password = {SECRET} and, more",
+    f"sasl.jaas.config={JAAS}",
+    f'KafkaServer {{ org.x.PlainLoginModule required username="a" password="b" user_admin="{SECRET}"; }};',
+    f"listener.name.x.scram-sha-256.sasl.jaas.config=org.x.ScramLoginModule required \\\n  user_a={SECRET};\nother=1",
+    json.dumps({"version": 1, "config": {"ssl.truststore.password": SECRET}}),
+    json.dumps({"text": json.dumps({"sasl.jaas.config": JAAS})}),
+    json.dumps({"sasl.jaas.config": JAAS}),
+    json.dumps({"text": json.dumps({"ssl.key.password": f"with spaces, {SECRET}"})}),
+    json.dumps({"type": "CONFIG_RECORD", "data": {"name": "ssl.key.password", "value": SECRET}}, separators=(",", ":")),
+    json.dumps({"salt": SECRET, "storedKey": SECRET, "serverKey": SECRET, "iterations": 4096}),
+    f"SCRAM-SHA-256=[iterations=8192,password={SECRET}]",
+    f"-Djavax.net.ssl.trustStorePassword={SECRET} -Xmx1g",
+    f"delegation.token.secret.key={SECRET}",
+    f"password.encoder.secret={SECRET}",
+    f"{{ssl.key.password={SECRET}, a=b}}",
+    f"password: {SECRET}",
+    f"-----BEGIN PRIVATE KEY-----\nMIIB{SECRET}\n-----END PRIVATE KEY-----",
+    f"-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIB{SECRET}",
+    f"proxy at http://user:{SECRET}@host:1/",
+    f"hmac={SECRET}",
+]
+
+
+@pytest.mark.parametrize("text", LEAKY_TEXTS)
+def test_no_secret_survives(text: str) -> None:
+    """Every way in which Kafka's files, znodes, records and commands write a secret is recognised."""
+    assert SECRET not in redacted(text)
+
+
+@pytest.mark.parametrize("text", LEAKY_TEXTS)
+def test_redacting_twice_changes_nothing(text: str) -> None:
+    """A redacted text can pass another redaction on its way to disk without losing its hashes."""
+    assert redacted(redacted(text)) == redacted(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ssl.keystore.location=/etc/keys/password.jks",
+        "password.encoder.iterations=4096",
+        "zookeeper.connect=127.0.0.1:2181",
+        '{"version":1,"config":{"retention.ms":"1"}}',
+        "[2026-01-01] INFO [Controller id=1] Replayed TopicRecord for topic orders (x.y.Z)",
+        "ssl.key.password = [hidden]",
+        "http://127.0.0.1:7777/jolokia",
+    ],
+)
+def test_harmless_text_stays(text: str) -> None:
+    """Evidence without secrets is not damaged."""
+    assert redacted(text) == text
+
+
+def test_equal_secrets_stay_comparable() -> None:
+    """A sensitive property becomes a hash that equals another side's hash of the same value, and of no other value."""
+    properties = redacted_properties({"ssl.key.password": SECRET, "num.io.threads": "8"})
+    assert properties == {"ssl.key.password": hashed(SECRET), "num.io.threads": "8"}
+    assert hashed(SECRET) == hashed(hashed(SECRET)) != hashed(SECRET + "x")
+    assert hashed(SECRET).startswith("sha256:")
+    assert len(hashed(SECRET)) == len("sha256:") + 12
+
+
+def test_sensitive_is_known_by_the_end_of_the_name() -> None:
+    """Listener and mechanism prefixes do not hide a secret, and settings about secrets are not secrets."""
+    assert is_sensitive("listener.name.a.scram-sha-256.sasl.jaas.config")
+    assert is_sensitive("ssl.keystore.key")
+    assert not is_sensitive("ssl.keystore.location")
+    assert not is_sensitive("password.encoder.key.length")
+
+
+def test_scram_digest_does_not_depend_on_padding() -> None:
+    """The same credential written with and without base64 padding is one; another salt is another."""
+    assert scram_digest("YWI=", "Y2Q=", "ZWY=") == scram_digest("YWI", "Y2Q", "ZWY")
+    assert scram_digest("YWI=", "Y2Q=", "ZWY=") != scram_digest("YWM=", "Y2Q=", "ZWY=")
+
+
+def test_scram_znode_text_keeps_iterations_and_digest() -> None:
+    """What ZooKeeper stores for a user becomes one digest beside the iterations."""
+    text = redacted("salt=YWI=,stored_key=Y2Q=,server_key=ZWY=,iterations=4096")
+    assert text == f"digest={scram_digest('YWI=', 'Y2Q=', 'ZWY=')},iterations=4096"

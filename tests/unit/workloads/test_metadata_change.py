@@ -1,0 +1,137 @@
+"""Streams of metadata changes, and what fills a cluster: pure and seeded."""
+
+import json
+from itertools import islice
+from random import Random
+
+import pytest
+
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.workloads import filling
+from pytest_kmigrate.workloads.filling import FillingPlan
+from pytest_kmigrate.workloads.metadata_change import FAMILIES, MOST_PARTITIONS, MetadataChange, Scope, operations
+from pytest_kmigrate.workloads.metadata_invocation import quota_entity
+
+SCOPE = Scope("changing", (1, 2), 3)
+FORMS = {
+    "create-topic": {"partitions", "replication"},
+    "delete-topic": set(),
+    "add-partitions": {"partitions"},
+    "set-acl": {"binding"},
+    "remove-acl": {"binding"},
+    "set-scram": {"iterations"},
+    "remove-scram": set(),
+}
+
+
+def _stream(seed: int, count: int = 2000, families: tuple[str, ...] = FAMILIES) -> list[MetadataChange]:
+    return list(islice(operations(Random(seed), SCOPE, families), count))
+
+
+def test_the_same_seed_gives_the_same_stream() -> None:
+    """A run can be done again; another seed gives another stream."""
+    assert _stream(7) == _stream(7)
+    assert _stream(7) != _stream(8)
+
+
+def test_every_change_has_the_form_that_checkers_read() -> None:
+    """Keys of ``wanted`` are those of the table, and all of it survives JSON."""
+    for each in _stream(1):
+        assert json.loads(json.dumps(each.wanted)) == each.wanted
+        if each.change == "alter-config":
+            assert each.subject.split(":")[0] in {"topic", "broker"}
+        elif each.change == "set-quota":
+            assert quota_entity(each.subject)
+        else:
+            assert set(each.wanted) == FORMS[each.change], each
+
+
+def test_every_kind_of_change_happens() -> None:
+    """No family is forgotten in a long stream."""
+    assert {each.change for each in _stream(3)} == {*FORMS, "alter-config", "set-quota"}
+
+
+def test_only_the_chosen_families_change() -> None:
+    """Real bugs mask each other, so families can be tried one at a time."""
+    assert {each.change for each in _stream(3, families=("scram",))} == {"set-scram", "remove-scram"}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_topics_are_changed_only_while_they_should_exist(seed: int) -> None:
+    """Topics grow and are deleted after their creation, and no name comes back after its deletion."""
+    partitions: dict[str, int] = {}
+    gone: set[str] = set()
+    for each in _stream(seed):
+        if each.change == "create-topic":
+            assert each.subject not in gone | partitions.keys()
+            partitions[each.subject] = int(str(each.wanted["partitions"]))
+        elif each.change == "add-partitions":
+            more = int(str(each.wanted["partitions"]))
+            assert partitions[each.subject] < more <= MOST_PARTITIONS + 3
+            partitions[each.subject] = more
+        elif each.change == "delete-topic":
+            del partitions[each.subject]
+            gone.add(each.subject)
+        elif each.subject.startswith("topic:"):
+            assert each.subject.removeprefix("topic:") in partitions
+    assert gone
+    assert partitions
+
+
+def test_only_what_was_given_is_taken_back() -> None:
+    """An ACL or a credential is removed at most once after it was set."""
+    given: set[tuple[str, str]] = set()
+    for each in _stream(4):
+        verb, _, what = each.change.partition("-")
+        if what in {"acl", "scram"}:
+            subject = (each.subject, str(each.wanted.get("binding")))
+            assert verb == "set" or subject in given
+            (given.add if verb == "set" else given.remove)(subject)
+
+
+@pytest.mark.parametrize(
+    ("subject", "entity"),
+    [
+        ("user=a", {"user": "a"}),
+        ("user=<default>", {"user": None}),
+        ("client-id=b", {"client-id": "b"}),
+        ("client-id=<default>", {"client-id": None}),
+        ("user=a,client-id=<default>", {"user": "a", "client-id": None}),
+        ("user=CN=al ice,O=x", {"user": "CN=al ice,O=x"}),
+        ("user=CN=al ice,O=x,client-id=b", {"user": "CN=al ice,O=x", "client-id": "b"}),
+        ("ip=127.9.9.9", {"ip": "127.9.9.9"}),
+    ],
+)
+def test_a_quota_s_subject_names_its_entity(subject: str, entity: dict[str, str | None]) -> None:
+    """Names with commas and equals signs, which ZooKeeper encodes, are taken apart rightly."""
+    assert quota_entity(subject) == entity
+
+
+@pytest.mark.parametrize("subject", ["", "a", "users=a", "user="])
+def test_a_subject_that_is_none_is_refused(subject: str) -> None:
+    """A misspelt subject does not become a quota of something else."""
+    with pytest.raises(WrongUseError, match="expected user="):
+        quota_entity(subject)
+
+
+def test_filling_holds_every_family_and_every_kind_of_quota_entity() -> None:
+    """What is not put in cannot get lost: the awkward user, all defaults, both patterns of ACLs."""
+    planned = list(filling.changes(FillingPlan(1, (0, 1))))
+    assert {family for family, _ in planned} == {*filling.FAMILIES} - {"producer-ids"}
+    subjects = {change.subject for _, change in planned}
+    assert {"user=CN=al ice,O=x", "user=<default>", "client-id=<default>", "ip=127.9.9.9"} <= subjects
+    assert {"broker:0", "broker:1", "broker:<default>", "Topic:LITERAL:*", "Topic:PREFIXED:filled"} <= subjects
+
+
+def test_filling_leaves_a_family_out() -> None:
+    """A default broker config ends a controller of 3.5.1, so the rest can be had without it."""
+    chosen = tuple(each for each in filling.FAMILIES if each != "default-broker-config")
+    subjects = [change.subject for _, change in filling.changes(FillingPlan(1, (0,), families=chosen))]
+    assert "broker:<default>" not in subjects
+    assert "broker:0" in subjects
+
+
+def test_an_unknown_family_is_refused() -> None:
+    """A misspelt family is an error, not an empty filling."""
+    with pytest.raises(WrongUseError, match="got topic"):
+        FillingPlan(1, (0,), families=("topic",))

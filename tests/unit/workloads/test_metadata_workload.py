@@ -1,0 +1,104 @@
+"""The metadata workload's thread, with an invoker that plays the cluster."""
+
+import threading
+from collections.abc import Mapping
+
+import pytest
+
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.operations import OperationOutcome
+from pytest_kmigrate.workloads.metadata_change import MetadataChange
+from pytest_kmigrate.workloads.metadata_invocation import Completion
+from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload, RunningMetadata
+
+FAST = MetadataWorkload(per_s=1e6, seed=5)
+
+
+class Notes:
+    """A recorder in memory."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._lock = threading.Lock()
+
+    def record(self, kind: EventKind, node: str | None = None, **data: object) -> Event:
+        """Append one event."""
+        with self._lock:
+            self.events.append(Event(len(self.events), len(self.events), kind, node, data))
+            return self.events[-1]
+
+    def now_ns(self) -> int:
+        """The number of the next event."""
+        return len(self.events)
+
+    def of(self, kind: EventKind) -> list[Mapping[str, object]]:
+        """What the events of one kind say."""
+        return [event.data for event in self.events if event.kind is kind]
+
+
+class Cluster:
+    """Answers every change the same way."""
+
+    def __init__(self, completion: Completion) -> None:
+        self.completion = completion
+        self.changes: list[MetadataChange] = []
+
+    def invoke(self, change: MetadataChange) -> Completion:
+        """Take the change."""
+        self.changes.append(change)
+        return self.completion
+
+
+def test_every_change_is_written_down_as_it_ended() -> None:
+    """One event per change, in the documented form, in the order of the changes."""
+    notes, cluster = Notes(), Cluster(Completion(OperationOutcome.OK))
+    with RunningMetadata(FAST, cluster, notes) as running:
+        running.await_done(20, within_s=10)
+    written = notes.of(EventKind.METADATA_CHANGE)
+    assert [(each["change"], each["subject"], each["wanted"]) for each in written] == [
+        (each.change, each.subject, each.wanted) for each in cluster.changes
+    ]
+    assert all((each["outcome"], each["error"]) == ("ok", "") for each in written)
+    assert all(isinstance(each["began_ns"], int) for each in written)
+
+
+def test_an_indefinite_change_is_not_called_failed() -> None:
+    """The outcome of the invocation is what is written and counted, with its error."""
+    notes, cluster = Notes(), Cluster(Completion(OperationOutcome.INDEFINITE, "_TIMED_OUT"))
+    running = RunningMetadata(MetadataWorkload(per_s=0.001), cluster, notes)
+    running.start()
+    running.stop()
+    (began, *changes, ended) = notes.events
+    assert (began.kind, ended.kind) == (EventKind.WORKLOAD_BEGAN, EventKind.WORKLOAD_ENDED)
+    assert all(change.data["outcome"] == "indefinite" for change in changes)
+    assert ended.data["counts"] == running.counts()
+
+
+def test_stopping_does_not_wait_for_the_next_change() -> None:
+    """A slow rate does not make a slow end: after the stop nothing more is changed."""
+    notes, cluster = Notes(), Cluster(Completion(OperationOutcome.OK))
+    with RunningMetadata(MetadataWorkload(per_s=0.001), cluster, notes) as running:
+        running.await_done(1, within_s=10)
+    assert len(cluster.changes) == 1
+    assert not running._thread.is_alive()
+
+
+def test_our_own_failure_is_in_the_history() -> None:
+    """A defect of the workload makes the run inconclusive instead of silently ending the changes."""
+
+    class Broken:
+        def invoke(self, change: MetadataChange) -> Completion:
+            raise KeyError(change.change)
+
+    notes = Notes()
+    with RunningMetadata(FAST, Broken(), notes) as running:
+        running._thread.join(10)
+    assert "KeyError" in str(notes.of(EventKind.HARNESS_TROUBLE)[0]["error"])
+
+
+@pytest.mark.parametrize("wrong", [{"families": ("topic",)}, {"families": ()}, {"per_s": 0}])
+def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
+    """A workload that would change nothing is a mistake."""
+    with pytest.raises(WrongUseError, match="metadata workload: expected"):
+        MetadataWorkload(**wrong)  # type: ignore[arg-type]

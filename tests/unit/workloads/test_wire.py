@@ -1,0 +1,106 @@
+"""Raw requests, against a socket that plays a broker."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
+from pytest_kmigrate.workloads import raw_admin
+from pytest_kmigrate.workloads.wire import Peer, first_reachable
+
+HEADER = bytes([0, 0, 0, 1, 0])
+"""Correlation id 1 and no tagged fields."""
+NOT_CONTROLLER = bytes([0, 41])
+DELETED = HEADER + bytes(4) + bytes([2, 2]) + b"a" + NOT_CONTROLLER + bytes([0, 0])
+"""DeleteTopics v4: throttle time, one topic called "a", its error, no tagged fields."""
+
+Play = Callable[[socket.socket], None]
+
+
+def _request(connection: socket.socket) -> bytes:
+    length = int.from_bytes(connection.recv(4), "big")
+    received = b""
+    while len(received) < length:
+        received += connection.recv(length)
+    return received
+
+
+@contextmanager
+def _broker(play: Play) -> Iterator[str]:
+    """One connection is taken and played with."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                play(connection)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{server.getsockname()[1]}"
+        finally:
+            thread.join()
+
+
+def test_an_answer_comes_back_with_kafka_s_error_name() -> None:
+    """The request carries key and version, and the answer is read even when it comes in pieces."""
+    requests: list[bytes] = []
+
+    def play(connection: socket.socket) -> None:
+        requests.append(_request(connection))
+        frame = len(DELETED).to_bytes(4, "big") + DELETED
+        for byte in frame:
+            connection.send(bytes([byte]))
+
+    with _broker(play) as address:
+        assert raw_admin.delete_topics_at(address, ["a"]) == {"a": "NOT_CONTROLLER"}
+    assert requests[0][:4] == bytes([0, 20, 0, 4])
+
+
+def test_a_refused_connection_is_definite() -> None:
+    """Nothing was sent, so nothing can have happened: not the error that means "indefinite"."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+    with pytest.raises(ClusterError, match=r"expected a broker at 127.0.0.1") as caught:
+        raw_admin.topics_at(address)
+    assert not isinstance(caught.value, AwaitTimeoutError)
+    with pytest.raises(ClusterError, match="expected a broker to take a connection"):
+        first_reachable([Peer(address)])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"", bytes([0, 0, 0, 99]) + HEADER, bytes([0, 0, 0, 6]) + HEADER + b"\xff"],
+    ids=["none", "cut", "garbage"],
+)
+def test_a_missing_answer_is_indefinite(answer: bytes) -> None:
+    """The request was sent: a closed connection or half an answer does not tell whether it took effect."""
+
+    def play(connection: socket.socket) -> None:
+        _request(connection)
+        connection.sendall(answer)
+
+    with _broker(play) as address, pytest.raises(AwaitTimeoutError, match="DeleteTopicsRequest"):
+        raw_admin.delete_topics_at(address, ["a"])
+
+
+def test_a_silent_broker_is_given_up_in_time() -> None:
+    """A paused broker takes the connection and says nothing: the limit holds, and the outcome is indefinite."""
+    over = threading.Event()
+    with _broker(lambda _connection: bool(over.wait(30)) or None) as address:
+        with pytest.raises(AwaitTimeoutError, match=r"not within 0\.2 s"):
+            raw_admin.topics_at(address, within_s=0.2)
+        over.set()
+
+
+def test_the_first_reachable_broker_is_chosen() -> None:
+    """A dead broker at the head of the list does not keep a request from the others."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        dead = f"127.0.0.1:{server.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        alive = f"127.0.0.1:{server.getsockname()[1]}"
+        assert first_reachable([Peer(dead), Peer(alive)]).address == alive
