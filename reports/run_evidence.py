@@ -12,9 +12,9 @@ from pytest_kmigrate.model.errors import RunFolderError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation, merged
-from pytest_kmigrate.probes.redaction import redacted, shown
 from pytest_kmigrate.recording.reading import read_header, read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.redaction import redacted, shown
 
 _MOST_LOG_BYTES_BEFORE = 65_536
 _MOST_LOG_BYTES_AFTER = 16_384

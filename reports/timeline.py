@@ -23,8 +23,7 @@ _PAGE = """<!doctype html>
 <button type="button" id="earlier">◂ earlier</button><button type="button" id="later">later ▸</button>
 <button type="button" id="whole">whole run</button><span id="range"></span></p>
 <p class="hint">Drag across the picture to look closer; point at anything to be told what it is.</p>
-<div id="chart"><noscript>The picture is drawn by a script; the verdicts above and the events below are complete without it.
-</noscript></div><div id="tip" hidden></div>
+<div id="chart"><noscript>A script draws this picture; the verdicts above and the events below do without.</noscript></div><div id="tip" hidden></div>
 </section>
 <section><details id="events"><summary><h2>Events</h2></summary>{events}</details></section>
 <script type="application/json" id="run">{run}</script><script>{script}</script>
@@ -62,7 +61,11 @@ def drawn(evidence: RunEvidence) -> Mapping[str, object]:
     ]
     shown = [asdict(lane) for lane in every if lane.bands or lane.marks or lane.series]
     plain: Mapping[str, object] = without_secrets(
-        {"end_ms": lanes.ms(evidence.end_ns), "bucket_ms": bucket_ms(evidence), "lanes": [_compact(lane) for lane in shown]}
+        {
+            "end_ms": lanes.ms(evidence.end_ns),
+            "bucket_ms": bucket_ms(evidence),
+            "lanes": [_compact(lane) for lane in shown],
+        }
     )
     return plain
 

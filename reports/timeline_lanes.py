@@ -162,7 +162,8 @@ def _fault_band(evidence: RunEvidence, began: Event) -> Band:
 def controller_lane(evidence: RunEvidence) -> Lane:
     """Which node was the active controller."""
     kind = EventKind.ACTIVE_CONTROLLER
-    return Lane("Active controller", bands=_holding(evidence, kind, "controller", lambda node: node_style(evidence, node)))
+    bands = _holding(evidence, kind, "controller", lambda node: node_style(evidence, node))
+    return Lane("Active controller", bands=bands)
 
 
 def migration_state_lane(evidence: RunEvidence) -> Lane:
@@ -193,9 +194,8 @@ def metadata_lane(evidence: RunEvidence) -> Lane:
         outcome = str(event.data.get("outcome"))
         style, glyph = _CHANGE_STYLES.get(outcome, ("unsure", "?"))
         error = f" {event.data.get('error')}" if event.data.get("error") else ""
-        marks.append(
-            Mark(ms(event.at_ns), style, glyph, f"{event.data.get('change')} {event.data.get('subject')}: {outcome}{error}")
-        )
+        told = f"{event.data.get('change')} {event.data.get('subject')}: {outcome}{error}"
+        marks.append(Mark(ms(event.at_ns), style, glyph, told))
     return Lane("Metadata changes", marks=marks)
 
 
@@ -246,23 +246,31 @@ def _node_lane(evidence: RunEvidence, node: str) -> Lane:
         state = _NODE_EVENTS[event.kind]
         told = {"up": _MODES[mode], "starting": f"starting ({_MODES[mode]})"}.get(state, state)
         style = f"mode-{mode}" if state == "up" else f"{state} mode-{mode}" if state == "starting" else state
-        bands.append(Band(ms(event.at_ns), ms(end_ns), style, told, f"{node}: {told} for {clock(end_ns - event.at_ns)}"))
+        tip = f"{node}: {told} for {clock(end_ns - event.at_ns)}"
+        bands.append(Band(ms(event.at_ns), ms(end_ns), style, told, tip))
     return Lane(node, bands=bands, marks=list(_node_marks(events)), swatch=node_style(evidence, node), group="nodes")
 
 
-_MODES = {"zookeeper": "ZooKeeper mode", "kraft": "KRaft mode", "controller": "KRaft controller", "server": "ZooKeeper server"}
+_MODES = {
+    "zookeeper": "ZooKeeper mode",
+    "kraft": "KRaft mode",
+    "controller": "KRaft controller",
+    "server": "ZooKeeper server",
+}
 
 
 def _mode(started: Event) -> str:
     role = started.data.get("role")
-    return str(started.data.get("mode") or "zookeeper") if role == "broker" else "controller" if role == "controller" else "server"
+    if role == "broker":
+        return str(started.data.get("mode") or "zookeeper")
+    return "controller" if role == "controller" else "server"
 
 
 def _node_marks(events: Iterable[Event]) -> Iterable[Mark]:
     for event in events:
         text = event_text(event)
         if event.kind is EventKind.NODE_DIED:
-            yield Mark(ms(event.at_ns), "bad", "☠", f"{event.node} died unasked\n{text}", f"event-{event.seq}")
+            yield Mark(ms(event.at_ns), "bad", "†", f"{event.node} died unasked\n{text}", f"event-{event.seq}")
         elif event.kind is EventKind.NODE_STOPPED and event.data.get("how") == "killed":
             yield Mark(ms(event.at_ns), "bad", "✖", f"{event.node} was killed\n{text}", f"event-{event.seq}")
         elif event.kind is EventKind.NODE_WIPED:

@@ -3,7 +3,7 @@
 (() => {
   const run = JSON.parse(document.getElementById("run").textContent);
   const chart = document.getElementById("chart"), tip = document.getElementById("tip");
-  const ROW = 20, TALL = 46, GAP = 5, AXIS = 24, RIGHT = 10, NEAR = 7, CHARACTER = 6.3;
+  const ROW = 20, TALL = 58, GAP = 5, AXIS = 24, RIGHT = 10, NEAR = 7, CHARACTER = 6.3;
   let from = 0, to = run.end_ms, moment = null, placed = [], left = 0, width = 0, pressed = null;
 
   const escaped = text => String(text).replace(/[&<>"]/g, c => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
@@ -32,7 +32,7 @@
     let out = "";
     for (let at = Math.ceil(from / step) * step; at <= to; at += step)
       out += `<line class="grid" x1="${x(at)}" x2="${x(at)}" y1="${AXIS}" y2="${bottom}"/>` +
-        `<text class="tick" x="${x(at)}" y="${AXIS - 8}">${at / 1000} s</text>`;
+        `<text class="tick${x(at) - left < 14 ? " start" : ""}" x="${x(at)}" y="${AXIS - 8}">${at / 1000} s</text>`;
     return out;
   }
 
@@ -89,7 +89,7 @@
     for (const spot of placed) {
       const lane = spot.lane, y = isNarrow ? spot.head + 12 : spot.top + 14;
       let most = "";
-      if (lane.series) { const [drawn, peak] = series(spot); body += drawn; most = `peak ${amount(peak)}${lane.unit || ""}`; }
+      if (lane.series) { const [drawn, peak] = series(spot); body += drawn; most = `peak ${amount(peak)}${lane.unit || ""}${lane.is_logarithmic ? ", log scale" : ""}`; }
       const lead = lane.swatch ? 14 : 0;
       if (lane.swatch) labels += `<circle class="${lane.swatch}" cx="5" cy="${y - 4}" r="4.5"/>`;
       labels += `<text class="label" x="${lead}" y="${y}">${escaped(lane.label)}</text>`;

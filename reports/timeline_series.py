@@ -41,7 +41,8 @@ def traffic_lanes(evidence: RunEvidence) -> list[Lane]:
 
 def _throughput(label: str, style: str, operations: Operations, width_ms: int) -> Lane:
     ok = _buckets(operations, OperationOutcome.OK, width_ms)
-    per_s: list[Point] = [(float(bucket * width_ms), round(count * 1000 / width_ms, 1)) for bucket, count in _counted(ok)]
+    to_per_s = 1000 / width_ms
+    per_s: list[Point] = [(float(bucket * width_ms), round(count * to_per_s, 1)) for bucket, count in _counted(ok)]
     marks: list[Mark] = []
     for outcome, mark_style in ((OperationOutcome.FAILED, "bad"), (OperationOutcome.INDEFINITE, "unsure")):
         chosen = operations.where(operations.outcome == outcome)
@@ -62,7 +63,8 @@ def _latency(writes: Operations, width_ms: int) -> Lane:
     which, first, count = np.unique(buckets[order], return_index=True, return_counts=True)
     rank = first + np.ceil(count * 0.99).astype(np.int64) - 1
     slowest = took_ms[order][rank]
-    points: list[Point] = [(float(bucket * width_ms), round(float(p99), 1)) for bucket, p99 in zip(which, slowest, strict=True)]
+    pairs = zip(which.tolist(), slowest.tolist(), strict=True)
+    points: list[Point] = [(float(bucket * width_ms), round(p99, 1)) for bucket, p99 in pairs]
     return Lane("Write latency p99", series=[Series("p99", "s3", "bars", points)], unit=" ms", is_logarithmic=True)
 
 

@@ -11,7 +11,7 @@ from pytest_kmigrate.model.verdict import Outcome, Violation
 from pytest_kmigrate.reports.run_evidence import JudgedCheck, LogSlice, RunEvidence, event_text, without_secrets
 from pytest_kmigrate.reports.timeline_lanes import clock, ms
 
-SIGNS = {Outcome.VIOLATES: "✖", Outcome.INCONCLUSIVE: "?", Outcome.CONFORMS: "✓", Outcome.NOT_APPLICABLE: "–"}
+SIGNS = {Outcome.VIOLATES: "✖", Outcome.INCONCLUSIVE: "?", Outcome.CONFORMS: "✓", Outcome.NOT_APPLICABLE: "-"}
 """An outcome is never told by colour alone."""
 
 _LOG_LINES_BEFORE = 30
@@ -96,7 +96,7 @@ def _violation(evidence: RunEvidence, name: str, violation: Violation, slices: "
     at_ns = evidence.moment_of(violation)
     rows = [("expected", _text(violation.expected)), ("observed", _text(violation.observed))]
     if at_ns is not None:
-        jump = f'<button type="button" data-jump="{ms(at_ns)}">{_text(when(evidence, at_ns))} – show on the timeline</button>'
+        jump = f'<button type="button" data-jump="{ms(at_ns)}">{_text(when(evidence, at_ns))}: show on the timeline</button>'
         rows.append(("when", jump))
     if violation.evidence:
         rows.append(("evidence", ", ".join(_evidence(evidence, each) for each in violation.evidence)))
@@ -117,7 +117,8 @@ def when(evidence: RunEvidence, at_ns: int) -> str:
     parts += [f"in {phase.data.get('phase')}"] if phase else []
     edge = _last(evidence, at_ns, EventKind.FAULT_BEGAN, EventKind.FAULT_HEALED)
     if edge:
-        names = {event.data.get("fault_id"): event.data.get("fault") for event in evidence.history.of(EventKind.FAULT_BEGAN)}
+        begun = evidence.history.of(EventKind.FAULT_BEGAN)
+        names = {event.data.get("fault_id"): event.data.get("fault") for event in begun}
         verb = "began" if edge.kind is EventKind.FAULT_BEGAN else "was healed"
         parts.append(f"{clock(at_ns - edge.at_ns)} after {names.get(edge.data.get('fault_id'), 'a fault')} {verb}")
     return ", ".join(parts)

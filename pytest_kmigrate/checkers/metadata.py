@@ -12,12 +12,16 @@ from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import FAMILIES, MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
+from pytest_kmigrate.redaction import HIDDEN
 
 PARTITION_FIELDS = ("replicas", "isr", "leader", "leader_epoch", "adding", "removing")
 """What is compared of a partition unless told otherwise. Not ``partition_epoch``: each side counts its own writes."""
 
 _UNORDERED = frozenset({"isr", "adding", "removing"})
 """Partition fields that are sets by their meaning; the order of ``replicas`` names the preferred leader."""
+
+_FIELDS_MAY_LACK = frozenset({"partitions", "scram"})
+"""Families whose entries have fields that one source cannot know: clients see no leader epoch and no credential."""
 
 _EMPTY_MEANS_ABSENT = frozenset({"configs", "acls", "quotas"})
 """Families in which an entity without any value is the same as none."""
@@ -52,7 +56,7 @@ def metadata_equivalent(
         return inconclusive(name, Kind.VACUOUS, f"{left} and {right} hold nothing to compare", **facts)
     found = []
     for family, (ours, theirs) in entries.items():
-        fields = tuple(partition_fields) if family == "partitions" else None
+        fields = _compared_fields(family, (ours, theirs), partition_fields)
         found += _differences(history, (left, right), family, (ours, theirs), fields)
     text = ", ".join(f"{family} {size}" for family, size in sizes.items() if size)
     if found:
@@ -122,12 +126,26 @@ def _entries(image: MetadataImage, family: str) -> Mapping[str, object]:
     return entries
 
 
+def _compared_fields(
+    family: str, entries: tuple[Mapping[str, object], Mapping[str, object]], partition_fields: Sequence[str]
+) -> tuple[str, ...] | None:
+    """The fields both sides know in some entry; None: every entry is compared whole."""
+    if family not in _FIELDS_MAY_LACK:
+        return None
+    ours, theirs = (
+        {field for value in side.values() if isinstance(value, Mapping) for field in value} for side in entries
+    )
+    wanted = partition_fields if family == "partitions" else sorted(ours | theirs)
+    return tuple(field for field in wanted if field in ours and field in theirs)
+
+
 def _fields_facts(
     entries: Mapping[str, tuple[Mapping[str, object], Mapping[str, object]]], fields: Sequence[str]
 ) -> dict[str, object]:
     sides = entries.get("partitions", ({}, {}))
     present = {field for side in sides for value in side.values() if isinstance(value, Mapping) for field in value}
-    return {"partition_fields": list(fields), "partition_fields_not_compared": sorted(present - set(fields))}
+    compared = _compared_fields("partitions", sides, fields) or ()
+    return {"partition_fields": list(compared), "partition_fields_not_compared": sorted(present - set(compared))}
 
 
 def _differences(
@@ -158,10 +176,17 @@ def _differences(
 def _parts(one: object, other: object, fields: tuple[str, ...] | None) -> list[tuple[str, object, object]]:
     """The unequal parts of two entries: field by field where both have fields, else the whole."""
     if not isinstance(one, Mapping) or not isinstance(other, Mapping):
-        return [] if _plain("", one) == _plain("", other) else [("", one, other)]
+        return [] if _equal("", one, other) else [("", one, other)]
     keys = fields if fields is not None else sorted(one.keys() | other.keys())
     parts = [(key, one.get(key), other.get(key)) for key in keys]
-    return [(key, mine, its) for key, mine, its in parts if _plain(key, mine) != _plain(key, its)]
+    return [(key, mine, its) for key, mine, its in parts if not _equal(key, mine, its)]
+
+
+def _equal(field: str, one: object, other: object) -> bool:
+    """A secret that a broker does not tell may be any: that it is set is all there is to compare."""
+    if HIDDEN in (one, other):
+        return one is not None and other is not None
+    return _plain(field, one) == _plain(field, other)
 
 
 def _plain(field: str, value: object) -> object:

@@ -27,7 +27,7 @@ from confluent_kafka.admin import (
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.probes import image_spelling as spelling
-from pytest_kmigrate.probes.redaction import HIDDEN, shown
+from pytest_kmigrate.redaction import HIDDEN, shown
 
 _METADATA_WITHIN_S = 9.0
 _ATTEMPT_S = 2.0

@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_kmigrate.model.errors import ClusterError, DistributionError
 from pytest_kmigrate.probes.metadata_replay import Record, image_from_records
-from pytest_kmigrate.probes.redaction import redacted, scram_digest, shown
+from pytest_kmigrate.redaction import redacted, scram_digest, shown
 
 __all__ = ["Record", "decoded", "image_from_records", "parsed", "redacted_record"]
 

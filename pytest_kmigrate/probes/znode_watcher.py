@@ -9,7 +9,7 @@ from kazoo.interfaces import IAsyncResult
 from kazoo.protocol.states import WatchedEvent, ZnodeStat
 
 from pytest_kmigrate.model.history import ZnodeChange
-from pytest_kmigrate.probes.redaction import redacted
+from pytest_kmigrate.redaction import redacted
 
 WATCHED = (
     "/controller",

@@ -48,7 +48,7 @@ def test_killed_download_then_two_at_once(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_archive_is_used_beside_an_agent() -> None:
-    """With Jolokia loaded the JVM takes nearly all classes from the archive; -Xshare:on would refuse an unusable one."""
+    """With Jolokia loaded the JVM takes most classes from the archive; -Xshare:on refuses an unusable one."""
     distribution = resolve("3.9.1", progress=print)
     agent = f"-javaagent:{jolokia_jar(print)}=host=127.255.0.9,port=0,discoveryEnabled=false"
     flags = [*JVM_FLAGS, "-Xshare:on", f"-XX:SharedArchiveFile={distribution.cds_archive}", "-Xlog:class+load", agent]

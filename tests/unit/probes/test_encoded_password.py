@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_kmigrate.probes.encoded_password import decoded_password, is_encoded
-from pytest_kmigrate.probes.redaction import hashed
+from pytest_kmigrate.redaction import hashed
 from pytest_kmigrate.probes.znodes import image_from_znodes
 
 ENCODED = (

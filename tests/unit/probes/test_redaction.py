@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pytest_kmigrate.probes.redaction import hashed, is_sensitive, redacted, redacted_properties, scram_digest
+from pytest_kmigrate.redaction import hashed, is_sensitive, redacted, redacted_properties, scram_digest
 
 SECRET = "hunter2-XyZ"
 JAAS = f'org.apache.kafka.common.security.scram.ScramLoginModule required username="bob" password="{SECRET}";'

@@ -109,4 +109,5 @@ def test_the_connection_cannot_weaken_what_the_checks_rely_on() -> None:
     assert (produced["acks"], produced["enable.idempotence"]) == ("all", True)
     consumed, read = consumer_properties(settings, 2), reader_properties(settings, 3)
     assert (consumed["isolation.level"], consumed["enable.auto.commit"]) == ("read_committed", False)
+    assert consumed["group.instance.id"] == consumed["client.id"] == "clients-consumer-2"
     assert (read["isolation.level"], read["enable.partition.eof"]) == ("read_committed", True)
