@@ -6,6 +6,7 @@ import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from allure_commons.logger import AllureFileLogger
 from allure_commons.model2 import Attachment, Label, Link, Parameter, Status, StatusDetails, TestResult, TestStepResult
@@ -16,6 +17,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.run_evidence import JudgedCheck, RunEvidence, without_secrets
 from pytest_kmigrate.reports.timeline_lanes import Band, clock, fault_lane, step_lane
+from pytest_kmigrate.reports.timeline_verdicts import when
 
 _STATUSES = {
     Outcome.CONFORMS: Status.PASSED,
@@ -39,7 +41,7 @@ _JSON, _JSON_LINES, _TEXT, _HTML = "application/json", "application/x-ndjson", "
 
 def write_allure_results(evidence: RunEvidence) -> None:
     """(Re)write ``allure-results/``: one result with its attachments, the environment and the categories."""
-    logger = AllureFileLogger(str(evidence.folder.allure), clean=True)
+    logger: Any = AllureFileLogger(str(evidence.folder.allure), clean=True)  # type: ignore[no-untyped-call]
     run_uuid = str(uuid.uuid5(uuid.NAMESPACE_URL, f"kmigrate:{evidence.history.header.run_id}"))
     result = _result(evidence, run_uuid)
     for name, media_type, body in _attached(evidence):
@@ -98,8 +100,9 @@ def _details(evidence: RunEvidence) -> StatusDetails | None:
     told = [_told(check, evidence) for check in evidence.checks if check.verdict.outcome is evidence.outcome]
     again = evidence.history.header.extra.get("reproduce")
     lines = [*told, *evidence.notices, *([f"again: {again}"] if again else [])]
-    bugs = {bug for check in evidence.checks for bug in check.known_bugs}
-    return StatusDetails(message=without_secrets("\n".join(lines)), known=True if bugs else None)
+    red = [check for check in evidence.checks if check.verdict.outcome is Outcome.VIOLATES]
+    is_known = bool(red) and all(check.known_bugs for check in red)
+    return StatusDetails(message=without_secrets("\n".join(lines)), known=is_known or None)
 
 
 def _told(check: JudgedCheck, evidence: RunEvidence) -> str:
@@ -111,7 +114,7 @@ def _told(check: JudgedCheck, evidence: RunEvidence) -> str:
     for violation in verdict.violations:
         lines += [f"  expected: {violation.expected}", f"  observed: {violation.observed}"]
         at_ns = evidence.moment_of(violation)
-        lines += [f"  when: {clock(at_ns)}"] if at_ns is not None else []
+        lines += [f"  when: {when(evidence, at_ns)}"] if at_ns is not None else []
         lines += [f"  evidence: {', '.join(violation.evidence)}"] if violation.evidence else []
     if verdict.count > len(verdict.violations):
         lines.append(f"  {verdict.count} in all")
@@ -207,9 +210,10 @@ def _line_without_secrets(line: str) -> str:
 
 def _log(evidence: RunEvidence, node: str) -> str:
     """A node's log up to each of the first violations; without a violation, up to the end of the run."""
-    moments = sorted({at_ns for each in evidence.violations if (at_ns := evidence.moment_of(each)) is not None})
+    known = sorted({at_ns for each in evidence.violations if (at_ns := evidence.moment_of(each)) is not None})
+    moments: list[int | None] = [*known[:_MOST_LOG_MOMENTS]] or [None]
     parts = []
-    for at_ns in moments[:_MOST_LOG_MOMENTS] or [None]:
+    for at_ns in moments:
         piece = evidence.log_slice(node, at_ns, _LOG_LINES, _LOG_LINES // 10)
         if piece is not None:
             upto = "the end of the run" if at_ns is None else clock(at_ns)
@@ -238,7 +242,7 @@ def categories() -> list[dict[str, object]]:
         {
             "name": f"{bug.id}: {bug.symptom}",
             "matchedStatuses": [Status.FAILED],
-            "messageRegex": rf"[\s\S]*{_KNOWN_AS}(?:[^\n]*[ ,])?{re.escape(bug.id)}(?:,|\s|$)[\s\S]*",
+            "messageRegex": rf"[\s\S]*{_KNOWN_AS}(?:[^\n]*, )?{bug.id}(?:,|\s|$)[\s\S]*",
         }
         for bug in all_known_bugs()
     ]

@@ -19,7 +19,7 @@ WORDS = {
 }
 
 _DOT_PX = 15
-_DOTS_PER_LINE = 15
+_DOTS_PER_LINE = 12
 _BAR_PX = 90
 
 # One shape per outcome, so that nothing depends on telling colours apart; drawn around 0, 0.

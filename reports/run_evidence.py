@@ -17,6 +17,8 @@ from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.redaction import redacted, shown
 
 _MOST_LOG_BYTES_BEFORE = 65_536
+_LONG_LINE_BYTES = 600
+"""Log lines are shorter on average; a window of that many bytes per line holds the lines asked for."""
 _MOST_LOG_BYTES_AFTER = 16_384
 _LONGEST_LINE = 400
 _EVENT_NAME = re.compile(r"event (\d+)\Z")
@@ -189,17 +191,17 @@ def _offsets(history: Path) -> list[LogOffsets]:
 
 def _sliced(node: str, log: Path, moment: int, end: int, lines: tuple[int, int]) -> LogSlice:
     """Redact a window as a whole, then cut it: a secret of several lines may lie across the moment."""
-    first = max(0, moment - _MOST_LOG_BYTES_BEFORE)
+    first = max(0, moment - min(_MOST_LOG_BYTES_BEFORE, lines[0] * _LONG_LINE_BYTES))
     with log.open("rb") as file:
         file.seek(first)
         earlier = file.read(moment - first)
-        if not earlier.endswith(b"\n"):
+        if earlier and not earlier.endswith(b"\n"):
             earlier += file.readline()
         later = file.read(max(0, min(end, moment + _MOST_LOG_BYTES_AFTER) - file.tell()))
     if first:
         earlier = earlier.partition(b"\n")[2]
     every = _lines_without_secrets(earlier + later[: later.rfind(b"\n") + 1])
-    so_far = len(_lines_without_secrets(earlier))
+    so_far = len(_lines_without_secrets(earlier)) if later else len(every)
     return LogSlice(node, tuple(every[max(0, so_far - lines[0]) : so_far]), tuple(every[so_far : so_far + lines[1]]))
 
 

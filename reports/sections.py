@@ -275,7 +275,7 @@ def _median_and_p90(row: Row) -> str:
     if row["duration_median_ms"] is None:
         return ""
     median, p90 = duration(row["duration_median_ms"]), duration(row["duration_p90_ms"])
-    return f'<span>{median} <span class="soft small">{p90}</span></span>'
+    return f'<span>{median}<br><span class="soft small">{p90}</span></span>'
 
 
 def _time(ms: object) -> Cell:

@@ -94,12 +94,12 @@ def attention(tests: list[Row], bugs: list[Row], attempts: list[Row]) -> list[Ro
     """What needs a human, most urgent first: one row with level, title, detail and the test or bug it is about.
 
     A violation that a known Kafka bug explains is told once, as that bug; unexplained ones come before it, because
-    nobody knows yet what they are.
+    nobody knows yet what they are. SAFETY comes before all else, known or not.
     """
     levels = ("SAFETY", "VIOLATES", "BUG", "FLAKY", "VARIES", "INCONCLUSIVE")
     rows = [_about_test(test, attempts) for test in tests if test["standing"] in levels[:-1]]
     told = [row for row in rows if row is not None] + [_about_bug(bug) for bug in bugs]
-    told.sort(key=lambda row: (levels.index(str(row["level"])), str(row["title"])))
+    told.sort(key=lambda row: (not row.pop("is_safety"), levels.index(str(row["level"])), str(row["title"])))
     return told + _about_no_answers(attempts)
 
 
@@ -111,7 +111,8 @@ def _about_test(test: Row, attempts: list[Row]) -> Row | None:
         return None
     unexplained = [attempt for attempt in red if not attempt["known_bugs"]]
     condition = f"Kafka {test['kafka']} · {test['topology']}"
-    return _concern(standing, test["test_id"], condition, _counts_sentence(test), (unexplained or red)[-1])
+    concern = _concern(standing, test["test_id"], condition, _counts_sentence(test), (unexplained or red)[-1])
+    return {**concern, "is_safety": standing == "SAFETY"}
 
 
 def _about_no_answers(attempts: list[Row]) -> list[Row]:
@@ -141,15 +142,17 @@ def _concern(level: str, title: object, condition: str, detail: str, example: Ro
 
 def _about_bug(bug: Row) -> Row:
     checks = ", ".join(str(each) for each in _listed(bug["checks"]))
+    is_safety = "SAFETY" in _listed(bug["kinds"])
     return {
         "level": "BUG",
         "title": bug["bug"],
         "condition": f"Kafka {bug['kafka']}",
-        "detail": f"seen in {bug['runs']} run{'s' * (bug['runs'] != 1)} by {checks}",
+        "detail": f"seen in {bug['runs']} run{'s' * (bug['runs'] != 1)} by {checks}{', breaks SAFETY' * is_safety}",
         "example": bug["example"],
         "check": "",
         "timeline": None,
         "reproduce": None,
+        "is_safety": is_safety,
     }
 
 

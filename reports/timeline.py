@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_kmigrate.reports import timeline_lanes as lanes
 from pytest_kmigrate.reports.run_evidence import RunEvidence, without_secrets
-from pytest_kmigrate.reports.timeline_series import bucket_ms, metric_lanes, traffic_lanes
+from pytest_kmigrate.reports.timeline_series import bucket_ms, metadata_lane, metric_lanes, traffic_lanes
 from pytest_kmigrate.reports.timeline_verdicts import event_table, header, verdict_list
 
 _FOLDER = Path(__file__).parent
@@ -23,7 +23,8 @@ _PAGE = """<!doctype html>
 <button type="button" id="earlier">◂ earlier</button><button type="button" id="later">later ▸</button>
 <button type="button" id="whole">whole run</button><span id="range"></span></p>
 <p class="hint">Drag across the picture to look closer; point at anything to be told what it is.</p>
-<div id="chart"><noscript>A script draws this picture; the verdicts above and the events below do without.</noscript></div><div id="tip" hidden></div>
+<div id="chart"><noscript>A script draws this picture; the verdicts above and the events below do without.</noscript>
+</div><div id="tip" hidden></div>
 </section>
 <section><details id="events"><summary><h2>Events</h2></summary>{events}</details></section>
 <script type="application/json" id="run">{run}</script><script>{script}</script>
@@ -52,7 +53,7 @@ def drawn(evidence: RunEvidence) -> Mapping[str, object]:
         lanes.step_lane(evidence),
         lanes.fault_lane(evidence),
         *traffic_lanes(evidence),
-        lanes.metadata_lane(evidence),
+        metadata_lane(evidence),
         lanes.controller_lane(evidence),
         lanes.migration_state_lane(evidence),
         *lanes.node_lanes(evidence),

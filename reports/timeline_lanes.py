@@ -1,4 +1,4 @@
-"""Lanes of the timeline that are made of events: phases, steps, faults, controllers, metadata changes, nodes."""
+"""Lanes of the timeline that are made of events: phases, steps, faults, controllers, nodes, notes."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -182,21 +182,6 @@ def _holding(evidence: RunEvidence, kind: EventKind, key: str, style: Callable[[
         for event, end_ns in zip(events, ends, strict=False)
         if (value := str(event.data.get(key) or ""))
     ]
-
-
-_CHANGE_STYLES = {"ok": ("good", "|"), "failed": ("bad", "✖"), "indefinite": ("unsure", "?")}
-
-
-def metadata_lane(evidence: RunEvidence) -> Lane:
-    """A tick per metadata change: acknowledged, failed, or without an answer."""
-    marks = []
-    for event in evidence.history.of(EventKind.METADATA_CHANGE):
-        outcome = str(event.data.get("outcome"))
-        style, glyph = _CHANGE_STYLES.get(outcome, ("unsure", "?"))
-        error = f" {event.data.get('error')}" if event.data.get("error") else ""
-        told = f"{event.data.get('change')} {event.data.get('subject')}: {outcome}{error}"
-        marks.append(Mark(ms(event.at_ns), style, glyph, told))
-    return Lane("Metadata changes", marks=marks)
 
 
 _NOTED = {

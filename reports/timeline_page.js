@@ -40,17 +40,26 @@
     const begin = Math.max(b.begin_ms || 0, from), end = Math.min(b.end_ms || 0, to);
     if (end < begin || (b.begin_ms || 0) > to || (b.end_ms || 0) < from) return "";
     const w = Math.max(1.5, x(end) - x(begin) - 1), y = spot.top + (b.row || 0) * ROW;
-    const text = fitting(b.text || "", w - 8);
+    // A bar shorter than its name is named beside it, as far as the next bar of its row.
+    const row = (spot.lane.bands || []).filter(each => (each.row || 0) === (b.row || 0) && (each.begin_ms || 0) >= (b.end_ms || 0));
+    const room = spot.lane.shades ? Math.min(x(to), ...row.map(each => x(each.begin_ms))) - x(end) : 0;
+    const beside = w - 8 < (b.text || "").length * CHARACTER && room > w ? w : 0;
+    const text = fitting(b.text || "", beside ? room - 8 : w - 8);
     return `<rect class="${b.style}" x="${x(begin)}" y="${y + 1}" width="${w}" height="${ROW - 2}" rx="2"/>` +
-      (text && `<text class="in ${b.style}" x="${x(begin) + 4}" y="${y + 14}">${escaped(text)}</text>`);
+      (text && `<text class="in ${b.style}" x="${x(begin) + beside + 4}" y="${y + 14}">${escaped(text)}</text>`);
   }
 
-  function mark(m, spot) {
+  function mark(m, spot, isDense) {
     const at = m.at_ms || 0;
-    if (at < from || at > to) return "";
-    if (m.glyph === "|") return `<line class="mark ${m.style}" x1="${x(at)}" x2="${x(at)}" y1="${spot.top + 4}" y2="${spot.top + 16}"/>`;
+    if (m.glyph === "|" || isDense) return `<line class="mark ${m.style}" x1="${x(at)}" x2="${x(at)}" y1="${spot.top + 4}" y2="${spot.top + 16}"/>`;
     const y = spot.top + (spot.lane.series ? 11 : 15);
     return `<text class="mark ${m.style}" x="${x(at)}" y="${y}">${m.glyph}</text>`;
+  }
+
+  function marks(spot) {
+    const seen = (spot.lane.marks || []).filter(m => (m.at_ms || 0) >= from && (m.at_ms || 0) <= to);
+    const isDense = seen.length * 12 > width - left;
+    return seen.map(m => mark(m, spot, isDense)).join("");
   }
 
   const valueAt = (points, at) => { let v = null; for (const p of points) { if (p[0] > at) break; v = p[1]; } return v; };
@@ -94,7 +103,7 @@
       if (lane.swatch) labels += `<circle class="${lane.swatch}" cx="5" cy="${y - 4}" r="4.5"/>`;
       labels += `<text class="label" x="${lead}" y="${y}">${escaped(lane.label)}</text>`;
       if (most) labels += isNarrow ? `<text class="tick end" x="${width - RIGHT}" y="${y}">${most}</text>` : `<text class="tick start" x="0" y="${y + 15}">${most}</text>`;
-      body += (lane.bands || []).map(b => band(b, spot)).join("") + (lane.marks || []).map(m => mark(m, spot)).join("");
+      body += (lane.bands || []).map(b => band(b, spot)).join("") + marks(spot);
       if (lane.shades) for (const b of lane.bands || [])
         shades += `<rect class="shade" x="${x(b.begin_ms || 0)}" y="${AXIS}" width="${Math.max(1, x(b.end_ms) - x(b.begin_ms || 0))}" height="${bottom - AXIS}"/>`;
     }
@@ -182,6 +191,11 @@
     show(moment - 10000, moment + 10000);
     document.getElementById("picture").scrollIntoView({ block: "start" });
   });
+  document.addEventListener("toggle", event => {
+    // What matters in a log is next to the moment, at its end.
+    const log = event.target.querySelector(":scope > pre");
+    if (log) log.scrollTop = log.scrollHeight;
+  }, true);
   addEventListener("resize", draw);
   draw();
 })();

@@ -1,10 +1,11 @@
-"""Lanes of the timeline that are made of numbers: throughput, latency and metrics."""
+"""Lanes of the timeline that are made of many: operations and metadata changes by bucket, and metrics."""
 
 from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import Sample
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 from pytest_kmigrate.reports.run_evidence import RunEvidence
@@ -66,6 +67,30 @@ def _latency(writes: Operations, width_ms: int) -> Lane:
     pairs = zip(which.tolist(), slowest.tolist(), strict=True)
     points: list[Point] = [(float(bucket * width_ms), round(p99, 1)) for bucket, p99 in pairs]
     return Lane("Write latency p99", series=[Series("p99", "s3", "bars", points)], unit=" ms", is_logarithmic=True)
+
+
+_CHANGE_STYLES = {"ok": ("good", "|"), "failed": ("bad", "✖"), "indefinite": ("unsure", "?")}
+_MOST_CHANGES_TOLD = 4
+
+
+def metadata_lane(evidence: RunEvidence) -> Lane:
+    """Metadata changes that were acknowledged, failed, or got no answer; those within one bucket share a mark."""
+    width_ms = bucket_ms(evidence)
+    together: dict[tuple[int, str], list[Event]] = {}
+    for event in evidence.history.of(EventKind.METADATA_CHANGE):
+        together.setdefault((event.at_ns // (width_ms * MS), str(event.data.get("outcome"))), []).append(event)
+    marks = []
+    for (_, outcome), events in together.items():
+        style, glyph = _CHANGE_STYLES.get(outcome, ("unsure", "?"))
+        told = [_change(event) for event in events[:_MOST_CHANGES_TOLD]]
+        told += [f"and {len(events) - len(told)} more"] if len(events) > len(told) else []
+        marks.append(Mark(ms(events[0].at_ns), style, glyph, "\n".join(told)))
+    return Lane("Metadata changes", marks=marks)
+
+
+def _change(event: Event) -> str:
+    error = f" {event.data.get('error')}" if event.data.get("error") else ""
+    return f"{event.data.get('change')} {event.data.get('subject')}: {event.data.get('outcome')}{error}"
 
 
 def metric_lanes(evidence: RunEvidence) -> list[Lane]:

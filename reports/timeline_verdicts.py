@@ -77,8 +77,8 @@ def verdict_list(evidence: RunEvidence) -> str:
 def _verdict(evidence: RunEvidence, number: int, check: JudgedCheck, slices: "_Slices") -> str:
     verdict = check.verdict
     kind = f' <span class="kind">{verdict.kind.value.lower()}</span>' if verdict.kind else ""
-    head = f"{badge(verdict.outcome)} <b>{_text(verdict.check)}</b>{kind} <span>{_text(verdict.summary)}</span>"
-    parts = [f'<div class="verdict {verdict.outcome.name.lower()}"><p>{head}</p>']
+    told = f"<b>{_text(verdict.check)}</b>{kind} <span>{_text(verdict.summary)}</span>"
+    parts = [f'<div class="verdict"><div class="head">{badge(verdict.outcome)}<p>{told}</p></div>']
     parts += [f'<p class="bug">{_known(bug)}</p>' for bug in check.known_bugs]
     for position, violation in enumerate(verdict.violations):
         parts.append(_violation(evidence, f"violation-{number}-{position}", violation, slices))
@@ -96,8 +96,8 @@ def _violation(evidence: RunEvidence, name: str, violation: Violation, slices: "
     at_ns = evidence.moment_of(violation)
     rows = [("expected", _text(violation.expected)), ("observed", _text(violation.observed))]
     if at_ns is not None:
-        jump = f'<button type="button" data-jump="{ms(at_ns)}">{_text(when(evidence, at_ns))}: show on the timeline</button>'
-        rows.append(("when", jump))
+        told = f"{_text(when(evidence, at_ns))}: show on the timeline"
+        rows.append(("when", f'<button type="button" data-jump="{ms(at_ns)}">{told}</button>'))
     if violation.evidence:
         rows.append(("evidence", ", ".join(_evidence(evidence, each) for each in violation.evidence)))
     table = "".join(f"<div><dt>{key}</dt><dd>{value}</dd></div>" for key, value in rows)

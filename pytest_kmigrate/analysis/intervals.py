@@ -17,5 +17,6 @@ def wilson_95(successes: Column, trials: Column) -> tuple[Column, Column]:
     square = Z_95 * Z_95
     middle = (rate + square / (2 * n)) / (1 + square / n)
     half = (Z_95 / (1 + square / n)) * F.sqrt(rate * (1 - rate) / n + square / (4 * n * n))
-    # Rounding could carry an end just past the possible.
-    return F.greatest(middle - half, F.lit(0.0)), F.least(middle + half, F.lit(1.0))
+    # Rounding could carry an end just past the possible; greatest and least would turn "no trial" into 0 and 1.
+    low, high = F.greatest(middle - half, F.lit(0.0)), F.least(middle + half, F.lit(1.0))
+    return F.when(trials > 0, low), F.when(trials > 0, high)

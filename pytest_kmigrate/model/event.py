@@ -58,7 +58,7 @@ class Recorder(Protocol):
         """Everything recorded so far."""
         ...
 
-    def record(self, kind: EventKind, node: str | None = None, **data: object) -> Event:
+    def record(self, kind: EventKind, node: str | None = None, /, **data: object) -> Event:
         """Append one event; it is on disk when this returns."""
         ...
 

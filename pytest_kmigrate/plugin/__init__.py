@@ -1,5 +1,12 @@
 """What pytest calls: options, markers, fixtures, outcomes. Glue, no logic."""
 
+from pytest_kmigrate.fixtures.brokers import (
+    admin_of,
+    broker_in_migration_mode,
+    controller_is_not,
+    pending_deletions,
+    zookeeper,
+)
 from pytest_kmigrate.fixtures.judging import verify_clients
 from pytest_kmigrate.plugin.fixtures import (
     cluster,
@@ -23,6 +30,11 @@ from pytest_kmigrate.plugin.hooks import (
 )
 
 __all__ = [
+    "admin_of",
+    "broker_in_migration_mode",
+    "controller_is_not",
+    "pending_deletions",
+    "zookeeper",
     "cluster",
     "expect",
     "inject",

@@ -93,7 +93,7 @@ def read_operations(folder: Path) -> Operations:
     parts = sorted(folder.glob("[!.]*-*.parquet"), key=lambda part: (_client(part), _sequence(part)))
     if not parts:
         return no_operations()
-    table = pa.concat_tables([_read_part(part) for part in parts]).unify_dictionaries().combine_chunks()
+    table = pa.concat_tables([_read_part(part) for part in parts]).combine_chunks()
     return Operations(**{name: _as_numpy(table.column(name), kind) for name, kind in COLUMNS.items()})
 
 

@@ -38,7 +38,7 @@ class RunRecorder:
         """Nanoseconds since the run began."""
         return time.monotonic_ns() - self.start_ns
 
-    def record(self, kind: EventKind, node: str | None = None, **data: object) -> Event:
+    def record(self, kind: EventKind, node: str | None = None, /, **data: object) -> Event:
         """Append one event; it is with the operating system when this returns."""
         with self._lock:
             event = Event(self._seq, self.now_ns(), kind, node, data)

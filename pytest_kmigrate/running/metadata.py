@@ -66,6 +66,10 @@ class Metadata:
             running, self._running = self._running, None
             running.stop()
 
+    def seen(self, side: str) -> MetadataImage:
+        """One side's image now (log, zookeeper, brokers), to look at; nothing is recorded."""
+        return self._sources.sides()[side]()
+
     def image(self, label: str, side: str) -> str:
         """Take one side's image now (log, zookeeper, brokers); returns its label."""
         name = f"{label}-{side}"

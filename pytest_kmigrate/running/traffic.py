@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Self
 
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions
+
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
@@ -14,6 +17,7 @@ from pytest_kmigrate.workloads.client_workload import RunningClients, create_top
 
 _FINAL_READ_WITHIN_S = 60
 _PER_S = 500
+_ADMIN_WITHIN_S = 30
 
 
 class Traffic:
@@ -36,7 +40,7 @@ class Traffic:
         if self._clients is not None:
             return
         workload = workload or self._default()
-        connection = {"bootstrap.servers": self._cluster.bootstrap_servers(), **self._cluster.client_security}
+        connection = self._connection()
         create_topics(workload, connection)
         settings = ClientsSettings(
             workload, connection, str(self._recorder.folder.operations), self._recorder.start_ns
@@ -57,6 +61,11 @@ class Traffic:
         assert self._clients is not None, "the workload has not been started"
         self._clients.await_more_acked(count, within_s)
 
+    def add_partitions(self, topic: str, total: int) -> None:
+        """Let one of the workload's topics have so many partitions; its clients use them as they learn of them."""
+        admin = AdminClient(self._connection())
+        admin.create_partitions([NewPartitions(topic, total)])[topic].result(_ADMIN_WITHIN_S)
+
     def finish(self) -> None:
         """Stop sending, read everything back with a fresh client, stop the clients; nothing when none was started."""
         if self._clients is None:
@@ -66,8 +75,11 @@ class Traffic:
         records = clients.final_read(_FINAL_READ_WITHIN_S)
         counts = clients.stop()
         self._recorder.record(
-            EventKind.WORKLOAD_ENDED, workload=clients.settings.workload.name, final_read=records, **counts
+            EventKind.WORKLOAD_ENDED, workload=clients.settings.workload.name, final_read=records, **dict(counts)
         )
+
+    def _connection(self) -> dict[str, str]:
+        return {"bootstrap.servers": self._cluster.bootstrap_servers(), **self._cluster.client_security}
 
     def _default(self) -> ClientWorkload:
         """A rate that two cores carry beside seven JVMs, and as many copies as there are brokers for."""

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from pytest_kmigrate.model.errors import ClusterError, NodeDiedError
+from pytest_kmigrate.model.errors import ClusterError, NodeDiedError, WrongUseError
 from pytest_kmigrate.waiting import NotYet, until
 from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
 from pytest_kmigrate.workloads.counting import Counts
@@ -26,12 +26,12 @@ class ClientsProcess(Protocol):
     """What ``spawn`` returns: a process with both pipes open."""
 
     @property
-    def stdin(self) -> IO[bytes]:
+    def stdin(self) -> IO[bytes] | None:
         """Takes commands."""
         ...
 
     @property
-    def stdout(self) -> IO[bytes]:
+    def stdout(self) -> IO[bytes] | None:
         """Gives events."""
         ...
 
@@ -68,6 +68,9 @@ class RunningClients:
         settings_file.write_text(settings.to_json(), encoding="utf-8")
         self.settings = settings
         self._process = spawn([sys.executable, "-m", MODULE, str(settings_file)])
+        if self._process.stdin is None or self._process.stdout is None:
+            raise WrongUseError("clients: expected a process with pipes at stdin and stdout; got one without")
+        self._orders, self._news = self._process.stdin, self._process.stdout
         self._progress: Progress = Counts().plain()
         self._is_ready = False
         self._stopped: Progress | None = None
@@ -136,9 +139,9 @@ class RunningClients:
         self._order({"do": "stop", "within_s": within_s})
         until(lambda: self._stopped is not None, awaited="clients stopped", within_s=within_s + 10)
         until(lambda: self._process.poll() is not None, awaited="clients gone", within_s=5)
-        self._process.stdin.close()
+        self._orders.close()
         self._reading.join()
-        self._process.stdout.close()
+        self._news.close()
         return self._stopped or self._progress
 
     def troubles(self) -> Sequence[str]:
@@ -147,8 +150,8 @@ class RunningClients:
 
     def _order(self, order: Mapping[str, object]) -> None:
         try:
-            self._process.stdin.write(json.dumps(order).encode() + b"\n")
-            self._process.stdin.flush()
+            self._orders.write(json.dumps(order).encode() + b"\n")
+            self._orders.flush()
         except (OSError, ValueError) as error:
             self._must_be_alive()
             raise ClusterError(f"expected to tell the clients {order}; got {error}; see their log") from error
@@ -159,7 +162,7 @@ class RunningClients:
             raise NodeDiedError("clients", code, "\n".join(self._troubles) or "(see the clients' log)")
 
     def _listen(self) -> None:
-        for line in self._process.stdout:
+        for line in self._news:
             try:
                 news = json.loads(line)
             except json.JSONDecodeError:

@@ -92,3 +92,10 @@ def test_disk_trouble_is_named(cache: Path, number: int, word: str, said: list[s
     with pytest.raises(DistributionError, match=f"(?s){word}.*KMIGRATE_CACHE"):
         entry("thing/1", fail, said.append)
     assert list((cache / "thing").iterdir()) == []
+
+
+def test_put_in_place_in_one_step(cache: Path, said: list[str]) -> None:
+    """The finished entry is the very folder that was built, moved, so nobody can see a half copy of it."""
+    built: list[int] = []
+    folder = entry("thing/1", lambda empty: built.append(empty.stat().st_ino), said.append)
+    assert [folder.stat().st_ino] == built

@@ -1,0 +1,52 @@
+"""KIP-866, Metadata copy: what ZooKeeper holds at the hand-over is what the metadata log holds after it."""
+
+import pytest
+
+from pytest_kmigrate import Phase, checks, raw_admin
+from pytest_kmigrate.migration.procedure import ENTER_MIGRATION
+
+DOOMED = [f"doomed-{number}" for number in range(20)]
+
+
+@pytest.mark.requirement("K866-DW-pending-deletions", "K866-PROC-copy-topics")
+def test_deletions_pending_at_the_takeover_are_carried_out(
+    workload, metadata, migration, cluster, admin_of, controller_is_not, pending_deletions, expect, verify_clients
+):
+    """Topics being deleted while a broker is down do not come back to life when KRaft takes over."""
+    raw_admin.create_topics_at(admin_of("broker-0"), DOOMED, partitions=2, replication=3)
+    migration.advance_to(Phase.PREPARING)
+    migration.begin(ENTER_MIGRATION, moves=2)
+    cluster.node("broker-2").stop()
+    controller_is_not("broker-2")
+    raw_admin.delete_topics_at(admin_of("broker-0"), DOOMED, within_s=3)
+    pending = pending_deletions(at_least=1)
+
+    migration.advance_to(Phase.HYBRID)
+
+    expect(
+        "topics whose deletion was pending that live on",
+        lambda: sorted(pending & set(metadata.seen("log").topics)),
+        equals=[],
+        within_s=30,
+        signature="pending-deletion-resurrected",
+    )
+    verify_clients(checks.expectations_met())
+
+
+@pytest.mark.requirement("K866-PROC-copy-quotas-scram", "K866-DW-quotas")
+def test_quotas_are_copied_under_their_own_names(workload, metadata, migration, expect, verify_clients):
+    """The default user's quota and the quota of a user with special characters are the same in the metadata log."""
+    metadata.fill(families=("quotas", "scram"))
+    in_zookeeper = dict(metadata.seen("zookeeper").quotas)
+    migration.advance_to(Phase.HYBRID)
+
+    expect(
+        "client quotas in the metadata log",
+        lambda: dict(metadata.seen("log").quotas),
+        equals=in_zookeeper,
+        within_s=10,
+        signature="default-user-quota-lost",
+    )
+    workload.await_acked(500)
+
+    verify_clients(checks.expectations_met())

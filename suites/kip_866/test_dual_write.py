@@ -1,0 +1,76 @@
+"""KIP-866, Dual writes: brokers in ZooKeeper mode follow the KRaft controller, and ZooKeeper is told of everything."""
+
+import pytest
+
+from pytest_kmigrate import Kind, Phase, checks, raw_admin
+
+
+@pytest.mark.requirement("K866-DW-reassignment", "K866-RPC-lisr-on-election", "K866-RPC-umr-on-change")
+def test_reassignment_completes_in_hybrid_mode(workload, migration, admin_of, expect, verify_clients):
+    """A partition moved to other brokers in hybrid mode is led and replicated there."""
+    raw_admin.create_topics_at(admin_of("broker-0"), ["moved"], partitions=1, replication=2)
+    replicas = raw_admin.describe_topic_at(admin_of("broker-0"), "moved").partitions[0].replicas
+    wanted = (replicas[1], next(iter({0, 1, 2} - set(replicas))))
+    migration.advance_to(Phase.HYBRID)
+
+    raw_admin.reassign(admin_of("broker-0"), {("moved", 0): wanted})
+
+    expect(
+        "replicas and ISR of moved-0 on the broker that leads it now",
+        lambda: _replicas_and_isr(admin_of(f"broker-{wanted[0]}")),
+        equals=(sorted(wanted), sorted(wanted)),
+        within_s=20,
+        kind=Kind.LIVENESS,
+        signature="reassignment-stuck-in-hybrid",
+    )
+    workload.await_acked(500)
+    verify_clients(checks.expectations_met())
+
+
+@pytest.mark.requirement("K866-DW-topic-create", "K866-DW-topic-config", "K866-DW-full-parity")
+def test_topic_created_in_hybrid_mode_is_whole_in_zookeeper(
+    workload, metadata, migration, admin_of, zookeeper, expect, verify_clients
+):
+    """A topic created in dual write has everything in ZooKeeper that a ZooKeeper cluster would have written."""
+    migration.advance_to(Phase.HYBRID)
+
+    raw_admin.create_topics_at(admin_of("broker-0"), ["newcomer"], partitions=2, replication=3)
+
+    expect(
+        "the znode /brokers/topics/newcomer",
+        lambda: zookeeper.get("/brokers/topics/newcomer") is not None,
+        equals=True,
+        within_s=20,
+    )
+    expect(
+        "the znode /config/topics/newcomer",
+        lambda: zookeeper.get("/config/topics/newcomer") is not None,
+        equals=True,
+        within_s=10,
+        signature="config-znode-missing",
+    )
+    workload.await_acked(500)
+    verify_clients(checks.expectations_met())
+
+
+@pytest.mark.requirement("K866-DW-partitions-add", "K866-RPC-umr-on-change")
+def test_added_partitions_are_seen_by_every_broker(workload, migration, admin_of, expect, verify_clients):
+    """Partitions added in dual write are on every broker, those in ZooKeeper mode included."""
+    migration.advance_to(Phase.HYBRID)
+
+    workload.add_partitions("orders", 6)
+
+    expect(
+        "partitions of orders as each broker tells them",
+        lambda: [len(raw_admin.describe_topic_at(admin_of(f"broker-{n}"), "orders").partitions) for n in range(3)],
+        equals=[6, 6, 6],
+        within_s=12,
+        signature="new-partitions-unseen-in-hybrid",
+    )
+    workload.await_acked(500)
+    verify_clients(checks.expectations_met())
+
+
+def _replicas_and_isr(peer):
+    described = raw_admin.describe_topic_at(peer, "moved").partitions[0]
+    return sorted(described.replicas), sorted(described.isr)

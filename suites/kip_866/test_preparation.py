@@ -1,0 +1,29 @@
+"""KIP-866, Preparing the cluster: before the controllers take over, the ZooKeeper cluster stays fully operable."""
+
+import pytest
+
+from pytest_kmigrate import Phase, checks, raw_admin
+from pytest_kmigrate.migration.procedure import ENTER_MIGRATION
+
+
+@pytest.mark.requirement("K866-PROC-zk-mode-continues", "K866-FWD-before-takeover", "K866-PRE-normal-after")
+def test_broker_configs_can_be_changed_before_the_takeover(
+    workload, migration, admin_of, broker_in_migration_mode, expect, verify_clients
+):
+    """A broker that waits for the migration takes a dynamic config of its own, though it is not the controller."""
+    migration.advance_to(Phase.PREPARING)
+    migration.begin(ENTER_MIGRATION, moves=2)
+    broker = broker_in_migration_mode()
+
+    expect(
+        f"{broker.name} accepts a config of its own",
+        lambda: raw_admin.alter_broker_config_at(
+            admin_of(broker.name), broker.spec.node_id, {"log.cleaner.backoff.ms": "20000"}
+        ),
+        equals="NONE",
+        within_s=5,
+        signature="broker-config-refused-in-pre-migration",
+    )
+    workload.await_acked(500)
+
+    verify_clients(checks.expectations_met())

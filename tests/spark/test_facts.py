@@ -1,0 +1,134 @@
+"""Facts: faults with their phase and witness, durations, merged outcomes."""
+
+import json
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
+
+from pytest_kmigrate.analysis import facts, schemas
+from tests.spark.frames import CELL, frame, table
+from tests.spark.run_folders import Line, event, fault, migration
+
+
+def _in_phases(spark: SparkSession, events: list[Line], folder: str = "r1") -> DataFrame:
+    rows = [{**each, "seq": seq, "folder": folder, "data": json.dumps(each["data"])} for seq, each in enumerate(events)]
+    return facts.phases(
+        frame(spark, StructType([StructField("folder", StringType()), *schemas.EVENT_JSON.fields]), rows)
+    )
+
+
+def _run(spark: SparkSession, *requirements: str, is_complete: bool = True, folder: str = "r1") -> DataFrame:
+    row = {**CELL, "folder": folder, "run_id": folder, "requirements": list(requirements), "is_complete": is_complete}
+    return table(spark, "runs", [row])
+
+
+def _verdict(outcome: str, kind: str | None = None, requirements: tuple[str, ...] = (), **more: object) -> Line:
+    lists: Line = {"requirements": list(requirements), "known_bugs": []}
+    return {"folder": "r1", "check": "c", "outcome": outcome, "kind": kind, "summary": outcome.lower(), **lists, **more}
+
+
+def test_a_fault_knows_its_phase_and_its_witness(spark: SparkSession) -> None:
+    """The phase is the one entered last before the fault began; a fault nobody saw bite is not witnessed."""
+    seen, unseen = fault(11_000, "kill(a)"), fault(12_000, "cut(b)", witnessed=False, number=2)
+    history = [*fault(500, "early", number=3), *migration(seen, unseen)]
+
+    rows = facts.faults(_in_phases(spark, history)).selectExpr(
+        "fault", "phase", "is_witnessed", "(healed_ns - began_ns) / 1000000 AS lasted_ms"
+    )
+
+    expected = [
+        ("kill(a)", "HYBRID", True, 500.0),
+        ("cut(b)", "HYBRID", False, 500.0),
+        ("early", "unknown", True, 500.0),
+    ]
+    assertDataFrameEqual(rows, spark.createDataFrame(expected, rows.schema))
+
+
+def test_conditions_name_faults_in_order_and_none_where_there_was_none(spark: SparkSession) -> None:
+    """Runs are alike when their texts are: all faults in the order they began, each phase once."""
+    runs = _run(spark).unionByName(_run(spark, folder="r2"))
+    of_faults = facts.faults(_in_phases(spark, migration(fault(11_000, "z"), fault(12_000, "a", number=2))))
+
+    rows = facts.conditions(runs, of_faults).select("folder", "fault", "phase")
+
+    expected = [("r1", "z + a", "HYBRID"), ("r2", "none", "none")]
+    assertDataFrameEqual(rows, spark.createDataFrame(expected, rows.schema))
+
+
+def test_durations_of_run_phases_and_steps(spark: SparkSession) -> None:
+    """A phase lasts to the next one or the end, a step from its begin to its own end; an unended step has none."""
+    history = [*migration(whole_run_ms=30_000), event(29_000, "step-began", step="finalize")]
+
+    rows = facts.durations(_in_phases(spark, history)).select("what", "name", "took_ms")
+
+    expected = [
+        ("run", "whole run", 30_000.0),
+        ("phase", "ZOOKEEPER", 9_000.0),
+        ("phase", "HYBRID", 10_000.0),
+        ("phase", "FINALIZED", 10_000.0),
+        ("step", "roll brokers into migration mode", 7_000.0),
+    ]
+    assertDataFrameEqual(rows, spark.createDataFrame(expected, rows.schema))
+
+
+@pytest.mark.parametrize(
+    ("staged", "is_complete", "is_damaged", "outcome", "kind"),
+    [
+        ([_verdict("CONFORMS")], True, False, "CONFORMS", None),
+        ([_verdict("CONFORMS"), _verdict("NOT_APPLICABLE")], True, False, "CONFORMS", None),
+        ([_verdict("CONFORMS"), _verdict("INCONCLUSIVE", "VACUOUS")], True, False, "INCONCLUSIVE", "VACUOUS"),
+        ([_verdict("VIOLATES", "LIVENESS"), _verdict("VIOLATES", "SAFETY")], True, False, "VIOLATES", "SAFETY"),
+        ([], True, False, "INCONCLUSIVE", "VACUOUS"),
+        ([_verdict("CONFORMS")], False, False, "INCONCLUSIVE", "HARNESS"),
+        ([_verdict("CONFORMS")], True, True, "INCONCLUSIVE", "HARNESS"),
+        ([_verdict("VIOLATES", "SAFETY")], False, True, "VIOLATES", "SAFETY"),
+    ],
+)
+def test_a_run_ends_as_its_worst_verdict(  # noqa: PLR0913, PLR0917  # one line of the table above
+    spark: SparkSession, staged: list[Line], is_complete: bool, is_damaged: bool, outcome: str, kind: str | None
+) -> None:
+    """An interrupted, silent or damaged run is INCONCLUSIVE at best, and a violation once seen stays."""
+    runs = _run(spark, is_complete=is_complete)
+    damaged = spark.createDataFrame([("r1",)] * is_damaged, "folder string")
+    verdicts = facts.verdicts(runs, table(spark, "verdicts", staged), damaged)
+    conditions = facts.conditions(runs, table(spark, "faults", []))
+
+    rows = facts.attempts(conditions, verdicts, table(spark, "durations", []))
+
+    assertSchemaEqual(rows.to(schemas.TABLES["attempts"]).schema, schemas.TABLES["attempts"])
+    assert [(row.outcome, row.kind, row.attempt) for row in rows.collect()] == [(outcome, kind, 1)]
+
+
+def test_only_a_violation_names_bugs(spark: SparkSession) -> None:
+    """A check carries the bugs that would explain its red; while it is green they are no finding."""
+    staged = [
+        _verdict("CONFORMS", known_bugs=["KAFKA-1"]),
+        _verdict("VIOLATES", "LIVENESS", known_bugs=["KAFKA-3", "KAFKA-2"]),
+    ]
+    runs = _run(spark)
+    conditions = facts.conditions(runs, table(spark, "faults", []))
+
+    rows = facts.attempts(conditions, table(spark, "verdicts", staged), table(spark, "durations", []))
+
+    assert [row.known_bugs for row in rows.collect()] == [["KAFKA-2", "KAFKA-3"]]
+
+
+def test_requirements_get_the_worst_verdict_on_them(spark: SparkSession) -> None:
+    """A verdict that names none speaks for all the run claims; a claimed one that nothing judged is INCONCLUSIVE."""
+    staged = [_verdict("CONFORMS", requirements=("A",)), _verdict("VIOLATES", "SAFETY", requirements=("A", "B"))]
+    of_attempts = table(spark, "attempts", [{**CELL, "folder": "r1"}])
+
+    named = facts.requirement_attempts(of_attempts, _run(spark, "A", "C"), table(spark, "verdicts", staged))
+    unnamed = facts.requirement_attempts(
+        of_attempts, _run(spark, "A", "C"), table(spark, "verdicts", [_verdict("CONFORMS")])
+    )
+    without = facts.requirement_attempts(of_attempts, _run(spark), table(spark, "verdicts", [_verdict("CONFORMS")]))
+
+    def told(rows: DataFrame) -> list[tuple[str, str, str | None]]:
+        return sorted((row.requirement, row.outcome, row.kind) for row in rows.collect())
+
+    assert told(named) == [("A", "VIOLATES", "SAFETY"), ("B", "VIOLATES", "SAFETY"), ("C", "INCONCLUSIVE", "VACUOUS")]
+    assert told(unnamed) == [("A", "CONFORMS", None), ("C", "CONFORMS", None)]
+    assert told(without) == [("none", "CONFORMS", None)]

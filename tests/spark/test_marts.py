@@ -1,0 +1,211 @@
+"""Marts: what counts as flaky, how sure a pass rate is, and what all runs say together."""
+
+from collections.abc import Sequence
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
+from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
+
+from pytest_kmigrate.analysis import marts, schemas
+from pytest_kmigrate.analysis.intervals import wilson_95
+from tests.spark.frames import ended, table
+
+
+def _cells(spark: SparkSession, *rows: dict[str, object]) -> DataFrame:
+    return marts.cells(table(spark, "requirement_attempts", rows))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "is_flaky", "standing"),
+    [
+        ([("CONFORMS", None), ("CONFORMS", None)], False, "CONFORMS"),
+        ([("CONFORMS", None), ("VIOLATES", "LIVENESS")], True, "FLAKY"),
+        ([("VIOLATES", "LIVENESS"), ("VIOLATES", "LIVENESS")], False, "VIOLATES"),
+        ([("CONFORMS", None), ("VIOLATES", "SAFETY")], False, "SAFETY"),
+        ([("CONFORMS", None), ("VIOLATES", "LIVENESS"), ("VIOLATES", "SAFETY")], False, "SAFETY"),
+        ([("CONFORMS", None), ("INCONCLUSIVE", "HARNESS")], False, "CONFORMS"),
+        ([("VIOLATES", "LIVENESS"), ("INCONCLUSIVE", "INFRA")], False, "VIOLATES"),
+        ([("INCONCLUSIVE", "VACUOUS")], False, "INCONCLUSIVE"),
+        ([("NOT_APPLICABLE", None)], False, "NOT_APPLICABLE"),
+    ],
+)
+def test_flaky_is_both_answers_under_equal_conditions(
+    spark: SparkSession, outcomes: list[tuple[str, str | None]], is_flaky: bool, standing: str
+) -> None:
+    """INCONCLUSIVE is no answer, and a SAFETY violation is never called flaky, however rare."""
+    row = _cells(spark, *[ended(outcome, kind) for outcome, kind in outcomes]).collect()[0]
+
+    assert (row.is_flaky, row.standing) == (is_flaky, standing)
+
+
+def test_counts_rates_and_durations_of_a_cell(spark: SparkSession) -> None:
+    """The rate is over answers only, and so are the durations; every count is there."""
+    rows = _cells(
+        spark,
+        ended("CONFORMS", duration_ms=1_000.0),
+        ended("CONFORMS", duration_ms=2_000.0),
+        ended("CONFORMS", duration_ms=3_000.0),
+        ended("VIOLATES", "LIVENESS", duration_ms=11_000.0),
+        ended("INCONCLUSIVE", "HARNESS", duration_ms=99_000.0),
+        ended("NOT_APPLICABLE", duration_ms=1.0),
+    )
+
+    assertSchemaEqual(rows.to(schemas.TABLES["cells"]).schema, schemas.TABLES["cells"])
+    counts = rows.select("runs", "conforming", "violating", "inconclusive", "not_applicable", "safety_violations")
+    assertDataFrameEqual(counts, spark.createDataFrame([(6, 3, 1, 1, 1, 0)], counts.schema))
+    measured = rows.select("pass_rate", "pass_rate_low", "pass_rate_high", "duration_median_ms", "duration_p90_ms")
+    expected = [(0.75, 0.30064, 0.95444, 2_500.0, 8_600.0)]
+    assertDataFrameEqual(measured, spark.createDataFrame(expected, measured.schema), rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),
+    [
+        (0, 10, 0.0, 0.27753),
+        (10, 10, 0.72247, 1.0),
+        (1, 1, 0.20655, 1.0),
+        (81, 263, 0.25534, 0.36620),
+        (0, 0, None, None),
+    ],
+)
+def test_wilson_interval(
+    spark: SparkSession, successes: int, trials: int, low: float | None, high: float | None
+) -> None:
+    """Wilson's interval as published tables have it, inside 0 to 1 at the edges, and none of nothing."""
+    row = spark.range(1).select(*wilson_95(F.lit(successes), F.lit(trials))).collect()[0]
+
+    assert [row[0], row[1]] == [pytest.approx(low, abs=2e-4), pytest.approx(high, abs=2e-4)]
+
+
+def test_a_test_that_answers_by_condition_varies_and_is_not_flaky(spark: SparkSession) -> None:
+    """Red under one fault and green under another is a finding about the fault; red and green under one is flaky."""
+    rows = [
+        ended("CONFORMS", test_id="by fault", fault="kill"),
+        ended("VIOLATES", "LIVENESS", test_id="by fault", fault="cut"),
+        ended("CONFORMS", test_id="by chance", fault="kill"),
+        ended("VIOLATES", "LIVENESS", test_id="by chance", fault="kill"),
+        ended("CONFORMS", test_id="by version", kafka="3.9.1"),
+        ended("VIOLATES", "LIVENESS", test_id="by version", kafka="3.6.0"),
+    ]
+
+    told = marts.tests(table(spark, "attempts", rows)).select("test_id", "kafka", "standing")
+
+    expected = [
+        ("by fault", "3.9.1", "VARIES"),
+        ("by chance", "3.9.1", "FLAKY"),
+        ("by version", "3.9.1", "CONFORMS"),
+        ("by version", "3.6.0", "VIOLATES"),
+    ]
+    assertDataFrameEqual(told, spark.createDataFrame(expected, told.schema))
+
+
+def test_a_requirement_is_counted_over_its_tests(spark: SparkSession) -> None:
+    """One test red and another green is no flakiness of the requirement; profiles and versions stay apart."""
+    rows = [
+        ended("CONFORMS", test_id="a"),
+        ended("VIOLATES", "LIVENESS", test_id="b"),
+        ended("CONFORMS", profile="draft"),
+    ]
+
+    told = marts.requirements(table(spark, "requirement_attempts", rows)).select(
+        "requirement", "profile", "runs", "standing"
+    )
+
+    expected = [("R1", "kip-866", 2, "VARIES"), ("R1", "draft", 1, "CONFORMS")]
+    assertDataFrameEqual(told, spark.createDataFrame(expected, told.schema))
+
+
+def _attempts(spark: SparkSession) -> DataFrame:
+    rows = [
+        ended("VIOLATES", folder="r1"),
+        ended("CONFORMS", folder="r2"),
+        ended("CONFORMS", folder="r3", kafka="3.6.0"),
+    ]
+    return table(spark, "attempts", rows)
+
+
+def test_consistency_merges_the_verdicts_of_a_check(spark: SparkSession) -> None:
+    """Over runs the worst verdict wins, anomalies add up, and the example is the worst one's."""
+    verdicts = table(
+        spark,
+        "verdicts",
+        [
+            {"folder": "r1", "check": "lost", "outcome": "VIOLATES", "kind": "SAFETY", "count": 3, "summary": "3 lost"},
+            {"folder": "r2", "check": "lost", "outcome": "CONFORMS", "count": 0, "summary": "none"},
+            {"folder": "r3", "check": "lost", "outcome": "INCONCLUSIVE", "kind": "VACUOUS", "count": 0, "summary": "?"},
+        ],
+    )
+
+    told = marts.consistency(verdicts, _attempts(spark))
+
+    expected = [
+        ("3.9.1", "small", "lost", "VIOLATES", 2, 1, 1, 0, 0, 3, "3 lost"),
+        ("3.6.0", "small", "lost", "INCONCLUSIVE", 1, 0, 0, 1, 0, 0, "?"),
+    ]
+    assertDataFrameEqual(told, table_of(spark, "consistency", expected))
+
+
+def test_facts_that_are_numbers_are_added_up(spark: SparkSession) -> None:
+    """Texts, truths, lists and nothing are left out; a total and the largest are given per name."""
+    facts = [
+        '{"acknowledged": 10, "gap_ms": 1.5, "who": "x", "ok": true, "l": [1], "n": null}',
+        '{"acknowledged": 5}',
+        None,
+    ]
+    verdicts = table(
+        spark,
+        "verdicts",
+        [
+            {"folder": f, "check": "c", "outcome": "CONFORMS", "facts": t}
+            for f, t in zip(["r1", "r2", "r2"], facts, strict=True)
+        ],
+    )
+
+    told = marts.consistency_facts(verdicts, _attempts(spark))
+
+    expected = [("3.9.1", "small", "c", "acknowledged", 2, 15.0, 10.0), ("3.9.1", "small", "c", "gap_ms", 1, 1.5, 1.5)]
+    assertDataFrameEqual(told, table_of(spark, "consistency_facts", expected))
+
+
+def test_bugs_are_counted_by_run_where_they_made_something_red(spark: SparkSession) -> None:
+    """Two checks of one run red by the same bug are one run; a green check names no bug."""
+    red = {"outcome": "VIOLATES", "kind": "LIVENESS", "requirements": ["R1"], "known_bugs": ["KAFKA-1"], "summary": "s"}
+    green = {**red, "folder": "r2", "check": "b", "outcome": "CONFORMS"}
+    verdicts = table(
+        spark, "verdicts", [{**red, "folder": "r1", "check": "a"}, {**red, "folder": "r1", "check": "b"}, green]
+    )
+
+    told = marts.bugs(verdicts, _attempts(spark))
+
+    expected = [("KAFKA-1", "3.9.1", 1, ["LIVENESS"], ["a", "b"], ["R1"], ["t"], "s")]
+    assertDataFrameEqual(told, table_of(spark, "bugs", expected))
+
+
+def test_fault_effects_count_injections_and_runs(spark: SparkSession) -> None:
+    """A fault injected twice in a run is two injections but one run."""
+    one = {"fault": "kill", "phase": "HYBRID", "is_witnessed": True}
+    faults = table(
+        spark,
+        "faults",
+        [{**one, "folder": "r1"}, {**one, "folder": "r1"}, {**one, "folder": "r2", "is_witnessed": False}],
+    )
+
+    told = marts.fault_effects(faults, _attempts(spark))
+
+    assertDataFrameEqual(told, table_of(spark, "fault_effects", [("kill", "HYBRID", "3.9.1", 3, 2, 1, 1)]))
+
+
+def test_duration_statistics(spark: SparkSession) -> None:
+    """Median, 90 % and longest per version and timed thing."""
+    rows = [{"folder": "r1", "what": "step", "name": "roll", "took_ms": float(ms)} for ms in (10, 20, 30)]
+
+    told = marts.duration_statistics(table(spark, "durations", rows), _attempts(spark))
+
+    expected = [("3.9.1", "small", "step", "roll", 3, 20.0, 28.0, 30.0)]
+    assertDataFrameEqual(told, table_of(spark, "duration_statistics", expected))
+
+
+def table_of(spark: SparkSession, name: str, rows: Sequence[tuple[object, ...]]) -> DataFrame:
+    """Rows in the order of a declared table's columns."""
+    return spark.createDataFrame(rows, schemas.TABLES[name])
