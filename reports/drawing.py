@@ -84,15 +84,25 @@ def pass_rate(row: Row) -> str:
     if rate is None or low is None or high is None:
         return '<span class="soft">no answer</span>'
     span = f'x="{low * _BAR_PX:.1f}" width="{max((high - low) * _BAR_PX, 2):.1f}"'
-    told = f"{rate:.0%}, 95 % interval {low:.0%} to {high:.0%}"
+    share = text(percent(rate))
+    told = f"{share}, 95 % interval {low:.0%} to {high:.0%}"
     return (
         f'<span><svg width="{_BAR_PX + 4}" height="16" viewBox="-2 0 {_BAR_PX + 4} 16" role="img" aria-label="{told}">'
         f"<title>{told}</title>"
         f'<rect y="6" width="{_BAR_PX}" height="4" rx="2" fill="var(--track)"/>'
         f'<rect {span} y="6" height="4" rx="2" fill="var(--CONFORMS)" opacity=".45"/>'
         f'<rect x="{rate * _BAR_PX - 2:.1f}" y="2" width="4" height="12" rx="2" fill="var(--CONFORMS)"/></svg> '
-        f'{rate:.0%} <span class="soft small">{low:.0%}-{high:.0%}</span></span>'
+        f'{share} <span class="soft small">{low:.0%}-{high:.0%}</span></span>'
     )
+
+
+def percent(share: float) -> str:
+    """A share in per cent; only all is told as 100 and only none as 0, however rare the rest."""
+    if 0 < share < 0.005:
+        return "<1%"
+    if 0.995 <= share < 1:
+        return ">99%"
+    return f"{share:.0%}"
 
 
 def duration(ms: object) -> str:

@@ -91,7 +91,7 @@ def consistency(summary: Summary) -> str:
             Cell(_check_name(row), row["check"], "name"),
             Cell(text(row["kafka"])),
             Cell(text(row["topology"])),
-            Cell(chip(row["outcome"]), number),
+            Cell(chip("SAFETY" if row["kind"] == "SAFETY" else row["outcome"]), number),
             Cell(amount(row["anomalies"]), row["anomalies"], "number"),
             Cell(amount(row["verdicts"]), row["verdicts"], "number"),
             Cell(amount(row["inconclusive"]), row["inconclusive"], "number"),
@@ -209,8 +209,7 @@ def _cells(cells: Sequence[Row]) -> str:
         "Test",
         "Requirement",
         "Kafka",
-        "Fault",
-        "Phase",
+        "Fault, phase",
         "Standing",
         "Runs",
         "Pass rate, 95 % interval",
@@ -222,8 +221,7 @@ def _cells(cells: Sequence[Row]) -> str:
             Cell(_test_name(cell["test_id"], cell["topology"]), cell["test_id"], "name"),
             Cell(f"<code>{text(cell['requirement'])}</code>"),
             Cell(text(cell["kafka"])),
-            Cell(f"<code>{text(cell['fault'])}</code>"),
-            Cell(text(cell["phase"])),
+            Cell(_condition(cell), cell["fault"], "fault"),
             Cell(chip(cell["standing"]), number),
             Cell(amount(cell["runs"]), cell["runs"], "number"),
             *_counted(cell),
@@ -257,6 +255,10 @@ def _test_name(test_id: object, topology: object) -> str:
 def _short(test_id: object) -> str:
     """The part of a test's id that tells it apart, with room to break."""
     return text(str(test_id).rpartition("::")[2]).replace("_", "_<wbr>")
+
+
+def _condition(cell: Row) -> str:
+    return f'<span><code>{text(cell["fault"])}</code><br><span class="soft small">{text(cell["phase"])}</span></span>'
 
 
 def _check_name(row: Row) -> str:

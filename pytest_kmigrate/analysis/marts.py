@@ -109,7 +109,7 @@ def bugs(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
 
 def consistency(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
     """One row per version, topology and check: its verdicts merged, the anomalies of all of them added up."""
-    worst = F.max(F.struct(weight().alias("weight"), "outcome", "summary"))
+    worst = F.max(F.struct(weight().alias("weight"), "outcome", "kind", "summary"))
     return (
         verdicts.join(attempts.select("folder", "kafka", "topology"), "folder")
         .groupBy("kafka", "topology", "check")
@@ -122,7 +122,7 @@ def consistency(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
             F.count_if(_is(Outcome.NOT_APPLICABLE)).alias("not_applicable"),
             F.coalesce(F.sum(F.when(_is(Outcome.VIOLATES), F.col("count"))), F.lit(0)).alias("anomalies"),
         )
-        .select("*", F.col("_worst.outcome").alias("outcome"), F.col("_worst.summary").alias("example"))
+        .select("*", "_worst.outcome", "_worst.kind", F.col("_worst.summary").alias("example"))
         .select(*schemas.TABLES["consistency"].names)
     )
 

@@ -188,6 +188,7 @@ TABLES: dict[str, StructType] = {
         topology=TEXT,
         check=TEXT,
         outcome=TEXT,
+        kind=TEXT,
         verdicts=COUNT,
         conforming=COUNT,
         violating=COUNT,

@@ -165,6 +165,9 @@ def test_a_second_report_replaces_the_first(tmp_path: Path) -> None:
 
     assert (before["status"], after["status"]) == ("failed", "broken")
     assert before["uuid"] == after["uuid"]
+    assert len(list(folder.allure.iterdir())) == len(after["attachments"]) + len(
+        ("result", "environment", "categories")
+    )
 
 
 def test_categories_name_the_known_bug_and_only_that(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate.reports.drawing import Cell, amount, dots, duration, pass_rate, table, text
+from pytest_kmigrate.reports.drawing import Cell, amount, dots, duration, pass_rate, percent, table, text
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,12 @@ def test_amounts_have_their_thousands_apart(value: float | None, told: str) -> N
     assert amount(value) == told
 
 
+@pytest.mark.parametrize(("share", "told"), [(0, "0%"), (0.001, "<1%"), (0.5, "50%"), (0.9996, ">99%"), (1, "100%")])
+def test_one_failure_in_thousands_is_not_rounded_away(share: float, told: str) -> None:
+    """100 % is said of all and 0 % of none, and of nothing else."""
+    assert percent(share) == told
+
+
 def test_text_of_runs_is_never_markup() -> None:
     """What a test or a log says is shown, not executed, in content and in attributes."""
     drawn = table(('"><b>',), [[Cell(text("<script>"), '"x')]])
@@ -38,7 +44,7 @@ def test_text_of_runs_is_never_markup() -> None:
 
 def test_a_pass_rate_without_an_answer_is_not_drawn() -> None:
     """No run answered: no bar that could be taken for 0 %."""
-    nothing = {"pass_rate": None, "pass_rate_low": None, "pass_rate_high": None}
+    nothing: dict[str, object] = {"pass_rate": None, "pass_rate_low": None, "pass_rate_high": None}
     assert "no answer" in pass_rate(nothing)
     assert "<svg" not in pass_rate(nothing)
 

@@ -33,7 +33,7 @@ def _test(test_id: str, standing: str) -> Row:
 
 
 def _attempt(test_id: str, outcome: str, kind: str | None = None, **more: object) -> Row:
-    told = {"check": "c", "summary": "s", "known_bugs": [], "timeline": None, "reproduce": "again", "attempt": 1}
+    told: Row = {"check": "c", "summary": "s", "known_bugs": [], "timeline": None, "reproduce": "again", "attempt": 1}
     return {
         "test_id": test_id,
         **CONDITION,

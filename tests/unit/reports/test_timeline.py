@@ -156,7 +156,7 @@ def test_buckets_widen_so_that_a_long_run_stays_a_small_page(tmp_path: Path) -> 
 def test_a_metric_changes_ends_and_keeps_its_peak(tmp_path: Path) -> None:
     """Equal values are one step, an unknown value ends the line, and a short peak is not lost."""
     run = faulty_run(tmp_path)
-    for at_ms, value in ((100, 0.0), (200, 0.0), (500, 7.0), (550, 9.0), (900, 0.0), (1000, None)):
+    for at_ms, value in ((100, 0.0), (200, 0.0), (500, 9.0), (550, 7.0), (900, 0.0), (1000, None)):
         run.sample(at_ms, "controller-3000", ZkWriteBehindLag=value)
     (lane,) = metric_lanes(read_evidence(run.end(3000, GREEN)))
 

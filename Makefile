@@ -1,0 +1,62 @@
+# Every target is complete by itself and safe to repeat; what is there already is neither downloaded nor built again.
+
+PYTHON ?= python3
+BIN    := .venv/bin
+SEEDS  := 1 2 3
+DEMO   := reports/runs/demo
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help setup cure demo test check bench nightly resurrect lock clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+setup: .venv/.installed ## an isolated environment with everything Python in it
+
+.venv/.installed: requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+cure: setup
+	@$(BIN)/kmigrate doctor --cure
+
+demo: cure ## three live migrations under faults, aggregated by Spark into one report
+	@rm -rf $(DEMO)
+	@for seed in $(SEEDS); do \
+	  $(PYTEST) -q suites/kip_866/test_live_migration.py --kmigrate-seed $$seed --kmigrate-runs $(DEMO) || failed=1; \
+	done; \
+	$(BIN)/kmigrate analyze $(DEMO) --out reports/analysis/demo && test -z "$$failed"
+
+test: cure ## every test of the project, real Kafka included
+	$(PYTEST) tests
+	$(PYTEST) suites
+
+check: setup ## what every commit must pass, in under a minute
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(PYTEST) -q -n 2 tests/unit tests/contract tests/test_house_rules.py
+
+bench: cure ## the provider against the bare script it replaces, interleaved, as ratios
+	$(BIN)/python -m tests.bench.compare
+
+nightly: cure ## the suites ten times over with different seeds, and a report
+	@for seed in $$(seq 1 10); do \
+	  $(PYTEST) -q suites --kmigrate-seed $$seed --kmigrate-runs reports/runs/nightly || failed=1; \
+	done; \
+	KMIGRATE_SIGKILLS=20 $(PYTEST) -q tests/real/test_sigkill.py || failed=1; \
+	$(BIN)/kmigrate analyze reports/runs/nightly --out reports/analysis/nightly && test -z "$$failed"
+
+resurrect: cure ## real bugs: red on Kafka 3.6.0, each by its name, and green on 3.9.1
+	$(BIN)/python -m pytest_kmigrate.reports.resurrection
+
+lock: setup ## pin every dependency again
+	$(BIN)/uv pip compile --quiet --all-extras --universal --generate-hashes --no-emit-index-url --no-header \
+	  --python-version 3.11 pyproject.toml -o requirements.lock
+
+clean: ## remove what these targets made here (the cache of this user stays)
+	rm -rf .venv reports/runs reports/analysis dist .bench
