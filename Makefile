@@ -4,6 +4,10 @@ PYTHON ?= python3
 BIN    := .venv/bin
 SEEDS  := 1 2 3
 DEMO   := reports/runs/demo
+BUGS   := reports/runs/resurrect
+BROKEN := 3.6.0
+FIXED  := 3.9.1
+REVEALING := $(addprefix suites/kip_866/,test_preparation.py test_copy.py test_dual_write.py)
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
@@ -52,7 +56,11 @@ nightly: cure ## the suites ten times over with different seeds, and a report
 	$(BIN)/kmigrate analyze reports/runs/nightly --out reports/analysis/nightly && test -z "$$failed"
 
 resurrect: cure ## real bugs: red on Kafka 3.6.0, each by its name, and green on 3.9.1
-	$(BIN)/python -m pytest_kmigrate.reports.resurrection
+	@rm -rf $(BUGS)
+	@for kafka in $(BROKEN) $(FIXED); do \
+	  $(PYTEST) -q $(REVEALING) --kmigrate-kafka $$kafka --kmigrate-runs $(BUGS)/$$kafka || true; \
+	done
+	@$(BIN)/python -m pytest_kmigrate.reports.resurrection $(BUGS) $(BROKEN) $(FIXED)
 
 lock: setup ## pin every dependency again
 	$(BIN)/uv pip compile --quiet --all-extras --universal --generate-hashes --no-emit-index-url --no-header \

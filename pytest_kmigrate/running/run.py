@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pytest_kmigrate.migration import MigrationDriver
 from pytest_kmigrate.model.checks import Check
-from pytest_kmigrate.model.errors import ClusterError, WrongUseError
+from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.model.protocols import Scene
@@ -125,8 +125,20 @@ def open_run(
                 yield run
     finally:
         recorder.close()
+        _finish(folder, finish)
+
+
+def _finish(folder: RunFolder, finish: Callable[[RunFolder], None]) -> None:
+    """Reports and manifest; when the disk is full or the like, that never hides what ended the run before."""
+    first = sys.exception()
+    try:
         finish(folder)
         write_manifest(folder)
+    except OSError as error:
+        told = EnvironmentLackError(f"{folder.path}: the reports cannot be written: {error}; make room and judge it again")
+        if first is None:
+            raise told from error
+        first.add_note(str(told))
 
 
 def _new_folder(

@@ -18,7 +18,7 @@ from pytest_kmigrate.providers.process.jvm import Jvm
 from pytest_kmigrate.providers.process.properties import node_properties
 from pytest_kmigrate.providers.process.readiness import ready
 from pytest_kmigrate.providers.process.supervision import Supervision
-from pytest_kmigrate.redaction import redacted_properties
+from pytest_kmigrate.redaction import redacted, redacted_properties
 from pytest_kmigrate.waiting import until
 
 _TAIL_LINES = 25
@@ -203,7 +203,7 @@ class ProcessNode:
         """The last lines of its log."""
         if not self.log.exists():
             return "(no log)"
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-_TAIL_LINES:])
+        return redacted("\n".join(self.log.read_text(errors="replace").splitlines()[-_TAIL_LINES:]))
 
     def _end(self, number: signal.Signals, how: str, within_s: float) -> None:
         if not self.alive:
