@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Phase, checks, raw_admin
+from pytest_kmigrate import Phase, raw_admin
 from pytest_kmigrate.migration.procedure import ENTER_MIGRATION
 
 DOOMED = [f"doomed-{number}" for number in range(20)]
@@ -30,7 +30,7 @@ def test_deletions_pending_at_the_takeover_are_carried_out(
         within_s=30,
         signature="pending-deletion-resurrected",
     )
-    verify_clients(checks.expectations_met())
+    verify_clients()
 
 
 @pytest.mark.requirement("K866-PROC-copy-quotas-scram", "K866-DW-quotas")
@@ -49,4 +49,4 @@ def test_quotas_are_copied_under_their_own_names(workload, metadata, migration, 
     )
     workload.await_acked(500)
 
-    verify_clients(checks.expectations_met())
+    verify_clients()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Kind, Phase, checks, raw_admin
+from pytest_kmigrate import Kind, Phase, raw_admin
 
 
 @pytest.mark.requirement("K866-DW-reassignment", "K866-RPC-lisr-on-election", "K866-RPC-umr-on-change")
@@ -24,7 +24,7 @@ def test_reassignment_completes_in_hybrid_mode(workload, migration, admin_of, ex
         signature="reassignment-stuck-in-hybrid",
     )
     workload.await_acked(500)
-    verify_clients(checks.expectations_met())
+    verify_clients()
 
 
 @pytest.mark.requirement("K866-DW-topic-create", "K866-DW-topic-config", "K866-DW-full-parity")
@@ -50,7 +50,7 @@ def test_topic_created_in_hybrid_mode_is_whole_in_zookeeper(
         signature="config-znode-missing",
     )
     workload.await_acked(500)
-    verify_clients(checks.expectations_met())
+    verify_clients()
 
 
 @pytest.mark.requirement("K866-DW-partitions-add", "K866-RPC-umr-on-change")
@@ -68,7 +68,7 @@ def test_added_partitions_are_seen_by_every_broker(workload, migration, admin_of
         signature="new-partitions-unseen-in-hybrid",
     )
     workload.await_acked(500)
-    verify_clients(checks.expectations_met())
+    verify_clients()
 
 
 def _replicas_and_isr(peer):
