@@ -5,7 +5,8 @@ import json
 import platform
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pyspark
 
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.verdict import Outcome, merged
-from pytest_kmigrate.reports.discovery import discovered
+from pytest_kmigrate.reports.discovery import Discovery, discovered
 from pytest_kmigrate.reports.page import page
 from pytest_kmigrate.reports.session import LOCAL, spark_session
 from pytest_kmigrate.reports.summary import About, Summary, summary_of
@@ -62,23 +63,13 @@ def analyze(
     ``out`` from an earlier analysis is replaced only when everything new is complete.
     """
     found = discovered(runs, out)
-    partial = _prepared(out)
     clock = _Clock(progress)
-    is_small = len(found.runs) <= SMALL_RUNS
-    clock.enter("spark_start", f"starting Spark ({master or LOCAL})")
-    with spark_session(master, is_small=is_small, log=out / "spark.log") as spark:
-        clock.leave("spark_start")
-        tables = TableFolder(spark, partial, is_small=is_small)
-        clock.enter("facts", f"reading {len(found.runs)} run{'s' * (len(found.runs) != 1)}")
-        write_facts(spark, found, tables)
-        clock.leave("facts")
-        clock.enter("marts", "counting: flakiness, consistency, durations")
-        write_marts(tables)
-        clock.leave("marts")
-    clock.enter("page", "writing the page")
-    summary = summary_of(read_tables(partial), _about(runs, out, master, clock.seconds))
-    clock.leave("page")
-    _published(out, partial, summary)
+    with _unfinished_tables(out) as partial:
+        _counted(found, partial, out, master, clock)
+        clock.enter("page", "writing the page")
+        summary = summary_of(read_tables(partial), _about(runs, out, master, clock.seconds))
+        clock.leave("page")
+        _published(out, partial, summary)
     return AnalysisResult(
         outcome=_outcome(summary),
         runs=len(summary["attempts"]),
@@ -90,14 +81,33 @@ def analyze(
     )
 
 
-def _prepared(out: Path) -> Path:
-    """Make ``out`` and an empty folder in it for what is not complete yet."""
+def _counted(found: Discovery, partial: Path, out: Path, master: str | None, clock: _Clock) -> None:
+    """Spark's part: from run folders to all tables below ``partial``."""
+    is_small = len(found.runs) <= SMALL_RUNS
+    clock.enter("spark_start", f"starting Spark ({master or LOCAL})")
+    with spark_session(master, is_small=is_small, log=out / "spark.log") as spark:
+        clock.leave("spark_start")
+        tables = TableFolder(spark, partial, is_small=is_small)
+        clock.enter("facts", f"reading {len(found.runs)} run{'s' * (len(found.runs) != 1)}")
+        write_facts(spark, found, tables)
+        clock.leave("facts")
+        clock.enter("marts", "counting: flakiness, consistency, durations")
+        write_marts(tables)
+        clock.leave("marts")
+
+
+@contextmanager
+def _unfinished_tables(out: Path) -> Iterator[Path]:
+    """Make ``out``, and in it a folder for what is not complete yet; whatever happens, that one does not stay."""
     if out.exists() and not out.is_dir():
         raise WrongUseError(f"{out}: expected a folder to write the report into, got a file; choose another --out")
     partial = out / ".tables.partial"
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    return partial.resolve()
+    try:
+        yield partial.resolve()
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _published(out: Path, partial: Path, summary: Summary) -> None:

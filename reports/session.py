@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
@@ -75,9 +76,9 @@ def _started(chosen: dict[str, str], log: Path) -> SparkSession:
                 conf, {"stdout": stream, "stderr": stream}
             )
         return SparkSession(SparkContext(conf=conf, gateway=launched))
-    except PySparkRuntimeError as error:
-        last = log.read_text(encoding="utf-8").strip().splitlines()[-3:]
+    except (PySparkRuntimeError, Py4JError) as error:
+        first, last = str(error).splitlines()[0], " / ".join(log.read_text(encoding="utf-8").strip().splitlines()[-2:])
         raise EnvironmentLackError(
-            f"Spark: expected it to start with master {chosen['spark.master']}, got {error}: {' / '.join(last)}; "
-            f"it needs Java 17 or newer (kmigrate doctor tells), the whole log is {log}"
+            f"Spark: expected it to start with master {chosen['spark.master']}, got {first} ({last}); "
+            f"it needs Java 17 or newer and a master that answers: kmigrate doctor tells, and {log} has everything"
         ) from error

@@ -37,7 +37,7 @@ class TableFolder:
         def write(name: str) -> None:
             # The declared schema is what is written: a column that strayed fails here, not at a reader.
             table = self.in_one_part(tables[name].to(schemas.TABLES[name]))
-            table.write.mode("overwrite").parquet((self._path / name).as_uri())
+            table.write.mode("overwrite").parquet(f"file://{self._path / name}")
 
         with ThreadPoolExecutor(_WRITTEN_AT_ONCE) as pool:
             # list() raises what a write raised.
@@ -45,7 +45,7 @@ class TableFolder:
 
     def __getitem__(self, name: str) -> DataFrame:
         """A table that was written."""
-        stored = self._spark.read.schema(schemas.TABLES[name]).parquet((self._path / name).as_uri())
+        stored = self._spark.read.schema(schemas.TABLES[name]).parquet(_literal(self._path / name))
         return self.in_one_part(stored)
 
     def in_one_part(self, frame: DataFrame) -> DataFrame:
@@ -108,7 +108,7 @@ def read_tables(folder: Path) -> dict[str, list[Row]]:
 
 def _files(spark: SparkSession, discovery: Discovery) -> DataFrame:
     """The text of every file of every run, with the folder it is from."""
-    paths = [str(discovery.root / run.folder / file) for run in discovery.runs for file in run.files]
+    paths = [discovery.root / run.folder / file for run in discovery.runs for file in run.files]
     text = spark.read.text([_literal(path) for path in paths], wholetext=True)
     # Spark gives the path percent-encoded; url_decode would also turn a plus sign into a space.
     decoded = F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B")))
@@ -122,6 +122,6 @@ def _files(spark: SparkSession, discovery: Discovery) -> DataFrame:
     )
 
 
-def _literal(path: str) -> str:
-    """``path`` with every character escaped that Hadoop would read as a pattern."""
-    return "".join(f"\\{each}" if each in PATTERN_CHARACTERS else each for each in path)
+def _literal(path: Path) -> str:
+    """``path`` for Spark to read: as it is (Hadoop decodes nothing), but for what it would read as a pattern."""
+    return "file://" + "".join(f"\\{each}" if each in PATTERN_CHARACTERS else each for each in str(path))

@@ -4,6 +4,7 @@ from pytest_kmigrate.fixtures.brokers import (
     admin_of,
     broker_in_migration_mode,
     controller_is_not,
+    created,
     pending_deletions,
     zookeeper,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "admin_of",
     "broker_in_migration_mode",
     "controller_is_not",
+    "created",
     "pending_deletions",
     "zookeeper",
     "cluster",

@@ -30,8 +30,12 @@ from pytest_kmigrate.running.judging import judge_folder
 from pytest_kmigrate.running.metadata import Metadata
 from pytest_kmigrate.running.reading_metrics import read_metrics, zookeeper_mode_of
 from pytest_kmigrate.running.traffic import Traffic
+from pytest_kmigrate.waiting import NotYet, until
+from pytest_kmigrate.workloads.raw_admin import cluster_at
+from pytest_kmigrate.workloads.wire import Peer
 
 _LONGEST_SLUG = 60
+_SERVING_WITHIN_S = 60
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,21 @@ class Run:
             observer.start()
             ending.callback(observer.stop)
             yield
+
+    def await_serving(self) -> None:
+        """Return when every broker tells clients of every other and of a controller; before, an admin client may hang."""
+        brokers = self.cluster.nodes(Role.BROKER)
+        expected = frozenset(node.spec.node_id for node in brokers)
+
+        def told() -> bool | NotYet:
+            for node in brokers:
+                peer = Peer(self.cluster.direct_address(node.name), self.cluster.client_security)
+                controller, known = cluster_at(peer)
+                if controller < 0 or known != expected:
+                    return NotYet(f"{node.name} knows controller {controller} and brokers {sorted(known)}")
+            return True
+
+        until(told, awaited="every broker in every broker's metadata", within_s=_SERVING_WITHIN_S)
 
     def verify(self, checks: Sequence[Check]) -> list[Verdict]:
         """Complete the evidence, judge the folder as anybody later would, and return the verdicts."""
@@ -122,6 +141,7 @@ def open_run(
             run = Run(cluster, recorder, settings.seed)
             with run.observed(), run.traffic, run.metadata:
                 cluster.start_initial()
+                run.await_serving()
                 yield run
     finally:
         recorder.close()

@@ -121,13 +121,16 @@ class RunningClients:
         self._order({"do": "stop-producing"})
 
     def final_read(self, within_s: float = 60) -> int:
-        """Read everything with a fresh client; the number of records, ClusterError when the end was not reached."""
+        """Read everything with a fresh client; the number of records, ClusterError when the end was not reached.
+
+        It begins when every send has been answered or given up, so the producers must have been stopped.
+        """
         done = len(self._final_reads)
         self._order({"do": "final-read", "within_s": within_s})
         result = until(
             lambda: self._final_reads[done:],
             awaited="the end of the final read",
-            within_s=within_s + 5,
+            within_s=within_s + self.settings.workload.message_timeout_s + 5,
             abort=self._must_be_alive,
         )[0]
         if result["event"] != "final-read-done":

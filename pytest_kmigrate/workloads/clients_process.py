@@ -58,6 +58,7 @@ class Clients:
         self._senders = Senders(settings, self._rows, self._counts, self._clock)
         self._members: list[GroupMember] = []
         self._next_progress = time.monotonic()
+        self._final_read_s: float | None = None
 
     def run(self) -> None:
         """Work until told to stop; returns when everything is written."""
@@ -83,7 +84,7 @@ class Clients:
                 case "stop-producing":
                     self._senders.stop_producing()
                 case "final-read":
-                    self._begin_final_read(_seconds(order, "within_s", DEFAULT_FINAL_READ_S))
+                    self._final_read_s = _seconds(order, "within_s", DEFAULT_FINAL_READ_S)
                 case "stop" | "gone":
                     return order
                 case _:
@@ -97,6 +98,10 @@ class Clients:
         for member in self._members:
             member.tick(wait_s)
         self._rows.close_part_if_due()
+        if self._final_read_s is not None and not len(self._senders):
+            # Only now: a send acknowledged after the ends were asked for would look lost.
+            self._begin_final_read(self._final_read_s)
+            self._final_read_s = None
         while not self.news.empty():
             self._tell(self.news.get())
         if time.monotonic() >= self._next_progress:

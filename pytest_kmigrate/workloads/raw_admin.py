@@ -142,6 +142,18 @@ def describe_topic_at(peer: Peer | str, topic: str, *, within_s: float = 10) -> 
     return DescribedTopic(_name(described.error_code), dict(sorted(partitions.items())))
 
 
+def cluster_at(peer: Peer | str, *, within_s: float = 10) -> tuple[int, frozenset[int]]:
+    """The controller's id (-1: none known) and the ids of the brokers in this broker's metadata cache."""
+    request = MetadataRequest(
+        topics=(),
+        allow_auto_topic_creation=False,
+        include_cluster_authorized_operations=False,
+        include_topic_authorized_operations=False,
+    )
+    answer = ask(peer, request, MetadataResponse, within_s)
+    return int(answer.controller_id), frozenset(int(broker.node_id) for broker in answer.brokers)
+
+
 def topics_at(peer: Peer | str, *, within_s: float = 10) -> frozenset[str]:
     """All topics in this broker's metadata cache."""
     request = MetadataRequest(

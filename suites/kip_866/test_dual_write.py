@@ -6,10 +6,9 @@ from pytest_kmigrate import Kind, Phase, raw_admin
 
 
 @pytest.mark.requirement("K866-DW-reassignment", "K866-RPC-lisr-on-election", "K866-RPC-umr-on-change")
-def test_reassignment_completes_in_hybrid_mode(workload, migration, admin_of, expect, verify_clients):
+def test_reassignment_completes_in_hybrid_mode(workload, migration, admin_of, created, expect, verify_clients):
     """A partition moved to other brokers in hybrid mode is led and replicated there."""
-    raw_admin.create_topics_at(admin_of("broker-0"), ["moved"], partitions=1, replication=2)
-    replicas = raw_admin.describe_topic_at(admin_of("broker-0"), "moved").partitions[0].replicas
+    replicas = created("moved", partitions=1, replication=2).partitions[0].replicas
     wanted = (replicas[1], next(iter({0, 1, 2} - set(replicas))))
     migration.advance_to(Phase.HYBRID)
 

@@ -30,7 +30,7 @@ def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tupl
     (broken / "run.json").write_text('{"schema": 1, "run_id"')
     (runs / "notes").mkdir()
     said: list[str] = []
-    result = analyze(str(runs), tmp_path_factory.mktemp("out") / "report", progress=said.append)
+    result = analyze(str(runs), tmp_path_factory.mktemp("out") / "my [1] report, 100 %20", progress=said.append)
     return result, said
 
 

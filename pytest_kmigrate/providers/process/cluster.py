@@ -15,12 +15,14 @@ from pytest_kmigrate.model.protocols import Capability, CrashPoint
 from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
 from pytest_kmigrate.providers.process import crash_points, storage
 from pytest_kmigrate.providers.process import lease as leases
-from pytest_kmigrate.providers.process.addresses import CLIENT_PORT, CLIENTS, Addresses
+from pytest_kmigrate.providers.process.addresses import CLIENT_PORT, CLIENTS, ZOOKEEPER_PORT, Addresses
 from pytest_kmigrate.providers.process.jvm import Jvm
 from pytest_kmigrate.providers.process.links import ProxiedLinks
 from pytest_kmigrate.providers.process.node import ProcessNode, Surroundings
 from pytest_kmigrate.providers.process.properties import quorum_voters, zookeeper_connect
+from pytest_kmigrate.providers.process.security import protect
 from pytest_kmigrate.providers.process.supervision import Supervision
+from pytest_kmigrate.providers.process.tools import CONFIG_TOOL, run_tool
 from pytest_kmigrate.waiting import until
 
 
@@ -48,7 +50,8 @@ class ProcessCluster:
         self.software = software
         self.recorder = around.recorder
         self.scratch = around.scratch
-        self.client_security: Mapping[str, str] = {}
+        self.client_security = around.protection.client_properties()
+        self._protection = around.protection
         self._jvm = around.jvm
         self._nodes = [ProcessNode(spec, software.distributions[spec.kafka], around) for spec in topology.nodes]
 
@@ -73,9 +76,12 @@ class ProcessCluster:
     def start_initial(self) -> None:
         """Start every node that the topology starts at once; ZooKeeper first, then the quorum, then the brokers."""
         if any(node.mode is BrokerMode.KRAFT for node in self.nodes(Role.BROKER)):
-            storage.format_disks(self._born_kraft(), self._jvm, storage.new_cluster_id())
-        for role in (Role.ZOOKEEPER, Role.CONTROLLER, Role.BROKER):
-            self.start_together([node for node in self.nodes(role) if node.spec.start == "at-once"])
+            credential = self._protection.format_arguments()
+            storage.format_disks(self._born_kraft(), self._jvm, storage.new_cluster_id(), credential)
+        self._start_at_once(Role.ZOOKEEPER)
+        self._put_credential_into_zookeeper()
+        self._start_at_once(Role.CONTROLLER)
+        self._start_at_once(Role.BROKER)
 
     def start_together(self, nodes: Sequence[ProcessNode]) -> None:
         """Start several nodes in parallel; return when all are ready, raise the first failure otherwise."""
@@ -88,7 +94,8 @@ class ProcessCluster:
 
     def format_controllers(self, cluster_id: str, release_version: str | None = None) -> None:
         """Format the disks of the controllers with Kafka's own storage tool, for its release's own metadata version."""
-        storage.format_disks(self.nodes(Role.CONTROLLER), self._jvm, cluster_id, release_version)
+        chosen = ["--release-version", release_version] if release_version else []
+        storage.format_disks(self.nodes(Role.CONTROLLER), self._jvm, cluster_id, chosen)
 
     def bootstrap_servers(self) -> str:
         """For clients, over the clients' links."""
@@ -104,6 +111,19 @@ class ProcessCluster:
     def direct_address(self, broker: str) -> str:
         """A broker's own client listener, past the links, for requests to a chosen broker."""
         return f"{self.addresses.real(broker)}:{CLIENT_PORT}"
+
+    def _start_at_once(self, role: Role) -> None:
+        self.start_together([node for node in self.nodes(role) if node.spec.start == "at-once"])
+
+    def _put_credential_into_zookeeper(self) -> None:
+        """Brokers in ZooKeeper mode let each other in by credentials that must be there before the first one starts."""
+        brokers = [node for node in self.nodes(Role.BROKER) if node.mode is BrokerMode.ZOOKEEPER]
+        arguments = self._protection.scram_in_zookeeper(self._zookeeper_past_links())
+        if brokers and arguments is not None:
+            run_tool(self._jvm, brokers[0].distribution, CONFIG_TOOL, arguments, "putting the first credential into ZooKeeper")
+
+    def _zookeeper_past_links(self) -> str:
+        return ",".join(f"{node.address}:{ZOOKEEPER_PORT}" for node in self.nodes(Role.ZOOKEEPER))
 
     def _born_kraft(self) -> Sequence[ProcessNode]:
         return [*self.nodes(Role.CONTROLLER), *self.nodes(Role.BROKER)]
@@ -128,10 +148,12 @@ def provision(
     supervision = None
     try:
         supervision = Supervision(lease.scratch, lease.lock)
+        lease.scratch.chmod(0o700)  # passwords lie there, of the nodes and of their clients
         jvm = Jvm(software.java, software.jolokia, software.byteman, rules, lease.scratch / "etc")
         jvm.write_logging()
         addresses = Addresses(topology, lease.block)
-        around = Surroundings(addresses, supervision, jvm, recorder, lease.scratch, logs)
+        protection = protect(addresses, lease.scratch / "security")
+        around = Surroundings(addresses, protection, supervision, jvm, recorder, lease.scratch, logs)
         _start_toxiproxy(software.toxiproxy, around)
         cluster = ProcessCluster(topology, software, around)
         cluster.links.create()

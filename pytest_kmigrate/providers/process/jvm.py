@@ -13,7 +13,6 @@ _MAIN = {
     Role.BROKER: "kafka.Kafka",
     Role.CONTROLLER: "kafka.Kafka",
 }
-STORAGE_TOOL = "kafka.tools.StorageTool"
 LOG4J = """\
 log4j.rootLogger=INFO, stdout
 log4j.appender.stdout=org.apache.log4j.ConsoleAppender
@@ -59,9 +58,9 @@ class Jvm:
         ]
         return [*command, "-cp", distribution.classpath, _MAIN[spec.role], str(properties)]
 
-    def storage_command(self, distribution: Distribution, arguments: Sequence[str]) -> list[str]:
-        """The command that runs Kafka's storage tool."""
-        return [*self._java(distribution, 128), "-cp", distribution.classpath, STORAGE_TOOL, *arguments]
+    def tool_command(self, distribution: Distribution, tool: str, arguments: Sequence[str]) -> list[str]:
+        """The command that runs one of Kafka's own tools, given its main class."""
+        return [*self._java(distribution, 128), "-cp", distribution.classpath, tool, *arguments]
 
     def _java(self, distribution: Distribution, heap_mb: int) -> list[str]:
         archive = distribution.cds_archive

@@ -14,9 +14,11 @@ from pytest_kmigrate.model.event import EventKind, Recorder
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec
 from pytest_kmigrate.providers.process import attaching
 from pytest_kmigrate.providers.process.addresses import JOLOKIA_PORT, Addresses
+from pytest_kmigrate.providers.process.certificates import write_private
 from pytest_kmigrate.providers.process.jvm import Jvm
 from pytest_kmigrate.providers.process.properties import node_properties
 from pytest_kmigrate.providers.process.readiness import ready
+from pytest_kmigrate.providers.process.security import Protection
 from pytest_kmigrate.providers.process.supervision import Supervision
 from pytest_kmigrate.redaction import redacted, redacted_properties
 from pytest_kmigrate.waiting import until
@@ -29,6 +31,7 @@ class Surroundings:
     """What all nodes of one cluster share."""
 
     addresses: Addresses
+    protection: Protection
     supervision: Supervision
     jvm: Jvm
     recorder: Recorder
@@ -80,7 +83,8 @@ class ProcessNode:
     @property
     def properties(self) -> Mapping[str, str]:
         """What its next start reads."""
-        return node_properties(self._around.addresses, self.spec, self.mode, self.disk, self._changes)
+        around = self._around
+        return node_properties(around.addresses, around.protection, self.spec, self.mode, self.disk, self._changes)
 
     @property
     def properties_file(self) -> Path:
@@ -240,6 +244,5 @@ class ProcessNode:
 
 
 def _write_properties(path: Path, properties: Mapping[str, str]) -> None:
-    path.touch(mode=0o600)
     escaped = {key: value.replace("\\", "\\\\") for key, value in properties.items()}
-    path.write_text("".join(f"{key}={value}\n" for key, value in sorted(escaped.items())))
+    write_private(path, "".join(f"{key}={value}\n" for key, value in sorted(escaped.items())))

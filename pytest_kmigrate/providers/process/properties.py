@@ -16,10 +16,13 @@ from pytest_kmigrate.providers.process.addresses import (
     ZOOKEEPER_PORT,
     Addresses,
 )
+from pytest_kmigrate.providers.process.security import (
+    CLIENTS_LISTENER,
+    CONTROLLER_LISTENER,
+    INTERNAL_LISTENER,
+    Protection,
+)
 
-CLIENTS_LISTENER = "CLIENT"
-INTERNAL_LISTENER = "INTERNAL"
-CONTROLLER_LISTENER = "CONTROLLER"
 _ZOOKEEPER_ONLY = ("broker.id", "zookeeper.connect", "inter.broker.protocol.version", "log.message.format.version")
 _AUTHORIZERS = {
     BrokerMode.ZOOKEEPER: "kafka.security.authorizer.AclAuthorizer",
@@ -39,6 +42,7 @@ def zookeeper_connect(topology: Topology) -> str:
 
 def node_properties(
     addresses: Addresses,
+    protection: Protection,
     spec: NodeSpec,
     mode: BrokerMode | None,
     disk: Path,
@@ -48,9 +52,9 @@ def node_properties(
     if spec.role is Role.ZOOKEEPER:
         base = _zookeeper(addresses.topology, spec, disk)
     elif spec.role is Role.CONTROLLER:
-        base = _controller(addresses.topology, spec, disk)
+        base = _controller(addresses.topology, protection, spec, disk)
     else:
-        base = _broker(addresses, spec, mode or BrokerMode.ZOOKEEPER, disk)
+        base = _broker(addresses, protection, spec, mode or BrokerMode.ZOOKEEPER, disk)
     layered: dict[str, str | None] = {**base, **spec.properties, **changes}
     if spec.role is Role.BROKER and mode is BrokerMode.KRAFT:
         layered.update(dict.fromkeys(_ZOOKEEPER_ONLY))
@@ -76,14 +80,13 @@ def _zookeeper(topology: Topology, spec: NodeSpec, disk: Path) -> dict[str, str]
     return {**own, "initLimit": "20", "syncLimit": "10", **servers}
 
 
-def _shared(topology: Topology) -> dict[str, str]:
+def _shared(topology: Topology, protection: Protection, spec: NodeSpec) -> dict[str, str]:
     brokers = len(topology.of_role(Role.BROKER))
     copies = str(min(3, brokers))
-    authorizer = {"super.users": "User:ANONYMOUS;User:admin"} if topology.security.authorizer else {}
+    authorizer = {"super.users": protection.superusers} if topology.security.authorizer else {}
     return {
         "inter.broker.listener.name": INTERNAL_LISTENER,
-        "listener.security.protocol.map": f"{INTERNAL_LISTENER}:PLAINTEXT,{CLIENTS_LISTENER}:PLAINTEXT,"
-        f"{CONTROLLER_LISTENER}:PLAINTEXT",
+        **protection.node_properties(spec),
         "offsets.topic.replication.factor": copies,
         "offsets.topic.num.partitions": "3",
         "transaction.state.log.replication.factor": copies,
@@ -96,10 +99,12 @@ def _shared(topology: Topology) -> dict[str, str]:
     }
 
 
-def _broker(addresses: Addresses, spec: NodeSpec, mode: BrokerMode, disk: Path) -> dict[str, str]:
+def _broker(
+    addresses: Addresses, protection: Protection, spec: NodeSpec, mode: BrokerMode, disk: Path
+) -> dict[str, str]:
     topology = addresses.topology
     properties = {
-        **_shared(topology),
+        **_shared(topology, protection, spec),
         "listeners": f"{INTERNAL_LISTENER}://{spec.name}:{INTERNAL_PORT},{CLIENTS_LISTENER}://{spec.name}:{CLIENT_PORT}",
         "advertised.listeners": f"{INTERNAL_LISTENER}://{spec.name}:{INTERNAL_PORT},"
         f"{CLIENTS_LISTENER}://{addresses.seen_from(CLIENTS, spec.name)}:{CLIENT_PORT}",
@@ -112,9 +117,9 @@ def _broker(addresses: Addresses, spec: NodeSpec, mode: BrokerMode, disk: Path) 
     return {**properties, **_kraft(topology, spec, "broker")}
 
 
-def _controller(topology: Topology, spec: NodeSpec, disk: Path) -> dict[str, str]:
+def _controller(topology: Topology, protection: Protection, spec: NodeSpec, disk: Path) -> dict[str, str]:
     properties = {
-        **_shared(topology),
+        **_shared(topology, protection, spec),
         **_kraft(topology, spec, "controller"),
         "listeners": f"{CONTROLLER_LISTENER}://{spec.name}:{CONTROLLER_PORT}",
         "log.dirs": str(disk),

@@ -1,0 +1,257 @@
+"""Clusters standing on this machine, as state files and processes tell: list them, end them, clear what dead runs left."""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from pytest_kmigrate.model.errors import AwaitTimeoutError
+from pytest_kmigrate.providers.process import lease as leases
+from pytest_kmigrate.providers.process import supervisor
+from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER
+from pytest_kmigrate.waiting import until
+
+_ENDED_WITHIN_S = 30
+_KILLED_WITHIN_S = 10
+
+
+@dataclass(frozen=True)
+class StandingNode:
+    """One node of a standing cluster; ``pid`` is None while it does not run."""
+
+    name: str
+    address: str
+    pid: int | None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One cluster whose supervisor lives; ``since_s`` is seconds since 1970.
+
+    ``attendant`` is the process that still uses it (pytest, ``kmigrate up``); None: it was kept, and only
+    ``kmigrate down`` ends it.
+    """
+
+    block: int
+    topology: str
+    kafka: str
+    bootstrap: str
+    nodes: tuple[StandingNode, ...]
+    logs: Path
+    scratch: Path
+    supervisor: int
+    attendant: int | None
+    since_s: float
+
+    def log(self, node: str) -> Path:
+        """Where a node logs."""
+        return self.logs / node / "server.log"
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """What a dead run left on a block: processes, and folders and files."""
+
+    block: int
+    processes: tuple[int, ...]
+    files: tuple[Path, ...]
+
+
+def standing() -> list[Standing]:
+    """Every cluster of this user that stands, by block."""
+    found = (_standing(block) for block in _known_blocks())
+    return [cluster for cluster in found if cluster is not None]
+
+
+def leftovers() -> list[Leftover]:
+    """What dead runs left: blocks whose lease nobody holds, with processes or disks still there."""
+    found = []
+    for block in _known_blocks():
+        lock = leases.try_lock(block)
+        if lock is not None:
+            with lock:
+                found.append(_leftover(leases.Lease(block, lock)))
+    # A description alone is left by every run that was killed; it stands for nothing any more.
+    return [each for each in found if each.processes or any(file.is_dir() for file in each.files)]
+
+
+def end(cluster: Standing, within_s: float = _ENDED_WITHIN_S) -> None:
+    """End a cluster and remove its disks; returns when every process is gone."""
+    process = _supervisor(cluster.supervisor, cluster.scratch)
+    if process is not None:
+        process.terminate()
+        try:
+            until(lambda: _is_gone(process), awaited=f"the end of supervisor {process.pid}", within_s=within_s)
+        except AwaitTimeoutError:
+            # It stands still: the kernel kills its nodes with it, and what is left then is cleared below.
+            process.kill()
+            until(lambda: _is_gone(process), awaited=f"the end of supervisor {process.pid}", within_s=_KILLED_WITHIN_S)
+    clear(cluster.block)
+    if cluster.logs.parent == log_folders():
+        shutil.rmtree(cluster.logs, ignore_errors=True)
+
+
+def clear(block: int) -> Leftover | None:
+    """Kill and remove what a dead run left on a block; None when there is nothing, or somebody holds its lease."""
+    lock = leases.try_lock(block)
+    if lock is None:
+        return None
+    with lock:  # held meanwhile, so that nobody leases a block that is being cleared
+        left = _leftover(leases.Lease(block, lock))
+        for pid in left.processes:
+            _kill(pid)
+        for file in left.files:
+            shutil.rmtree(file, ignore_errors=True) if file.is_dir() else file.unlink(missing_ok=True)
+    return left if left.processes or left.files else None
+
+
+def clear_all() -> list[Leftover]:
+    """Clear every block whose lease nobody holds, and the logs of clusters that ``kmigrate up`` once started."""
+    cleared = [left for block in _known_blocks() if (left := clear(block)) is not None]
+    if not _is_any_being_provisioned():
+        used = {cluster.logs for cluster in standing()}
+        for logs in log_folders().glob("*"):
+            if logs not in used:
+                shutil.rmtree(logs, ignore_errors=True)
+    return cleared
+
+
+def log_folders() -> Path:
+    """Where ``kmigrate up`` puts the logs of its clusters, a folder each; a run's are in its run folder instead."""
+    return leases.state_dir() / "logs"
+
+
+def _known_blocks() -> list[int]:
+    names = {path.name.partition(".")[0] for path in leases.state_dir().glob("*")}
+    return sorted(int(name) for name in names if name.isdigit() and int(name) in leases.BLOCKS)
+
+
+def _is_any_being_provisioned() -> bool:
+    """Whether somebody holds a lease and has not described a cluster on it yet: its logs cannot be told from old ones."""
+    described = {cluster.block for cluster in standing()}
+    for block in _known_blocks():
+        lock = leases.try_lock(block)
+        if lock is not None:
+            lock.close()
+        elif block not in described:
+            return True
+    return False
+
+
+def _standing(block: int) -> Standing | None:
+    try:
+        state: Mapping[str, Any] = json.loads((leases.state_dir() / f"{block}.json").read_text())
+        scratch = Path(state["scratch"])
+        process = _supervisor(state["supervisor"], scratch)
+        if process is None:
+            return None
+        pids = _pids_by_node(process, scratch)
+        return Standing(
+            block=block,
+            topology=state["topology"],
+            kafka=state["kafka"],
+            bootstrap=state["bootstrap"],
+            nodes=tuple(StandingNode(name, address, pids.get(name)) for name, address in state["nodes"].items()),
+            logs=Path(state["logs"]),
+            scratch=scratch,
+            supervisor=process.pid,
+            attendant=_attendant(process),
+            since_s=process.create_time(),
+        )
+    except (OSError, ValueError, KeyError, TypeError, psutil.NoSuchProcess):
+        return None  # ended while we looked, or no description of ours: ``clear`` removes such a file
+
+
+def _supervisor(pid: int, scratch: Path) -> psutil.Process | None:
+    """The process, if it is the supervisor of that scratch folder and not a stranger that got its number."""
+    try:
+        process = psutil.Process(pid)
+        words = process.cmdline()
+    except psutil.Error:
+        return None
+    return process if words[-2:] == [str(supervisor.__file__), str(scratch)] else None
+
+
+def _pids_by_node(process: psutil.Process, scratch: Path) -> dict[str, int]:
+    """Every node's process says by its hosts file whose it is."""
+    pids = {}
+    for child in process.children():
+        match = re.search(rf"=(?:{re.escape(str(scratch))})/([^/\s]+)/hosts(?:\s|$)", " ".join(_words(child)))
+        if match:
+            pids[match[1]] = child.pid
+    return pids
+
+
+def _attendant(process: psutil.Process) -> int | None:
+    """Who holds the other end of the supervisor's standard input."""
+    parent = process.parent()
+    if parent is None:
+        return None
+    orders = _link(Path(f"/proc/{process.pid}/fd/0"))
+    held = {_link(file) for file in _open_files(parent.pid)}
+    return parent.pid if orders is not None and orders in held else None
+
+
+def _open_files(pid: int) -> list[Path]:
+    try:
+        return list(Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:
+        return []
+
+
+def _link(file: Path) -> str | None:
+    try:
+        return os.readlink(file)
+    except OSError:
+        return None
+
+
+def _leftover(lease: leases.Lease) -> Leftover:
+    partial = lease.state_file.with_suffix(".partial")
+    files = tuple(file for file in (lease.scratch, lease.state_file, partial) if file.exists())
+    return Leftover(lease.block, tuple(process.pid for process in _processes_of(lease)), files)
+
+
+def _processes_of(lease: leases.Lease) -> Iterator[psutil.Process]:
+    """This user's processes that run on the block: their command line names its scratch folder or its Toxiproxy.
+
+    What has a terminal is somebody looking into a file there, not ours: nodes are started without one.
+    """
+    scratch = re.compile(re.escape(str(lease.scratch)) + r"(?:/|$)")
+    toxiproxy = f"127.{lease.block}.0.{CLIENTS_NUMBER}"
+    for process in psutil.process_iter(["cmdline", "uids", "terminal"]):
+        uids, words = process.info["uids"], process.info["cmdline"] or []
+        if uids is None or uids.real != os.getuid() or process.info["terminal"] or process.pid == os.getpid():
+            continue
+        if toxiproxy in words or any(scratch.search(word) for word in words):
+            yield process
+
+
+def _kill(pid: int) -> None:
+    try:
+        process = psutil.Process(pid)
+        process.kill()
+    except psutil.NoSuchProcess:
+        return
+    until(lambda: _is_gone(process), awaited=f"the end of process {pid}", within_s=_KILLED_WITHIN_S)
+
+
+def _is_gone(process: psutil.Process) -> bool:
+    """Whether it has ended; a zombie has, whoever should have asked for its exit code."""
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def _words(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []

@@ -1,0 +1,22 @@
+"""Kafka's own command line tools, run to their end."""
+
+import subprocess
+from collections.abc import Sequence
+
+from pytest_kmigrate.distributions.kafka import Distribution
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.providers.process.jvm import Jvm
+from pytest_kmigrate.redaction import redacted
+
+STORAGE_TOOL = "kafka.tools.StorageTool"
+CONFIG_TOOL = "kafka.admin.ConfigCommand"
+_WITHIN_S = 60
+
+
+def run_tool(jvm: Jvm, distribution: Distribution, tool: str, arguments: Sequence[str], doing: str) -> None:
+    """Run a tool of a release; ClusterError with the tool's own words when it refuses."""
+    command = jvm.tool_command(distribution, tool, arguments)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_WITHIN_S, check=False)
+    if done.returncode != 0:
+        said = redacted(done.stdout + done.stderr)
+        raise ClusterError(f"{doing} failed: expected {tool} to end with code 0; got {done.returncode}: {said}")
