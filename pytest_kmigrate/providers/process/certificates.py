@@ -1,6 +1,6 @@
 """A certificate authority that lives as long as one cluster, and one certificate per node, all as PEM files."""
 
-import datetime
+import datetime as dt
 import ipaddress
 import os
 from collections.abc import Iterable
@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-_VALID_FOR = datetime.timedelta(days=7)  # longer than any cluster that is kept
-_CLOCK_SKEW = datetime.timedelta(hours=1)
+_VALID_FOR = dt.timedelta(days=7)  # longer than any cluster that is kept
+_CLOCK_SKEW = dt.timedelta(hours=1)
 _CURVE = ec.SECP256R1()
 
 
@@ -67,7 +67,7 @@ def new_authority(cluster: str) -> Authority:
 def write_private(path: Path, text: str) -> Path:
     """Write a file that nobody but this user can read, not even while it is being written."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as file:
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
     return path
 
@@ -86,7 +86,7 @@ _SIGNS_CERTIFICATES = x509.KeyUsage(
 
 
 def _unsigned(subject: str, issuer: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     return (
         x509.CertificateBuilder()
         .subject_name(_named(subject))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.event import EventKind, Recorder
 from pytest_kmigrate.model.protocols import Capability, CrashPoint
 from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
 from pytest_kmigrate.providers.process import crash_points, storage
@@ -118,12 +118,12 @@ class ProcessCluster:
     def _put_credential_into_zookeeper(self) -> None:
         """Brokers in ZooKeeper mode let each other in by credentials that must be there before the first one starts."""
         brokers = [node for node in self.nodes(Role.BROKER) if node.mode is BrokerMode.ZOOKEEPER]
-        arguments = self._protection.scram_in_zookeeper(self._zookeeper_past_links())
-        if brokers and arguments is not None:
-            run_tool(self._jvm, brokers[0].distribution, CONFIG_TOOL, arguments, "putting the first credential into ZooKeeper")
-
-    def _zookeeper_past_links(self) -> str:
-        return ",".join(f"{node.address}:{ZOOKEEPER_PORT}" for node in self.nodes(Role.ZOOKEEPER))
+        if not brokers:
+            return
+        servers = ",".join(f"{node.address}:{ZOOKEEPER_PORT}" for node in self.nodes(Role.ZOOKEEPER))
+        if arguments := self._protection.scram_in_zookeeper(servers):
+            doing = "putting the first credential into ZooKeeper"
+            run_tool(self._jvm, brokers[0].distribution, CONFIG_TOOL, arguments, doing)
 
     def _born_kraft(self) -> Sequence[ProcessNode]:
         return [*self.nodes(Role.CONTROLLER), *self.nodes(Role.BROKER)]
@@ -172,9 +172,15 @@ def provision(
 def _start_toxiproxy(program: Path, around: Surroundings) -> None:
     host, port = around.addresses.toxiproxy
     ended: list[int] = []
-    log = around.scratch / "toxiproxy.log"
+    log = around.logs / "toxiproxy" / "server.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
     command = [str(program), "-host", host, "-port", str(port)]
-    around.supervision.spawn(command, cwd=around.scratch, log=log, on_exit=ended.append)
+
+    def on_exit(code: int) -> None:
+        ended.append(code)
+        around.recorder.record(EventKind.HARNESS_TROUBLE, what="the links' proxies are gone", error=f"exit code {code}")
+
+    around.supervision.spawn(command, cwd=around.scratch, log=log, on_exit=on_exit)
 
     def abort() -> None:
         if ended:
@@ -203,4 +209,3 @@ def _describe(lease: leases.Lease, cluster: ProcessCluster, logs: Path) -> None:
     partial = lease.state_file.with_suffix(".partial")
     partial.write_text(json.dumps(state, indent=1))
     partial.replace(lease.state_file)
-

@@ -1,4 +1,4 @@
-"""How the listeners of one cluster are protected: credentials, key stores, and the properties that nodes and clients need.
+"""How the listeners of one cluster are protected: credentials, key stores, properties of nodes and clients.
 
 Under SASL_SSL every Kafka listener is encrypted and authenticates; ZooKeeper stays plain. There is one user, ``admin``:
 the brokers, the controllers and our clients are all that superuser, known by the same name on every listener.
@@ -45,7 +45,7 @@ class Protection(Protocol):
         """The value of ``super.users``, in force only with an authorizer."""
         ...
 
-    def node_properties(self, spec: NodeSpec) -> dict[str, str]:
+    def node_properties(self, spec: NodeSpec, /) -> dict[str, str]:
         """What a broker's or controller's properties file says about its listeners."""
         ...
 
@@ -57,8 +57,8 @@ class Protection(Protocol):
         """What Kafka's storage tool is told when it formats disks for a cluster born in KRaft mode."""
         ...
 
-    def scram_in_zookeeper(self, zookeeper: str) -> list[str] | None:
-        """Arguments of Kafka's config tool that put the first credential into ZooKeeper; None when none is needed."""
+    def scram_in_zookeeper(self, servers: str, /) -> list[str]:
+        """Arguments of Kafka's config tool that put the first credential into ZooKeeper; empty when none is needed."""
         ...
 
 
@@ -67,7 +67,7 @@ class Plain:
 
     superusers = "User:ANONYMOUS"
 
-    def node_properties(self, spec: NodeSpec) -> dict[str, str]:
+    def node_properties(self, _spec: NodeSpec, /) -> dict[str, str]:
         """What a broker's or controller's properties file says about its listeners."""
         return {"listener.security.protocol.map": _all_listeners("PLAINTEXT")}
 
@@ -79,9 +79,9 @@ class Plain:
         """Nothing."""
         return []
 
-    def scram_in_zookeeper(self, zookeeper: str) -> list[str] | None:
-        """Nobody has a credential."""
-        return None
+    def scram_in_zookeeper(self, _servers: str, /) -> list[str]:
+        """Nothing."""
+        return []
 
 
 @dataclass(frozen=True)
@@ -133,12 +133,12 @@ class SaslSsl:
         file = write_private(self.folder / "format-arguments", f"--add-scram\n{credential}\n")
         return [f"@{file}"]
 
-    def scram_in_zookeeper(self, zookeeper: str) -> list[str] | None:
+    def scram_in_zookeeper(self, servers: str) -> list[str]:
         """Kafka's config tool, going to ZooKeeper itself: no broker can let anybody in yet."""
         credential = f"{MECHANISM}=iterations={_ITERATIONS},password={self.scram_password}\n"
         file = write_private(self.folder / "scram.properties", credential)
         whom = ["--entity-type", "users", "--entity-name", ADMIN]
-        return ["--zookeeper", zookeeper, "--alter", *whom, "--add-config-file", str(file)]
+        return ["--zookeeper", servers, "--alter", *whom, "--add-config-file", str(file)]
 
 
 def protect(addresses: Addresses, folder: Path) -> Protection:

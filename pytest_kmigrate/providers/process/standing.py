@@ -1,10 +1,9 @@
-"""Clusters standing on this machine, as state files and processes tell: list them, end them, clear what dead runs left."""
+"""Clusters that stand on this machine: list them, end them, clear what dead runs left."""
 
 import json
 import os
-import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,13 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.providers.process import lease as leases
 from pytest_kmigrate.providers.process import supervisor
 from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER
+from pytest_kmigrate.providers.process.jvm import STORAGE_TOOL
 from pytest_kmigrate.waiting import until
 
+_HOSTS_OPTION = "-Djdk.net.hosts.file="
+_CLIENTS_FILE = "clients.json"
+_CLIENTS_MODULE = "clients_process"
+_SUPERVISOR = Path(supervisor.__file__).name
 _ENDED_WITHIN_S = 30
 _KILLED_WITHIN_S = 10
 
@@ -107,7 +111,7 @@ def clear(block: int) -> Leftover | None:
         for pid in left.processes:
             _kill(pid)
         for file in left.files:
-            shutil.rmtree(file, ignore_errors=True) if file.is_dir() else file.unlink(missing_ok=True)
+            _remove(file)
     return left if left.processes or left.files else None
 
 
@@ -133,7 +137,7 @@ def _known_blocks() -> list[int]:
 
 
 def _is_any_being_provisioned() -> bool:
-    """Whether somebody holds a lease and has not described a cluster on it yet: its logs cannot be told from old ones."""
+    """Whether somebody holds a lease without a description yet: its logs cannot be told from old ones."""
     described = {cluster.block for cluster in standing()}
     for block in _known_blocks():
         lock = leases.try_lock(block)
@@ -175,16 +179,18 @@ def _supervisor(pid: int, scratch: Path) -> psutil.Process | None:
         words = process.cmdline()
     except psutil.Error:
         return None
-    return process if words[-2:] == [str(supervisor.__file__), str(scratch)] else None
+    is_ours = len(words) > 1 and words[-1] == str(scratch) and Path(words[-2]).name == _SUPERVISOR
+    return process if is_ours else None
 
 
 def _pids_by_node(process: psutil.Process, scratch: Path) -> dict[str, int]:
     """Every node's process says by its hosts file whose it is."""
     pids = {}
     for child in process.children():
-        match = re.search(rf"=(?:{re.escape(str(scratch))})/([^/\s]+)/hosts(?:\s|$)", " ".join(_words(child)))
-        if match:
-            pids[match[1]] = child.pid
+        for word in _words(child):
+            hosts = Path(word.removeprefix(_HOSTS_OPTION))
+            if word.startswith(_HOSTS_OPTION) and hosts.parent.parent == scratch:
+                pids[hosts.parent.name] = child.pid
     return pids
 
 
@@ -207,7 +213,7 @@ def _open_files(pid: int) -> list[Path]:
 
 def _link(file: Path) -> str | None:
     try:
-        return os.readlink(file)
+        return str(file.readlink())
     except OSError:
         return None
 
@@ -219,18 +225,28 @@ def _leftover(lease: leases.Lease) -> Leftover:
 
 
 def _processes_of(lease: leases.Lease) -> Iterator[psutil.Process]:
-    """This user's processes that run on the block: their command line names its scratch folder or its Toxiproxy.
+    """This user's processes that a dead run left on the block."""
+    scratch = lease.scratch.absolute()
+    for process in psutil.process_iter(["cmdline", "cwd", "uids"]):
+        uids = process.info["uids"]
+        if uids is not None and uids.real == os.getuid():
+            words, cwd = process.info["cmdline"] or [], process.info["cwd"] or ""
+            if _is_of(scratch, lease.block, words, cwd):
+                yield process
 
-    What has a terminal is somebody looking into a file there, not ours: nodes are started without one.
+
+def _is_of(scratch: Path, block: int, words: Sequence[str], cwd: str) -> bool:
+    """Whether a process is a node, tool, Toxiproxy or client process on that very scratch folder.
+
+    Only what we ourselves wrote into a command line counts. An address alone does not: a lease under another state
+    folder may have the same block, and a stranger may look into a file there.
     """
-    scratch = re.compile(re.escape(str(lease.scratch)) + r"(?:/|$)")
-    toxiproxy = f"127.{lease.block}.0.{CLIENTS_NUMBER}"
-    for process in psutil.process_iter(["cmdline", "uids", "terminal"]):
-        uids, words = process.info["uids"], process.info["cmdline"] or []
-        if uids is None or uids.real != os.getuid() or process.info["terminal"] or process.pid == os.getpid():
-            continue
-        if toxiproxy in words or any(scratch.search(word) for word in words):
-            yield process
+    inside = f"{scratch}/"
+    is_node = any(word.startswith(f"{_HOSTS_OPTION}{inside}") for word in words)
+    is_tool = STORAGE_TOOL in words and any(word.startswith(inside) for word in words)
+    is_clients = f"{inside}{_CLIENTS_FILE}" in words and any(_CLIENTS_MODULE in word for word in words)
+    is_toxiproxy = f"127.{block}.0.{CLIENTS_NUMBER}" in words and cwd.removesuffix(" (deleted)") == str(scratch)
+    return is_node or is_tool or is_clients or is_toxiproxy
 
 
 def _kill(pid: int) -> None:
@@ -248,6 +264,13 @@ def _is_gone(process: psutil.Process) -> bool:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
+
+
+def _remove(file: Path) -> None:
+    if file.is_dir():
+        shutil.rmtree(file, ignore_errors=True)
+    else:
+        file.unlink(missing_ok=True)
 
 
 def _words(process: psutil.Process) -> list[str]:

@@ -1,9 +1,11 @@
 """The Spark session: what is set for small data, for much, and on somebody's cluster."""
 
 from pathlib import Path
+from typing import IO
 
 import pytest
 from pyspark import SparkContext
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
@@ -25,16 +27,19 @@ def test_a_cluster_keeps_its_own_settings() -> None:
 
 
 def test_without_java_the_lack_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One sentence with what was expected, what came, and where the whole log is."""
+    """One sentence with what was expected, what came, what was last said, and where the whole log is."""
+
+    def no_java(_conf: object, streams: dict[str, IO[str]]) -> None:
+        streams["stderr"].write("JAVA_HOME is not set\n")
+        raise PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={})
+
     monkeypatch.setattr(SparkContext, "_gateway", None)
     monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "no-java"))
+    monkeypatch.setattr("pytest_kmigrate.reports.session.launch_gateway", no_java)
     log = tmp_path / "spark.log"
 
-    with (
-        pytest.raises(EnvironmentLackError, match="it needs Java 17 or newer") as caught,
-        spark_session(None, is_small=True, log=log),
-    ):
+    with pytest.raises(EnvironmentLackError) as caught, spark_session(None, is_small=True, log=log):
         pass
 
-    assert str(log) in str(caught.value)
+    told = str(caught.value)
+    assert all(part in told for part in ("local[*]", "JAVA_HOME is not set", "Java 17 or newer", str(log)))

@@ -1,0 +1,46 @@
+"""The console command ``kmigrate``.
+
+Exit status: 0 done and conforming, 1 a requirement is violated, 2 wrong use, 3 inconclusive, 4 the environment lacks
+something, 130 interrupted. What a command needs is imported when it runs, so that ``--help`` is quick.
+"""
+
+import sys
+
+import typer
+
+from pytest_kmigrate.cli import clusters, machine, runs
+from pytest_kmigrate.model.errors import KmigrateError
+
+app = typer.Typer(
+    help="Clusters to rehearse migrations from ZooKeeper to KRaft on, and verdicts from the runs of pytest-kmigrate.",
+    epilog=(
+        "Exit status: 0 done and conforming, 1 a requirement is violated, 2 wrong use, 3 inconclusive, "
+        "4 the environment lacks something."
+    ),
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for _command in (
+    machine.doctor,
+    clusters.up,
+    clusters.ps,
+    clusters.logs,
+    clusters.down,
+    clusters.gc,
+    machine.fetch,
+    runs.requirements,
+    runs.judge,
+    runs.analyze,
+    runs.replay,
+):
+    app.command()(_command)
+
+
+def main() -> None:
+    """Run the console command; an error of ours is told in its own words and ends with its own status."""
+    try:
+        app()
+    except KmigrateError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - this is the command's own terminal
+        sys.exit(error.exit_status)

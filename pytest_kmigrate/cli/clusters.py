@@ -1,0 +1,184 @@
+"""Commands about clusters that stand on this machine: ``up``, ``ps``, ``logs``, ``down``, ``gc``."""
+
+import enum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.model.topology import Topology
+    from pytest_kmigrate.providers.process.standing import Standing
+
+_FOLLOW_EVERY_S = 0.2
+
+
+class Reach(enum.StrEnum):
+    """The phases a migration can be driven to and left in; COPYING passes by itself."""
+
+    PREPARING = "PREPARING"
+    HYBRID = "HYBRID"
+    ALL_KRAFT = "ALL_KRAFT"
+    FINALIZED = "FINALIZED"
+
+
+def up(
+    topology: Annotated[str, typer.Argument(help="A topology file, or the name of a shipped one.", metavar="TOPOLOGY")],
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be started.")] = False,
+    kafka: Annotated[str | None, typer.Option(help="The distribution to run.", metavar="VERSION|PATH")] = None,
+    phase: Annotated[
+        Reach | None, typer.Option(help="Drive the migration to this phase.", case_sensitive=False)
+    ] = None,
+) -> None:
+    """Start a cluster and leave it standing, until `kmigrate down`."""
+    import psutil
+
+    from pytest_kmigrate import dry_run as dry
+    from pytest_kmigrate.topology_file import find, load
+
+    wanted = load(find(topology), kafka=kafka)
+    plan = dry.plan(wanted, psutil.virtual_memory().available // 2**20)
+    if dry_run:
+        from pytest_kmigrate.cli.console import say
+
+        say(dry.rendered(plan).rstrip())
+    else:
+        _stand_up(wanted, phase)
+
+
+def ps() -> None:
+    """List the clusters that stand here, and what dead runs left."""
+    from pytest_kmigrate.cli.console import say, show
+    from pytest_kmigrate.providers.process.standing import leftovers, standing
+
+    clusters = standing()
+    if clusters:
+        columns = ("block", "topology", "kafka", "nodes", "since", "used by", "bootstrap")
+        show(columns, [_row(each) for each in clusters])
+    for left in leftovers():
+        what = [f"processes {', '.join(map(str, left.processes))}"] if left.processes else []
+        what += [str(file) for file in left.files]
+        say(f"block {left.block}: left by a dead run: {'; '.join(what)}; `kmigrate gc` clears it")
+    if not clusters:
+        say("no cluster stands here; `kmigrate up TOPOLOGY` starts one")
+
+
+def logs(
+    node: Annotated[str, typer.Argument(help="The node's name, such as broker-0.", metavar="NODE")],
+    *,
+    block: Annotated[int | None, typer.Option(help="The cluster, where several stand.", metavar="BLOCK")] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until Ctrl-C, or the cluster's end.")] = False,
+) -> None:
+    """Print the log of one node of a standing cluster."""
+    import difflib
+    import threading
+
+    from pytest_kmigrate.cli.following import LogPrinter
+    from pytest_kmigrate.model.errors import WrongUseError
+    from pytest_kmigrate.providers.process.standing import standing
+    from pytest_kmigrate.waiting import repeat
+
+    cluster = _chosen(block)
+    names = [each.name for each in cluster.nodes]
+    if node not in names:
+        near = difflib.get_close_matches(node, names, n=1)
+        suggestion = f"did you mean {near[0]}?" if near else "take one of these"
+        raise WrongUseError(f"expected a node of {cluster.topology} ({', '.join(names)}), got {node!r}; {suggestion}")
+    log = cluster.log(node)
+    if not log.is_file():
+        raise WrongUseError(f"{node}: expected a log, got none: it was never started (expected at {log})")
+    over = threading.Event()
+    with LogPrinter(log) as printer:
+        printer.print_more()
+        if follow:
+
+            def print_more() -> None:
+                if cluster.block not in [each.block for each in standing()]:
+                    over.set()
+                printer.print_more()
+
+            repeat(print_more, _FOLLOW_EVERY_S, over)
+
+
+def down(
+    block: Annotated[int | None, typer.Argument(help="Only this cluster, even if pytest still uses it.")] = None,
+) -> None:
+    """End the clusters that were kept standing, and remove their disks."""
+    from pytest_kmigrate.cli.console import say
+    from pytest_kmigrate.providers.process.standing import end, standing
+
+    clusters = [_chosen(block)] if block is not None else [each for each in standing() if each.attendant is None]
+    for cluster in clusters:
+        end(cluster)
+        say(f"block {cluster.block}: {cluster.topology} ended")
+    if not clusters:
+        say("no kept cluster stands here")
+        for used in standing():
+            say(f"block {used.block}: {used.topology} is used by process {used.attendant}: kmigrate down {used.block}")
+
+
+def gc() -> None:
+    """Clear what dead runs left: processes, disks, descriptions. Whatever somebody still uses stays."""
+    from pytest_kmigrate.cli.console import say
+    from pytest_kmigrate.providers.process.standing import clear_all
+
+    cleared = clear_all()
+    for left in cleared:
+        killed = [f"killed {', '.join(map(str, left.processes))}"] if left.processes else []
+        removed = [f"removed {file}" for file in left.files]
+        say(f"block {left.block}: {'; '.join([*killed, *removed])}")
+    if not cleared:
+        say("nothing to clear")
+
+
+def _stand_up(topology: "Topology", phase: Reach | None) -> None:
+    from datetime import UTC, datetime
+
+    from pytest_kmigrate.cli.console import tell
+    from pytest_kmigrate.model.phase import Phase
+    from pytest_kmigrate.providers.process.standing import log_folders, standing
+    from pytest_kmigrate.running.software import software_for
+    from pytest_kmigrate.running.standing import check_phase, stand_up
+
+    to = Phase[phase.value] if phase else None
+    check_phase(topology, to)
+    log_folder = log_folders() / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{topology.name}"
+    software = software_for(topology, tell)
+    tell(f"starting {topology.name} on Kafka {topology.kafka}; logs in {log_folder}")
+    block = stand_up(topology, software, log_folder, to, tell)
+    _describe(next(each for each in standing() if each.block == block))
+
+
+def _describe(cluster: "Standing") -> None:
+    from pytest_kmigrate.cli.console import say, show
+
+    rows = [(node.name, node.address, str(node.pid or "not started")) for node in cluster.nodes]
+    show(("node", "address", "pid"), rows, title=f"{cluster.topology}, Kafka {cluster.kafka}, block {cluster.block}")
+    say(f"bootstrap servers: {cluster.bootstrap}")
+    say(f"logs:              {cluster.logs}  (`kmigrate logs NODE`)")
+    say(f"to end it:         kmigrate down {cluster.block}")
+
+
+def _row(cluster: "Standing") -> tuple[str, ...]:
+    from datetime import datetime
+
+    running = [node for node in cluster.nodes if node.pid is not None]
+    others = [node.name for node in cluster.nodes if node.pid is None]
+    nodes = f"{len(running)} of {len(cluster.nodes)} run" + (f"; not {', '.join(others)}" if others else "")
+    since = datetime.fromtimestamp(cluster.since_s).astimezone()
+    used_by = f"process {cluster.attendant}" if cluster.attendant else "kept"
+    return (str(cluster.block), cluster.topology, cluster.kafka, nodes, f"{since:%F %T}", used_by, cluster.bootstrap)
+
+
+def _chosen(block: int | None) -> "Standing":
+    from pytest_kmigrate.model.errors import WrongUseError
+    from pytest_kmigrate.providers.process.standing import standing
+
+    clusters = standing()
+    fitting = [each for each in clusters if block in (None, each.block)]
+    if len(fitting) == 1:
+        return fitting[0]
+    there = ", ".join(f"{each.block} ({each.topology})" for each in clusters) or "none"
+    wanted = "one standing cluster" if block is None else f"a cluster on block {block}"
+    hint = "name its block with --block" if len(fitting) > 1 else "`kmigrate ps` lists them"
+    raise WrongUseError(f"expected {wanted}; there stand: {there}; {hint}")

@@ -1,0 +1,34 @@
+"""The terminal of the console command: results on standard output, progress and errors on standard error."""
+
+import sys
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+_WIDTH_OF_NO_TERMINAL = 160
+COLOURS = {"CONFORMS": "green", "VIOLATES": "red", "INCONCLUSIVE": "yellow", "NOT_APPLICABLE": "dim"}
+
+
+def say(text: str = "") -> None:
+    """A line of the result, never broken: a path in it can be copied."""
+    _console().print(Text(text), soft_wrap=True)
+
+
+def tell(text: str) -> None:
+    """A line of progress, or a warning."""
+    _console(to_stderr=True).print(Text(text), soft_wrap=True)
+
+
+def show(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None) -> None:
+    """A table; a cell that is the name of an outcome gets its colour."""
+    table = Table(*(Column(name, overflow="fold") for name in columns), title=title, title_justify="left")
+    for row in rows:
+        table.add_row(*(Text(cell, style=COLOURS.get(cell, "")) for cell in row))
+    _console().print(table)
+
+
+def _console(*, to_stderr: bool = False) -> Console:
+    stream = sys.stderr if to_stderr else sys.stdout
+    return Console(file=stream, width=None if stream.isatty() else _WIDTH_OF_NO_TERMINAL)

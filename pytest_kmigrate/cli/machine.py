@@ -1,0 +1,45 @@
+"""Commands about this machine: ``doctor`` and ``fetch``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.doctor import Finding
+
+
+def doctor(
+    *,
+    cure: Annotated[bool, typer.Option("--cure", help="Install what is missing (Debian or Ubuntu, as root).")] = False,
+) -> None:
+    """Check that this machine has what a run needs; for each lack, say the command that cures it."""
+    from pytest_kmigrate import doctor as examining
+    from pytest_kmigrate.cli.console import say, show, tell
+
+    findings = examining.cure(tell) if cure else examining.examine()
+    show(("what", "", "found"), [(each.name, _state(each), each.found) for each in findings])
+    for finding in findings:
+        if not finding.ok:
+            say(f"{finding.name}: {finding.cure}")
+    lacking = [finding.name for finding in findings if not finding.ok and not finding.optional]
+    if lacking:
+        tell(f"this machine lacks: {', '.join(lacking)}; the command for each is above")
+        raise typer.Exit(4)
+
+
+def _state(finding: "Finding") -> str:
+    if finding.ok:
+        return "ok"
+    return "optional" if finding.optional else "LACKING"
+
+
+def fetch(
+    version: Annotated[str, typer.Argument(help="A release of Apache Kafka, such as 3.9.1.", metavar="VERSION")],
+    to: Annotated[Path, typer.Option("--to", help="A new or empty folder.", metavar="DIR")],
+) -> None:
+    """Lay a release and the agents down in a folder that works without any network."""
+    from pytest_kmigrate.cli.console import tell
+    from pytest_kmigrate.distributions import fetch as fetching
+
+    fetching.fetch(version, to, tell)

@@ -1,0 +1,137 @@
+"""Commands about recorded runs: ``requirements``, ``judge``, ``analyze``, ``replay``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.reports.analyze import AnalysisResult
+    from pytest_kmigrate.running.coverage import Coverage
+    from pytest_kmigrate.running.judging_again import JudgedAgain
+
+
+def requirements(
+    *,
+    profile: Annotated[str, typer.Option(help="The document.", metavar="PROFILE")] = "kip-866",
+    covered_by: Annotated[
+        Path | None,
+        typer.Option("--coverage", help="A folder of runs: show what they say of each requirement.", metavar="RUNS"),
+    ] = None,
+) -> None:
+    """List the requirements of a profile, and what runs say about them."""
+    from pytest_kmigrate import catalogue
+    from pytest_kmigrate.cli.console import say, show
+
+    if covered_by is not None:
+        from pytest_kmigrate.running.coverage import coverage
+
+        _show_coverage(coverage(profile, covered_by))
+        return
+    listed = catalogue.requirements(profile)
+    show(("id", "level", "area", "statement"), [(each.id, each.level, each.area, each.statement) for each in listed])
+    say(f"{len(listed)} requirements of {profile}")
+
+
+def judge(run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RUN")]) -> None:
+    """Judge a recorded run again from its evidence, without a cluster; nothing in the folder is changed."""
+    from pytest_kmigrate.cli.console import tell
+    from pytest_kmigrate.model.verdict import EXIT_STATUS
+    from pytest_kmigrate.running.judging_again import judge_again
+
+    again = judge_again(run)
+    if not again.is_complete:
+        tell(f"{run}: no manifest.json: the run was interrupted; it is judged by what it left")
+    if not again.is_finished:
+        tell(f"{run}: the test ended before it said what to judge: at best inconclusive")
+    _show_verdicts(again)
+    raise typer.Exit(EXIT_STATUS[again.outcome])
+
+
+def analyze(
+    runs: Annotated[str, typer.Argument(help="A folder of runs.", metavar="RUNS")],
+    out: Annotated[Path, typer.Option("--out", help="Where the report goes.", metavar="DIR")],
+    master: Annotated[str | None, typer.Option(help="A Spark master (default: this machine).", metavar="URL")] = None,
+) -> None:
+    """Let Spark aggregate many runs into tables and a report."""
+    from pytest_kmigrate.cli.console import tell
+    from pytest_kmigrate.model.verdict import EXIT_STATUS
+    from pytest_kmigrate.reports.analyze import analyze as analyzed
+
+    result = analyzed(runs, out, master, tell)
+    _show_analysis(result, runs)
+    raise typer.Exit(EXIT_STATUS[result.outcome])
+
+
+def replay(run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RUN")]) -> None:
+    """Run a recorded run's test again with the same seed, Kafka, topology and profile; ends as pytest does."""
+    import shlex
+
+    from pytest_kmigrate.cli.console import tell
+    from pytest_kmigrate.recording.reading import read_header
+    from pytest_kmigrate.recording.run_folder import RunFolder
+    from pytest_kmigrate.running import replaying
+
+    command = replaying.replay_command(read_header(RunFolder(run)), run.resolve().parent, Path.cwd())
+    tell(shlex.join(command))
+    raise typer.Exit(replaying.replay(command))
+
+
+def _show_coverage(found: "Coverage") -> None:
+    from pytest_kmigrate.cli.console import say, show, tell
+    from pytest_kmigrate.model.verdict import Outcome
+
+    rows = []
+    for row in found.rows:
+        wanted = row.requirement
+        nothing = f"see {wanted.covered_by}" if wanted.covered_by else "not covered"
+        worst = nothing if row.worst is None else row.worst.name
+        rows.append((wanted.id, wanted.level, wanted.area, worst, str(row.runs)))
+    show(("id", "level", "area", "worst outcome", "runs"), rows)
+    for sentence in found.unread:
+        tell(sentence)
+    counts = ", ".join(f"{found.of(outcome)} {outcome.name}" for outcome in reversed(Outcome))
+    say(f"{len(found.counted)} requirements over {found.runs} runs: {counts}, {found.of(None)} not covered")
+
+
+def _show_verdicts(again: "JudgedAgain") -> None:
+    from pytest_kmigrate.cli.console import say, show
+
+    header = again.header
+    title = f"{header.test_id}, Kafka {header.kafka}, {header.topology}, seed {header.seed}, profile {header.profile}"
+    rows = []
+    for verdict in again.verdicts:
+        bugs = again.bugs.get(verdict.check, ())
+        known_as = f" (known as: {', '.join(bugs)})" if bugs else ""
+        kind = verdict.kind.value if verdict.kind else ""
+        rows.append((verdict.outcome.name, kind, verdict.check, f"{verdict.summary}{known_as}"))
+    show(("outcome", "kind", "check", "summary"), rows, title=title)
+    say(f"merged: {again.outcome.name}")
+    if not again.has_stored:
+        say("no verdicts.jsonl to compare with: this run was never judged")
+    elif not again.differences:
+        say("the same as stored in verdicts.jsonl")
+    for difference in again.differences:
+        say(f"differs from verdicts.jsonl: {difference}")
+
+
+def _show_analysis(result: "AnalysisResult", runs: str) -> None:
+    import json
+
+    from pytest_kmigrate.cli.console import say, show
+
+    report = json.loads(result.report.read_text(encoding="utf-8"))
+    columns = ("standing", "test", "kafka", "topology", "runs", "violating", "inconclusive")
+    rows = [
+        (
+            str(test["standing"]),
+            str(test["test_id"]).rpartition("::")[2],
+            *(str(test[key]) for key in ("kafka", "topology", "runs", "violating", "inconclusive")),
+        )
+        for test in report["tests"]
+    ]
+    show(columns, rows)
+    say(f"{result.runs} runs: {result.outcome.name}; {result.set_aside} set aside")
+    say(f"report: {result.page.resolve()}")
+    say(f"tables: {result.tables.resolve()}")
+    say(f"Allure: {Path(runs).resolve()}/*/allure-results  (a folder per run: `allure serve` takes them all)")

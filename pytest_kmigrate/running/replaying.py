@@ -1,0 +1,90 @@
+"""Runs a recorded run's test again, with the same seed, Kafka, topology and profile, by a pytest of its own."""
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest_kmigrate
+from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
+from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.topology_file import shipped
+
+_PACKAGE = Path(pytest_kmigrate.__file__).parent
+_SUITES = "suites"
+_PREFIX = "--kmigrate-"
+_CARRIED = ("topology", "provider", "byteman")
+"""Options taken over from the recorded command line; the others are recorded by what they came to."""
+
+
+def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:
+    """The command that runs it again with ``at`` as working directory; its run folder goes below ``runs``."""
+    recorded = _options(_recorded(header, "command"))
+    options = {name: recorded[name] for name in _CARRIED if name in recorded}
+    if header.topology in shipped():
+        options.setdefault("topology", header.topology)
+    options |= {
+        "kafka": _options(shlex.split(str(header.extra.get("reproduce", "")))).get("kafka", header.kafka),
+        "seed": str(header.seed),
+        "profile": header.profile,
+        "runs": str(runs),
+    }
+    rules = options.get("byteman")
+    if rules is not None and not Path(rules).is_file():
+        raise WrongUseError(
+            f"{rules}: expected the Byteman rules of the recorded run, got no such file; "
+            f"their text is in run.json (extra.byteman): write it there, then try again"
+        )
+    told = [f"{_PREFIX}{name}={value}" for name, value in options.items()]
+    return [sys.executable, "-m", "pytest", *_test(header.test_id, at), *told]
+
+
+def replay(command: Sequence[str]) -> int:
+    """Run it and return pytest's exit code; Ctrl-C reaches pytest too, which then ends its cluster first."""
+    process = subprocess.Popen(command)
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        with suppress(KeyboardInterrupt):
+            process.wait()
+        raise
+    finally:
+        if process.poll() is None:  # a second Ctrl-C: the supervisor ends what pytest cannot any more
+            process.kill()
+            process.wait()
+
+
+def _test(test_id: str, at: Path) -> list[str]:
+    """The test as pytest takes it: by its file, or from the suites inside the package where there is no such file."""
+    file, separator, function = test_id.partition("::")
+    if (at / file).is_file():
+        return [test_id]
+    parts = Path(file).parts
+    if _SUITES in parts:
+        inside = Path(*parts[len(parts) - parts[::-1].index(_SUITES) - 1 :])
+        if (_PACKAGE / inside).is_file():
+            module = ".".join([_PACKAGE.name, *inside.with_suffix("").parts])
+            return ["--pyargs", f"{module}{separator}{function}"]
+    raise WrongUseError(
+        f"{test_id}: expected {file} below {at}, or a suite of the package, got neither; "
+        "go to the folder that pytest was started in, and try again from there"
+    )
+
+
+def _recorded(header: RunHeader, key: str) -> list[str]:
+    words = header.extra.get(key, [])
+    if not isinstance(words, list):
+        raise RunFolderError(f"run.json: extra.{key}: expected a list of words, got {words!r}")
+    return [str(word) for word in words]
+
+
+def _options(words: Sequence[str]) -> dict[str, str]:
+    """Our options of a command line, in either way of writing them."""
+    found = {}
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        name, equals, value = word.partition("=")
+        if name.startswith(_PREFIX):
+            found[name.removeprefix(_PREFIX)] = value if equals else following
+    return found

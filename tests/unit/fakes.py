@@ -1,0 +1,158 @@
+"""What unit tests act on instead of a live cluster: a scene of fakes, every part of it open to the test."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.phase import Phase, ZkMigrationState
+from pytest_kmigrate.model.protocols import Scene
+from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
+from pytest_kmigrate.providers.fake import FakeCluster, provision
+
+
+class MemoryRecorder:
+    """Keeps events in memory; the clock is the number of events so far."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._lock = threading.Lock()
+
+    def record(self, kind: EventKind, node: str | None = None, /, **data: object) -> Event:
+        """Append one event."""
+        with self._lock:
+            event = Event(len(self.events), len(self.events), kind, node, data)
+            self.events.append(event)
+        return event
+
+    def now_ns(self) -> int:
+        """How many events there are."""
+        return len(self.events)
+
+    def of(self, *kinds: EventKind) -> list[Event]:
+        """The events of these kinds."""
+        return [event for event in self.events if event.kind in kinds]
+
+    def kinds(self) -> list[EventKind]:
+        """The kinds of all events, in order."""
+        return [event.kind for event in self.events]
+
+
+@dataclass
+class FakeView:
+    """Sees what the test sets."""
+
+    controller: str | None = None
+    leader: str | None = None
+    ensemble_leader: str | None = None
+    leaders: dict[tuple[str, int], str] = field(default_factory=dict)
+    state: ZkMigrationState | None = None
+    zk_brokers: int | None = None
+    now: Phase = Phase.ZOOKEEPER
+    metrics: dict[tuple[str, str], float] = field(default_factory=dict)
+    acked: int = 0
+
+    def active_controller(self) -> str | None:
+        """As set."""
+        return self.controller
+
+    def quorum_leader(self) -> str | None:
+        """As set."""
+        return self.leader
+
+    def zookeeper_leader(self) -> str | None:
+        """As set."""
+        return self.ensemble_leader
+
+    def partition_leader(self, topic: str, partition: int) -> str | None:
+        """As set."""
+        return self.leaders.get((topic, partition))
+
+    def migration_state(self) -> ZkMigrationState | None:
+        """As set."""
+        return self.state
+
+    def migrating_zk_brokers(self) -> int | None:
+        """As set."""
+        return self.zk_brokers
+
+    def phase(self) -> Phase:
+        """As set."""
+        return self.now
+
+    def metric(self, node: str, name: str) -> float | None:
+        """As set."""
+        return self.metrics.get((node, name))
+
+    def acked_operations(self) -> int:
+        """As set."""
+        return self.acked
+
+
+class FakeZnodes:
+    """A tree of znodes in memory."""
+
+    def __init__(self, **at: bytes) -> None:
+        self.tree: dict[str, bytes] = dict(at)
+
+    def get(self, path: str) -> bytes | None:
+        """The data."""
+        return self.tree.get(path)
+
+    def set(self, path: str, data: bytes) -> None:
+        """Overwrite or create."""
+        self.tree[path] = data
+
+    def delete(self, path: str) -> None:
+        """Delete it and all below."""
+        for known in [each for each in self.tree if each == path or each.startswith(f"{path}/")]:
+            del self.tree[known]
+
+    def children(self, path: str) -> Sequence[str]:
+        """Names below."""
+        below = [known.removeprefix(f"{path}/") for known in self.tree if known.startswith(f"{path}/")]
+        return sorted({name.partition("/")[0] for name in below})
+
+    def expire_session(self, path: str) -> None:
+        """The ephemeral znode at the path vanishes."""
+        self.delete(path)
+
+
+def topology(zookeepers: int = 1, brokers: int = 3, controllers: int = 3, kafka: str = "3.9.1") -> Topology:
+    """A cluster to migrate, or with no ZooKeeper one born in KRaft mode."""
+    mode = BrokerMode.ZOOKEEPER if zookeepers else BrokerMode.KRAFT
+    nodes = [NodeSpec(f"zookeeper-{number}", Role.ZOOKEEPER, number, kafka) for number in range(1, zookeepers + 1)]
+    nodes += [NodeSpec(f"broker-{number}", Role.BROKER, number, kafka, mode) for number in range(brokers)]
+    start = "by-migration" if zookeepers else "at-once"
+    nodes += [
+        NodeSpec(f"controller-{3000 + number}", Role.CONTROLLER, 3000 + number, kafka, start=start)
+        for number in range(controllers)
+    ]
+    return Topology("small", "For unit tests.", kafka, tuple(nodes))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A scene, and its parts as the fakes they are."""
+
+    scene: Scene
+    cluster: FakeCluster
+    view: FakeView
+    znodes: FakeZnodes
+    recorder: MemoryRecorder
+
+    def of(self, *kinds: EventKind) -> list[Event]:
+        """The recorded events of these kinds."""
+        return self.recorder.of(*kinds)
+
+
+@contextmanager
+def staged(logs: Path, shape: Topology | None = None, seed: int = 1) -> Iterator[Stage]:
+    """A started cluster of fakes, with all its controllers up as well."""
+    recorder, view, znodes = MemoryRecorder(), FakeView(), FakeZnodes()
+    with provision(shape or topology(), recorder, logs) as cluster:
+        cluster.start_together(cluster.nodes())
+        recorder.events.clear()
+        yield Stage(Scene(cluster, view, znodes, recorder, seed), cluster, view, znodes, recorder)

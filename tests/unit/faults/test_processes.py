@@ -1,0 +1,110 @@
+"""Facts about faults of processes: whom they hit, what shows that they bit, and that leaving heals."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import psutil
+import pytest
+
+from pytest_kmigrate.faults import processes
+from pytest_kmigrate.faults.injection import inject
+from pytest_kmigrate.faults.processes import Kill, Pause, Stop
+from pytest_kmigrate.faults.targets import active_controller, every, node
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.topology import Role
+from tests.unit.fakes import Stage
+
+
+@dataclass(frozen=True)
+class Process:
+    """Stands for psutil's view of a fake node."""
+
+    state: str
+
+    def status(self) -> str:
+        """As given."""
+        return self.state
+
+
+@pytest.fixture
+def kernel_sees(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Lets the kernel see a paused node as stopped, or with ``stopped=False`` as if the signal had no effect."""
+
+    def sees(*, stopped: bool = True) -> None:
+        def process(pid: int) -> Process:
+            paused = any(each.pid == pid and each.is_paused for each in stage.cluster.nodes())
+            return Process(psutil.STATUS_STOPPED if paused and stopped else psutil.STATUS_SLEEPING)
+
+        monkeypatch.setattr(processes.psutil, "Process", process)
+
+    return sees
+
+
+@pytest.mark.parametrize(("fault", "how"), [(Kill(node("broker-1")), "killed"), (Stop(node("broker-1")), "controlled")])
+def test_a_node_that_went_is_witnessed_and_started_again(stage: Stage, fault: Kill | Stop, how: str) -> None:
+    """Kill and Stop take the node down in their own way, are witnessed by its absence, and start it again."""
+    with inject(stage.scene, fault):
+        assert not stage.cluster.node("broker-1").alive
+
+    assert stage.cluster.node("broker-1").alive
+    assert [event.data["how"] for event in stage.of(EventKind.NODE_STOPPED)] == [how]
+    (witnessed,) = stage.of(EventKind.FAULT_WITNESSED)
+    assert "broker-1" in str(witnessed.data["witness"])
+    assert not stage.of(EventKind.FAULT_NOT_WITNESSED)
+
+
+def test_a_node_that_the_test_started_is_not_started_twice(stage: Stage) -> None:
+    """Healing a kill leaves alone a node that is up already; it was not seen to be gone, so there is no witness."""
+    with inject(stage.scene, Kill(node("broker-1"))):
+        stage.cluster.node("broker-1").start()
+    assert stage.cluster.node("broker-1").incarnation == 2
+    assert stage.of(EventKind.FAULT_NOT_WITNESSED)
+
+
+def test_a_paused_node_is_witnessed_by_its_process_state(stage: Stage, kernel_sees: Callable[..., None]) -> None:
+    """Pause keeps the process, is witnessed by the kernel's state of it, and resumes it."""
+    kernel_sees()
+    with inject(stage.scene, Pause(node("broker-0"))):
+        assert stage.cluster.node("broker-0").is_paused
+    assert not stage.cluster.node("broker-0").is_paused
+    assert stage.cluster.node("broker-0").incarnation == 1
+    assert stage.of(EventKind.FAULT_WITNESSED)
+
+
+def test_a_pause_without_effect_is_not_witnessed(stage: Stage, kernel_sees: Callable[..., None]) -> None:
+    """A process that goes on running under Pause gives fault-not-witnessed, which says what was looked for."""
+    kernel_sees(stopped=False)
+    with inject(stage.scene, Pause(node("broker-0"))):
+        pass
+    (without,) = stage.of(EventKind.FAULT_NOT_WITNESSED)
+    assert "state T" in str(without.data["witness"])
+
+
+@pytest.mark.parametrize("fault", [Kill(node("broker-1")), Stop(node("broker-1"))], ids=str)
+def test_heals_also_when_the_test_body_raises(stage: Stage, fault: Kill | Stop) -> None:
+    """An error inside the block comes out of it, and the node is up again."""
+    with pytest.raises(ZeroDivisionError), inject(stage.scene, fault):
+        raise ZeroDivisionError
+    assert stage.cluster.node("broker-1").alive
+    assert stage.of(EventKind.FAULT_HEALED)
+
+
+def test_targets_are_resolved_when_the_fault_begins(stage: Stage) -> None:
+    """The same fault value hits whoever is the active controller at that moment, and the choice is recorded."""
+    fault = Kill(active_controller())
+    for chosen in ("controller-3001", "controller-3002"):
+        stage.view.controller = chosen
+        with inject(stage.scene, fault) as injection:
+            assert injection.targets == (chosen,)
+    assert [event.data["targets"] for event in stage.of(EventKind.FAULT_APPLIED)] == [
+        ["controller-3001"],
+        ["controller-3002"],
+    ]
+
+
+def test_every_node_of_a_role_is_hit_at_once(stage: Stage) -> None:
+    """A target may mean several nodes; all are down inside the block, all up after it."""
+    brokers = stage.cluster.nodes(Role.BROKER)
+    with inject(stage.scene, Kill(every(Role.BROKER))):
+        assert not any(broker.alive for broker in brokers)
+    assert all(broker.alive for broker in brokers)

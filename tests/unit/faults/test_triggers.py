@@ -1,0 +1,108 @@
+"""Facts about triggers: a fault begins when its trigger fires and not before; a trigger that never fires is told."""
+
+from collections.abc import Callable
+
+import pytest
+
+from pytest_kmigrate.faults.crash_points import COPY_BEGINS
+from pytest_kmigrate.faults.injection import inject
+from pytest_kmigrate.faults.processes import Kill
+from pytest_kmigrate.faults.targets import every, node
+from pytest_kmigrate.faults.triggers import (
+    Trigger,
+    after_operations,
+    at_crash_point,
+    on_event,
+    on_metric,
+    on_phase,
+    on_znode_change,
+)
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.phase import Phase
+from pytest_kmigrate.model.topology import Role
+from tests.unit.fakes import Stage
+
+Happening = Callable[[Stage], object]
+VICTIM = node("broker-1")
+CASES: list[tuple[Trigger, Happening, Happening]] = [
+    (
+        on_phase(Phase.HYBRID),
+        lambda stage: setattr(stage.view, "now", Phase.COPYING),
+        lambda stage: setattr(stage.view, "now", Phase.HYBRID),
+    ),
+    (
+        on_event(EventKind.STEP_BEGAN),
+        lambda stage: stage.recorder.record(EventKind.STEP_ENDED),
+        lambda stage: stage.recorder.record(EventKind.STEP_BEGAN),
+    ),
+    (
+        on_event(EventKind.NODE_READY, "broker-2"),
+        lambda stage: stage.recorder.record(EventKind.NODE_READY, "broker-0"),
+        lambda stage: stage.recorder.record(EventKind.NODE_READY, "broker-2"),
+    ),
+    (
+        on_znode_change("/controller"),
+        lambda stage: stage.znodes.set("/migration", b"1"),
+        lambda stage: stage.znodes.set("/controller", b"1"),
+    ),
+    (
+        on_metric(every(Role.CONTROLLER), "ZkWriteBehindLag", 10),
+        lambda stage: stage.view.metrics.update({("controller-3001", "ZkWriteBehindLag"): 9}),
+        lambda stage: stage.view.metrics.update({("controller-3001", "ZkWriteBehindLag"): 10}),
+    ),
+    (
+        after_operations(5),
+        lambda stage: setattr(stage.view, "acked", 104),
+        lambda stage: setattr(stage.view, "acked", 105),
+    ),
+    (
+        at_crash_point(COPY_BEGINS),
+        lambda stage: stage.cluster.held.update({"copy-ended": "controller-3000"}),
+        lambda stage: stage.cluster.held.update({COPY_BEGINS.name: "controller-3000"}),
+    ),
+]
+
+
+@pytest.mark.parametrize(("trigger", "near_miss", "moment"), CASES, ids=lambda value: str(value) if isinstance(value, Trigger) else "")
+def test_a_fault_begins_at_its_trigger(stage: Stage, trigger: Trigger, near_miss: Happening, moment: Happening) -> None:
+    """What only resembles the trigger does not fire it; the thing itself does, and the history names the trigger."""
+    stage.view.acked = 100
+    with trigger.armed(stage.scene) as fired:
+        assert not fired()
+        near_miss(stage)
+        assert not fired()
+
+    stage.view.acked = 100
+    with inject(stage.scene, Kill(VICTIM), at=trigger) as injection:
+        assert injection.targets == ()
+        moment(stage)
+        injection.await_begun(within_s=30)
+        assert not stage.cluster.node("broker-1").alive
+    (began,) = stage.of(EventKind.FAULT_BEGAN)
+    assert began.data["trigger"] == str(trigger)
+
+
+def test_only_events_after_arming_fire(stage: Stage) -> None:
+    """An event that happened before the trigger was armed does not count."""
+    stage.recorder.record(EventKind.STEP_BEGAN)
+    with on_event(EventKind.STEP_BEGAN).armed(stage.scene) as fired:
+        assert not fired()
+        stage.recorder.record(EventKind.STEP_BEGAN)
+        assert fired()
+
+
+@pytest.mark.parametrize("trigger", [on_phase(Phase.FINALIZED), after_operations(1), at_crash_point(COPY_BEGINS)], ids=str)
+def test_a_trigger_that_never_fires_gives_no_witness(stage: Stage, trigger: Trigger) -> None:
+    """The block ends, nothing was hit, and fault-not-witnessed names the trigger."""
+    with inject(stage.scene, Kill(VICTIM), at=trigger):
+        pass
+    (without,) = stage.of(EventKind.FAULT_NOT_WITNESSED)
+    assert str(trigger) in str(without.data["witness"])
+    assert not stage.of(EventKind.FAULT_BEGAN, EventKind.FAULT_HEALED, EventKind.NODE_STOPPED)
+
+
+def test_crash_points_are_armed_for_the_block_only(stage: Stage) -> None:
+    """Arming reaches the cluster, and leaving the block disarms."""
+    with inject(stage.scene, Kill(VICTIM), at=at_crash_point(COPY_BEGINS)):
+        assert stage.cluster.armed == {COPY_BEGINS.name}
+    assert stage.cluster.armed == set()

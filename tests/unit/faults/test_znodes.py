@@ -1,0 +1,61 @@
+"""Facts about faults of ZooKeeper's data and sessions."""
+
+import pytest
+
+from pytest_kmigrate.faults.injection import inject
+from pytest_kmigrate.faults.targets import every, node
+from pytest_kmigrate.faults.znodes import ExpireSession, Tamper
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.topology import Role
+from tests.unit.fakes import Stage
+
+
+@pytest.mark.parametrize("before", [None, b"theirs"])
+def test_tamper_brings_back_what_was_there(stage: Stage, before: bytes | None) -> None:
+    """The planted data stands inside the block; afterwards the old data, or no znode where there was none."""
+    if before is not None:
+        stage.znodes.set("/migration", before)
+    with inject(stage.scene, Tamper("/migration", "ours")):
+        assert stage.znodes.get("/migration") == b"ours"
+    assert stage.znodes.get("/migration") == before
+    assert stage.of(EventKind.FAULT_WITNESSED)
+
+
+def test_tamper_leaves_what_kafka_wrote_meanwhile(stage: Stage) -> None:
+    """Healing does not overwrite data that is no longer the planted one."""
+    stage.znodes.set("/migration", b"before")
+    with inject(stage.scene, Tamper("/migration", "ours")):
+        stage.znodes.set("/migration", b"kafka's")
+    assert stage.znodes.get("/migration") == b"kafka's"
+
+
+def test_tamper_heals_when_the_test_body_raises(stage: Stage) -> None:
+    """The old data is back after an error too."""
+    stage.znodes.set("/migration", b"before")
+    with pytest.raises(ZeroDivisionError), inject(stage.scene, Tamper("/migration", "ours")):
+        raise ZeroDivisionError
+    assert stage.znodes.get("/migration") == b"before"
+
+
+def test_an_expired_session_is_witnessed_by_the_vanished_registration(stage: Stage) -> None:
+    """The broker's own znode goes with its session."""
+    stage.znodes.set("/brokers/ids/2", b"{}")
+    with inject(stage.scene, ExpireSession(node("broker-2"))):
+        assert stage.znodes.get("/brokers/ids/2") is None
+    assert stage.of(EventKind.FAULT_WITNESSED)
+
+
+def test_a_broker_without_registration_gives_no_witness(stage: Stage) -> None:
+    """There was no session to expire: fault-not-witnessed."""
+    with inject(stage.scene, ExpireSession(node("broker-2"))):
+        pass
+    assert stage.of(EventKind.FAULT_NOT_WITNESSED)
+
+
+def test_one_session_is_meant_not_several(stage: Stage) -> None:
+    """A target that means several nodes is refused, and says which."""
+    with pytest.raises(ClusterError, match="broker-0, broker-1, broker-2"), inject(
+        stage.scene, ExpireSession(every(Role.BROKER))
+    ):
+        pass

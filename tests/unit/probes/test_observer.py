@@ -1,0 +1,80 @@
+"""Facts about the observer: every change is an event once, what stands still is none, trouble ends nothing."""
+
+import pytest
+
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import Sample
+from pytest_kmigrate.model.phase import Phase, ZkMigrationState
+from pytest_kmigrate.probes.observer import Observer
+from pytest_kmigrate.waiting import until
+from tests.unit.fakes import MemoryRecorder, Stage
+
+
+class Samples(MemoryRecorder):
+    """Keeps samples too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.samples: list[Sample] = []
+
+    def sample(self, sample: Sample) -> None:
+        """Append one."""
+        self.samples.append(sample)
+
+
+@pytest.fixture
+def recorder() -> Samples:
+    """Where the observer writes."""
+    return Samples()
+
+
+@pytest.fixture
+def observer(stage: Stage, recorder: Samples) -> Observer:
+    """An observer that was not started."""
+    return Observer(stage.cluster, stage.view, recorder, lambda node, names: dict.fromkeys(names, 1.0), ("A", "B"))
+
+
+def test_each_change_is_one_event(stage: Stage, observer: Observer, recorder: Samples) -> None:
+    """Phase, state and active controller become events when they change, with what was before."""
+    stage.view.controller = "broker-0"
+    observer.look()
+    observer.look()
+    stage.view.now, stage.view.state, stage.view.leader = Phase.HYBRID, ZkMigrationState.MIGRATION, "controller-3000"
+    stage.view.controller = "controller-3000"
+    observer.look()
+    observer.look()
+    assert [(event.kind, event.node, dict(event.data)) for event in recorder.events] == [
+        (EventKind.PHASE, None, {"phase": "ZOOKEEPER", "previous": None}),
+        (EventKind.ACTIVE_CONTROLLER, "broker-0", {"controller": "broker-0", "previous": None}),
+        (EventKind.PHASE, None, {"phase": "HYBRID", "previous": "ZOOKEEPER"}),
+        (EventKind.MIGRATION_STATE, "controller-3000", {"state": "MIGRATION", "previous": None}),
+        (EventKind.ACTIVE_CONTROLLER, "controller-3000", {"controller": "controller-3000", "previous": "broker-0"}),
+    ]
+
+
+def test_a_cluster_that_does_not_answer_is_looked_at_again(
+    stage: Stage, observer: Observer, recorder: Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error of the cluster is no event and no end: the next look tells."""
+
+    def unanswered() -> Phase:
+        raise ClusterError("ZooKeeper does not answer")
+
+    with monkeypatch.context() as down:
+        down.setattr(stage.view, "phase", unanswered)
+        observer.look()
+    assert recorder.events == []
+    observer.look()
+    assert recorder.of(EventKind.PHASE)
+
+
+def test_every_live_broker_and_controller_is_sampled(stage: Stage, observer: Observer, recorder: Samples) -> None:
+    """Each gets a series of its own; a dead node and ZooKeeper get none."""
+    stage.cluster.node("broker-1").kill()
+    observer.start()
+    wanted = {"broker-0", "broker-2", "controller-3000", "controller-3001", "controller-3002"}
+    until(lambda: {sample.node for sample in recorder.samples} >= wanted, awaited="a sample of each", within_s=60)
+    observer.stop()
+    assert {sample.node for sample in recorder.samples} == wanted
+    assert all(sample.values == {"A": 1.0, "B": 1.0} for sample in recorder.samples)

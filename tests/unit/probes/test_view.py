@@ -1,0 +1,151 @@
+"""Facts about the view of a cluster: phase, controller and leader are read from state, also between two leaders."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.model.phase import Phase, ZkMigrationState
+from pytest_kmigrate.model.protocols import Node
+from pytest_kmigrate.model.topology import BrokerMode, Role
+from pytest_kmigrate.probes.view import ClusterView
+from tests.unit.fakes import Stage, staged, topology
+
+NONE, MIGRATION, PRE_MIGRATION, POST_MIGRATION = 0, 1, 2, 3
+
+
+class Cluster:
+    """A fake cluster whose metrics a test writes."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.metrics: dict[str, dict[str, float]] = {}
+        self.view = ClusterView(stage.cluster, stage.znodes, self.read, self.zookeeper_mode, lambda: 42)
+
+    def read(self, node: Node, names: Iterable[str]) -> Mapping[str, float | None]:
+        """What the test wrote for this node."""
+        return {name: self.metrics.get(node.name, {}).get(name) for name in names}
+
+    def zookeeper_mode(self, node: Node) -> str | None:
+        """The second server leads."""
+        return "leader" if node.name == "zookeeper-2" else "follower"
+
+    def leads(self, node: str, state: int, *, zk_brokers: int | None = 3, epoch: float = 1) -> None:
+        """Let a controller claim to be active, with this state."""
+        told: dict[str, float] = {"ActiveControllerCount": 1, "ZkMigrationState": state, "raft.current-epoch": epoch}
+        self.metrics[node] = told if zk_brokers is None else {**told, "MigratingZkBrokerCount": zk_brokers}
+
+    def resigns(self, node: str) -> None:
+        """Let a controller no longer claim."""
+        self.metrics[node] = {"ActiveControllerCount": 0}
+
+    def controller_znode(self, holder: int, kraft_epoch: int = -1) -> None:
+        """Write ``/controller``."""
+        data = {"version": 2, "brokerid": holder, "kraftControllerEpoch": kraft_epoch}
+        self.stage.znodes.set("/controller", json.dumps(data).encode())
+
+
+@pytest.fixture
+def cluster(stage: Stage) -> Cluster:
+    """ZooKeeper, three brokers, three controllers."""
+    return Cluster(stage)
+
+
+def test_without_controllers_the_cluster_is_in_zookeeper(cluster: Cluster) -> None:
+    """Controllers not provisioned yet: ZOOKEEPER, and the broker in /controller is in charge."""
+    for node in cluster.stage.cluster.nodes(Role.CONTROLLER):
+        node.kill()
+    cluster.controller_znode(2)
+    assert (cluster.view.phase(), cluster.view.active_controller()) == (Phase.ZOOKEEPER, "broker-2")
+    assert cluster.view.quorum_leader() is None
+
+
+@pytest.mark.parametrize(
+    ("state", "zk_brokers", "claimed", "phase", "in_charge"),
+    [
+        (NONE, 0, False, Phase.PREPARING, "broker-2"),
+        (PRE_MIGRATION, 0, False, Phase.PREPARING, "broker-2"),
+        (PRE_MIGRATION, 3, True, Phase.COPYING, "controller-3001"),
+        (MIGRATION, 3, True, Phase.HYBRID, "controller-3001"),
+        (MIGRATION, 1, True, Phase.HYBRID, "controller-3001"),
+        (MIGRATION, 0, True, Phase.ALL_KRAFT, "controller-3001"),
+        (POST_MIGRATION, 0, True, Phase.FINALIZED, "controller-3001"),
+    ],
+)
+def test_phase_and_controller_follow_from_state(
+    cluster: Cluster, state: int, zk_brokers: int, claimed: bool, phase: Phase, in_charge: str
+) -> None:
+    """Metric, ZooKeeper brokers and /controller together say the phase; KRaft is in charge from COPYING on."""
+    cluster.leads("controller-3001", state, zk_brokers=zk_brokers)
+    cluster.controller_znode(3001 if claimed else 2, kraft_epoch=5 if claimed else -1)
+    assert (cluster.view.phase(), cluster.view.active_controller()) == (phase, in_charge)
+    assert cluster.view.quorum_leader() == "controller-3001"
+
+
+def test_between_two_leaders_the_phase_stays(cluster: Cluster) -> None:
+    """While nobody leads nobody says where the migration stands: it stands where it stood."""
+    cluster.leads("controller-3000", MIGRATION)
+    cluster.controller_znode(3000, kraft_epoch=1)
+    assert cluster.view.phase() is Phase.HYBRID
+    cluster.stage.cluster.node("controller-3000").kill()
+    assert (cluster.view.phase(), cluster.view.quorum_leader()) == (Phase.HYBRID, None)
+    cluster.leads("controller-3001", MIGRATION, zk_brokers=0, epoch=2)
+    assert cluster.view.phase() is Phase.ALL_KRAFT
+
+
+def test_of_two_claims_the_higher_epoch_leads(cluster: Cluster) -> None:
+    """A paused leader goes on claiming; the quorum's is the one with the higher epoch."""
+    cluster.leads("controller-3000", MIGRATION, epoch=4)
+    cluster.leads("controller-3002", MIGRATION, epoch=5)
+    assert cluster.view.quorum_leader() == "controller-3002"
+    cluster.resigns("controller-3002")
+    assert cluster.view.quorum_leader() == "controller-3000"
+
+
+def test_a_release_without_the_broker_count_is_judged_by_the_modes(cluster: Cluster) -> None:
+    """Before 3.6 MigratingZkBrokerCount is missing: the brokers' own modes are counted."""
+    cluster.leads("controller-3000", MIGRATION, zk_brokers=None)
+    assert (cluster.view.phase(), cluster.view.migrating_zk_brokers()) == (Phase.HYBRID, 3)
+    for broker in cluster.stage.cluster.nodes(Role.BROKER):
+        broker.reconfigure({}, BrokerMode.KRAFT)
+    assert (cluster.view.phase(), cluster.view.migrating_zk_brokers()) == (Phase.ALL_KRAFT, 0)
+
+
+@pytest.fixture
+def on_34(tmp_path: Path) -> Iterator[Cluster]:
+    """The same cluster on 3.4.1."""
+    with staged(tmp_path / "3.4", topology(kafka="3.4.1")) as stage:
+        yield Cluster(stage)
+
+
+def test_the_state_is_read_by_the_release_of_the_leader(cluster: Cluster, on_34: Cluster) -> None:
+    """The number 2 is PRE_MIGRATION on 3.9 and MIGRATION on 3.4."""
+    cluster.leads("controller-3000", 2)
+    on_34.leads("controller-3000", 2)
+    assert cluster.view.migration_state() is ZkMigrationState.PRE_MIGRATION
+    assert on_34.view.migration_state() is ZkMigrationState.MIGRATION
+
+
+def test_a_cluster_born_in_kraft_is_finalized(tmp_path: Path) -> None:
+    """There is nothing to migrate."""
+    with staged(tmp_path, topology(zookeepers=0)) as stage:
+        assert Cluster(stage).view.phase() is Phase.FINALIZED
+
+
+def test_the_ensemble_leader_is_a_live_server_that_says_so(tmp_path: Path) -> None:
+    """A dead server leads nothing."""
+    with staged(tmp_path, topology(zookeepers=3)) as stage:
+        cluster = Cluster(stage)
+        assert cluster.view.zookeeper_leader() == "zookeeper-2"
+        stage.cluster.node("zookeeper-2").kill()
+        assert cluster.view.zookeeper_leader() is None
+
+
+def test_a_dead_node_exposes_no_metric(cluster: Cluster) -> None:
+    """It is not even asked."""
+    cluster.metrics["broker-0"] = {"UnderReplicatedPartitions": 2}
+    assert cluster.view.metric("broker-0", "UnderReplicatedPartitions") == 2
+    cluster.stage.cluster.node("broker-0").kill()
+    assert cluster.view.metric("broker-0", "UnderReplicatedPartitions") is None
+    assert cluster.view.acked_operations() == 42

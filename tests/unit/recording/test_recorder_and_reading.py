@@ -1,0 +1,169 @@
+"""Facts about run folders: what is written down comes back the same, and damage is named by file and line."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.model.errors import RunFolderError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import RunHeader, Sample, ZnodeChange
+from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.verdict import Kind, Violation, violates
+from pytest_kmigrate.recording.reading import read_header, read_history, verify_manifest
+from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest, write_verdicts
+from pytest_kmigrate.recording.run_folder import RunFolder
+
+HEADER = RunHeader("run-1", "test.py::test", 7, "3.9.1", "small", requirements=("K866-A", "K866-B"), extra={"a": [1]})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    """A whole run folder with one of everything in it."""
+    folder = RunFolder(tmp_path / "run-1")
+    folder.path.mkdir()
+    recorder = RunRecorder(folder, HEADER)
+    recorder.record(EventKind.NODE_STARTED, "broker-0", pid=4, mode=None)
+    recorder.sample(Sample(5, "broker-0", {"ActiveControllerCount": 1.0, "ZkMigrationState": None}))
+    recorder.znode(ZnodeChange(6, "/brokers", "{}", 3, 9, ("ids", "topics")))
+    recorder.image("before-log", MetadataImage("log", ("topics",), topics={"orders": {"id": "x"}}), 7)
+    recorder.close()
+    write_manifest(folder)
+    return folder
+
+
+def test_what_was_recorded_comes_back_the_same(folder: RunFolder) -> None:
+    """Header, events, samples, znodes and images survive the way to disk and back, types included."""
+    history = read_history(folder)
+    assert history.header == HEADER
+    assert [(event.seq, event.kind) for event in history.events] == [
+        (0, EventKind.RUN_BEGAN),
+        (1, EventKind.NODE_STARTED),
+        (2, EventKind.SNAPSHOT),
+        (3, EventKind.RUN_ENDED),
+    ]
+    assert (history.events[1].node, history.events[1].data) == ("broker-0", {"pid": 4, "mode": None})
+    assert history.samples == (Sample(5, "broker-0", {"ActiveControllerCount": 1.0, "ZkMigrationState": None}),)
+    assert history.znodes == (ZnodeChange(6, "/brokers", "{}", 3, 9, ("ids", "topics")),)
+    assert dict(history.images["before-log"].topics) == {"orders": {"id": "x"}}
+    assert history.events[2].data["file"] == "metadata/before-log.json"
+
+
+def test_events_are_on_disk_before_the_run_ends(tmp_path: Path) -> None:
+    """A killed run keeps every event it recorded: nothing waits for ``close``."""
+    folder = RunFolder(tmp_path)
+    recorder = RunRecorder(folder, HEADER)
+    recorder.record(EventKind.FAULT_BEGAN, fault="kill(x)")
+    assert [event.kind for event in read_history(folder).events] == [EventKind.RUN_BEGAN, EventKind.FAULT_BEGAN]
+    recorder.close()
+
+
+def test_every_event_tells_how_long_each_log_was(tmp_path: Path) -> None:
+    """So that a failure can show the slice of a log between two events."""
+    folder, log = RunFolder(tmp_path / "run"), tmp_path / "server.log"
+    folder.path.mkdir()
+    recorder = RunRecorder(folder, HEADER)
+    log.write_text("12345")
+    recorder.log_files = lambda: {"broker-0": log, "broker-1": tmp_path / "none-yet"}
+    recorder.record(EventKind.FAULT_BEGAN)
+    recorder.close()
+    lines = [json.loads(line) for line in folder.history.read_text().splitlines()]
+    assert [line["log_bytes"] for line in lines[:2]] == [{}, {"broker-0": 5}]
+
+
+def test_closing_twice_ends_the_history_once(tmp_path: Path) -> None:
+    """There is one run-ended."""
+    recorder = RunRecorder(RunFolder(tmp_path), HEADER)
+    recorder.close()
+    recorder.close()
+    assert [event.kind for event in recorder.events].count(EventKind.RUN_ENDED) == 1
+
+
+def test_a_torn_last_line_is_left_out(folder: RunFolder) -> None:
+    """A line without its newline was cut by the end of the run; all before it counts."""
+    whole = len(read_history(folder).events)
+    with folder.history.open("a") as history:
+        history.write('{"seq": 4, "at_ns": 9, "ki')
+    assert len(read_history(folder).events) == whole
+
+
+def _overwrite_line(file: Path, number: int, text: str) -> None:
+    lines = file.read_text().splitlines(keepends=True)
+    lines[number - 1] = f"{text}\n"
+    file.write_text("".join(lines))
+
+
+@pytest.mark.parametrize("text", ["{not json", "[1, 2]", '"text"'])
+@pytest.mark.parametrize(
+    "damaged", [lambda folder: folder.history, lambda folder: folder.metrics, lambda folder: folder.znodes]
+)
+def test_a_damaged_line_is_named_by_file_and_line(
+    folder: RunFolder, damaged: Callable[[RunFolder], Path], text: str
+) -> None:
+    """The error says which file and which line, and that JSON was expected."""
+    file = damaged(folder)
+    with file.open("a") as lines:
+        lines.write("{}\n")
+    number = len(file.read_text().splitlines())
+    _overwrite_line(file, number, text)
+    with pytest.raises(RunFolderError) as caught:
+        read_history(folder)
+    assert str(file) in str(caught.value)
+    assert f"line {number}: expected" in str(caught.value) or "event" in str(caught.value)
+
+
+def test_an_event_of_no_known_kind_is_named(folder: RunFolder) -> None:
+    """An event that a later release wrote is not silently dropped."""
+    with folder.history.open("a") as history:
+        history.write(json.dumps({"seq": 4, "at_ns": 9, "kind": "teleported", "node": None, "data": {}}) + "\n")
+    with pytest.raises(RunFolderError, match="event 4: 'teleported'"):
+        read_history(folder)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(None, "there is none"), ("{", "expected JSON"), ('{"schema": 99}', "expected 1, got 99"), ('{"schema": 1}', "keys")],
+)
+def test_a_folder_that_is_no_run_says_why(folder: RunFolder, content: str | None, told: str) -> None:
+    """No run.json, one that is not JSON, of another schema, or without its keys: each its own sentence."""
+    folder.header.unlink()
+    if content is not None:
+        folder.header.write_text(content)
+    with pytest.raises(RunFolderError, match=told):
+        read_header(folder)
+
+
+def test_the_manifest_holds_for_an_untouched_folder(folder: RunFolder) -> None:
+    """Nothing changed, nothing raised."""
+    verify_manifest(folder)
+
+
+def test_the_manifest_finds_changed_and_missing_files(folder: RunFolder) -> None:
+    """One changed byte or one missing file is named."""
+    content = folder.history.read_bytes()
+    folder.history.write_bytes(content.replace(b"broker-0", b"broker-1"))
+    with pytest.raises(RunFolderError, match=r"1 files differ from manifest.json: history.jsonl"):
+        verify_manifest(folder)
+    folder.history.write_bytes(content)
+    folder.image("before-log").unlink()
+    with pytest.raises(RunFolderError, match=r"metadata/before-log.json"):
+        verify_manifest(folder)
+
+
+def test_an_interrupted_run_has_no_manifest(folder: RunFolder) -> None:
+    """A folder without manifest says that the run was interrupted."""
+    folder.manifest.unlink()
+    with pytest.raises(RunFolderError, match="interrupted"):
+        verify_manifest(folder)
+
+
+def test_verdicts_are_plain_lines(folder: RunFolder) -> None:
+    """One line per verdict: outcome and kind by name, violations whole, known bugs beside it."""
+    found = Violation("a", "b", 3, ("event 1",))
+    write_verdicts(folder, [violates("check", Kind.SAFETY, [found])], {"check": ["KAFKA-1"]})
+    (line,) = folder.verdicts.read_text().splitlines()
+    verdict = json.loads(line)
+    assert (verdict["check"], verdict["outcome"], verdict["kind"]) == ("check", "VIOLATES", "SAFETY")
+    assert verdict["violations"] == [{"expected": "a", "observed": "b", "at_ns": 3, "evidence": ["event 1"]}]
+    assert verdict["known_bugs"] == ["KAFKA-1"]

@@ -1,0 +1,52 @@
+"""Facts about expectations: recorded whether they come true or not; what cannot be observed is no crash."""
+
+import pytest
+
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.verdict import Kind
+from pytest_kmigrate.running.expectations import expect
+from tests.unit.fakes import MemoryRecorder
+
+
+@pytest.fixture
+def recorder() -> MemoryRecorder:
+    """Where the expectation is written down."""
+    return MemoryRecorder()
+
+
+def test_an_expectation_may_come_true_late(recorder: MemoryRecorder) -> None:
+    """It is asked again until it equals what was expected."""
+    answers = iter([3, 2, 1, 0])
+    assert expect(recorder, "deletions pending", lambda: next(answers), 0, within_s=30)
+    (event,) = recorder.of(EventKind.EXPECTATION)
+    assert (event.data["met"], event.data["observed"]) == (True, 0)
+
+
+def test_an_expectation_that_never_comes_true_is_recorded(recorder: MemoryRecorder) -> None:
+    """What was last seen, the kind and the signature stand in the event; nothing is raised."""
+    met = expect(recorder, "quotas", lambda: {"a": 1}, {}, within_s=0, kind=Kind.LIVENESS, signature="quota-lost")
+    assert met is False
+    (event,) = recorder.of(EventKind.EXPECTATION)
+    assert {key: event.data[key] for key in ("met", "expected", "observed", "kind", "signature")} == {
+        "met": False,
+        "expected": {},
+        "observed": {"a": 1},
+        "kind": "LIVENESS",
+        "signature": "quota-lost",
+    }
+
+
+def test_a_cluster_that_does_not_answer_is_what_was_observed(recorder: MemoryRecorder) -> None:
+    """An error of the cluster does not end the test: its text is the observation."""
+
+    def unanswered() -> object:
+        raise ClusterError("no quorum leader")
+
+    assert expect(recorder, "quotas", unanswered, {}, within_s=0) is False
+    assert recorder.of(EventKind.EXPECTATION)[0].data["observed"] == "no quorum leader"
+
+
+def test_a_falsy_value_can_be_what_is_expected(recorder: MemoryRecorder) -> None:
+    """None, zero and nothing at all are values like any other."""
+    assert all(expect(recorder, "it", lambda: value, value, within_s=0) for value in (None, 0, "", [], {}))

@@ -1,0 +1,64 @@
+"""Facts about judging a run: what is judged in every run, and red checks named after known bugs of the release."""
+
+from dataclasses import replace
+
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.verdict import Kind, Outcome, Violation, conforms, violates
+from pytest_kmigrate.running.judging import checks_of, judged, named_bugs, outcome_of
+from tests.unit.checkers.histories import event, fault, history
+
+ASKED = [{"name": "phase_reached", "arguments": {"phase": "HYBRID"}}]
+
+
+def test_what_the_test_asked_is_judged_first_then_what_always_is() -> None:
+    """A run that shows no migration and no fault is judged by the two standing checks."""
+    checks = checks_of(history(events=[event(EventKind.CHECKS, checks=ASKED)]))
+    assert [check.name for check in checks] == ["phase_reached", "no_unexpected_death", "steps_completed"]
+    assert checks[0].arguments == {"phase": "HYBRID"}
+
+
+def test_what_a_run_shows_is_judged_unasked() -> None:
+    """Migration states, faults and expectations each bring their checks, whether or not the test asked."""
+    events = [
+        event(EventKind.MIGRATION_STATE, 1, state="MIGRATION"),
+        *fault(2),
+        event(EventKind.EXPECTATION, 3, name="it", met=True),
+    ]
+    names = {check.name for check in checks_of(history(events=events))}
+    assert names >= {
+        "one_active_controller_per_epoch",
+        "controller_epoch_never_falls",
+        "migration_state_moves_along_legal_edges",
+        "every_fault_was_witnessed",
+        "expectations_met",
+    }
+
+
+def test_a_fault_whose_trigger_never_fired_is_judged_too() -> None:
+    """It never began, and still nothing that held in the run proves anything."""
+    events = [
+        event(EventKind.NODE_STARTED, 0, "broker-0"),
+        event(EventKind.FAULT_NOT_WITNESSED, 1, fault_id="fault-1", fault="kill(x)", witness="never fired"),
+    ]
+    assert outcome_of(judged(history(events=events))) is Outcome.INCONCLUSIVE
+
+
+def test_a_check_is_not_judged_twice() -> None:
+    """A standing check that the test asked for is judged once, as asked."""
+    asked = event(EventKind.CHECKS, checks=[{"name": "no_unexpected_death", "arguments": {}}])
+    assert [check.name for check in checks_of(history(events=[asked]))] == ["no_unexpected_death", "steps_completed"]
+
+
+def test_only_releases_that_have_a_bug_are_named_after_it() -> None:
+    """The same red signature is a known bug on a broken release and none on a fixed one."""
+    red = violates("expectations_met", Kind.SAFETY, [Violation("a", "b")], signatures=["pending-deletion-resurrected"])
+    run = history()
+    on_360 = replace(run, header=replace(run.header, kafka="3.6.0"))
+    assert named_bugs(on_360, [red])["expectations_met"]
+    assert named_bugs(run, [red])["expectations_met"] == []
+    assert named_bugs(on_360, [conforms("expectations_met", "all")]) == {}
+
+
+def test_no_verdict_at_all_is_inconclusive() -> None:
+    """Nothing judged is never a pass."""
+    assert outcome_of([]) is Outcome.INCONCLUSIVE

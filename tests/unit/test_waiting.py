@@ -1,0 +1,69 @@
+"""Facts about the one room that waits."""
+
+import threading
+
+import pytest
+
+from pytest_kmigrate.model.errors import AwaitTimeoutError
+from pytest_kmigrate.waiting import NotYet, elapse, repeat, until
+
+
+def test_the_first_truthy_value_ends_the_wait() -> None:
+    """``until`` gives back what the condition gave, and asks no more."""
+    answers = iter([None, "", NotYet("nearly"), "there", "too far"])
+    assert until(lambda: next(answers), awaited="it", within_s=30, every_s=0) == "there"
+    assert next(answers) == "too far"
+
+
+@pytest.mark.parametrize(("answer", "told"), [(None, "None"), (0, "0"), (NotYet("3 of 4 brokers"), "3 of 4 brokers")])
+def test_a_timeout_tells_what_was_awaited_and_last_seen(answer: object, told: str) -> None:
+    """The message is complete: what, how long, last value; a NotYet tells in words."""
+    with pytest.raises(AwaitTimeoutError) as caught:
+        until(lambda: answer, awaited="all brokers ready", within_s=0)
+    assert str(caught.value) == f"all brokers ready: not within 0 s; last seen: {told}"
+
+
+def test_a_condition_is_asked_at_least_once() -> None:
+    """Even with no time at all, a condition that holds is seen to hold."""
+    assert until(lambda: 7, awaited="it", within_s=0) == 7
+
+
+def test_abort_ends_the_wait_at_once() -> None:
+    """What ``abort`` raises comes out; the condition is not asked again."""
+    asked: list[int] = []
+
+    def abort() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        until(lambda: asked.append(1), awaited="it", within_s=30, abort=abort)
+    assert asked == [1]
+
+
+def test_a_value_comes_before_an_abort() -> None:
+    """What was awaited and came true counts, though something else broke too."""
+
+    def abort() -> None:
+        raise ZeroDivisionError
+
+    assert until(lambda: True, awaited="it", within_s=30, abort=abort)
+
+
+def test_letting_time_pass_needs_a_reason() -> None:
+    """Nobody waits without saying why."""
+    with pytest.raises(AssertionError, match="say why"):
+        elapse(0, "")
+
+
+def test_repeat_ends_when_it_is_over() -> None:
+    """The action is called again and again, and not after ``over`` is set."""
+    over = threading.Event()
+    calls: list[int] = []
+
+    def action() -> None:
+        calls.append(1)
+        if len(calls) == 3:
+            over.set()
+
+    repeat(action, 0, over)
+    assert len(calls) == 3
