@@ -47,7 +47,7 @@ RUN_JSON = _struct(
     requirements=TEXTS,
     started_at=TEXT,
     reproduce=TEXT,
-    extra=_struct(reproduce=TEXT),
+    extra=_struct(reproduce=TEXT, byteman=TEXT),
 )
 """``run.json``. What a header does not define lies under ``extra`` in folders written by the recorder."""
 

@@ -47,7 +47,7 @@ def staged_runs(folders: DataFrame, files: DataFrame) -> DataFrame:
         "seed",
         F.coalesce("profile", F.lit("unknown")).alias("profile"),
         F.coalesce("provider", F.lit("unknown")).alias("provider"),
-        "kafka",
+        _distribution().alias("kafka"),
         "topology",
         F.coalesce("requirements", F.array().cast(schemas.TEXTS)).alias("requirements"),
         F.try_to_timestamp("started_at").alias("started_at"),
@@ -105,6 +105,12 @@ def set_aside(staged: DataFrame) -> DataFrame:
     """The rows that could not, as path, line and reason."""
     path = F.concat_ws("/", "folder", "file").alias("path")
     return staged.where(F.col("reason").isNotNull()).select(path, "line", "reason", F.lit(col=True).alias("is_run"))
+
+
+def _distribution() -> Column:
+    """What was tested: a Kafka with Byteman rules loaded (a mutant) is another one than the same release without."""
+    rules = F.regexp_extract("extra.byteman", "[^/]+$", 0)
+    return F.when(F.col("extra.byteman").isNull(), F.col("kafka")).otherwise(F.concat_ws(" + ", "kafka", rules))
 
 
 def _copies_set_aside(runs: DataFrame) -> DataFrame:

@@ -36,6 +36,20 @@ def test_a_header_becomes_one_typed_row(spark: SparkSession) -> None:
     )
 
 
+def test_a_mutant_is_another_kafka(spark: SparkSession) -> None:
+    """Runs with Byteman rules loaded never share a condition with runs of the release as it is."""
+    headers = {"plain": None, "mutant": "/rules/lose-acks.btm"}
+    rows = [
+        {"folder": k, "file": "run.json", "text": json.dumps({**HEADER, "run_id": k, "extra": {"byteman": v}})}
+        for k, v in headers.items()
+    ]
+
+    staged = staging.staged_runs(_folders(spark, *headers), frame(spark, schemas.FILES, rows))
+
+    told = sorted((row.folder, row.kafka) for row in staging.good(staged).collect())
+    assert told == [("mutant", "3.9.1 + lose-acks.btm"), ("plain", "3.9.1")]
+
+
 def test_a_header_that_cannot_be_used_is_set_aside(spark: SparkSession) -> None:
     """Missing, cut off, of a newer schema, without a test: each is told with its path and its own reason."""
     texts = {

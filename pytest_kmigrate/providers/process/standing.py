@@ -14,10 +14,10 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.providers.process import lease as leases
 from pytest_kmigrate.providers.process import supervisor
 from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER
-from pytest_kmigrate.providers.process.jvm import STORAGE_TOOL
 from pytest_kmigrate.waiting import until
 
 _HOSTS_OPTION = "-Djdk.net.hosts.file="
+_LOGGING_OPTION = "-Dlog4j.configuration=file:"
 _CLIENTS_FILE = "clients.json"
 _CLIENTS_MODULE = "clients_process"
 _SUPERVISOR = Path(supervisor.__file__).name
@@ -236,17 +236,16 @@ def _processes_of(lease: leases.Lease) -> Iterator[psutil.Process]:
 
 
 def _is_of(scratch: Path, block: int, words: Sequence[str], cwd: str) -> bool:
-    """Whether a process is a node, tool, Toxiproxy or client process on that very scratch folder.
+    """Whether a process is a JVM, Toxiproxy or client process on that very scratch folder.
 
     Only what we ourselves wrote into a command line counts. An address alone does not: a lease under another state
     folder may have the same block, and a stranger may look into a file there.
     """
     inside = f"{scratch}/"
-    is_node = any(word.startswith(f"{_HOSTS_OPTION}{inside}") for word in words)
-    is_tool = STORAGE_TOOL in words and any(word.startswith(inside) for word in words)
+    is_jvm = any(word.startswith((f"{_HOSTS_OPTION}{inside}", f"{_LOGGING_OPTION}{inside}")) for word in words)
     is_clients = f"{inside}{_CLIENTS_FILE}" in words and any(_CLIENTS_MODULE in word for word in words)
     is_toxiproxy = f"127.{block}.0.{CLIENTS_NUMBER}" in words and cwd.removesuffix(" (deleted)") == str(scratch)
-    return is_node or is_tool or is_clients or is_toxiproxy
+    return is_jvm or is_clients or is_toxiproxy
 
 
 def _kill(pid: int) -> None:

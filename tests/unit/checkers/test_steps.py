@@ -5,7 +5,7 @@ from typing import Any
 from pytest_kmigrate.checkers.steps import expectations_met, steps_completed
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from tests.unit.checkers.histories import event, fault, history
+from tests.unit.checkers.histories import MS, event, fault, history
 
 
 def step(at_ms: int, outcome: str | None = "done", reason: str = "") -> list[Event]:
@@ -18,7 +18,8 @@ def step(at_ms: int, outcome: str | None = "done", reason: str = "") -> list[Eve
 def expectation(at_ms: int = 0, **more: Any) -> Event:
     """An expectation that came true, unless told otherwise."""
     data: dict[str, Any] = {"expected": [], "observed": [], "met": True, "kind": "SAFETY", "signature": ""}
-    return event(EventKind.EXPECTATION, at_ms, name="topics that live on", within_s=30, **{**data, **more})
+    data |= {"name": "topics that live on", "within_s": 30, **more}
+    return Event(0, at_ms * MS, EventKind.EXPECTATION, None, data)
 
 
 def test_completed_steps_conform() -> None:

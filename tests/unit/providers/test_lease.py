@@ -1,0 +1,80 @@
+"""Facts about leases of loopback blocks: two takers never share one, and a closed lock frees it."""
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.model.errors import EnvironmentLackError
+from pytest_kmigrate.providers.process import lease
+from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER, TOXIPROXY_PORT
+
+TAKE_AND_WAIT = """
+import sys
+from pytest_kmigrate.providers.process.lease import take
+taken = take()
+print(taken.block, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A state folder of this test's own, and blocks that no cluster of this machine uses."""
+    monkeypatch.setenv("KMIGRATE_STATE", str(tmp_path))
+    monkeypatch.setattr(lease, "BLOCKS", range(245, 249))
+    return tmp_path
+
+
+def test_two_takers_get_two_blocks() -> None:
+    """Each its own block, scratch folder and state file."""
+    one, two = lease.take(), lease.take()
+    assert one.block != two.block
+    assert not {one.scratch, one.state_file} & {two.scratch, two.state_file}
+    one.lock.close()
+    two.lock.close()
+
+
+def test_closing_the_lock_frees_the_block() -> None:
+    """The next taker gets it again."""
+    taken = lease.take()
+    assert lease.try_lock(taken.block) is None
+    taken.lock.close()
+    again = lease.take()
+    assert again.block == taken.block
+    again.lock.close()
+
+
+def test_a_block_is_free_when_its_taker_was_killed() -> None:
+    """SIGKILL releases a lease as well as an orderly end: the lock belongs to the process."""
+    with subprocess.Popen(
+        [sys.executable, "-c", TAKE_AND_WAIT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as taker:
+        assert taker.stdout is not None
+        block = int(taker.stdout.readline())
+        assert lease.try_lock(block) is None
+        taker.kill()
+    lock = lease.try_lock(block)
+    assert lock is not None
+    lock.close()
+
+
+def test_a_block_where_somebody_else_listens_is_left_out() -> None:
+    """Another user's cluster holds no lock of ours, but its port."""
+    with socket.socket() as other:
+        other.bind((f"127.{lease.BLOCKS[0]}.0.{CLIENTS_NUMBER}", TOXIPROXY_PORT))
+        other.listen()
+        taken = lease.take()
+        assert taken.block == lease.BLOCKS[1]
+        taken.lock.close()
+
+
+def test_when_all_are_taken_the_error_says_who_tells_more() -> None:
+    """It names the state folder and the commands that show and clear."""
+    taken = [lease.take() for _ in lease.BLOCKS]
+    with pytest.raises(EnvironmentLackError, match=r"no free loopback block: expected .* `kmigrate gc` clears"):
+        lease.take()
+    for each in taken:
+        each.lock.close()

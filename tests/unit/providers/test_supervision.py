@@ -1,0 +1,181 @@
+"""Facts about the supervisor, with tiny processes: whatever ends its owner, no child of it is left."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+import psutil
+import pytest
+
+from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
+from pytest_kmigrate.providers.process.supervision import Supervision
+from pytest_kmigrate.waiting import until
+
+FOREVER = [sys.executable, "-c", "import signal; signal.pause()"]
+DEAF = [sys.executable, "-c", "import signal; signal.signal(15, signal.SIG_IGN); print('deaf', flush=True); signal.pause()"]
+OWNER = """
+import sys
+from pathlib import Path
+from pytest_kmigrate.providers.process.supervision import Supervision
+folder = Path(sys.argv[1])
+lock = (folder / "lock").open("ab")
+supervision = Supervision(folder / "scratch", lock)
+command = [sys.executable, "-c", "import signal; signal.pause()"]
+pids = [supervision.spawn(command, cwd=folder, log=folder / "log", on_exit=print) for _ in range(2)]
+print(supervision.pid, *pids, flush=True)
+signal = sys.stdin.read()
+"""
+
+
+def gone(pid: int) -> bool:
+    """Whether a process no longer exists, or only as a zombie that its parent has not looked at."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def await_gone(*pids: int) -> None:
+    """Return when none of them exists."""
+    until(lambda: all(gone(pid) for pid in pids), awaited=f"the end of {pids}", within_s=60)
+
+
+@pytest.fixture
+def lock(tmp_path: Path) -> Iterator[IO[bytes]]:
+    """Stands for the lease."""
+    with (tmp_path / "lock").open("ab") as lock:
+        yield lock
+
+
+@pytest.fixture
+def supervision(tmp_path: Path, lock: IO[bytes]) -> Iterator[Supervision]:
+    """A live supervisor."""
+    made = Supervision(tmp_path / "scratch", lock)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def spawn(supervision: Supervision, tmp_path: Path) -> Callable[..., tuple[int, list[int]]]:
+    """Starts a process; gives its pid, and a list that gets its exit code."""
+
+    def spawned(command: list[str]) -> tuple[int, list[int]]:
+        codes: list[int] = []
+        return supervision.spawn(command, cwd=tmp_path, log=tmp_path / "log", on_exit=codes.append), codes
+
+    return spawned
+
+
+def exit_code(codes: list[int]) -> int:
+    """The exit code, once it is announced."""
+    until(lambda: codes, awaited="an exit code", within_s=60)
+    return codes[0]
+
+
+def test_every_exit_is_announced_with_its_code(spawn: Callable[..., tuple[int, list[int]]]) -> None:
+    """An exit status as it is, a signal as its negative number; also of a process that ends at once."""
+    _, ended = spawn([sys.executable, "-c", "raise SystemExit(7)"])
+    pid, killed = spawn(FOREVER)
+    os.kill(pid, signal.SIGTERM)
+    assert (exit_code(ended), exit_code(killed)) == (7, -signal.SIGTERM)
+
+
+def test_output_goes_to_the_log_and_is_appended(
+    spawn: Callable[..., tuple[int, list[int]]], tmp_path: Path
+) -> None:
+    """Both streams, and a second start keeps the lines of the first."""
+    for word in ("one", "two"):
+        _, codes = spawn([sys.executable, "-c", f"import sys; print('{word}'); print('{word}!', file=sys.stderr)"])
+        assert exit_code(codes) == 0
+    assert sorted((tmp_path / "log").read_text().split()) == ["one", "one!", "two", "two!"]
+
+
+def test_signals_reach_only_what_is_owned_and_alive(
+    supervision: Supervision, spawn: Callable[..., tuple[int, list[int]]]
+) -> None:
+    """Nothing is sent to an ended process, nor to one that is somebody else's."""
+    pid, codes = spawn(FOREVER)
+    supervision.signal(pid, signal.SIGKILL)
+    assert exit_code(codes) == -signal.SIGKILL
+    supervision.signal(pid, signal.SIGKILL)
+    supervision.signal(os.getpid(), signal.SIGKILL)
+
+
+def test_the_end_takes_every_child_and_the_folder(
+    supervision: Supervision, spawn: Callable[..., tuple[int, list[int]]], tmp_path: Path
+) -> None:
+    """Also those that ignore SIGTERM or stand still; the log outside the folder stays. Ending twice is safe."""
+    deaf, _ = spawn(DEAF)
+    still, _ = spawn(FOREVER)
+    supervision.signal(still, signal.SIGSTOP)
+    until(lambda: "deaf" in (tmp_path / "log").read_text(), awaited="a process that ignores SIGTERM", within_s=60)
+    supervision.end()
+    assert (gone(deaf), gone(still)) == (True, True)
+    assert not (tmp_path / "scratch").exists()
+    assert (tmp_path / "log").exists()
+    supervision.end()
+
+
+def test_an_adopted_process_ends_with_the_rest(supervision: Supervision) -> None:
+    """A child of ours, not of the supervisor's, is killed by it."""
+    with subprocess.Popen(FOREVER) as ours:
+        supervision.adopt(ours.pid)
+        supervision.end()
+        assert ours.wait(60) == -signal.SIGKILL
+
+
+def test_a_program_that_is_not_there_says_so(spawn: Callable[..., tuple[int, list[int]]], tmp_path: Path) -> None:
+    """The error names the program; the supervisor goes on."""
+    with pytest.raises(EnvironmentLackError, match=r"cannot start .*/no-java: .*No such file"):
+        spawn([str(tmp_path / "no-java")])
+    _, codes = spawn([sys.executable, "-c", ""])
+    assert exit_code(codes) == 0
+
+
+def test_killing_the_supervisor_kills_its_children(
+    supervision: Supervision, spawn: Callable[..., tuple[int, list[int]]]
+) -> None:
+    """The kernel ties them together; afterwards an order says that the supervisor has ended."""
+    pid, _ = spawn(FOREVER)
+    os.kill(supervision.pid, signal.SIGKILL)
+    await_gone(pid, supervision.pid)
+    with pytest.raises((ClusterError, EnvironmentLackError), match="supervisor"):
+        spawn(FOREVER)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_whatever_ends_the_owner_leaves_no_child(tmp_path: Path, number: signal.Signals) -> None:
+    """kill -9 of the process that owns the supervisor: supervisor, children and folder go, the lock is free."""
+    with subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as owner:
+        assert owner.stdout is not None
+        pids = [int(pid) for pid in owner.stdout.readline().split()]
+        assert len(pids) == 3
+        assert not any(gone(pid) for pid in pids)
+        owner.send_signal(number)
+    await_gone(*pids)
+    assert not (tmp_path / "scratch").exists()
+
+
+def test_a_kept_cluster_outlives_its_owner_until_the_supervisor_is_ended(tmp_path: Path) -> None:
+    """``keep`` is the one way to leave something behind; SIGTERM to the supervisor ends that too."""
+    keeping = OWNER.replace("print(supervision", "supervision.keep(); print(supervision")
+    with subprocess.Popen(
+        [sys.executable, "-c", keeping, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as owner:
+        assert owner.stdout is not None
+        supervisor, *children = [int(pid) for pid in owner.stdout.readline().split()]
+        owner.kill()
+    assert not any(gone(pid) for pid in (supervisor, *children))
+    os.kill(supervisor, signal.SIGTERM)
+    await_gone(supervisor, *children)
+    assert not (tmp_path / "scratch").exists()
