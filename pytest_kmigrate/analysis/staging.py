@@ -109,8 +109,10 @@ def set_aside(staged: DataFrame) -> DataFrame:
 
 def _distribution() -> Column:
     """What was tested: a Kafka with Byteman rules loaded (a mutant) is another one than the same release without."""
-    rules = F.regexp_extract("extra.byteman", "[^/]+$", 0)
-    return F.when(F.col("extra.byteman").isNull(), F.col("kafka")).otherwise(F.concat_ws(" + ", "kafka", rules))
+    names = F.concat_ws(", ", F.regexp_extract_all("extra.byteman", F.lit(r"(?m)^\s*RULE\s+(.*\S)"), F.lit(1)))
+    digest = F.substring(F.sha2("extra.byteman", 256), 1, 6)
+    mutant = F.format_string("%s + Byteman %s (%s)", "kafka", names, digest)
+    return F.when(F.col("extra.byteman").isNull(), F.col("kafka")).otherwise(mutant)
 
 
 def _copies_set_aside(runs: DataFrame) -> DataFrame:

@@ -83,7 +83,7 @@ def _recorded(header: RunHeader, key: str) -> list[str]:
 def _options(words: Sequence[str]) -> dict[str, str]:
     """Our options of a command line, in either way of writing them."""
     found = {}
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip(words, [*words, ""][1:], strict=True):
         name, equals, value = word.partition("=")
         if name.startswith(_PREFIX):
             found[name.removeprefix(_PREFIX)] = value if equals else following

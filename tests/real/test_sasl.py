@@ -14,7 +14,7 @@ from pytest_kmigrate.reports.run_reports import write_run_reports
 from pytest_kmigrate.running import Run, RunSettings, open_run
 from pytest_kmigrate.running.software import software_for
 from pytest_kmigrate.topology_file import find, load
-from pytest_kmigrate.workloads.raw_admin import producer_id_from
+from pytest_kmigrate.workloads.raw_admin import cluster_at
 from pytest_kmigrate.workloads.wire import Peer
 
 CLIENTS_ARE_SERVED = (
@@ -67,7 +67,7 @@ def test_protected_cluster_is_born_in_kraft_mode(tmp_path: Path) -> None:
     """The first credential comes with the format of the disks: clients get in although nobody could create it."""
     file = tmp_path / "kraft-broker1-controller1-sasl.toml"
     file.write_text(BORN_KRAFT)
-    secrets = ran(file, tmp_path, lambda run: None, ())
+    secrets = ran(file, tmp_path, lambda run: run.traffic.await_acked(1), ())
     assert leaks(tmp_path, secrets) == []
 
 
@@ -91,9 +91,9 @@ def ran(topology: str | Path, runs: Path, act: Callable[[Run], None], more: Iter
 def refused(run: Run, **wrong: str) -> bool:
     """Whether a broker turns away a client that differs from ours in this."""
     address = run.cluster.direct_address(run.cluster.nodes(Role.BROKER)[0].name)
-    assert producer_id_from(Peer(address, run.cluster.client_security))[0] == "NONE"
+    assert cluster_at(Peer(address, run.cluster.client_security))[1]
     try:
-        producer_id_from(Peer(address, {**run.cluster.client_security, **wrong}))
+        cluster_at(Peer(address, {**run.cluster.client_security, **wrong}))
     except ClusterError:
         return True
     return False

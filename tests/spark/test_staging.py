@@ -38,7 +38,7 @@ def test_a_header_becomes_one_typed_row(spark: SparkSession) -> None:
 
 def test_a_mutant_is_another_kafka(spark: SparkSession) -> None:
     """Runs with Byteman rules loaded never share a condition with runs of the release as it is."""
-    headers = {"plain": None, "mutant": "/rules/lose-acks.btm"}
+    headers = {"plain": None, "mutant": "# why\nRULE lose acks\nCLASS Log\nENDRULE\n"}
     rows = [
         {"folder": k, "file": "run.json", "text": json.dumps({**HEADER, "run_id": k, "extra": {"byteman": v}})}
         for k, v in headers.items()
@@ -47,7 +47,7 @@ def test_a_mutant_is_another_kafka(spark: SparkSession) -> None:
     staged = staging.staged_runs(_folders(spark, *headers), frame(spark, schemas.FILES, rows))
 
     told = sorted((row.folder, row.kafka) for row in staging.good(staged).collect())
-    assert told == [("mutant", "3.9.1 + lose-acks.btm"), ("plain", "3.9.1")]
+    assert told == [("mutant", "3.9.1 + Byteman lose acks (1d17ee)"), ("plain", "3.9.1")]
 
 
 def test_a_header_that_cannot_be_used_is_set_aside(spark: SparkSession) -> None:

@@ -7,7 +7,7 @@ import urllib.parse
 import urllib.request
 
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.providers.process.addresses import JOLOKIA_PORT, ZOOKEEPER_PORT
+from pytest_kmigrate.providers.process.addresses import CLIENT_PORT, JOLOKIA_PORT, ZOOKEEPER_PORT
 from pytest_kmigrate.waiting import NotYet
 
 _RUNNING = 3
@@ -18,15 +18,14 @@ _ANSWER_WITHIN_S = 2.0
 def ready(role: Role, address: str) -> bool | NotYet:
     """True when the node at ``address`` serves; otherwise what it says instead.
 
-    ZooKeeper: ``srvr`` names a mode. Broker: ``BrokerState`` is 3 (running), in either mode. Controller: its raft
-    state is leader or follower.
+    ZooKeeper: ``srvr`` names a mode. Broker: ``BrokerState`` is 3 (running), in either mode, and clients can
+    connect. Controller: its raft state is leader or follower.
     """
     try:
         if role is Role.ZOOKEEPER:
             return _zookeeper(address)
         if role is Role.BROKER:
-            state = _attribute(address, "kafka.server:type=KafkaServer,name=BrokerState", "Value")
-            return state == _RUNNING or NotYet(f"BrokerState {state}")
+            return _broker(address)
         state = _attribute(address, "kafka.server:type=raft-metrics", "current-state")
         return state in _RAFT_AT_WORK or NotYet(f"raft state {state}")
     except (OSError, ValueError) as error:
@@ -46,6 +45,15 @@ def zookeeper_mode(address: str) -> str | None:
 
 def _zookeeper(address: str) -> bool | NotYet:
     return zookeeper_mode(address) is not None or NotYet("srvr names no mode")
+
+
+def _broker(address: str) -> bool | NotYet:
+    """A broker in KRaft mode says that it is running some milliseconds before it listens."""
+    state = _attribute(address, "kafka.server:type=KafkaServer,name=BrokerState", "Value")
+    if state != _RUNNING:
+        return NotYet(f"BrokerState {state}")
+    socket.create_connection((address, CLIENT_PORT), timeout=_ANSWER_WITHIN_S).close()
+    return True
 
 
 def _attribute(address: str, mbean: str, attribute: str) -> object:

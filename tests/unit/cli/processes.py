@@ -33,7 +33,7 @@ print(json.dumps([lease.block, supervision.pid, pid]), flush=True)
 if "keep" not in sys.argv:
     sys.stdin.read()
 """
-"""A run that has a supervised node: with ``keep`` it ends and leaves it standing, else it uses it until it is killed."""
+"""A run with a supervised node: with ``keep`` it ends and leaves it standing, else it uses it until it is killed."""
 
 
 def waiting(*words: str, cwd: Path) -> "subprocess.Popen[bytes]":

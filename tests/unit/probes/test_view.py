@@ -149,3 +149,15 @@ def test_a_dead_node_exposes_no_metric(cluster: Cluster) -> None:
     cluster.stage.cluster.node("broker-0").kill()
     assert cluster.view.metric("broker-0", "UnderReplicatedPartitions") is None
     assert cluster.view.acked_operations() == 42
+
+
+@pytest.mark.xfail(strict=True, reason="no live controller is taken for a cluster that never had one")
+def test_a_migration_does_not_undo_itself_while_its_only_controller_is_away(tmp_path: Path) -> None:
+    """With one controller killed or rolled, HYBRID does not become ZOOKEEPER, then PREPARING, then HYBRID again."""
+    with staged(tmp_path, topology(controllers=1)) as stage:
+        cluster = Cluster(stage)
+        cluster.leads("controller-3000", MIGRATION)
+        cluster.controller_znode(3000, kraft_epoch=1)
+        assert cluster.view.phase() is Phase.HYBRID
+        stage.cluster.node("controller-3000").kill()
+        assert cluster.view.phase() is Phase.HYBRID

@@ -52,7 +52,9 @@ def kept(ending: ExitStack, logs: Path) -> int:
     return block
 
 
-def test_another_clusters_processes_on_the_same_block_are_spared(state: Path, tmp_path: Path, ending: ExitStack) -> None:
+def test_another_clusters_processes_on_the_same_block_are_spared(
+    state: Path, tmp_path: Path, ending: ExitStack
+) -> None:
     """Blocks are shared with other state folders: neither an address nor a longer path makes a process ours."""
     (state / f"{BLOCK}.lock").touch()
     other = tmp_path / "other" / str(BLOCK)
@@ -159,7 +161,7 @@ def test_the_logs_in_a_run_folder_outlive_the_cluster(tmp_path: Path, ending: Ex
 
 def test_a_cluster_in_use_names_who_uses_it(tmp_path: Path, ending: ExitStack) -> None:
     """While its starter runs it is attended; when that is killed, nothing of it stands or is left."""
-    process, _, supervisor, node = keeper(tmp_path / "logs")
+    process, _, _, node = keeper(tmp_path / "logs")
     with process:
         assert [cluster.attendant for cluster in standing()] == [process.pid]
         process.kill()

@@ -167,3 +167,15 @@ def test_verdicts_are_plain_lines(folder: RunFolder) -> None:
     assert (verdict["check"], verdict["outcome"], verdict["kind"]) == ("check", "VIOLATES", "SAFETY")
     assert verdict["violations"] == [{"expected": "a", "observed": "b", "at_ns": 3, "evidence": ["event 1"]}]
     assert verdict["known_bugs"] == ["KAFKA-1"]
+
+
+@pytest.mark.xfail(strict=True, reason="bytes that are no UTF-8, and lines with other keys, end in a stack trace")
+@pytest.mark.parametrize("line", [b'{"at_ns": 1, "node": "\xff\xfe"}\n', b'{"at_ns": 1}\n', b'{"at_ns": 1, "colour": "red"}\n'])
+@pytest.mark.parametrize("name", ["metrics", "znodes"])
+def test_every_damage_is_a_run_folder_error(folder: RunFolder, name: str, line: bytes) -> None:
+    """Whatever is wrong with a line, the error names the file and the line."""
+    file: Path = getattr(folder, name)
+    with file.open("ab") as lines:
+        lines.write(line)
+    with pytest.raises(RunFolderError, match=rf"{file.name}: line 2"):
+        read_history(folder)

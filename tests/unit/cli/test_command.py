@@ -1,0 +1,146 @@
+"""The console command as a whole: its commands, exit statuses, and what it costs to ask it for help."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from pytest_kmigrate import doctor
+from pytest_kmigrate.cli import app, main
+from pytest_kmigrate.doctor import Finding
+
+Invoke = Callable[..., int]
+
+
+@pytest.fixture
+def invoke(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Invoke:
+    """Run ``kmigrate`` with these words, with a state folder of this test's own; returns the exit status."""
+    monkeypatch.setenv("KMIGRATE_STATE", str(tmp_path / "state"))
+
+    def invoked(*words: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["kmigrate", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return int(ended.value.code or 0)
+
+    return invoked
+
+
+def test_the_commands_have_their_fixed_names() -> None:
+    """Scripts rely on these names."""
+    names = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    assert names == {
+        "doctor", "up", "ps", "logs", "down", "gc", "fetch", "requirements", "judge", "analyze", "replay",
+    }  # fmt: skip
+
+
+def test_help_imports_nothing_heavy() -> None:
+    """Kafka's clients, Arrow, Spark, pydantic and pytest are imported by the commands that need them."""
+    heavy = ("confluent_kafka", "pyarrow", "numpy", "pyspark", "pydantic", "kazoo", "pytest", "psutil")
+    code = f"import sys, pytest_kmigrate.cli; print([name for name in {heavy} if name in sys.modules])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("up",),
+        ("nonsense",),
+        ("up", "x", "--phase", "COPYING"),
+        ("fetch", "3.9.1"),
+        ("analyze", "x"),
+        ("down", "x"),
+    ],
+)
+def test_wrong_usage_ends_with_2(invoke: Invoke, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    """What the command line itself forbids is wrong use."""
+    assert invoke(*words) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("up", "zk1-brokr3", "--dry-run"), "shipped topologies"),
+        (("up", "kraft-broker3-controller3", "--phase", "hybrid"), "has no zookeeper"),
+        (("requirements", "--profile", "kip-86"), 'did you mean "kip-866"'),
+        (("requirements", "--coverage", "nowhere"), "expected a folder of runs"),
+        (("judge", "nowhere"), "expected a run folder"),
+        (("replay", "nowhere"), "expected a run folder"),
+        (("analyze", "nowhere", "--out", "report"), "expected a folder of runs"),
+        (("logs", "broker-0"), "expected one standing cluster; there stand: none"),
+        (("down", "7"), "expected a cluster on block 7"),
+    ],
+)
+def test_an_error_of_ours_is_its_text_and_status(
+    invoke: Invoke,
+    words: tuple[str, ...],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is told on standard error without a stack trace."""
+    monkeypatch.chdir(Path(__file__).parent)
+    assert invoke(*words) == 2
+    out, err = capsys.readouterr()
+    assert said in err
+    assert "Traceback" not in err
+    assert out == ""
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_a_topology_that_does_not_fit_ends_with_4(
+    invoke: Invoke, options: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory is looked at before anything is started."""
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=100 * 2**20))
+    assert invoke("up", "zk1-broker3-controller1", *options) == 4
+    assert "got 100 MB" in capsys.readouterr().err
+
+
+def test_a_dry_run_shows_the_plan_and_starts_nothing(
+    invoke: Invoke, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nodes and the version given on the command line."""
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2**40))
+    assert invoke("up", "zk1-broker3-controller1", "--dry-run", "--kafka", "3.6.2") == 0
+    out = capsys.readouterr().out
+    assert "controller-3000" in out
+    assert "Kafka under test: 3.6.2" in out
+    assert invoke("ps") == 0
+    assert "no cluster stands here" in capsys.readouterr().out
+
+
+def test_ctrl_c_ends_with_130(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a shell expects, and without a stack trace."""
+
+    def interrupted() -> list[Finding]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(doctor, "examine", interrupted)
+    assert invoke("doctor") == 130
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_doctor_tells_the_cure_of_each_lack(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A needed thing that lacks is status 4, an optional one is not."""
+    docker = Finding("docker", ok=False, found="no docker", cure="get docker", optional=True)
+    java = Finding("java", ok=False, found="no java", cure="get java")
+    monkeypatch.setattr(doctor, "examine", lambda: [docker])
+    assert invoke("doctor") == 0
+    monkeypatch.setattr(doctor, "examine", lambda: [docker, java])
+    assert invoke("doctor") == 4
+    out, err = capsys.readouterr()
+    assert "java: get java" in out
+    assert "this machine lacks: java" in err
+    monkeypatch.setattr(doctor, "cure", lambda _tell: [Finding("java", ok=True, found="Java 17")])
+    assert invoke("doctor", "--cure") == 0

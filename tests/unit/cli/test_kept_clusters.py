@@ -1,0 +1,52 @@
+"""``--kmigrate-keep`` ends with how to reach what was kept, and says nothing without it."""
+
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.plugin.summary import summarize
+from pytest_kmigrate.providers.process import standing as room
+from pytest_kmigrate.providers.process.standing import Standing
+
+
+class Reporter:
+    """Collects what pytest's terminal would show."""
+
+    def __init__(self, runs: Path, *, keep: bool) -> None:
+        self.stats: dict[str, list[object]] = {}
+        self.config = self
+        self.lines: list[str] = []
+        self._options = {"--kmigrate-runs": str(runs), "--kmigrate-keep": keep, "--kmigrate-seed": "1"}
+        self._options |= {"--kmigrate-provider": "process", "--kmigrate-profile": "kip-866"}
+
+    def getoption(self, name: str) -> object:
+        """As pytest's configuration does."""
+        return self._options.get(name)
+
+    def getini(self, _name: str) -> object:
+        """Nothing is set there."""
+        return None
+
+    def section(self, title: str) -> None:
+        """A headline."""
+        self.lines.append(title)
+
+    def write_line(self, line: str) -> None:
+        """A line."""
+        self.lines.append(line)
+
+
+def test_only_clusters_of_these_runs_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bootstrap servers and the command that ends it, for what these runs kept; other clusters are not theirs."""
+    logs = (tmp_path / "runs" / "a" / "logs", tmp_path / "logs" / "b")
+    clusters = [Standing(block, "t", "3.9.1", f"host-{block}:9094", (), each, tmp_path, 1, None, 0.0)
+                for block, each in enumerate(logs, 1)]  # fmt: skip
+    monkeypatch.setattr(room, "standing", lambda: clusters)
+    kept, plain = Reporter(tmp_path / "runs", keep=True), Reporter(tmp_path / "runs", keep=False)
+    summarize(kept)  # type: ignore[arg-type]
+    summarize(plain)  # type: ignore[arg-type]
+    text = "\n".join(kept.lines)
+    assert "host-1:9094" in text
+    assert "kmigrate down 1" in text
+    assert "host-2" not in text
+    assert plain.lines == []

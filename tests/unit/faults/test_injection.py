@@ -1,0 +1,140 @@
+"""Facts about injections in trouble: whatever goes wrong, the fault is healed and the history says what happened."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from pytest_kmigrate.faults.effect import Applied
+from pytest_kmigrate.faults.injection import inject
+from pytest_kmigrate.faults.processes import Kill, Pause
+from pytest_kmigrate.faults.targets import every, follower_controller, node
+from pytest_kmigrate.faults.triggers import on_phase
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.phase import Phase
+from pytest_kmigrate.model.protocols import Capability, Scene
+from pytest_kmigrate.model.topology import Role
+from tests.unit.fakes import Stage
+
+
+@dataclass(frozen=True)
+class Awkward:
+    """A fault that fails where it is told to."""
+
+    fails: str = ""
+    log: list[str] = field(default_factory=list)
+    needs: frozenset[Capability] = frozenset()
+
+    def __str__(self) -> str:
+        return "awkward(nobody)"
+
+    @contextmanager
+    def applied_to(self, scene: Scene) -> Iterator[Applied]:
+        """Apply, note it, heal."""
+        self._do("apply")
+        try:
+            yield Applied((), "nothing", self._witness)
+        finally:
+            self._do("heal")
+
+    def _witness(self) -> str:
+        self._do("witness")
+        return "it bit"
+
+    def _do(self, what: str) -> None:
+        self.log.append(what)
+        if what == self.fails:
+            raise ClusterError(f"{what} failed")
+
+
+def test_the_order_of_a_fault_is_told_by_its_events(stage: Stage) -> None:
+    """Began, applied, witnessed, healed: each once, all under one id."""
+    with inject(stage.scene, Awkward()):
+        pass
+    assert stage.recorder.kinds() == [
+        EventKind.FAULT_BEGAN,
+        EventKind.FAULT_APPLIED,
+        EventKind.FAULT_WITNESSED,
+        EventKind.FAULT_HEALED,
+    ]
+    assert len({event.data["fault_id"] for event in stage.recorder.events}) == 1
+    began, applied = stage.recorder.events[:2]
+    assert applied.data["began"] == began.seq
+
+
+def test_a_fault_that_cannot_be_applied_is_an_error(stage: Stage) -> None:
+    """The block is not entered, and the error is the fault's own."""
+    with pytest.raises(ClusterError, match="apply failed"), inject(stage.scene, Awkward("apply")):
+        pytest.fail("entered")
+
+
+def test_a_triggered_fault_that_cannot_be_applied_is_an_error_at_the_end(stage: Stage) -> None:
+    """It began in a thread of its own: the error comes out where the block is left."""
+    stage.view.now = Phase.HYBRID
+    fault = Awkward("apply")
+    with pytest.raises(ClusterError, match="apply failed"), inject(stage.scene, fault, at=on_phase(Phase.HYBRID)) as it:
+        with pytest.raises(ClusterError, match="apply failed"):
+            it.await_begun()
+        raise ClusterError("apply failed")
+    assert stage.of(EventKind.FAULT_NOT_WITNESSED)
+
+
+@pytest.mark.xfail(strict=True, reason="heal() asks for the witness before it heals, and heals only if that went well")
+def test_heals_also_when_the_witness_cannot_be_asked(stage: Stage) -> None:
+    """A node that died under a pause, a table that cannot be read: no reason to leave a link cut."""
+    fault = Awkward("witness")
+    with pytest.raises(ClusterError, match="witness failed"), inject(stage.scene, fault):
+        pass
+    assert fault.log == ["apply", "witness", "heal"]
+    assert stage.of(EventKind.FAULT_HEALED)
+
+
+@pytest.mark.xfail(strict=True, reason="await_begun() stands outside the try whose finally heals")
+def test_a_fault_that_could_not_be_applied_is_told_by_the_history(stage: Stage) -> None:
+    """It began, so the history must say how it ended, or every later failed step is excused by it."""
+    with pytest.raises(ClusterError), inject(stage.scene, Awkward("apply")):
+        pass
+    assert stage.of(EventKind.FAULT_NOT_WITNESSED)
+
+
+@pytest.mark.xfail(strict=True, reason="the error of healing takes the place of the test's own")
+def test_the_error_of_the_test_comes_first(stage: Stage) -> None:
+    """Cleanup never hides the first error."""
+    with pytest.raises(ZeroDivisionError), inject(stage.scene, Awkward("heal")):
+        raise ZeroDivisionError
+
+
+@pytest.mark.xfail(strict=True, reason="nodes are hit before the try whose finally heals them")
+@pytest.mark.parametrize(("fault", "verb"), [(Kill(every(Role.BROKER)), "kill"), (Pause(every(Role.BROKER)), "pause")])
+def test_a_fault_applied_in_part_is_healed_in_part(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, fault: Kill | Pause, verb: str
+) -> None:
+    """When the second of several nodes cannot be hit, the first is healed."""
+
+    def fails() -> None:
+        raise ClusterError("no such process")
+
+    monkeypatch.setattr(stage.cluster.node("broker-1"), verb, fails)
+    with pytest.raises(ClusterError), inject(stage.scene, fault):
+        pass
+    first = stage.cluster.node("broker-0")
+    monkeypatch.undo()
+    assert (first.alive, first.is_paused) == (True, False)
+
+
+@pytest.mark.xfail(strict=True, reason="a thread that ends by anything but KmigrateError or OSError ends silently")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_target_that_does_not_exist_is_told_at_once(stage: Stage) -> None:
+    """A misspelt node is an error of the test, not a wait of two minutes and then a timeout."""
+    trigger = on_phase(Phase.ZOOKEEPER)
+    with pytest.raises(KeyError, match="broker-9"), inject(stage.scene, Kill(node("broker-9")), at=trigger) as injection:
+        injection.await_begun(within_s=2)
+
+
+@pytest.mark.xfail(strict=True, reason="between two leaders anybody passes for a follower, the next leader included")
+def test_without_a_leader_nobody_is_a_follower(stage: Stage) -> None:
+    """The target waits for the election instead of choosing among candidates."""
+    stage.view.leader = None
+    assert follower_controller().resolve(stage.scene) == []

@@ -1,0 +1,79 @@
+"""A run folder is judged again without being changed, and what differs from the stored verdicts is told."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.model.errors import RunFolderError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.recording.recorder import write_manifest
+from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.running.judging import judge_folder
+from pytest_kmigrate.running.judging_again import judge_again
+from tests.unit.reports.recorded_runs import RecordedRun, faulty_run
+
+
+def judged(run: RecordedRun) -> RunFolder:
+    """The run ended, judged and sealed as pytest does it."""
+    run.at(2500, EventKind.CHECKS, checks=[])
+    judge_folder(run.folder)
+    folder = run.end(3000)
+    write_manifest(folder)
+    return folder
+
+
+def contents(path: Path) -> dict[str, str]:
+    """The digest of every file."""
+    return {str(file): hashlib.sha256(file.read_bytes()).hexdigest() for file in path.rglob("*") if file.is_file()}
+
+
+def test_the_same_verdicts_and_an_untouched_folder(tmp_path: Path) -> None:
+    """Judging reads only: the manifest stays true."""
+    folder = judged(faulty_run(tmp_path))
+    before = contents(folder.path)
+    again = judge_again(folder.path)
+    assert again.differences == ()
+    assert again.has_stored
+    assert again.is_complete
+    assert again.outcome is Outcome.CONFORMS
+    assert contents(folder.path) == before
+
+
+def test_stored_verdicts_that_the_evidence_does_not_bear_are_named(tmp_path: Path) -> None:
+    """A verdict that was turned, one that was taken out: both are told."""
+    folder = judged(faulty_run(tmp_path))
+    rows = [json.loads(line) for line in folder.verdicts.read_text().splitlines()]
+    rows[0]["outcome"] = "VIOLATES"
+    folder.verdicts.write_text("".join(json.dumps(row) + "\n" for row in rows[:-1]))
+    folder.manifest.unlink()
+    first, last = judge_again(folder.path).differences
+    assert first == f"{rows[0]['check']}: outcome stored VIOLATES, now CONFORMS"
+    assert last.startswith(f"{rows[-1]['check']}: not stored, now ")
+
+
+def test_evidence_that_is_not_what_the_manifest_says_is_refused(tmp_path: Path) -> None:
+    """A changed history proves nothing."""
+    folder = judged(faulty_run(tmp_path))
+    folder.history.write_text(folder.history.read_text().replace("HYBRID", "COPYING"))
+    with pytest.raises(RunFolderError, match=r"history\.jsonl"):
+        judge_again(folder.path)
+
+
+def test_an_interrupted_run_never_conforms(tmp_path: Path) -> None:
+    """The test did not come to say what to judge: what its history shows conforms, and still it is no pass."""
+    again = judge_again(faulty_run(tmp_path).cut_off().path)
+    assert {verdict.outcome for verdict in again.verdicts} <= {Outcome.CONFORMS, Outcome.NOT_APPLICABLE}
+    assert again.outcome is Outcome.INCONCLUSIVE
+    assert not again.has_stored
+
+
+def test_a_line_that_is_no_verdict_is_named(tmp_path: Path) -> None:
+    """File and line, and what to do."""
+    folder = judged(faulty_run(tmp_path))
+    folder.manifest.unlink()
+    folder.verdicts.write_text('{"check": "x"}\n')
+    with pytest.raises(RunFolderError, match="line 1: expected a verdict"):
+        judge_again(folder.path)

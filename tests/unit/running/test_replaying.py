@@ -1,0 +1,75 @@
+"""A replay names the same test, seed, Kafka, topology and profile, wherever the suite's file is."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.running.replaying import replay, replay_command
+
+TEST = "suites/kip_866/test_happy_path.py::test_migration_ends_finalized_with_all_metadata"
+HEADER = RunHeader(
+    run_id="r",
+    test_id=TEST,
+    seed=7,
+    kafka="3.9.1",
+    topology="zk3-broker3-controller3",
+    extra={
+        "command": ["pytest", "-x", "--kmigrate-topology", "mine.toml", "--kmigrate-keep", "--kmigrate-seed=3"],
+        "reproduce": f"pytest '{TEST}' --kmigrate-kafka /opt/kafka --kmigrate-seed 7 --kmigrate-profile kip-866",
+    },
+)
+
+
+def there(folder: Path) -> Path:
+    """The folder, with the test's file in it."""
+    file = folder / TEST.partition("::")[0]
+    file.parent.mkdir(parents=True)
+    file.touch()
+    return folder
+
+
+def test_the_recorded_options_are_used_again(tmp_path: Path) -> None:
+    """The distribution as it was named, the recorded topology and seed; the cluster is not kept again."""
+    command = replay_command(HEADER, tmp_path / "runs", there(tmp_path))
+    assert command == [
+        sys.executable, "-m", "pytest", TEST, "--kmigrate-topology=mine.toml", "--kmigrate-kafka=/opt/kafka",
+        "--kmigrate-seed=7", "--kmigrate-profile=kip-866", f"--kmigrate-runs={tmp_path / 'runs'}",
+    ]  # fmt: skip
+
+
+def test_a_shipped_topology_is_named_and_a_version_taken_from_the_header(tmp_path: Path) -> None:
+    """Where the command line said nothing, the header does."""
+    command = replay_command(replace(HEADER, extra={}), tmp_path, there(tmp_path))
+    assert "--kmigrate-topology=zk3-broker3-controller3" in command
+    assert "--kmigrate-kafka=3.9.1" in command
+
+
+def test_a_suite_of_the_package_is_run_from_there(tmp_path: Path) -> None:
+    """A vendor who has only the wheel replays in an empty folder."""
+    module = "pytest_kmigrate.suites.kip_866.test_happy_path::test_migration_ends_finalized_with_all_metadata"
+    elsewhere = replace(HEADER, test_id=f"../lib/site-packages/pytest_kmigrate/{TEST}")
+    for header in (HEADER, elsewhere):
+        assert replay_command(header, tmp_path, tmp_path)[3:5] == ["--pyargs", module]
+
+
+@pytest.mark.parametrize("test_id", ["tests/test_mine.py::test_it", "suites/kip_866/test_gone.py::test_it"])
+def test_a_test_that_is_nowhere_is_wrong_use(tmp_path: Path, test_id: str) -> None:
+    """It says where it was looked for."""
+    with pytest.raises(WrongUseError, match=r"below .* or a suite of the package"):
+        replay_command(replace(HEADER, test_id=test_id), tmp_path, tmp_path)
+
+
+def test_missing_byteman_rules_are_wrong_use(tmp_path: Path) -> None:
+    """Without its rules it would not be the same run."""
+    header = replace(HEADER, extra={"command": ["--kmigrate-byteman=gone.btm"]})
+    with pytest.raises(WrongUseError, match=r"gone\.btm"):
+        replay_command(header, tmp_path, there(tmp_path))
+
+
+def test_the_exit_code_is_passed_on() -> None:
+    """Whatever pytest ended with."""
+    assert replay([sys.executable, "-c", "raise SystemExit(5)"]) == 5
