@@ -1,51 +1,56 @@
-"""A run that needs no cluster: what a test inside pytester verifies is judged by verdicts that the test sets."""
+"""A run that needs no cluster: what a test inside pytester verifies is judged by verdicts planted from outside."""
 
-import pytest
-
-CONFTEST = '''
-"""Replaces the live run by one whose verdicts stand in ``kmigrate_verdicts``, a variable of the test module."""
-
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
+
+from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.history import History, RunHeader
+from pytest_kmigrate.model.topology import Topology
+from pytest_kmigrate.model.verdict import Verdict
 from pytest_kmigrate.plugin import living
 from pytest_kmigrate.recording.run_folder import RunFolder
 
+Plant = Callable[..., None]
 
-class Run:
+
+class PlantedRun:
+    """Stands for a live run of a provider that can do nothing."""
+
     cluster = SimpleNamespace(capabilities=frozenset())
-    verdicts = None
+    folder = RunFolder(Path("runs") / "run-1")
 
-    def __init__(self, item):
-        self.planted = list(getattr(item.module, "kmigrate_verdicts", []))
-        self.folder = RunFolder(Path("runs") / "run-1")
+    def __init__(self, planted: Sequence[Verdict]) -> None:
+        self._planted = list(planted)
+        self.verdicts: list[Verdict] | None = None
 
-    def verify(self, checks):
-        self.verdicts = self.planted
-        return self.planted
+    def verify(self, _checks: Sequence[Check]) -> list[Verdict]:
+        """What was planted."""
+        self.verdicts = self._planted
+        return self._planted
 
-    def history(self):
+    def history(self) -> History:
+        """A run on a release with known bugs."""
         return History(RunHeader("run-1", "t", 7, "3.6.0", "small", extra={"reproduce": "pytest t --kmigrate-seed 7"}))
 
-    def dump_threads(self):
-        pass
-
-
-@contextmanager
-def run_of(item, topology):
-    run = Run(item)
-    yield run
-    living._judge_unjudged(item, run)
-
-
-living.run_of = run_of
-'''
+    def dump_threads(self) -> None:
+        """There are none."""
 
 
 @pytest.fixture
-def inner(pytester: pytest.Pytester) -> pytest.Pytester:
-    """A folder for an inner pytest, in which runs are not live."""
-    pytester.makeconftest(CONFTEST)
-    return pytester
+def plant(monkeypatch: pytest.MonkeyPatch) -> Plant:
+    """Lets every run of an inner pytest be judged by these verdicts, without a cluster."""
+
+    def planted(*verdicts: Verdict) -> None:
+        @contextmanager
+        def run_of(item: pytest.Item, _topology: Topology) -> Iterator[PlantedRun]:
+            run = PlantedRun(verdicts)
+            yield run
+            living._judge_unjudged(item, run)  # type: ignore[arg-type]  # a stand-in
+
+        monkeypatch.setattr(living, "run_of", run_of)
+
+    return planted

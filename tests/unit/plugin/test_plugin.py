@@ -2,26 +2,29 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
+from tests.unit.plugin.conftest import Plant
 
+Judged = Callable[..., pytest.RunResult]
 pytest_plugins = ["pytester"]
 HEAVY = ("numpy", "confluent_kafka", "pyspark", "pyarrow", "kazoo", "psutil", "cryptography", "pydantic")
-TEST = """
-from pytest_kmigrate.model.verdict import *
-kmigrate_verdicts = [{verdicts}]
-
-def test_it(verify):
-    verify()
-"""
+TEST = "def test_it(verify):\n    verify()\n"
 
 
-def judged(inner: pytest.Pytester, *verdicts: Verdict) -> pytest.RunResult:
-    """An inner pytest of one test whose run is judged like this."""
-    inner.makepyfile(TEST.format(verdicts=", ".join(map(repr, verdicts)).replace("<", "Outcome(").replace(">", ")")))
-    return inner.runpytest_subprocess("-p", "no:cacheprovider")
+@pytest.fixture
+def judged(pytester: pytest.Pytester, plant: Plant) -> Judged:
+    """An inner pytest of one test whose run is judged by these verdicts."""
+
+    def run(*verdicts: Verdict) -> pytest.RunResult:
+        plant(*verdicts)
+        pytester.makepyfile(TEST)
+        return pytester.runpytest_inprocess("-p", "no:cacheprovider")
+
+    return run
 
 
 def test_the_plugin_costs_no_heavy_import() -> None:
@@ -46,7 +49,7 @@ def test_a_wrong_option_is_told_in_one_sentence(
     pytester: pytest.Pytester, option: tuple[str, str], told: str
 ) -> None:
     """A usage error before anything is collected: exit status 4, and no stack trace."""
-    result = pytester.runpytest_subprocess(*option)
+    result = pytester.runpytest_inprocess(*option)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: {told}".replace("[", "[[]")])
     assert "Traceback" not in result.stderr.str()
@@ -54,7 +57,7 @@ def test_a_wrong_option_is_told_in_one_sentence(
 
 def test_an_unknown_provider_is_told_with_those_there_are(pytester: pytest.Pytester) -> None:
     """The fake provider is for unit tests only: the command line does not know it."""
-    result = pytester.runpytest_subprocess("--kmigrate-provider", "fake")
+    result = pytester.runpytest_inprocess("--kmigrate-provider", "fake")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: --kmigrate-provider: expected one of *; got 'fake'"])
 
@@ -63,7 +66,7 @@ def test_options_can_stand_in_the_ini_file(pytester: pytest.Pytester) -> None:
     """Each option has a key of the same name; the command line wins."""
     pytester.makepyprojecttoml('[tool.pytest.ini_options]\nkmigrate-seed = "5"\nkmigrate-kafka = "3.6.0"\n')
     pytester.makepyfile("def test_it(): pass")
-    result = pytester.runpytest_subprocess("--kmigrate-seed", "6")
+    result = pytester.runpytest_inprocess("--kmigrate-seed", "6")
     result.stdout.fnmatch_lines(["kmigrate: kafka 3.6.0, seed 6, profile kip-866, runs in reports/runs"])
 
 
@@ -78,7 +81,7 @@ def test_an_unknown_requirement_is_refused_at_collection(pytester: pytest.Pytest
             pass
         """
     )
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*::test_it: *K866-FAIL-crash-in-migratoin*did you mean*K866-FAIL-crash-in-migration*"])
 
@@ -86,36 +89,36 @@ def test_an_unknown_requirement_is_refused_at_collection(pytester: pytest.Pytest
 def test_tests_that_use_none_of_it_run_as_ever(pytester: pytest.Pytester) -> None:
     """The plugin adds a header line and nothing else."""
     pytester.makepyfile("def test_it(): pass")
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     result.assert_outcomes(passed=1)
     assert "kmigrate verdicts" not in result.stdout.str()
 
 
-def test_everything_conforms_is_a_pass(inner: pytest.Pytester) -> None:
+def test_everything_conforms_is_a_pass(judged: Judged) -> None:
     """The table at the end names verdict, test and run folder."""
-    result = judged(inner, conforms("no_acked_record_lost", "over 10 records"))
+    result = judged(conforms("no_acked_record_lost", "over 10 records"))
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*kmigrate verdicts*", "CONFORMS * test_it  runs/run-1"])
 
 
-def test_inconclusive_is_not_a_pass(inner: pytest.Pytester) -> None:
+def test_inconclusive_is_not_a_pass(judged: Judged) -> None:
     """One inconclusive verdict beside conforming ones fails the test, and says what was missing."""
     verdict = inconclusive("every_fault_was_witnessed", Kind.VACUOUS, "kill(x) was not witnessed")
-    result = judged(inner, conforms("a", "all"), verdict)
+    result = judged(conforms("a", "all"), verdict)
     result.assert_outcomes(failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["INCONCLUSIVE (VACUOUS) every_fault_was_witnessed: kill(x) was not witnessed"])
 
 
-def test_no_verdict_at_all_is_not_a_pass(inner: pytest.Pytester) -> None:
+def test_no_verdict_at_all_is_not_a_pass(judged: Judged) -> None:
     """A run that was judged by nothing is inconclusive."""
-    judged(inner).assert_outcomes(failed=1)
+    judged().assert_outcomes(failed=1)
 
 
-def test_a_violation_says_five_things(inner: pytest.Pytester) -> None:
+def test_a_violation_says_five_things(judged: Judged) -> None:
     """Expected, observed with when, evidence, the folder, and the command that does it again; no stack trace."""
     found = Violation("every record is read", "3 were not, 1.2 s after kill(x)", 5, ("event 41", "logs/broker-0/"))
-    result = judged(inner, violates("no_acked_record_lost", Kind.SAFETY, [found]))
+    result = judged(violates("no_acked_record_lost", Kind.SAFETY, [found]))
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
@@ -131,23 +134,24 @@ def test_a_violation_says_five_things(inner: pytest.Pytester) -> None:
     assert "def test_it" not in result.stdout.str()
 
 
-def test_a_violation_names_the_known_bugs_it_looks_like(inner: pytest.Pytester) -> None:
+def test_a_violation_names_the_known_bugs_it_looks_like(judged: Judged) -> None:
     """On a release that has them, by their signature."""
     found = Violation("no topic lives on", "doomed-1 does")
     red = violates("expectations_met", Kind.SAFETY, [found], signatures=["pending-deletion-resurrected"])
-    judged(inner, red).stdout.fnmatch_lines(["  known as: KAFKA-*"])
+    judged(red).stdout.fnmatch_lines(["  known as: KAFKA-*"])
 
 
-def test_only_some_of_many_violations_are_shown(inner: pytest.Pytester) -> None:
+def test_only_some_of_many_violations_are_shown(judged: Judged) -> None:
     """The rest is counted, with where to find it."""
     found = [Violation("a", f"b{number}") for number in range(8)]
-    result = judged(inner, violates("check", Kind.SAFETY, found))
+    result = judged(violates("check", Kind.SAFETY, found))
     result.stdout.fnmatch_lines(["  observed: b2", "  and 5 more in verdicts.jsonl"])
 
 
-def test_a_fault_the_provider_cannot_do_is_a_skip_with_its_reason(inner: pytest.Pytester) -> None:
+def test_a_fault_the_provider_cannot_do_is_a_skip_with_its_reason(pytester: pytest.Pytester, plant: Plant) -> None:
     """NOT_APPLICABLE is shown as skipped, never as passed."""
-    inner.makepyfile(
+    plant()
+    pytester.makepyfile(
         """
         from pytest_kmigrate import Kill, targets
 
@@ -156,28 +160,29 @@ def test_a_fault_the_provider_cannot_do_is_a_skip_with_its_reason(inner: pytest.
                 pass
         """
     )
-    result = inner.runpytest_subprocess("-rs", "-p", "no:cacheprovider")
+    result = pytester.runpytest_inprocess("-rs", "-p", "no:cacheprovider")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["SKIPPED * kill(random-broker) needs a provider that can kill"])
 
 
 @pytest.mark.xfail(strict=True, reason="raise_for() lets NOT_APPLICABLE pass")
-def test_a_run_that_shows_none_of_it_is_a_skip_with_its_reason(inner: pytest.Pytester) -> None:
+def test_a_run_that_shows_none_of_it_is_a_skip_with_its_reason(judged: Judged) -> None:
     """When every verdict is NOT_APPLICABLE the test is skipped and says why."""
-    result = judged(inner, not_applicable("steps_completed", "no migration step was asked for"))
+    result = judged(not_applicable("steps_completed", "no migration step was asked for"))
     result.assert_outcomes(skipped=1)
 
 
 @pytest.mark.xfail(strict=True, reason="a run judged while its fixture is torn down is told after the report was made")
-def test_a_test_that_failed_before_verify_is_in_the_table_too(inner: pytest.Pytester) -> None:
+def test_a_test_that_failed_before_verify_is_in_the_table_too(pytester: pytest.Pytester, plant: Plant) -> None:
     """Its folder is where the evidence is, so the summary must name it."""
-    inner.makepyfile("def test_it(kmigrate_run):\n    raise ZeroDivisionError\n")
-    result = inner.runpytest_subprocess("-p", "no:cacheprovider")
+    plant()
+    pytester.makepyfile("def test_it(kmigrate_run):\n    raise ZeroDivisionError\n")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     result.stdout.fnmatch_lines(["*ZeroDivisionError*", "INCONCLUSIVE * test_it  runs/run-1"])
 
 
 @pytest.mark.xfail(strict=True, reason="isdigit() is true of more than int() takes")
 def test_a_seed_that_only_looks_like_a_number_is_a_wrong_option(pytester: pytest.Pytester) -> None:
     """A superscript two is a digit, and no whole number."""
-    result = pytester.runpytest_subprocess("--kmigrate-seed", "\N{SUPERSCRIPT TWO}")
+    result = pytester.runpytest_inprocess("--kmigrate-seed", "\N{SUPERSCRIPT TWO}")
     assert "expected a whole number" in result.stderr.str()

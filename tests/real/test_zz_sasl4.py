@@ -1,0 +1,120 @@
+"""SASL_SSL on real Kafka: a migration of a protected cluster, and a protected cluster born in KRaft mode."""
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from pytest_kmigrate.checkers import checks
+from pytest_kmigrate.model.checks import Check
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.phase import Phase
+from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.reports.run_reports import write_run_reports
+from pytest_kmigrate.running import Run, RunSettings, open_run
+from pytest_kmigrate.running.software import software_for
+from pytest_kmigrate.topology_file import find, load
+from pytest_kmigrate.workloads.raw_admin import cluster_at
+from pytest_kmigrate.workloads.wire import Peer
+
+CLIENTS_ARE_SERVED = (
+    checks.no_acked_record_lost(),
+    checks.no_phantom_record(),
+    checks.order_kept_per_partition(),
+    checks.no_duplicate_from_idempotent_producer(),
+    checks.consumer_positions_never_run_backwards(),
+)
+BORN_KRAFT = """
+name = "kraft-broker1-controller1-sasl"
+purpose = "The smallest protected cluster that never knew ZooKeeper."
+kafka = "4.3.0"
+[broker]
+count = 1
+mode = "kraft"
+[controller]
+count = 1
+first_id = 3000
+start = "at-once"
+[security]
+protocol = "SASL_SSL"
+authorizer = true
+"""
+
+
+def test_protected_cluster_migrates_under_traffic(tmp_path: Path) -> None:
+    """Clients are served from ZOOKEEPER to ALL_KRAFT, all metadata arrives, and no secret is in the closed folder."""
+
+    def migrate(run: Run) -> None:
+        run.metadata.fill()
+        run.migration.advance_to(Phase.HYBRID)
+        run.metadata.settle("copied")
+        run.traffic.await_acked(300)
+        run.migration.advance_to(Phase.ALL_KRAFT)
+        assert refused(run, **{"sasl.password": "guessed"})
+        assert refused(run, **{"security.protocol": "PLAINTEXT"})
+
+    equal = checks.metadata_equivalent("copied-log", "copied-zookeeper")
+    secrets = ran("zk1-broker3-controller3-sasl", tmp_path, migrate, [checks.phase_reached(Phase.ALL_KRAFT), equal])
+    images = [json.loads(file.read_text())["scram"] for file in tmp_path.rglob("metadata/copied-*.json")]
+    assert len(images) == 2
+    assert all("admin:SCRAM-SHA-512" in scram for scram in images)
+    assert leaks(tmp_path, secrets) == []
+    (tmp_path / "planted.log").write_text(f"x{secrets[0]}y")
+    assert leaks(tmp_path, secrets) == ["planted.log"]
+
+
+def test_protected_cluster_is_born_in_kraft_mode(tmp_path: Path) -> None:
+    """The first credential comes with the format of the disks: clients get in although nobody could create it."""
+    file = tmp_path / "kraft-broker1-controller1-sasl.toml"
+    file.write_text(BORN_KRAFT)
+    secrets = ran(file, tmp_path, lambda run: run.traffic.await_acked(1), ())
+    assert leaks(tmp_path, secrets) == []
+
+
+def ran(topology: str | Path, runs: Path, act: Callable[[Run], None], more: Iterable[Check]) -> list[str]:
+    """One run with traffic, everything in it conforming; the secrets of its cluster when its folder is closed."""
+    wish = load(find(topology))
+    asked = [*CLIENTS_ARE_SERVED, *more]
+    with open_run(RunSettings(runs, seed=1), wish, software_for(wish, print), __name__, (), write_run_reports) as run:
+        run.traffic.start()
+        act(run)
+        run.traffic.await_acked(2500)  # for so long that consumers have joined their group and read
+        outcomes = {verdict.check: (verdict.outcome, verdict.summary) for verdict in run.verify(asked)}
+        secrets = secrets_of(run)
+    assert {name: outcomes[name] for name in outcomes if outcomes[name][0] is Outcome.VIOLATES} == {}
+    assert {
+        check.name: outcomes[check.name] for check in asked if outcomes[check.name][0] is not Outcome.CONFORMS
+    } == {}
+    return secrets
+
+
+def refused(run: Run, **wrong: str) -> bool:
+    """Whether a broker turns away a client that differs from ours in this."""
+    address = run.cluster.direct_address(run.cluster.nodes(Role.BROKER)[0].name)
+    assert cluster_at(Peer(address, run.cluster.client_security))[1]
+    try:
+        cluster_at(Peer(address, {**run.cluster.client_security, **wrong}))
+    except ClusterError:
+        return True
+    return False
+
+
+def secrets_of(run: Run) -> list[str]:
+    """Both passwords, the private key of every node, and the stored credential in every part."""
+    properties = run.cluster.nodes(Role.BROKER)[0].properties
+    plain = properties["listener.name.controller.plain.sasl.jaas.config"].split('password="')[1].split('"')[0]
+    stores = (run.cluster.scratch / "security").glob("*-*.pem")
+    keys = [store.read_text().splitlines()[2] for store in stores]  # the second line of base64: the first is alike
+    stored = (run.zookeeper.get("/config/users/admin") or b"").decode() if run.zookeeper else ""
+    credential = [part.split("=", 1)[1] for part in stored.split('"') for part in part.split(",") if "key=" in part]
+    assert len(keys) == len(run.cluster.nodes(Role.BROKER)) + len(run.cluster.nodes(Role.CONTROLLER))
+    assert len(credential) == (2 if run.zookeeper else 0)
+    return [run.cluster.client_security["sasl.password"], plain, *keys, *credential]
+
+
+def leaks(folder: Path, secrets: Iterable[str]) -> list[str]:
+    """The files that have one of the secrets in them, as bytes."""
+    sought = [secret.encode() for secret in secrets]
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    assert files
+    return sorted(str(file.relative_to(folder)) for file in files if any(each in file.read_bytes() for each in sought))
