@@ -1,5 +1,6 @@
 """A cluster that outlives the process which started it: ``kmigrate up``."""
 
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -48,16 +49,20 @@ def stand_up(
 ) -> int:
     """Start a cluster, drive its migration to ``phase``, and leave it standing; returns its block.
 
-    Whatever fails or interrupts that leaves no process behind.
+    A failure leaves only the logs behind, an interrupt nothing.
     """
     check_phase(topology, phase)
     recorder = TellingRecorder(tell)
     is_complete = False
-    with provision(topology, software, recorder, logs, keep=lambda: is_complete) as cluster:
-        cluster.start_initial()
-        if phase is not None:
-            _migrate(cluster, recorder, phase)
-        is_complete = True
+    try:
+        with provision(topology, software, recorder, logs, keep=lambda: is_complete) as cluster:
+            cluster.start_initial()
+            if phase is not None:
+                _migrate(cluster, recorder, phase)
+            is_complete = True
+    except KeyboardInterrupt:  # nobody asked what happened; the logs of a failure are left for whoever does
+        shutil.rmtree(logs, ignore_errors=True)
+        raise
     return cluster.addresses.block
 
 

@@ -1,6 +1,7 @@
 """SASL_SSL on real Kafka: a migration of a protected cluster, and a protected cluster born in KRaft mode."""
 
 import json
+import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -45,6 +46,7 @@ def test_protected_cluster_migrates_under_traffic(tmp_path: Path) -> None:
     """Clients are served from ZOOKEEPER to ALL_KRAFT, all metadata arrives, and no secret is in the closed folder."""
 
     def migrate(run: Run) -> None:
+        assert stat.S_IMODE(run.cluster.scratch.stat().st_mode) == 0o700
         run.metadata.fill()
         run.migration.advance_to(Phase.HYBRID)
         run.metadata.settle("copied")

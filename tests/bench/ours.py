@@ -1,0 +1,32 @@
+"""The same three stretches by the process provider, with everything a run of a test has around it."""
+
+import time
+from pathlib import Path
+
+from pytest_kmigrate.model.phase import Phase
+from pytest_kmigrate.model.topology import Role, Topology
+from pytest_kmigrate.providers.process.cluster import Software
+from pytest_kmigrate.running import RunSettings, open_run
+from pytest_kmigrate.waiting import until
+from tests.bench.bare import in_dual_write
+from tests.bench.timings import Timings
+
+_DUAL_WRITE_WITHIN_S = 60
+
+
+def measure(topology: Topology, software: Software, runs: Path) -> Timings:
+    """One round: provision and serve, advance to HYBRID, leave.
+
+    The migration is timed to the end point of the bare script too: the state metric, by which we know HYBRID, may be
+    there a moment before the driver's log tells of dual write.
+    """
+    began = time.perf_counter()
+    with open_run(RunSettings(runs, seed=1), topology, software, "bench", [], lambda _: None) as run:
+        ready = time.perf_counter()
+        run.migration.advance_to(Phase.HYBRID)
+        hybrid = time.perf_counter()
+        logs = [node.log for node in run.cluster.nodes(Role.CONTROLLER)]
+        until(lambda: in_dual_write(logs), awaited="dual write in a controller's log", within_s=_DUAL_WRITE_WITHIN_S)
+        migrated = time.perf_counter()
+    gone = time.perf_counter()
+    return Timings(ready - began, migrated - ready, gone - migrated, {"advance_to_hybrid_s": hybrid - ready})
