@@ -55,7 +55,7 @@ def _seen(folder: Path) -> tuple[str, Seen]:
     test = json.loads((folder / "run.json").read_text())["test_id"]
     verdicts = list(_verdicts(folder / "verdicts.jsonl"))
     bugs = dict.fromkeys(str(bug) for verdict in verdicts for bug in verdict["known_bugs"])
-    return test, Seen(merged(Outcome[verdict["outcome"]] for verdict in verdicts), tuple(bugs))
+    return test, Seen(merged(Outcome[str(verdict["outcome"])] for verdict in verdicts), tuple(bugs))
 
 
 def _verdicts(file: Path) -> Iterator[dict[str, list[str] | str]]:

@@ -33,6 +33,8 @@ def steps_completed(history: History) -> Verdict:
             for event in blamed
         ]
         return violates(name, Kind.LIVENESS, found)
+    if len(ended) < len(history.of(EventKind.STEP_BEGAN)):
+        return inconclusive(name, Kind.HARNESS, "the run ended in the middle of a migration step")
     if excused:
         return inconclusive(name, Kind.VACUOUS, f"{excused[0].data.get('step')} failed while a fault was in force")
     return conforms(name, f"{counted(len(ended), 'migration step')} completed")

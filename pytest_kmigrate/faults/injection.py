@@ -28,6 +28,7 @@ class Injection:
         self._begun = threading.Event()
         self._healing = ExitStack()
         self._applied: Applied | None = None
+        self._has_begun = False
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
 
@@ -55,27 +56,34 @@ class Injection:
             )
             if not self._over.is_set():
                 self._apply()
-        except (KmigrateError, OSError) as error:
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is raised again in the test's own thread
             self._error = error
 
     def heal(self) -> None:
-        """End the fault: look for its witness one last time, heal, and record both."""
+        """End the fault: look for its witness one last time, heal whatever came of that, and record both."""
         self._over.set()
         if self._thread is not None:
             self._thread.join()
-        record = self._scene.recorder.record
-        witness = self._applied.witness() if self._applied else None
-        if self._applied and witness:
-            record(EventKind.FAULT_WITNESSED, fault_id=self._id, witness=witness, facts=self._applied.facts)
-        else:
-            looked_for = self._applied.looked_for if self._applied else f"{self._trigger} never fired"
-            record(EventKind.FAULT_NOT_WITNESSED, fault_id=self._id, fault=str(self._fault), witness=looked_for)
-        self._healing.close()
-        if self._applied:
-            record(EventKind.FAULT_HEALED, fault_id=self._id, fault=str(self._fault))
+        try:
+            self._record_witness()
+        finally:
+            self._healing.close()
+            if self._has_begun:
+                self._scene.recorder.record(EventKind.FAULT_HEALED, fault_id=self._id, fault=str(self._fault))
         self._reraise()
 
+    def _record_witness(self) -> None:
+        applied, record = self._applied, self._scene.recorder.record
+        witness = applied.witness() if applied else None
+        if applied and witness:
+            record(EventKind.FAULT_WITNESSED, fault_id=self._id, witness=witness, facts=applied.facts)
+            return
+        unmet = "it could not be applied" if self._has_begun else f"{self._trigger} never fired"
+        looked_for = applied.looked_for if applied else unmet
+        record(EventKind.FAULT_NOT_WITNESSED, fault_id=self._id, fault=str(self._fault), witness=looked_for)
+
     def _apply(self) -> None:
+        self._has_begun = True
         began = self._scene.recorder.record(
             EventKind.FAULT_BEGAN,
             fault=str(self._fault),
@@ -105,10 +113,14 @@ def inject(scene: Scene, fault: Fault, at: Trigger | None = None) -> Iterator[In
     injection = Injection(scene, fault, trigger)
     with trigger.armed(scene) as fired:
         injection.arm(fired)
-        if at is None:
-            injection.await_begun()
         try:
+            if at is None:
+                injection.await_begun()
             yield injection
-        finally:
-            injection.heal()
-
+        except BaseException as first:
+            try:
+                injection.heal()
+            except (KmigrateError, OSError) as error:
+                first.add_note(f"healing {fault} failed too: {error}")
+            raise
+        injection.heal()

@@ -29,9 +29,9 @@ class Kill:
     def applied_to(self, scene: Scene) -> Iterator[Applied]:
         """Kill every node meant."""
         nodes = [scene.cluster.node(name) for name in self.target.nodes(scene)]
-        for node in nodes:
-            node.kill()
         try:
+            for node in nodes:
+                node.kill()
             yield _gone(nodes, "killed by signal 9")
         finally:
             _start_again(scene, nodes)
@@ -51,9 +51,9 @@ class Stop:
     def applied_to(self, scene: Scene) -> Iterator[Applied]:
         """Stop every node meant, one after the other."""
         nodes = [scene.cluster.node(name) for name in self.target.nodes(scene)]
-        for node in nodes:
-            node.stop()
         try:
+            for node in nodes:
+                node.stop()
             yield _gone(nodes, "stopped")
         finally:
             _start_again(scene, nodes)
@@ -73,9 +73,9 @@ class Pause:
     def applied_to(self, scene: Scene) -> Iterator[Applied]:
         """Pause every node meant."""
         nodes = [scene.cluster.node(name) for name in self.target.nodes(scene)]
-        for node in nodes:
-            node.pause()
         try:
+            for node in nodes:
+                node.pause()
             names = tuple(node.name for node in nodes)
             yield Applied(names, "the process in state T (stopped)", lambda: _standing_still(nodes))
         finally:

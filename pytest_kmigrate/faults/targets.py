@@ -50,7 +50,12 @@ def quorum_leader() -> Target:
 
 def follower_controller() -> Target:
     """One live KRaft controller that does not lead, chosen by seed."""
-    return Target("follower-controller", lambda scene: _one_by_seed(scene, Role.CONTROLLER, scene.view.quorum_leader()))
+
+    def follower(scene: Scene) -> Sequence[str]:
+        leader = scene.view.quorum_leader()
+        return _one_by_seed(scene, Role.CONTROLLER, leader) if leader else []
+
+    return Target("follower-controller", follower)
 
 
 def zookeeper_leader() -> Target:

@@ -34,7 +34,7 @@ def _watching(name: str, fired: Callable[[Scene], bool]) -> Trigger:
 
 def now() -> Trigger:
     """At once."""
-    return _watching("now", lambda scene: True)
+    return _watching("now", lambda _scene: True)
 
 
 def on_phase(phase: Phase) -> Trigger:

@@ -11,7 +11,7 @@ from pytest_kmigrate.model.protocols import Capability, Scene
 
 @dataclass(frozen=True)
 class Tamper:
-    """A znode is overwritten, as by a wrong tool; what was there comes back when healed, unless Kafka wrote meanwhile."""
+    """A znode is overwritten, as by a wrong tool; it comes back as it was when healed, unless Kafka wrote meanwhile."""
 
     path: str
     data: str
@@ -39,7 +39,7 @@ class Tamper:
 
 @dataclass(frozen=True)
 class ExpireSession:
-    """ZooKeeper ends the session of a broker in ZooKeeper mode at once; its ephemeral znodes vanish. Nothing to heal."""
+    """ZooKeeper ends the session of a broker in ZooKeeper mode; its ephemeral znodes vanish. Nothing to heal."""
 
     target: Target
     needs: frozenset[Capability] = frozenset()

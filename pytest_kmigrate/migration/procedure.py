@@ -69,11 +69,11 @@ def _finalize(cluster: Cluster) -> list[Move]:
     return [Roll(node.name, _CONTROLLERS_LEAVE) for node in cluster.nodes(Role.CONTROLLER)]
 
 
-def _deprovision(cluster: Cluster) -> list[Move]:
+def _deprovision(_cluster: Cluster) -> list[Move]:
     return [Deprovision()]
 
 
-def _take_control_back(cluster: Cluster) -> list[Move]:
+def _take_control_back(_cluster: Cluster) -> list[Move]:
     return [Deprovision(), DeleteZnode("/controller"), DeleteZnode("/migration")]
 
 

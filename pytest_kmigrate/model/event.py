@@ -41,7 +41,7 @@ class EventKind(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Event:
-    """One event; ``seq`` counts from 0 without a gap, ``at_ns`` is nanoseconds since the run began (monotonic clock)."""
+    """One event; ``seq`` counts from 0 without a gap, ``at_ns`` is nanoseconds since the run began (monotonic)."""
 
     seq: int
     at_ns: int

@@ -19,7 +19,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class ZnodeChange:
-    """What a path held from ``at_ns`` on; ``data`` None: it does not exist; ``version`` and ``mzxid`` as ZooKeeper says."""
+    """What a path held from ``at_ns`` on; ``data`` None: it is not there; ``version``, ``mzxid`` as ZooKeeper says."""
 
     at_ns: int
     path: str

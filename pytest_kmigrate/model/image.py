@@ -22,7 +22,8 @@ class MetadataImage:
     """Each family maps a readable key to plain values, the same form whatever the source, so that images compare.
 
     - ``topics``: name -> {"id"}
-    - ``partitions``: "topic-0" -> {"replicas", "isr", "leader", "leader_epoch", "partition_epoch", "adding", "removing"}
+    - ``partitions``: "topic-0" -> {"replicas", "isr", "leader", "leader_epoch", "partition_epoch", "adding",
+      "removing"}
     - ``configs``: "topic:name" | "broker:1" | "broker:<default>" | "client-metrics:x" -> {key: value}
     - ``acls``: "Topic:LITERAL:name" -> sorted list of "principal|host|operation|permission"
     - ``quotas``: "user=a,client-id=<default>" -> {key: number}

@@ -60,7 +60,10 @@ def metadata(kmigrate_run: "Run") -> "Metadata":
 
 @pytest.fixture
 def inject(kmigrate_run: "Run") -> Callable[..., AbstractContextManager["Injection"]]:
-    """``with inject(Kill(active_controller()), at=on_phase(Phase.COPYING)): ...``; leaving the block heals."""
+    """Begins a fault, at once or at its trigger; leaving the block heals.
+
+    ``with inject(Kill(active_controller()), at=on_phase(Phase.COPYING)): ...``
+    """
     from pytest_kmigrate.plugin import living
 
     return living.injector(kmigrate_run)

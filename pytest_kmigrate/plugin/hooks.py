@@ -31,6 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", marker)
     options_of(config)
     terminal = config.pluginmanager.get_plugin(TERMINAL)
+    assert isinstance(terminal, Terminal)
     terminal.is_silent = hasattr(config, "workerinput") or config.get_verbosity() < 0
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-
 DEFAULT_KAFKA = "3.9.1"
 DEFAULT_TOPOLOGY = "zk1-broker3-controller3"
 PROVIDERS = ("process",)
@@ -75,5 +74,3 @@ def options_of(config: pytest.Config) -> Options:
 def _chosen(config: pytest.Config, name: str) -> str | None:
     given = config.getoption(f"--kmigrate-{name}")
     return given if given is not None else config.getini(f"kmigrate-{name}") or None
-
-

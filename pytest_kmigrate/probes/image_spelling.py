@@ -95,7 +95,7 @@ def scram_mechanism(number: int) -> str:
     return _SCRAM_MECHANISMS.get(number, f"mechanism-{number}")
 
 
-def token_value(  # noqa: PLR0913 - a token has six facts, all named by the caller
+def token_value(
     *, owner: str, requester: str, renewers: Iterable[str], issued_ms: int, max_ms: int, expires_ms: int
 ) -> dict[str, object]:
     """A delegation token's value; an empty requester means the owner asked for it himself (tokens before 3.3)."""

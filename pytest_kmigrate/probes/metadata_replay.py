@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from pytest_kmigrate import redaction
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.probes import image_spelling as spelling
-from pytest_kmigrate import redaction
 
 Record = Mapping[str, Any]  # Any: what a release puts into a record is not ours to type
 _NO_LEADER_CHANGE = -2

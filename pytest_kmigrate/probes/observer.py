@@ -1,7 +1,8 @@
-"""Watches a run in the background: metrics into a series, every change of phase, state and active controller an event."""
+"""Watches a run in the background: metrics as a series, each change of phase, state and active controller an event."""
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 from pytest_kmigrate.model.errors import KmigrateError
@@ -43,7 +44,7 @@ class Observer:
         every_s = self._cluster.topology.probe.every_ms / 1000
         observed = [node for node in self._cluster.nodes() if node.spec.role is not Role.ZOOKEEPER]
         for node in observed:
-            self._in_background(f"metrics of {node.name}", every_s, lambda node=node: self._sample(node))
+            self._in_background(f"metrics of {node.name}", every_s, partial(self._sample, node))
         self._in_background("edges", _EDGES_EVERY_S, self.look)
 
     def stop(self) -> None:

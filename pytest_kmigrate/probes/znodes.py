@@ -11,9 +11,9 @@ from typing import Any
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
+from pytest_kmigrate import redaction
 from pytest_kmigrate.model.image import FAMILIES, MetadataImage
 from pytest_kmigrate.probes import image_spelling as spelling
-from pytest_kmigrate import redaction
 from pytest_kmigrate.probes.encoded_password import decoded_password, is_encoded
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
 

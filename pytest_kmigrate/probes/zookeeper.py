@@ -31,9 +31,10 @@ class ZookeeperClient:
         """A znode's data; None when it does not exist; ClusterError while ZooKeeper does not answer."""
         with _patience(path):
             try:
-                return self.kazoo.retry(self.kazoo.get, path)[0]
+                data: bytes = self.kazoo.retry(self.kazoo.get, path)[0]
             except NoNodeError:
                 return None
+            return data
 
     def set(self, path: str, data: bytes) -> None:
         """Overwrite a znode, or create it."""

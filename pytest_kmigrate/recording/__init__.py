@@ -1,1 +1,1 @@
-
+"""Recording: a run folder, written as the run happens and read back later."""

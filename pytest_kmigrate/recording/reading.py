@@ -21,7 +21,9 @@ def read_header(folder: RunFolder) -> RunHeader:
     content = _json(folder.header, folder.header.read_text(encoding="utf-8"), 1)
     schema = content.pop("schema", None)
     if schema != SCHEMA:
-        raise RunFolderError(f"{folder.header}: schema: expected {SCHEMA}, got {schema}; was it written by a later release?")
+        raise RunFolderError(
+            f"{folder.header}: schema: expected {SCHEMA}, got {schema}; was it written by a later release?"
+        )
     try:
         return RunHeader(**{**content, "requirements": tuple(content["requirements"])})
     except (KeyError, TypeError) as error:

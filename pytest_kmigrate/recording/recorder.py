@@ -59,7 +59,7 @@ class RunRecorder:
             _append(self._znodes, asdict(change))
 
     def image(self, label: str, image: MetadataImage, began_ns: int) -> None:
-        """Store a metadata image and note it in the history; what changed after ``began_ns`` may or may not be in it."""
+        """Store a metadata image and note it in the history: what changed after ``began_ns`` may be in it or not."""
         file = self.folder.image(label)
         _write_whole(file, asdict(image))
         self.record(EventKind.SNAPSHOT, label=label, file=str(file.relative_to(self.folder.path)), began_ns=began_ns)

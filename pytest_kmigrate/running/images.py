@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.image import MetadataImage
@@ -64,9 +65,7 @@ class ImageSource:
         return all(node.mode is BrokerMode.KRAFT for node in self._cluster.nodes(Role.BROKER))
 
 
-def settled(
-    take: Callable[[], Taken], differences: Callable[[Taken], int], within_s: float
-) -> tuple[Taken, float]:
+def settled(take: Callable[[], Taken], differences: Callable[[Taken], int], within_s: float) -> tuple[Taken, float]:
     """Images taken again until they agree or time is up, and the seconds it took: writing behind takes its time."""
     began = time.monotonic()
     images: Taken = {}
@@ -77,8 +76,6 @@ def settled(
         found = differences(images)
         return found == 0 or NotYet(f"{found} differences")
 
-    try:
+    with suppress(AwaitTimeoutError):  # the images as they are go into the history; the checker says what differs
         until(agree, awaited="equal metadata on every side", within_s=within_s, every_s=0.2)
-    except AwaitTimeoutError:
-        pass  # the images as they are go into the history; the checker says what differs
     return images, time.monotonic() - began

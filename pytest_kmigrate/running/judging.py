@@ -54,7 +54,9 @@ def judge_folder(folder: RunFolder) -> list[Verdict]:
 def named_bugs(history: History, verdicts: Iterable[Verdict]) -> dict[str, list[str]]:
     """For each red check, the known Kafka bugs of this release that look like it, by issue id."""
     return {
-        verdict.check: [bug.id for signature in _signatures(verdict) for bug in known_bugs(signature, history.header.kafka)]
+        verdict.check: [
+            bug.id for signature in _signatures(verdict) for bug in known_bugs(signature, history.header.kafka)
+        ]
         for verdict in verdicts
         if verdict.outcome is Outcome.VIOLATES
     }

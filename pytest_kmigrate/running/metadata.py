@@ -52,7 +52,8 @@ class Metadata:
         plan = FillingPlan(self._seed, brokers, min(3, len(brokers)), tuple(families or FAMILIES))
         filled = fill(self._connection(), self._recorder, plan)
         if filled.failed:
-            raise ClusterError(f"expected every change of the filling to be accepted; refused: {'; '.join(filled.failed)}")
+            refused = "; ".join(filled.failed)
+            raise ClusterError(f"expected every change of the filling to be accepted; refused: {refused}")
 
     def change(self, per_s: float = 1.0) -> None:
         """Begin to change metadata of every family, again and again, until ``stop`` or ``verify``."""
@@ -107,4 +108,3 @@ class Metadata:
         history = History(header, images=images)
         first, *others = images
         return sum(metadata_equivalent(history, first, other).count for other in others)
-

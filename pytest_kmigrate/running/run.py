@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import NoReturn
 
 from pytest_kmigrate.migration import MigrationDriver
 from pytest_kmigrate.model.checks import Check
@@ -82,7 +83,7 @@ class Run:
             yield
 
     def await_serving(self) -> None:
-        """Return when every broker tells clients of every other and of a controller; before, an admin client may hang."""
+        """Return when every broker tells clients of all others and of a controller: before, an admin may hang."""
         brokers = self.cluster.nodes(Role.BROKER)
         expected = frozenset(node.spec.node_id for node in brokers)
 
@@ -155,7 +156,9 @@ def _finish(folder: RunFolder, finish: Callable[[RunFolder], None]) -> None:
         finish(folder)
         write_manifest(folder)
     except OSError as error:
-        told = EnvironmentLackError(f"{folder.path}: the reports cannot be written: {error}; make room and judge it again")
+        told = EnvironmentLackError(
+            f"{folder.path}: the reports cannot be written: {error}; make room and judge it again"
+        )
         if first is None:
             raise told from error
         first.add_note(str(told))
@@ -208,7 +211,7 @@ def _zookeeper_client(cluster: ProcessCluster) -> ZookeeperClient | None:
 class _NoZookeeper:
     """Stands for ZooKeeper in a cluster born in KRaft mode: asking it for anything is a mistake of the test."""
 
-    def _refuse(self, path: str, *_: object) -> None:
+    def _refuse(self, path: str, *_: object) -> NoReturn:
         raise ClusterError(f"expected a cluster with ZooKeeper to reach {path}; this topology has none")
 
     get = set = delete = children = expire_session = _refuse

@@ -42,9 +42,7 @@ class Traffic:
         workload = workload or self._default()
         connection = self._connection()
         create_topics(workload, connection)
-        settings = ClientsSettings(
-            workload, connection, str(self._recorder.folder.operations), self._recorder.start_ns
-        )
+        settings = ClientsSettings(workload, connection, str(self._recorder.folder.operations), self._recorder.start_ns)
         file = self._cluster.scratch / "clients.json"
         self._clients = self._ending.enter_context(RunningClients(settings, file, self._spawn))
         self._clients.await_ready()
@@ -63,7 +61,7 @@ class Traffic:
 
     def add_partitions(self, topic: str, total: int) -> None:
         """Let one of the workload's topics have so many partitions; its clients use them as they learn of them."""
-        admin = AdminClient(self._connection())
+        admin = AdminClient(dict(self._connection()))
         admin.create_partitions([NewPartitions(topic, total)])[topic].result(_ADMIN_WITHIN_S)
 
     def finish(self) -> None:

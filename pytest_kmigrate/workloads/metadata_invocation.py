@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import (  # type: ignore[attr-defined]  # all public, though not re-exported in so many words
+from confluent_kafka.admin import (
     AclBinding,
     AclBindingFilter,
     AclOperation,

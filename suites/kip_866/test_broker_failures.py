@@ -45,7 +45,7 @@ def test_broker_cut_from_the_controllers_comes_back(workload, metadata, migratio
 
 @pytest.mark.requirement("K866-TEST-broker-failures", "K866-TEST-broker-consistency")
 def test_broker_paused_longer_than_its_session(workload, metadata, migration, inject, pass_time, verify_clients):
-    """A broker stands still for longer than its session in dual write and is fenced; it rejoins without losing anything."""
+    """A broker stands still for longer than its session in dual write and is fenced; it rejoins and nothing is lost."""
     migration.advance_to(Phase.HYBRID)
     metadata.change(per_s=1)
 

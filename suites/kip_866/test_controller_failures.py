@@ -21,10 +21,16 @@ def test_crash_in_mid_copy_is_copied_anew(workload, metadata, migration, inject,
     verify_clients(checks.metadata_equivalent("copied-log", "copied-zookeeper"))
 
 
-@pytest.mark.requirement("K866-FAIL-crash-in-migration", "K866-ZNODE-controller-every-election", "K866-TEST-controller-failures")
+@pytest.mark.requirement(
+    "K866-FAIL-crash-in-migration", "K866-ZNODE-controller-every-election", "K866-TEST-controller-failures"
+)
 @pytest.mark.parametrize(
     "fault",
-    [Kill(active_controller()), Isolate(active_controller(), from_roles=(Role.CONTROLLER,)), Pause(active_controller())],
+    [
+        Kill(active_controller()),
+        Isolate(active_controller(), from_roles=(Role.CONTROLLER,)),
+        Pause(active_controller()),
+    ],
     ids=str,
 )
 def test_another_controller_takes_over_in_dual_write(fault, workload, metadata, migration, inject, verify_clients):
@@ -46,7 +52,9 @@ def test_another_controller_takes_over_in_dual_write(fault, workload, metadata, 
 
 
 @pytest.mark.requirement("K866-FAIL-crash-after-all-kraft")
-def test_another_controller_takes_over_when_all_brokers_run_kraft(workload, metadata, migration, inject, verify_clients):
+def test_another_controller_takes_over_when_all_brokers_run_kraft(
+    workload, metadata, migration, inject, verify_clients
+):
     """With every broker in KRaft mode the migration can still be finalized after a crash."""
     migration.advance_to(Phase.ALL_KRAFT)
     metadata.change(per_s=2)

@@ -10,7 +10,16 @@ DOOMED = [f"doomed-{number}" for number in range(20)]
 
 @pytest.mark.requirement("K866-DW-pending-deletions", "K866-PROC-copy-topics")
 def test_deletions_pending_at_the_takeover_are_carried_out(
-    workload, metadata, migration, cluster, admin_of, created, controller_is_not, pending_deletions, expect, verify_clients
+    workload,
+    metadata,
+    migration,
+    cluster,
+    admin_of,
+    created,
+    controller_is_not,
+    pending_deletions,
+    expect,
+    verify_clients,
 ):
     """Topics being deleted while a broker is down do not come back to life when KRaft takes over."""
     created(*DOOMED, partitions=2, replication=3)

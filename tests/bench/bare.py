@@ -44,7 +44,7 @@ _READY = {
 }
 _DUAL_WRITE = re.compile(r"KRaftMigrationDriver.* transitioning from \w+ to DUAL_WRITE")
 _WITHIN_S = 180
-_STOPPED_WITHIN_S = 90
+_STOPPED_WITHIN_S = 60
 _TAIL_CHARACTERS = 1500
 
 
@@ -55,7 +55,7 @@ class DirectAddresses(Addresses):
         """Where a node binds."""
         return f"127.0.71.{self.number(node)}"
 
-    def seen_from(self, source: str, destination: str) -> str:  # noqa: ARG002  # the same from everywhere
+    def seen_from(self, source: str, destination: str) -> str:  # the same from everywhere
         """Where a node is found."""
         return self.real(destination)
 
@@ -65,24 +65,28 @@ def in_dual_write(controller_logs: Iterable[Path]) -> bool:
     return any(log.is_file() and _DUAL_WRITE.search(_text(log)) for log in controller_logs)
 
 
-def measure(topology: Topology, software: Software, starts: str) -> Timings:
-    """One round: start, migrate to dual write, stop by SIGTERM."""
+def measure(topology: Topology, software: Software, starts: str, logs: Path) -> Timings:
+    """One round: start, migrate to dual write, stop by SIGTERM; ``logs`` gets the nodes' logs, whatever happens."""
     began = time.perf_counter()
-    with _bare_cluster(topology, software) as cluster:
+    with _bare_cluster(topology, software, logs) as cluster:
         cluster.start_initial(starts)
         ready = time.perf_counter()
         cluster.migrate()
         migrated = time.perf_counter()
+        laps = dict(cluster.laps_s)
         killed = cluster.stop()
         stopped = time.perf_counter()
-    notes: dict[str, object] = {"killed_after_SIGTERM": killed, "starts": starts}
-    return Timings(ready - began, migrated - ready, stopped - migrated, notes)
+    notes: dict[str, object] = {"killed_after_SIGTERM": killed, "starts": starts, "laps_s": laps}
+    return Timings(ready - began, migrated - ready, stopped - migrated, notes, is_teardown_cut_off=bool(killed))
 
 
 class BareCluster:
     """The processes, by node; each start writes a log of its own."""
 
-    def __init__(self, topology: Topology, software: Software, scratch: Path) -> None:
+    def __init__(self, topology: Topology, software: Software, scratch: Path, logs: Path) -> None:
+        self.laps_s: dict[str, float] = {}
+        self._lap_began = time.perf_counter()
+        self._kept = logs
         self._topology = topology
         self._software = software
         self._scratch = scratch
@@ -108,16 +112,26 @@ class BareCluster:
         """Provision the controllers, roll every broker into migration mode, wait for dual write."""
         controllers = self._topology.of_role(Role.CONTROLLER)
         changes = controllers_join(self._wiring)
+        self._lap_began = time.perf_counter()
         self._format(controllers, changes)
+        self._lap("format")
         self._start(controllers, changes)
         self._await_ready(controllers)
+        self._lap("controllers started")
         for broker in self._topology.of_role(Role.BROKER):
             self._processes[broker.name].send_signal(signal.SIGTERM)
             self._processes[broker.name].wait(_STOPPED_WITHIN_S)
+            self._lap(f"{broker.name} stopped")
             self._start([broker], brokers_join(self._wiring))
             self._await_ready([broker])
+            self._lap(f"{broker.name} started")
         logs = [self._logs[spec.name] for spec in controllers]
         self._await(lambda: in_dual_write(logs), "dual write in a controller's log", controllers)
+        self._lap("dual write")
+
+    def _lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.laps_s[name], self._lap_began = now - self._lap_began, now
 
     def stop(self) -> list[str]:
         """SIGTERM to all at once, and wait; returns those that did not go and had to be killed."""
@@ -144,7 +158,8 @@ class BareCluster:
     def _start(self, specs: Sequence[NodeSpec], changes: Mapping[str, str | None] | None = None) -> None:
         for spec in specs:
             properties = self._write_properties(spec, changes or {})
-            log = self._home(spec) / f"{len(list(self._home(spec).glob('*.log')))}.log"
+            starts = len(list(self._kept.glob(f"{spec.name}.*.log")))
+            log = self._kept / f"{spec.name}.{starts}.log"
             with log.open("wb") as output:
                 self._processes[spec.name] = subprocess.Popen(
                     bound_to_us(self._java(spec, _MAIN[spec.role], str(properties))), stdout=output, stderr=output
@@ -205,10 +220,11 @@ class BareCluster:
 
 
 @contextmanager
-def _bare_cluster(topology: Topology, software: Software) -> Iterator[BareCluster]:
+def _bare_cluster(topology: Topology, software: Software, logs: Path) -> Iterator[BareCluster]:
     """A cluster whose processes and files are gone when the block ends."""
     scratch = Path(tempfile.mkdtemp(prefix="kmigrate-bare-"))
-    cluster = BareCluster(topology, software, scratch)
+    logs.mkdir(parents=True)
+    cluster = BareCluster(topology, software, scratch, logs)
     try:
         yield cluster
     finally:

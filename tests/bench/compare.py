@@ -24,12 +24,14 @@ from tests.bench.targets import Round, limits, limits_table, rows, rows_table
 TOPOLOGY = "zk1-broker3-controller3"
 FOLDER = Path(".bench")
 SCHEMA = 1
+_WIDTH = 110
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and tell."""
     chosen = _arguments(arguments)
     console = Console()
+    console.width = max(console.width, _WIDTH)  # a table broken into three lines a row is none
     topology = load(find(TOPOLOGY))
     software = software_for(topology, console.print)
     shutil.rmtree(FOLDER, ignore_errors=True)
@@ -47,11 +49,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for number in range(1, chosen.rounds + 1):
         load_before = os.getloadavg()[0]
         console.print(f"round {number} of {chosen.rounds}: bare (load {load_before:.1f})")
-        by_script = bare.measure(topology, software, chosen.bare_start)
-        console.print(f"round {number} of {chosen.rounds}: ours (load {os.getloadavg()[0]:.1f})")
+        by_script = bare.measure(topology, software, chosen.bare_start, FOLDER / "bare" / str(number))
+        load_between = os.getloadavg()[0]
+        console.print(f"round {number} of {chosen.rounds}: ours (load {load_between:.1f})")
         by_us = ours.measure(topology, software, runs)
         rounds.append((by_script, by_us))
-        results["rounds"].append({"load_before": load_before, "bare": asdict(by_script), "ours": asdict(by_us)})
+        results["rounds"].append(
+            {
+                "bare": {"load_before": load_before, **asdict(by_script)},
+                "ours": {"load_before": load_between, **asdict(by_us)},
+            }
+        )
         results["stretches"] = [asdict(row) for row in rows(rounds)]
         _write(results)
     if rounds:
@@ -63,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
         results["footprint"] = {**watched, "limits": [asdict(limit) for limit in limits(watched)]}
         _write(results)
-        console.print(limits_table(limits(watched), chosen.window))
+        console.print(limits_table(limits(watched), watched, chosen.per_s))
     console.print(f"{FOLDER / 'results.json'}")
 
 

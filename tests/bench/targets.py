@@ -22,7 +22,7 @@ class Spread:
     max: float
 
     def __str__(self) -> str:
-        return f"{self.min:.2f} / {self.median:.2f} / {self.max:.2f}"
+        return f"{self.min:.2f}/{self.median:.2f}/{self.max:.2f}"
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class Row:
     ratio: Spread
     target: str
     met: bool
+    cut_off: int = 0
+    """Rounds in which the bare side was given up and killed: its seconds are a lower, the ratio an upper bound."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Limit:
 
 READY_RATIO, MIGRATION_RATIO, TEARDOWN_S = 0.75, 0.9, 1.0
 MEMORY_MIB, CPU_PERCENT = 400, 15
+_ENOUGH_OF_RATE = 0.98
 
 
 def rows(rounds: Sequence[Round]) -> list[Row]:
@@ -85,19 +88,29 @@ def rows_table(found: Sequence[Row], rounds: int) -> Table:
         table.add_column(heading, justify="left" if heading == "" else "right")
     for row in found:
         verdict = "met" if row.met else "[bold]missed[/bold]"
+        if row.cut_off:
+            table.caption = (
+                f"{row.stretch}: bare was killed in {row.cut_off} rounds: its s a lower, the ratio an upper bound"
+            )
         table.add_row(row.stretch, str(row.bare_s), str(row.ours_s), str(row.ratio), row.target, verdict)
     return table
 
 
-def limits_table(found: Sequence[Limit], window_s: float) -> Table:
-    """For the terminal."""
-    table = Table(title=f"the harness besides the JVMs, over {window_s:.0f} s in dual write")
+def limits_table(found: Sequence[Limit], footprint: Mapping[str, Any], per_s: float) -> Table:
+    """For the terminal; it says so when the run was not what the targets are about."""
+    table = Table(title=f"the harness besides the JVMs, over {footprint['window_s']:.0f} s in dual write")
     for heading in ("", "measured", "target", ""):
         table.add_column(heading, justify="left" if heading == "" else "right")
     for limit in found:
         target = "" if limit.target is None else f"<= {limit.target:g}"
         verdict = "" if limit.target is None else "met" if limit.value <= limit.target else "[bold]missed[/bold]"
         table.add_row(limit.figure, f"{limit.value:.1f} {limit.unit}", target, verdict)
+    doubts = []
+    if footprint["acked_per_s"] < _ENOUGH_OF_RATE * per_s:
+        doubts.append(f"asked for {per_s:g} sends per s, not reached: the CPU is that of a lower rate")
+    if footprint["pytest_exit_code"] != 0:
+        doubts.append(f"the watched pytest ended with code {footprint['pytest_exit_code']}: see .bench/footprint")
+    table.caption = "; ".join(doubts) or None
     return table
 
 
@@ -114,7 +127,8 @@ def _row(
     if of_ratio is not None:
         return Row(stretch, bare, ours, ratio, f"<= {of_ratio:g}x", ratio.median <= of_ratio)
     assert of_seconds is not None
-    return Row(stretch, bare, ours, ratio, f"ours <= {of_seconds:g} s", ours.median <= of_seconds)
+    cut_off = sum(bare.is_teardown_cut_off for bare, _ in rounds)
+    return Row(stretch, bare, ours, ratio, f"ours <= {of_seconds:g} s", ours.median <= of_seconds, cut_off)
 
 
 def _spread(values: Sequence[float]) -> Spread:

@@ -26,24 +26,24 @@ class FakeBench(Bench):
 
     def stands_still(self, node: Node) -> bool:
         """As the fake remembers."""
-        return cast(FakeNode, node).is_paused
+        return cast("FakeNode", node).is_paused
 
     def leave_a_mark(self, node: Node) -> None:
         """A word on the disk."""
-        cast(FakeNode, node).disk.add("mark")
+        cast("FakeNode", node).disk.add("mark")
 
     def is_marked(self, node: Node) -> bool:
         """Whether the word is there."""
-        return "mark" in cast(FakeNode, node).disk
+        return "mark" in cast("FakeNode", node).disk
 
     def left_by(self, cluster: Cluster) -> Sequence[str]:
         """Nodes that are up, links that are disturbed."""
-        links = map(str, cast(FakeCluster, cluster).links.disturbed())
+        links = map(str, cast("FakeCluster", cluster).links.disturbed())
         return [*(node.name for node in cluster.nodes() if node.alive), *links]
 
     def disturbed(self, cluster: Cluster) -> int:
         """As the fake remembers."""
-        return len(cast(FakeCluster, cluster).links.disturbed())
+        return len(cast("FakeCluster", cluster).links.disturbed())
 
 
 class TestFakeProvider(ProviderContract):

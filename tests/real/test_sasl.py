@@ -46,7 +46,6 @@ def test_protected_cluster_migrates_under_traffic(tmp_path: Path) -> None:
     """Clients are served from ZOOKEEPER to ALL_KRAFT, all metadata arrives, and no secret is in the closed folder."""
 
     def migrate(run: Run) -> None:
-        assert stat.S_IMODE(run.cluster.scratch.stat().st_mode) == 0o700
         run.metadata.fill()
         run.migration.advance_to(Phase.HYBRID)
         run.metadata.settle("copied")
@@ -103,6 +102,7 @@ def refused(run: Run, **wrong: str) -> bool:
 
 def secrets_of(run: Run) -> list[str]:
     """Both passwords, the private key of every node, and the stored credential in every part."""
+    assert stat.S_IMODE(run.cluster.scratch.stat().st_mode) == 0o700
     properties = run.cluster.nodes(Role.BROKER)[0].properties
     plain = properties["listener.name.controller.plain.sasl.jaas.config"].split('password="')[1].split('"')[0]
     stores = (run.cluster.scratch / "security").glob("*-*.pem")

@@ -42,7 +42,7 @@ def test_shape_lives(name: str, kafka: str, live: object, tmp_path: Path) -> Non
     """The cluster serves clients and nothing acknowledged is lost."""
     topology = load(find(name), kafka=kafka)
     settings = RunSettings(tmp_path, seed=1)
-    with open_run(settings, topology, software_for(topology, print), f"test::{name}", [], lambda folder: None) as run:
+    with open_run(settings, topology, software_for(topology, print), f"test::{name}", [], lambda _folder: None) as run:
         live(run)
         verdicts = run.verify(PROMISES)
     assert outcome_of(verdicts) is Outcome.CONFORMS, [verdict.summary for verdict in verdicts]

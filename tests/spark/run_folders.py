@@ -69,7 +69,7 @@ def migration(*faults_in_hybrid: list[Line], whole_run_ms: float = 30_000) -> li
     ]
 
 
-def write_run(  # noqa: PLR0913  # everything a run folder may be
+def write_run(  # everything a run folder may be
     runs: Path,
     name: str,
     verdicts: Sequence[Line] = (),

@@ -86,7 +86,7 @@ def test_durations_of_run_phases_and_steps(spark: SparkSession) -> None:
         ([_verdict("VIOLATES", "SAFETY")], False, True, "VIOLATES", "SAFETY"),
     ],
 )
-def test_a_run_ends_as_its_worst_verdict(  # noqa: PLR0913, PLR0917  # one line of the table above
+def test_a_run_ends_as_its_worst_verdict(  # one line of the table above
     spark: SparkSession, staged: list[Line], is_complete: bool, is_damaged: bool, outcome: str, kind: str | None
 ) -> None:
     """An interrupted, silent or damaged run is INCONCLUSIVE at best, and a violation once seen stays."""

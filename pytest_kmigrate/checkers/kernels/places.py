@@ -7,7 +7,7 @@ from pytest_kmigrate.checkers.kernels.identity import Positions, packed
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 
 
-def reordered(  # noqa: PLR0913, PLR0917  # a kernel takes the columns it needs, and only those
+def reordered(  # a kernel takes the columns it needs, and only those
     kind: npt.NDArray[np.int8],
     outcome: npt.NDArray[np.int8],
     offset: npt.NDArray[np.int64],
@@ -32,7 +32,7 @@ def reordered(  # noqa: PLR0913, PLR0917  # a kernel takes the columns it needs,
     return earlier[is_wrong], later[is_wrong]
 
 
-def duplicated(  # noqa: PLR0913, PLR0917  # a kernel takes the columns it needs, and only those
+def duplicated(  # a kernel takes the columns it needs, and only those
     kind: npt.NDArray[np.int8],
     outcome: npt.NDArray[np.int8],
     offset: npt.NDArray[np.int64],

@@ -14,7 +14,7 @@ def steps_back(offset: npt.NDArray[np.int64]) -> Positions:
     return np.flatnonzero(offset[1:] <= offset[:-1]) + 1
 
 
-def reads_below_committed(  # noqa: PLR0913, PLR0917  # a kernel takes the columns it needs, and only those
+def reads_below_committed(  # a kernel takes the columns it needs, and only those
     offset: npt.NDArray[np.int64],
     began_ns: npt.NDArray[np.int64],
     commit_outcome: npt.NDArray[np.int8],

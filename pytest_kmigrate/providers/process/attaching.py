@@ -70,4 +70,3 @@ def _read_all(connection: socket.socket) -> str:
 def _listens(address: str) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex((address, LISTENER_PORT)) == 0
-

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_kmigrate.distributions.kafka import Distribution
-from pytest_kmigrate.model.errors import EnvironmentLackError
+from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
-from pytest_kmigrate.model.protocols import Capability, CrashPoint
+from pytest_kmigrate.model.protocols import Capability, CrashPoint, Node
 from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
 from pytest_kmigrate.providers.process import crash_points, storage
 from pytest_kmigrate.providers.process import lease as leases
@@ -71,7 +71,10 @@ class ProcessCluster:
 
     def node(self, name: str) -> ProcessNode:
         """The node of this name."""
-        return self._nodes[self.addresses.number(name) - 1]
+        for node in self._nodes:
+            if node.name == name:
+                return node
+        raise WrongUseError(f"node: expected one of {', '.join(each.name for each in self._nodes)}; got {name!r}")
 
     def start_initial(self) -> None:
         """Start every node that the topology starts at once; ZooKeeper first, then the quorum, then the brokers."""
@@ -83,7 +86,7 @@ class ProcessCluster:
         self._start_at_once(Role.CONTROLLER)
         self._start_at_once(Role.BROKER)
 
-    def start_together(self, nodes: Sequence[ProcessNode]) -> None:
+    def start_together(self, nodes: Sequence[Node]) -> None:
         """Start several nodes in parallel; return when all are ready, raise the first failure otherwise."""
         if not nodes:
             return
@@ -102,11 +105,10 @@ class ProcessCluster:
         brokers = self.topology.of_role(Role.BROKER)
         return ",".join(f"{self.addresses.seen_from(CLIENTS, spec.name)}:{CLIENT_PORT}" for spec in brokers)
 
-    def hold_at(
-        self, point: CrashPoint, nodes: Sequence[ProcessNode]
-    ) -> AbstractContextManager[Callable[[], str | None]]:
+    def hold_at(self, point: CrashPoint, nodes: Sequence[Node]) -> AbstractContextManager[Callable[[], str | None]]:
         """Arm a crash point in these running nodes; the first to reach it is held there, and the callable names it."""
-        return crash_points.held(point, nodes, self.scratch / "crash-points", self.software.byteman)
+        own = [self.node(node.name) for node in nodes]
+        return crash_points.held(point, own, self.scratch / "crash-points", self.software.byteman)
 
     def direct_address(self, broker: str) -> str:
         """A broker's own client listener, past the links, for requests to a chosen broker."""

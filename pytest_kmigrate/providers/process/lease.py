@@ -1,21 +1,21 @@
-"""Leases of loopback blocks: a locked file per block, so that clusters side by side never collide.
+"""Leases of loopback blocks, so that clusters side by side never collide, whoever started them.
 
-The lock belongs to the open file, which the supervisor inherits: it is free exactly when pytest and the supervisor
-are both gone, whatever ended them. Beside the lock lies the cluster's state file, for ``kmigrate ps`` and ``gc``.
+A lease is one bound address of the block: nobody on this machine can bind it twice, and the supervisor inherits it, so
+it is free exactly when pytest and the supervisor are both gone, whatever ended them.
 """
 
-import fcntl
 import os
+import shutil
 import socket
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER, TOXIPROXY_PORT
 
 BLOCKS = range(1, 255)
+LEASE_PORT = 8473
 
 
 def state_dir() -> Path:
@@ -26,10 +26,10 @@ def state_dir() -> Path:
 
 @dataclass(frozen=True)
 class Lease:
-    """One taken block; ``lock`` holds it as long as it is open."""
+    """One taken block; ``lock`` holds it as long as it is open, here or in the supervisor."""
 
     block: int
-    lock: IO[bytes]
+    lock: socket.socket
 
     @property
     def scratch(self) -> Path:
@@ -49,8 +49,10 @@ def take() -> Lease:
         lock = try_lock(block)
         if lock is None:
             continue
-        if _bindable(block):
-            return Lease(block, lock)
+        if _is_quiet(block):
+            lease = Lease(block, lock)
+            shutil.rmtree(lease.scratch, ignore_errors=True)  # of a run that died together with its supervisor
+            return lease
         lock.close()
     raise EnvironmentLackError(
         f"no free loopback block: expected one of 127.1.0.0/16 .. 127.254.0.0/16 to be bindable and not leased; "
@@ -58,19 +60,19 @@ def take() -> Lease:
     )
 
 
-def try_lock(block: int) -> IO[bytes] | None:
-    """The locked file of a block, or None when somebody holds it."""
-    lock = (state_dir() / f"{block}.lock").open("ab")
+def try_lock(block: int) -> socket.socket | None:
+    """The lease of a block: its address, bound; None when somebody else has it, or it cannot be bound at all."""
+    lock = socket.socket()
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        lock.bind((f"127.{block}.0.{CLIENTS_NUMBER}", LEASE_PORT))
+    except OSError:
         lock.close()
         return None
     return lock
 
 
-def _bindable(block: int) -> bool:
-    """Whether nobody outside our leases listens there (another user's cluster, say)."""
+def _is_quiet(block: int) -> bool:
+    """Whether nobody who knows nothing of leases listens where our proxies would be ordered."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -132,8 +132,10 @@ def log_folders() -> Path:
 
 
 def _known_blocks() -> list[int]:
-    names = {path.name.partition(".")[0] for path in leases.state_dir().glob("*")}
-    return sorted(int(name) for name in names if name.isdigit() and int(name) in leases.BLOCKS)
+    """Blocks that have, or had, a cluster of this state folder: a description or disks tell."""
+    folder = leases.state_dir()
+    names = {path.stem for path in folder.iterdir()} if folder.is_dir() else set()
+    return sorted(int(name) for name in names if name.isdigit())
 
 
 def _is_any_being_provisioned() -> bool:

@@ -1,15 +1,18 @@
 """Our end of the supervisor: spawn a process, learn when it ends, end everything."""
 
+import contextlib
 import json
+import logging
 import os
 import queue
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, cast
+from typing import cast
 
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
 from pytest_kmigrate.providers.process import supervisor
@@ -20,8 +23,8 @@ ON_EXIT = Callable[[int], None]
 class Supervision:
     """One supervisor process; safe to call from several threads."""
 
-    def __init__(self, scratch: Path, lease: IO[bytes]) -> None:
-        """Start the supervisor; it inherits ``lease`` so that the address block stays taken until the last child died."""
+    def __init__(self, scratch: Path, lease: socket.socket) -> None:
+        """Start the supervisor; it inherits ``lease`` so that the block stays taken until the last child died."""
         scratch.mkdir(parents=True, exist_ok=True)
         self._process = subprocess.Popen(
             [sys.executable, "-I", str(supervisor.__file__), str(scratch)],
@@ -44,7 +47,7 @@ class Supervision:
         answer = self._order({"do": "spawn", "argv": list(argv), "cwd": str(cwd), "log": str(log)})
         if "pid" not in answer:
             raise EnvironmentLackError(f"cannot start {argv[0]}: {answer.get('error', 'the supervisor is gone')}")
-        pid = cast(int, answer["pid"])
+        pid = cast("int", answer["pid"])
         with self._state:
             already = self._exited.pop(pid, None)
             if already is None:
@@ -71,7 +74,8 @@ class Supervision:
         """Kill every process, remove the scratch folder; returns when all are reaped. Safe to call twice."""
         with self._orders:
             if self._process.stdin and not self._process.stdin.closed:
-                self._process.stdin.close()
+                with contextlib.suppress(BrokenPipeError):  # it has ended already, an order to it was never read
+                    self._process.stdin.close()
         self._process.wait()
         self._listening.join()
         if self._process.stdout:
@@ -99,6 +103,18 @@ class Supervision:
                 on_exit = self._on_exit.pop(said["exited"], None)
                 if on_exit is None:
                     self._exited[said["exited"]] = said["code"]
-            if on_exit is not None:
-                on_exit(said["code"])
+            _tell(on_exit, said["code"])
         self._answers.put({"error": "the supervisor is gone"})
+        with self._state:
+            orphans, self._on_exit = self._on_exit, {}
+        for on_exit in orphans.values():
+            _tell(on_exit, -signal.SIGKILL)  # the kernel has killed them with their parent
+
+
+def _tell(on_exit: ON_EXIT | None, code: int) -> None:
+    if on_exit is None:
+        return
+    try:
+        on_exit(code)
+    except Exception:  # one listener's mistake must not make us deaf for the end of every other process
+        logging.getLogger(__name__).exception("what was to be told of a process's end failed")

@@ -21,6 +21,8 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -50,7 +52,7 @@ class Supervisor:
     def _spawn(self, order: dict[str, object]) -> dict[str, object]:
         argv = [str(word) for word in order["argv"]]  # type: ignore[attr-defined]
         try:
-            with open(str(order["log"]), "ab") as log:
+            with Path(str(order["log"])).open("ab") as log:
                 child = subprocess.Popen(
                     argv,
                     cwd=str(order["cwd"]),
@@ -58,7 +60,7 @@ class Supervisor:
                     stdout=log,
                     stderr=log,
                     start_new_session=True,
-                    preexec_fn=_tie_to_parent,
+                    preexec_fn=_tie_to_parent,  # noqa: PLW1509 - this process has one thread
                 )
         except OSError as error:
             return {"error": str(error)}
@@ -76,10 +78,8 @@ class Supervisor:
     def end(self) -> None:
         """Kill and reap all, remove the scratch folder."""
         for pid in [*self.children, *self.adopted]:
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         for child in self.children.values():
             child.wait()
         shutil.rmtree(self.scratch, ignore_errors=True)
@@ -93,10 +93,8 @@ def _tie_to_parent() -> None:
 
 
 def _say(answer: dict[str, object]) -> None:
-    try:
+    with suppress(BrokenPipeError):  # pytest is gone: the end of standard input follows
         os.write(1, json.dumps(answer).encode() + b"\n")
-    except BrokenPipeError:  # pytest is gone: the end of standard input follows
-        pass
 
 
 def main(scratch: str) -> None:

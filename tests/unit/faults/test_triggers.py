@@ -63,7 +63,7 @@ CASES: list[tuple[Trigger, Happening, Happening]] = [
 ]
 
 
-@pytest.mark.parametrize(("trigger", "near_miss", "moment"), CASES, ids=lambda value: str(value) if isinstance(value, Trigger) else "")
+@pytest.mark.parametrize(("trigger", "near_miss", "moment"), CASES, ids=lambda value: getattr(value, "name", ""))
 def test_a_fault_begins_at_its_trigger(stage: Stage, trigger: Trigger, near_miss: Happening, moment: Happening) -> None:
     """What only resembles the trigger does not fire it; the thing itself does, and the history names the trigger."""
     stage.view.acked = 100
@@ -91,7 +91,9 @@ def test_only_events_after_arming_fire(stage: Stage) -> None:
         assert fired()
 
 
-@pytest.mark.parametrize("trigger", [on_phase(Phase.FINALIZED), after_operations(1), at_crash_point(COPY_BEGINS)], ids=str)
+@pytest.mark.parametrize(
+    "trigger", [on_phase(Phase.FINALIZED), after_operations(1), at_crash_point(COPY_BEGINS)], ids=str
+)
 def test_a_trigger_that_never_fires_gives_no_witness(stage: Stage, trigger: Trigger) -> None:
     """The block ends, nothing was hit, and fault-not-witnessed names the trigger."""
     with inject(stage.scene, Kill(VICTIM), at=trigger):

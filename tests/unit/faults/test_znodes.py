@@ -55,7 +55,8 @@ def test_a_broker_without_registration_gives_no_witness(stage: Stage) -> None:
 
 def test_one_session_is_meant_not_several(stage: Stage) -> None:
     """A target that means several nodes is refused, and says which."""
-    with pytest.raises(ClusterError, match="broker-0, broker-1, broker-2"), inject(
-        stage.scene, ExpireSession(every(Role.BROKER))
+    with (
+        pytest.raises(ClusterError, match="broker-0, broker-1, broker-2"),
+        inject(stage.scene, ExpireSession(every(Role.BROKER))),
     ):
         pass

@@ -28,7 +28,7 @@ def judged(pytester: pytest.Pytester, plant: Plant) -> Judged:
 
 
 def test_the_plugin_costs_no_heavy_import() -> None:
-    """pytest loads it at every start, also where nobody tests Kafka."""
+    """A plugin is loaded at every start, also where nobody tests Kafka."""
     code = f"import sys, pytest_kmigrate.plugin; print([name for name in {HEAVY!r} if name in sys.modules])"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "[]"
@@ -45,9 +45,7 @@ def test_the_plugin_costs_no_heavy_import() -> None:
         (("--kmigrate-byteman", "none.btm"), "--kmigrate-byteman: expected a file of Byteman rules; none.btm is none"),
     ],
 )
-def test_a_wrong_option_is_told_in_one_sentence(
-    pytester: pytest.Pytester, option: tuple[str, str], told: str
-) -> None:
+def test_a_wrong_option_is_told_in_one_sentence(pytester: pytest.Pytester, option: tuple[str, str], told: str) -> None:
     """A usage error before anything is collected: exit status 4, and no stack trace."""
     result = pytester.runpytest_inprocess(*option)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -83,7 +81,7 @@ def test_an_unknown_requirement_is_refused_at_collection(pytester: pytest.Pytest
     )
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*::test_it: *K866-FAIL-crash-in-migratoin*did you mean*K866-FAIL-crash-in-migration*"])
+    result.stderr.fnmatch_lines(["*::test_it: *crash-in-migratoin*did you mean*K866-FAIL-crash-in-migration*"])
 
 
 def test_tests_that_use_none_of_it_run_as_ever(pytester: pytest.Pytester) -> None:

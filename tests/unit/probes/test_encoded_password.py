@@ -3,8 +3,8 @@
 import pytest
 
 from pytest_kmigrate.probes.encoded_password import decoded_password, is_encoded
-from pytest_kmigrate.redaction import hashed
 from pytest_kmigrate.probes.znodes import image_from_znodes
+from pytest_kmigrate.redaction import hashed
 
 ENCODED = (
     "initializationVector:HLKt0J7+HZc+UsVJxNuxbg==,keyLength:128,salt:nJEW8bkQdR6sdQOHCiKuD8Kx5dRhrxrWNOtZwRIsQSNREdjY"

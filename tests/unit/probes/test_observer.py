@@ -32,7 +32,7 @@ def recorder() -> Samples:
 @pytest.fixture
 def observer(stage: Stage, recorder: Samples) -> Observer:
     """An observer that was not started."""
-    return Observer(stage.cluster, stage.view, recorder, lambda node, names: dict.fromkeys(names, 1.0), ("A", "B"))
+    return Observer(stage.cluster, stage.view, recorder, lambda _node, names: dict.fromkeys(names, 1.0), ("A", "B"))
 
 
 def test_each_change_is_one_event(stage: Stage, observer: Observer, recorder: Samples) -> None:

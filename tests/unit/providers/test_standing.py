@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -56,7 +57,6 @@ def test_another_clusters_processes_on_the_same_block_are_spared(
     state: Path, tmp_path: Path, ending: ExitStack
 ) -> None:
     """Blocks are shared with other state folders: neither an address nor a longer path makes a process ours."""
-    (state / f"{BLOCK}.lock").touch()
     other = tmp_path / "other" / str(BLOCK)
     other.mkdir(parents=True)
     strangers = [
@@ -73,7 +73,7 @@ def test_another_clusters_processes_on_the_same_block_are_spared(
 
 def test_what_a_dead_run_left_is_shown_and_cleared(state: Path, ending: ExitStack) -> None:
     """Node, tool, Toxiproxy and clients on the scratch folder of a free block are killed, its files removed."""
-    lease = leases.Lease(BLOCK, ending.enter_context((state / f"{BLOCK}.lock").open("ab")))
+    lease = leases.Lease(BLOCK, ending.enter_context(socket.socket()))
     lease.scratch.mkdir()
     lease.state_file.write_text("{}")
     left = [
@@ -111,14 +111,13 @@ def test_a_held_block_is_not_cleared(state: Path, ending: ExitStack) -> None:
 
 def test_a_description_alone_is_not_shown_but_cleared(state: Path) -> None:
     """A killed run leaves its description: no cluster, nothing to worry about; the logs of such clusters go too."""
-    (state / f"{BLOCK}.lock").touch()
     (state / f"{BLOCK}.json").write_text("{}")
     (log_folders() / "old").mkdir(parents=True)
 
     assert standing() == []
     assert leftovers() == []
     assert [left.block for left in clear_all()] == [BLOCK]
-    assert sorted(path.name for path in state.iterdir()) == [f"{BLOCK}.lock", "logs"]
+    assert sorted(path.name for path in state.iterdir()) == ["logs"]
     assert list(log_folders().iterdir()) == []
 
 

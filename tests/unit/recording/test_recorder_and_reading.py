@@ -123,7 +123,12 @@ def test_an_event_of_no_known_kind_is_named(folder: RunFolder) -> None:
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [(None, "there is none"), ("{", "expected JSON"), ('{"schema": 99}', "expected 1, got 99"), ('{"schema": 1}', "keys")],
+    [
+        (None, "there is none"),
+        ("{", "expected JSON"),
+        ('{"schema": 99}', "expected 1, got 99"),
+        ('{"schema": 1}', "keys"),
+    ],
 )
 def test_a_folder_that_is_no_run_says_why(folder: RunFolder, content: str | None, told: str) -> None:
     """No run.json, one that is not JSON, of another schema, or without its keys: each its own sentence."""
@@ -170,7 +175,9 @@ def test_verdicts_are_plain_lines(folder: RunFolder) -> None:
 
 
 @pytest.mark.xfail(strict=True, reason="bytes that are no UTF-8, and lines with other keys, end in a stack trace")
-@pytest.mark.parametrize("line", [b'{"at_ns": 1, "node": "\xff\xfe"}\n', b'{"at_ns": 1}\n', b'{"at_ns": 1, "colour": "red"}\n'])
+@pytest.mark.parametrize(
+    "line", [b'{"at_ns": 1, "node": "\xff\xfe"}\n', b'{"at_ns": 1}\n', b'{"at_ns": 1, "colour": "red"}\n']
+)
 @pytest.mark.parametrize("name", ["metrics", "znodes"])
 def test_every_damage_is_a_run_folder_error(folder: RunFolder, name: str, line: bytes) -> None:
     """Whatever is wrong with a line, the error names the file and the line."""

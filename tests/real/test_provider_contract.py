@@ -1,0 +1,139 @@
+"""The process provider keeps the contract of providers; and what only real processes show: nothing goes past a link."""
+
+import http.client
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import cast
+
+import psutil
+import pytest
+
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.protocols import Cluster, Disturbance, Node
+from pytest_kmigrate.model.topology import Role, Topology
+from pytest_kmigrate.providers.process import lease
+from pytest_kmigrate.providers.process.cluster import ProcessCluster, provision
+from pytest_kmigrate.providers.process.node import ProcessNode
+from pytest_kmigrate.running.reading_metrics import read_metrics
+from pytest_kmigrate.running.software import software_for
+from pytest_kmigrate.waiting import NotYet, until
+from tests.contract.provider_contract import Bench, ProviderContract
+from tests.real.sockets import sockets_in
+from tests.unit.fakes import topology
+
+pytestmark = pytest.mark.real
+_ELECTED_WITHIN_S = 60
+
+
+class ProcessBench(Bench):
+    """Looks at processes, disks, sockets and proxies from outside."""
+
+    def provision(self, shape: Topology, logs: Path) -> AbstractContextManager[Cluster]:
+        """A cluster of JVMs."""
+        return cast(
+            "AbstractContextManager[Cluster]", provision(shape, software_for(shape, print), self.recorder, logs)
+        )
+
+    def exists(self, node: Node, pid: int) -> bool:
+        """As the kernel says."""
+        return psutil.pid_exists(pid)
+
+    def stands_still(self, node: Node) -> bool:
+        """As the kernel says."""
+        return psutil.Process(node.pid).status() == psutil.STATUS_STOPPED
+
+    def leave_a_mark(self, node: Node) -> None:
+        """A file on the disk."""
+        (cast("ProcessNode", node).disk / "mark").touch()
+
+    def is_marked(self, node: Node) -> bool:
+        """Whether the file is there."""
+        return (cast("ProcessNode", node).disk / "mark").exists()
+
+    def left_by(self, cluster: Cluster) -> Sequence[str]:
+        """Processes, sockets, the scratch folder, the state file, the lease."""
+        live = cast("ProcessCluster", cluster)
+        own = {
+            node.name for node in cluster.nodes() if str(cast("ProcessNode", node).disk).startswith(str(live.scratch))
+        }
+        started = [event for event in self.recorder.of(EventKind.NODE_STARTED) if event.node in own]
+        pids = [cast("int", event.data["pid"]) for event in started if event.data["pid"] in self._pids_of(live)]
+        left = [f"process {pid}" for pid in [*pids, live.supervision.pid] if psutil.pid_exists(pid)]
+        left += [str(socket) for socket in sockets_in(live.addresses.block) if socket.state == "listening"]
+        left += [str(live.scratch)] if live.scratch.exists() else []
+        lock = lease.try_lock(live.addresses.block)
+        if lock is None:
+            return [*left, "the lease"]
+        lock.close()
+        return left
+
+    def _pids_of(self, cluster: ProcessCluster) -> set[int | None]:
+        return {node.pid for node in cluster.nodes()}
+
+    def disturbed(self, cluster: Cluster) -> int:
+        """Proxies that Toxiproxy itself calls disabled or toxic."""
+        connection = http.client.HTTPConnection(*cast("ProcessCluster", cluster).addresses.toxiproxy, timeout=10)
+        connection.request("GET", "/proxies")
+        proxies = json.load(connection.getresponse())
+        connection.close()
+        return sum(bool(proxy["toxics"]) or not proxy["enabled"] for proxy in proxies.values())
+
+
+class TestProcessProvider(ProviderContract):
+    """The contract on real processes; its clusters are single ZooKeeper servers."""
+
+    @pytest.fixture
+    def bench(self, tmp_path: Path) -> Bench:
+        """The process provider."""
+        return ProcessBench(tmp_path)
+
+
+@pytest.fixture
+def quorum(tmp_path: Path) -> Iterator[ProcessCluster]:
+    """Three controllers and a broker, born in KRaft mode."""
+    with ProcessBench(tmp_path).cluster(topology(zookeepers=0, brokers=1, controllers=3)) as cluster:
+        cluster.start_initial()
+        yield cast("ProcessCluster", cluster)
+
+
+def leader(cluster: ProcessCluster, besides: str | None = None) -> str | NotYet:
+    """The controller that says it is active and has the highest epoch, if it is another than ``besides``."""
+    claims = []
+    for node in cluster.nodes(Role.CONTROLLER):
+        metrics = read_metrics(node, ("ActiveControllerCount", "RaftCurrentEpoch"))
+        if metrics["ActiveControllerCount"] == 1:
+            claims.append((metrics["RaftCurrentEpoch"] or 0, node.name))
+    name = max(claims)[1] if claims else None
+    return name if name and name != besides else NotYet(f"leader {name}")
+
+
+def real_to_real(cluster: ProcessCluster) -> list[str]:
+    """Established connections between the real addresses of two different nodes."""
+    names = {node.address: node.name for node in cluster.nodes()}
+    between = [
+        (names[socket.local], names[socket.remote])
+        for socket in sockets_in(cluster.addresses.block)
+        if socket.state == "established" and socket.local in names and socket.remote in names
+    ]
+    return [f"{one}-{other}" for one, other in between if one != other]
+
+
+def test_no_node_reaches_another_past_the_links(quorum: ProcessCluster) -> None:
+    """Not while all is well, nor after the leader was cut off: isolating it by its links makes another one leader."""
+    elect: Callable[..., str | NotYet] = leader
+    first = until(lambda: elect(quorum), awaited="a leader", within_s=_ELECTED_WITHIN_S)
+    crossing = quorum.links.connections(quorum.links.between([node.name for node in quorum.nodes()], [first]))
+    assert crossing > 0
+    assert real_to_real(quorum) == []
+
+    others = [node.name for node in quorum.nodes() if node.name != first]
+    links = quorum.links.between([first], others) + quorum.links.between(others, [first])
+    with quorum.links.disturb(links, Disturbance("cut")):
+        second = until(lambda: elect(quorum, first), awaited="another leader", within_s=_ELECTED_WITHIN_S)
+        assert real_to_real(quorum) == []
+
+    assert second != first
+    until(lambda: isinstance(elect(quorum), str), awaited="a leader of all", within_s=_ELECTED_WITHIN_S)
+    assert real_to_real(quorum) == []

@@ -1,0 +1,220 @@
+"""The rules of this house that no linter knows: each is a test that names the file which breaks it."""
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.catalogue import requirement
+from pytest_kmigrate.topology_file import find, load, shipped
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("pytest_kmigrate", "fixtures", "reports")
+MOST_LINES_PER_FILE = 300
+MOST_LINES_PER_FUNCTION = 50
+NOT_WRITTEN_BY_HAND = (".lock", ".json", ".jsonl")
+# In two halves, so that this file does not break its own rule.
+MACHINE_PATHS = re.compile(r"(?<![\w.~-])/(?:wo" r"rk|ro" r"ot)/")
+REGISTRY_HOSTS = re.compile(
+    r"repo1?\.mav" r"en|mav" r"en\.org|sona" r"type|py" r"pi\.org|pyth" r"onhosted|proxy\.gol" r"ang|sum\.gol" r"ang"
+)
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+
+
+@lru_cache
+def ours() -> tuple[Path, ...]:
+    """Every file that is in version control or about to be, each once, linked folders too."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    paths = (ROOT / name for name in sorted(set(listed.split("\0"))) if name)
+    return tuple(path for path in paths if path.is_file() and not path.is_symlink())
+
+
+def python(*folders: str) -> list[Path]:
+    """Our Python files below these folders (below any, when none is named)."""
+    return [
+        path for path in ours() if path.suffix == ".py" and (not folders or path.relative_to(ROOT).parts[0] in folders)
+    ]
+
+
+@lru_cache
+def parsed(path: Path) -> ast.Module:
+    """A file's syntax tree."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def named(path: Path, node: ast.AST | None = None) -> str:
+    """``file:line``."""
+    line = getattr(node, "lineno", None)
+    return f"{path.relative_to(ROOT)}{f':{line}' if line else ''}"
+
+
+def imported(path: Path) -> Iterator[tuple[str, ast.stmt]]:
+    """The top-level packages a file imports, wherever in it."""
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name.partition(".")[0], node) for alias in node.names)
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0], node
+
+
+def test_files_are_short() -> None:
+    """No file of code is longer than 300 lines."""
+    code = (".py", ".js", ".css", ".html")
+    long = {named(path): len(path.read_text().splitlines()) for path in ours() if path.suffix in code}
+    assert {name: lines for name, lines in long.items() if lines > MOST_LINES_PER_FILE} == {}
+
+
+def test_functions_are_short() -> None:
+    """No function is longer than 50 lines, its docstring included."""
+    long = [
+        f"{named(path, node)} {node.name}"
+        for path in python()
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno + 1 > MOST_LINES_PER_FUNCTION
+    ]
+    assert long == []
+
+
+def test_only_one_room_sleeps() -> None:
+    """Whoever waits says for what, through ``waiting``: no other file sleeps, tests included."""
+    room = ROOT / "pytest_kmigrate" / "waiting.py"
+    sleeping = [
+        named(path, node)
+        for path in python()
+        if path != room
+        for node in ast.walk(parsed(path))
+        if (isinstance(node, ast.Attribute) and node.attr == "sleep")
+        or (isinstance(node, ast.ImportFrom) and any(alias.name == "sleep" for alias in node.names))
+    ]
+    assert sleeping == []
+
+
+def test_every_catch_all_has_its_reason() -> None:
+    """``except Exception`` stands only with a comment that says why, and a noqa unless it raises on."""
+    bare = [
+        named(path, node)
+        for path in python()
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.ExceptHandler)
+        and _caught(node) in (None, "Exception", "BaseException")
+        and not _has_reason(node, path.read_text().splitlines())
+    ]
+    assert bare == []
+
+
+def _has_reason(handler: ast.ExceptHandler, lines: list[str]) -> bool:
+    beside, above = lines[handler.lineno - 1], lines[handler.lineno - 2].strip()
+    if isinstance(handler.body[-1], ast.Raise):
+        return "#" in beside or above.startswith("#")
+    return "noqa" in beside and (above.startswith("#") or bool(re.search(r"noqa: \w+\s+\S+", beside)))
+
+
+def _caught(handler: ast.ExceptHandler) -> str | None:
+    return handler.type.id if isinstance(handler.type, ast.Name) else None if handler.type is None else ""
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_topology_loads(name: str) -> None:
+    """It has no mistake, says what it is for, and is named after its file."""
+    topology = load(find(name))
+    assert topology.name == name
+    assert topology.purpose
+
+
+def test_every_marker_names_a_known_requirement() -> None:
+    """Every requirement id in the suites is in the ledger, and every test of theirs has one."""
+    for path in python("suites"):
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                ids = [ast.literal_eval(each) for mark in _marks(node, "requirement") for each in mark.args]
+                assert ids, f"{named(path, node)}: expected a requirement marker; there is none"
+                for requirement_id in ids:
+                    assert requirement(requirement_id).id == requirement_id
+
+
+def test_every_topology_marker_names_a_topology() -> None:
+    """Every topology that a suite asks for is shipped."""
+    for path in python("suites"):
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.topology":
+                assert find(ast.literal_eval(node.args[0])).is_file(), named(path, node)
+
+
+def _marks(function: ast.FunctionDef, name: str) -> list[ast.Call]:
+    calls = [each for each in function.decorator_list if isinstance(each, ast.Call)]
+    return [call for call in calls if ast.unparse(call.func) == f"pytest.mark.{name}"]
+
+
+def test_links_in_documents_lead_somewhere() -> None:
+    """Every relative link in a document leads to a file that is there."""
+    documents = [path for path in ours() if path.suffix == ".md"]
+    dead = [
+        f"{named(path)}: {link}"
+        for path in documents
+        for link in LINK.findall(path.read_text())
+        if not re.match(r"[a-z]+:|#", link) and not (path.parent / link.partition("#")[0]).exists()
+    ]
+    assert documents
+    assert dead == []
+
+
+@pytest.mark.parametrize("forbidden", [MACHINE_PATHS, REGISTRY_HOSTS], ids=["machine-path", "registry-host"])
+def test_nothing_names_one_machine_or_registry(forbidden: re.Pattern[str]) -> None:
+    """What is checked in works on any machine, behind any mirror."""
+    found = []
+    for path in ours():
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        found += [f"{named(path)}: {match.group()}" for match in forbidden.finditer(text)]
+    assert found == []
+
+
+def test_only_the_plugin_and_its_fixtures_import_pytest() -> None:
+    """Everything else works outside pytest too."""
+    plugin = ROOT / "pytest_kmigrate" / "plugin"
+    guilty = [
+        named(path, node)
+        for path in python("pytest_kmigrate", "reports")
+        if plugin not in path.parents
+        for package, node in imported(path)
+        if package in ("pytest", "_pytest")
+    ]
+    assert guilty == []
+
+
+def test_only_analysis_and_reports_import_spark() -> None:
+    """A run must not pay for what comes after it."""
+    analysis = ROOT / "pytest_kmigrate" / "analysis"
+    guilty = [
+        named(path, node)
+        for path in python("pytest_kmigrate", "fixtures", "suites")
+        if analysis not in path.parents
+        for package, node in imported(path)
+        if package == "pyspark"
+    ]
+    assert guilty == []
+
+
+def test_every_test_says_which_fact_it_proves() -> None:
+    """A test without a docstring proves nobody knows what."""
+    silent = [
+        f"{named(path, node)} {node.name}"
+        for path in python("tests", "suites")
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and not ast.get_docstring(node)
+    ]
+    assert silent == []
+
+
+def test_linked_folders_travel_with_the_package() -> None:
+    """The suites, fixtures, topologies and reports are in the wheel because the package links to them."""
+    for name in ("suites", "fixtures", "topologies", "reports"):
+        assert (ROOT / "pytest_kmigrate" / name).readlink() == Path("..") / name
