@@ -56,7 +56,8 @@ class Injection:
             )
             if not self._over.is_set():
                 self._apply()
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is raised again in the test's own thread
+        # Whatever it is, it is raised again in the test's own thread.
+        except Exception as error:  # noqa: BLE001
             self._error = error
 
     def heal(self) -> None:

@@ -9,10 +9,7 @@ import psutil
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.protocols import Capability, Node, Scene
-from pytest_kmigrate.model.topology import BrokerMode
-from pytest_kmigrate.waiting import until
-
-_SESSION_OVER_WITHIN_S = 40
+from pytest_kmigrate.sessions import await_session_over
 
 
 @dataclass(frozen=True)
@@ -96,17 +93,8 @@ def _start_again(scene: Scene, nodes: list[Node]) -> None:
     """Heal; a test may have started a node itself."""
     ended = [node for node in nodes if not node.alive]
     for node in ended:
-        if node.mode is BrokerMode.ZOOKEEPER:
-            _await_session_over(scene, node)
+        await_session_over(scene, node)
     scene.cluster.start_together(ended)
-
-
-def _await_session_over(scene: Scene, node: Node) -> None:
-    """A broker refuses to start while ZooKeeper still holds the registration of its former life; operators wait too."""
-    path = f"/brokers/ids/{node.spec.node_id}"
-    until(
-        lambda: scene.znodes.get(path) is None, awaited=f"{path} gone with its session", within_s=_SESSION_OVER_WITHIN_S
-    )
 
 
 def _standing_still(nodes: list[Node]) -> str | None:

@@ -8,10 +8,13 @@ from typing import Protocol
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Node, Scene
 from pytest_kmigrate.model.topology import BrokerMode, Role
+from pytest_kmigrate.sessions import await_session_over
 from pytest_kmigrate.waiting import NotYet, until
 
 _IN_SYNC_WITHIN_S = 90
 _CLUSTER_ID_WITHIN_S = 20
+_IN_CONTROL_WITHIN_S = 60
+_IDLE = 0  # of the metric ControllerState
 
 
 class Move(Protocol):
@@ -66,6 +69,7 @@ class Roll:
         node = scene.cluster.node(self.node)
         before = _under_replicated(scene, node)
         node.stop()
+        await_session_over(scene, node)
         node.reconfigure(self.changes, self.mode)
         node.start()
         if node.spec.role is Role.BROKER and not _fault_in_force(scene):
@@ -96,6 +100,26 @@ class DeleteZnode:
     def make(self, scene: Scene) -> None:
         """Carry it out."""
         scene.znodes.delete(self.path)
+
+
+@dataclass(frozen=True)
+class AwaitZookeeperController:
+    """Wait until a broker is the controller again and has told every broker so.
+
+    A broker that is stopped before it was told would still wait for the KRaft controllers to let it go, in vain.
+    """
+
+    def make(self, scene: Scene) -> None:
+        """Carry it out."""
+        until(lambda: _in_control(scene), awaited="a broker in control of all brokers", within_s=_IN_CONTROL_WITHIN_S)
+
+
+def _in_control(scene: Scene) -> bool | NotYet:
+    active = scene.view.active_controller()
+    if active is None:
+        return NotYet("no controller")
+    state, queued = (scene.view.metric(active, name) for name in ("ControllerState", "ControllerQueueSize"))
+    return (state, queued) == (_IDLE, 0) or NotYet(f"{active} in controller state {state}, {queued} requests queued")
 
 
 def _cluster_id(scene: Scene) -> str | None:

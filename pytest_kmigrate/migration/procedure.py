@@ -7,7 +7,15 @@ Migration" and "Reverting to ZooKeeper mode During the Migration".
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pytest_kmigrate.migration.moves import DeleteZnode, Deprovision, FormatControllers, Move, Roll, StartControllers
+from pytest_kmigrate.migration.moves import (
+    AwaitZookeeperController,
+    DeleteZnode,
+    Deprovision,
+    FormatControllers,
+    Move,
+    Roll,
+    StartControllers,
+)
 from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.topology import BrokerMode, Role
@@ -74,7 +82,7 @@ def _deprovision(_cluster: Cluster) -> list[Move]:
 
 
 def _take_control_back(_cluster: Cluster) -> list[Move]:
-    return [Deprovision(), DeleteZnode("/controller"), DeleteZnode("/migration")]
+    return [Deprovision(), DeleteZnode("/controller"), DeleteZnode("/migration"), AwaitZookeeperController()]
 
 
 def _back_to_zookeeper_mode(cluster: Cluster) -> list[Move]:

@@ -70,7 +70,7 @@ class Traffic:
             return
         clients, self._clients = self._clients, None
         clients.stop_producing()
-        records = clients.final_read(_FINAL_READ_WITHIN_S)
+        records = clients.final_read(clients.settings.workload.message_timeout_s + _FINAL_READ_WITHIN_S)
         counts = clients.stop()
         self._recorder.record(
             EventKind.WORKLOAD_ENDED, workload=clients.settings.workload.name, final_read=records, **dict(counts)

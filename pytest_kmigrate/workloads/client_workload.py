@@ -130,7 +130,7 @@ class RunningClients:
         result = until(
             lambda: self._final_reads[done:],
             awaited="the end of the final read",
-            within_s=within_s + self.settings.workload.message_timeout_s + 5,
+            within_s=within_s + 5,
             abort=self._must_be_alive,
         )[0]
         if result["event"] != "final-read-done":

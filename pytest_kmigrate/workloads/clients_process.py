@@ -58,7 +58,7 @@ class Clients:
         self._senders = Senders(settings, self._rows, self._counts, self._clock)
         self._members: list[GroupMember] = []
         self._next_progress = time.monotonic()
-        self._final_read_s: float | None = None
+        self._final_read_until: float | None = None
 
     def run(self) -> None:
         """Work until told to stop; returns when everything is written."""
@@ -84,7 +84,7 @@ class Clients:
                 case "stop-producing":
                     self._senders.stop_producing()
                 case "final-read":
-                    self._final_read_s = _seconds(order, "within_s", DEFAULT_FINAL_READ_S)
+                    self._final_read_until = time.monotonic() + _seconds(order, "within_s", DEFAULT_FINAL_READ_S)
                 case "stop" | "gone":
                     return order
                 case _:
@@ -98,16 +98,25 @@ class Clients:
         for member in self._members:
             member.tick(wait_s)
         self._rows.close_part_if_due()
-        if self._final_read_s is not None and not len(self._senders):
-            # Only now: a send acknowledged after the ends were asked for would look lost.
-            self._begin_final_read(self._final_read_s)
-            self._final_read_s = None
+        if self._final_read_until is not None:
+            self._begin_final_read_if_due(self._final_read_until)
         while not self.news.empty():
             self._tell(self.news.get())
         if time.monotonic() >= self._next_progress:
             self._next_progress = time.monotonic() + PROGRESS_EVERY_S
             self._senders.replace_broken(self._numbers)
             self._tell({"event": "progress", **self._counts.plain(), "outstanding": len(self._senders)})
+
+    def _begin_final_read_if_due(self, until: float) -> None:
+        """Only when nothing is outstanding: a send acknowledged after the ends were asked for would look lost."""
+        left_s = until - time.monotonic()
+        if len(self._senders) and left_s > 0:
+            return
+        self._final_read_until = None
+        if left_s > 0:
+            self._begin_final_read(left_s)
+        else:
+            self._tell({"event": "final-read-failed", "why": f"{len(self._senders)} sends without an answer"})
 
     def _begin_final_read(self, within_s: float) -> None:
         number = self._numbers()

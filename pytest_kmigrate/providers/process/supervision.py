@@ -116,5 +116,6 @@ def _tell(on_exit: ON_EXIT | None, code: int) -> None:
         return
     try:
         on_exit(code)
-    except Exception:  # one listener's mistake must not make us deaf for the end of every other process
+    # One listener's mistake must not make us deaf for the end of every other process.
+    except Exception:
         logging.getLogger(__name__).exception("what was to be told of a process's end failed")

@@ -33,7 +33,7 @@ class Played:
 
 
 def _settings(folder: Path) -> ClientsSettings:
-    workload = ClientWorkload(per_s=200, producers=1, consumers=1)
+    workload = ClientWorkload(per_s=200, producers=1, consumers=1, request_timeout_s=1, message_timeout_s=1)
     return ClientsSettings(workload, NOBODY, str(folder / "operations"), time.monotonic_ns(), {"log_level": "0"})
 
 
@@ -93,6 +93,7 @@ def test_a_stop_is_answered_with_counts_that_match_the_rows(clients: RunningClie
 def test_a_final_read_that_cannot_reach_the_end_fails_and_leaves_no_row(clients: RunningClients) -> None:
     """No cluster, no final read: an error in time, and nothing that looks like records that are missing."""
     clients.await_ready()
+    clients.stop_producing()
     with pytest.raises(ClusterError, match="expected to read every partition to its end"):
         clients.final_read(within_s=0.5)
     assert len(read_operations(Path(clients.settings.operations_folder)).of(OperationKind.FINAL_READ)) == 0

@@ -1,0 +1,18 @@
+"""Sessions of brokers in ZooKeeper mode: when a former life is over, so that a new one may begin."""
+
+from pytest_kmigrate.model.protocols import Node, Scene
+from pytest_kmigrate.model.topology import BrokerMode
+from pytest_kmigrate.waiting import until
+
+_OVER_WITHIN_S = 40
+
+
+def await_session_over(scene: Scene, node: Node) -> None:
+    """Return when ZooKeeper no longer holds the registration of a stopped node; at once for nodes that have none.
+
+    A broker in ZooKeeper mode refuses to start while its former registration stands; operators wait too.
+    """
+    if node.mode is not BrokerMode.ZOOKEEPER:
+        return
+    path = f"/brokers/ids/{node.spec.node_id}"
+    until(lambda: scene.znodes.get(path) is None, awaited=f"{path} gone with its session", within_s=_OVER_WITHIN_S)
