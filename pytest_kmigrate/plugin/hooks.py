@@ -7,7 +7,6 @@ import pytest
 
 from pytest_kmigrate.catalogue import requirement
 from pytest_kmigrate.model.errors import KmigrateError
-from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.plugin.options import add_options, options_of
 from pytest_kmigrate.plugin.outcomes import InconclusiveError, NotApplicableError, ViolationError, judged_of
 from pytest_kmigrate.plugin.summary import summarize
@@ -65,10 +64,9 @@ def pytest_runtest_makereport(
         report.outcome = "skipped"
         report.longrepr = (str(item.path), 0, str(error))
     judged = judged_of(item)
-    if judged is not None and report.when == "call":
+    if judged is not None and report.when != "setup":  # a test that failed before verify is judged at its teardown
         report.user_properties.append(("kmigrate_outcome", judged.outcome.name))
         report.user_properties.append(("kmigrate_run", str(judged.folder)))
-        report.sections.extend(judged.sections if judged.outcome >= Outcome.INCONCLUSIVE else [])
     return report
 
 

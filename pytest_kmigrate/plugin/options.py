@@ -51,7 +51,7 @@ def options_of(config: pytest.Config) -> Options:
     seed = _chosen(config, "seed") or ""
     provider = _chosen(config, "provider") or ""
     profile = _chosen(config, "profile") or ""
-    if not seed.isdigit():
+    if not (seed.isascii() and seed.isdigit()):
         raise pytest.UsageError(f"--kmigrate-seed: expected a whole number, got {seed!r}")
     for option, value, known in (("provider", provider, PROVIDERS), ("profile", profile, PROFILES)):
         if value not in known:

@@ -1,7 +1,7 @@
 """From verdicts to a pytest outcome: what is raised, and the text it is told with."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -30,7 +30,6 @@ class Judged:
     folder: Path
     outcome: Outcome
     verdicts: Sequence[Verdict]
-    sections: Sequence[tuple[str, str]] = field(default_factory=tuple)
 
 
 _JUDGED = pytest.StashKey[Judged]()
@@ -49,8 +48,10 @@ def judged_of(item: pytest.Item) -> Judged | None:
 def raise_for(verdicts: Sequence[Verdict], bugs: Mapping[str, Sequence[str]], folder: Path, again: str) -> None:
     """Raise ViolationError or InconclusiveError unless everything conforms."""
     outcome = merged(verdict.outcome for verdict in verdicts)
-    if outcome <= Outcome.CONFORMS:
+    if outcome is Outcome.CONFORMS:
         return
+    if outcome is Outcome.NOT_APPLICABLE:
+        raise NotApplicableError("; ".join(verdict.summary for verdict in verdicts))
     worst = [verdict for verdict in verdicts if verdict.outcome is outcome]
     told = list(dict.fromkeys(_told(verdict, bugs.get(verdict.check, ())) for verdict in worst))
     text = "\n".join([*told, f"evidence: {folder}", f"again: {again}"])

@@ -31,15 +31,15 @@ def _kept(reporter: pytest.TerminalReporter) -> None:
 
 
 def _verdicts(reporter: pytest.TerminalReporter) -> None:
-    rows = []
+    rows: dict[str, tuple[str, str]] = {}
     for reports in reporter.stats.values():
         for report in reports:
             told = dict(getattr(report, "user_properties", ()))
             if "kmigrate_outcome" in told:
-                rows.append((told["kmigrate_outcome"], report.nodeid, told["kmigrate_run"]))
+                rows[report.nodeid] = (told["kmigrate_run"], told["kmigrate_outcome"])
     if not rows:
         return
     reporter.section("kmigrate verdicts")
-    for outcome, nodeid, folder in sorted(rows, key=lambda row: row[2]):
-        reporter.write(f"{outcome:13}", **{_COLOURS.get(outcome, "white"): True})
-        reporter.write_line(f" {nodeid.rpartition('::')[2]}  {folder}")
+    for nodeid, (folder, outcome) in sorted(rows.items(), key=lambda row: row[1]):
+        line = f"{outcome:13} {nodeid.rpartition('::')[2]}  {folder}"
+        reporter.write_line(line, **{_COLOURS.get(outcome, "white"): True})

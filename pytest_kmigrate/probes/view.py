@@ -11,7 +11,7 @@ from pytest_kmigrate.probes.cluster_metadata import partition_leaders
 ReadMetrics = Callable[[Node, Iterable[str]], Mapping[str, float | None]]
 """Reads metrics of one live node, by the catalogue's names; a node that does not answer gives None for each."""
 
-_CONTROLLER_METRICS = ("ActiveControllerCount", "ZkMigrationState", "MigratingZkBrokerCount", "raft.current-epoch")
+_CONTROLLER_METRICS = ("ActiveControllerCount", "ZkMigrationState", "MigratingZkBrokerCount", "RaftCurrentEpoch")
 _IN_CHARGE = (Phase.COPYING, Phase.HYBRID, Phase.ALL_KRAFT, Phase.FINALIZED)
 
 
@@ -87,7 +87,7 @@ class ClusterView:
         for node in self._cluster.nodes(Role.CONTROLLER):
             metrics = self._read(node, _CONTROLLER_METRICS) if node.alive else {}
             if metrics.get("ActiveControllerCount") == 1:
-                claims.append((metrics.get("raft.current-epoch") or 0, node.name, metrics))
+                claims.append((metrics.get("RaftCurrentEpoch") or 0, node.name, metrics))
         if not claims:
             return None, {}
         _, name, metrics = max(claims, key=lambda claim: claim[0])
@@ -97,7 +97,8 @@ class ClusterView:
         if not self._cluster.topology.has_zookeeper:
             return Phase.FINALIZED
         if not any(node.alive for node in self._cluster.nodes(Role.CONTROLLER)):
-            self._last_phase = Phase.ZOOKEEPER
+            # All away for a moment, or for good: until somebody else claims the cluster it stands where it stood.
+            self._last_phase = self._last_phase if self._claimed_by_kraft() else Phase.ZOOKEEPER
         else:
             state = self._state(leader, metrics) if leader else None
             # Between two leaders nobody says where the migration stands: it stands where it stood.

@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_kmigrate.model.errors import RunFolderError
 from pytest_kmigrate.model.event import Event, EventKind
@@ -13,12 +13,14 @@ from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.recording.operation_parts import read_operations
 from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
 
+T = TypeVar("T")
+
 
 def read_header(folder: RunFolder) -> RunHeader:
     """What ``run.json`` says; RunFolderError when the folder is not a run of ours."""
     if not folder.header.is_file():
         raise RunFolderError(f"{folder.path}: expected a run folder with run.json in it; there is none")
-    content = _json(folder.header, folder.header.read_text(encoding="utf-8"), 1)
+    content = _json(folder.header, folder.header.read_bytes())
     schema = content.pop("schema", None)
     if schema != SCHEMA:
         raise RunFolderError(
@@ -35,11 +37,11 @@ def read_history(folder: RunFolder) -> History:
     images = sorted(folder.image("x").parent.glob("*.json"))
     return History(
         header=read_header(folder),
-        events=tuple(_events(folder.history)),
+        events=tuple(_made_lines(_event, folder.history)),
         operations=read_operations(folder.operations),
-        samples=tuple(Sample(**line) for line in _lines(folder.metrics)),
-        znodes=tuple(ZnodeChange(**{**line, "children": tuple(line["children"])}) for line in _lines(folder.znodes)),
-        images={file.stem: MetadataImage(**_json(file, file.read_text(encoding="utf-8"), 1)) for file in images},
+        samples=tuple(_made_lines(Sample, folder.metrics)),
+        znodes=tuple(_made_lines(_znode_change, folder.znodes)),
+        images={file.stem: _made(MetadataImage, file, file.read_bytes()) for file in images},
     )
 
 
@@ -47,7 +49,7 @@ def verify_manifest(folder: RunFolder) -> None:
     """Compare every file with ``manifest.json``; RunFolderError names the first files that differ or are missing."""
     if not folder.manifest.is_file():
         raise RunFolderError(f"{folder.path}: no manifest.json: the run was interrupted, or the folder is incomplete")
-    wanted: Mapping[str, str] = _json(folder.manifest, folder.manifest.read_text(encoding="utf-8"), 1)["sha256"]
+    wanted: Mapping[str, str] = _json(folder.manifest, folder.manifest.read_bytes())["sha256"]
     wrong = [name for name, digest in wanted.items() if _digest(folder.path / name) != digest]
     if wrong:
         raise RunFolderError(f"{folder.path}: {len(wrong)} files differ from manifest.json: {', '.join(wrong[:5])}")
@@ -57,25 +59,34 @@ def _digest(file: Path) -> str | None:
     return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
 
 
-def _events(file: Path) -> Iterator[Event]:
-    for line in _lines(file):
-        try:
-            yield Event(line["seq"], line["at_ns"], EventKind(line["kind"]), line["node"], line["data"])
-        except (KeyError, ValueError) as error:
-            raise RunFolderError(f"{file}: event {line.get('seq', '?')}: {error}") from error
+def _event(seq: int, at_ns: int, kind: str, node: str | None, data: Mapping[str, object], **_: object) -> Event:
+    return Event(seq, at_ns, EventKind(kind), node, data)
 
 
-def _lines(file: Path) -> Iterator[dict[str, Any]]:
-    """The JSON lines of a file; a last line without its newline was cut by the end of the run and is left out."""
+def _znode_change(children: list[str], **keys: Any) -> ZnodeChange:
+    return ZnodeChange(children=tuple(children), **keys)
+
+
+def _made_lines(make: Callable[..., T], file: Path) -> Iterator[T]:
+    """What the JSON lines of a file stand for; a last line without its newline was cut by the end of the run."""
     if not file.exists():
         return
-    with file.open(encoding="utf-8") as lines:
+    with file.open("rb") as lines:
         for number, line in enumerate(lines, 1):
-            if line.endswith("\n"):
-                yield _json(file, line, number)
+            if line.endswith(b"\n"):
+                yield _made(make, file, line, number)
 
 
-def _json(file: Path, text: str, line: int) -> dict[str, Any]:
+def _made(make: Callable[..., T], file: Path, text: bytes, line: int = 1) -> T:
+    try:
+        return make(**_json(file, text, line))
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunFolderError(
+            f"{file}: line {line}: expected the keys of {make.__name__.strip('_')}; {error}"
+        ) from error
+
+
+def _json(file: Path, text: bytes, line: int = 1) -> dict[str, Any]:
     try:
         content = json.loads(text)
     except ValueError as error:

@@ -270,3 +270,16 @@ def then(first: Callable[[], None], second: Callable[[], None]) -> Callable[...,
         second()
 
     return both
+
+
+def test_nobody_is_stopped_before_the_new_controller_has_told_everybody(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broker stopped earlier would wait for controllers that are gone; so the way back waits for the requests."""
+    stage.view.controller = "broker-0"
+    queued = iter([3.0, 1.0, 0.0])
+    monkeypatch.setattr(stage.view, "metric", lambda _, name: next(queued) if name == "ControllerQueueSize" else 0.0)
+
+    moves.AwaitZookeeperController().make(stage.scene)
+
+    assert list(queued) == []

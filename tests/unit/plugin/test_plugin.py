@@ -99,7 +99,6 @@ def test_everything_conforms_is_a_pass(judged: Judged) -> None:
     result.stdout.fnmatch_lines(["*kmigrate verdicts*", "CONFORMS*"])
 
 
-@pytest.mark.xfail(strict=True, reason="write_line() ends pytest's line of dots first, in the middle of our first row")
 def test_the_table_has_one_line_per_test(judged: Judged) -> None:
     """Verdict, test and run folder stand beside each other."""
     judged(conforms("a", "all")).stdout.fnmatch_lines(["CONFORMS * test_it  runs/run-1"])
@@ -169,14 +168,12 @@ def test_a_fault_the_provider_cannot_do_is_a_skip_with_its_reason(pytester: pyte
     result.stdout.fnmatch_lines(["SKIPPED * kill(random-broker) needs a provider that can kill"])
 
 
-@pytest.mark.xfail(strict=True, reason="raise_for() lets NOT_APPLICABLE pass")
 def test_a_run_that_shows_none_of_it_is_a_skip_with_its_reason(judged: Judged) -> None:
     """When every verdict is NOT_APPLICABLE the test is skipped and says why."""
     result = judged(not_applicable("steps_completed", "no migration step was asked for"))
     result.assert_outcomes(skipped=1)
 
 
-@pytest.mark.xfail(strict=True, reason="a run judged while its fixture is torn down is told after the report was made")
 def test_a_test_that_failed_before_verify_is_in_the_table_too(pytester: pytest.Pytester, plant: Plant) -> None:
     """Its folder is where the evidence is, so the summary must name it."""
     plant()
@@ -185,7 +182,6 @@ def test_a_test_that_failed_before_verify_is_in_the_table_too(pytester: pytest.P
     result.stdout.fnmatch_lines(["*ZeroDivisionError*", "INCONCLUSIVE * test_it  runs/run-1"])
 
 
-@pytest.mark.xfail(strict=True, reason="isdigit() is true of more than int() takes")
 def test_a_seed_that_only_looks_like_a_number_is_a_wrong_option(pytester: pytest.Pytester) -> None:
     """A superscript two is a digit, and no whole number."""
     result = pytester.runpytest_inprocess("--kmigrate-seed", "\N{SUPERSCRIPT TWO}")

@@ -153,7 +153,6 @@ def test_a_dead_node_exposes_no_metric(cluster: Cluster) -> None:
     assert cluster.view.acked_operations() == 42
 
 
-@pytest.mark.xfail(strict=True, reason="no live controller is taken for a cluster that never had one")
 def test_a_migration_does_not_undo_itself_while_its_only_controller_is_away(tmp_path: Path) -> None:
     """With one controller killed or rolled, HYBRID does not become ZOOKEEPER, then PREPARING, then HYBRID again."""
     with staged(tmp_path, topology(controllers=1)) as stage:
@@ -165,9 +164,6 @@ def test_a_migration_does_not_undo_itself_while_its_only_controller_is_away(tmp_
         assert cluster.view.phase() is Phase.HYBRID
 
 
-@pytest.mark.xfail(
-    strict=True, reason="raft.current-epoch is RaftCurrentEpoch in the catalogue: every epoch reads as 0"
-)
 def test_every_metric_the_view_asks_for_can_be_read(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that the probes' catalogue lacks reads as "not exposed" for ever, without a word."""
     asked: set[str] = set()

@@ -117,7 +117,7 @@ def test_an_event_of_no_known_kind_is_named(folder: RunFolder) -> None:
     """An event that a later release wrote is not silently dropped."""
     with folder.history.open("a") as history:
         history.write(json.dumps({"seq": 4, "at_ns": 9, "kind": "teleported", "node": None, "data": {}}) + "\n")
-    with pytest.raises(RunFolderError, match="event 4: 'teleported'"):
+    with pytest.raises(RunFolderError, match="line 5: .*teleported"):
         read_history(folder)
 
 
@@ -174,7 +174,6 @@ def test_verdicts_are_plain_lines(folder: RunFolder) -> None:
     assert verdict["known_bugs"] == ["KAFKA-1"]
 
 
-@pytest.mark.xfail(strict=True, reason="bytes that are no UTF-8, and lines with other keys, end in a stack trace")
 @pytest.mark.parametrize(
     "line", [b'{"at_ns": 1, "node": "\xff\xfe"}\n', b'{"at_ns": 1}\n', b'{"at_ns": 1, "colour": "red"}\n']
 )
