@@ -119,7 +119,8 @@ class Isolate:
 
     def __str__(self) -> str:
         some = "" if self.from_roles == tuple(Role) else f" from {'+'.join(role.value for role in self.from_roles)}"
-        return f"isolate({self.target}{some})"
+        clients = " and clients" if self.from_clients else ""
+        return f"isolate({self.target}{some}{clients})"
 
     @contextmanager
     def applied_to(self, scene: Scene) -> Iterator[Applied]:

@@ -28,6 +28,10 @@ class MigrationDriver:
         """Take every step up to the one that reaches ``phase``, and wait until it is reached."""
         if phase is Phase.COPYING:
             raise WrongUseError("COPYING passes by itself: advance to HYBRID with a fault triggered on COPYING")
+        if self._next and phase < STEPS[self._next - 1].reaches:
+            raise WrongUseError(
+                f"expected a phase from {STEPS[self._next - 1].reaches.name} on, got {phase.name}; revert()"
+            )
         while self._next < len(STEPS) and STEPS[self._next].reaches <= phase:
             self._walk(STEPS[self._next])
             self._next += 1

@@ -99,6 +99,11 @@ class Node(Protocol):
     @property
     def alive(self) -> bool: ...
     @property
+    def kafka(self) -> str:
+        """The version it runs."""
+        ...
+
+    @property
     def pid(self) -> int | None: ...
     @property
     def address(self) -> str:

@@ -48,6 +48,7 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
         keep=options.keep,
         byteman=options.byteman,
         command=tuple(sys.argv),
+        topology=options.topology,
     )
     software = software_for(topology, terminal.line)
     requirements = [str(each) for mark in item.iter_markers("requirement") for each in mark.args]

@@ -114,7 +114,7 @@ class ClusterView:
 
     def _state(self, leader: str, metrics: Mapping[str, float | None]) -> ZkMigrationState | None:
         number = metrics.get("ZkMigrationState")
-        return None if number is None else zk_migration_state(int(number), self._cluster.node(leader).spec.kafka)
+        return None if number is None else zk_migration_state(int(number), self._cluster.node(leader).kafka)
 
     def _zk_brokers(self, metrics: Mapping[str, float | None]) -> int:
         count = metrics.get("MigratingZkBrokerCount")

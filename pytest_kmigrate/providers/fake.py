@@ -28,6 +28,7 @@ class FakeNode:
         self.spec = spec
         self.name = spec.name
         self.mode = spec.mode
+        self.kafka = spec.kafka
         self.pid: int | None = None
         self.alive = False
         self.is_paused = False

@@ -50,6 +50,8 @@ class RunSettings:
     keep: bool = False
     byteman: Path | None = None
     command: tuple[str, ...] = ()
+    topology: str | None = None
+    """The topology file or name that the command line asked for, if it did."""
 
 
 class Run:
@@ -197,10 +199,15 @@ def _new_folder(
 
 
 def _reproduce(settings: RunSettings, topology: Topology, test_id: str) -> str:
-    return (
-        f"pytest '{test_id}' --kmigrate-kafka {topology.kafka} --kmigrate-seed {settings.seed}"
-        f" --kmigrate-profile {settings.profile}"
-    )
+    options = {
+        "kafka": topology.kafka,
+        "seed": settings.seed,
+        "profile": settings.profile,
+        "topology": settings.topology,
+        "byteman": settings.byteman,
+    }
+    chosen = [f"--kmigrate-{name} {value}" for name, value in options.items() if value is not None]
+    return " ".join([f"pytest '{test_id}'", *chosen])
 
 
 def _zookeeper_client(cluster: ProcessCluster) -> ZookeeperClient | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_kmigrate.distributions.kafka import Distribution
-from pytest_kmigrate.model.errors import AwaitTimeoutError, NodeDiedError, WrongUseError
+from pytest_kmigrate.model.errors import AwaitTimeoutError, KmigrateError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec
 from pytest_kmigrate.providers.process import attaching
@@ -92,6 +92,11 @@ class ProcessNode:
         return self._home / "server.properties"
 
     @property
+    def kafka(self) -> str:
+        """The version it runs, also when the topology names a folder."""
+        return self._distribution.version
+
+    @property
     def distribution(self) -> Distribution:
         """The release it runs."""
         return self._distribution
@@ -119,7 +124,11 @@ class ProcessNode:
         around = self._around
         command = around.jvm.node_command(self.spec, self._distribution, self._hosts, self.write_properties())
         self._started_ns = around.recorder.now_ns()
-        self.pid = around.supervision.spawn(command, cwd=self._home, log=self.log, on_exit=self._on_exit)
+        try:
+            self.pid = around.supervision.spawn(command, cwd=self._home, log=self.log, on_exit=self._on_exit)
+        except KmigrateError:
+            self._ended.set()
+            raise
         around.recorder.record(
             EventKind.NODE_STARTED,
             self.name,

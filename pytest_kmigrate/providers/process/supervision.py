@@ -68,7 +68,8 @@ class Supervision:
         """Send a signal to a process that this supervisor owns; nothing when it has ended."""
         with self._state:
             if pid in self._on_exit:
-                os.kill(pid, number)
+                with contextlib.suppress(ProcessLookupError):  # reaped, and not announced yet
+                    os.kill(pid, number)
 
     def end(self) -> None:
         """Kill every process, remove the scratch folder; returns when all are reaped. Safe to call twice."""

@@ -186,6 +186,13 @@ def test_a_step_out_of_order_is_refused(stage: Stage, driver: MigrationDriver) -
     assert stage.recorder.events == []
 
 
+def test_an_earlier_phase_is_no_way_forward(driver: MigrationDriver) -> None:
+    """Going back is another verb: the mistake is told at once, not after a timeout."""
+    driver.advance_to(Phase.HYBRID)
+    with pytest.raises(WrongUseError, match="expected a phase from HYBRID on, got PREPARING"):
+        driver.advance_to(Phase.PREPARING)
+
+
 def test_copying_cannot_be_advanced_to(driver: MigrationDriver) -> None:
     """COPYING passes by itself: asking for it is a mistake, told with what to do instead."""
     with pytest.raises(WrongUseError, match="advance to HYBRID"):

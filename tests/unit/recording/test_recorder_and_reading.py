@@ -117,7 +117,7 @@ def test_an_event_of_no_known_kind_is_named(folder: RunFolder) -> None:
     """An event that a later release wrote is not silently dropped."""
     with folder.history.open("a") as history:
         history.write(json.dumps({"seq": 4, "at_ns": 9, "kind": "teleported", "node": None, "data": {}}) + "\n")
-    with pytest.raises(RunFolderError, match="line 5: .*teleported"):
+    with pytest.raises(RunFolderError, match=r"line 5: .*teleported"):
         read_history(folder)
 
 
