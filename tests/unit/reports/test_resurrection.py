@@ -1,0 +1,54 @@
+"""Which runs prove that real bugs are found on a broken release and gone on a fixed one."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.model.errors import RunFolderError
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.reports.resurrection import ENOUGH, Seen, is_proof, main, seen_in
+
+BROKEN = {f"t.py::test_{number}": Seen(Outcome.VIOLATES, (f"KAFKA-{number}",)) for number in range(ENOUGH)}
+FIXED = {test: Seen(Outcome.CONFORMS, ()) for test in BROKEN}
+
+
+def test_enough_bugs_on_one_and_none_on_the_other_is_proof() -> None:
+    """The very same tests, red by name and then green."""
+    assert is_proof(BROKEN, FIXED)
+
+
+def test_too_few_bugs_are_no_proof() -> None:
+    """One bug seen by every test counts once."""
+    assert not is_proof(dict.fromkeys(BROKEN, Seen(Outcome.VIOLATES, ("KAFKA-1",))), FIXED)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.VIOLATES, Outcome.INCONCLUSIVE])
+def test_a_fixed_release_that_does_not_conform_is_no_proof(outcome: Outcome) -> None:
+    """Then the test may be red for a reason of its own."""
+    assert not is_proof(BROKEN, {**FIXED, "t.py::test_0": Seen(outcome, ())})
+
+
+def test_a_test_that_was_not_run_on_the_fixed_release_is_no_proof() -> None:
+    """Red alone proves nothing."""
+    assert not is_proof(BROKEN, {test: seen for test, seen in FIXED.items() if test != "t.py::test_0"})
+
+
+def test_runs_are_read_with_their_bugs(tmp_path: Path) -> None:
+    """The worst outcome of a run, and every bug its verdicts name, once."""
+    run = tmp_path / "run-1"
+    run.mkdir()
+    (run / "run.json").write_text(json.dumps({"test_id": "t.py::test_it"}))
+    verdicts = [
+        {"outcome": "CONFORMS", "known_bugs": []},
+        {"outcome": "VIOLATES", "known_bugs": ["KAFKA-1", "KAFKA-1"]},
+    ]
+    (run / "verdicts.jsonl").write_text("".join(json.dumps(verdict) + "\n" for verdict in verdicts))
+
+    assert seen_in(tmp_path) == {"t.py::test_it": Seen(Outcome.VIOLATES, ("KAFKA-1",))}
+
+
+def test_no_runs_are_told(tmp_path: Path) -> None:
+    """A folder without runs is a mistake, not an empty table."""
+    with pytest.raises(RunFolderError, match="expected folders of runs"):
+        main(str(tmp_path), "3.6.0", "3.9.1")
