@@ -21,6 +21,7 @@ __all__ = ["Tree", "ZnodeWatcher", "image_from_znodes", "redacted_tree", "snapsh
 
 Tree = Mapping[str, bytes | None]
 
+_ANSWER_WITHIN_S = 15
 _IN_FLIGHT = 500  # requests sent ahead of their answers: enough to hide the latency, few enough not to flood
 _CREDENTIAL = re.compile(r"salt=(?P<salt>[^,]+),stored_key=(?P<stored>[^,]+),server_key=(?P<server>[^,]+),")
 _DIGEST = re.compile(r"digest=(?P<digest>[^,]+),")
@@ -42,8 +43,8 @@ def snapshot(client: KazooClient, roots: Sequence[str] = ("/",)) -> dict[str, by
             asked = [(path, client.get_async(path), client.get_children_async(path)) for path in paths]
             for path, data, children in asked:
                 try:
-                    tree[path] = data.get()[0]
-                    below += [f"{path.rstrip('/')}/{child}" for child in children.get()]
+                    tree[path] = data.get(timeout=_ANSWER_WITHIN_S)[0]
+                    below += [f"{path.rstrip('/')}/{child}" for child in children.get(timeout=_ANSWER_WITHIN_S)]
                 except NoNodeError:
                     tree.pop(path, None)
         level = [path for path in below if path != "/zookeeper"]

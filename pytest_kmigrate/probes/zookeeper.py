@@ -1,15 +1,19 @@
 """The cluster's ZooKeeper reached past the links: read, write, delete, and expire somebody's session."""
 
+import contextlib
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
+from kazoo.interfaces import IAsyncResult
 from kazoo.retry import KazooRetry
 
 from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.probes.znodes import snapshot
 
 _ANSWER_WITHIN_S = 15
 _QUIET = logging.getLogger("pytest_kmigrate.kazoo")
@@ -31,40 +35,51 @@ class ZookeeperClient:
         """A znode's data; None when it does not exist; ClusterError while ZooKeeper does not answer."""
         with _patience(path):
             try:
-                data: bytes = self.kazoo.retry(self.kazoo.get, path)[0]
+                data: bytes = self._asked(lambda: self.kazoo.get_async(path))[0]
+                return data
             except NoNodeError:
                 return None
-            return data
 
     def set(self, path: str, data: bytes) -> None:
         """Overwrite a znode, or create it."""
         with _patience(path):
-            self.kazoo.retry(self.kazoo.ensure_path, path)
-            self.kazoo.retry(self.kazoo.set, path, data)
+            self._asked(lambda: self.kazoo.ensure_path_async(path))
+            self._asked(lambda: self.kazoo.set_async(path, data))
 
     def delete(self, path: str) -> None:
         """Delete a znode and all below it; nothing when it does not exist."""
-        with _patience(path):
-            self.kazoo.retry(self.kazoo.delete, path, recursive=True)
+        for child in self.children(path):
+            self.delete(f"{path}/{child}")
+        with _patience(path), contextlib.suppress(NoNodeError):
+            self._asked(lambda: self.kazoo.delete_async(path))
 
     def children(self, path: str) -> Sequence[str]:
         """Names below a path, sorted; none when it does not exist."""
         with _patience(path):
             try:
-                return sorted(self.kazoo.retry(self.kazoo.get_children, path))
+                return sorted(self._asked(lambda: self.kazoo.get_children_async(path)))
             except NoNodeError:
                 return []
+
+    def snapshot(self) -> dict[str, bytes | None]:
+        """Every znode with its data; ClusterError while ZooKeeper does not answer."""
+        with _patience("/"):
+            return snapshot(self.kazoo)
 
     def expire_session(self, path: str) -> None:
         """Take over the session that owns the ephemeral znode at ``path``, and close it."""
         with _patience(path):
-            stat = self.kazoo.retry(self.kazoo.exists, path)
+            stat = self._asked(lambda: self.kazoo.exists_async(path))
             if stat is None or not stat.ephemeralOwner:
                 raise ClusterError(f"{path} is expected to be an ephemeral znode; it is {stat}")
             twin = _client(self._hosts, client_id=(stat.ephemeralOwner, session_password(stat.ephemeralOwner)))
             twin.start(timeout=_ANSWER_WITHIN_S)
             twin.stop()
             twin.close()
+
+    def _asked(self, ask: Callable[[], IAsyncResult]) -> Any:
+        """The answer to a request; without a limit of its own a request made while nobody is there waits for ever."""
+        return self.kazoo.retry(lambda: ask().get(timeout=_ANSWER_WITHIN_S))
 
     def close(self) -> None:
         """Leave; safe to call twice."""

@@ -10,7 +10,7 @@ from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.probes.cluster_metadata import image_from_admin
 from pytest_kmigrate.probes.metadata_log import decoded, image_from_records
 from pytest_kmigrate.probes.view import ClusterView
-from pytest_kmigrate.probes.znodes import image_from_znodes, snapshot
+from pytest_kmigrate.probes.znodes import image_from_znodes
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.waiting import NotYet, until
@@ -45,7 +45,7 @@ class ImageSource:
         """The whole ZooKeeper tree."""
         if self._zookeeper is None:
             raise ClusterError("expected a cluster with ZooKeeper; this topology has none")
-        return image_from_znodes(snapshot(self._zookeeper.kazoo))
+        return image_from_znodes(self._zookeeper.snapshot())
 
     def of_brokers(self) -> MetadataImage:
         """What the brokers answer; in ZooKeeper mode they read much of it from ZooKeeper itself."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import AwaitTimeoutError, KmigrateError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
-from pytest_kmigrate.model.topology import BrokerMode, NodeSpec
+from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role
 from pytest_kmigrate.providers.process import attaching
 from pytest_kmigrate.providers.process.addresses import JOLOKIA_PORT, Addresses
 from pytest_kmigrate.providers.process.certificates import write_private
@@ -111,6 +111,8 @@ class ProcessNode:
         _write_properties(self.properties_file, properties)
         evidence = self._log_folder / f"server-{self.incarnation}.properties"
         _write_properties(evidence, redacted_properties(properties))
+        if self.spec.role is Role.ZOOKEEPER:
+            (self.disk / "myid").write_text(str(self.spec.node_id))  # how a server of an ensemble knows which it is
         return self.properties_file
 
     def start(self, *, wait: bool = True) -> None:

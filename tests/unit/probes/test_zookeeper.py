@@ -1,0 +1,26 @@
+"""ZooKeeper asked from outside: what happens when nobody answers, and the password of a session."""
+
+import pytest
+
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.probes import zookeeper
+from pytest_kmigrate.probes.zookeeper import ZookeeperClient, session_password
+
+
+def test_nobody_there_is_an_error_not_a_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request made before any server was reached is given up in time, and the client can still be closed."""
+    monkeypatch.setattr(zookeeper, "_ANSWER_WITHIN_S", 0.2)
+    client = ZookeeperClient("127.0.73.1:1")
+    try:
+        with pytest.raises(ClusterError, match="ZooKeeper does not answer for /controller"):
+            client.get("/controller")
+        with pytest.raises(ClusterError, match="ZooKeeper does not answer for /"):
+            client.snapshot()
+    finally:
+        client.close()
+
+
+def test_a_session_password_is_what_java_draws() -> None:
+    """Sixteen bytes, the same for the same session, another for another."""
+    assert len(session_password(0x1000051630F000C)) == 16
+    assert session_password(7) == session_password(7) != session_password(8)
