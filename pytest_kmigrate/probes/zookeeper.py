@@ -36,9 +36,9 @@ class ZookeeperClient:
         with _patience(path):
             try:
                 data: bytes = self._asked(lambda: self.kazoo.get_async(path))[0]
-                return data
             except NoNodeError:
                 return None
+            return data
 
     def set(self, path: str, data: bytes) -> None:
         """Overwrite a znode, or create it."""
