@@ -1,0 +1,18 @@
+"""What the steps are made of for a cluster of a certain shape."""
+
+from pytest_kmigrate.migration.moves import FormatControllers
+from pytest_kmigrate.migration.procedure import PROVISION_CONTROLLERS
+from pytest_kmigrate.model.topology import Role
+from tests.unit.fakes import Stage
+
+
+def test_the_quorum_is_formatted_for_the_protocol_that_brokers_speak(stage: Stage) -> None:
+    """Brokers left on an older protocol are refused by a quorum of a newer metadata version."""
+    for node in stage.cluster.nodes(Role.BROKER):
+        node.reconfigure({"inter.broker.protocol.version": "3.8"})
+    assert PROVISION_CONTROLLERS.moves(stage.cluster)[0] == FormatControllers("3.8")
+
+
+def test_without_a_chosen_protocol_the_release_decides(stage: Stage) -> None:
+    """Kafka's storage tool then takes the newest version of its own release."""
+    assert PROVISION_CONTROLLERS.moves(stage.cluster)[0] == FormatControllers(None)
