@@ -130,12 +130,12 @@ class FakeZookeeper:
 
     def get_async(self, path: str) -> Answer:
         """Data and a stat."""
-        return Answer(lambda timeout=None: self._existing(path, (self.nodes.get(path), None)))
+        return Answer(lambda **_: self._existing(path, (self.nodes.get(path), None)))
 
     def get_children_async(self, path: str) -> Answer:
         """Names below."""
         below = (other for other in self.nodes if other != "/" and other.rpartition("/")[0] == path.rstrip("/"))
-        return Answer(lambda timeout=None: self._existing(path, [child.rpartition("/")[2] for child in below]))
+        return Answer(lambda **_: self._existing(path, [child.rpartition("/")[2] for child in below]))
 
     def _existing(self, path: str, value: Any) -> Any:
         if path in self.going or path not in self.nodes:
