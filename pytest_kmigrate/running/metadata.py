@@ -14,6 +14,7 @@ from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.images import LOG, ZOOKEEPER, ImageSource, Taken, settled
+from pytest_kmigrate.waiting import NotYet, until
 from pytest_kmigrate.workloads.filling import FAMILIES, FillingPlan, fill
 from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload, RunningMetadata, run_metadata
 
@@ -60,6 +61,19 @@ class Metadata:
         workload = MetadataWorkload(per_s=per_s, seed=self._seed)
         self._running = run_metadata(workload, self._connection(), self._recorder)
         self._running.start()
+
+    def await_acknowledged(self, more: int = 2, within_s: float = 60) -> None:
+        """Return when so many more changes than now were acknowledged: what follows meets changes already made."""
+        before = self._acknowledged()
+        until(
+            lambda: self._acknowledged() >= before + more or NotYet(self._acknowledged() - before),
+            awaited=f"{more} more acknowledged metadata changes",
+            within_s=within_s,
+        )
+
+    def _acknowledged(self) -> int:
+        changes = [event for event in self._recorder.events if event.kind is EventKind.METADATA_CHANGE]
+        return sum(event.data["outcome"] == "ok" for event in changes)
 
     def stop(self) -> None:
         """Stop changing metadata; nothing when that was never begun."""

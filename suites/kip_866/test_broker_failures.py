@@ -30,9 +30,11 @@ def test_broker_cut_from_the_controllers_comes_back(workload, metadata, migratio
     """One broker cannot reach the quorum in dual write; the others serve, and afterwards all sides agree."""
     migration.advance_to(Phase.HYBRID)
     metadata.change(per_s=1)
+    metadata.await_acknowledged()
 
     with inject(Cut(broker_besides_controller(), every(Role.CONTROLLER), both_ways=True)):
         workload.await_acked(3000)
+    metadata.await_acknowledged()
     metadata.stop()
     metadata.settle("after")
     migration.advance_to(Phase.ALL_KRAFT)
@@ -48,10 +50,12 @@ def test_broker_paused_longer_than_its_session(workload, metadata, migration, in
     """A broker stands still for longer than its session in dual write and is fenced; it rejoins and nothing is lost."""
     migration.advance_to(Phase.HYBRID)
     metadata.change(per_s=1)
+    metadata.await_acknowledged()
 
     with inject(Pause(broker_besides_controller())):
         pass_time(12, why="longer than broker.session.timeout.ms, 9 s")
     workload.await_acked(500)
+    metadata.await_acknowledged()
     metadata.stop()
     metadata.settle("after")
 

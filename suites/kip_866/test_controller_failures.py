@@ -37,10 +37,12 @@ def test_another_controller_takes_over_in_dual_write(fault, workload, metadata, 
     """A successor claims /controller and goes on writing to both sides; no acknowledged change is lost on either."""
     migration.advance_to(Phase.HYBRID)
     metadata.change(per_s=2)
+    metadata.await_acknowledged()
 
     with inject(fault):
         migration.await_new_active_controller()
         workload.await_acked(500)
+    metadata.await_acknowledged()
     metadata.stop()
     metadata.settle("after")
 
@@ -58,10 +60,12 @@ def test_another_controller_takes_over_when_all_brokers_run_kraft(
     """With every broker in KRaft mode the migration can still be finalized after a crash."""
     migration.advance_to(Phase.ALL_KRAFT)
     metadata.change(per_s=2)
+    metadata.await_acknowledged()
 
     with inject(Kill(active_controller())):
         migration.await_new_active_controller()
         workload.await_acked(500)
+    metadata.await_acknowledged()
     metadata.stop()
     metadata.settle("after")
     migration.advance_to(Phase.FINALIZED)

@@ -26,8 +26,8 @@ def test_deletions_pending_at_the_takeover_are_carried_out(
     migration.advance_to(Phase.PREPARING)
     migration.begin(ENTER_MIGRATION, moves=2)
     cluster.node("broker-2").stop()
-    controller_is_not("broker-2")
-    raw_admin.delete_topics_at(admin_of("broker-0"), DOOMED, within_s=3)
+    controller = controller_is_not("broker-2")
+    raw_admin.delete_topics_at(admin_of(controller), DOOMED, within_s=3)
     pending = pending_deletions(at_least=1)
 
     migration.advance_to(Phase.HYBRID)

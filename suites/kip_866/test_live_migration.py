@@ -20,6 +20,7 @@ def test_live_migration_survives_a_crash_and_a_cut_link(workload, metadata, migr
     with inject(Cut(active_controller(), every(Role.ZOOKEEPER))):
         metadata.change(per_s=2)
         workload.await_acked(1500)
+    metadata.await_acknowledged()
     metadata.stop()
     metadata.settle("dual-write")
     migration.advance_to(Phase.FINALIZED)

@@ -14,6 +14,7 @@ def test_controller_cut_from_zookeeper_catches_up(workload, metadata, migration,
     with inject(Cut(active_controller(), every(Role.ZOOKEEPER))):
         metadata.change(per_s=2)
         workload.await_acked(3000)
+    metadata.await_acknowledged()
     metadata.stop()
     metadata.settle("after")
 
@@ -32,6 +33,7 @@ def test_clients_are_served_while_zookeeper_is_down(workload, metadata, migratio
         workload.await_acked(3000)
     metadata.change(per_s=2)
     workload.await_acked(1000)
+    metadata.await_acknowledged()
     metadata.stop()
     metadata.settle("after")
 

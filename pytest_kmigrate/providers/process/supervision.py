@@ -73,6 +73,8 @@ class Supervision:
 
     def end(self) -> None:
         """Kill every process, remove the scratch folder; returns when all are reaped. Safe to call twice."""
+        with self._state:
+            self._on_exit.clear()  # what ends now ends because we want it to: nobody died
         with self._orders:
             if self._process.stdin and not self._process.stdin.closed:
                 with contextlib.suppress(BrokenPipeError):  # it has ended already, an order to it was never read

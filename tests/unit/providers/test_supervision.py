@@ -217,3 +217,12 @@ def test_a_kept_cluster_outlives_its_owner_until_the_supervisor_is_ended(tmp_pat
     os.kill(supervisor, signal.SIGTERM)
     await_gone(supervisor, *children)
     assert not (tmp_path / "scratch").exists()
+
+
+def test_what_ends_with_everything_did_not_die(
+    supervision: Supervision, spawn: Callable[..., tuple[int, list[int]]]
+) -> None:
+    """A history read later must not tell of deaths that were only the end of the run."""
+    _, told = spawn(FOREVER)
+    supervision.end()
+    assert told == []
