@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.model.topology import BrokerMode, Role
+from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.probes.cluster_metadata import image_from_admin
 from pytest_kmigrate.probes.metadata_log import decoded, image_from_records
 from pytest_kmigrate.probes.view import ClusterView
@@ -59,10 +59,6 @@ class ImageSource:
         if any(node.alive for node in self._cluster.nodes(Role.CONTROLLER)):
             sides[LOG] = self.of_log
         return sides
-
-    def all_in_kraft(self) -> bool:
-        """Whether every broker runs in KRaft mode, so that none answers from ZooKeeper."""
-        return all(node.mode is BrokerMode.KRAFT for node in self._cluster.nodes(Role.BROKER))
 
 
 def settled(take: Callable[[], Taken], differences: Callable[[Taken], int], within_s: float) -> tuple[Taken, float]:

@@ -1,9 +1,9 @@
 """Judges a run from its folder alone: the same for a run just ended and for one of last year."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from pytest_kmigrate.catalogue import known_bugs
-from pytest_kmigrate.checkers.registry import judge
+from pytest_kmigrate.checkers.registry import judge, recorded_checks
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
@@ -22,11 +22,7 @@ _ONCE_MIGRATING = (
 
 def checks_of(history: History) -> list[Check]:
     """What the test asked to be judged, and what is judged in every run that shows it at all."""
-    asked = [
-        Check(str(check["name"]), check["arguments"])
-        for event in history.of(EventKind.CHECKS)
-        for check in _plain(event.data["checks"])
-    ]
+    asked = recorded_checks(history)
     names = list(_ALWAYS)
     if history.of(EventKind.MIGRATION_STATE):
         names += _ONCE_MIGRATING
@@ -70,8 +66,3 @@ def outcome_of(verdicts: Iterable[Verdict]) -> Outcome:
 def _signatures(verdict: Verdict) -> list[str]:
     found = verdict.facts.get("signatures", [])
     return [str(signature) for signature in found] if isinstance(found, list) else []
-
-
-def _plain(checks: object) -> list[Mapping[str, Mapping[str, object]]]:
-    assert isinstance(checks, list)
-    return checks
