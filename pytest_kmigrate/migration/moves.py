@@ -72,9 +72,10 @@ class Roll:
         await_session_over(scene, node)
         node.reconfigure(self.changes, self.mode)
         node.start()
-        if node.spec.role is Role.BROKER and not _fault_in_force(scene):
+        if node.spec.role is Role.BROKER:
             until(
-                lambda: _back_in_sync(scene, node, before),
+                # A fault may begin while this is waited for: the last broker's start is what sets off the copy.
+                lambda: _fault_in_force(scene) or _back_in_sync(scene, node, before),
                 awaited=f"the replicas of {self.node} back in sync after its restart",
                 within_s=_IN_SYNC_WITHIN_S,
             )

@@ -255,6 +255,23 @@ def test_a_roll_waits_for_replicas_to_be_back_in_sync(
     assert started(stage)[-1] == "broker-0"
 
 
+def test_a_roll_stops_waiting_for_replicas_when_a_fault_begins(
+    stage: Stage, driver: MigrationDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last broker's start sets off the copy, and a crash in it may keep replicas out of sync for good."""
+    driver.advance_to(Phase.PREPARING)
+
+    def lags_from_the_fault_on(_node: str, _name: str) -> float:
+        if started(stage)[-1] == "broker-2" and not stage.of(EventKind.FAULT_BEGAN):
+            stage.recorder.record(EventKind.FAULT_BEGAN)
+        return 4.0 if stage.of(EventKind.FAULT_BEGAN) else 0.0
+
+    monkeypatch.setattr(stage.view, "metric", lags_from_the_fault_on)
+    driver.advance_to(Phase.HYBRID)
+
+    assert started(stage)[-1] == "broker-2"
+
+
 def lag(stage: Stage, partitions: float) -> None:
     """Let broker-2 report so many under-replicated partitions."""
     stage.view.metrics["broker-2", "UnderReplicatedPartitions"] = partitions

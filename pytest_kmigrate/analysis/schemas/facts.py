@@ -1,0 +1,78 @@
+"""Facts: the tables of what happened, below ``tables/``."""
+
+from pyspark.sql.types import IntegerType, StructType
+
+from pytest_kmigrate.analysis.schemas.columns import CONDITION, COUNT, FAULTS, FLAG, MOMENT, NUMBER, TEXT, TEXTS, struct
+from pytest_kmigrate.analysis.schemas.sources import VERDICT_JSON
+
+FACTS: dict[str, StructType] = {
+    "set_aside": struct(path=TEXT, line=COUNT, reason=TEXT, is_run=FLAG),
+    "runs": struct(
+        folder=TEXT,
+        run_id=TEXT,
+        test_id=TEXT,
+        seed=TEXT,
+        **CONDITION,
+        requirements=TEXTS,
+        started_at=MOMENT,
+        reproduce=TEXT,
+        is_complete=FLAG,
+        timeline=TEXT,
+    ),
+    "verdicts": struct(
+        folder=TEXT,
+        check=TEXT,
+        outcome=TEXT,
+        kind=TEXT,
+        summary=TEXT,
+        count=COUNT,
+        requirements=TEXTS,
+        violations=VERDICT_JSON["violations"].dataType,
+        facts=TEXT,
+        known_bugs=TEXTS,
+    ),
+    "attempts": struct(
+        folder=TEXT,
+        run_id=TEXT,
+        test_id=TEXT,
+        attempt=IntegerType(),
+        **CONDITION,
+        **FAULTS,
+        outcome=TEXT,
+        kind=TEXT,
+        check=TEXT,
+        summary=TEXT,
+        known_bugs=TEXTS,
+        duration_ms=NUMBER,
+        started_at=MOMENT,
+        seed=TEXT,
+        reproduce=TEXT,
+        timeline=TEXT,
+    ),
+    "requirement_attempts": struct(
+        folder=TEXT,
+        test_id=TEXT,
+        requirement=TEXT,
+        **CONDITION,
+        **FAULTS,
+        outcome=TEXT,
+        kind=TEXT,
+        duration_ms=NUMBER,
+    ),
+    "faults": struct(
+        folder=TEXT,
+        fault_id=TEXT,
+        fault=TEXT,
+        effect=TEXT,
+        targets=TEXTS,
+        trigger=TEXT,
+        phase=TEXT,
+        began_ns=COUNT,
+        healed_ns=COUNT,
+        is_witnessed=FLAG,
+        witness=TEXT,
+        seq=COUNT,
+    ),
+    "durations": struct(folder=TEXT, what=TEXT, name=TEXT, began_ns=COUNT, took_ms=NUMBER),
+}
+"""Table name -> its columns, in order."""

@@ -1,0 +1,63 @@
+"""What lies in a run folder, as it is read."""
+
+from pyspark.sql.types import ArrayType, BooleanType, IntegerType, MapType
+
+from pytest_kmigrate.analysis.schemas.columns import COUNT, TEXT, TEXTS, struct
+
+RUN_SCHEMA_VERSION = 1
+"""The newest ``schema`` of a run folder that this version reads."""
+
+FOLDERS = struct(folder=TEXT, is_complete=BooleanType(), timeline=TEXT)
+"""One row per run folder: its path below the analyzed one, whether its manifest is there, its timeline's path."""
+
+FILES = struct(folder=TEXT, file=TEXT, text=TEXT)
+"""One row per file that was read, whole: ``run.json``, ``verdicts.jsonl``, ``history.jsonl``."""
+
+RUN_JSON = struct(
+    schema=IntegerType(),
+    run_id=TEXT,
+    test_id=TEXT,
+    # An identity, never calculated with: as text it may have any size.
+    seed=TEXT,
+    kafka=TEXT,
+    topology=TEXT,
+    provider=TEXT,
+    profile=TEXT,
+    requirements=TEXTS,
+    started_at=TEXT,
+    reproduce=TEXT,
+    extra=struct(reproduce=TEXT, byteman=TEXT),
+)
+"""``run.json``. What a header does not define lies under ``extra`` in folders written by the recorder."""
+
+VERDICT_JSON = struct(
+    check=TEXT,
+    outcome=TEXT,
+    kind=TEXT,
+    summary=TEXT,
+    count=COUNT,
+    requirements=TEXTS,
+    violations=ArrayType(struct(expected=TEXT, observed=TEXT, at_ns=COUNT, evidence=TEXTS)),
+    # Each check has its own facts, so they stay JSON until the one mart that reads them.
+    facts=TEXT,
+    known_bugs=TEXTS,
+)
+"""One line of ``verdicts.jsonl``."""
+
+EVENT_JSON = struct(seq=COUNT, at_ns=COUNT, kind=TEXT, node=TEXT, data=TEXT)
+"""One line of ``history.jsonl``; ``data`` differs by kind and is read by the fact that needs it."""
+
+EVENT_DATA = struct(
+    fault=TEXT,
+    fault_id=TEXT,
+    effect=TEXT,
+    targets=TEXTS,
+    trigger=TEXT,
+    witness=TEXT,
+    phase=TEXT,
+    step=TEXT,
+)
+"""The keys of ``data`` that facts use (kinds fault-*, phase, step-*)."""
+
+FACTS_MAP = MapType(TEXT, TEXT)
+"""A verdict's facts by name."""
