@@ -1,5 +1,7 @@
 """Crash points: places in Kafka's code (3.5 to 3.9) that matter to a migration, by Byteman's class and method names."""
 
+from dataclasses import replace
+
 from pytest_kmigrate.model.protocols import CrashPoint
 
 _DRIVER = "org.apache.kafka.metadata.migration.KRaftMigrationDriver"
@@ -10,6 +12,9 @@ METADATA_COPIED_NOT_COMMITTED = CrashPoint(
     "completeMigration",
 )
 """Every record of ZooKeeper is in the metadata log, the record that ends the migration is not."""
+
+LONG_COPY = replace(METADATA_COPIED_NOT_COMMITTED, name="long-copy", held_s=12)
+"""The same place, held for longer: as if there were much to copy, and other things went on meanwhile."""
 
 COPY_BEGINS = CrashPoint("copy-begins", f"{_DRIVER}$MigrateMetadataEvent", "run")
 """The active controller is about to copy; nothing is in the log yet."""

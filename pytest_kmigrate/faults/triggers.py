@@ -1,7 +1,7 @@
 """Triggers: when a fault begins. A trigger is armed when the block is entered, and fires at most once."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
 from pytest_kmigrate.faults.targets import Target
@@ -98,3 +98,22 @@ def at_crash_point(point: CrashPoint, role: Role = Role.CONTROLLER) -> Trigger:
             yield lambda: held() is not None
 
     return Trigger(f"at({point.name})", armed)
+
+
+def in_turn(first: Trigger, second: Trigger) -> Trigger:
+    """When ``second`` fires, armed only when ``first`` has fired; what ``first`` holds stays held meanwhile."""
+
+    @contextmanager
+    def armed(scene: Scene) -> Iterator[Fired]:
+        with ExitStack() as stack:
+            first_fired = stack.enter_context(first.armed(scene))
+            second_fired: list[Fired] = []
+
+            def fired() -> bool:
+                if not second_fired and first_fired():
+                    second_fired.append(stack.enter_context(second.armed(scene)))
+                return bool(second_fired) and second_fired[0]()
+
+            yield fired
+
+    return Trigger(f"{first} then {second}", armed)

@@ -2,9 +2,10 @@
 
 import pytest
 
-from pytest_kmigrate import Isolate, Kill, Pause, Phase, Role, checks, crash_points
+from pytest_kmigrate import Isolate, Kill, Kind, Pause, Phase, Role, checks, crash_points
 from pytest_kmigrate.faults.targets import active_controller, quorum_leader
-from pytest_kmigrate.faults.triggers import at_crash_point
+from pytest_kmigrate.faults.triggers import after_operations, at_crash_point, in_turn
+from pytest_kmigrate.workloads import raw_admin
 
 
 @pytest.mark.requirement("K866-FAIL-crash-during-copy", "K866-PROC-single-transaction", "K866-REC-start-record")
@@ -19,6 +20,32 @@ def test_crash_in_mid_copy_is_copied_anew(workload, metadata, migration, inject,
     metadata.settle("copied")
 
     verify_clients(checks.metadata_equivalent("copied-log", "copied-zookeeper"))
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="kmigrate-1: Kafka 3.9.1 forgets that it unfenced the last broker when a successor aborts the copy",
+)
+@pytest.mark.requirement("K866-FAIL-crash-during-copy")
+def test_broker_that_came_up_during_the_copy_survives_its_crash(
+    workload, migration, inject, admin_of, expect, verify_clients
+):
+    """The copy begins with the last broker's registration; what else happens to that broker meanwhile must stay."""
+    migration.advance_to(Phase.PREPARING)
+
+    with inject(Kill(quorum_leader()), at=in_turn(at_crash_point(crash_points.LONG_COPY), after_operations(2000))):
+        migration.advance_to(Phase.HYBRID)
+    workload.await_acked(500)
+
+    expect(
+        "in-sync replicas of every partition of orders",
+        lambda: [sorted(each.isr) for each in raw_admin.describe_topic_at(admin_of("broker-0"), "orders").partitions],
+        equals=[[0, 1, 2]] * 3,
+        within_s=30,
+        kind=Kind.LIVENESS,
+        signature="unfencing-lost-with-the-aborted-copy",
+    )
+    verify_clients()
 
 
 @pytest.mark.requirement(

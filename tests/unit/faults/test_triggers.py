@@ -12,6 +12,7 @@ from pytest_kmigrate.faults.triggers import (
     Trigger,
     after_operations,
     at_crash_point,
+    in_turn,
     on_event,
     on_metric,
     on_phase,
@@ -108,3 +109,19 @@ def test_crash_points_are_armed_for_the_block_only(stage: Stage) -> None:
     with inject(stage.scene, Kill(VICTIM), at=at_crash_point(COPY_BEGINS)):
         assert stage.cluster.armed == {COPY_BEGINS.name}
     assert stage.cluster.armed == set()
+
+
+def test_triggers_in_turn_fire_one_after_the_other_while_the_first_holds_on(stage: Stage) -> None:
+    """The second is armed only when the first has fired: what happened before does not count for it."""
+    event = stage.recorder.record
+    in_both = in_turn(on_event(EventKind.STEP_BEGAN), on_event(EventKind.STEP_ENDED))
+    with in_both.armed(stage.scene) as fired:
+        event(EventKind.STEP_ENDED)
+        assert not fired()
+        event(EventKind.STEP_BEGAN)
+        assert not fired()
+        event(EventKind.STEP_ENDED)
+        assert fired()
+    with in_turn(at_crash_point(COPY_BEGINS), after_operations(1)).armed(stage.scene) as fired:
+        assert not fired()
+        assert stage.cluster.armed == {COPY_BEGINS.name}
