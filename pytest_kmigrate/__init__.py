@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_kmigrate.model.phase import Phase, ZkMigrationState
     from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
     from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
+    from pytest_kmigrate.plugin.outcomes import ViolationError
     from pytest_kmigrate.workloads import raw_admin
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Throttle",
     "Topology",
     "Verdict",
+    "ViolationError",
     "ZkMigrationState",
     "checks",
     "crash_points",
@@ -59,6 +61,7 @@ _ROOMS = {
     "model.phase": ("Phase", "ZkMigrationState"),
     "model.topology": ("BrokerMode", "Role", "Topology"),
     "model.verdict": ("Kind", "Outcome", "Verdict"),
+    "plugin.outcomes": ("ViolationError",),
     "workloads": ("raw_admin",),
 }
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Phase, raw_admin
+from pytest_kmigrate import Kind, Phase, checks, raw_admin
 from pytest_kmigrate.migration.procedure import ENTER_MIGRATION
 
 DOOMED = [f"doomed-{number}" for number in range(20)]
@@ -59,3 +59,28 @@ def test_quotas_are_copied_under_their_own_names(workload, metadata, migration, 
     workload.await_acked(500)
 
     verify_clients()
+
+
+@pytest.mark.requirement("K866-DW-reassignment", "K866-PROC-copy-topics")
+def test_reassignment_under_way_is_taken_over_and_completes(workload, metadata, migration, expect, verify_clients):
+    """A partition on its way to another broker at the hand-over is so in the metadata log too, and arrives later."""
+    moving = metadata.fill_with_reassignment()
+    adding = moving.adding()
+    migration.advance_to(Phase.HYBRID)
+
+    expect("the brokers that moving-0 is still to get to, in hybrid mode", moving.adding, equals=adding)
+    metadata.settle("copied")
+    migration.advance_to(Phase.FINALIZED)
+    moving.let_go()
+
+    expect(
+        "replicas and ISR of moving-0 after the migration",
+        moving.replicas_and_isr,
+        equals=(sorted(moving.wanted), sorted(moving.wanted)),
+        within_s=60,
+        kind=Kind.LIVENESS,
+    )
+    verify_clients(
+        checks.phase_reached(Phase.FINALIZED),
+        checks.metadata_equivalent("copied-log", "copied-zookeeper", families=("topics", "partitions")),
+    )
