@@ -141,8 +141,9 @@ def _exactly(artifact: Artifact) -> str:
 
 def _failure(last_lines: Iterable[str]) -> str:
     said = [line.strip() for line in last_lines if line.strip().strip(":").strip()]
-    text = "\n".join(f"  {line}" for line in said[-15:])
-    if "No space left on device" in text:
+    # One jar that cannot be had looks like the next: a few tell it all.
+    text = "\n".join(f"  {line}" for line in said[-4:])
+    if any("No space left on device" in line for line in said):
         return f"the disk is full: expected room for about 150 MB in the cache folder; Ivy said:\n{text}"
     return (
         f"Ivy could not download everything; it said:\n{text}\n"
