@@ -1,26 +1,33 @@
 """Many runs become one answer: ``kmigrate analyze``. Reads run folders, lets Spark count, writes tables and a page."""
 
 import datetime as dt
-import json
+import os
 import platform
-import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyspark
+from pyspark.sql import SparkSession
 
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.verdict import Outcome, merged
 from pytest_kmigrate.reports.discovery import Discovery, discovered
-from pytest_kmigrate.reports.page import page
+from pytest_kmigrate.reports.hadoop_storage import HadoopStorage
+from pytest_kmigrate.reports.ingestion import ingest, notices
+from pytest_kmigrate.reports.ledger import Ledger, read_ledger
+from pytest_kmigrate.reports.publication import files
+from pytest_kmigrate.reports.reading import RunFiles
 from pytest_kmigrate.reports.session import LOCAL, spark_session
+from pytest_kmigrate.reports.storage import LocalStorage, Place, Storage, is_local, local_path, location
 from pytest_kmigrate.reports.summary import About, Summary, summary_of
-from pytest_kmigrate.reports.tables import TableFolder, read_tables, write_facts, write_marts
+from pytest_kmigrate.reports.tables import TableFolder, write_attempts, write_marts
 
 SMALL_RUNS = 500
+SMALL_BYTES = 2 * 1024**3
 """Up to here Spark is set up for a quick start instead of for much data."""
 
 
@@ -31,10 +38,12 @@ class AnalysisResult:
     outcome: Outcome
     runs: int
     set_aside: int
-    page: Path
-    report: Path
-    tables: Path
+    page: Place
+    report: Place
+    tables: Place
     seconds: dict[str, float]
+    read: int
+    """How many run folders had to be read; the others were known from earlier analyses."""
 
 
 @dataclass
@@ -43,90 +52,109 @@ class _Clock:
 
     progress: Callable[[str], None]
     seconds: dict[str, float] = field(default_factory=dict)
-    _began_s: float = field(default_factory=time.monotonic)
 
-    def enter(self, stage: str, sentence: str) -> None:
+    @contextmanager
+    def stage(self, name: str, sentence: str) -> Iterator[None]:
         self.progress(sentence)
-        self.seconds[stage] = 0.0
-        self._began_s = time.monotonic()
-
-    def leave(self, stage: str) -> None:
-        self.seconds[stage] = round(time.monotonic() - self._began_s, 2)
+        # The page shows the stage it is made in, so that its key must be there.
+        self.seconds[name] = 0.0
+        began_s = time.monotonic()
+        yield
+        self.seconds[name] = round(time.monotonic() - began_s, 2)
 
 
 def analyze(
-    runs: str, out: Path, master: str | None = None, progress: Callable[[str], None] = lambda _sentence: None
+    runs: str,
+    out: Path | str,
+    master: str | None = None,
+    progress: Callable[[str], None] = lambda _sentence: None,
+    compare: tuple[str, str] | None = None,
 ) -> AnalysisResult:
-    """Analyze every run folder below ``runs``; write ``tables/``, ``report.json`` and ``index.html`` into ``out``.
+    """Analyze every run folder below ``runs``; write ``tables/`` and the files of ``publication`` into ``out``.
 
-    Raises WrongUseError when there is no run to analyze, EnvironmentLackError when Spark cannot start. What was in
-    ``out`` from an earlier analysis is replaced only when everything new is complete.
+    ``compare`` names two Kafka versions of these runs: the report then tells what changed from the first to the second.
+
+    Both may be paths or URIs of any file system that Hadoop reaches. Raises WrongUseError when there is no run to
+    analyze, EnvironmentLackError when Spark cannot start. Runs that an earlier analysis into ``out`` has read are not
+    read again (see ``ledger``); what it wrote for people is replaced only when everything new is complete.
     """
-    found = discovered(runs, out)
     clock = _Clock(progress)
-    with _unfinished_tables(out) as partial:
-        _counted(found, partial, out, master, clock)
-        clock.enter("page", "writing the page")
-        summary = summary_of(read_tables(partial), _about(runs, out, master, clock.seconds))
-        clock.leave("page")
-        _published(out, partial, summary)
+    target = location(out)
+    local = LocalStorage(local_path(runs)) if is_local(runs) else None
+    # Without Spark where that is possible: wrong use is told at once.
+    found = discovered(local, target, runs) if local else None
+    is_small = found is not None and len(found.runs) <= SMALL_RUNS and found.size_bytes <= SMALL_BYTES
+    with _spark(master, clock, _log_file(target), is_small=is_small) as spark:
+        source = local or _storage(runs, spark)
+        found = found or discovered(source, target, runs)
+        folder = _storage(target, spark)
+        tables = TableFolder(spark, _storage(f"{target}/tables", spark), is_small=is_small)
+        read = _counted(found, source, tables, clock)
+        with clock.stage("page", "writing the page"):
+            summary = summary_of(tables.shown(), _about(runs, target, master, compare, clock.seconds), compare)
+            published = files(summary)
+        tables.publish()
+        for name, text in published.items():
+            folder.write(name, text.encode())
     return AnalysisResult(
         outcome=_outcome(summary),
         runs=len(summary["attempts"]),
         set_aside=len(summary["set_aside"]),
-        page=out / "index.html",
-        report=out / "report.json",
-        tables=out / "tables",
+        page=folder.place("index.html"),
+        report=folder.place("report.json"),
+        tables=folder.place("tables"),
         seconds=clock.seconds,
+        read=read,
     )
 
 
-def _counted(found: Discovery, partial: Path, out: Path, master: str | None, clock: _Clock) -> None:
-    """Spark's part: from run folders to all tables below ``partial``."""
-    is_small = len(found.runs) <= SMALL_RUNS
-    clock.enter("spark_start", f"starting Spark ({master or LOCAL})")
-    with spark_session(master, is_small=is_small, log=out / "spark.log") as spark:
-        clock.leave("spark_start")
-        tables = TableFolder(spark, partial, is_small=is_small)
-        clock.enter("facts", f"reading {len(found.runs)} run{'s' * (len(found.runs) != 1)}")
-        write_facts(spark, found, tables)
-        clock.leave("facts")
-        clock.enter("marts", "counting: flakiness, consistency, durations")
+def _storage(location: str, spark: SparkSession) -> Storage:
+    return LocalStorage(local_path(location)) if is_local(location) else HadoopStorage(spark, location)
+
+
+def _counted(found: Discovery, source: Storage, tables: TableFolder, clock: _Clock) -> int:
+    """Spark's part: from run folders to all tables; gives how many folders had to be read."""
+    earlier = read_ledger(tables.storage, found.root)
+    with clock.stage("facts", _announced(found, earlier)):
+        ledger, read = ingest(found, source, tables, earlier, clock.progress)
+        others = RunFiles(tables.spark, source.uri, ()).foreign(found.foreign) if found.foreign else None
+        write_attempts(tables, notices(found, ledger), others)
+    with clock.stage("marts", "counting: flakiness, consistency, durations"):
         write_marts(tables)
-        clock.leave("marts")
+    return read
+
+
+def _announced(found: Discovery, earlier: Ledger) -> str:
+    known = len({run.folder for run in found.runs} & earlier.keys())
+    told = f", of which {known} {'is' if known == 1 else 'are'} known" if known else ""
+    return f"reading {len(found.runs)} run{'s' * (len(found.runs) != 1)}{told}"
 
 
 @contextmanager
-def _unfinished_tables(out: Path) -> Iterator[Path]:
-    """Make ``out``, and in it a folder for what is not complete yet; whatever happens, that one does not stay."""
-    if out.exists() and not out.is_dir():
+def _spark(master: str | None, clock: _Clock, log: Path, *, is_small: bool) -> Iterator[SparkSession]:
+    with ExitStack() as stack:
+        with clock.stage("spark_start", f"starting Spark ({master or LOCAL})"):
+            spark = stack.enter_context(spark_session(master, is_small=is_small, log=log))
+        yield spark
+
+
+def _log_file(out: str) -> Path:
+    """Where Spark's own words go: beside the report, or, when that lies elsewhere, among this machine's scratch."""
+    if not is_local(out):
+        return Path(tempfile.gettempdir()) / f"kmigrate-analyze-{os.getpid()}.log"
+    folder = local_path(out)
+    if folder.exists() and not folder.is_dir():
         raise WrongUseError(f"{out}: expected a folder to write the report into, got a file; choose another --out")
-    partial = out / ".tables.partial"
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
-        yield partial.resolve()
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / "spark.log"
 
 
-def _published(out: Path, partial: Path, summary: Summary) -> None:
-    """Put the new tables, JSON and page in the place of the old ones; the page, being looked for first, comes last."""
-    tables = out / "tables"
-    shutil.rmtree(tables, ignore_errors=True)
-    partial.rename(tables)
-    for name, text in (
-        ("report.json", json.dumps(summary, indent=1, default=str) + "\n"),
-        ("index.html", page(summary)),
-    ):
-        unfinished = out / f".{name}.partial"
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(out / name)
-
-
-def _about(runs: str, out: Path, master: str | None, seconds: dict[str, float]) -> About:
+def _about(
+    runs: str, out: str, master: str | None, compare: tuple[str, str] | None, seconds: dict[str, float]
+) -> About:
     """How this report came to be."""
     command = f"kmigrate analyze {runs} --out {out}" + (f" --master {master}" if master else "")
+    command += f" --compare {' '.join(compare)}" if compare else ""
     return {
         "made_at": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "runs_folder": runs,

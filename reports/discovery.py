@@ -1,85 +1,168 @@
-"""Discovery: which folders below a path are runs, before Spark is started: wrong use is told at once."""
+"""Discovery: which folders below a path are runs, and by what each is known; wrong use is told at once."""
 
-import os
+import hashlib
+import posixpath
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+from pytest_kmigrate.analysis.foreign import is_foreign
 from pytest_kmigrate.analysis.staging import HISTORY_FILE, RUN_FILE, VERDICTS_FILE
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.reports.paths import can_be_opened, path_of, way
+from pytest_kmigrate.reports.storage import Entry, Storage
 
-READ_FILES = (RUN_FILE, VERDICTS_FILE, HISTORY_FILE)
+JUDGED_FILES = (RUN_FILE, VERDICTS_FILE, HISTORY_FILE)
+"""A folder that holds one of these is a run."""
+
 MANIFEST_FILE = "manifest.json"
 TIMELINE_FILE = "timeline.html"
-PATTERN_CHARACTERS = frozenset(r"\[]{}*?^")
-"""What Hadoop reads as a pattern in a path; each can be escaped, but not beside a colon."""
 
 MOST_LEVELS = 4
 """How deep runs may be filed below the given folder, as in ``2026-11/night-3/<run>``."""
 
+_LEVELS_OF_A_RUN = 3
+"""As in ``logs/<node>/server.log``."""
+
+_UNREAD_FOLDERS = frozenset({"allure-results"})
+"""Copies of what lies elsewhere in the folder."""
+
 
 @dataclass(frozen=True)
 class FoundRun:
-    """One run folder: its path below the root, and what Spark need not open files to know."""
+    """One run folder: its path below the root, and what need not be opened to be known."""
 
     folder: str
-    is_complete: bool
     timeline: str | None
-    files: tuple[str, ...]
+    files: tuple[Entry, ...]
+    """Every file in it, its path below the run folder."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the recorder finished it."""
+        return self.has(MANIFEST_FILE)
+
+    def has(self, path: str) -> bool:
+        """Whether there is such a file."""
+        return any(file.path == path for file in self.files)
+
+    def path(self, file: str) -> str:
+        """Where one of its files lies below the root."""
+        return file if self.folder == "." else f"{self.folder}/{file}"
+
+    @property
+    def stamp(self) -> str:
+        """What can be told without opening a file: names, sizes and times; while it stays, nothing has changed.
+
+        Of a complete run only the files that tell how it ended count: its cluster may have been kept, and log on.
+        """
+        named = (MANIFEST_FILE, *JUDGED_FILES)
+        files = [file for file in self.files if not self.is_complete or file.path in named]
+        return _digest(f"{file.path} {file.size_bytes} {file.modified_ms}" for file in files)
+
+    def digest(self, manifest: bytes | None) -> str:
+        """What the run is known by, wherever its folder lies: its manifest, which holds the digests of all its files.
+
+        With it the sizes of the judged files, which tell that one was changed afterwards. A run that is still being
+        written has no manifest and is known by its ``stamp``.
+        """
+        if manifest is None:
+            return self.stamp
+        sizes = [f"{file.path} {file.size_bytes}" for file in self.files if file.path in JUDGED_FILES]
+        return _digest([hashlib.sha256(manifest).hexdigest(), *sizes])
 
 
 @dataclass(frozen=True)
 class Discovery:
     """All runs below ``root``, and the folders that hold none, with the reason they are set aside."""
 
-    root: Path
+    root: str
     runs: tuple[FoundRun, ...]
     strangers: tuple[tuple[str, str], ...]
+    foreign: tuple[str, ...] = ()
+    """Files with results of other tools (JUnit, Allure, ducktape), below ``root`` and in no run."""
+
+    @property
+    def size_bytes(self) -> int:
+        """How much there is to read at most."""
+        return sum(file.size_bytes for run in self.runs for file in run.files)
 
 
-def discovered(runs: str, out: Path) -> Discovery:
-    """Find the run folders below ``runs`` (or ``runs`` itself); raise WrongUseError when there is none."""
-    root = Path(runs).resolve()
-    if not root.is_dir():
-        found = "a file" if root.exists() else "nothing"
-        raise WrongUseError(f"{runs}: expected a folder of runs, got {found}; give the folder of --kmigrate-runs")
-    found_runs, strangers = _walked(root, root, out.resolve())
-    if not found_runs:
-        held = f"only {', '.join(name for name, _ in strangers[:3])}" if strangers else "none at all"
+def discovered(storage: Storage, out: str, shown: str = "") -> Discovery:
+    """Find run folders in a storage (or that it is one itself) and results of other tools; WrongUseError without any.
+
+    ``out``, where the report goes, is no run; ``shown`` is the name the caller gave.
+    """
+    shown = shown or storage.uri
+    kind = storage.kind()
+    if kind != "folder":
+        found = "a file" if kind else "nothing"
+        raise WrongUseError(f"{shown}: expected a folder of runs, got {found}; give the folder of --kmigrate-runs")
+    entries = list(storage.entries(MOST_LEVELS + _LEVELS_OF_A_RUN, _UNREAD_FOLDERS))
+    discovery = _sorted_out(storage.uri, entries, out)
+    if not discovery.runs and not discovery.foreign:
+        names = [name for name, _ in discovery.strangers[:3]]
+        held = f"only {', '.join(names)}" if names else "none at all"
         raise WrongUseError(
-            f"{runs}: expected at least one run folder (one with a {RUN_FILE}), got {held}; "
+            f"{shown}: expected at least one run folder (one with a {RUN_FILE}), got {held}; "
             f"run pytest first, or give the folder of --kmigrate-runs"
         )
-    return Discovery(root, tuple(found_runs), tuple(strangers))
+    return discovery
 
 
-def _walked(root: Path, here: Path, out: Path) -> tuple[list[FoundRun], list[tuple[str, str]]]:
-    """Runs and strangers at ``here`` and below; inside a run folder nothing is looked for."""
-    names = {entry.name: entry for entry in _entries(here)}
-    name = here.relative_to(root).as_posix()
-    if names.keys() & set(READ_FILES):
-        if ":" in str(here) and PATTERN_CHARACTERS & set(str(here)):
-            return [], [(name, "its path has a colon and one of []{}*?^\\, which Spark cannot open: rename it")]
-        return [_run(here, name, frozenset(names), out)], []
-    if len(here.relative_to(root).parts) == MOST_LEVELS:
-        return [], [(name, f"not looked into: runs are looked for {MOST_LEVELS} folders deep")]
-    runs: list[FoundRun] = []
-    strangers: list[tuple[str, str]] = []
-    for entry in names.values():
-        if entry.is_dir() and Path(entry.path) != out:
-            more_runs, more_strangers = _walked(root, Path(entry.path), out)
-            runs += more_runs
-            strangers += more_strangers
-    if not runs and here != root:
-        # One line for the whole tree: its parts are no news.
-        return [], [(name, f"not a run folder: it holds no {RUN_FILE}")]
-    return runs, strangers
+def _sorted_out(root: str, entries: Sequence[Entry], out: str) -> Discovery:
+    """Runs and strangers; inside a run folder no other is looked for."""
+    own = path_of(out)[len(path_of(root)) :].strip("/") if path_of(out).startswith(f"{path_of(root)}/") else None
+    theirs = [entry for entry in entries if own is None or not f"{entry.path}/".startswith(f"{own}/")]
+    marked = {posixpath.dirname(each.path) for each in theirs if posixpath.basename(each.path) in JUDGED_FILES}
+    folders = {folder for folder in marked if _depth(folder) <= MOST_LEVELS and not _ancestors(folder) & marked}
+    files: dict[str, list[Entry]] = {folder: [] for folder in folders}
+    others: set[str] = set()
+    foreign: list[str] = []
+    for entry in theirs:
+        run = next(iter((_ancestors(entry.path) | {entry.path}) & folders), None)
+        if run is None and not entry.is_folder and is_foreign(entry.path):
+            foreign.append(entry.path)
+        elif run is None:
+            others |= ({entry.path} if entry.is_folder else set()) | _ancestors(entry.path)
+        elif not entry.is_folder:
+            inner = entry.path[len(run) :].lstrip("/")
+            files[run].append(Entry(inner, False, entry.size_bytes, entry.modified_ms))  # noqa: FBT003  # a row
+    unusable = {run for run in folders if not can_be_opened(f"{path_of(root)}/{run}")}
+    strangers = [
+        (run, "its path has a colon and one of []{}*?^\\, which Spark cannot open: rename it") for run in unusable
+    ]
+    runs = [_run(root, folder, files[folder], out) for folder in sorted(folders - unusable)]
+    known = folders | {posixpath.dirname(path) for path in foreign}
+    return Discovery(root, tuple(runs), tuple(sorted(strangers + _strangers(others, known))), tuple(sorted(foreign)))
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    with os.scandir(folder) as entries:
-        return sorted((each for each in entries if not each.name.startswith(".")), key=lambda each: each.name)
+def _strangers(others: set[str], runs: set[str]) -> list[tuple[str, str]]:
+    """One line for a whole tree without a run: its parts are no news."""
+    with_runs = {""}.union(*(_ancestors(run) for run in runs))
+    without = [folder for folder in others - with_runs - runs if posixpath.dirname(folder) in with_runs]
+    unseen = f"not looked into: runs are looked for {MOST_LEVELS} folders deep"
+    return [
+        (folder, unseen if _depth(folder) == MOST_LEVELS else f"not a run folder: it holds no {RUN_FILE}")
+        for folder in without
+    ]
 
 
-def _run(path: Path, name: str, there: frozenset[str], out: Path) -> FoundRun:
-    timeline = Path(os.path.relpath(path / TIMELINE_FILE, out)).as_posix() if TIMELINE_FILE in there else None
-    return FoundRun(name, MANIFEST_FILE in there, timeline, tuple(each for each in READ_FILES if each in there))
+def _run(root: str, folder: str, files: Iterable[Entry], out: str) -> FoundRun:
+    by_path: Mapping[str, Entry] = {file.path: file for file in files}
+    timeline = way(out, "/".join(part for part in (root, folder, TIMELINE_FILE) if part))
+    read = tuple(by_path[path] for path in sorted(by_path) if path != TIMELINE_FILE)
+    return FoundRun(folder or ".", timeline if TIMELINE_FILE in by_path else None, read)
+
+
+def _ancestors(path: str) -> set[str]:
+    """The folders a path lies in; the root, which is the empty path, among them."""
+    parts = path.split("/")
+    return {"/".join(parts[:number]) for number in range(len(parts))} if path else set()
+
+
+def _depth(folder: str) -> int:
+    return len(folder.split("/")) if folder else 0
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -5,18 +5,35 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-Row = dict[str, object]
+from pytest_kmigrate.reports.rows import Row, number
 
 WORDS = {
     "SAFETY": "safety violation",
     "VIOLATES": "violates",
     "BUG": "known Kafka bug",
     "FLAKY": "flaky",
+    "SLOWER": "got worse",
     "VARIES": "depends on conditions",
     "INCONCLUSIVE": "inconclusive",
     "CONFORMS": "conforms",
     "NOT_APPLICABLE": "not applicable",
+    "ADMIT": "admit",
+    "QUARANTINE": "quarantine",
+    "UNDECIDED": "undecided",
+    "WORSE": "worse",
+    "BETTER": "better",
+    "NEW": "new",
+    "GONE": "gone",
+    "UNSURE": "may be chance",
+    "SAME": "same",
 }
+"""What levels, standings, decisions and changes are called; what is not here is called by its name."""
+
+_COLOURS = {
+    "SLOWER": "VARIES", "ADMIT": "CONFORMS", "QUARANTINE": "FLAKY", "UNDECIDED": "INCONCLUSIVE", "WORSE": "VIOLATES",
+    "NEW": "VIOLATES", "BETTER": "CONFORMS", "GONE": "CONFORMS", "LIVENESS": "VIOLATES",
+}  # fmt: skip
+_OWN_COLOURS = ("SAFETY", "VIOLATES", "BUG", "FLAKY", "VARIES", "INCONCLUSIVE", "CONFORMS")
 
 _DOT_PX = 15
 _DOTS_PER_LINE = 12
@@ -46,9 +63,16 @@ def text(value: object) -> str:
     return "" if value is None else html.escape(str(value))
 
 
-def chip(level: object) -> str:
-    """A standing or outcome as a small coloured label."""
-    return f'<span class="chip" style="--colour: var(--{text(level)})">{text(WORDS.get(str(level), level))}</span>'
+def colour(level: object) -> str:
+    """The colour of a level, as a CSS value."""
+    name = _COLOURS.get(str(level), str(level))
+    return f"var(--{name if name in _OWN_COLOURS else 'NOT_APPLICABLE'})"
+
+
+def chip(level: object, word: str | None = None) -> str:
+    """A standing, outcome or decision as a small coloured label."""
+    said = WORDS.get(str(level), level) if word is None else word
+    return f'<span class="chip" style="--colour: {colour(level)}">{text(said)}</span>'
 
 
 def share_bar(counts: Sequence[tuple[str, int]]) -> str:
@@ -65,8 +89,9 @@ def dots(attempts: Sequence[Row]) -> str:
     """One mark per run, oldest first, each a link to its timeline where there is one."""
     lines = -(-len(attempts) // _DOTS_PER_LINE)
     width, height = min(len(attempts), _DOTS_PER_LINE) * _DOT_PX, lines * _DOT_PX
+    # A group and not an image: the links in it must be reached by keyboard and told by screen readers.
     marks = "".join(_dot(each, number) for number, each in enumerate(attempts))
-    return f'<svg width="{width}" height="{height}" role="img" aria-label="{len(attempts)} runs">{marks}</svg>'
+    return f'<svg width="{width}" height="{height}" role="group" aria-label="{len(attempts)} runs">{marks}</svg>'
 
 
 def legend() -> str:
@@ -78,21 +103,11 @@ def legend() -> str:
     return f'<div class="legend">{entries}</div>'
 
 
-def pass_rate(row: Row) -> str:
-    """The pass rate and its 95 % interval, drawn and written; a dash when no run gave an answer."""
-    rate, low, high = (_number(row[name]) for name in ("pass_rate", "pass_rate_low", "pass_rate_high"))
-    if rate is None or low is None or high is None:
-        return '<span class="soft">no answer</span>'
-    span = f'x="{low * _BAR_PX:.1f}" width="{max((high - low) * _BAR_PX, 2):.1f}"'
-    share = text(percent(rate))
-    told = f"{share}, 95 % interval {low:.0%} to {high:.0%}"
+def mark(level: str, told: str) -> str:
+    """One outcome by its shape alone, told to those who do not see it."""
     return (
-        f'<span><svg width="{_BAR_PX + 4}" height="16" viewBox="-2 0 {_BAR_PX + 4} 16" role="img" aria-label="{told}">'
-        f"<title>{told}</title>"
-        f'<rect y="6" width="{_BAR_PX}" height="4" rx="2" fill="var(--track)"/>'
-        f'<rect {span} y="6" height="4" rx="2" fill="var(--CONFORMS)" opacity=".45"/>'
-        f'<rect x="{rate * _BAR_PX - 2:.1f}" y="2" width="4" height="12" rx="2" fill="var(--CONFORMS)"/></svg> '
-        f'{share} <span class="soft small">{low:.0%}-{high:.0%}</span></span>'
+        f'<svg class="mark" width="16" height="16" viewBox="-8 -8 16 16" role="img" aria-label="{text(told)}">'
+        f"{_SHAPES[level]}</svg>"
     )
 
 
@@ -107,7 +122,7 @@ def percent(share: float) -> str:
 
 def duration(ms: object) -> str:
     """Milliseconds as people say them."""
-    value = _number(ms)
+    value = number(ms)
     if value is None:
         return ""
     if value < 1_000:
@@ -120,16 +135,43 @@ def duration(ms: object) -> str:
 
 def amount(value: object) -> str:
     """A number with its thousands apart, as whole as it is."""
-    number = _number(value)
-    if number is None:
+    known = number(value)
+    if known is None:
         return ""
-    return f"{number:,.0f}".replace(",", "\u202f") if number == int(number) else f"{number:,.2f}".replace(",", "\u202f")
+    return f"{known:,.0f}".replace(",", "\u202f") if known.is_integer() else f"{known:,.2f}".replace(",", "\u202f")
+
+
+def chance(p_value: object) -> str:
+    """A p- or q-value as people compare it."""
+    known = number(p_value)
+    if known is None:
+        return ""
+    return "< 0.001" if known < 0.001 else f"{known:.2g}"
+
+
+def measured(measure: object, value: object) -> str:
+    """A value in the unit that its measure's name ends with."""
+    name = str(measure)
+    factors_ms = {"_ms": 1.0, "_s": 1_000.0, "_ns": 1e-6}
+    known = number(value)
+    factor_ms = next((factor for ending, factor in factors_ms.items() if name.endswith(ending)), None)
+    return amount(value) if known is None or factor_ms is None else duration(known * factor_ms)
+
+
+def short(test_id: object) -> str:
+    """The part of a test's id that tells it apart, with room to break."""
+    return text(str(test_id).rpartition("::")[2]).replace("_", "_<wbr>")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     """A sortable table; on a phone each row becomes a card whose cells carry their column's head."""
-    drawn = ["".join(_cell(head, cell) for head, cell in zip(heads, row, strict=True)) for row in rows]
-    head = "".join(f'<th scope="col"><button type="button">{text(each)}</button></th>' for each in heads)
+    listed = list(rows)
+    drawn = ["".join(_cell(head, cell) for head, cell in zip(heads, row, strict=True)) for row in listed]
+    numbers = [cell.css == "number" for cell in listed[0]] if listed else [False] * len(heads)
+    head = "".join(
+        f'<th scope="col"{" class=number" if is_number else ""}><button type="button">{text(each)}</button></th>'
+        for each, is_number in zip(heads, numbers, strict=True)
+    )
     body = "".join(f"<tr>{each}</tr>" for each in drawn)
     return f'<div class="frame"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
@@ -139,10 +181,22 @@ def link(path: object, content: str) -> str:
     return f'<a href="{quote(str(path))}">{content}</a>'
 
 
+def goto(address: str, content: str) -> str:
+    """A link to another place of the page."""
+    return f'<a href="#{text(address)}">{content}</a>'
+
+
+def folded(title: str, content: str) -> str:
+    """What is shown when asked for."""
+    return f"<details><summary>{title}</summary>{content}</details>"
+
+
 def _cell(head: str, cell: Cell) -> str:
     sort = f' data-sort="{text(cell.sort)}"' if cell.sort is not None else ""
     css = f' class="{cell.css}"' if cell.css else ""
-    return f'<td data-label="{text(head)}"{css}{sort}>{cell.content}</td>'
+    # On a phone a cell stands beside its label: in one piece, whatever it is made of.
+    content = f"<div>{cell.content}</div>" if "<" in cell.content else cell.content
+    return f'<td data-label="{text(head)}"{css}{sort}>{content}</td>'
 
 
 def _dot(attempt: Row, number: int) -> str:
@@ -150,10 +204,8 @@ def _dot(attempt: Row, number: int) -> str:
     is_safety = attempt["outcome"] == "VIOLATES" and attempt["kind"] == "SAFETY"
     level = "SAFETY" if is_safety else str(attempt["outcome"])
     middle = f"translate({column * _DOT_PX + _DOT_PX / 2} {line * _DOT_PX + _DOT_PX / 2})"
-    told = f"run {attempt['attempt']}, seed {attempt['seed']}: {WORDS[level]}. {attempt['summary']}"
+    # A run that conforms has nothing more to say, and most runs do: the page would be half as large again.
+    summary = "" if level == "CONFORMS" else f". {attempt['summary']}"
+    told = f"run {attempt['attempt']}, seed {attempt['seed']}: {WORDS[level]}{summary}"
     mark = f'<g transform="{middle}"><title>{text(told)}</title>{_SHAPES[level]}</g>'
     return link(attempt["timeline"], mark) if attempt["timeline"] else mark
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None

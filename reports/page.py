@@ -1,89 +1,95 @@
-"""The page: one self-contained HTML file that says first what needs a human. No network, no library."""
+"""The page: one self-contained HTML file, a site of its own with a view per question. No network, no library.
 
+All views are in the file; a script shows the one that the address names (``#flakes``). Without a script they stand one
+below the other, and every link still leads somewhere.
+"""
+
+from collections.abc import Callable, Sequence
 from importlib import resources
 from string import Template
 
-from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.reports import sections
-from pytest_kmigrate.reports.drawing import amount, share_bar, text
-from pytest_kmigrate.reports.summary import Summary, Totals
+from pytest_kmigrate.reports.drawing import amount, goto, text
+from pytest_kmigrate.reports.site import (
+    causes,
+    comparing,
+    consistency,
+    environment,
+    failures,
+    flakes,
+    nights,
+    overview,
+    requirements,
+    tests,
+    trends,
+)
+from pytest_kmigrate.reports.site.views import Site, View
+from pytest_kmigrate.reports.summary import Summary
+
+_STYLES = ("page.css", "tables.css")
+_SCRIPTS = ("page.js", "search.js")
+
+_VIEWS: tuple[tuple[str, Callable[[Site], View]], ...] = (
+    ("Overview", overview.overview),
+    ("Requirements", requirements.requirements),
+    ("Tests", tests.tests),
+    ("Flakes", flakes.flakes),
+    ("Consistency", consistency.consistency),
+    ("Causes", causes.causes),
+    ("Failures", failures.failures),
+    ("Trends", trends.trends),
+    ("Infra nights", nights.nights),
+    ("Compare", comparing.comparing),
+    ("Set aside", nights.aside),
+    ("Environment", environment.environment),
+)
+_PAGES: tuple[Callable[[Site], list[View]], ...] = (
+    requirements.requirement_pages,
+    tests.test_pages,
+    failures.cluster_pages,
+)
 
 
 def page(summary: Summary) -> str:
-    """The whole page."""
-    templates = resources.files("pytest_kmigrate.reports") / "templates"
-    style, script, frame = (
-        (templates / name).read_text(encoding="utf-8").rstrip() for name in ("page.css", "page.js", "page.html")
+    """The whole site."""
+    site = Site(summary)
+    views = [(label, draw(site)) for label, draw in _VIEWS]
+    pages = [each for draw in _PAGES for each in draw(site)]
+    return Template(_read("page.html")).substitute(
+        title=text(f"{summary['headline']} · pytest-kmigrate"),
+        style="\n".join(_read(name) for name in _STYLES),
+        script="\n".join(_read(name) for name in _SCRIPTS),
+        navigation=_navigation(summary, views),
+        views="\n".join(_drawn(view) for view in [view for _, view in views] + pages),
     )
-    body = "\n".join(
-        [
-            _opening(summary),
-            sections.attention(summary),
-            sections.tests(summary),
-            sections.requirements(summary),
-            sections.consistency(summary),
-            sections.faults(summary),
-            sections.durations(summary),
-            sections.set_aside(summary),
-            sections.environment(summary),
-        ]
-    )
-    title = f"{_headline(summary)} · pytest-kmigrate"
-    return Template(frame).substitute(title=text(title), style=style, script=script, body=body)
 
 
-def _opening(summary: Summary) -> str:
-    totals = summary["totals"]
-    shares = [(outcome.name, totals["outcomes"][outcome.name]) for outcome in sorted(Outcome, reverse=True)]
-    versions = ", ".join(totals["kafka"])
+def _read(name: str) -> str:
+    return (resources.files("pytest_kmigrate.reports") / "templates" / name).read_text(encoding="utf-8").rstrip()
+
+
+def _navigation(summary: Summary, views: Sequence[tuple[str, View]]) -> str:
+    """One link per view, with how much is in it."""
+    counts = {
+        "overview": len(summary["attention"]),
+        "flakes": sum(1 for row in summary["flakiness"] if row["standing"] == "FLAKY"),
+        "failures": len(summary["failure_clusters"]),
+        "nights": len(summary["infra_nights"]),
+        "aside": len(summary["set_aside"]),
+    }
+    return "".join(
+        f"<li>{goto(view.address, text(label) + _count(counts.get(view.address, 0)))}</li>" for label, view in views
+    )
+
+
+def _count(shown: int) -> str:
+    return f' <span class="count">{amount(shown)}</span>' if shown else ""
+
+
+def _drawn(view: View) -> str:
+    back = f'<p class="over">{goto(view.parent, f"&larr; {view.parent.capitalize()}")}</p>' if view.parent else ""
+    lead = f'<p class="lead">{text(view.lead)}</p>' if view.lead else ""
+    name = text(view.address)
     return (
-        f'<header><p class="over">pytest-kmigrate · Kafka {text(versions)} · {text(_days(totals))}</p>'
-        f"<h1>{text(_headline(summary))}</h1>{share_bar(shares)}{_tiles(summary)}</header>"
+        f'<section class="view" id="{name}" data-parent="{text(view.parent)}" aria-label="{text(view.title)}">'
+        f'{back}<h1 tabindex="-1">{text(view.title)}</h1>{lead}{view.content}</section>'
     )
-
-
-def _headline(summary: Summary) -> str:
-    """The one sentence to take away."""
-    totals = summary["totals"]
-    runs = f"{totals['runs']} run{'s' * (totals['runs'] != 1)}"
-    outcomes = totals["outcomes"]
-    if totals["safety_violations"]:
-        return f"{totals['safety_violations']} of {runs} broke a safety requirement"
-    if outcomes["VIOLATES"]:
-        return f"{outcomes['VIOLATES']} of {runs} violated a requirement"
-    if outcomes["INCONCLUSIVE"]:
-        return f"No violation in {runs}; {outcomes['INCONCLUSIVE']} could not be decided"
-    if outcomes["CONFORMS"]:
-        return f"Everything conforms in {runs}" if totals["runs"] > 1 else "The run conforms"
-    return f"Nothing in {runs} applied to this cluster"
-
-
-def _tiles(summary: Summary) -> str:
-    totals, outcomes = summary["totals"], summary["totals"]["outcomes"]
-    tiles = [
-        ("runs", totals["runs"], ""),
-        ("conform", outcomes["CONFORMS"], "CONFORMS"),
-        ("violate", outcomes["VIOLATES"], "VIOLATES"),
-        ("of these safety", totals["safety_violations"], "SAFETY"),
-        ("inconclusive", outcomes["INCONCLUSIVE"], "INCONCLUSIVE"),
-        ("flaky tests", totals["flaky_tests"], "FLAKY"),
-        ("known Kafka bugs", totals["known_bugs"], "BUG"),
-        ("set aside", totals["set_aside"], ""),
-    ]
-    drawn = "".join(
-        f'<div class="tile"{_colour(colour, count)}><b>{amount(count)}</b><span>{label}</span></div>'
-        for label, count, colour in tiles
-    )
-    return f'<div class="tiles">{drawn}</div>'
-
-
-def _colour(name: str, count: int) -> str:
-    """A zero stays grey: colour is for what is there."""
-    if not count:
-        return ' style="--colour: var(--NOT_APPLICABLE)"'
-    return f' style="--colour: var(--{name})"' if name else ""
-
-
-def _days(totals: Totals) -> str:
-    first, last = ((started_at or "")[:10] for started_at in (totals["first_started_at"], totals["last_started_at"]))
-    return first if first == last else f"{first} to {last}"

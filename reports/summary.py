@@ -1,23 +1,30 @@
-"""The summary: everything the page shows, as plain data; it is ``report.json``."""
+"""The summary: all that a report shows, as plain data; it is ``report.json``, and site and Markdown are made of it."""
 
-import datetime as dt
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
+from pytest_kmigrate import catalogue
+from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean
 from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.reports.attention import attention
+from pytest_kmigrate.reports.comparison import Comparison, compare
+from pytest_kmigrate.reports.estimates import wilson
+from pytest_kmigrate.reports.rows import CELL, CONDITION, Row, by, count, day, grouped, number, release
 
-Row = dict[str, object]
+SCHEMA = 2
+"""Schema version of ``report.json``. 2: flakiness, change points, causes, clusters, anomalies, trends, comparison."""
 
-SCHEMA = 1
-"""Schema version of ``report.json``."""
+TABLES = (
+    "attempts", "tests", "requirements", "cells", "fault_effects", "bugs", "consistency", "consistency_facts",
+    "duration_statistics", "set_aside", "flakiness", "change_points", "infra_nights", "causes", "trends",
+    "trend_changes", "failure_clusters", "failure_members", "anomalies", "operation_counts",
+)  # fmt: skip
+"""The tables a report is made of; one that is missing counts as empty."""
 
-MOST_ATTEMPTS = 60
-"""How many of a test's runs, the latest ones, are shown as dots; the tables hold all."""
-
-CONDITION = ("profile", "provider", "kafka", "topology")
-
-_WORST_FIRST = ("SAFETY", "VIOLATES", "FLAKY", "VARIES", "INCONCLUSIVE", "CONFORMS", "NOT_APPLICABLE")
+WORST_FIRST = ("SAFETY", "VIOLATES", "FLAKY", "VARIES", "INCONCLUSIVE", "CONFORMS", "NOT_APPLICABLE")
+MOST_EXAMPLES = 3
+"""Counterexamples told of each class of anomaly and version."""
 
 
 class Totals(TypedDict):
@@ -52,175 +59,192 @@ class About(TypedDict):
 
 
 class Summary(TypedDict):
-    """The keys of ``report.json``; the rows are those of the tables of the same name."""
+    """The keys of ``report.json``; where a key is a table's name, its rows are that table's."""
 
     schema: int
     about: About
     totals: Totals
+    headline: str
     attention: list[Row]
+    versions: list[Row]
+    ledger: list[Row]
     tests: list[Row]
     requirements: list[Row]
     cells: list[Row]
+    flakiness: list[Row]
+    change_points: list[Row]
+    infra_nights: list[Row]
     fault_effects: list[Row]
     bugs: list[Row]
     consistency: list[Row]
+    anomaly_classes: list[Row]
+    causes: list[Row]
+    failure_clusters: list[Row]
+    failure_members: list[Row]
+    trends: list[Row]
+    trend_changes: list[Row]
     duration_statistics: list[Row]
     attempts: list[Row]
     set_aside: list[Row]
+    comparison: Comparison | None
 
 
-def summary_of(tables: Mapping[str, list[Row]], about: About) -> Summary:
-    """Order what the tables say so that a reader meets the worst first."""
-    attempts = sorted(tables["attempts"], key=_by("test_id", *CONDITION, "attempt"))
-    tests = _worst_first(tables["tests"], "test_id", *CONDITION)
+def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[str, str] | None = None) -> Summary:
+    """Order what the tables say so that a reader meets the worst first; compare two versions where asked to."""
+    known = {name: tables.get(name, []) for name in TABLES}
+    attempts = sorted(known["attempts"], key=by("test_id", *CONDITION, "attempt"))
+    tests = _worst_first(known["tests"], "test_id", *CONDITION)
+    totals = _totals(attempts, known)
     return {
         "schema": SCHEMA,
         "about": about,
-        "totals": _totals(attempts, tables),
-        "attention": attention(tests, tables["bugs"], attempts),
+        "totals": totals,
+        "headline": headline(totals),
+        "attention": attention(known, tests, attempts),
+        "versions": _versions(attempts, known["operation_counts"]),
+        "ledger": _ledger(totals["profiles"]),
         "tests": tests,
-        "requirements": _worst_first(tables["requirements"], "requirement", "profile", "kafka"),
-        "cells": _worst_first(tables["cells"], "test_id", "requirement", *CONDITION, "fault", "phase"),
-        "fault_effects": sorted(tables["fault_effects"], key=_by("fault", "phase", "kafka")),
-        "bugs": sorted(tables["bugs"], key=_by("kafka", "bug")),
-        "consistency": _with_facts(tables["consistency"], tables["consistency_facts"]),
-        "duration_statistics": sorted(tables["duration_statistics"], key=_by("what", "name", "kafka", "topology")),
+        "requirements": _worst_first(known["requirements"], "requirement", "profile", "kafka"),
+        "cells": _worst_first(known["cells"], "test_id", "requirement", *CONDITION, "fault", "phase"),
+        "flakiness": sorted(known["flakiness"], key=lambda row: (-(number(row["shrunk_rate"]) or 0), *by(*CELL)(row))),
+        "change_points": sorted(known["change_points"], key=by("since_at"), reverse=True),
+        "infra_nights": sorted(known["infra_nights"], key=by("night"), reverse=True),
+        "fault_effects": sorted(known["fault_effects"], key=by("fault", "phase", "kafka")),
+        "bugs": sorted(known["bugs"], key=by("kafka", "bug")),
+        "consistency": _with_facts(known["consistency"], known["consistency_facts"]),
+        "anomaly_classes": _anomaly_classes(known["anomalies"], attempts),
+        "causes": sorted(known["causes"], key=by("failure", "rank")),
+        "failure_clusters": sorted(
+            known["failure_clusters"], key=lambda row: (-count(row["failures"]), *by("cluster")(row))
+        ),
+        "failure_members": sorted(known["failure_members"], key=by("cluster", "folder")),
+        "trends": sorted(known["trends"], key=by("measure", "name", "topology", "started_at")),
+        "trend_changes": sorted(known["trend_changes"], key=by("since_at"), reverse=True),
+        "duration_statistics": sorted(known["duration_statistics"], key=by("what", "name", "kafka", "topology")),
         "attempts": attempts,
-        "set_aside": sorted(tables["set_aside"], key=_by("path", "line")),
+        "set_aside": sorted(known["set_aside"], key=by("path", "line")),
+        "comparison": compare(known, *versions) if versions else None,
     }
 
 
-def attention(tests: list[Row], bugs: list[Row], attempts: list[Row]) -> list[Row]:
-    """What needs a human, most urgent first: one row with level, title, detail and the test or bug it is about.
-
-    A violation that a known Kafka bug explains is told once, as that bug; unexplained ones come before it, because
-    nobody knows yet what they are. SAFETY comes before all else, known or not.
-    """
-    levels = ("SAFETY", "VIOLATES", "BUG", "FLAKY", "VARIES", "INCONCLUSIVE")
-    rows = [_about_test(test, attempts) for test in tests if test["standing"] in levels[:-1]]
-    told = [row for row in rows if row is not None] + [_about_bug(bug) for bug in bugs]
-    told.sort(key=lambda row: (not row.pop("is_safety"), levels.index(str(row["level"])), str(row["title"])))
-    return told + _about_no_answers(attempts)
-
-
-def _about_test(test: Row, attempts: list[Row]) -> Row | None:
-    mine = [attempt for attempt in attempts if _is_of(attempt, test)]
-    red = [attempt for attempt in mine if attempt["outcome"] == Outcome.VIOLATES.name]
-    standing = str(test["standing"])
-    if standing in ("SAFETY", "VIOLATES", "VARIES") and all(attempt["known_bugs"] for attempt in red):
-        return None
-    unexplained = [attempt for attempt in red if not attempt["known_bugs"]]
-    condition = f"Kafka {test['kafka']} · {test['topology']}"
-    concern = _concern(standing, test["test_id"], condition, _counts_sentence(test), (unexplained or red)[-1])
-    return {**concern, "is_safety": standing == "SAFETY"}
+def headline(totals: Totals) -> str:
+    """The one sentence to take away."""
+    runs = f"{totals['runs']} run{'s' * (totals['runs'] != 1)}"
+    outcomes = totals["outcomes"]
+    if totals["safety_violations"]:
+        return f"{totals['safety_violations']} of {runs} broke a safety requirement"
+    if outcomes["VIOLATES"]:
+        return f"{outcomes['VIOLATES']} of {runs} violated a requirement"
+    if outcomes["INCONCLUSIVE"]:
+        return f"No violation in {runs}; {outcomes['INCONCLUSIVE']} could not be decided"
+    if outcomes["CONFORMS"]:
+        return f"Everything conforms in {runs}" if totals["runs"] > 1 else "The run conforms"
+    return f"Nothing in {runs} applied to this cluster"
 
 
-def _about_no_answers(attempts: list[Row]) -> list[Row]:
-    """One row per reason why runs were INCONCLUSIVE, the most frequent first: each is a thing to repair once."""
-    by_reason: dict[tuple[str, str], list[Row]] = {}
-    for attempt in attempts:
-        if attempt["outcome"] == Outcome.INCONCLUSIVE.name:
-            by_reason.setdefault((str(attempt["kind"]), str(attempt["check"])), []).append(attempt)
-    return [
-        _concern(
-            Outcome.INCONCLUSIVE.name,
-            f"{len(mine)} run{'s' * (len(mine) != 1)} without an answer",
-            f"{kind.lower()} · Kafka {', '.join(sorted({str(attempt['kafka']) for attempt in mine}))}",
-            f"in {len(tests := {attempt['test_id'] for attempt in mine})} test{'s' * (len(tests) != 1)}",
-            mine[-1],
-        )
-        for (kind, _), mine in sorted(by_reason.items(), key=lambda reason: -len(reason[1]))
-    ]
-
-
-def _concern(level: str, title: object, condition: str, detail: str, example: Row) -> Row:
-    """One row of ``attention`` with a run that shows it."""
-    shown = {key: example[key] for key in ("check", "timeline", "reproduce")}
-    told = {"level": level, "title": title, "condition": condition, "detail": detail}
-    return {**told, "example": example["summary"], **shown}
-
-
-def _about_bug(bug: Row) -> Row:
-    checks = ", ".join(str(each) for each in _listed(bug["checks"]))
-    is_safety = "SAFETY" in _listed(bug["kinds"])
-    return {
-        "level": "BUG",
-        "title": bug["bug"],
-        "condition": f"Kafka {bug['kafka']}",
-        "detail": f"seen in {bug['runs']} run{'s' * (bug['runs'] != 1)} by {checks}{', breaks SAFETY' * is_safety}",
-        "example": bug["example"],
-        "check": "",
-        "timeline": None,
-        "reproduce": None,
-        "is_safety": is_safety,
-    }
-
-
-def _counts_sentence(test: Row) -> str:
-    safety = f", {test['safety_violations']} of them SAFETY" if test["safety_violations"] else ""
-    open_ones = f"; {test['inconclusive']} inconclusive" if test["inconclusive"] else ""
-    return f"{test['violating']} of {test['runs']} runs violate{safety}{open_ones}"
-
-
-def _totals(attempts: list[Row], tables: Mapping[str, list[Row]]) -> Totals:
+def _totals(attempts: Sequence[Row], tables: Mapping[str, list[Row]]) -> Totals:
     outcomes = Counter(str(attempt["outcome"]) for attempt in attempts)
     violations = Counter(str(attempt["kind"]) for attempt in attempts if attempt["outcome"] == Outcome.VIOLATES.name)
+    started = [each.isoformat() if hasattr(each, "isoformat") else str(each) for each in _seen(attempts, "started_at")]
     return {
         "runs": len(attempts),
-        "tests": len({attempt["test_id"] for attempt in attempts}),
-        "requirements": len({row["requirement"] for row in tables["requirements"]}),
+        "tests": len(_seen(attempts, "test_id")),
+        "requirements": len(_seen(tables["requirements"], "requirement")),
         "outcomes": {outcome.name: outcomes[outcome.name] for outcome in Outcome},
         "safety_violations": violations["SAFETY"],
         "flaky_tests": sum(1 for test in tables["tests"] if test["is_flaky"]),
-        "known_bugs": len({bug["bug"] for bug in tables["bugs"]}),
+        "known_bugs": len(_seen(tables["bugs"], "bug")),
         "set_aside": len(tables["set_aside"]),
-        "kafka": sorted({str(attempt["kafka"]) for attempt in attempts}),
-        "topologies": sorted({str(attempt["topology"]) for attempt in attempts}),
-        "profiles": sorted({str(attempt["profile"]) for attempt in attempts}),
-        "providers": sorted({str(attempt["provider"]) for attempt in attempts}),
-        "first_started_at": min((_time(attempt) for attempt in attempts if attempt["started_at"]), default=None),
-        "last_started_at": max((_time(attempt) for attempt in attempts if attempt["started_at"]), default=None),
+        "kafka": sorted(map(str, _seen(attempts, "kafka")), key=release),
+        "topologies": sorted(map(str, _seen(attempts, "topology"))),
+        "profiles": sorted(map(str, _seen(attempts, "profile"))),
+        "providers": sorted(map(str, _seen(attempts, "provider"))),
+        "first_started_at": min(started, default=None),
+        "last_started_at": max(started, default=None),
     }
 
 
-def _time(attempt: Row) -> str:
-    started_at = attempt["started_at"]
-    return started_at.isoformat() if isinstance(started_at, dt.datetime) else str(started_at)
+def _seen(rows: Sequence[Row], column: str) -> set[object]:
+    return {row[column] for row in rows if row[column] is not None}
 
 
-def latest_attempts(test: Row, attempts: list[Row]) -> list[Row]:
-    """The latest runs of one test, oldest first."""
-    return [attempt for attempt in attempts if _is_of(attempt, test)][-MOST_ATTEMPTS:]
+def _versions(attempts: Sequence[Row], operations: Sequence[Row]) -> list[Row]:
+    """What can be claimed of each Kafka version, and with what confidence: newest first."""
+    version_of = {attempt["folder"]: attempt["kafka"] for attempt in attempts}
+    checked: Counter[object] = Counter()
+    for each in operations:
+        checked[version_of.get(each["folder"])] += count(each["operations"])
+    rows = []
+    for (kafka,), mine in grouped(attempts, "kafka").items():
+        ends = Counter(str(each["outcome"]) for each in mine)
+        answers, bad = ends["CONFORMS"] + ends["VIOLATES"], ends["VIOLATES"]
+        safety = sum(1 for each in mine if each["outcome"] == "VIOLATES" and each["kind"] == "SAFETY")
+        low, high = wilson(bad, answers)
+        rows.append(
+            {
+                "kafka": kafka,
+                "runs": len(mine),
+                "conforming": ends["CONFORMS"],
+                "violating": bad,
+                "inconclusive": ends["INCONCLUSIVE"],
+                "not_applicable": ends["NOT_APPLICABLE"],
+                "safety_violations": safety,
+                "rate": bad / answers if answers else None,
+                "rate_low": low,
+                "rate_high": high,
+                "safety_bound": None if safety or not answers else float(bound_after_clean(answers)),
+                "operations": checked[kafka],
+            }
+        )
+    return sorted(rows, key=lambda row: release(row["kafka"]), reverse=True)
 
 
-def _is_of(attempt: Row, test: Row) -> bool:
-    return all(attempt[key] == test[key] for key in ("test_id", *CONDITION))
+def _ledger(profiles: Sequence[str]) -> list[Row]:
+    """Every requirement of the profiles that were judged, covered or not."""
+    return [
+        {name: getattr(each, name) for name in ("id", "profile", "area", "level", "statement", "section", "covered_by")}
+        for profile in profiles
+        if profile in catalogue.PROFILES
+        for each in catalogue.requirements(profile)
+    ]
 
 
-def _with_facts(consistency: list[Row], facts: list[Row]) -> list[Row]:
+def _anomaly_classes(anomalies: Sequence[Row], attempts: Sequence[Row]) -> list[Row]:
+    """Each class of anomaly and version: how many, in how many runs, and the shortest counterexamples."""
+    run_of = {attempt["folder"]: attempt for attempt in attempts}
+    told = [
+        {**each, "kafka": run["kafka"], "timeline": run["timeline"], "test_id": run["test_id"]}
+        for each in anomalies
+        if (run := run_of.get(each["folder"])) is not None
+    ]
+    rows = []
+    for (name, kafka), mine in grouped(told, "class", "kafka").items():
+        shortest = sorted(mine, key=lambda each: (len(str(each["counterexample"])), str(each["folder"])))
+        kept = ("folder", "timeline", "test_id", "topic", "partition", "counterexample", "at_ns", "evidence")
+        rows.append(
+            {
+                "class": name,
+                "kind": mine[0]["kind"],
+                "kafka": kafka,
+                "anomalies": sum(count(each["count"]) for each in mine),
+                "runs": len(_seen(mine, "folder")),
+                "newest": max(day(run_of[each["folder"]]["started_at"]) for each in mine),
+                "examples": [{key: each[key] for key in kept} for each in shortest[:MOST_EXAMPLES]],
+            }
+        )
+    return sorted(rows, key=lambda row: (row["kind"] != "SAFETY", str(row["class"]), release(row["kafka"])))
+
+
+def _with_facts(consistency: Sequence[Row], facts: Sequence[Row]) -> list[Row]:
     """Each check with the numbers it reported."""
     keys = ("kafka", "topology", "check")
     numbers: dict[tuple[object, ...], dict[str, Row]] = {}
-    for fact in sorted(facts, key=_by("fact")):
+    for fact in sorted(facts, key=by("fact")):
         of_check = numbers.setdefault(tuple(fact[key] for key in keys), {})
         of_check[str(fact["fact"])] = {"total": fact["total"], "largest": fact["largest"]}
     rows = [{**row, "facts": numbers.get(tuple(row[key] for key in keys), {})} for row in consistency]
-    return sorted(rows, key=lambda row: (-Outcome[str(row["outcome"])], *_by(*keys)(row)))
+    return sorted(rows, key=lambda row: (-Outcome[str(row["outcome"])], *by(*keys)(row)))
 
 
-def _worst_first(rows: list[Row], *keys: str) -> list[Row]:
-    return sorted(rows, key=lambda row: (_WORST_FIRST.index(str(row["standing"])), *_by(*keys)(row)))
-
-
-def _by(*keys: str) -> Callable[[Row], tuple[tuple[bool, float, str], ...]]:
-    """Sort by these columns: numbers as numbers, all else as text, nulls last."""
-
-    def order(value: object) -> tuple[bool, float, str]:
-        number = float(value) if isinstance(value, int | float) else 0.0
-        return (value is None, number, "" if isinstance(value, int | float) else str(value))
-
-    return lambda row: tuple(order(row[key]) for key in keys)
-
-
-def _listed(value: object) -> list[object]:
-    return list(value) if isinstance(value, list | tuple) else []
+def _worst_first(rows: Sequence[Row], *keys: str) -> list[Row]:
+    return sorted(rows, key=lambda row: (WORST_FIRST.index(str(row["standing"])), *by(*keys)(row)))

@@ -1,127 +1,182 @@
-"""From run folders to Parquet: reads, lets the analysis compute, writes each layer and builds the next one on it."""
+"""The tables of an analysis: kept facts in batches that no one rewrites, all else computed anew and put in place."""
 
-from collections.abc import Mapping
+import io
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
-from pytest_kmigrate.analysis import facts, marts, schemas, staging
-from pytest_kmigrate.reports.discovery import PATTERN_CHARACTERS, Discovery
+from pytest_kmigrate.analysis import causes, clusters, facts, flakiness, marts, nights, schemas, staging, trends
+from pytest_kmigrate.analysis.foreign import foreign_attempts
+from pytest_kmigrate.reports.ledger import FOLDER as LEDGER_FOLDER
+from pytest_kmigrate.reports.paths import literal
+from pytest_kmigrate.reports.storage import Storage
 
 Row = dict[str, object]
-Frames = dict[str, DataFrame]
+
+UNFINISHED = "_unfinished"
+"""Tables that are computed anew lie here until all are complete; Spark and others overlook what begins so."""
 
 _WRITTEN_AT_ONCE = 3
 """Small tables are all waiting and little work, so a few at a time keep two cores busy."""
 
+_UNSHOWN = frozenset({"runs", "verdicts", "requirement_attempts", "faults", "durations", *schemas.OBSERVATIONS})
+"""Tables for questions of one's own; a page is made of the others."""
+
 
 class TableFolder:
-    """The folder the tables of one analysis are written to, one Parquet folder each.
+    """The folder of all tables.
 
     A layer is computed from the written tables of the one below. That keeps every plan short: Spark looks at a whole
     plan whenever it grows, and with one plan from raw text to marts this took longer than all the counting.
     """
 
-    def __init__(self, spark: SparkSession, path: Path, *, is_small: bool) -> None:
-        self._spark = spark
-        self._path = path
+    def __init__(self, spark: SparkSession, storage: Storage, *, is_small: bool) -> None:
+        self.spark = spark
+        self.storage = storage
         self._is_small = is_small
+        self._batches: tuple[int, ...] = ()
+
+    def begin(self, batches: Iterable[int]) -> None:
+        """From now on the kept facts are those of these batches, and nothing is computed from them yet."""
+        self._batches = tuple(batches)
+        self.storage.delete(UNFINISHED)
+
+    def free_batch(self) -> int:
+        """A number above that of any batch there is, be it in the ledger or left by an interrupted analysis."""
+        return 1 + max((number for name in schemas.KEPT for number in self._numbers(name)), default=0)
 
     def write(self, tables: Mapping[str, DataFrame]) -> None:
-        """Write some tables; each must have the schema declared for its name."""
+        """Write tables that are computed anew."""
+        self._write({f"{UNFINISHED}/{name}": (name, frame) for name, frame in tables.items()})
 
-        def write(name: str) -> None:
-            # The declared schema is what is written: a column that strayed fails here, not at a reader.
-            table = self.in_one_part(tables[name].to(schemas.TABLES[name]))
-            table.write.mode("overwrite").parquet(f"file://{self._path / name}")
+    def write_batch(self, batch: int, tables: Mapping[str, DataFrame]) -> None:
+        """Write kept facts; nobody sees them before the ledger names the batch."""
+        self._write({_batch(name, batch): (name, frame) for name, frame in tables.items()})
 
-        with ThreadPoolExecutor(_WRITTEN_AT_ONCE) as pool:
-            # list() raises what a write raised.
-            list(pool.map(inheritable_thread_target(self._spark)(write), tables))
+    def of_batches(self, name: str, batches: Iterable[int]) -> DataFrame:
+        """A kept table, from some batches only."""
+        return self._read(name, [_batch(name, batch) for batch in batches])
 
     def __getitem__(self, name: str) -> DataFrame:
         """A table that was written."""
-        stored = self._spark.read.schema(schemas.TABLES[name]).parquet(_literal(self._path / name))
-        return self.in_one_part(stored)
+        return self._read(name, self._folders(name))
 
     def in_one_part(self, frame: DataFrame) -> DataFrame:
         """While the data is small, one partition: one file per table, and no shuffle anywhere."""
         return frame.coalesce(1) if self._is_small else frame
 
+    def publish(self) -> None:
+        """Put what was computed anew in the place of what was there, and remove what nobody counts any more."""
+        new = self.storage.names(UNFINISHED)
+        for name in new:
+            self.storage.delete(name)
+            self.storage.move(_new(name), name)
+        self.storage.delete(UNFINISHED)
+        for name in schemas.KEPT:
+            for number in self._numbers(name):
+                if number not in self._batches:
+                    self.storage.delete(_batch(name, number))
+        for name in set(self.storage.names("")) - {*new, *schemas.KEPT, LEDGER_FOLDER}:
+            self.storage.delete(name)
 
-def write_facts(spark: SparkSession, discovery: Discovery, tables: TableFolder) -> None:
-    """Stage what lies in the run folders and write the facts, and what had to be set aside."""
-    folders = spark.createDataFrame(
-        [(run.folder, run.is_complete, run.timeline) for run in discovery.runs], schemas.FOLDERS
-    )
-    files = _files(spark, discovery)
-    runs = tables.in_one_part(staging.staged_runs(folders, files)).cache()
-    verdicts = tables.in_one_part(staging.staged_verdicts(files)).cache()
-    events = tables.in_one_part(staging.staged_events(files)).cache()
-    strangers = [(name, None, reason, False) for name, reason in discovery.strangers]
-    aside = spark.createDataFrame(strangers, schemas.TABLES["set_aside"])
-    for staged in (runs, verdicts, events):
-        aside = aside.unionByName(staging.set_aside(staged))
-    tables.write({"runs": staging.good(runs), "set_aside": aside})
+    def shown(self) -> dict[str, list[Row]]:
+        """The rows of every table that a page is made of, as just written."""
+        return {name: self._rows(name) for name in schemas.TABLES if name not in _UNSHOWN}
 
-    in_phases = facts.phases(staging.good(events).join(tables["runs"].select("folder"), "folder", "left_semi"))
-    damaged = verdicts.where(F.col("reason").isNotNull())
-    tables.write(
-        {
-            "verdicts": facts.verdicts(tables["runs"], staging.good(verdicts), damaged),
-            "faults": facts.faults(in_phases),
-            "durations": facts.durations(in_phases),
-        }
-    )
-    conditions = facts.conditions(tables["runs"], tables["faults"])
-    tables.write({"attempts": facts.attempts(conditions, tables["verdicts"], tables["durations"])})
-    per_requirement = facts.requirement_attempts(tables["attempts"], tables["runs"], tables["verdicts"])
-    tables.write({"requirement_attempts": per_requirement})
+    def _write(self, tables: Mapping[str, tuple[str, DataFrame]]) -> None:
+        def write(path: str) -> None:
+            name, frame = tables[path]
+            # The declared schema is what is written: a column that strayed fails here, not at a reader.
+            table = self.in_one_part(frame.to(schemas.TABLES[name]))
+            table.write.mode("overwrite").parquet(f"{self.storage.uri}/{path}")
+
+        with ThreadPoolExecutor(_WRITTEN_AT_ONCE) as pool:
+            # list() raises what a write raised.
+            list(pool.map(inheritable_thread_target(self.spark)(write), tables))
+
+    def _read(self, name: str, paths: list[str]) -> DataFrame:
+        if not paths:
+            return self.spark.createDataFrame([], schemas.TABLES[name])
+        stored = self.spark.read.schema(schemas.TABLES[name])
+        return self.in_one_part(stored.parquet(*[literal(f"{self.storage.uri}/{path}") for path in paths]))
+
+    def _rows(self, name: str) -> list[Row]:
+        parts = [f"{folder}/{part}" for folder in self._folders(name) for part in self.storage.names(folder)]
+        whole = [part for part in parts if part.endswith(".parquet") and part.rpartition("/")[2][0] not in "._"]
+        tables = [pq.read_table(io.BytesIO(content)) for content in self.storage.contents(whole).values()]
+        rows: list[Row] = pa.concat_tables(tables).to_pylist() if tables else []
+        return rows
+
+    def _folders(self, name: str) -> list[str]:
+        """Where the parts of a table lie that count now."""
+        return [_batch(name, number) for number in self._batches] if name in schemas.KEPT else [_new(name)]
+
+    def _numbers(self, name: str) -> list[int]:
+        prefix = "batch="
+        return [int(each[len(prefix) :]) for each in self.storage.names(name) if each.startswith(prefix)]
+
+
+def write_attempts(tables: TableFolder, notices: list[tuple[str, str]], foreign: DataFrame | None) -> None:
+    """What depends on all runs together: their order, which are copies of others, and all that is set aside.
+
+    ``foreign`` are files of other tools, whole; their results are attempts like ours, and read anew each time.
+    """
+    once = tables.in_one_part(staging.counted_once(tables["runs"])).cache()
+    runs = once.where(F.col("reason").isNull())
+    rows = [(path, None, reason, False) for path, reason in notices]
+    aside = tables.spark.createDataFrame(rows, schemas.TABLES["set_aside"])
+    for other in (tables["bad_rows"], staging.set_aside(once)):
+        aside = aside.unionByName(other.drop("folder"))
+    conditions = facts.conditions(runs, tables["faults"])
+    attempts = facts.attempts(conditions, tables["verdicts"], tables["durations"])
+    if foreign is not None:
+        staged = tables.in_one_part(foreign_attempts(foreign)).cache()
+        attempts = attempts.unionByName(staging.good(staged).select(*schemas.TABLES["attempts"].names))
+        aside = aside.unionByName(staging.set_aside(staged).drop("folder"))
+    tables.write({"attempts": attempts, "set_aside": aside})
+    tables.write({"requirement_attempts": facts.requirement_attempts(tables["attempts"], runs, tables["verdicts"])})
+    once.unpersist()
 
 
 def write_marts(tables: TableFolder) -> None:
     """Compute from the facts what people look at."""
     attempts, verdicts, per_requirement = tables["attempts"], tables["verdicts"], tables["requirement_attempts"]
+    faults, durations = tables["faults"], tables["durations"]
     tables.write(
         {
             "cells": marts.cells(per_requirement),
             "tests": marts.tests(attempts),
             "requirements": marts.requirements(per_requirement),
-            "fault_effects": marts.fault_effects(tables["faults"], attempts),
+            "fault_effects": marts.fault_effects(faults, attempts),
             "bugs": marts.bugs(verdicts, attempts),
             "consistency": marts.consistency(verdicts, attempts),
             "consistency_facts": marts.consistency_facts(verdicts, attempts),
-            "duration_statistics": marts.duration_statistics(tables["durations"], attempts),
+            "duration_statistics": marts.duration_statistics(durations, attempts),
+            "infra_nights": nights.infra_nights(attempts),
+            "failure_members": clusters.failure_members(clusters.failure_messages(verdicts, attempts)),
+            "trends": trends.trends(durations, verdicts, faults, tables["metrics"], attempts),
+        }
+    )
+    members, bad_nights = tables["failure_members"], tables["infra_nights"]
+    tables.write(
+        {
+            "flakiness": flakiness.flakiness(attempts, bad_nights),
+            "change_points": flakiness.change_points(attempts, bad_nights),
+            "trend_changes": trends.trend_changes(tables["trends"], bad_nights),
+            "failure_clusters": clusters.failure_clusters(members, attempts),
+            "causes": causes.causes(attempts, faults, verdicts, members),
         }
     )
 
 
-def read_tables(folder: Path) -> dict[str, list[Row]]:
-    """The rows of every written table that a page shows."""
-    unshown = {"runs", "verdicts", "requirement_attempts", "faults", "durations"}
-    return {name: pq.read_table(folder / name).to_pylist() for name in schemas.TABLES if name not in unshown}
+def _new(name: str) -> str:
+    return f"{UNFINISHED}/{name}"
 
 
-def _files(spark: SparkSession, discovery: Discovery) -> DataFrame:
-    """The text of every file of every run, with the folder it is from."""
-    paths = [discovery.root / run.folder / file for run in discovery.runs for file in run.files]
-    text = spark.read.text([_literal(path) for path in paths], wholetext=True)
-    # Spark gives the path percent-encoded; url_decode would also turn a plus sign into a space.
-    decoded = F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B")))
-    path = F.regexp_replace(decoded, "^file:/+", "/")
-    inner = F.substr(path, F.lit(len(str(discovery.root)) + 2))
-    folder = F.regexp_replace(inner, "/?[^/]*$", "")
-    return text.select(
-        F.when(folder == "", ".").otherwise(folder).alias("folder"),
-        F.col("_metadata.file_name").alias("file"),
-        F.col("value").alias("text"),
-    )
-
-
-def _literal(path: Path) -> str:
-    """``path`` for Spark to read: as it is (Hadoop decodes nothing), but for what it would read as a pattern."""
-    return "file://" + "".join(f"\\{each}" if each in PATTERN_CHARACTERS else each for each in str(path))
+def _batch(name: str, number: int) -> str:
+    return f"{name}/batch={number}"

@@ -14,8 +14,10 @@ CONDITION = ("profile", "provider", "kafka", "topology")
 FAULTS = ("fault", "phase")
 
 _NS_PER_MS = 1_000_000
+_WORKLOAD_EDGES = (EventKind.WORKLOAD_BEGAN, EventKind.WORKLOAD_ENDED)
 _FAULT_KINDS = (
     EventKind.FAULT_BEGAN,
+    EventKind.FAULT_APPLIED,
     EventKind.FAULT_WITNESSED,
     EventKind.FAULT_NOT_WITNESSED,
     EventKind.FAULT_HEALED,
@@ -67,6 +69,12 @@ def phases(events: DataFrame) -> DataFrame:
     return read.withColumn("phase", F.coalesce(F.last(entered, ignorenulls=True).over(until_now), F.lit("unknown")))
 
 
+def unsettled(events: DataFrame) -> DataFrame:
+    """The ``folder`` of each run in which a workload began that did not end: sends in flight have left no row."""
+    began, ended = (F.count_if(F.col("kind") == each.value) for each in _WORKLOAD_EDGES)
+    return events.groupBy("folder").agg((began - ended).alias("_open")).where("_open > 0").select("folder")
+
+
 def faults(in_phases: DataFrame) -> DataFrame:
     """One row per fault: what it was, in which phase it began, and whether a witness saw it bite."""
     of_faults = in_phases.where(F.col("kind").isin([kind.value for kind in _FAULT_KINDS]))
@@ -74,11 +82,13 @@ def faults(in_phases: DataFrame) -> DataFrame:
     def told_by(kind: EventKind, value: Column) -> Column:
         return F.max(F.when(F.col("kind") == kind.value, value))
 
-    began = {name: F.col(f"data.{name}") for name in ("fault", "effect", "targets", "trigger")}
+    began = {name: F.col(f"data.{name}") for name in ("fault", "effect", "trigger")}
     return (
         of_faults.groupBy("folder", F.col("data.fault_id").alias("fault_id"))
         .agg(
             *[told_by(EventKind.FAULT_BEGAN, value).alias(name) for name, value in began.items()],
+            # Whom it hits is decided only when it is applied.
+            F.max("data.targets").alias("targets"),
             told_by(EventKind.FAULT_BEGAN, F.col("phase")).alias("phase"),
             told_by(EventKind.FAULT_BEGAN, F.col("at_ns")).alias("began_ns"),
             told_by(EventKind.FAULT_HEALED, F.col("at_ns")).alias("healed_ns"),

@@ -61,6 +61,11 @@ def migration_state_moves_along_legal_edges() -> Check:
     return Check("migration_state_moves_along_legal_edges")
 
 
+def migration_znode_never_moves_back() -> Check:
+    """The position in the metadata log that /migration holds only rises."""
+    return Check("migration_znode_never_moves_back")
+
+
 def phase_reached(phase: Phase | str) -> Check:
     """The migration came to this phase."""
     return Check("phase_reached", {"phase": phase.name if isinstance(phase, Phase) else phase})

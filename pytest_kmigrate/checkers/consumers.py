@@ -2,16 +2,13 @@
 
 from dataclasses import replace
 
-import numpy as np
-import numpy.typing as npt
-
 from pytest_kmigrate.checkers import kernels
-from pytest_kmigrate.checkers.findings import Found, chosen, told_each, total, violated, violation_at, where
-from pytest_kmigrate.checkers.grouping import groups, place, rows_of
+from pytest_kmigrate.checkers.findings import Found, chosen, found_by, told_each, total, violated, violation_at, where
+from pytest_kmigrate.checkers.grouping import partitions, rows_of
 from pytest_kmigrate.checkers.moments import when
 from pytest_kmigrate.checkers.wording import counted, number
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
+from pytest_kmigrate.model.operations import OperationKind, Operations
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive
 
 _OWN_READING = "its own reading so far"
@@ -29,7 +26,7 @@ def consumer_positions_never_run_backwards(history: History) -> Verdict:
     reads = chosen(history.operations, OperationKind.CONSUME)
     if not len(reads):
         return inconclusive(name, Kind.VACUOUS, "no consumer read a record")
-    found, steps_back, unjudged = _positions(reads, history.operations.of(OperationKind.COMMIT))
+    found, steps_back, unjudged = _positions(history.operations)
     facts = {"read": len(reads), "steps_back": steps_back, "steps_back_unjudged": unjudged}
     if found:
         text = f"{counted(total(found), 'read')} went back further than a re-assignment may: {where(found)}"
@@ -51,11 +48,7 @@ def committed_offsets_never_run_backwards(history: History) -> Verdict:
     commits = chosen(history.operations, OperationKind.COMMIT)
     if not len(commits):
         return inconclusive(name, Kind.VACUOUS, "no offset was committed")
-    found = []
-    for group in groups(commits, "group", "topic", "partition"):
-        earlier, later = kernels.commits_run_back(group.outcome, group.offset, group.began_ns, group.ended_ns)
-        if len(later):
-            found.append(Found(_place(group), rows_of(group, later), rows_of(group, earlier)))
+    found = found_by(history.operations, kernels.commits_back)
     if not found:
         return conforms(name, f"{counted(len(commits), 'commit')}, none below an earlier one", commits=len(commits))
     text = f"{number(total(found))} of {counted(len(commits), 'commit')} went below an earlier one: {where(found)}"
@@ -63,39 +56,18 @@ def committed_offsets_never_run_backwards(history: History) -> Verdict:
     return violated(name, Kind.SAFETY, text, examples, total(found), commits=len(commits))
 
 
-def _positions(reads: Operations, commits: Operations) -> tuple[list[Found], int, int]:
+def _positions(operations: Operations) -> tuple[list[Found], int, int]:
     """What is wrong, how many steps back there were, and how many of them nothing can judge."""
-    committed = {_group_key(each): each for each in groups(commits, "group", "topic", "partition")}
     found, steps, unjudged = [], 0, 0
-    for group in groups(reads, "client", "topic", "partition"):
-        back = kernels.steps_back(group.offset)
-        steps += len(back)
-        rows, floors = back, group.offset[back - 1] + 1
-        if group.group[0]:
-            of_group = committed.get(_group_key(group))
-            if of_group is None or not (of_group.outcome == OperationOutcome.OK).any():
-                unjudged += len(back)
-                continue
-            rows, floors = _below_committed(group, of_group)
-        if len(rows):
+    for where_, group in partitions(operations):
+        polls = kernels.polls_back(group)
+        steps += polls.steps
+        unjudged += polls.unjudged
+        if len(polls.rows):
             # The partner carries the lowest offset that was admissible, which no row of the history need hold.
-            wrong = rows_of(group, rows)
-            found.append(Found(_place(group), wrong, replace(wrong, offset=floors)))
+            wrong = rows_of(group, polls.rows)
+            found.append(Found(where_, wrong, replace(wrong, offset=polls.floors)))
     return found, steps, unjudged
-
-
-def _below_committed(reads: Operations, commits: Operations) -> tuple[kernels.Positions, npt.NDArray[np.int64]]:
-    return kernels.reads_below_committed(
-        reads.offset, reads.began_ns, commits.outcome, commits.offset, commits.began_ns, commits.ended_ns
-    )
-
-
-def _group_key(operations: Operations) -> tuple[str, str, int]:
-    return str(operations.group[0]), str(operations.topic[0]), int(operations.partition[0])
-
-
-def _place(operations: Operations) -> str:
-    return place(str(operations.topic[0]), int(operations.partition[0]))
 
 
 def _told_position(history: History, each: Found, row: int) -> Violation:

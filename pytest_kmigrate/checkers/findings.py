@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pytest_kmigrate.checkers.grouping import partitions, rows_of
-from pytest_kmigrate.checkers.kernels import Positions
+from pytest_kmigrate.checkers.kernels import Pairs
 from pytest_kmigrate.checkers.moments import evidence_at
 from pytest_kmigrate.checkers.wording import counted, listed, ranges, runs_of
 from pytest_kmigrate.model.history import History
@@ -22,9 +22,6 @@ class Found:
     rows: Operations
     partners: Operations | None = None
 
-
-Pairs = tuple[Positions, Positions]
-"""What a kernel finds: the rows contradicted, and the anomalous rows."""
 
 Told = Callable[[Found, int], Violation]
 """Turns row i of a finding into a violation."""
@@ -46,13 +43,6 @@ def offsets(rows: Operations) -> str:
     unknown = len(rows) - len(known)
     texts = [ranges(known)] if known else []
     return " and ".join(texts + ([counted(unknown, "unknown offset")] if unknown else []))
-
-
-def identity(rows: Operations, row: int) -> str:
-    """A record by who wrote it."""
-    if rows.producer[row] < 0:
-        return "a record of a foreign producer"
-    return f"record {rows.sequence[row]} of producer {rows.producer[row]}"
 
 
 def by_runs(found: Sequence[Found]) -> list[Found]:

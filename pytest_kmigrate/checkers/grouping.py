@@ -36,10 +36,10 @@ def partitions(operations: Operations) -> Iterator[tuple[str, Operations]]:
         yield place(str(group.topic[0]), int(group.partition[0])), group
 
 
-def joined(first: Operations, second: Operations) -> Operations:
-    """The rows of both, those of the first before."""
+def joined(first: Operations, *others: Operations) -> Operations:
+    """The rows of all, those of the first before."""
     names = [each.name for each in fields(first)]
-    return Operations(**{name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in names})
+    return Operations(**{name: np.concatenate([getattr(each, name) for each in (first, *others)]) for name in names})
 
 
 def _codes(column: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:

@@ -1,7 +1,7 @@
 """Checks of metadata: two views of it are equal, and what was acknowledged is in a view."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pytest_kmigrate.checkers.changes import State, admissible_states, began_ns, has_failed
 from pytest_kmigrate.checkers.findings import violation_at
@@ -27,6 +27,27 @@ _EMPTY_MEANS_ABSENT = frozenset({"configs", "acls", "quotas"})
 """Families in which an entity without any value is the same as none."""
 
 
+@dataclass(frozen=True)
+class Difference:
+    """One place where two images differ; None: it is not there."""
+
+    subject: str
+    left: object
+    right: object
+
+
+def differences(
+    left: MetadataImage, right: MetadataImage, partition_fields: Sequence[str] = PARTITION_FIELDS
+) -> list[Difference]:
+    """Every place where two images differ, in the families that both know."""
+    return [
+        difference
+        for family in FAMILIES
+        if family in left.known and family in right.known
+        for difference in _family_differences(family, _both_entries(left, right, family), partition_fields)
+    ]
+
+
 def metadata_equivalent(
     history: History,
     left: str,
@@ -49,15 +70,13 @@ def metadata_equivalent(
     left_out = [family for family in chosen if family not in known]
     if families is not None and left_out:
         return inconclusive(name, Kind.VACUOUS, f"{', '.join(left_out)}: not known to both {left} and {right}")
-    entries = {family: (_entries(one, family), _entries(other, family)) for family in known}
+    entries = {family: _both_entries(one, other, family) for family in known}
     sizes = {family: len(ours.keys() | theirs.keys()) for family, (ours, theirs) in entries.items()}
     facts = {"families": sizes, "families_not_compared": left_out, **_fields_facts(entries, partition_fields)}
     if not any(sizes.values()):
         return inconclusive(name, Kind.VACUOUS, f"{left} and {right} hold nothing to compare", **facts)
-    found = []
-    for family, (ours, theirs) in entries.items():
-        fields = _compared_fields(family, (ours, theirs), partition_fields)
-        found += _differences(history, (left, right), family, (ours, theirs), fields)
+    unlike = [each for family, both in entries.items() for each in _family_differences(family, both, partition_fields)]
+    found = _violations(history, (left, right), unlike)
     text = ", ".join(f"{family} {size}" for family, size in sizes.items() if size)
     if found:
         return violates(name, Kind.SAFETY, found, _difference_text(found, left, right), **facts)
@@ -126,6 +145,12 @@ def _entries(image: MetadataImage, family: str) -> Mapping[str, object]:
     return entries
 
 
+def _both_entries(
+    one: MetadataImage, other: MetadataImage, family: str
+) -> tuple[Mapping[str, object], Mapping[str, object]]:
+    return _entries(one, family), _entries(other, family)
+
+
 def _compared_fields(
     family: str, entries: tuple[Mapping[str, object], Mapping[str, object]], partition_fields: Sequence[str]
 ) -> tuple[str, ...] | None:
@@ -148,29 +173,31 @@ def _fields_facts(
     return {"partition_fields": list(compared), "partition_fields_not_compared": sorted(present - set(compared))}
 
 
-def _differences(
-    history: History,
-    labels: tuple[str, str],
-    family: str,
-    entries: tuple[Mapping[str, object], Mapping[str, object]],
-    fields: tuple[str, ...] | None,
-) -> list[Violation]:
+def _family_differences(
+    family: str, entries: tuple[Mapping[str, object], Mapping[str, object]], partition_fields: Sequence[str]
+) -> list[Difference]:
     ours, theirs = entries
-    taken = _snapshot(history, labels[1])
+    fields = _compared_fields(family, entries, partition_fields)
+    return [
+        Difference(f"{family} {key}" + (f" {part}" if part else ""), one, other)
+        for key in sorted(ours.keys() | theirs.keys())
+        for part, one, other in _parts(ours.get(key), theirs.get(key), fields)
+    ]
+
+
+def _violations(history: History, labels: tuple[str, str], unlike: Sequence[Difference]) -> list[Violation]:
+    left, right = labels
+    taken = _snapshot(history, right)
     evidence = [f"image {label}" for label in labels] + ([f"event {taken.seq}"] if taken else [])
-    found = []
-    for key in sorted(ours.keys() | theirs.keys()):
-        for part, one, other in _parts(ours.get(key), theirs.get(key), fields):
-            subject = f"{family} {key}" + (f" {part}" if part else "")
-            found.append(
-                Violation(
-                    f"{subject} is {_value(one)}, as in {labels[0]}",
-                    f"{subject} is {_value(other)} in {labels[1]}",
-                    taken.at_ns if taken else None,
-                    tuple(evidence),
-                )
-            )
-    return found
+    return [
+        Violation(
+            f"{each.subject} is {_value(each.left)}, as in {left}",
+            f"{each.subject} is {_value(each.right)} in {right}",
+            taken.at_ns if taken else None,
+            tuple(evidence),
+        )
+        for each in unlike
+    ]
 
 
 def _parts(one: object, other: object, fields: tuple[str, ...] | None) -> list[tuple[str, object, object]]:

@@ -5,10 +5,8 @@ from collections.abc import Callable
 from pytest_kmigrate.checkers import kernels
 from pytest_kmigrate.checkers.findings import (
     Found,
-    Pairs,
     chosen,
     found_by,
-    identity,
     told_each,
     total,
     violated,
@@ -31,7 +29,7 @@ def order_kept_per_partition(history: History) -> Verdict:
     return _of_idempotent(
         history,
         "order_kept_per_partition",
-        _reordered,
+        kernels.reorderings,
         ("found before one that was sent earlier", "all found in the order of their sends"),
         _told_reordered,
     )
@@ -49,7 +47,7 @@ def no_duplicate_from_idempotent_producer(history: History) -> Verdict:
     return _of_idempotent(
         history,
         name,
-        _duplicated,
+        kernels.duplicates,
         ("found again at another offset", "none found twice"),
         _told_duplicate,
     )
@@ -66,8 +64,8 @@ def no_offset_given_twice(history: History) -> Verdict:
     placed = int(((operations.offset >= 0) & (operations.kind != OperationKind.COMMIT)).sum())
     if not placed:
         return inconclusive(name, Kind.VACUOUS, "no offset was acknowledged or read")
-    twice = found_by(operations, _contested)
-    moved = found_by(operations, _moved)
+    twice = found_by(operations, kernels.offsets_given_twice)
+    moved = found_by(operations, kernels.moves)
     facts = {"placed": placed, "given_twice": total(twice), "moved": total(moved)}
     if not twice and not moved:
         return conforms(name, f"{counted(placed, 'operation')} agree on which record lies at which offset", **facts)
@@ -81,7 +79,7 @@ def no_offset_given_twice(history: History) -> Verdict:
 def _of_idempotent(
     history: History,
     name: str,
-    kernel: Callable[[Operations], Pairs],
+    kernel: Callable[[Operations], kernels.Pairs],
     wrong_right: tuple[str, str],
     told: Callable[[History, Found, int], Violation],
 ) -> Verdict:
@@ -101,28 +99,9 @@ def _of_idempotent(
     return violated(name, Kind.SAFETY, text, examples, count, acknowledged=acked)
 
 
-def _reordered(group: Operations) -> Pairs:
-    columns = (group.kind, group.outcome, group.offset, group.producer, group.sequence, group.idempotent)
-    return kernels.reordered(*columns)
-
-
-def _duplicated(group: Operations) -> Pairs:
-    columns = (group.kind, group.outcome, group.offset, group.producer, group.sequence, group.idempotent)
-    return kernels.duplicated(*columns)
-
-
-def _contested(group: Operations) -> Pairs:
-    return kernels.contested_offsets(group.kind, group.outcome, group.offset, group.producer, group.sequence)
-
-
-def _moved(group: Operations) -> Pairs:
-    claims, finals = kernels.moved(group.kind, group.outcome, group.offset, group.producer, group.sequence)
-    return finals, claims
-
-
 def _told_reordered(history: History, each: Found, row: int) -> Violation:
     rows, partners, at = each.rows, each.partners or each.rows, int(each.rows.ended_ns[row])
-    expected = f"{identity(rows, row)} lies behind record {partners.sequence[row]} in {each.place}"
+    expected = f"{kernels.identity(rows, row)} lies behind record {partners.sequence[row]} in {each.place}"
     observed = f"it lies at {rows.offset[row]}, before {partners.offset[row]}; seen {when(history, at)}"
     return violation_at(history, expected, observed, at)
 
@@ -130,18 +109,18 @@ def _told_reordered(history: History, each: Found, row: int) -> Violation:
 def _told_duplicate(history: History, each: Found, row: int) -> Violation:
     rows, partners, at = each.rows, each.partners or each.rows, int(each.rows.ended_ns[row])
     observed = f"it is at {partners.offset[row]} and again at {rows.offset[row]}; read {when(history, at)}"
-    return violation_at(history, f"{identity(rows, row)} is in {each.place} once", observed, at)
+    return violation_at(history, f"{kernels.identity(rows, row)} is in {each.place} once", observed, at)
 
 
 def _told_twice(history: History, each: Found, row: int) -> Violation:
     rows, partners, at = each.rows, each.partners or each.rows, int(each.rows.ended_ns[row])
-    before = int(partners.ended_ns[row])
-    observed = f"{identity(partners, row)} ({when(history, before)}) and {identity(rows, row)} ({when(history, at)})"
+    before = f"{kernels.identity(partners, row)} ({when(history, int(partners.ended_ns[row]))})"
+    observed = f"{before} and {kernels.identity(rows, row)} ({when(history, at)})"
     return violation_at(history, f"{each.place} offset {rows.offset[row]} holds one record", observed, at)
 
 
 def _told_moved(history: History, each: Found, row: int) -> Violation:
     rows, partners, at = each.rows, each.partners or each.rows, int(each.rows.ended_ns[row])
-    expected = f"{identity(rows, row)} stays at {each.place} offset {rows.offset[row]}"
+    expected = f"{kernels.identity(rows, row)} stays at {each.place} offset {rows.offset[row]}"
     observed = f"it was given that offset {when(history, at)}, but is finally at {partners.offset[row]}"
     return violation_at(history, expected, observed, at)

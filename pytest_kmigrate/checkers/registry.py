@@ -16,6 +16,7 @@ from pytest_kmigrate.checkers.controllers import (
 )
 from pytest_kmigrate.checkers.doubts import Doubt, doubts
 from pytest_kmigrate.checkers.metadata import acknowledged_metadata_changes_present, metadata_equivalent
+from pytest_kmigrate.checkers.migration_znode import migration_znode_never_moves_back
 from pytest_kmigrate.checkers.places import (
     no_duplicate_from_idempotent_producer,
     no_offset_given_twice,
@@ -44,6 +45,7 @@ CHECKERS: Mapping[str, Checker] = {
         one_active_controller_per_epoch,
         controller_epoch_never_falls,
         migration_state_moves_along_legal_edges,
+        migration_znode_never_moves_back,
         phase_reached,
         every_fault_was_witnessed,
         no_unexpected_death,

@@ -154,7 +154,8 @@ def _describe(cluster: "Standing") -> None:
 
     rows = [(node.name, node.address, str(node.pid or "not started")) for node in cluster.nodes]
     show(("node", "address", "pid"), rows, title=f"{cluster.topology}, Kafka {cluster.kafka}, block {cluster.block}")
-    say(f"bootstrap servers: {cluster.bootstrap}")
+    for title, text in cluster.reached_by:
+        say(f"{title + ':':18} {text}")
     say(f"logs:              {cluster.logs}  (`kmigrate logs NODE`)")
     say(f"to end it:         kmigrate down {cluster.block}")
 

@@ -7,6 +7,7 @@ import typer
 
 if TYPE_CHECKING:
     from pytest_kmigrate.reports.analyze import AnalysisResult
+    from pytest_kmigrate.reports.comparison import Comparison
     from pytest_kmigrate.running.coverage import Coverage
     from pytest_kmigrate.running.judging_again import JudgedAgain
 
@@ -52,13 +53,17 @@ def analyze(
     runs: Annotated[str, typer.Argument(help="A folder of runs.", metavar="RUNS")],
     out: Annotated[Path, typer.Option("--out", help="Where the report goes.", metavar="DIR")],
     master: Annotated[str | None, typer.Option(help="A Spark master (default: this machine).", metavar="URL")] = None,
+    compare: Annotated[
+        tuple[str, str] | None,
+        typer.Option(help="Two Kafka versions of these runs: what changed from A to B.", metavar="A B"),
+    ] = None,
 ) -> None:
     """Let Spark aggregate many runs into tables and a report."""
     from pytest_kmigrate.cli.console import tell
     from pytest_kmigrate.model.verdict import EXIT_STATUS
     from pytest_kmigrate.reports.analyze import analyze as analyzed
 
-    result = analyzed(runs, out, master, tell)
+    result = analyzed(runs, out, master, tell, compare)
     _show_analysis(result, runs)
     raise typer.Exit(EXIT_STATUS[result.outcome])
 
@@ -131,7 +136,27 @@ def _show_analysis(result: "AnalysisResult", runs: str) -> None:
         for test in report["tests"]
     ]
     show(columns, rows)
+    if report["comparison"]:
+        _show_comparison(report["comparison"])
     say(f"{result.runs} runs: {result.outcome.name}; {result.set_aside} set aside")
     say(f"report: {result.page.resolve()}")
     say(f"tables: {result.tables.resolve()}")
     say(f"Allure: {Path(runs).resolve()}/*/allure-results  (a folder per run: `allure serve` takes them all)")
+
+
+def _show_comparison(found: "Comparison") -> None:
+    """What changed and is more than chance; all of it is in the report."""
+    from pytest_kmigrate.cli.console import say, show
+    from pytest_kmigrate.reports.comparison import QUIET
+
+    families = (("requirement", found["requirements"]), ("test_id", found["tests"]))
+    more = (("name", found["durations"]), ("representative", found["clusters"]))
+    rows = [
+        (str(row["change"]), str(row[name]).rpartition("::")[2], str(row.get("topology", "")))
+        for name, family in (*families, *more)
+        for row in family
+        if row["change"] not in QUIET
+    ]
+    if rows:
+        show(("change", "what", "topology"), rows, title=f"From Kafka {found['a']} to {found['b']}")
+    say(found["headline"])

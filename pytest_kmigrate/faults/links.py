@@ -1,9 +1,10 @@
 """Faults of links: cut, refuse, slow, throttle, reset, slice; whole nodes isolated, groups of nodes partitioned."""
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.targets import Target
@@ -16,23 +17,23 @@ _SEVERS = frozenset({"refuse", "reset"})
 
 
 @dataclass(frozen=True)
-class _BetweenTwo:
+class _BetweenTwo(ABC):
     """One disturbance on the links between two targets; ``both_ways`` also on those dialled the other way round."""
 
     source: Target
     destination: Target
-    stream: Stream = Stream.BOTH
-    both_ways: bool = False
+    both_ways: bool = field(default=False, kw_only=True)
     needs = _NEEDS
 
     def __str__(self) -> str:
+        done = self.disturbance()
         arrow = "<->" if self.both_ways else "->"
-        way = "" if self.stream is Stream.BOTH else f", {self.stream.value}"
-        return f"{self.disturbance().kind}({self.source}{arrow}{self.destination}{way})"
+        way = "" if done.stream is Stream.BOTH else f", {done.stream.value}"
+        return f"{done.kind}({self.source}{arrow}{self.destination}{way})"
 
+    @abstractmethod
     def disturbance(self) -> Disturbance:
         """What is done to each link."""
-        raise NotImplementedError
 
     @contextmanager
     def applied_to(self, scene: Scene) -> Iterator[Applied]:
@@ -47,7 +48,14 @@ class _BetweenTwo:
 
 
 @dataclass(frozen=True)
-class Cut(_BetweenTwo):
+class _OnStream(_BetweenTwo):
+    """One that can also be done to what flows in one direction only."""
+
+    stream: Stream = Stream.BOTH
+
+
+@dataclass(frozen=True)
+class Cut(_OnStream):
     """Every byte vanishes, connections hang; whatever was cut is closed when healed, so no stream has a hole."""
 
     def disturbance(self) -> Disturbance:
@@ -57,7 +65,7 @@ class Cut(_BetweenTwo):
 
 @dataclass(frozen=True)
 class Refuse(_BetweenTwo):
-    """Connections are closed, new ones refused."""
+    """Connections are closed, new ones refused: always whole, a connection has no half to refuse."""
 
     def disturbance(self) -> Disturbance:
         """What is done to each link."""
@@ -65,7 +73,7 @@ class Refuse(_BetweenTwo):
 
 
 @dataclass(frozen=True)
-class Reset(_BetweenTwo):
+class Reset(_OnStream):
     """Connections are reset as often as they are made."""
 
     def disturbance(self) -> Disturbance:
@@ -74,7 +82,7 @@ class Reset(_BetweenTwo):
 
 
 @dataclass(frozen=True)
-class Slow(_BetweenTwo):
+class Slow(_OnStream):
     """Every byte arrives late."""
 
     latency_ms: int = 300
@@ -86,7 +94,7 @@ class Slow(_BetweenTwo):
 
 
 @dataclass(frozen=True)
-class Throttle(_BetweenTwo):
+class Throttle(_OnStream):
     """A narrow link."""
 
     rate_kb_per_s: int = 16
@@ -97,7 +105,7 @@ class Throttle(_BetweenTwo):
 
 
 @dataclass(frozen=True)
-class Slice(_BetweenTwo):
+class Slice(_OnStream):
     """Data arrives in small pieces."""
 
     average_bytes: int = 64

@@ -74,7 +74,12 @@ def on_metric(target: Target, metric: str, at_least: float) -> Trigger:
     def reached(scene: Scene) -> bool:
         return any((scene.view.metric(name, metric) or 0) >= at_least for name in target.resolve(scene))
 
-    return _watching(f"on-metric({target} {metric}>={at_least:g})", reached)
+    @contextmanager
+    def armed(scene: Scene) -> Iterator[Fired]:
+        scene.view.check_metric(metric)
+        yield lambda: reached(scene)
+
+    return Trigger(f"on-metric({target} {metric}>={at_least:g})", armed)
 
 
 def after_operations(count: int) -> Trigger:

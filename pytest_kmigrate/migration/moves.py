@@ -133,11 +133,20 @@ def _fault_in_force(scene: Scene) -> bool:
     return kinds.count(EventKind.FAULT_BEGAN) > kinds.count(EventKind.FAULT_HEALED)
 
 
-def _under_replicated(scene: Scene, besides: Node) -> float:
-    others = [node for node in scene.cluster.nodes(Role.BROKER) if node.alive and node.name != besides.name]
-    return sum(scene.view.metric(node.name, "UnderReplicatedPartitions") or 0 for node in others)
+def _under_replicated(scene: Scene, besides: Node) -> dict[str, float | None]:
+    """By each other live broker, how many of the partitions it leads lack a replica; None where it does not tell."""
+    others = [node.name for node in scene.cluster.nodes(Role.BROKER) if node.alive and node.name != besides.name]
+    return {name: scene.view.metric(name, "UnderReplicatedPartitions") for name in others}
 
 
-def _back_in_sync(scene: Scene, node: Node, before: float) -> bool | NotYet:
+def _back_in_sync(scene: Scene, node: Node, before: Mapping[str, float | None]) -> bool | NotYet:
+    """No more partitions lack a replica than before.
+
+    A broker that told before and does not now is not known yet; one that never told is not waited for.
+    """
     now = _under_replicated(scene, node)
-    return now <= before or NotYet(f"{now:g} partitions under-replicated, {before:g} before the restart")
+    silent = [name for name, count in now.items() if count is None and before.get(name) is not None]
+    if silent:
+        return NotYet(f"{', '.join(silent)} not telling how many partitions are under-replicated")
+    lacking, lacked = (sum(count or 0 for count in counts.values()) for counts in (now, before))
+    return lacking <= lacked or NotYet(f"{lacking:g} partitions under-replicated, {lacked:g} before the restart")

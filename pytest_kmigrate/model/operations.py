@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +61,16 @@ class Operations:
     """Whether the producer that wrote was idempotent (PRODUCE rows only)."""
     error: npt.NDArray[np.object_]
     """Kafka's error name of a failed or indefinite operation; empty otherwise."""
+    transaction: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    """Number of the transaction the operation was part of, unique in the run; -1 when it was in none."""
+    transaction_outcome: npt.NDArray[np.int8] = field(default_factory=lambda: np.empty(0, np.int8))
+    """OperationOutcome of that transaction: OK committed, FAILED aborted, INDEFINITE nobody knows."""
+
+    def __post_init__(self) -> None:
+        for name, (kind, absent) in OPTIONAL_COLUMNS.items():
+            if len(getattr(self, name)) != len(self):
+                # Runs without transactions are the rule: a constant that takes no memory stands for all their rows.
+                object.__setattr__(self, name, np.broadcast_to(np.array(absent, kind), len(self)))
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -97,6 +107,9 @@ COLUMNS: dict[str, str] = {
     "error": "string",
 }
 """Column name -> Arrow type, in the order of the files under ``operations/``."""
+
+OPTIONAL_COLUMNS: dict[str, tuple[str, int]] = {"transaction": ("int64", -1), "transaction_outcome": ("int8", 0)}
+"""Column name -> Arrow type and what its absence means: columns that follow only in files of transactional clients."""
 
 
 def no_operations() -> Operations:

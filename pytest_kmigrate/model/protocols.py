@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.phase import Phase, ZkMigrationState
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
 
@@ -184,6 +185,14 @@ class Cluster(Protocol):
         """For clients, over the clients' links."""
         ...
 
+    def client_connection(self) -> dict[str, str]:
+        """What librdkafka needs to reach the cluster and be let in: ``bootstrap.servers`` and security properties."""
+        ...
+
+    def peer(self, broker: str) -> Peer:
+        """A broker's own client listener, past the links, for requests to that very broker."""
+        ...
+
     def hold_at(self, point: CrashPoint, nodes: Sequence[Node]) -> AbstractContextManager[Callable[[], str | None]]:
         """Arm a crash point in these running nodes; the first to reach it is held there, and the callable names it."""
         ...
@@ -229,6 +238,10 @@ class View(Protocol):
     def migration_state(self) -> ZkMigrationState | None: ...
     def migrating_zk_brokers(self) -> int | None: ...
     def phase(self) -> Phase: ...
+    def check_metric(self, name: str) -> None:
+        """WrongUseError, naming those there are, when the probes' catalogue has no metric of this name."""
+        ...
+
     def metric(self, node: str, name: str) -> float | None:
         """A metric of the probes' catalogue, read now; None when the node does not expose it or does not answer."""
         ...

@@ -20,7 +20,6 @@ from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
 from pytest_kmigrate.reports.run_reports import write_run_reports
 from pytest_kmigrate.running import Run, RunSettings, open_run
 from pytest_kmigrate.running.expectations import expect
-from pytest_kmigrate.running.judging import named_bugs, outcome_of
 from pytest_kmigrate.running.software import software_for
 from pytest_kmigrate.topology_file import find, load
 from pytest_kmigrate.waiting import elapse
@@ -96,22 +95,21 @@ def verifier(item: pytest.Item, run: Run) -> Callable[..., None]:
     """Ends the traffic, judges the run, and fails the test unless everything conforms."""
 
     def verified(*checks: Check) -> None:
-        verdicts = run.verify(checks)
-        history = run.history()
-        remember(item, Judged(run.folder.path, outcome_of(verdicts), verdicts))
-        raise_for(verdicts, named_bugs(history, verdicts), run.folder.path, str(history.header.extra["reproduce"]))
+        judgement = run.verify(checks)
+        remember(item, Judged(run.folder.path, judgement.outcome, judgement.verdicts))
+        raise_for(judgement.verdicts, judgement.bugs, run.folder.path, str(judgement.header.extra["reproduce"]))
 
     return verified
 
 
 def _judge_unjudged(item: pytest.Item, run: Run) -> None:
     """A test that ended before ``verify`` is judged by what stands in its folder; its own failure stays the first."""
-    if run.verdicts is not None:
+    if run.judgement is not None:
         return
     run.dump_threads()
     try:
-        verdicts = run.verify(())
+        judgement = run.verify(())
     except KmigrateError as error:
         run.trouble("judging an unfinished run", error)
         return
-    remember(item, Judged(run.folder.path, max(outcome_of(verdicts), Outcome.INCONCLUSIVE), verdicts))
+    remember(item, Judged(run.folder.path, max(judgement.outcome, Outcome.INCONCLUSIVE), judgement.verdicts))

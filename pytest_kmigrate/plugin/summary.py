@@ -24,7 +24,8 @@ def _kept(reporter: pytest.TerminalReporter) -> None:
     reporter.section("kmigrate clusters kept")
     for cluster in clusters:
         reporter.write_line(f"block {cluster.block}: {cluster.topology}, Kafka {cluster.kafka}")
-        reporter.write_line(f"  bootstrap servers: {cluster.bootstrap}")
+        for title, text in cluster.reached_by:
+            reporter.write_line(f"  {title + ':':18} {text}")
         reporter.write_line(f"  logs:              {cluster.logs}")
         reporter.write_line(f"  to end it:         kmigrate down {cluster.block}")
     reporter.write_line("`kmigrate ps` lists them, `kmigrate logs NODE` shows a log")

@@ -59,10 +59,8 @@ _BROKER = ConfigSource.DYNAMIC_BROKER_CONFIG.value
 _BROKER_DEFAULT = ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG.value
 
 
-def image_from_admin(
-    cluster: str | AdminClient, extra_config: Mapping[str, str] | None = None, *, within_s: float = 15.0
-) -> MetadataImage:
-    """The image that brokers tell; ``cluster`` is a bootstrap list or a client, ``extra_config`` adds security to it.
+def image_from_admin(cluster: Mapping[str, str] | AdminClient, *, within_s: float = 15.0) -> MetadataImage:
+    """The image that brokers tell; ``cluster`` is a client, or librdkafka properties to make one of.
 
     Partitions have no epochs here, topics in deletion are left out, SCRAM credentials have iterations only, and a
     sensitive config is ``[hidden]``: compare the keys that both sides have, and let ``[hidden]`` equal anything.
@@ -70,7 +68,7 @@ def image_from_admin(
     ZooKeeper-mode broker goes on listing one that is long dead (3.6.0 and 3.9.1).
     Quotas, tokens, producer ids and features cannot be asked for with this client; ACLs are unknown without authorizer.
     """
-    asking = _Asking(_client(cluster, extra_config or {}) if isinstance(cluster, str) else cluster, within_s)
+    asking = _Asking(_client(cluster) if isinstance(cluster, Mapping) else cluster, within_s)
     metadata = asking.metadata()
     brokers = sorted(metadata.brokers)
     described = asking.topics(sorted(metadata.topics))
@@ -89,9 +87,9 @@ def image_from_admin(
     )
 
 
-def partition_leaders(bootstrap: str, extra_config: Mapping[str, str] | None = None) -> dict[tuple[str, int], int]:
+def partition_leaders(connection: Mapping[str, str]) -> dict[tuple[str, int], int]:
     """The leader of every partition as brokers tell it, -1 for none; one metadata request, nothing else."""
-    metadata = _Asking(_client(bootstrap, extra_config or {}), _METADATA_WITHIN_S).metadata()
+    metadata = _Asking(_client(connection), _METADATA_WITHIN_S).metadata()
     return {
         (name, partition.id): partition.leader
         for name, topic in metadata.topics.items()
@@ -99,9 +97,9 @@ def partition_leaders(bootstrap: str, extra_config: Mapping[str, str] | None = N
     }
 
 
-def _client(bootstrap: str, extra_config: Mapping[str, str]) -> AdminClient:
+def _client(connection: Mapping[str, str]) -> AdminClient:
     # log_level 2: librdkafka would print every refused connection of a broker that was killed on purpose
-    return AdminClient({"bootstrap.servers": bootstrap, "log_level": 2, **extra_config})
+    return AdminClient({"log_level": 2, **connection})
 
 
 class _Asking:

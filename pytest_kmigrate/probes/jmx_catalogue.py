@@ -9,7 +9,10 @@ A catalogue is a superset: what a mode or release does not expose reads as None.
 - ``ZkWriteSnapshotTimeMs`` was negative (-378) on 3.9.1 for the one snapshot written: judge its Count, not its times.
 """
 
+import difflib
 from collections.abc import Mapping
+
+from pytest_kmigrate.model.errors import WrongUseError
 
 MBean = tuple[str, str]
 """Object name and attribute."""
@@ -112,6 +115,16 @@ CATALOGUES: Mapping[str, Mapping[str, MBean]] = {
     "combined": {**CONTROLLER, **BROKER},
 }
 """The catalogue of a node by its role; ZooKeeper's own JMX is not read."""
+
+
+def check_metric(name: str) -> None:
+    """WrongUseError when no catalogue has this name: a metric that no release exposes would read as None for ever."""
+    known = CATALOGUES["combined"]
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        advice = f"did you mean {near[0]}?" if near else "take one of these"
+        raise WrongUseError(f"metric: expected one of {', '.join(sorted(known))}; got {name!r}; {advice}")
+
 
 RAFT_STATES: Mapping[str, float] = {
     "unattached": 0,

@@ -7,6 +7,7 @@ from pytest_kmigrate.model.phase import Phase, ZkMigrationState, zk_migration_st
 from pytest_kmigrate.model.protocols import Cluster, Node, Znodes
 from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.probes.cluster_metadata import partition_leaders
+from pytest_kmigrate.probes.jmx_catalogue import check_metric
 
 ReadMetrics = Callable[[Node, Iterable[str]], Mapping[str, float | None]]
 """Reads metrics of one live node, by the catalogue's names; a node that does not answer gives None for each."""
@@ -54,7 +55,7 @@ class ClusterView:
 
     def partition_leader(self, topic: str, partition: int) -> str | None:
         """The broker that leads a partition, as the brokers' metadata say."""
-        leader = partition_leaders(self._cluster.bootstrap_servers()).get((topic, partition))
+        leader = partition_leaders(self._cluster.client_connection()).get((topic, partition))
         return next((node.name for node in self._cluster.nodes(Role.BROKER) if node.spec.node_id == leader), None)
 
     def migration_state(self) -> ZkMigrationState | None:
@@ -72,8 +73,13 @@ class ClusterView:
         leader, metrics = self._leading()
         return self._phase(leader, metrics)
 
+    def check_metric(self, name: str) -> None:
+        """WrongUseError when the probes' catalogue has no metric of this name."""
+        check_metric(name)
+
     def metric(self, node: str, name: str) -> float | None:
         """One metric of one node, read now."""
+        check_metric(name)
         live = self._cluster.node(node)
         return self._read(live, [name]).get(name) if live.alive else None
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import Capability, CrashPoint, Disturbance, Link, Node
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
 from pytest_kmigrate.providers.process.addresses import CLIENT_PORT, CLIENTS, Addresses
@@ -208,6 +209,14 @@ class FakeCluster:
         """For clients, over the clients' links."""
         brokers = self.topology.of_role(Role.BROKER)
         return ",".join(f"{self._addresses.seen_from(CLIENTS, spec.name)}:{CLIENT_PORT}" for spec in brokers)
+
+    def client_connection(self) -> dict[str, str]:
+        """Its addresses; nobody needs to be let in."""
+        return {"bootstrap.servers": self.bootstrap_servers()}
+
+    def peer(self, broker: str) -> Peer:
+        """A broker's own client listener, at which nobody listens."""
+        return Peer(f"{self._addresses.real(broker)}:{CLIENT_PORT}")
 
     @contextmanager
     def hold_at(self, point: CrashPoint, nodes: Sequence[Node]) -> Iterator[Callable[[], str | None]]:

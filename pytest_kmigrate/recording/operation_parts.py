@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pytest_kmigrate.model.errors import RunFolderError
-from pytest_kmigrate.model.operations import COLUMNS, Operations, no_operations
+from pytest_kmigrate.model.operations import COLUMNS, OPTIONAL_COLUMNS, Operations, no_operations
 
 Row = tuple[int, int, int, str, int, int, int, int, int, int, str, bool, str]
 """One operation, its values in the order of COLUMNS."""
 
+TransactionalRow = tuple[int, int, int, str, int, int, int, int, int, int, str, bool, str, int, int]
+"""One operation of a transactional client: the values of OPTIONAL_COLUMNS follow."""
+
 ARROW_SCHEMA = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in COLUMNS.items()])
-"""The schema of every part."""
+"""The schema of every part, but for the columns of transactional clients."""
+
+_OPTIONAL_FIELDS = [pa.field(name, pa.type_for_alias(kind)) for name, (kind, _) in OPTIONAL_COLUMNS.items()]
+TRANSACTIONAL_SCHEMA = pa.schema([*ARROW_SCHEMA, *_OPTIONAL_FIELDS])
+"""The schema of the parts of transactional clients, and what every part is read as."""
+
+PARTS_PATTERN = "[!.]*-*.parquet"
+"""Names of parts; one that is not complete yet begins with a dot."""
 
 TEXTS = [name for name, kind in COLUMNS.items() if kind == "string"]
 """Few different values, many rows: these columns are dictionary-encoded."""
@@ -36,17 +46,17 @@ class PartWriter:
         self._client_name = client_name
         self._every_s = every_s
         self._whole = whole
-        self._rows: list[Row] = []
+        self._rows: list[Row | TransactionalRow] = []
         self._held: list[tuple[Path, Path]] = []
         self._next_part = 1 + max((_sequence(part) for part in _parts_of(folder, client_name)), default=0)
         self._due = time.monotonic() + every_s
 
-    def append(self, row: Row) -> None:
+    def append(self, row: Row | TransactionalRow) -> None:
         """Take one row; now and then this closes a part."""
         self._rows.append(row)
         self.close_part_if_due()
 
-    def extend(self, rows: Iterable[Row]) -> None:
+    def extend(self, rows: Iterable[Row | TransactionalRow]) -> None:
         """Take several rows."""
         self._rows.extend(rows)
         self.close_part_if_due()
@@ -76,9 +86,10 @@ class PartWriter:
             return
         final = self._folder / f"{self._client_name}-{self._next_part:06d}.parquet"
         partial = final.with_name(f".{final.name}.partial")
-        columns = zip(*self._rows, strict=True)
-        arrays = [pa.array(column, field.type) for column, field in zip(columns, ARROW_SCHEMA, strict=True)]
-        table = pa.Table.from_arrays(arrays, schema=ARROW_SCHEMA)
+        columns = list(zip(*self._rows, strict=True))
+        schema = ARROW_SCHEMA if len(columns) == len(ARROW_SCHEMA) else TRANSACTIONAL_SCHEMA
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+        table = pa.Table.from_arrays(arrays, schema=schema)
         pq.write_table(table, partial, compression="zstd", use_dictionary=TEXTS)
         self._rows.clear()
         self._next_part += 1
@@ -90,33 +101,43 @@ class PartWriter:
 
 def read_operations(folder: Path) -> Operations:
     """All rows of all clients: clients by name, a client's parts by number; RunFolderError names a damaged part."""
-    parts = sorted(folder.glob("[!.]*-*.parquet"), key=lambda part: (_client(part), _sequence(part)))
+    parts = sorted(folder.glob(PARTS_PATTERN), key=place_of_part)
     if not parts:
         return no_operations()
-    table = pa.concat_tables([_read_part(part) for part in parts]).combine_chunks()
-    return Operations(**{name: _as_numpy(table.column(name), kind) for name, kind in COLUMNS.items()})
+    table = pa.concat_tables([read_part(str(part), part) for part in parts]).combine_chunks()
+    return Operations(**{each.name: _as_numpy(table.column(each.name), each.type) for each in TRANSACTIONAL_SCHEMA})
 
 
-def _read_part(part: Path) -> pa.Table:
+def place_of_part(part: PurePath) -> tuple[str, int]:
+    """Where a part comes among all parts of a run: its client's name and its number; RunFolderError if it has none."""
+    return _client(part), _sequence(part)
+
+
+def read_part(part: str, content: Path | pa.Buffer) -> pa.Table:
+    """The rows of one part with all columns, texts as dictionaries; RunFolderError names ``part`` if it is damaged."""
     try:
-        table = pq.ParquetFile(part, read_dictionary=TEXTS).read()
-    except (pa.ArrowException, OSError) as error:
+        table = pq.ParquetFile(content, read_dictionary=TEXTS).read()
+    except (pa.ArrowException, OSError, KeyError) as error:
         raise RunFolderError(
             f"{part}: expected a complete Parquet part; got {error}; restore the file, or judge without the folder"
         ) from error
     found = {field.name: _plain(field.type) for field in table.schema}
-    wanted = {field.name: str(field.type) for field in ARROW_SCHEMA}
-    if found != wanted:
+    wanted = {field.name: str(field.type) for field in TRANSACTIONAL_SCHEMA}
+    absent = [each for each in _OPTIONAL_FIELDS if each.name not in found]
+    if found | {each.name: str(each.type) for each in absent} != wanted:
         raise RunFolderError(f"{part}: expected columns {wanted}; got {found}; was it written by another version?")
-    return table
+    for each in absent:
+        constant = pa.scalar(OPTIONAL_COLUMNS[each.name][1], each.type)
+        table = table.append_column(each, pa.repeat(constant, len(table)))
+    return table.select(TRANSACTIONAL_SCHEMA.names)
 
 
 def _plain(arrow_type: pa.DataType) -> str:
     return str(arrow_type.value_type if pa.types.is_dictionary(arrow_type) else arrow_type)
 
 
-def _as_numpy(column: pa.ChunkedArray, kind: str) -> npt.NDArray[Any]:
-    if kind != "string":
+def _as_numpy(column: pa.ChunkedArray, arrow_type: pa.DataType) -> npt.NDArray[Any]:
+    if not pa.types.is_string(arrow_type):
         return np.asarray(column.to_numpy())
     # One Python string per different value instead of one per row: a run has millions of rows and few topics.
     array = column.combine_chunks()
@@ -125,14 +146,14 @@ def _as_numpy(column: pa.ChunkedArray, kind: str) -> npt.NDArray[Any]:
 
 
 def _parts_of(folder: Path, client_name: str) -> list[Path]:
-    return [part for part in folder.glob("[!.]*-*.parquet") if _client(part) == client_name]
+    return [part for part in folder.glob(PARTS_PATTERN) if _client(part) == client_name]
 
 
-def _client(part: Path) -> str:
+def _client(part: PurePath) -> str:
     return part.stem.rpartition("-")[0]
 
 
-def _sequence(part: Path) -> int:
+def _sequence(part: PurePath) -> int:
     number = part.stem.rpartition("-")[2]
     if not number.isdecimal():
         raise RunFolderError(f"{part}: expected a name like client-000001.parquet; remove what does not belong here")

@@ -46,17 +46,23 @@ def read_history(folder: RunFolder) -> History:
 
 
 def verify_manifest(folder: RunFolder) -> None:
-    """Compare every file with ``manifest.json``; RunFolderError names the first files that differ or are missing."""
+    """Compare every file with ``manifest.json``; RunFolderError names the first files that differ or are missing.
+
+    The logs of a kept cluster may have grown: of these, what the manifest vouches for must still be their beginning.
+    """
     if not folder.manifest.is_file():
         raise RunFolderError(f"{folder.path}: no manifest.json: the run was interrupted, or the folder is incomplete")
-    wanted: Mapping[str, str] = _json(folder.manifest, folder.manifest.read_bytes())["sha256"]
-    wrong = [name for name, digest in wanted.items() if _digest(folder.path / name) != digest]
+    manifest = _json(folder.manifest, folder.manifest.read_bytes())
+    wanted: Mapping[str, str] = manifest["sha256"]
+    growing: Mapping[str, int] = manifest.get("growing", {})
+    wrong = [name for name, digest in wanted.items() if _digest(folder.path / name, growing.get(name)) != digest]
     if wrong:
         raise RunFolderError(f"{folder.path}: {len(wrong)} files differ from manifest.json: {', '.join(wrong[:5])}")
 
 
-def _digest(file: Path) -> str | None:
-    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
+def _digest(file: Path, so_far: int | None) -> str | None:
+    """Of the whole file, or of its first bytes; None when there is no such file."""
+    return hashlib.sha256(file.read_bytes()[:so_far]).hexdigest() if file.is_file() else None
 
 
 def _event(seq: int, at_ns: int, kind: str, node: str | None, data: Mapping[str, object], **_: object) -> Event:

@@ -88,14 +88,20 @@ def write_verdicts(folder: RunFolder, verdicts: list[Verdict], known_bugs: Mappi
     _replace(folder.verdicts, "".join(line + "\n" for line in lines))
 
 
-def write_manifest(folder: RunFolder) -> None:
-    """Write ``manifest.json``: a run folder with one is complete, and every change to it shows."""
-    digests = {
-        str(file.relative_to(folder.path)): hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in sorted(folder.path.rglob("*"))
-        if file.is_file() and file != folder.manifest
-    }
-    _write_whole(folder.manifest, {"schema": SCHEMA, "sha256": digests})
+def write_manifest(folder: RunFolder, *, is_kept: bool = False) -> None:
+    """Write ``manifest.json``: a run folder with one is complete, and every change to it shows.
+
+    The nodes of a kept cluster go on logging: of each log the manifest then vouches for what there is now, so many
+    bytes, and later ones may follow them.
+    """
+    digests, growing = {}, {}
+    for file in sorted(folder.path.rglob("*")):
+        if file.is_file() and file != folder.manifest:
+            name, content = str(file.relative_to(folder.path)), file.read_bytes()
+            digests[name] = hashlib.sha256(content).hexdigest()
+            if is_kept and file.is_relative_to(folder.logs):
+                growing[name] = len(content)
+    _write_whole(folder.manifest, {"schema": SCHEMA, "sha256": digests, "growing": growing})
 
 
 def _append(file: IO[str], line: Mapping[str, object]) -> None:

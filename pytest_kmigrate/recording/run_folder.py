@@ -47,9 +47,14 @@ class RunFolder:
         """``metadata/<label>.json``: a metadata image taken at a named moment."""
         return self.path / "metadata" / f"{label}.json"
 
+    @property
+    def logs(self) -> Path:
+        """``logs/``: a folder per node."""
+        return self.path / "logs"
+
     def log_folder(self, node: str) -> Path:
         """``logs/<node>/``: that node's logs, thread dumps and redacted configuration."""
-        return self.path / "logs" / node
+        return self.logs / node
 
     @property
     def allure(self) -> Path:
@@ -63,5 +68,5 @@ class RunFolder:
 
     @property
     def manifest(self) -> Path:
-        """``manifest.json``: written last, the SHA-256 of every other file."""
+        """``manifest.json``: written last, the SHA-256 of every other file (of the logs of a kept cluster, so far)."""
         return self.path / "manifest.json"

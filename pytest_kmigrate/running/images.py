@@ -6,10 +6,10 @@ from contextlib import suppress
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.protocols import View
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.probes.cluster_metadata import image_from_admin
 from pytest_kmigrate.probes.metadata_log import decoded, image_from_records
-from pytest_kmigrate.probes.view import ClusterView
 from pytest_kmigrate.probes.znodes import image_from_znodes
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
@@ -25,7 +25,7 @@ _DUMP_FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 class ImageSource:
     """Takes images of one cluster."""
 
-    def __init__(self, cluster: ProcessCluster, view: ClusterView, zookeeper: ZookeeperClient | None) -> None:
+    def __init__(self, cluster: ProcessCluster, view: View, zookeeper: ZookeeperClient | None) -> None:
         self._cluster = cluster
         self._view = view
         self._zookeeper = zookeeper
@@ -49,7 +49,7 @@ class ImageSource:
 
     def of_brokers(self) -> MetadataImage:
         """What the brokers answer; in ZooKeeper mode they read much of it from ZooKeeper itself."""
-        return image_from_admin(self._cluster.bootstrap_servers(), self._cluster.client_security)
+        return image_from_admin(self._cluster.client_connection())
 
     def sides(self) -> dict[str, Callable[[], MetadataImage]]:
         """The sides that can be asked now."""

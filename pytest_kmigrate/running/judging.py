@@ -1,12 +1,14 @@
 """Judges a run from its folder alone: the same for a run just ended and for one of last year."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from pytest_kmigrate.catalogue import known_bugs
+from pytest_kmigrate.checkers.migration_znode import MIGRATION
 from pytest_kmigrate.checkers.registry import judge, recorded_checks
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.model.verdict import Outcome, Verdict, merged
 from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.recorder import write_verdicts
@@ -20,6 +22,20 @@ _ONCE_MIGRATING = (
 )
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """All that judging a folder tells: whose run it is, the verdicts, and by red check the known bugs it looks like."""
+
+    header: RunHeader
+    verdicts: Sequence[Verdict]
+    bugs: Mapping[str, Sequence[str]]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst verdict."""
+        return outcome_of(self.verdicts)
+
+
 def checks_of(history: History) -> list[Check]:
     """What the test asked to be judged, and what is judged in every run that shows it at all."""
     asked = recorded_checks(history)
@@ -30,6 +46,8 @@ def checks_of(history: History) -> list[Check]:
         names.append("every_fault_was_witnessed")
     if history.of(EventKind.EXPECTATION):
         names.append("expectations_met")
+    if any(change.path == MIGRATION and change.data is not None for change in history.znodes):
+        names.append("migration_znode_never_moves_back")
     standing = [Check(name) for name in names if name not in {check.name for check in asked}]
     return [*asked, *standing]
 
@@ -39,12 +57,13 @@ def judged(history: History) -> list[Verdict]:
     return judge(history, checks_of(history))
 
 
-def judge_folder(folder: RunFolder) -> list[Verdict]:
-    """Judge a run folder and (re)write its ``verdicts.jsonl``."""
+def judge_folder(folder: RunFolder) -> Judgement:
+    """Judge a run folder, which is read once, and (re)write its ``verdicts.jsonl``."""
     history = read_history(folder)
     verdicts = judged(history)
-    write_verdicts(folder, verdicts, named_bugs(history, verdicts))
-    return verdicts
+    bugs = named_bugs(history, verdicts)
+    write_verdicts(folder, verdicts, bugs)
+    return Judgement(history.header, verdicts, bugs)
 
 
 def named_bugs(history: History, verdicts: Iterable[Verdict]) -> dict[str, list[str]]:

@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -10,23 +10,19 @@ from typing import Any
 
 from pytest_kmigrate.model.errors import RunFolderError
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Outcome, Verdict
 from pytest_kmigrate.recording.reading import read_history, verify_manifest
 from pytest_kmigrate.recording.recorder import write_verdicts
 from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.running.judging import judged, named_bugs, outcome_of
+from pytest_kmigrate.running.judging import Judgement, judged, named_bugs
 
 _COMPARED = ("check", "outcome", "kind", "summary", "count", "violations", "known_bugs")
 
 
 @dataclass(frozen=True)
-class JudgedAgain:
+class JudgedAgain(Judgement):
     """Verdicts computed from a run folder as it is now."""
 
-    header: RunHeader
-    verdicts: Sequence[Verdict]
-    bugs: Mapping[str, Sequence[str]]
     is_complete: bool
     """Whether the folder has a manifest (and every file is as it says)."""
     is_finished: bool
@@ -38,7 +34,7 @@ class JudgedAgain:
     @property
     def outcome(self) -> Outcome:
         """The worst verdict; of a test that was cut off before it asked for any, never a pass."""
-        worst = outcome_of(self.verdicts)
+        worst = super().outcome
         return worst if self.is_finished else max(worst, Outcome.INCONCLUSIVE)
 
 

@@ -1,15 +1,15 @@
 """The metadata of one run: fill it before the migration, change it meanwhile, take images and let them settle."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Self
 
-from pytest_kmigrate.checkers.metadata import metadata_equivalent
+from pytest_kmigrate.checkers.metadata import differences
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.protocols import View
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.probes.view import ClusterView
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.recording.recorder import RunRecorder
@@ -17,6 +17,7 @@ from pytest_kmigrate.running.images import LOG, ZOOKEEPER, ImageSource, Taken, s
 from pytest_kmigrate.waiting import NotYet, until
 from pytest_kmigrate.workloads.filling import FAMILIES, FillingPlan, fill
 from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload, RunningMetadata, run_metadata
+from pytest_kmigrate.workloads.reassigning import HeldReassignment
 
 SETTLED_WITHIN_S = 30
 
@@ -27,7 +28,7 @@ class Metadata:
     def __init__(
         self,
         cluster: ProcessCluster,
-        view: ClusterView,
+        view: View,
         zookeeper: ZookeeperClient | None,
         recorder: RunRecorder,
         seed: int,
@@ -51,16 +52,38 @@ class Metadata:
         """
         brokers = tuple(node.spec.node_id for node in self._cluster.nodes(Role.BROKER))
         plan = FillingPlan(self._seed, brokers, min(3, len(brokers)), tuple(families or FAMILIES))
-        filled = fill(self._connection(), self._recorder, plan)
+        filled = fill(self._cluster.client_connection(), self._recorder, plan)
         if filled.failed:
             refused = "; ".join(filled.failed)
             raise ClusterError(f"expected every change of the filling to be accepted; refused: {refused}")
 
+    def fill_with_reassignment(self) -> HeldReassignment:
+        """Fill with every family, and have a partition on its way to another broker, until ``let_go`` of the result."""
+        self.fill()
+        peers = {node.spec.node_id: self._cluster.peer(node.name) for node in self._cluster.nodes(Role.BROKER)}
+        connection = self._cluster.client_connection()
+        moving = HeldReassignment(connection, peers, self._recorder, "filled-moving", self._seed)
+        moving.begin()
+        return moving
+
     def change(self, per_s: float = 1.0) -> None:
         """Begin to change metadata of every family, again and again, until ``stop`` or ``verify``."""
         workload = MetadataWorkload(per_s=per_s, seed=self._seed)
-        self._running = run_metadata(workload, self._connection(), self._recorder)
+        self._running = run_metadata(workload, self._cluster.client_connection(), self._recorder)
         self._running.start()
+
+    @contextmanager
+    def changing(self, settled_as: str, per_s: float = 1.0) -> Iterator[None]:
+        """Metadata of every family changes while the block runs; then the sides settle, as images with this label.
+
+        Changes were acknowledged before the block begins, and are again after it: what is in it meets them both.
+        """
+        self.change(per_s)
+        self.await_acknowledged()
+        yield
+        self.await_acknowledged()
+        self.stop()
+        self.settle(settled_as)
 
     def await_acknowledged(self, more: int = 2, within_s: float = 60) -> None:
         """Return when so many more changes than now were acknowledged: what follows meets changes already made."""
@@ -101,13 +124,10 @@ class Metadata:
         takes = {f"{label}-{side}": take for side, take in self._sources.sides().items() if side in sides}
         if len(takes) < len(sides):
             raise ClusterError(f"expected to see {', '.join(sides)}; now there is only {', '.join(takes)}")
-        images, took_s = settled(lambda: self._taken(takes), self._differences, within_s)
+        images, took_s = settled(lambda: self._taken(takes), _differences_in, within_s)
         for name, (image, began_ns) in images.items():
             self._recorder.image(name, image, began_ns)
         self._recorder.record(EventKind.SETTLED, label=label, images=list(images), took_s=round(took_s, 2))
-
-    def _connection(self) -> dict[str, str]:
-        return {"bootstrap.servers": self._cluster.bootstrap_servers(), **self._cluster.client_security}
 
     def _taken(self, takes: dict[str, Callable[[], MetadataImage]]) -> Taken:
         taken: Taken = {}
@@ -116,9 +136,7 @@ class Metadata:
             taken[name] = (take(), began_ns)
         return taken
 
-    def _differences(self, taken: Taken) -> int:
-        images = {name: image for name, (image, _) in taken.items()}
-        header = RunHeader("", "", self._seed, self._cluster.topology.kafka, self._cluster.topology.name)
-        history = History(header, images=images)
-        first, *others = images
-        return sum(metadata_equivalent(history, first, other).count for other in others)
+
+def _differences_in(taken: Taken) -> int:
+    first, *others = (image for image, _ in taken.values())
+    return sum(len(differences(first, other)) for other in others)

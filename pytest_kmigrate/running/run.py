@@ -9,31 +9,25 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import NoReturn
 
 from pytest_kmigrate.migration import MigrationDriver
 from pytest_kmigrate.model.checks import Check
-from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, WrongUseError
+from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.history import History, RunHeader
-from pytest_kmigrate.model.protocols import Scene
+from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.topology import Role, Topology
-from pytest_kmigrate.model.verdict import Verdict
 from pytest_kmigrate.probes.observer import Observer
-from pytest_kmigrate.probes.view import ClusterView
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
-from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.providers.process.cluster import ProcessCluster, Software, provision
-from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.running.judging import judge_folder
+from pytest_kmigrate.running.judging import Judgement, judge_folder
 from pytest_kmigrate.running.metadata import Metadata
-from pytest_kmigrate.running.reading_metrics import read_metrics, zookeeper_mode_of
+from pytest_kmigrate.running.reading_metrics import read_metrics
+from pytest_kmigrate.running.scene import scene_of, zookeeper_client
 from pytest_kmigrate.running.traffic import Traffic
 from pytest_kmigrate.waiting import NotYet, until
 from pytest_kmigrate.workloads.raw_admin import cluster_at
-from pytest_kmigrate.workloads.wire import Peer
 
 _LONGEST_SLUG = 60
 _SERVING_WITHIN_S = 60
@@ -61,13 +55,13 @@ class Run:
         self.cluster = cluster
         self.recorder = recorder
         self.folder = recorder.folder
-        self.zookeeper = _zookeeper_client(cluster)
+        self.zookeeper = zookeeper_client(cluster)
         self.traffic = Traffic(cluster, recorder)
-        self.view = ClusterView(cluster, self.zookeeper, read_metrics, zookeeper_mode_of, self.traffic.acked)
-        self.scene = Scene(cluster, self.view, self.zookeeper or _NoZookeeper(), recorder, seed)
+        self.scene = scene_of(cluster, self.zookeeper, recorder, seed, self.traffic.acked)
+        self.view = self.scene.view
         self.migration = MigrationDriver(self.scene)
         self.metadata = Metadata(cluster, self.view, self.zookeeper, recorder, seed)
-        self.verdicts: list[Verdict] | None = None
+        self.judgement: Judgement | None = None
 
     @contextmanager
     def observed(self) -> Iterator[None]:
@@ -79,6 +73,8 @@ class Run:
                 watcher.start()
                 ending.callback(watcher.stop)
             metrics = self.cluster.topology.probe.metrics
+            for name in metrics:
+                self.view.check_metric(name)
             observer = Observer(self.cluster, self.view, self.recorder, read_metrics, metrics)
             observer.start()
             ending.callback(observer.stop)
@@ -91,28 +87,23 @@ class Run:
 
         def told() -> bool | NotYet:
             for node in brokers:
-                peer = Peer(self.cluster.direct_address(node.name), self.cluster.client_security)
-                controller, known = cluster_at(peer)
+                controller, known = cluster_at(self.cluster.peer(node.name))
                 if controller < 0 or known != expected:
                     return NotYet(f"{node.name} knows controller {controller} and brokers {sorted(known)}")
             return True
 
         until(told, awaited="every broker in every broker's metadata", within_s=_SERVING_WITHIN_S)
 
-    def verify(self, checks: Sequence[Check]) -> list[Verdict]:
-        """Complete the evidence, judge the folder as anybody later would, and return the verdicts."""
-        if self.verdicts is not None:
+    def verify(self, checks: Sequence[Check]) -> Judgement:
+        """Complete the evidence, and judge the folder as anybody later would."""
+        if self.judgement is not None:
             raise WrongUseError("verify was called already in this test: expected once, with every check")
         self.metadata.stop()
         self.traffic.finish()
         asked = [{"name": check.name, "arguments": dict(check.arguments)} for check in checks]
         self.recorder.record(EventKind.CHECKS, checks=asked)
-        self.verdicts = judge_folder(self.folder)
-        return self.verdicts
-
-    def history(self) -> History:
-        """The run as its folder tells it now."""
-        return read_history(self.folder)
+        self.judgement = judge_folder(self.folder)
+        return self.judgement
 
     def trouble(self, what: str, error: Exception) -> None:
         """Record a failure of our own: no verdict of this run is CONFORMS any more."""
@@ -138,7 +129,7 @@ def open_run(
     recorder = RunRecorder(folder, header)
     try:
         with provision(
-            topology, software, recorder, folder.path / "logs", rules=settings.byteman, keep=lambda: settings.keep
+            topology, software, recorder, folder.logs, rules=settings.byteman, keep=lambda: settings.keep
         ) as cluster:
             recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
             run = Run(cluster, recorder, settings.seed)
@@ -148,15 +139,15 @@ def open_run(
                 yield run
     finally:
         recorder.close()
-        _finish(folder, finish)
+        _finish(folder, finish, is_kept=settings.keep)
 
 
-def _finish(folder: RunFolder, finish: Callable[[RunFolder], None]) -> None:
+def _finish(folder: RunFolder, finish: Callable[[RunFolder], None], *, is_kept: bool) -> None:
     """Reports and manifest; when the disk is full or the like, that never hides what ended the run before."""
     first = sys.exception()
     try:
         finish(folder)
-        write_manifest(folder)
+        write_manifest(folder, is_kept=is_kept)
     except OSError as error:
         told = EnvironmentLackError(
             f"{folder.path}: the reports cannot be written: {error}; make room and judge it again"
@@ -208,17 +199,3 @@ def _reproduce(settings: RunSettings, topology: Topology, test_id: str) -> str:
     }
     chosen = [f"--kmigrate-{name} {value}" for name, value in options.items() if value is not None]
     return " ".join([f"pytest '{test_id}'", *chosen])
-
-
-def _zookeeper_client(cluster: ProcessCluster) -> ZookeeperClient | None:
-    servers = cluster.nodes(Role.ZOOKEEPER)
-    return ZookeeperClient(",".join(f"{node.address}:2181" for node in servers)) if servers else None
-
-
-class _NoZookeeper:
-    """Stands for ZooKeeper in a cluster born in KRaft mode: asking it for anything is a mistake of the test."""
-
-    def _refuse(self, path: str, *_: object) -> NoReturn:
-        raise ClusterError(f"expected a cluster with ZooKeeper to reach {path}; this topology has none")
-
-    get = set = delete = children = expire_session = _refuse

@@ -11,13 +11,9 @@ from pytest_kmigrate.migration import MigrationDriver
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.phase import Phase
-from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import Role, Topology
-from pytest_kmigrate.probes.view import ClusterView
-from pytest_kmigrate.probes.zookeeper import ZookeeperClient
-from pytest_kmigrate.providers.process.addresses import ZOOKEEPER_PORT
 from pytest_kmigrate.providers.process.cluster import ProcessCluster, Software, provision
-from pytest_kmigrate.running.reading_metrics import read_metrics, zookeeper_mode_of
+from pytest_kmigrate.running.scene import scene_of, zookeeper_client
 
 
 class TellingRecorder:
@@ -77,10 +73,10 @@ def check_phase(topology: Topology, phase: Phase | None) -> None:
 
 
 def _migrate(cluster: ProcessCluster, recorder: TellingRecorder, phase: Phase) -> None:
-    servers = ",".join(f"{node.address}:{ZOOKEEPER_PORT}" for node in cluster.nodes(Role.ZOOKEEPER))
-    with closing(ZookeeperClient(servers)) as zookeeper:
-        view = ClusterView(cluster, zookeeper, read_metrics, zookeeper_mode_of, lambda: 0)
-        MigrationDriver(Scene(cluster, view, zookeeper, recorder, seed=0)).advance_to(phase)
+    zookeeper = zookeeper_client(cluster)
+    assert zookeeper is not None, "check_phase lets no topology without ZooKeeper come here"
+    with closing(zookeeper):
+        MigrationDriver(scene_of(cluster, zookeeper, recorder)).advance_to(phase)
 
 
 def _sentence(event: Event) -> str | None:

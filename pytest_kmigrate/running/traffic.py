@@ -40,7 +40,7 @@ class Traffic:
         if self._clients is not None:
             return
         workload = workload or self._default()
-        connection = self._connection()
+        connection = self._cluster.client_connection()
         create_topics(workload, connection)
         settings = ClientsSettings(workload, connection, str(self._recorder.folder.operations), self._recorder.start_ns)
         file = self._cluster.scratch / "clients.json"
@@ -61,7 +61,7 @@ class Traffic:
 
     def add_partitions(self, topic: str, total: int) -> None:
         """Let one of the workload's topics have so many partitions; its clients use them as they learn of them."""
-        admin = AdminClient(dict(self._connection()))
+        admin = AdminClient(dict(self._cluster.client_connection()))
         admin.create_partitions([NewPartitions(topic, total)])[topic].result(_ADMIN_WITHIN_S)
 
     def finish(self) -> None:
@@ -75,9 +75,6 @@ class Traffic:
         self._recorder.record(
             EventKind.WORKLOAD_ENDED, workload=clients.settings.workload.name, final_read=records, **dict(counts)
         )
-
-    def _connection(self) -> dict[str, str]:
-        return {"bootstrap.servers": self._cluster.bootstrap_servers(), **self._cluster.client_security}
 
     def _default(self) -> ClientWorkload:
         """A rate that two cores carry beside seven JVMs, and as many copies as there are brokers for."""

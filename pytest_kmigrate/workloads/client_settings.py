@@ -63,11 +63,11 @@ class ClientsSettings:
     """A ClientWorkload and where it runs."""
 
     workload: ClientWorkload
-    connection: Mapping[str, str]
-    """librdkafka properties: ``bootstrap.servers`` and, on protected listeners, the security ones."""
+    connection: Mapping[str, str] = field(repr=False)
+    """librdkafka properties: ``bootstrap.servers`` and, on protected listeners, security ones with a password."""
     operations_folder: str
     run_start_monotonic_ns: int
-    extra: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, str] = field(default_factory=dict, repr=False)
     """librdkafka properties that win over ours, for every client."""
 
     def to_json(self) -> str:

@@ -8,11 +8,12 @@ from random import Random
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.operations import OperationOutcome
+from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.waiting import NotYet, until
 from pytest_kmigrate.workloads.metadata_change import MetadataChange, topic_created
 from pytest_kmigrate.workloads.metadata_invocation import MetadataAdmin
 from pytest_kmigrate.workloads.raw_admin import producer_id_from
-from pytest_kmigrate.workloads.wire import Peer, peers
+from pytest_kmigrate.workloads.wire import peers
 
 FAMILIES = (
     "topics",

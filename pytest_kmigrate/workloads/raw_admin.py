@@ -28,7 +28,8 @@ from kio.schema.metadata.v9.response import MetadataResponse
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import f64, i8, i16, i32
 
-from pytest_kmigrate.workloads.wire import Peer, as_timeout, ask
+from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.workloads.wire import as_timeout, ask
 
 TopicPartition = tuple[str, int]
 

@@ -5,7 +5,6 @@ import socket
 import ssl
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -19,6 +18,7 @@ from kio.serial.errors import DecodeError
 from kio.static.primitive import i32, i32Timedelta
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
+from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.workloads.scram import ScramClient
 
 CLIENT_ID = "kmigrate-raw"
@@ -26,18 +26,6 @@ CORRELATION_ID = 1
 """Each request waits for its answer, so one number is enough."""
 
 Answer = TypeVar("Answer")
-
-
-@dataclass(frozen=True)
-class Peer:
-    """A broker's ``host:port`` and how to be let in: librdkafka's security properties, none for a plain listener.
-
-    Understood: ``security.protocol`` (PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL), ``ssl.ca.location``,
-    ``ssl.endpoint.identification.algorithm``, ``sasl.mechanism`` (SCRAM), ``sasl.username``, ``sasl.password``.
-    """
-
-    address: str
-    security: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def peers(connection: Mapping[str, str]) -> list[Peer]:

@@ -29,14 +29,10 @@ def test_broker_killed_while_being_rolled(workload, metadata, migration, inject,
 def test_broker_cut_from_the_controllers_comes_back(workload, metadata, migration, inject, verify_clients):
     """One broker cannot reach the quorum in dual write; the others serve, and afterwards all sides agree."""
     migration.advance_to(Phase.HYBRID)
-    metadata.change(per_s=1)
-    metadata.await_acknowledged()
 
-    with inject(Cut(broker_besides_controller(), every(Role.CONTROLLER), both_ways=True)):
+    cut = Cut(broker_besides_controller(), every(Role.CONTROLLER), both_ways=True)
+    with metadata.changing("after"), inject(cut):
         workload.await_acked(3000)
-    metadata.await_acknowledged()
-    metadata.stop()
-    metadata.settle("after")
     migration.advance_to(Phase.ALL_KRAFT)
 
     verify_clients(
@@ -49,15 +45,11 @@ def test_broker_cut_from_the_controllers_comes_back(workload, metadata, migratio
 def test_broker_paused_longer_than_its_session(workload, metadata, migration, inject, pass_time, verify_clients):
     """A broker stands still for longer than its session in dual write and is fenced; it rejoins and nothing is lost."""
     migration.advance_to(Phase.HYBRID)
-    metadata.change(per_s=1)
-    metadata.await_acknowledged()
 
-    with inject(Pause(broker_besides_controller())):
-        pass_time(12, why="longer than broker.session.timeout.ms, 9 s")
-    workload.await_acked(500)
-    metadata.await_acknowledged()
-    metadata.stop()
-    metadata.settle("after")
+    with metadata.changing("after"):
+        with inject(Pause(broker_besides_controller())):
+            pass_time(12, why="longer than broker.session.timeout.ms, 9 s")
+        workload.await_acked(500)
 
     verify_clients(
         checks.metadata_equivalent("after-log", "after-zookeeper"),

@@ -65,15 +65,10 @@ def test_broker_that_came_up_during_the_copy_survives_its_crash(
 def test_another_controller_takes_over_in_dual_write(fault, workload, metadata, migration, inject, verify_clients):
     """A successor claims /controller and goes on writing to both sides; no acknowledged change is lost on either."""
     migration.advance_to(Phase.HYBRID)
-    metadata.change(per_s=2)
-    metadata.await_acknowledged()
 
-    with inject(fault):
+    with metadata.changing("after", per_s=2), inject(fault):
         migration.await_new_active_controller()
         workload.await_acked(500)
-    metadata.await_acknowledged()
-    metadata.stop()
-    metadata.settle("after")
 
     verify_clients(
         checks.metadata_equivalent("after-log", "after-zookeeper"),
@@ -88,15 +83,10 @@ def test_another_controller_takes_over_when_all_brokers_run_kraft(
 ):
     """With every broker in KRaft mode the migration can still be finalized after a crash."""
     migration.advance_to(Phase.ALL_KRAFT)
-    metadata.change(per_s=2)
-    metadata.await_acknowledged()
 
-    with inject(Kill(active_controller())):
+    with metadata.changing("after", per_s=2), inject(Kill(active_controller())):
         migration.await_new_active_controller()
         workload.await_acked(500)
-    metadata.await_acknowledged()
-    metadata.stop()
-    metadata.settle("after")
     migration.advance_to(Phase.FINALIZED)
 
     verify_clients(

@@ -71,6 +71,7 @@ def test_reassignment_under_way_is_taken_over_and_completes(workload, metadata, 
     expect("the brokers that moving-0 is still to get to, in hybrid mode", moving.adding, equals=adding)
     metadata.settle("copied")
     migration.advance_to(Phase.FINALIZED)
+    expect("the brokers that moving-0 is still to get to, once finalized", moving.adding, equals=adding)
     moving.let_go()
 
     expect(

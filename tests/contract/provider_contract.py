@@ -14,7 +14,7 @@ import pytest
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Cluster, Disturbance, Node
-from pytest_kmigrate.model.topology import Topology
+from pytest_kmigrate.model.topology import Role, Topology
 from tests.unit.fakes import MemoryRecorder, topology
 
 SMALLEST = topology(zookeepers=1, brokers=0, controllers=0)
@@ -182,6 +182,29 @@ class ProviderContract:
                     raise ZeroDivisionError
                 assert bench.disturbed(cluster) == len(links)
             assert bench.disturbed(cluster) == 0
+
+    @pytest.mark.parametrize("kind", ["cut", "refuse", "reset"])
+    def test_of_two_equal_disturbances_the_outer_one_outlives_the_inner(self, bench: Bench, kind: str) -> None:
+        """A link stays disturbed until the last block that disturbs it has ended, also when both do the same."""
+        with bench.cluster(ENSEMBLE) as cluster:
+            links = cluster.links.between(["zookeeper-1"], ["zookeeper-2"])
+            with cluster.links.disturb(links, Disturbance(kind)):
+                with cluster.links.disturb(links, Disturbance(kind)):
+                    pass
+                assert bench.disturbed(cluster) == len(links)
+            assert bench.disturbed(cluster) == 0
+
+    def test_a_broker_is_reached_past_the_links_and_all_over_them(self, bench: Bench) -> None:
+        """What clients connect to leads over proxies; a chosen broker is asked at its own address."""
+        with bench.cluster(topology()) as cluster:
+            servers = cluster.client_connection()["bootstrap.servers"].split(",")
+            brokers = cluster.nodes(Role.BROKER)
+            assert servers == cluster.bootstrap_servers().split(",")
+            assert len(servers) == len(brokers)
+            for broker in brokers:
+                own = cluster.peer(broker.name).address
+                assert own.startswith(f"{broker.address}:")
+                assert own not in servers
 
     @pytest.mark.parametrize("kind", ["cut", "refuse", "reset", "throttle", "slice"])
     def test_every_kind_of_disturbance_is_known(self, bench: Bench, kind: str) -> None:

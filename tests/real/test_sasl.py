@@ -3,6 +3,7 @@
 import json
 import stat
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_kmigrate.checkers import checks
@@ -16,7 +17,6 @@ from pytest_kmigrate.running import Run, RunSettings, open_run
 from pytest_kmigrate.running.software import software_for
 from pytest_kmigrate.topology_file import find, load
 from pytest_kmigrate.workloads.raw_admin import cluster_at
-from pytest_kmigrate.workloads.wire import Peer
 
 CLIENTS_ARE_SERVED = (
     checks.no_acked_record_lost(),
@@ -80,7 +80,7 @@ def ran(topology: str | Path, runs: Path, act: Callable[[Run], None], more: Iter
         run.traffic.start()
         act(run)
         run.traffic.await_acked(2500)  # for so long that consumers have joined their group and read
-        outcomes = {verdict.check: (verdict.outcome, verdict.summary) for verdict in run.verify(asked)}
+        outcomes = {verdict.check: (verdict.outcome, verdict.summary) for verdict in run.verify(asked).verdicts}
         secrets = secrets_of(run)
     assert {name: outcomes[name] for name in outcomes if outcomes[name][0] is Outcome.VIOLATES} == {}
     assert {
@@ -91,10 +91,10 @@ def ran(topology: str | Path, runs: Path, act: Callable[[Run], None], more: Iter
 
 def refused(run: Run, **wrong: str) -> bool:
     """Whether a broker turns away a client that differs from ours in this."""
-    address = run.cluster.direct_address(run.cluster.nodes(Role.BROKER)[0].name)
-    assert cluster_at(Peer(address, run.cluster.client_security))[1]
+    peer = run.cluster.peer(run.cluster.nodes(Role.BROKER)[0].name)
+    assert cluster_at(peer)[1]
     try:
-        cluster_at(Peer(address, {**run.cluster.client_security, **wrong}))
+        cluster_at(replace(peer, security={**peer.security, **wrong}))
     except ClusterError:
         return True
     return False
@@ -111,7 +111,7 @@ def secrets_of(run: Run) -> list[str]:
     credential = [part.split("=", 1)[1] for part in stored.split('"') for part in part.split(",") if "key=" in part]
     assert len(keys) == len(run.cluster.nodes(Role.BROKER)) + len(run.cluster.nodes(Role.CONTROLLER))
     assert len(credential) == (2 if run.zookeeper else 0)
-    return [run.cluster.client_security["sasl.password"], plain, *keys, *credential]
+    return [run.cluster.client_connection()["sasl.password"], plain, *keys, *credential]
 
 
 def leaks(folder: Path, secrets: Iterable[str]) -> list[str]:

@@ -9,7 +9,6 @@ from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running import Run, RunSettings, open_run
-from pytest_kmigrate.running.judging import outcome_of
 from pytest_kmigrate.running.software import software_for
 from pytest_kmigrate.topology_file import find, load
 
@@ -44,6 +43,6 @@ def test_shape_lives(name: str, kafka: str, live: object, tmp_path: Path) -> Non
     settings = RunSettings(tmp_path, seed=1)
     with open_run(settings, topology, software_for(topology, print), f"test::{name}", [], lambda _folder: None) as run:
         live(run)
-        verdicts = run.verify(PROMISES)
-    assert outcome_of(verdicts) is Outcome.CONFORMS, [verdict.summary for verdict in verdicts]
+        judgement = run.verify(PROMISES)
+    assert judgement.outcome is Outcome.CONFORMS, [verdict.summary for verdict in judgement.verdicts]
     assert RunFolder(run.folder.path).manifest.exists()

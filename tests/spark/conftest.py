@@ -1,5 +1,7 @@
 """One small Spark session for all Spark tests."""
 
+import os
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +11,7 @@ from pyspark.sql import SparkSession
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """``local[1]``, one shuffle partition, UTC, no UI."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = (
         SparkSession.builder.master("local[1]")
         .appName("tests")

@@ -6,12 +6,18 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.testing import assertDataFrameEqual
 
 from pytest_kmigrate.analysis import schemas, staging
-from tests.spark.frames import frame
+from tests.spark.frames import frame, table
 from tests.spark.run_folders import HEADER, event, verdict
 
 
 def _files(spark: SparkSession, file: str, text: str, folder: str = "r1") -> DataFrame:
     return frame(spark, schemas.FILES, [{"folder": folder, "file": file, "text": text}])
+
+
+def _lines(spark: SparkSession, file: str, text: str) -> DataFrame:
+    texts = [(number, each) for number, each in enumerate(text.split("\n"), 1) if each]
+    rows = [{"folder": "r1", "file": file, "line": number, "text": each} for number, each in texts]
+    return frame(spark, schemas.LINES, rows)
 
 
 def _reasons(staged: DataFrame) -> list[tuple[str, int | None, str]]:
@@ -68,21 +74,74 @@ def test_a_header_that_cannot_be_used_is_set_aside(spark: SparkSession) -> None:
     assert _reasons(staged) == [
         ("a-list/run.json", None, shape + "[1, 2]"),
         ("cut/run.json", None, shape + '{"schema": 1, "run_id": "x'),
-        ("empty/run.json", None, "run.json is missing or empty"),
+        ("empty/run.json", None, "run.json is missing, empty or too large to be a header"),
         ("newer/run.json", None, newer),
         ("no-test/run.json", None, "run.json has no test_id"),
     ]
 
 
+def test_a_header_of_an_older_version_is_read_as_if_written_today(spark: SparkSession) -> None:
+    """What an older version named otherwise is found where it was; a version nobody wrote is told."""
+    texts = {
+        "older": json.dumps({**HEADER, "run_id": "o", "schema": 0, "test_id": None, "test": {"name": "t0"}}),
+        "today": json.dumps({**HEADER, "run_id": "t", "test": {"name": "not looked at"}}),
+        "never": json.dumps({**HEADER, "run_id": "n", "schema": -1}),
+    }
+    files = frame(spark, schemas.FILES, [{"folder": k, "file": "run.json", "text": v} for k, v in texts.items()])
+    older = {0: {"test_id": "get_json_object(text, '$.test.name')"}}
+
+    staged = staging.staged_runs(_folders(spark, *texts), files, older)
+
+    assert {row.folder: row.test_id for row in staging.good(staged).collect()} == {
+        "older": "t0",
+        "today": HEADER["test_id"],
+    }
+    assert _reasons(staged) == [("never/run.json", None, "schema version -1 was never one of ours")]
+
+
+def test_a_clock_that_was_not_set_costs_a_run_only_its_place_in_time(spark: SparkSession) -> None:
+    """A start before Kafka was or after tomorrow is a notice: the run stays, without a start."""
+    starts = {"then": "1970-01-01T00:00:01Z", "some-day": "2999-01-01T00:00:00Z", "real": HEADER["started_at"]}
+    rows = [
+        {"folder": k, "file": "run.json", "text": json.dumps({**HEADER, "run_id": k, "started_at": v})}
+        for k, v in starts.items()
+    ]
+
+    staged = staging.staged_runs(_folders(spark, *starts), frame(spark, schemas.FILES, rows))
+
+    assert {row.folder: row.started_at is None for row in staging.good(staged).collect()} == {
+        "then": True,
+        "some-day": True,
+        "real": False,
+    }
+    told = [(row.path, row.is_run) for row in staging.set_aside(staged).orderBy("path").collect()]
+    assert told == [("some-day/run.json", False), ("then/run.json", False)]
+
+
 def test_a_copied_run_counts_once(spark: SparkSession) -> None:
-    """Two folders with the same run id: the first one stays, the other is set aside and says where the first is."""
-    text = json.dumps({**HEADER, "run_id": "same"})
-    files = frame(spark, schemas.FILES, [{"folder": name, "file": "run.json", "text": text} for name in ("a", "b")])
+    """Of two folders with the same run id the complete one counts, else the first; the other says where that is."""
+    flags = {"a": True, "b": True, "c": False, "d": True, "e": False}
+    same = {"a": "one", "b": "one", "c": "two", "d": "two", "e": "three"}
+    rows = [{"folder": k, "run_id": same[k], "is_complete": v} for k, v in flags.items()]
 
-    staged = staging.staged_runs(_folders(spark, "a", "b"), files)
+    once = staging.counted_once(table(spark, "runs", rows))
 
-    assert [row.folder for row in staging.good(staged).collect()] == ["a"]
-    assert _reasons(staged) == [("b/run.json", None, "a copy of run same, which is counted from a")]
+    assert sorted(row.folder for row in staging.good(once).collect()) == ["a", "d", "e"]
+    assert _reasons(once) == [
+        ("b/run.json", None, "a copy of run one, which is counted from a"),
+        ("c/run.json", None, "a copy of run two, which is counted from d"),
+    ]
+
+
+def test_an_event_before_the_one_told_before_it_is_set_aside(spark: SparkSession) -> None:
+    """Each jump of the clock costs one event, be it backwards or forwards and back."""
+    texts = [json.dumps({"seq": seq, **event(at_ms, "phase")}) for seq, at_ms in enumerate([1, 5, 2, 3, 900, 4, 6])]
+
+    staged = staging.staged_events(_lines(spark, "history.jsonl", "\n".join(texts)))
+
+    assert [row.seq for row in staging.good(staged).orderBy("seq").collect()] == [0, 1, 3, 4, 6]
+    jump = "the clock ran backwards: at_ns is {}000000, and that of the line before it {}000000"
+    assert [reason for _, _, reason in _reasons(staged)] == [jump.format(2, 5), jump.format(4, 900)]
 
 
 def test_verdict_lines_are_read_one_by_one(spark: SparkSession) -> None:
@@ -90,7 +149,7 @@ def test_verdict_lines_are_read_one_by_one(spark: SparkSession) -> None:
     good = json.dumps(verdict(facts={"acknowledged": 5, "nested": {"a": [1]}}, known_bugs=["KAFKA-1"]))
     lines = [good, "", '{"check": "cut', '{"check": "c"}', json.dumps(verdict(outcome="MAYBE")), good + " trailing"]
 
-    staged = staging.staged_verdicts(_files(spark, "verdicts.jsonl", "\n".join(lines)))
+    staged = staging.staged_verdicts(_lines(spark, "verdicts.jsonl", "\n".join(lines)))
 
     row = staging.good(staged).collect()[0]
     assert (row.check, row.outcome, row.known_bugs) == ("no_acked_record_lost", "CONFORMS", ["KAFKA-1"])
@@ -109,7 +168,7 @@ def test_a_history_cut_off_by_a_kill_keeps_what_came_before(spark: SparkSession)
     """The torn last line of a killed run is set aside; the events before it stay, of known kinds or not."""
     whole = [json.dumps({"seq": seq, **event(seq, kind, any="thing")}) for seq, kind in enumerate(["phase", "of-1999"])]
 
-    staged = staging.staged_events(_files(spark, "history.jsonl", "\n".join([*whole, '{"seq": 2, "at_'])))
+    staged = staging.staged_events(_lines(spark, "history.jsonl", "\n".join([*whole, '{"seq": 2, "at_'])))
 
     assert [row.kind for row in staging.good(staged).orderBy("seq").collect()] == ["phase", "of-1999"]
     assert [line for _, line, _ in _reasons(staged)] == [3]

@@ -10,6 +10,7 @@ from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.phase import Phase, ZkMigrationState
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
+from pytest_kmigrate.probes.jmx_catalogue import check_metric
 from pytest_kmigrate.providers.fake import FakeCluster, provision
 
 
@@ -81,6 +82,10 @@ class FakeView:
     def phase(self) -> Phase:
         """As set."""
         return self.now
+
+    def check_metric(self, name: str) -> None:
+        """As the real view does."""
+        check_metric(name)
 
     def metric(self, node: str, name: str) -> float | None:
         """As set; a controller has nothing left to do unless a test says otherwise."""

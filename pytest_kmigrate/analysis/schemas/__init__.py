@@ -1,7 +1,11 @@
 """Every schema of the analysis: what is read from a run folder, and what each written table looks like."""
 
+from pytest_kmigrate.analysis.schemas.causes import CAUSES
 from pytest_kmigrate.analysis.schemas.columns import COUNT, TEXT, TEXTS
+from pytest_kmigrate.analysis.schemas.consistency import CONSISTENCY
 from pytest_kmigrate.analysis.schemas.facts import FACTS
+from pytest_kmigrate.analysis.schemas.flakiness import FLAKINESS
+from pytest_kmigrate.analysis.schemas.ingestion import INGESTED, KEPT, OBSERVATIONS
 from pytest_kmigrate.analysis.schemas.marts import MARTS
 from pytest_kmigrate.analysis.schemas.sources import (
     EVENT_DATA,
@@ -9,12 +13,18 @@ from pytest_kmigrate.analysis.schemas.sources import (
     FACTS_MAP,
     FILES,
     FOLDERS,
+    IMAGE_JSON,
+    LINES,
+    OLDER_RUN_JSON,
     RUN_JSON,
     RUN_SCHEMA_VERSION,
+    SAMPLE_JSON,
     VERDICT_JSON,
+    ZNODE_JSON,
 )
+from pytest_kmigrate.analysis.schemas.trends import TRENDS
 
-TABLES = {**FACTS, **MARTS}
+TABLES = {**FACTS, **OBSERVATIONS, **CONSISTENCY, **MARTS, **FLAKINESS, **CAUSES, **TRENDS}
 """Table name -> its columns, in order: the Parquet folders below ``tables/``."""
 
 __all__ = [
@@ -25,11 +35,19 @@ __all__ = [
     "FACTS_MAP",
     "FILES",
     "FOLDERS",
+    "IMAGE_JSON",
+    "INGESTED",
+    "KEPT",
+    "LINES",
     "MARTS",
+    "OBSERVATIONS",
+    "OLDER_RUN_JSON",
     "RUN_JSON",
     "RUN_SCHEMA_VERSION",
+    "SAMPLE_JSON",
     "TABLES",
     "TEXT",
     "TEXTS",
     "VERDICT_JSON",
+    "ZNODE_JSON",
 ]

@@ -2,7 +2,7 @@
 
 from pyspark.sql.types import ArrayType, BooleanType, IntegerType, MapType
 
-from pytest_kmigrate.analysis.schemas.columns import COUNT, TEXT, TEXTS, struct
+from pytest_kmigrate.analysis.schemas.columns import COUNT, NUMBER, TEXT, TEXTS, struct
 
 RUN_SCHEMA_VERSION = 1
 """The newest ``schema`` of a run folder that this version reads."""
@@ -11,7 +11,10 @@ FOLDERS = struct(folder=TEXT, is_complete=BooleanType(), timeline=TEXT)
 """One row per run folder: its path below the analyzed one, whether its manifest is there, its timeline's path."""
 
 FILES = struct(folder=TEXT, file=TEXT, text=TEXT)
-"""One row per file that was read, whole: ``run.json``, ``verdicts.jsonl``, ``history.jsonl``."""
+"""One row per file that was read whole: ``run.json``, metadata images. ``file`` is its path inside the run folder."""
+
+LINES = struct(folder=TEXT, file=TEXT, line=COUNT, text=TEXT)
+"""One row per line that is not blank, numbered from 1."""
 
 RUN_JSON = struct(
     schema=IntegerType(),
@@ -29,6 +32,9 @@ RUN_JSON = struct(
     extra=struct(reproduce=TEXT, byteman=TEXT),
 )
 """``run.json``. What a header does not define lies under ``extra`` in folders written by the recorder."""
+
+OLDER_RUN_JSON: dict[int, dict[str, str]] = {}
+"""Older versions of ``run.json`` that are still read: version -> key of today -> where it was (SQL over ``text``)."""
 
 VERDICT_JSON = struct(
     check=TEXT,
@@ -58,6 +64,15 @@ EVENT_DATA = struct(
     step=TEXT,
 )
 """The keys of ``data`` that facts use (kinds fault-*, phase, step-*)."""
+
+SAMPLE_JSON = struct(at_ns=COUNT, node=TEXT, values=MapType(TEXT, NUMBER))
+"""One line of ``metrics.jsonl``; a metric that a node does not have yet is null."""
+
+ZNODE_JSON = struct(at_ns=COUNT, path=TEXT, data=TEXT, version=COUNT, mzxid=COUNT)
+"""One line of ``znodes.jsonl``; a znode that is not there has version -1."""
+
+IMAGE_JSON = struct(source=TEXT, known=TEXTS, topics=MapType(TEXT, TEXT), partitions=MapType(TEXT, TEXT))
+"""``metadata/<label>.json``; of topics and partitions only the number is used."""
 
 FACTS_MAP = MapType(TEXT, TEXT)
 """A verdict's facts by name."""

@@ -1,30 +1,78 @@
 """Kernels: what makes client operations wrong, as NumPy functions over the columns of one group.
 
-A group is the operations of one topic-partition, the commits of one consumer group in a partition, or the reads of one
-client in a partition. A kernel returns row positions within the group it was given, so it neither knows nor needs a
-History: the checkers call it on arrays, Spark on the columns of a grouped Arrow table.
+A group is the operations of one topic-partition, the commits of one consumer group in a partition, the reads of one
+client in a partition, or the transactions of a run. A kernel returns row positions within the group it was given, so it
+neither knows nor needs a History: the checkers call it on a run's columns, Spark on those of a group of rows.
+
+The modules, from below: kernels over columns (``presence``, ``places``, ``positions``, ``transactions``, ``cycles``,
+``gaps``); ``partition`` and ``transactional``, which give them the right columns of a group; and ``anomalies``, which
+runs all of them and tells what they found.
 """
 
+from pytest_kmigrate.checkers.kernels.anomalies import ALL_ASPECTS, Aspect, anomalies_in, anomalies_of
+from pytest_kmigrate.checkers.kernels.anomaly import Anomaly, AnomalyClass
 from pytest_kmigrate.checkers.kernels.gaps import Gaps, gaps_between_acknowledgements
 from pytest_kmigrate.checkers.kernels.identity import Positions, packed
+from pytest_kmigrate.checkers.kernels.partition import (
+    Pairs,
+    PollsBack,
+    commits_back,
+    duplicates,
+    lost_writes,
+    moves,
+    offsets_given_twice,
+    phantom_reads,
+    polls_back,
+    reorderings,
+    with_unplaced,
+)
 from pytest_kmigrate.checkers.kernels.places import contested_offsets, duplicated, moved, reordered
 from pytest_kmigrate.checkers.kernels.positions import commits_run_back, reads_below_committed, steps_back
 from pytest_kmigrate.checkers.kernels.presence import DEFINITE_ERRORS, definitely_refused, lost, phantoms
+from pytest_kmigrate.checkers.kernels.sentences import identity
+from pytest_kmigrate.checkers.kernels.surroundings import (
+    WHOLE_TOPIC,
+    Surroundings,
+    surroundings,
+    unread_partitions,
+)
 
 __all__ = [
+    "ALL_ASPECTS",
     "DEFINITE_ERRORS",
+    "WHOLE_TOPIC",
+    "Anomaly",
+    "AnomalyClass",
+    "Aspect",
     "Gaps",
+    "Pairs",
+    "PollsBack",
     "Positions",
+    "Surroundings",
+    "anomalies_in",
+    "anomalies_of",
+    "commits_back",
     "commits_run_back",
     "contested_offsets",
     "definitely_refused",
     "duplicated",
+    "duplicates",
     "gaps_between_acknowledgements",
+    "identity",
     "lost",
+    "lost_writes",
     "moved",
+    "moves",
+    "offsets_given_twice",
     "packed",
+    "phantom_reads",
     "phantoms",
+    "polls_back",
     "reads_below_committed",
     "reordered",
+    "reorderings",
     "steps_back",
+    "surroundings",
+    "unread_partitions",
+    "with_unplaced",
 ]

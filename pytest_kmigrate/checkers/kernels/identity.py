@@ -7,6 +7,8 @@ Positions = npt.NDArray[np.intp]
 """Row positions within the group a kernel was given."""
 
 _ROOM = 2**62
+_TABLE_PER_ROW = 64
+"""Bytes of a table for every row it is asked about: as much as a row itself takes."""
 
 
 def packed(high: npt.NDArray[np.integer], low: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
@@ -22,6 +24,20 @@ def packed(high: npt.NDArray[np.integer], low: npt.NDArray[np.integer]) -> npt.N
         high_codes, high_span = _ranked(high)
         low_codes, low_span = _ranked(low)
     return high_codes * low_span + low_codes
+
+
+def is_among(values: npt.NDArray[np.integer], others: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
+    """For each value whether it is among the others; close numbers by a table, which is several times faster."""
+    if len(values) == 0 or len(others) == 0:
+        return np.zeros(len(values), np.bool_)
+    least, most = int(others.min()), int(others.max())
+    if most - least > _TABLE_PER_ROW * (len(values) + len(others)):
+        found: npt.NDArray[np.bool_] = np.isin(values, others)
+        return found
+    table = np.zeros(most - least + 1, np.bool_)
+    table[others.astype(np.int64) - least] = True
+    is_near = (values >= least) & (values <= most)
+    return is_near & table[np.where(is_near, values, least).astype(np.int64) - least]
 
 
 def _from_zero(column: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int64], int]:

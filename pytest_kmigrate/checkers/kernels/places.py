@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from pytest_kmigrate.checkers.kernels.identity import Positions, packed
+from pytest_kmigrate.checkers.kernels.identity import Positions, is_among, packed
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 
 
@@ -80,7 +80,7 @@ def moved(
     is_final = is_placed & (kind == OperationKind.FINAL_READ)
     final = np.flatnonzero(is_final)
     claims = np.flatnonzero(is_placed & ~is_final)
-    astray = claims[~np.isin(places[claims], places[final])]
+    astray = claims[~is_among(places[claims], places[final])]
     by_key = final[np.argsort(keys[final], kind="stable")]
     at = np.searchsorted(keys[by_key], keys[astray])
     is_found = at < len(by_key)
@@ -98,6 +98,4 @@ def _placed(
 def _by_idempotent(
     kind: npt.NDArray[np.int8], producer: npt.NDArray[np.int32], idempotent: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
-    producers = np.unique(producer[(kind == OperationKind.PRODUCE) & idempotent])
-    is_idempotent: npt.NDArray[np.bool_] = np.isin(producer, producers)
-    return is_idempotent
+    return is_among(producer, producer[(kind == OperationKind.PRODUCE) & idempotent])

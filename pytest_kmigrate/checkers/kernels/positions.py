@@ -49,16 +49,30 @@ def commits_run_back(
 ) -> tuple[Positions, Positions]:
     """Pairs (higher commit, lower commit) where the lower began only after the higher was acknowledged."""
     rows = np.flatnonzero(outcome == OperationOutcome.OK)
-    if len(rows) == 0:
-        return rows, rows
-    by_end = rows[np.argsort(ended_ns[rows], kind="stable")]
-    highest = np.maximum.accumulate(offset[by_end])
-    at_highest = np.where(offset[by_end] >= highest, np.arange(len(by_end)), 0)
-    holder = by_end[np.maximum.accumulate(at_highest)]
-    ended_before = np.searchsorted(ended_ns[by_end], began_ns[rows], side="right")
-    has_earlier = ended_before > 0
-    later, earlier = rows[has_earlier], holder[ended_before[has_earlier] - 1]
-    is_back = (offset[later] < offset[earlier]) & (later != earlier)
+    earlier, later = overtaken(offset[rows], offset[rows], began_ns[rows], ended_ns[rows])
+    return rows[earlier], rows[later]
+
+
+def overtaken(
+    highest: npt.NDArray[np.int64],
+    lowest: npt.NDArray[np.int64],
+    began_ns: npt.NDArray[np.int64],
+    ended_ns: npt.NDArray[np.int64],
+) -> tuple[Positions, Positions]:
+    """Pairs (earlier, later): the later began after the earlier had ended, and its lowest is below that one's highest.
+
+    Of all that had ended, the one with the highest is named.
+    """
+    if len(began_ns) == 0:
+        return np.empty(0, np.intp), np.empty(0, np.intp)
+    by_end = np.argsort(ended_ns, kind="stable")
+    top = np.maximum.accumulate(highest[by_end])
+    at_top = np.where(highest[by_end] >= top, np.arange(len(by_end)), 0)
+    holder = by_end[np.maximum.accumulate(at_top)]
+    ended_before = np.searchsorted(ended_ns[by_end], began_ns, side="right")
+    later = np.flatnonzero(ended_before > 0)
+    earlier = holder[ended_before[later] - 1]
+    is_back = (lowest[later] < highest[earlier]) & (later != earlier)
     return earlier[is_back], later[is_back]
 
 

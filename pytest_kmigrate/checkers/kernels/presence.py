@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from pytest_kmigrate.checkers.kernels.identity import Positions, packed
+from pytest_kmigrate.checkers.kernels.identity import Positions, is_among, packed
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 
 DEFINITE_ERRORS = frozenset(
@@ -39,7 +39,7 @@ def lost(
     keys = packed(producer, sequence)
     acked = np.flatnonzero((kind == OperationKind.PRODUCE) & is_ok)
     read = np.flatnonzero((kind == OperationKind.FINAL_READ) & is_ok)
-    return acked[~np.isin(keys[acked], keys[read])]
+    return acked[~is_among(keys[acked], keys[read])]
 
 
 def phantoms(
@@ -58,11 +58,11 @@ def phantoms(
     refused = sent & definitely_refused(outcome, error)
     is_read = (kind == OperationKind.CONSUME) | (kind == OperationKind.FINAL_READ)
     read = np.flatnonzero(is_read & (outcome == OperationOutcome.OK))
-    is_known = np.isin(keys[read], keys[sent])
+    is_known = is_among(keys[read], keys[sent])
     unknown = read[~is_known]
     if not refused.any():
         return _once_each(unknown, keys, producer), np.empty(0, np.intp)
-    is_possible = np.isin(keys[read], keys[sent & ~refused])
+    is_possible = is_among(keys[read], keys[sent & ~refused])
     return _once_each(unknown, keys, producer), _once_each(read[is_known & ~is_possible], keys, producer)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import Capability, CrashPoint, Node
 from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
 from pytest_kmigrate.providers.process import crash_points, storage
@@ -20,7 +21,7 @@ from pytest_kmigrate.providers.process.jvm import Jvm
 from pytest_kmigrate.providers.process.links import ProxiedLinks
 from pytest_kmigrate.providers.process.node import ProcessNode, Surroundings
 from pytest_kmigrate.providers.process.properties import quorum_voters, zookeeper_connect
-from pytest_kmigrate.providers.process.security import protect
+from pytest_kmigrate.providers.process.security import client_file, protect
 from pytest_kmigrate.providers.process.supervision import Supervision
 from pytest_kmigrate.providers.process.tools import CONFIG_TOOL, run_tool
 from pytest_kmigrate.waiting import until
@@ -50,7 +51,6 @@ class ProcessCluster:
         self.software = software
         self.recorder = around.recorder
         self.scratch = around.scratch
-        self.client_security = around.protection.client_properties()
         self._protection = around.protection
         self._jvm = around.jvm
         self._nodes = [ProcessNode(spec, software.distributions[spec.kafka], around) for spec in topology.nodes]
@@ -110,9 +110,13 @@ class ProcessCluster:
         own = [self.node(node.name) for node in nodes]
         return crash_points.held(point, own, self.scratch / "crash-points", self.software.byteman)
 
-    def direct_address(self, broker: str) -> str:
-        """A broker's own client listener, past the links, for requests to a chosen broker."""
-        return f"{self.addresses.real(broker)}:{CLIENT_PORT}"
+    def client_connection(self) -> dict[str, str]:
+        """What librdkafka needs to reach the cluster and be let in: ``bootstrap.servers`` and security properties."""
+        return {"bootstrap.servers": self.bootstrap_servers(), **self._protection.client_properties()}
+
+    def peer(self, broker: str) -> Peer:
+        """A broker's own client listener, past the links, for requests to that very broker."""
+        return Peer(f"{self.addresses.real(broker)}:{CLIENT_PORT}", self._protection.client_properties())
 
     def _start_at_once(self, role: Role) -> None:
         self.start_together([node for node in self.nodes(role) if node.spec.start == "at-once"])
@@ -159,15 +163,14 @@ def provision(
         _start_toxiproxy(software.toxiproxy, around)
         cluster = ProcessCluster(topology, software, around)
         cluster.links.create()
-        _describe(lease, cluster, logs)
+        _describe(lease, cluster, logs, client_file(protection, lease.scratch))
         yield cluster
     finally:
-        if keep() and supervision is not None:
-            supervision.keep()
-        else:
-            if supervision is not None:
+        if supervision is not None:
+            if keep():
+                supervision.keep()
+            else:
                 supervision.end()
-            lease.state_file.unlink(missing_ok=True)
         lease.lock.close()
 
 
@@ -196,7 +199,7 @@ def _listens(host: str, port: int) -> bool:
         return probe.connect_ex((host, port)) == 0
 
 
-def _describe(lease: leases.Lease, cluster: ProcessCluster, logs: Path) -> None:
+def _describe(lease: leases.Lease, cluster: ProcessCluster, logs: Path, for_tools: Path | None) -> None:
     """For ``kmigrate ps``, ``logs``, ``down`` and ``gc``."""
     state = {
         "block": lease.block,
@@ -204,6 +207,7 @@ def _describe(lease: leases.Lease, cluster: ProcessCluster, logs: Path) -> None:
         "topology": cluster.topology.name,
         "kafka": cluster.topology.kafka,
         "bootstrap": cluster.bootstrap_servers(),
+        "client_file": str(for_tools) if for_tools else None,
         "logs": str(logs.resolve()),
         "scratch": str(lease.scratch),
         "nodes": {node.name: node.address for node in cluster.nodes()},

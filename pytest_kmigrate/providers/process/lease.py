@@ -24,6 +24,11 @@ def state_dir() -> Path:
     return Path(chosen) if chosen else Path(tempfile.gettempdir()) / f"kmigrate-{os.getuid()}"
 
 
+def state_file(block: int) -> Path:
+    """Where the cluster on a block describes itself: among its disks, so that it goes with them."""
+    return state_dir() / str(block) / "cluster.json"
+
+
 @dataclass(frozen=True)
 class Lease:
     """One taken block; ``lock`` holds it as long as it is open, here or in the supervisor."""
@@ -39,7 +44,7 @@ class Lease:
     @property
     def state_file(self) -> Path:
         """Where the cluster on this block describes itself."""
-        return state_dir() / f"{self.block}.json"
+        return state_file(self.block)
 
 
 def take() -> Lease:

@@ -4,6 +4,7 @@ import http.client
 import itertools
 import json
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -43,6 +44,8 @@ class ProxiedLinks:
         self._all = tuple(addresses.links())
         self._names = (f"disturbance-{number}" for number in itertools.count(1))
         self._lock = threading.Lock()
+        self._refusals: Counter[Link] = Counter()
+        self._counting = threading.Lock()
         self._connection = http.client.HTTPConnection(*addresses.toxiproxy, timeout=10)
 
     def create(self) -> None:
@@ -77,7 +80,9 @@ class ProxiedLinks:
 
     def heal_all(self) -> None:
         """Every link as on the first day."""
-        self._call("POST", "/reset")
+        with self._counting:
+            self._refusals.clear()
+            self._call("POST", "/reset")
         self._slow_from_the_start()
 
     def connections(self, links: Sequence[Link]) -> int:
@@ -89,8 +94,8 @@ class ProxiedLinks:
     def _disturb_one(self, link: Link, disturbance: Disturbance, healing: ExitStack) -> None:
         proxy = f"/proxies/{_proxy(link)}"
         if disturbance.kind == "refuse":
-            healing.callback(self._call, "POST", proxy, {"enabled": True})
-            self._call("POST", proxy, {"enabled": False})
+            healing.callback(self._refuse_no_longer, link)
+            self._refuse(link)
             return
         toxic, fixed = _TOXICS[disturbance.kind]
         chosen = {_ATTRIBUTES[name]: value for name, value in (disturbance.attributes or {}).items()}
@@ -99,6 +104,20 @@ class ProxiedLinks:
             body = {"name": name, "type": toxic, "stream": stream, "attributes": {**fixed, **chosen}}
             self._call("POST", f"{proxy}/toxics", body)
             healing.callback(self._call, "DELETE", f"{proxy}/toxics/{name}")
+
+    def _refuse(self, link: Link) -> None:
+        """Several may refuse one link at once, and the switch of a proxy is only one: it is counted."""
+        with self._counting:
+            self._refusals[link] += 1
+            self._call("POST", f"/proxies/{_proxy(link)}", {"enabled": False})
+
+    def _refuse_no_longer(self, link: Link) -> None:
+        with self._counting:
+            if self._refusals[link] == 0:
+                return  # ``heal_all`` has switched it on meanwhile
+            self._refusals[link] -= 1
+            if self._refusals[link] == 0:
+                self._call("POST", f"/proxies/{_proxy(link)}", {"enabled": True})
 
     def _slow_from_the_start(self) -> None:
         topology = self._addresses.topology

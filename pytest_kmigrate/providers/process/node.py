@@ -24,6 +24,7 @@ from pytest_kmigrate.redaction import redacted, redacted_properties
 from pytest_kmigrate.waiting import until
 
 _TAIL_LINES = 25
+_KILLED_WITHIN_S = 30
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,10 @@ class ProcessNode:
             self.dump_threads()
             self._ending = "killed"
             self._signal(signal.SIGKILL)
-            self._ended.wait()
+            if not self._ended.wait(_KILLED_WITHIN_S):
+                raise AwaitTimeoutError(
+                    f"the end of {self.name}, which was killed", _KILLED_WITHIN_S, f"process {self.pid} still exists"
+                )
         self._around.recorder.record(
             EventKind.NODE_STOPPED,
             self.name,

@@ -53,6 +53,10 @@ class Protection(Protocol):
         """What a librdkafka client needs to be let in, besides the addresses."""
         ...
 
+    def tool_properties(self) -> Mapping[str, str]:
+        """What Kafka's own tools need to be let in, besides the addresses: their ``--command-config``."""
+        ...
+
     def format_arguments(self) -> list[str]:
         """What Kafka's storage tool is told when it formats disks for a cluster born in KRaft mode."""
         ...
@@ -72,6 +76,10 @@ class Plain:
         return {"listener.security.protocol.map": _all_listeners("PLAINTEXT")}
 
     def client_properties(self) -> Mapping[str, str]:
+        """Nothing."""
+        return {}
+
+    def tool_properties(self) -> Mapping[str, str]:
         """Nothing."""
         return {}
 
@@ -127,6 +135,16 @@ class SaslSsl:
             "sasl.password": self.scram_password,
         }
 
+    def tool_properties(self) -> Mapping[str, str]:
+        """What Kafka's own tools need to be let in, besides the addresses: their ``--command-config``."""
+        return {
+            "security.protocol": "SASL_SSL",
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.location": str(_authority_file(self.folder)),
+            "sasl.mechanism": MECHANISM,
+            "sasl.jaas.config": f'{_SCRAM_MODULE} username="{ADMIN}" password="{self.scram_password}";',
+        }
+
     def format_arguments(self) -> list[str]:
         """The first credential, by way of a file: a command line can be read by everybody on this machine."""
         credential = f"{MECHANISM}=[name={ADMIN},iterations={_ITERATIONS},password={self.scram_password}]"
@@ -152,6 +170,13 @@ def protect(addresses: Addresses, folder: Path) -> Protection:
         if spec.role is not Role.ZOOKEEPER:
             authority.key_store(_key_store(folder, spec.name), spec.name, _leading_to(spec.name, addresses))
     return SaslSsl(folder, secrets.token_hex(_PASSWORD_BYTES), secrets.token_hex(_PASSWORD_BYTES))
+
+
+def client_file(protection: Protection, scratch: Path) -> Path | None:
+    """A properties file for whoever takes Kafka's own tools to the cluster; None when everybody is let in."""
+    properties = protection.tool_properties()
+    lines = "".join(f"{key}={value}\n" for key, value in properties.items())
+    return write_private(scratch.absolute() / "client.properties", lines) if properties else None
 
 
 def _leading_to(name: str, addresses: Addresses) -> Iterable[str]:

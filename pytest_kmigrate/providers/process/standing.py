@@ -14,6 +14,7 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.providers.process import lease as leases
 from pytest_kmigrate.providers.process import supervisor
 from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER
+from pytest_kmigrate.providers.process.security import ADMIN
 from pytest_kmigrate.waiting import until
 
 _HOSTS_OPTION = "-Djdk.net.hosts.file="
@@ -39,7 +40,7 @@ class Standing:
     """One cluster whose supervisor lives; ``since_s`` is seconds since 1970.
 
     ``attendant`` is the process that still uses it (pytest, ``kmigrate up``); None: it was kept, and only
-    ``kmigrate down`` ends it.
+    ``kmigrate down`` ends it. ``client_file`` is what lets Kafka's own tools in; None: everybody is let in.
     """
 
     block: int
@@ -52,6 +53,15 @@ class Standing:
     supervisor: int
     attendant: int | None
     since_s: float
+    client_file: Path | None = None
+
+    @property
+    def reached_by(self) -> tuple[tuple[str, str], ...]:
+        """How clients reach it: titles and texts, for people. The password itself is in the file only."""
+        told = [("bootstrap servers", self.bootstrap)]
+        if self.client_file:
+            told.append(("log in as", f"{ADMIN}, with --command-config {self.client_file}"))
+        return tuple(told)
 
     def log(self, node: str) -> Path:
         """Where a node logs."""
@@ -60,7 +70,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Leftover:
-    """What a dead run left on a block: processes, and folders and files."""
+    """What a dead run left on a block: processes, and the folder of its disks."""
 
     block: int
     processes: tuple[int, ...]
@@ -81,8 +91,7 @@ def leftovers() -> list[Leftover]:
         if lock is not None:
             with lock:
                 found.append(_leftover(leases.Lease(block, lock)))
-    # A description alone is left by every run that was killed; it stands for nothing any more.
-    return [each for each in found if each.processes or any(file.is_dir() for file in each.files)]
+    return [each for each in found if each.processes or each.files]
 
 
 def end(cluster: Standing, within_s: float = _ENDED_WITHIN_S) -> None:
@@ -110,8 +119,8 @@ def clear(block: int) -> Leftover | None:
         left = _leftover(leases.Lease(block, lock))
         for pid in left.processes:
             _kill(pid)
-        for file in left.files:
-            _remove(file)
+        for folder in left.files:
+            shutil.rmtree(folder, ignore_errors=True)
     return left if left.processes or left.files else None
 
 
@@ -132,9 +141,9 @@ def log_folders() -> Path:
 
 
 def _known_blocks() -> list[int]:
-    """Blocks that have, or had, a cluster of this state folder: a description or disks tell."""
+    """Blocks that have, or had, a cluster of this state folder: disks tell."""
     folder = leases.state_dir()
-    names = {path.stem for path in folder.iterdir()} if folder.is_dir() else set()
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
     return sorted(int(name) for name in names if name.isdigit())
 
 
@@ -152,7 +161,7 @@ def _is_any_being_provisioned() -> bool:
 
 def _standing(block: int) -> Standing | None:
     try:
-        state: Mapping[str, Any] = json.loads((leases.state_dir() / f"{block}.json").read_text())
+        state: Mapping[str, Any] = json.loads(leases.state_file(block).read_text())
         scratch = Path(state["scratch"])
         process = _supervisor(state["supervisor"], scratch)
         if process is None:
@@ -169,6 +178,7 @@ def _standing(block: int) -> Standing | None:
             supervisor=process.pid,
             attendant=_attendant(process),
             since_s=process.create_time(),
+            client_file=Path(state["client_file"]) if state["client_file"] else None,
         )
     except (OSError, ValueError, KeyError, TypeError, psutil.NoSuchProcess):
         return None  # ended while we looked, or no description of ours: ``clear`` removes such a file
@@ -221,8 +231,7 @@ def _link(file: Path) -> str | None:
 
 
 def _leftover(lease: leases.Lease) -> Leftover:
-    partial = lease.state_file.with_suffix(".partial")
-    files = tuple(file for file in (lease.scratch, lease.state_file, partial) if file.exists())
+    files = (lease.scratch,) if lease.scratch.exists() else ()
     return Leftover(lease.block, tuple(process.pid for process in _processes_of(lease)), files)
 
 
@@ -265,13 +274,6 @@ def _is_gone(process: psutil.Process) -> bool:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
-
-
-def _remove(file: Path) -> None:
-    if file.is_dir():
-        shutil.rmtree(file, ignore_errors=True)
-    else:
-        file.unlink(missing_ok=True)
 
 
 def _words(process: psutil.Process) -> list[str]:

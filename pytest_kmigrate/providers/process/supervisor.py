@@ -7,7 +7,7 @@ reaped and SCRATCH is removed. Children are also tied to this process by the ker
 killing the supervisor kills them.
 
 Orders: {"do": "spawn", "argv": [...], "cwd": dir, "log": file} -> {"pid": n} | {"error": text}
-        {"do": "adopt", "pid": n} -> {}       a child of pytest, killed with the rest
+        {"do": "adopt", "pid": n} -> {}       a child of pytest, killed with the rest if it still runs then
         {"do": "keep"} -> {}                  the end of standard input shall not end the cluster
         {"do": "end"}                         as if standard input had ended
 Announcements: {"exited": pid, "code": n}     negative: the signal
@@ -29,7 +29,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Supervisor:
-    """The children, the adopted, and what to remove at the end."""
+    """The children, the adopted, and what to remove at the end.
+
+    An adopted process is held by a pidfd: it is not ours to reap, so by the end its number may be another process's.
+    """
 
     def __init__(self, scratch: str) -> None:
         self.scratch = scratch
@@ -42,12 +45,16 @@ class Supervisor:
         if order["do"] == "spawn":
             return self._spawn(order)
         if order["do"] == "adopt":
-            self.adopted.append(int(str(order["pid"])))
+            self._adopt(int(str(order["pid"])))
             return {}
         if order["do"] == "keep":
             self.keep = True
             return {}
         raise SystemExit(0)
+
+    def _adopt(self, pid: int) -> None:
+        with suppress(ProcessLookupError):  # it has ended already
+            self.adopted.append(os.pidfd_open(pid))
 
     def _spawn(self, order: dict[str, object]) -> dict[str, object]:
         argv = [str(word) for word in order["argv"]]  # type: ignore[attr-defined]
@@ -77,9 +84,12 @@ class Supervisor:
 
     def end(self) -> None:
         """Kill and reap all, remove the scratch folder."""
-        for pid in [*self.children, *self.adopted]:
+        for pid in self.children:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        for held in self.adopted:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(held, signal.SIGKILL)
         for child in self.children.values():
             child.wait()
         shutil.rmtree(self.scratch, ignore_errors=True)

@@ -9,7 +9,14 @@ import numpy as np
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, RunHeader, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.model.operations import COLUMNS, OperationKind, OperationOutcome, Operations, no_operations
+from pytest_kmigrate.model.operations import (
+    COLUMNS,
+    OPTIONAL_COLUMNS,
+    OperationKind,
+    OperationOutcome,
+    Operations,
+    no_operations,
+)
 
 OK, FAILED, INDEFINITE = OperationOutcome.OK, OperationOutcome.FAILED, OperationOutcome.INDEFINITE
 MS = 1_000_000
@@ -76,7 +83,9 @@ def committed(offset: int, at_ms: int, took_ms: int = 1, **more: Any) -> Row:
 def operations(*rows: Row) -> Operations:
     """Operations of these rows, in their order."""
     dtypes = {name: np.dtype(object) if kind == "string" else np.dtype(kind) for name, kind in COLUMNS.items()}
-    full: list[Mapping[str, object]] = [{**_DEFAULTS, **row} for row in rows]
+    dtypes |= {name: np.dtype(kind) for name, (kind, _) in OPTIONAL_COLUMNS.items()}
+    absent = {name: value for name, (_, value) in OPTIONAL_COLUMNS.items()}
+    full: list[Mapping[str, object]] = [{**_DEFAULTS, **absent, **row} for row in rows]
     columns = {name: np.array([row[name] for row in full], dtype) for name, dtype in dtypes.items()}
     return Operations(**columns) if rows else no_operations()
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_kmigrate.checkers import kernels
+from pytest_kmigrate.checkers.kernels.identity import is_among
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 from tests.unit.checkers.histories import (
     FAILED,
@@ -132,6 +133,13 @@ def test_packing_keeps_equality_and_order(pairs: list[tuple[int, int]]) -> None:
     ranks = {pair: rank for rank, pair in enumerate(sorted(set(pairs)))}
     key_ranks = {key: rank for rank, key in enumerate(sorted(set(keys)))}
     assert [ranks[pair] for pair in pairs] == [key_ranks[key] for key in keys]
+
+
+@given(st.lists(st.one_of(NUMBERS, st.integers(0, 9))), st.lists(st.one_of(NUMBERS, st.integers(0, 9))))
+def test_membership_agrees_with_sets(values: list[int], others: list[int]) -> None:
+    """Close numbers are looked up in a table and distant ones are sorted; the answer is that of a set."""
+    told = is_among(np.array(values, np.int64), np.array(others, np.int64))
+    assert told.tolist() == [value in set(others) for value in values]
 
 
 COMMITS = st.lists(

@@ -39,7 +39,7 @@ class Reporter:
 def test_only_clusters_of_these_runs_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bootstrap servers and the command that ends it, for what these runs kept; other clusters are not theirs."""
     logs = (tmp_path / "runs" / "a" / "logs", tmp_path / "logs" / "b")
-    clusters = [Standing(block, "t", "3.9.1", f"host-{block}:9094", (), each, tmp_path, 1, None, 0.0)
+    clusters = [Standing(block, "t", "3.9.1", f"host-{block}:9094", (), each, tmp_path, 1, None, 0.0, tmp_path / "c")
                 for block, each in enumerate(logs, 1)]  # fmt: skip
     monkeypatch.setattr(room, "standing", lambda: clusters)
     kept, plain = Reporter(tmp_path / "runs", keep=True), Reporter(tmp_path / "runs", keep=False)
@@ -48,5 +48,6 @@ def test_only_clusters_of_these_runs_are_told(tmp_path: Path, monkeypatch: pytes
     text = "\n".join(kept.lines)
     assert "host-1:9094" in text
     assert "kmigrate down 1" in text
+    assert f"log in as:         admin, with --command-config {tmp_path / 'c'}" in text
     assert "host-2" not in text
     assert plain.lines == []

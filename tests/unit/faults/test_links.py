@@ -4,7 +4,7 @@ import pytest
 
 from pytest_kmigrate.faults.effect import Fault
 from pytest_kmigrate.faults.injection import inject
-from pytest_kmigrate.faults.links import Cut, Isolate, Partition, Refuse, Reset, Slice, Slow, Throttle
+from pytest_kmigrate.faults.links import Cut, Isolate, Partition, Refuse, Reset, Slice, Slow, Throttle, _BetweenTwo
 from pytest_kmigrate.faults.targets import active_controller, every, node
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Disturbance, Stream
@@ -114,3 +114,19 @@ def test_names_tell_effect_targets_and_way() -> None:
     assert told == ["cut(broker-1->broker-2)", "slow(broker-1->broker-2, back)", "reset(broker-1<->broker-2)"]
     assert str(Isolate(ONE, (Role.CONTROLLER,))) == "isolate(broker-1 from controller)"
     assert str(Partition((ONE, TWO))) == "partition(broker-1 | broker-2)"
+
+
+def test_a_connection_has_no_half_to_refuse() -> None:
+    """One way of it cannot be asked for, rather than being passed over."""
+    with pytest.raises(TypeError, match="stream"):
+        Refuse(ONE, TWO, stream=Stream.BACK)  # type: ignore[call-arg]  # that is what is tested
+
+
+def test_an_effect_must_say_what_it_does_to_a_link() -> None:
+    """One that forgot is no fault at all, before anything is disturbed."""
+
+    class Forgetful(_BetweenTwo):
+        pass
+
+    with pytest.raises(TypeError, match="abstract"):
+        Forgetful(ONE, TWO)  # type: ignore[abstract]  # that is what is tested

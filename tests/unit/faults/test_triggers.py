@@ -18,6 +18,7 @@ from pytest_kmigrate.faults.triggers import (
     on_phase,
     on_znode_change,
 )
+from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.topology import Role
@@ -125,3 +126,14 @@ def test_triggers_in_turn_fire_one_after_the_other_while_the_first_holds_on(stag
     with in_turn(at_crash_point(COPY_BEGINS), after_operations(1)).armed(stage.scene) as fired:
         assert not fired()
         assert stage.cluster.armed == {COPY_BEGINS.name}
+
+
+def test_a_trigger_on_a_metric_that_there_is_not_is_refused_at_once(stage: Stage) -> None:
+    """It would never fire: the block is not even entered, and nothing was hit."""
+    trigger = on_metric(every(Role.CONTROLLER), "ZkWriteBehindLags", 10)
+    with (
+        pytest.raises(WrongUseError, match="did you mean ZkWriteBehindLag"),
+        inject(stage.scene, Kill(VICTIM), trigger),
+    ):
+        pytest.fail("the block was entered")
+    assert stage.recorder.events == []

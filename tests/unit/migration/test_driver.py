@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pytest
 
 from pytest_kmigrate.migration import driver as driver_module
-from pytest_kmigrate.migration import moves
 from pytest_kmigrate.migration.driver import MigrationDriver
 from pytest_kmigrate.migration.procedure import ENTER_MIGRATION, FINALIZE, MIGRATION_FLAG, ROLL_TO_KRAFT
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, WrongUseError
@@ -242,41 +241,6 @@ def test_a_new_active_controller_is_another_than_before_the_fault(stage: Stage, 
     assert driver.await_new_active_controller(within_s=0) == "controller-3002"
 
 
-def test_a_roll_waits_for_replicas_to_be_back_in_sync(
-    stage: Stage, driver: MigrationDriver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As long as another broker reports under-replicated partitions, the next broker is not touched."""
-    driver.advance_to(Phase.PREPARING)
-    monkeypatch.setattr(moves, "_IN_SYNC_WITHIN_S", 0)
-    lagging = stage.cluster.node("broker-0")
-    monkeypatch.setattr(lagging, "start", then(lagging.start, lambda: lag(stage, 4)))
-    with pytest.raises(AwaitTimeoutError, match="4 partitions under-replicated, 0 before"):
-        driver.advance_to(Phase.HYBRID)
-    assert started(stage)[-1] == "broker-0"
-
-
-def test_a_roll_stops_waiting_for_replicas_when_a_fault_begins(
-    stage: Stage, driver: MigrationDriver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The last broker's start sets off the copy, and a crash in it may keep replicas out of sync for good."""
-    driver.advance_to(Phase.PREPARING)
-
-    def lags_from_the_fault_on(_node: str, _name: str) -> float:
-        if started(stage)[-1] == "broker-2" and not stage.of(EventKind.FAULT_BEGAN):
-            stage.recorder.record(EventKind.FAULT_BEGAN)
-        return 4.0 if stage.of(EventKind.FAULT_BEGAN) else 0.0
-
-    monkeypatch.setattr(stage.view, "metric", lags_from_the_fault_on)
-    driver.advance_to(Phase.HYBRID)
-
-    assert started(stage)[-1] == "broker-2"
-
-
-def lag(stage: Stage, partitions: float) -> None:
-    """Let broker-2 report so many under-replicated partitions."""
-    stage.view.metrics["broker-2", "UnderReplicatedPartitions"] = partitions
-
-
 def failing(text: str) -> Callable[..., None]:
     """Something that raises ClusterError."""
 
@@ -284,26 +248,3 @@ def failing(text: str) -> Callable[..., None]:
         raise ClusterError(text)
 
     return fail
-
-
-def then(first: Callable[[], None], second: Callable[[], None]) -> Callable[..., None]:
-    """One after the other."""
-
-    def both(**_: object) -> None:
-        first()
-        second()
-
-    return both
-
-
-def test_nobody_is_stopped_before_the_new_controller_has_told_everybody(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A broker stopped earlier would wait for controllers that are gone; so the way back waits for the requests."""
-    stage.view.controller = "broker-0"
-    queued = iter([3.0, 1.0, 0.0])
-    monkeypatch.setattr(stage.view, "metric", lambda _, name: next(queued) if name == "ControllerQueueSize" else 0.0)
-
-    moves.AwaitZookeeperController().make(stage.scene)
-
-    assert list(queued) == []

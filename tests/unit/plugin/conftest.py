@@ -13,6 +13,7 @@ from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Verdict
 from pytest_kmigrate.plugin import living
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.running.judging import Judgement, named_bugs
 
 Plant = Callable[..., None]
 
@@ -25,16 +26,13 @@ class PlantedRun:
 
     def __init__(self, planted: Sequence[Verdict]) -> None:
         self._planted = list(planted)
-        self.verdicts: list[Verdict] | None = None
+        self.judgement: Judgement | None = None
 
-    def verify(self, _checks: Sequence[Check]) -> list[Verdict]:
-        """What was planted."""
-        self.verdicts = self._planted
-        return self._planted
-
-    def history(self) -> History:
-        """A run on a release with known bugs."""
-        return History(RunHeader("run-1", "t", 7, "3.6.0", "small", extra={"reproduce": "pytest t --kmigrate-seed 7"}))
+    def verify(self, _checks: Sequence[Check]) -> Judgement:
+        """What was planted, in a run on a release with known bugs."""
+        header = RunHeader("run-1", "t", 7, "3.6.0", "small", extra={"reproduce": "pytest t --kmigrate-seed 7"})
+        self.judgement = Judgement(header, self._planted, named_bugs(History(header), self._planted))
+        return self.judgement
 
     def dump_threads(self) -> None:
         """There are none."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.phase import Phase, ZkMigrationState
 from pytest_kmigrate.model.protocols import Node
 from pytest_kmigrate.model.topology import BrokerMode, Role
@@ -183,3 +184,11 @@ def test_every_metric_the_view_asks_for_can_be_read(cluster: Cluster, monkeypatc
     cluster.view.phase()
     assert asked
     assert asked <= set(CATALOGUES["controller"])
+
+
+def test_a_metric_that_there_is_not_is_refused_with_those_there_are(cluster: Cluster) -> None:
+    """A misspelt name would read as None for ever: it is told at once, with the one that is meant."""
+    with pytest.raises(WrongUseError, match=r"Lag, .*got 'ZkWriteBehindLags'; did you mean ZkWriteBehindLag"):
+        cluster.view.metric("controller-3000", "ZkWriteBehindLags")
+    with pytest.raises(WrongUseError, match="take one of these"):
+        cluster.view.check_metric("x")

@@ -11,7 +11,7 @@ from cryptography import x509
 from pytest_kmigrate.model.topology import BrokerMode, Role, Security, Topology
 from pytest_kmigrate.providers.process.addresses import Addresses
 from pytest_kmigrate.providers.process.properties import node_properties
-from pytest_kmigrate.providers.process.security import MECHANISM, Protection, protect
+from pytest_kmigrate.providers.process.security import MECHANISM, Plain, Protection, client_file, protect
 from pytest_kmigrate.redaction import redacted_properties
 from pytest_kmigrate.topology_file import find, load
 
@@ -187,3 +187,21 @@ def passwords(protection: Protection) -> list[str]:
     spec = load(find("zk1-broker3-controller3-sasl")).of_role(Role.BROKER)[0]
     plain = protection.node_properties(spec)["listener.name.controller.plain.sasl.jaas.config"]
     return [protection.client_properties()["sasl.password"], plain.split('password="')[1].split('"')[0]]
+
+
+def test_kafkas_own_tools_are_let_in_by_a_file_nobody_else_can_read(protection: Protection, tmp_path: Path) -> None:
+    """User, mechanism and trust as Kafka's Java clients take them; the password is in the file, not in our output."""
+    file = client_file(protection, tmp_path)
+    assert file is not None
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    lines = dict(line.split("=", 1) for line in file.read_text().splitlines())
+    told = protection.client_properties()
+    assert lines["security.protocol"] == told["security.protocol"]
+    assert lines["ssl.truststore.location"] == told["ssl.ca.location"]
+    assert f'username="admin" password="{told["sasl.password"]}"' in lines["sasl.jaas.config"]
+
+
+def test_an_open_cluster_needs_no_such_file(tmp_path: Path) -> None:
+    """Everybody is let in."""
+    assert client_file(Plain(), tmp_path) is None
+    assert list(tmp_path.iterdir()) == []

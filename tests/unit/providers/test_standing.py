@@ -53,6 +53,12 @@ def kept(ending: ExitStack, logs: Path) -> int:
     return block
 
 
+def disks(state: Path) -> Path:
+    """Disks on the block; returns the file in which their cluster describes itself."""
+    (state / str(BLOCK)).mkdir()
+    return leases.state_file(BLOCK)
+
+
 def test_another_clusters_processes_on_the_same_block_are_spared(
     state: Path, tmp_path: Path, ending: ExitStack
 ) -> None:
@@ -89,7 +95,6 @@ def test_what_a_dead_run_left_is_shown_and_cleared(state: Path, ending: ExitStac
     assert set(cleared.processes) == {process.pid for process in left}
     assert [process.wait() for process in left] == [-signal.SIGKILL] * len(left)
     assert not lease.scratch.exists()
-    assert not lease.state_file.exists()
     assert leftovers() == []
 
 
@@ -109,13 +114,13 @@ def test_a_held_block_is_not_cleared(state: Path, ending: ExitStack) -> None:
     assert logs.exists()
 
 
-def test_a_description_alone_is_not_shown_but_cleared(state: Path) -> None:
-    """A killed run leaves its description: no cluster, nothing to worry about; the logs of such clusters go too."""
-    (state / f"{BLOCK}.json").write_text("{}")
+def test_disks_alone_are_shown_and_cleared(state: Path) -> None:
+    """Disks whose supervisor died too are no cluster, whatever they describe; the logs of such clusters go as well."""
+    disks(state).write_text("{}")
     (log_folders() / "old").mkdir(parents=True)
 
     assert standing() == []
-    assert leftovers() == []
+    assert [left.files for left in leftovers()] == [(state / str(BLOCK),)]
     assert [left.block for left in clear_all()] == [BLOCK]
     assert sorted(path.name for path in state.iterdir()) == ["logs"]
     assert list(log_folders().iterdir()) == []
@@ -125,9 +130,9 @@ def test_a_process_that_got_the_number_of_a_dead_supervisor_is_no_cluster(state:
     """A supervisor is known by its command line, not by its number."""
     description = {
         "block": BLOCK, "supervisor": os.getpid(), "topology": "t", "kafka": "3.9.1", "bootstrap": "b", "logs": "/l",
-        "scratch": str(state / str(BLOCK)), "nodes": {},
+        "scratch": str(state / str(BLOCK)), "nodes": {}, "client_file": None,
     }  # fmt: skip
-    (state / f"{BLOCK}.json").write_text(json.dumps(description))
+    disks(state).write_text(json.dumps(description))
     assert standing() == []
 
 
@@ -167,6 +172,7 @@ def test_a_cluster_in_use_names_who_uses_it(tmp_path: Path, ending: ExitStack) -
     until(lambda: not standing(), awaited="the supervisor's end", within_s=30)
     until(lambda: not leftovers(), awaited="the removal of the disks", within_s=30)
     assert not psutil.pid_exists(node)
+    assert list(leases.state_dir().iterdir()) == []
 
 
 def test_a_supervisor_that_stands_still_is_killed(tmp_path: Path, ending: ExitStack) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
 from pytest_kmigrate.providers.process.supervision import Supervision
+from pytest_kmigrate.providers.process.supervisor import Supervisor
 from pytest_kmigrate.waiting import until
 
 FOREVER = [sys.executable, "-c", "import signal; signal.pause()"]
@@ -118,6 +119,18 @@ def test_the_end_takes_every_child_and_the_folder(
     assert not (tmp_path / "scratch").exists()
     assert (tmp_path / "log").exists()
     supervision.end()
+
+
+def test_an_adopted_process_that_ended_is_forgotten() -> None:
+    """Its number may be another process's by the end: that one is spared."""
+    held = Supervisor("/nonexistent")
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as ours:
+        assert held.obey({"do": "adopt", "pid": ours.pid}) == {}
+    with pytest.raises(ProcessLookupError):
+        signal.pidfd_send_signal(held.adopted[0], signal.SIGKILL)
+    assert held.obey({"do": "adopt", "pid": ours.pid}) == {}
+    assert len(held.adopted) == 1
+    held.end()
 
 
 def test_an_adopted_process_ends_with_the_rest(supervision: Supervision) -> None:

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pytest_kmigrate.model.errors import RunFolderError
-from pytest_kmigrate.model.operations import COLUMNS, no_operations
+from pytest_kmigrate.model.operations import COLUMNS, OPTIONAL_COLUMNS, Operations, no_operations
 from pytest_kmigrate.recording.operation_parts import PartWriter, Row, read_operations
 
 AT_ONCE = 0.0
@@ -97,6 +97,32 @@ def test_whole_rows_appear_all_together_or_not_at_all(tmp_path: Path) -> None:
     broken.close()
     assert set(read_operations(tmp_path).client.tolist()) == {1}
     assert not list(tmp_path.glob(".*"))
+
+
+def test_parts_without_transactions_are_read_beside_parts_with_them(tmp_path: Path) -> None:
+    """A part of an older run, and of any client without transactions, has no such columns: it was in none."""
+    plain, transactional = PartWriter(tmp_path, "a", NEVER), PartWriter(tmp_path, "b", NEVER)
+    plain.append(_row(1, 0))
+    transactional.append((*_row(2, 0), 7, 1))
+    plain.close()
+    transactional.close()
+    old, new = (pq.read_schema(tmp_path / f"{name}-000001.parquet") for name in "ab")
+    assert old.names == list(COLUMNS)
+    assert new.names == [*COLUMNS, *OPTIONAL_COLUMNS]
+    operations = read_operations(tmp_path)
+    assert operations.client.tolist() == [1, 2]
+    assert operations.transaction.tolist() == [-1, 7]
+    assert operations.transaction_outcome.tolist() == [0, 1]
+    assert operations.transaction.dtype == np.int64
+    assert operations.transaction_outcome.dtype == np.int8
+
+
+def test_operations_without_transactions_are_in_none() -> None:
+    """Columns made by older code have no transactions either, and can be cut and chosen from like any others."""
+    empty = no_operations()
+    one = Operations(**{name: np.zeros(3, getattr(empty, name).dtype) for name in COLUMNS})
+    assert one.transaction.tolist() == [-1, -1, -1]
+    assert one.where(np.array([True, False, True])).transaction.tolist() == [-1, -1]
 
 
 @pytest.mark.parametrize("damage", ["cut off", "emptied", "other columns", "bits turned"])

@@ -156,6 +156,36 @@ def test_the_manifest_finds_changed_and_missing_files(folder: RunFolder) -> None
         verify_manifest(folder)
 
 
+def test_the_logs_of_a_kept_cluster_may_grow_and_nothing_else(folder: RunFolder) -> None:
+    """Its nodes go on logging: what was there must still be the beginning, and all the rest as it was."""
+    log = folder.log_folder("broker-0") / "server.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("one\n")
+    write_manifest(folder, is_kept=True)
+    with log.open("a") as lines:
+        lines.write("two\n")
+    verify_manifest(folder)
+    log.write_text("0ne\ntwo\n")
+    with pytest.raises(RunFolderError, match=r"server\.log"):
+        verify_manifest(folder)
+    log.write_text("one\n")
+    with folder.metrics.open("a") as lines:
+        lines.write("{}\n")
+    with pytest.raises(RunFolderError, match=r"metrics\.jsonl"):
+        verify_manifest(folder)
+
+
+def test_the_logs_of_a_cluster_that_was_ended_may_not_grow(folder: RunFolder) -> None:
+    """Nobody writes there any more, so a longer log was tampered with."""
+    log = folder.log_folder("broker-0") / "server.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("one\n")
+    write_manifest(folder)
+    log.write_text("one\ntwo\n")
+    with pytest.raises(RunFolderError, match=r"server\.log"):
+        verify_manifest(folder)
+
+
 def test_an_interrupted_run_has_no_manifest(folder: RunFolder) -> None:
     """A folder without manifest says that the run was interrupted."""
     folder.manifest.unlink()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pytest_kmigrate.reports.drawing import Cell, amount, dots, duration, pass_rate, percent, table, text
+from pytest_kmigrate.reports.drawing import Cell, amount, chance, chip, dots, duration, measured, percent, table, text
+from pytest_kmigrate.reports.rows import Row
 
 
 @pytest.mark.parametrize(
@@ -42,17 +43,32 @@ def test_text_of_runs_is_never_markup() -> None:
     assert 'data-sort="&quot;x"' in drawn
 
 
-def test_a_pass_rate_without_an_answer_is_not_drawn() -> None:
-    """No run answered: no bar that could be taken for 0 %."""
-    nothing: dict[str, object] = {"pass_rate": None, "pass_rate_low": None, "pass_rate_high": None}
-    assert "no answer" in pass_rate(nothing)
-    assert "<svg" not in pass_rate(nothing)
+@pytest.mark.parametrize(
+    ("measure", "value", "told"),
+    [("duration_ms", 1_500, "1.5 s"), ("at_ns", 2_000_000, "2 ms"), ("failover_s", 90, "1 min 30 s"), ("lag", 3, "3")],
+)
+def test_a_measure_is_told_in_the_unit_of_its_name(measure: str, value: float, told: str) -> None:
+    """Milliseconds, nanoseconds and seconds become times; what has no unit stays a number."""
+    assert measured(measure, value) == told
 
 
-def test_a_pass_rate_is_drawn_and_told() -> None:
-    """The interval stands beside the rate for readers who do not see the bar."""
-    drawn = pass_rate({"pass_rate": 0.5, "pass_rate_low": 0.25, "pass_rate_high": 0.75})
-    assert 'aria-label="50%, 95 % interval 25% to 75%"' in drawn
+@pytest.mark.parametrize(("p_value", "told"), [(None, ""), (0.0, "< 0.001"), (0.0312, "0.031"), (1.0, "1")])
+def test_chances_are_told_as_people_compare_them(p_value: float | None, told: str) -> None:
+    """Two digits, and nothing smaller than a thousandth."""
+    assert chance(p_value) == told
+
+
+def test_a_level_nobody_knows_has_no_colour_of_its_own() -> None:
+    """A word from the tables never becomes a style."""
+    assert chip("x;} body{display:none") == (
+        '<span class="chip" style="--colour: var(--NOT_APPLICABLE)">x;} body{display:none</span>'
+    )
+
+
+def test_columns_of_numbers_have_their_heads_above_them() -> None:
+    """The head of a right-aligned column is right-aligned as well."""
+    drawn = table(("name", "runs"), [[Cell("a", css="name"), Cell("1", 1, "number")]])
+    assert drawn.count('<th scope="col" class=number>') == 1
 
 
 def test_a_safety_violation_has_a_shape_of_its_own() -> None:
@@ -68,3 +84,10 @@ def test_a_safety_violation_has_a_shape_of_its_own() -> None:
     assert "--SAFETY" in dots([run])
     assert "--VIOLATES" in dots([{**run, "kind": "LIVENESS"}])
     assert 'href="../r%201/timeline.html"' in dots([{**run, "timeline": "../r 1/timeline.html"}])
+
+
+def test_a_run_that_conforms_says_no_more_than_that() -> None:
+    """Most runs conform: their summaries would make the page half as large again."""
+    run: Row = {"attempt": 1, "seed": "7", "outcome": "CONFORMS", "kind": None, "summary": "9 steps", "timeline": None}
+    assert "9 steps" not in dots([run])
+    assert "9 steps" in dots([{**run, "outcome": "INCONCLUSIVE"}])

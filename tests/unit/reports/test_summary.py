@@ -1,17 +1,11 @@
 """The summary: what needs a human comes first, and everything else worst first."""
 
+from pytest_kmigrate.reports.attention import attention
 from pytest_kmigrate.reports.page import page
-from pytest_kmigrate.reports.summary import About, Row, Summary, attention, summary_of
+from pytest_kmigrate.reports.rows import Row, worst
+from pytest_kmigrate.reports.summary import Summary, summary_of
+from tests.unit.reports.fabricated_tables import ABOUT, season
 
-ABOUT: About = {
-    "made_at": "2026-03-01T00:00:00+00:00",
-    "runs_folder": "runs",
-    "command": "kmigrate analyze runs --out out",
-    "spark": "4",
-    "python": "3.11",
-    "platform": "Linux",
-    "seconds": {"facts": 1.0},
-}
 CONDITION: Row = {"profile": "kip-866", "provider": "process", "kafka": "3.9.1", "topology": "small"}
 
 
@@ -42,6 +36,11 @@ def _attempt(test_id: str, outcome: str, kind: str | None = None, **more: object
         **told,
         "seed": "1",
         "started_at": None,
+        "folder": f"{test_id} {more}",
+        "run_id": "r",
+        "fault": "none",
+        "phase": "none",
+        "duration_ms": 1.0,
         **more,
     }
 
@@ -51,22 +50,11 @@ def _bug(name: str, kind: str = "LIVENESS") -> Row:
 
 
 def _summary(tests: list[Row], attempts: list[Row]) -> Summary:
-    names = (
-        "requirements",
-        "cells",
-        "fault_effects",
-        "bugs",
-        "consistency",
-        "consistency_facts",
-        "duration_statistics",
-    )
-    tables: dict[str, list[Row]] = {
-        **{name: [] for name in names},
-        "set_aside": [],
-        "tests": tests,
-        "attempts": attempts,
-    }
-    return summary_of(tables, ABOUT)
+    return summary_of({"tests": tests, "attempts": attempts}, ABOUT)
+
+
+def _attention(tests: list[Row], bugs: list[Row], attempts: list[Row]) -> list[Row]:
+    return attention({"bugs": bugs}, tests, attempts)
 
 
 def test_the_most_urgent_comes_first() -> None:
@@ -75,7 +63,7 @@ def test_the_most_urgent_comes_first() -> None:
     tests = [_test(standing, standing) for standing in standings]
     attempts = [_attempt(standing, "VIOLATES", "LIVENESS") for standing in standings[1:]]
 
-    rows = attention(tests, [_bug("KAFKA-1")], [*attempts, _attempt("x", "INCONCLUSIVE", "INFRA")])
+    rows = _attention(tests, [_bug("KAFKA-1")], [*attempts, _attempt("x", "INCONCLUSIVE", "INFRA")])
 
     assert [row["level"] for row in rows] == ["SAFETY", "VIOLATES", "BUG", "FLAKY", "VARIES", "INCONCLUSIVE"]
 
@@ -86,14 +74,14 @@ def test_a_violation_that_a_known_bug_explains_is_told_once() -> None:
     puzzle = _attempt("t", "VIOLATES", "LIVENESS", summary="nobody knows")
     tests = [_test("t", "VIOLATES")]
 
-    assert [row["title"] for row in attention(tests, [_bug("KAFKA-1")], [explained])] == ["KAFKA-1"]
-    rows = attention(tests, [_bug("KAFKA-1")], [puzzle, explained])
+    assert [row["title"] for row in _attention(tests, [_bug("KAFKA-1")], [explained])] == ["KAFKA-1"]
+    rows = _attention(tests, [_bug("KAFKA-1")], [puzzle, explained])
     assert [(row["title"], row["example"]) for row in rows] == [("t", "nobody knows"), ("KAFKA-1", "e")]
 
 
 def test_a_known_bug_that_breaks_safety_comes_first() -> None:
     """A lost record is most urgent even if its cause is known."""
-    rows = attention([_test("t", "VIOLATES")], [_bug("KAFKA-1", "SAFETY")], [_attempt("t", "VIOLATES", "LIVENESS")])
+    rows = _attention([_test("t", "VIOLATES")], [_bug("KAFKA-1", "SAFETY")], [_attempt("t", "VIOLATES", "LIVENESS")])
 
     assert [row["title"] for row in rows] == ["KAFKA-1", "t"]
 
@@ -103,7 +91,7 @@ def test_runs_without_an_answer_are_grouped_by_reason() -> None:
     interrupted = [_attempt(f"t{n}", "INCONCLUSIVE", "HARNESS", check="run finished") for n in range(3)]
     vacuous = _attempt("t1", "INCONCLUSIVE", "VACUOUS")
 
-    rows = attention([], [], [vacuous, *interrupted])
+    rows = _attention([], [], [vacuous, *interrupted])
 
     assert [(row["title"], row["detail"]) for row in rows] == [
         ("3 runs without an answer", "in 3 tests"),
@@ -126,6 +114,95 @@ def test_the_headline_says_the_worst() -> None:
     safety = _summary([_test("c", "SAFETY")], [_attempt("c", "VIOLATES", "SAFETY")])
     fine = _summary([_test("c", "CONFORMS")], [_attempt("c", "CONFORMS"), _attempt("c", "CONFORMS", attempt=2)])
 
-    assert "<h1>1 of 1 run broke a safety requirement</h1>" in page(safety)
-    assert "<h1>Everything conforms in 2 runs</h1>" in page(fine)
+    assert ">1 of 1 run broke a safety requirement</h1>" in page(safety)
+    assert ">Everything conforms in 2 runs</h1>" in page(fine)
     assert "Nothing. Every test that gave an answer conforms." in page(fine)
+
+
+def test_a_change_is_told_with_the_test_it_is_about() -> None:
+    """Since when it is worse stands beside the counts; a change to the better needs nobody."""
+    change = {**CONDITION, "test_id": "t", "fault": "kill", "phase": "p", "since_run": "run-9", "since_kafka": "3.9.1"}
+    rates = {"rate_before": 0.0, "rate_after": 0.5, "since_at": "2026-01-09"}
+    tests, red = [_test("t", "FLAKY")], [_attempt("t", "VIOLATES", "LIVENESS")]
+
+    (worse,) = attention({"change_points": [{**change, **rates}]}, tests, red)
+    (better,) = attention({"change_points": [{**change, **rates, "rate_before": 0.9}]}, tests, red)
+
+    assert (
+        worse["detail"]
+        == "1 of 1 runs violate, 1 of them SAFETY; 1 inconclusive; worse since run-9 (2026-01-09) under kill"
+    )
+    assert "since" not in str(better["detail"])
+
+
+def test_a_change_of_another_version_is_not_told() -> None:
+    """A series runs over versions: what began with 3.10 is no news about 3.9.1."""
+    change = {**CONDITION, "kafka": "3.10.0", "test_id": "t", "fault": "kill", "phase": "p", "since_run": "run-9"}
+    later = {"since_kafka": "3.10.0", "rate_before": 0.0, "rate_after": 0.5, "since_at": "2026-01-09"}
+
+    (concern,) = attention(
+        {"change_points": [change | later]}, [_test("t", "FLAKY")], [_attempt("t", "VIOLATES", "LIVENESS")]
+    )
+
+    assert "since" not in str(concern["detail"])
+
+
+def test_a_measure_that_got_worse_is_a_concern_after_the_flakes() -> None:
+    """From what to what, in its unit; what got better is not one."""
+    change: Row = {
+        "measure": "duration_ms",
+        "name": "step",
+        "topology": "small",
+        "since_run": "r",
+        "since_at": "2026-01-09",
+        "since_kafka": "3.9.1",
+        "median_before": 9_000.0,
+        "median_after": 13_500.0,
+        "direction": "WORSE",
+    }
+
+    rows = attention(
+        {"trend_changes": [change, {**change, "direction": "BETTER"}]},
+        [_test("t", "FLAKY")],
+        [_attempt("t", "VIOLATES", "LIVENESS")],
+    )
+
+    assert [(row["level"], row["detail"]) for row in rows[1:]] == [
+        ("SLOWER", "median 9.0 s before, 13.5 s since 2026-01-09")
+    ]
+
+
+def test_the_worst_outcome_is_that_of_merged_verdicts() -> None:
+    """Safety, violates, inconclusive, conforms, nothing: whatever there is more of."""
+    columns = ("safety_violations", "violating", "inconclusive", "conforming")
+    counts = dict.fromkeys(columns, 0)
+    told = [worst({**counts, **dict.fromkeys(columns[first:], 1)}) for first in range(5)]
+    assert told == ["SAFETY", "VIOLATES", "INCONCLUSIVE", "CONFORMS", "NOT_APPLICABLE"]
+
+
+def test_a_version_is_told_with_what_its_runs_prove() -> None:
+    """Newest first; 299 clean runs exclude 1 %; one broken safety requirement leaves no such claim."""
+    clean = [_attempt("t", "CONFORMS", kafka="3.10.0", attempt=n) for n in range(299)]
+    broken = [_attempt("t", "VIOLATES", "SAFETY", kafka="3.9.1")]
+
+    newest, older = _summary([], [*broken, *clean])["versions"]
+
+    assert (newest["kafka"], newest["runs"], newest["rate"]) == ("3.10.0", 299, 0.0)
+    assert 0.0099 < float(str(newest["safety_bound"])) < 0.01
+    assert (older["safety_bound"], older["safety_violations"], older["rate"]) == (None, 1, 1.0)
+
+
+def test_anomalies_are_summed_by_class_and_version() -> None:
+    """How many in how many runs, with the shortest counterexamples; one whose run was set aside has no version."""
+    tables = season(runs=240)
+    lost = {**tables["anomalies"][0], "counterexample": "short"}
+    stray = {**lost, "folder": "set aside"}
+
+    (row,) = summary_of({**tables, "anomalies": [*tables["anomalies"], lost, stray]}, ABOUT)["anomaly_classes"]
+
+    runs = len({each["folder"] for each in tables["anomalies"]})
+    assert (row["class"], row["kafka"], row["runs"]) == ("lost write", "3.9.1", runs)
+    assert row["anomalies"] == 2 * len(tables["anomalies"]) + 2
+    examples = row["examples"]
+    assert isinstance(examples, list)
+    assert examples[0]["counterexample"] == "short"

@@ -5,11 +5,11 @@ from functools import partial
 
 import pytest
 
-from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Kind
 from pytest_kmigrate.running.expectations import expect
-from tests.unit.fakes import MemoryRecorder
+from tests.unit.fakes import FakeView, MemoryRecorder
 
 
 @pytest.fixture
@@ -53,3 +53,10 @@ def test_a_cluster_that_does_not_answer_is_what_was_observed(recorder: MemoryRec
 def test_a_falsy_value_can_be_what_is_expected(recorder: MemoryRecorder) -> None:
     """None, zero and nothing at all are values like any other."""
     assert all(expect(recorder, "it", partial(copy, value), value, within_s=0) for value in (None, 0, "", [], {}))
+
+
+def test_a_mistake_of_the_test_is_told_at_once(recorder: MemoryRecorder) -> None:
+    """A metric that there is not will never be there: no waiting for it, and no expectation that was not met."""
+    with pytest.raises(WrongUseError, match="did you mean ZkWriteBehindLag"):
+        expect(recorder, "lag", lambda: FakeView().check_metric("ZkWriteBehindLags"), 0, within_s=3600)
+    assert recorder.events == []

@@ -1,11 +1,21 @@
 """Facts about judging a run: what is judged in every run, and red checks named after known bugs of the release."""
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Outcome, Violation, conforms, violates
+from pytest_kmigrate.recording.reading import read_history
+from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.running import judging
 from pytest_kmigrate.running.judging import checks_of, judged, named_bugs, outcome_of
-from tests.unit.checkers.histories import event, fault, history
+from tests.unit.checkers.histories import event, fault, history, znode
+from tests.unit.reports.recorded_runs import faulty_run
 
 ASKED = [{"name": "phase_reached", "arguments": {"phase": "HYBRID"}}]
 
@@ -18,17 +28,18 @@ def test_what_the_test_asked_is_judged_first_then_what_always_is() -> None:
 
 
 def test_what_a_run_shows_is_judged_unasked() -> None:
-    """Migration states, faults and expectations each bring their checks, whether or not the test asked."""
+    """Migration states, /migration, faults and expectations each bring their checks, whether or not the test asked."""
     events = [
         event(EventKind.MIGRATION_STATE, 1, state="MIGRATION"),
         *fault(2),
         event(EventKind.EXPECTATION, 3, name="it", met=True),
     ]
-    names = {check.name for check in checks_of(history(events=events))}
+    names = {check.name for check in checks_of(history(events=events, znodes=[znode(1, "/migration", "{}")]))}
     assert names >= {
         "one_active_controller_per_epoch",
         "controller_epoch_never_falls",
         "migration_state_moves_along_legal_edges",
+        "migration_znode_never_moves_back",
         "every_fault_was_witnessed",
         "expectations_met",
     }
@@ -62,3 +73,29 @@ def test_only_releases_that_have_a_bug_are_named_after_it() -> None:
 def test_no_verdict_at_all_is_inconclusive() -> None:
     """Nothing judged is never a pass."""
     assert outcome_of([]) is Outcome.INCONCLUSIVE
+
+
+def test_a_folder_is_judged_from_one_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Header, verdicts and known bugs come back together, so that nobody has to read a whole history again."""
+    folder = faulty_run(tmp_path).end(3000)
+    read: list[RunFolder] = []
+    monkeypatch.setattr(judging, "read_history", noting(read))
+
+    judgement = judging.judge_folder(folder)
+
+    assert read == [folder]
+    assert judgement.header == read_history(folder).header
+    assert judgement.outcome is outcome_of(judgement.verdicts)
+    stored = [json.loads(line) for line in folder.verdicts.read_text().splitlines()]
+    assert [row["check"] for row in stored] == [verdict.check for verdict in judgement.verdicts]
+    assert [row["known_bugs"] for row in stored] == [judgement.bugs.get(each.check, []) for each in judgement.verdicts]
+
+
+def noting(read: list[RunFolder]) -> Callable[[RunFolder], History]:
+    """Reads a folder, and notes that it was read."""
+
+    def noted(folder: RunFolder) -> History:
+        read.append(folder)
+        return read_history(folder)
+
+    return noted

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -143,3 +144,13 @@ def test_the_process_is_our_own_python(tmp_path: Path) -> None:
     RunningClients(_settings(tmp_path), tmp_path / "settings.json", spawn)
     assert argv == [sys.executable, "-m", "pytest_kmigrate.workloads.clients_process", str(tmp_path / "settings.json")]
     assert ClientsSettings.from_json((tmp_path / "settings.json").read_text()).workload.per_s == 200
+
+
+def test_a_password_is_not_shown_with_the_settings(tmp_path: Path) -> None:
+    """Settings stand in error messages and in what pytest shows of a failed assertion."""
+    shown = repr(
+        replace(_settings(tmp_path), connection={"sasl.password": "secret"}, extra={"ssl.key.password": "too"})
+    )
+    assert "per_s=200" in shown
+    assert "secret" not in shown
+    assert "too" not in shown

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 import pytest
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
+from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.workloads import raw_admin
-from pytest_kmigrate.workloads.wire import Peer, first_reachable
+from pytest_kmigrate.workloads.wire import first_reachable
 
 HEADER = bytes([0, 0, 0, 1, 0])
 """Correlation id 1 and no tagged fields."""

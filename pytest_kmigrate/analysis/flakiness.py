@@ -1,0 +1,162 @@
+"""Flakiness: what each test's runs under equal conditions amount to, and from which run on they were different."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
+from pyspark.sql.types import ArrayType
+
+from pytest_kmigrate.analysis.facts import CONDITION, FAULTS
+from pytest_kmigrate.analysis.nights import night_of
+from pytest_kmigrate.analysis.schemas.columns import COUNT, NUMBER, TEXT, struct
+from pytest_kmigrate.analysis.schemas.flakiness import FLAKINESS
+from pytest_kmigrate.analysis.statistics import bounds, histories
+from pytest_kmigrate.analysis.statistics.bernoulli_changes import rate_changes
+from pytest_kmigrate.analysis.statistics.shrinkage import shrunk_rates
+from pytest_kmigrate.analysis.statistics.version_lines import version_lines
+from pytest_kmigrate.model.verdict import Kind, Outcome
+
+CELL = ("test_id", *CONDITION, *FAULTS)
+_SERIES = tuple(name for name in CELL if name != "kafka")
+
+_COUNTED = struct(
+    **{name: TEXT if name in ("decision", "standing") else COUNT for name in histories.Told.__annotations__}
+)
+_RATES = struct(
+    **dict.fromkeys(
+        ("flip_rate", "wilson_low", "wilson_high", "rate", "shrunk_rate", "shrunk_low", "shrunk_high"), NUMBER
+    ),
+    bound_after_clean=NUMBER,
+    more_runs_needed=COUNT,
+)
+_CHANGE = struct(
+    position=COUNT,
+    newest=COUNT,
+    rate_before=NUMBER,
+    rate_after=NUMBER,
+    runs_before=COUNT,
+    runs_after=COUNT,
+    p_value=NUMBER,
+)
+
+
+def flakiness(attempts: DataFrame, infra_nights: DataFrame) -> DataFrame:
+    """One row per test and cell: its counts, its rate of violations as it is and in the light of others, and a verdict.
+
+    Every attempt counts, retries too. INCONCLUSIVE is no answer and counted apart, and so is whatever happened in an
+    infra night, save SAFETY violations, which nothing excuses.
+    """
+    # sort_array compares natively; array_sort calls a comparator it interprets, and takes minutes for millions of runs.
+    in_order = F.sort_array(F.collect_list(F.struct("started_at", "run_id", "letter")))
+    cells = (
+        _lettered(attempts, infra_nights)
+        .groupBy(*CELL)
+        .agg(in_order["letter"].alias("_letters"), F.max("started_at").alias("newest_at"))
+    )
+    told = F.udf(_told, _COUNTED, useArrow=False)(F.concat_ws("", "_letters"))
+    counted = cells.select(*CELL, told.alias("_told"), "newest_at").select(*CELL, "_told.*", "newest_at")
+    return _with_rates(counted).select(*FLAKINESS["flakiness"].names)
+
+
+def _lettered(attempts: DataFrame, infra_nights: DataFrame) -> DataFrame:
+    """Attempts with what each was as a letter of a history; a small one for a retry.
+
+    A retry is the same test with the same seed once more in a night in which it violated already: it repeats a
+    question rather than asking a new one.
+    """
+    nights = infra_nights.select(F.col("night").alias("_night"), F.lit(col=True).alias("_is_infra"))
+    in_nights = attempts.withColumn("_night", night_of("started_at")).join(F.broadcast(nights), "_night", "left")
+    violated = F.col("outcome") == Outcome.VIOLATES.name
+    letter = (
+        F.when(violated & F.col("kind").eqNullSafe(Kind.SAFETY.value), histories.SAFETY)
+        .when(F.col("_is_infra"), histories.SET_ASIDE)
+        .when(violated, histories.VIOLATES)
+        .when(F.col("outcome") == Outcome.CONFORMS.name, histories.CONFORMS)
+        .when(F.col("outcome") == Outcome.INCONCLUSIVE.name, histories.INCONCLUSIVE)
+        .otherwise(histories.NOT_APPLICABLE)
+    )
+    same_question = Window.partitionBy(*CELL, F.coalesce("seed", "run_id"), "_night")
+    before = same_question.orderBy("started_at", "run_id").rowsBetween(Window.unboundedPreceding, -1)
+    is_retry = F.coalesce(F.bool_or(violated).over(before), F.lit(col=False)) & F.col("_night").isNotNull()
+    is_answer = letter.isin(list(histories.ANSWERS))
+    return in_nights.withColumn("letter", F.when(is_retry & is_answer, F.lower(letter)).otherwise(letter))
+
+
+def _told(history: str) -> tuple[object, ...]:
+    return dataclasses.astuple(histories.told(history))
+
+
+def _with_rates(counted: DataFrame) -> DataFrame:
+    """Cells with their rates. Each is seen in the light of all, so all counts go to one place; the cells are few."""
+    needed = ("conforming", "violating", "flips", "clean_runs")
+    # A field of an array of structs is the array of that field.
+    columns = [F.col(f"_cells.{name}") for name in needed]
+    tests = F.transform("_cells", lambda cell: F.xxhash64(cell["test_id"]))
+    rates = F.udf(_rates, ArrayType(_RATES), useArrow=False)(tests, *columns)
+    all_cells = counted.agg(F.collect_list(F.struct(*counted.columns)).alias("_cells"))
+    paired = all_cells.withColumn("_rates", rates).select(F.inline(F.arrays_zip("_cells", "_rates")))
+    return paired.select("_cells.*", "_rates.*")
+
+
+def _rates(
+    test: list[int], conforming: list[int], violating: list[int], flips: list[int], clean: list[int]
+) -> list[tuple[object, ...]]:
+    found, answers = np.array(violating, np.int64), np.array(violating, np.int64) + np.array(conforming, np.int64)
+    of_test = np.unique(np.array(test, np.int64), return_inverse=True)[1]
+    shrunk = shrunk_rates(of_test, found, answers)
+    low, high = bounds.wilson_95(found, answers)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        raw = found / answers
+        flipping = np.where(answers > 1, np.array(flips) / (answers - 1), np.nan)
+    numbers = np.stack(
+        [flipping, low, high, raw, shrunk.rate, shrunk.low, shrunk.high, bounds.bound_after_clean(clean)], axis=1
+    )
+    needed = bounds.more_clean_runs_needed(clean)
+    return [
+        (*[None if np.isnan(each) else float(each) for each in row], int(more))
+        for row, more in zip(numbers, needed, strict=True)
+    ]
+
+
+def change_points(attempts: DataFrame, infra_nights: DataFrame) -> DataFrame:
+    """One row per run from which on a test violated more, or less, often under the same faults on the same shape.
+
+    Releases that followed each other are one series, so that the release is found with which a change began; ``kafka``
+    is the newest of them. Retries are left out: a seed that fails three times in a row has failed once.
+    """
+    answers = _lettered(attempts, infra_nights).where(F.col("letter").isin(list(histories.ANSWERS)))
+    run = F.struct("started_at", "run_id", "kafka", "attempt", "letter", F.xxhash64("kafka").alias("release"))
+    # A test that always gave one answer has not changed; most are so, and need not be put in order.
+    is_green = F.col("letter") == histories.CONFORMS
+    is_mixed = F.bool_or(is_green) & F.bool_or(~is_green)
+    series = answers.groupBy(*_SERIES).agg(F.collect_list(run).alias("_runs"), is_mixed.alias("_is_mixed"))
+    ordered = series.where("_is_mixed").withColumn("_runs", F.sort_array("_runs"))
+    changes = F.udf(_changes, ArrayType(_CHANGE), useArrow=False)(F.concat_ws("", "_runs.letter"), "_runs.release")
+    found = ordered.select("*", F.inline(changes))
+    return found.withColumn("_since", _at("position")).select(
+        *[_at("newest")["kafka"].alias(name) if name == "kafka" else F.col(name) for name in CELL],
+        F.col("_since.run_id").alias("since_run"),
+        F.col("_since.started_at").alias("since_at"),
+        F.col("_since.attempt").cast("long").alias("since_attempt"),
+        F.col("_since.kafka").alias("since_kafka"),
+        *[name for name in _CHANGE.names if name not in ("position", "newest")],
+    )
+
+
+def _at(position: str) -> Column:
+    return F.get("_runs", F.col(position).cast("int"))
+
+
+def _changes(history: str, release: Sequence[int]) -> list[tuple[object, ...]]:
+    """The changes of every line of releases: where (in all runs), from which rate to which."""
+    violated = histories.violations(history)
+    found: list[tuple[object, ...]] = []
+    for line in version_lines(np.array(release, np.int64)):
+        answers = violated[line]
+        for change in rate_changes(answers):
+            before, after = answers[change.began : change.at], answers[change.at : change.ended]
+            rates = float(before.mean()), float(after.mean())
+            found.append((int(line[change.at]), int(line[-1]), *rates, len(before), len(after), change.p_value))
+    return found

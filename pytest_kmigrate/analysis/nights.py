@@ -1,0 +1,55 @@
+"""Nights: the grain in which machines fail, and those of them that are set aside."""
+
+import dataclasses
+import datetime as dt
+from collections.abc import Sequence
+
+import numpy as np
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
+from pyspark.sql.types import ArrayType
+
+from pytest_kmigrate.analysis.facts import CONDITION
+from pytest_kmigrate.analysis.schemas.flakiness import FLAKINESS
+from pytest_kmigrate.analysis.statistics import outages
+from pytest_kmigrate.model.verdict import Kind, Outcome
+
+BEGINS_AT_H = 12
+"""A night lasts from noon to noon, in UTC, and is named after the day it began on; at midnight it is at its height."""
+
+_EPOCH = dt.date(1970, 1, 1)
+_COUNTS = ("runs", "inconclusive", "violating")
+
+
+def night_of(moment: str) -> Column:
+    """The night that a moment was in."""
+    return F.to_date(F.col(moment) - F.make_interval(hours=F.lit(BEGINS_AT_H)))
+
+
+def infra_nights(attempts: DataFrame) -> DataFrame:
+    """One row per night in which far more runs than usual went wrong everywhere."""
+    known = attempts.where(F.col("started_at").isNotNull() & (F.col("outcome") != Outcome.NOT_APPLICABLE.name))
+    # SAFETY violations are no sign of a bad night: no machine loses an acknowledged record.
+    red = (F.col("outcome") == Outcome.VIOLATES.name) & ~F.col("kind").eqNullSafe(Kind.SAFETY.value)
+    counted = known.groupBy(
+        F.unix_date(night_of("started_at")).alias("night"),
+        F.xxhash64("test_id", *CONDITION).alias("stratum"),
+        F.xxhash64("test_id").alias("test"),
+    ).agg(
+        F.count("*").alias("runs"),
+        F.count_if(F.col("outcome") == Outcome.INCONCLUSIVE.name).alias("inconclusive"),
+        F.count_if(red).alias("violating"),
+    )
+    columns = ("night", "stratum", "test", *_COUNTS)
+    # Nights are compared with each other, so all counts go to one place; there are few.
+    table = counted.agg(F.collect_list(F.struct(*[F.col(name).cast("long") for name in columns])).alias("_rows"))
+    found = F.udf(_found, ArrayType(FLAKINESS["infra_nights"]), useArrow=False)
+    return table.select(F.inline(found("_rows")))
+
+
+def _found(rows: Sequence[Sequence[int]]) -> list[tuple[object, ...]]:
+    columns = np.array(rows, np.int64).reshape(-1, 3 + len(_COUNTS)).T
+    return [
+        (_EPOCH + dt.timedelta(days=each.night), *dataclasses.astuple(each)[1:])
+        for each in outages.infra_nights(outages.Nightly(*columns))
+    ]

@@ -1,0 +1,55 @@
+"""Staging: one function per source turns raw text into typed rows; what cannot be read keeps a ``reason`` and is shown.
+
+Every function gives one row per thing found, good or bad. ``good`` and ``set_aside`` part them, so nothing is ever
+dropped silently. No joins between sources here, except with the list of folders itself. Log lines are the exception:
+nothing there can be wrong, and what has no level is no row.
+"""
+
+from pytest_kmigrate.analysis.staging.judged import (
+    HISTORY_FILE,
+    RUN_FILE,
+    VERDICTS_FILE,
+    counted_once,
+    staged_events,
+    staged_runs,
+    staged_verdicts,
+)
+from pytest_kmigrate.analysis.staging.observed import (
+    IMAGES_FOLDER,
+    KEPT_LEVELS,
+    LOGS_FOLDER,
+    METRICS_FILE,
+    ZNODES_FILE,
+    harmless,
+    moment,
+    shape,
+    staged_images,
+    staged_log_lines,
+    staged_samples,
+    staged_znodes,
+)
+from pytest_kmigrate.analysis.staging.reading import good, set_aside
+
+__all__ = [
+    "HISTORY_FILE",
+    "IMAGES_FOLDER",
+    "KEPT_LEVELS",
+    "LOGS_FOLDER",
+    "METRICS_FILE",
+    "RUN_FILE",
+    "VERDICTS_FILE",
+    "ZNODES_FILE",
+    "counted_once",
+    "good",
+    "harmless",
+    "moment",
+    "set_aside",
+    "shape",
+    "staged_events",
+    "staged_images",
+    "staged_log_lines",
+    "staged_runs",
+    "staged_samples",
+    "staged_verdicts",
+    "staged_znodes",
+]

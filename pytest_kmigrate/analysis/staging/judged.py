@@ -1,0 +1,154 @@
+"""What a run was and what was judged of it: ``run.json``, ``verdicts.jsonl`` and ``history.jsonl``."""
+
+from collections.abc import Callable, Mapping
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
+
+from pytest_kmigrate.analysis import schemas
+from pytest_kmigrate.analysis.staging.reading import first_of, missing, parsed, unreadable
+from pytest_kmigrate.model.verdict import Outcome
+
+RUN_FILE = "run.json"
+VERDICTS_FILE = "verdicts.jsonl"
+HISTORY_FILE = "history.jsonl"
+
+_FIRST_POSSIBLE_START = "2011-01-01"
+"""Kafka's first release: a run that says it began before that had a clock that was not set."""
+
+
+def staged_runs(
+    folders: DataFrame, files: DataFrame, older: Mapping[int, Mapping[str, str]] = schemas.OLDER_RUN_JSON
+) -> DataFrame:
+    """One row per run folder: what its ``run.json`` says, or why that is not to be had.
+
+    A clock that cannot be right costs a run its place in time, not its verdicts: ``notice`` says so.
+    """
+    headers = files.where(F.col("file") == RUN_FILE).select("folder", "text")
+    header = parsed(folders.join(headers, "folder", "left"), schemas.RUN_JSON).transform(_as_written_today(older))
+    started_at = F.try_to_timestamp("started_at")
+    clock_was_wrong = (started_at < F.lit(_FIRST_POSSIBLE_START)) | (
+        started_at > F.current_timestamp() + F.expr("INTERVAL 1 DAY")
+    )
+    told = F.format_string(
+        "started_at is %s: that clock was not set; the run is counted, without a place in time", "started_at"
+    )
+    return header.select(
+        "folder",
+        F.lit(RUN_FILE).alias("file"),
+        F.lit(None).cast("long").alias("line"),
+        _why_unusable(older).alias("reason"),
+        F.when(clock_was_wrong, told).alias("notice"),
+        "run_id",
+        "test_id",
+        "seed",
+        F.coalesce("profile", F.lit("unknown")).alias("profile"),
+        F.coalesce("provider", F.lit("unknown")).alias("provider"),
+        _distribution().alias("kafka"),
+        "topology",
+        F.coalesce("requirements", F.array().cast(schemas.TEXTS)).alias("requirements"),
+        F.when(~clock_was_wrong, started_at).alias("started_at"),
+        F.coalesce("reproduce", F.col("extra.reproduce")).alias("reproduce"),
+        "is_complete",
+        "timeline",
+    )
+
+
+def _why_unusable(older: Mapping[int, Mapping[str, str]]) -> Column:
+    known = [schemas.RUN_SCHEMA_VERSION, *older]
+    newer = (
+        f"schema version %d is newer than {schemas.RUN_SCHEMA_VERSION}, the newest one known here: "
+        "analyze it with a newer pytest-kmigrate"
+    )
+    return first_of(
+        (F.col("text").isNull(), F.lit("run.json is missing, empty or too large to be a header")),
+        unreadable("run.json"),
+        (F.col("schema").isNull(), F.lit("run.json has no schema version")),
+        (F.col("schema") > schemas.RUN_SCHEMA_VERSION, F.format_string(newer, "schema")),
+        (~F.col("schema").isin(known), F.format_string("schema version %d was never one of ours", "schema")),
+        *missing("run.json", "run_id", "test_id", "kafka", "topology"),
+    )
+
+
+def _as_written_today(older: Mapping[int, Mapping[str, str]]) -> Callable[[DataFrame], DataFrame]:
+    """Columns of headers of older versions, taken from where those kept them."""
+
+    def upgraded(headers: DataFrame) -> DataFrame:
+        version = F.col("schema")
+        return headers.withColumns(
+            {
+                key: F.when(version == number, F.expr(expression)).otherwise(F.col(key))
+                for number, keys in older.items()
+                for key, expression in keys.items()
+            }
+        )
+
+    return upgraded
+
+
+def staged_verdicts(lines: DataFrame) -> DataFrame:
+    """One row per line of every ``verdicts.jsonl``."""
+    outcomes = [outcome.name for outcome in Outcome]
+    expected = ", ".join(outcomes)
+    unknown = F.format_string(f"unknown outcome: expected one of {expected}; got %s", "outcome")
+    return parsed(lines.where(F.col("file") == VERDICTS_FILE), schemas.VERDICT_JSON).select(
+        "folder",
+        "file",
+        "line",
+        first_of(
+            unreadable("the line"),
+            *missing("the line", "check", "outcome"),
+            (~F.col("outcome").isin(outcomes), unknown),
+        ).alias("reason"),
+        *[name for name in schemas.VERDICT_JSON.names if name not in ("requirements", "known_bugs")],
+        F.coalesce("requirements", F.array().cast(schemas.TEXTS)).alias("requirements"),
+        F.coalesce("known_bugs", F.array().cast(schemas.TEXTS)).alias("known_bugs"),
+    )
+
+
+def staged_events(lines: DataFrame) -> DataFrame:
+    """One row per line of every ``history.jsonl``: faults, phases, steps and all other events.
+
+    An event that is told after another one and yet lies before it has a time that cannot be right; each such jump
+    costs one event.
+    """
+    read = parsed(lines.where(F.col("file") == HISTORY_FILE), schemas.EVENT_JSON)
+    before_ns = F.lag("at_ns").over(Window.partitionBy("folder").orderBy("line"))
+    jump = F.format_string(
+        "the clock ran backwards: at_ns is %d, and that of the line before it %d", "at_ns", "_before_ns"
+    )
+    return read.withColumn("_before_ns", before_ns).select(
+        "folder",
+        "file",
+        "line",
+        first_of(
+            unreadable("the line"),
+            *missing("the line", "seq", "at_ns", "kind"),
+            (F.col("at_ns") < F.col("_before_ns"), jump),
+        ).alias("reason"),
+        *schemas.EVENT_JSON.names,
+    )
+
+
+def counted_once(runs: DataFrame) -> DataFrame:
+    """Runs with a ``reason`` at those that are counted already: of the same run in two folders one stays.
+
+    It is a complete one, if there is one, and else the folder that is first in order.
+    """
+    same_run = Window.partitionBy("run_id").orderBy(F.desc("is_complete"), "folder")
+    numbered = runs.withColumn("_copy", F.row_number().over(same_run))
+    with_first = numbered.withColumn("_first", F.first("folder").over(same_run))
+    told = F.format_string("a copy of run %s, which is counted from %s", "run_id", "_first")
+    return (
+        with_first.withColumns({"reason": F.when(F.col("_copy") > 1, told), "line": F.lit(None).cast("long")})
+        .withColumn("file", F.lit(RUN_FILE))
+        .drop("_copy", "_first")
+    )
+
+
+def _distribution() -> Column:
+    """What was tested: a Kafka with Byteman rules loaded (a mutant) is another one than the same release without."""
+    names = F.concat_ws(", ", F.regexp_extract_all("extra.byteman", F.lit(r"(?m)^\s*RULE\s+(.*\S)"), F.lit(1)))
+    digest = F.substring(F.sha2("extra.byteman", 256), 1, 6)
+    mutant = F.format_string("%s + Byteman %s (%s)", "kafka", names, digest)
+    return F.when(F.col("extra.byteman").isNull(), F.col("kafka")).otherwise(mutant)

@@ -1,0 +1,108 @@
+"""What was observed beside the verdicts: metrics, znodes, metadata images, and what the nodes logged."""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
+
+from pytest_kmigrate.analysis import schemas
+from pytest_kmigrate.analysis.staging.reading import first_of, missing, parsed, unreadable
+
+METRICS_FILE = "metrics/metrics.jsonl"
+ZNODES_FILE = "znodes/znodes.jsonl"
+IMAGES_FOLDER = "metadata"
+LOGS_FOLDER = "logs"
+
+KEPT_LEVELS = ("WARN", "ERROR", "FATAL")
+"""Lines of these levels are told apart by their shape; of all others only the number is kept."""
+
+_LONGEST_EXAMPLE = 400
+
+_LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
+_JSON_LEVEL = '{"level":"'
+_LONGEST_BEFORE_LEVEL = 40
+_BEFORE_MESSAGE = r"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]\d{3}\]? +[A-Z]+ +|,?\"time\":\"[^\"]*\""
+_MOMENT = r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:[.,](\d{3}))?"
+_WORDS_OF_CONFIDENCE = (
+    r"(?i)(password|passwd|jaas|secret|private.?key|keystore.key|stored_?key|server_?key|\bsalt\b|hmac|LoginModule"
+    r"|-----BEGIN|://[^\s/:@]+:[^\s@]+@)"
+)
+_VARYING_PARTS = (
+    (r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?=[\w-]*\d)[A-Za-z0-9_-]{22}(?![\w-])", "<id>"),
+    (r"(?<=@)[0-9a-f]{5,}\b|\b0x[0-9a-f]+\b|\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b", "<hex>"),
+    (r"[\w.-]*/?\b\d+\.\d+\.\d+\.\d+\b(?::\d+)?", "<address>"),
+    (r"(?<![\w<])(?:/[\w.$@-]+){2,}/?", "<path>"),
+    (r"\d+(?:\.\d+)?", "<n>"),
+)
+"""What differs from one line to the next of the same kind, and what stands for it; in this order."""
+
+
+def staged_samples(lines: DataFrame) -> DataFrame:
+    """One row per line of every ``metrics.jsonl``."""
+    read = parsed(lines.where(F.col("file") == METRICS_FILE), schemas.SAMPLE_JSON)
+    reason = first_of(unreadable("the line"), *missing("the line", "at_ns", "node", "values"))
+    return read.select("folder", "file", "line", reason.alias("reason"), *schemas.SAMPLE_JSON.names)
+
+
+def staged_znodes(lines: DataFrame) -> DataFrame:
+    """One row per line of every ``znodes.jsonl``."""
+    read = parsed(lines.where(F.col("file") == ZNODES_FILE), schemas.ZNODE_JSON)
+    reason = first_of(unreadable("the line"), *missing("the line", "at_ns", "path"))
+    return read.select("folder", "file", "line", reason.alias("reason"), *schemas.ZNODE_JSON.names)
+
+
+def staged_images(files: DataFrame) -> DataFrame:
+    """One row per metadata image: its label and what it holds, counted."""
+    read = parsed(files.where(F.col("file").startswith(f"{IMAGES_FOLDER}/")), schemas.IMAGE_JSON)
+    reason = first_of(unreadable("the image"), *missing("the image", "source"))
+    return read.select(
+        "folder",
+        "file",
+        F.lit(None).cast("long").alias("line"),
+        reason.alias("reason"),
+        F.regexp_extract("file", r"([^/]+)\.json$", 1).alias("label"),
+        "source",
+        "known",
+        F.size("topics").cast("long").alias("topics"),
+        F.size("partitions").cast("long").alias("partitions"),
+    )
+
+
+def staged_log_lines(lines: DataFrame) -> DataFrame:
+    """One row per line of a node's log, with its ``level``; the lines of a stack trace have none and are no rows."""
+    of_logs = lines.where(F.col("file").startswith(f"{LOGS_FOLDER}/"))
+    return of_logs.select("folder", "file", _level(F.col("text")).alias("level"), "line", "text").where(
+        F.col("level").isNotNull()
+    )
+
+
+def _level(text: Column) -> Column:
+    """The third word of a line that begins with date and time, or what a proxy's JSON says.
+
+    No pattern: there are tens of millions of lines, and matching one took most of the time.
+    """
+    start = F.substring(text, 1, _LONGEST_BEFORE_LEVEL)
+    third_word = F.substring_index(F.substring_index(start, " ", 3), " ", -1)
+    begins_with_date = F.substring(F.ltrim(start, F.lit("[")), 1, 1).between("0", "9")
+    in_json = F.upper(F.substring_index(F.substring(text, len(_JSON_LEVEL) + 1, len("warning")), '"', 1))
+    return F.when(begins_with_date & third_word.isin(*_LEVELS), third_word).when(
+        text.startswith(_JSON_LEVEL), F.when(in_json == "WARNING", "WARN").otherwise(in_json)
+    )
+
+
+def shape(text: Column) -> Column:
+    """What lines of the same kind share: a line without its time, numbers, ids, addresses and paths."""
+    chosen = F.regexp_replace(F.substring(text, 1, _LONGEST_EXAMPLE), _BEFORE_MESSAGE, "")
+    for pattern, stand_in in _VARYING_PARTS:
+        chosen = F.regexp_replace(chosen, pattern, stand_in)
+    return chosen
+
+
+def harmless(text: Column) -> Column:
+    """A line as a report may show it: cut, and not at all if a secret may be in it."""
+    cut = F.substring(text, 1, _LONGEST_EXAMPLE)
+    return F.when(text.rlike(_WORDS_OF_CONFIDENCE), "[hidden: may hold a secret]").otherwise(cut)
+
+
+def moment(text: Column) -> Column:
+    """The time a log line begins with."""
+    parts = [F.regexp_extract(text, _MOMENT, group) for group in (1, 2, 3)]
+    return F.try_to_timestamp(F.format_string("%s %s.%s", parts[0], parts[1], F.lpad(parts[2], 3, "0")))

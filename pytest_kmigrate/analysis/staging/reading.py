@@ -1,0 +1,60 @@
+"""How raw text becomes typed columns, and how a row says why it could not be."""
+
+import functools
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
+from pyspark.sql.types import StringType, StructType
+
+CORRUPT = "_corrupt"
+"""The column that holds a text which does not fit its schema."""
+
+_SHOWN_CHARACTERS = 80
+
+
+def parsed(texts: DataFrame, schema: StructType) -> DataFrame:
+    """The columns of ``schema`` beside what was there; ``_corrupt`` tells that a text does not fit it."""
+    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
+    with_corrupt = StructType([*schema.fields]).add(CORRUPT, StringType())
+    row = F.from_json("text", with_corrupt, options)
+    # Spark's parser stops after the first value and never sees what follows it.
+    ends_well = F.rtrim("text", F.lit(" \t\r\n")).endswith("}")
+    corrupt = F.when(~ends_well, F.col("text")).otherwise(F.col(f"_row.{CORRUPT}"))
+    return texts.withColumn("_row", row).select(
+        *texts.columns, *[F.col(f"_row.{name}").alias(name) for name in schema.names], corrupt.alias(CORRUPT)
+    )
+
+
+def missing(what: str, *names: str) -> list[tuple[Column, Column]]:
+    """One rule per column that must be there."""
+    return [(F.col(name).isNull(), F.lit(f"{what} has no {name}")) for name in names]
+
+
+def unreadable(what: str) -> tuple[Column, Column]:
+    """The rule for a text that does not fit; it tells what was found: the first characters."""
+    start = F.substring(F.regexp_replace(F.coalesce("text", F.lit("")), r"\s+", " "), 1, _SHOWN_CHARACTERS)
+    told = F.format_string(f"{what} is not a JSON object of the expected shape; it begins: %s", start)
+    return F.col(CORRUPT).isNotNull(), told
+
+
+def first_of(*rules: tuple[Column, Column]) -> Column:
+    """What the first rule that applies says, or null."""
+    chosen = functools.reduce(lambda rest, rule: F.when(rule[0], rule[1]).otherwise(rest), reversed(rules), F.lit(None))
+    return chosen.cast("string")
+
+
+def good(staged: DataFrame) -> DataFrame:
+    """The rows that could be read."""
+    return staged.where(F.col("reason").isNull()).drop("reason", "notice", "file", "line")
+
+
+def set_aside(staged: DataFrame, *, is_run: bool = True) -> DataFrame:
+    """The rows that could not, and those that could but are odd (``notice``), as path, line and reason.
+
+    ``is_run`` tells that a verdict may hang on what is missing; a notice never says so.
+    """
+    is_bad = F.col("reason").isNotNull()
+    notice = F.col("notice") if "notice" in staged.columns else F.lit(None)
+    told = staged.withColumn("_told", F.coalesce("reason", notice)).where(F.col("_told").isNotNull())
+    path = F.concat_ws("/", "folder", "file").alias("path")
+    return told.select("folder", path, "line", F.col("_told").alias("reason"), (is_bad & is_run).alias("is_run"))

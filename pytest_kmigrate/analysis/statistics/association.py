@@ -1,0 +1,127 @@
+"""Association: how much more often a failure comes with a circumstance than without it, over many pairs at once.
+
+Pure NumPy over columns; a pair is one failure and one circumstance, given as ``Counts``: the 2 x 2 table of runs.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy.special import gammaln
+
+from pytest_kmigrate.analysis.statistics.arrays import Flags, Floats, Integers
+
+_Z_95 = 1.959963984540054
+_MOST_TERMS = 4_000_000
+"""So many terms of a distribution are summed at once: some hundred megabytes."""
+
+_AS_LIKELY = 1e-7
+"""Tables as likely as the seen one but for rounding count as equally likely."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Runs per pair: with the circumstance and without it, and how many of either failed."""
+
+    with_failures: Integers
+    with_runs: Integers
+    without_failures: Integers
+    without_runs: Integers
+
+    def at(self, places: Integers | Flags) -> Self:
+        """These pairs only."""
+        return type(self)(
+            self.with_failures[places],
+            self.with_runs[places],
+            self.without_failures[places],
+            self.without_runs[places],
+        )
+
+
+def lift(counts: Counts) -> tuple[Floats, Floats, Floats]:
+    """The failure rate with the circumstance over that without it, and its 95 % interval.
+
+    Normal on the logarithm. Half a failure and a whole run are added on both sides: a rate of 0 would make the lift
+    infinite or nothing, and both rates 1 would leave no doubt after two runs.
+    """
+    failed_with, failed_without = counts.with_failures + 0.5, counts.without_failures + 0.5
+    runs_with, runs_without = counts.with_runs + 1.0, counts.without_runs + 1.0
+    logarithm = np.log(failed_with / runs_with) - np.log(failed_without / runs_without)
+    deviation = np.sqrt(1 / failed_with - 1 / runs_with + 1 / failed_without - 1 / runs_without)
+    reach = _Z_95 * deviation
+    return np.exp(logarithm), np.exp(logarithm - reach), np.exp(logarithm + reach)
+
+
+def log_fisher(counts: Counts) -> Floats:
+    """The logarithm of Fisher's exact two-sided p-value: as a logarithm, for strong causes differ below 1e-308 too."""
+    # The smaller margins span the distribution; exchanging rows and columns of a table does not change its likelihood.
+    terms = np.minimum(counts.with_runs, counts.with_failures + counts.without_failures) + 1
+    result = np.empty(len(terms))
+    ends = np.cumsum(terms)
+    begun = 0
+    while begun < len(terms):
+        most = (ends[begun - 1] if begun else 0) + _MOST_TERMS
+        until = max(begun + 1, int(np.searchsorted(ends, most, side="right")))
+        result[begun:until] = _log_fisher_at_once(counts.at(np.arange(begun, until)), terms[begun:until])
+        begun = until
+    return result
+
+
+def _log_fisher_at_once(counts: Counts, terms: Integers) -> Floats:
+    """All tables with the same margins, pair after pair: those no likelier than the seen one are summed."""
+    starts = np.cumsum(terms) - terms
+    pair = np.repeat(np.arange(len(terms)), terms)
+    failures = counts.with_failures + counts.without_failures
+    fewest = np.maximum(0, failures - counts.without_runs)
+    possible = np.arange(len(pair)) - starts[pair] + fewest[pair]
+    likelihood = _log_likelihood(possible, counts, failures, pair)
+    seen = _log_likelihood(counts.with_failures, counts, failures, np.arange(len(terms)))
+    is_counted = likelihood <= seen[pair] + _AS_LIKELY
+    relative = np.where(is_counted, np.exp(np.minimum(likelihood - seen[pair], _AS_LIKELY)), 0.0)
+    return np.minimum(seen + np.log(np.add.reduceat(relative, starts)), 0.0)
+
+
+def _log_likelihood(with_failures: Integers, counts: Counts, failures: Integers, pair: Integers) -> Floats:
+    """The hypergeometric distribution's logarithm for each table, minus infinity for impossible ones."""
+    runs_with, runs_without, failed = counts.with_runs[pair], counts.without_runs[pair], failures[pair]
+    without_failures = failed - with_failures
+    is_possible = (with_failures <= np.minimum(runs_with, failed)) & (without_failures <= runs_without)
+    likelihood = (
+        _log_choose(runs_with, with_failures)
+        + _log_choose(runs_without, without_failures)
+        - _log_choose(runs_with + runs_without, failed)
+    )
+    return np.where(is_possible, likelihood, -np.inf)
+
+
+def _log_choose(all_of_them: Integers, chosen: Integers) -> Floats:
+    rest = np.maximum(all_of_them - chosen, 0)
+    return np.asarray(gammaln(all_of_them + 1.0) - gammaln(chosen + 1.0) - gammaln(rest + 1.0))
+
+
+def false_discovery_rates(p_values: Floats) -> Floats:
+    """Benjamini and Hochberg's q-values: calling all pairs up to this one causes is wrong for this share of them."""
+    count = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    scaled = p_values[order] * count / np.arange(1, count + 1)
+    rates = np.empty(count)
+    rates[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
+    return rates
+
+
+def ranks(failure: Integers, counts: Counts, log_p: Floats) -> Integers:
+    """The place of each pair among those of its failure, from 1: what raises it most surely comes first.
+
+    What is equally sure shares a place, as circumstances do that were in force in exactly the same runs. Those that
+    go with fewer failures, not more, come after all that go with more.
+    """
+    rises = counts.with_failures * counts.without_runs > counts.without_failures * counts.with_runs
+    doubt = np.where(rises, log_p, 1.0 - log_p)
+    order = np.lexsort((doubt, failure))
+    is_new_failure = np.diff(failure[order], prepend=-1) != 0
+    is_new_place = is_new_failure | (np.diff(doubt[order], prepend=np.nan) != 0)
+    place = np.cumsum(is_new_place)
+    first_place = np.maximum.accumulate(np.where(is_new_failure, place, 0))
+    result = np.empty(len(order), dtype=np.int64)
+    result[order] = place - first_place + 1
+    return result

@@ -1,0 +1,44 @@
+"""How sure a counted rate is, and what a number of clean runs proves."""
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_kmigrate.analysis.statistics.arrays import Floats, Integers
+
+Z_95 = 1.959963984540054
+"""The normal distribution's 97.5 % quantile: 95 % lie within."""
+
+DOUBT = 0.05
+"""A claim at 95 % confidence is wrong at most this often."""
+
+CLAIMED_RATE = 0.01
+"""What people want to say of a test before they trust it: at most one violation in a hundred runs."""
+
+
+def wilson_95(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """Lower and upper end of Wilson's score interval; NaN without a trial.
+
+    Chosen over "rate plus or minus" because it stays honest where tests live: few runs, and rates near 0 or 1.
+    """
+    found, n = np.asarray(successes, np.float64), np.asarray(trials, np.float64)
+    n = np.where(n > 0, n, np.nan)
+    rate, square = found / n, Z_95**2
+    middle = (rate + square / (2 * n)) / (1 + square / n)
+    half = Z_95 / (1 + square / n) * np.sqrt(rate * (1 - rate) / n + square / (4 * n * n))
+    # Where nothing (or everything) was found the end is exactly 0 (or 1); rounding would leave it just beside.
+    return np.where(found == 0, 0 * n, middle - half), np.where(found == n, 1 + 0 * n, middle + half)
+
+
+def bound_after_clean(clean_runs: npt.ArrayLike) -> Floats:
+    """The largest rate that ``clean_runs`` without a violation leave possible: 1 - 0.05^(1/n); 1 after none.
+
+    Were the rate any higher, so many clean runs in a row would happen less than once in twenty times.
+    """
+    runs = np.asarray(clean_runs, np.float64)
+    return np.where(runs > 0, -np.expm1(np.log(DOUBT) / np.maximum(runs, 1)), 1.0)
+
+
+def more_clean_runs_needed(clean_runs: npt.ArrayLike, at_most: float = CLAIMED_RATE) -> Integers:
+    """How many more clean runs it takes to claim, at 95 %, a rate of at most ``at_most``."""
+    needed = int(np.ceil(np.log(DOUBT) / np.log1p(-at_most)))
+    return np.maximum(needed - np.asarray(clean_runs, np.int64), 0)

@@ -1,0 +1,82 @@
+"""What the runs of one cell, in order, come to. A history is a text with a letter per run."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from pytest_kmigrate.analysis.statistics.arrays import Flags
+from pytest_kmigrate.analysis.statistics.sequential import UNDECIDED, decision
+
+CONFORMS, VIOLATES, SAFETY, INCONCLUSIVE, NOT_APPLICABLE, SET_ASIDE = "C", "V", "S", "I", "N", "X"
+"""SAFETY: a violation of that kind. SET_ASIDE: whatever it was, in an infra night."""
+
+ANSWERS = CONFORMS + VIOLATES + SAFETY
+"""In small letters these are retries: attempts like others, but no news of what the first attempt already told."""
+
+_CLEAR = 0.01
+"""One flip only, in an order that chance gives so rarely: the test did not flake, it changed."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """The counts of a history, and what they amount to."""
+
+    runs: int
+    conforming: int
+    violating: int
+    inconclusive: int
+    infra_runs: int
+    safety_violations: int
+    flips: int
+    clean_runs: int
+    decision: str
+    standing: str
+
+
+def told(history: str) -> Told:
+    """Count and judge one history."""
+    counts = {code: history.upper().count(code) for code in ANSWERS + INCONCLUSIVE + SET_ASIDE}
+    violated = violations(history)
+    safety = counts[SAFETY]
+    # What a person must look at is neither admitted nor put aside by a formula.
+    decided = UNDECIDED if safety else decision(violations(history, with_retries=False))
+    flips = int(np.count_nonzero(violated[1:] != violated[:-1]))
+    return Told(
+        runs=len(history),
+        conforming=counts[CONFORMS],
+        violating=counts[VIOLATES] + safety,
+        inconclusive=counts[INCONCLUSIVE],
+        infra_runs=counts[SET_ASIDE],
+        safety_violations=safety,
+        flips=flips,
+        clean_runs=int(np.argmax(violated[::-1])) if violated.any() else len(violated),
+        decision=decided,
+        standing=_standing(history, violated, flips, safety),
+    )
+
+
+def violations(history: str, *, with_retries: bool = True) -> Flags:
+    """Per run with an answer, in order: was it a violation?"""
+    kept = ANSWERS + ANSWERS.lower() * with_retries
+    return np.array([each not in "Cc" for each in history if each in kept], np.bool_)
+
+
+def _standing(history: str, violated: Flags, flips: int, safety: int) -> str:
+    """What the cell amounts to now. A SAFETY violation is never called flaky, however rare it is.
+
+    A test that was broken, or repaired, once and for all gave both answers too. It is what it is since.
+    """
+    if safety:
+        return "SAFETY"
+    if flips > 1 or (flips and _chance_of_one_flip(violated) > _CLEAR):
+        return "FLAKY"
+    if len(violated):
+        return "VIOLATES" if violated[-1] else "CONFORMS"
+    return "INCONCLUSIVE" if INCONCLUSIVE in history or SET_ASIDE in history else "NOT_APPLICABLE"
+
+
+def _chance_of_one_flip(violated: Flags) -> float:
+    """How often so many of both answers, in any order, would have only one flip."""
+    runs, found = len(violated), int(violated.sum())
+    return float(2 / np.exp(gammaln(runs + 1) - gammaln(found + 1) - gammaln(runs - found + 1)))

@@ -1,0 +1,55 @@
+"""Surroundings: what must be known of a run beyond one partition's operations before these can be judged."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
+
+ABSENT = frozenset({"UNKNOWN_TOPIC", "UNKNOWN_PARTITION", "UNKNOWN_TOPIC_OR_PART", "UNKNOWN_TOPIC_OR_PARTITION"})
+"""Answers that mean "there is no such partition": its records are gone, the final read did not merely fail."""
+
+WHOLE_TOPIC = -1
+"""Stands for every partition of a topic."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What holds for all partitions of a run."""
+
+    unplaced: Operations
+    """Sends that ended before a partition was chosen: each may lie in any partition of its topic."""
+    unread: frozenset[tuple[str, int]]
+    """Partitions that were not finally read to their end (WHOLE_TOPIC: none of that topic)."""
+    was_read_back: bool
+    """Whether there was a final read at all: without one, nothing can be missing from it."""
+    is_settled: bool
+    """Whether every workload had ended; while one runs, its sends in flight have no row yet."""
+
+    def is_unread(self, topic: str, partition: int) -> bool:
+        """Whether this partition was not finally read to its end."""
+        return (topic, partition) in self.unread or (topic, WHOLE_TOPIC) in self.unread
+
+    def unplaced_in(self, topic: str) -> Operations:
+        """The sends without a partition that may lie in this topic."""
+        return self.unplaced.where(self.unplaced.topic == topic)
+
+
+def surroundings(operations: Operations, *, is_settled: bool = True) -> Surroundings:
+    """Those of a run; only final reads and sends without a partition tell anything here."""
+    is_final = operations.kind == OperationKind.FINAL_READ
+    return Surroundings(
+        operations.where((operations.kind == OperationKind.PRODUCE) & (operations.partition < 0)),
+        unread_partitions(operations),
+        bool((is_final & (operations.outcome == OperationOutcome.OK)).any()),
+        is_settled,
+    )
+
+
+def unread_partitions(operations: Operations) -> frozenset[tuple[str, int]]:
+    """Partitions whose final read did not come to the end, as (topic, partition or WHOLE_TOPIC)."""
+    is_final = operations.kind == OperationKind.FINAL_READ
+    failed = np.flatnonzero(is_final & (operations.outcome != OperationOutcome.OK))
+    failed = failed[[str(error).upper().lstrip("_") not in ABSENT for error in operations.error[failed]]]
+    named = zip(operations.topic[failed].tolist(), operations.partition[failed].tolist(), strict=True)
+    return frozenset((topic, max(partition, WHOLE_TOPIC)) for topic, partition in named)

@@ -1,0 +1,84 @@
+"""Check of the znode ``/migration``, in which the KRaft controllers keep how far ZooKeeper has caught up."""
+
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pytest_kmigrate.checkers.findings import violation_at
+from pytest_kmigrate.checkers.lives import life_at, life_starts_ns
+from pytest_kmigrate.checkers.moments import when
+from pytest_kmigrate.checkers.wording import counted
+from pytest_kmigrate.model.history import History, ZnodeChange
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
+
+MIGRATION = "/migration"
+
+
+@dataclass(frozen=True)
+class _Position:
+    """A place in the metadata log up to which ZooKeeper has everything; positions compare only within one series."""
+
+    series: tuple[int, int]
+    epoch: int
+    offset: int
+    change: ZnodeChange
+
+    def __str__(self) -> str:
+        return f"offset {self.offset} of epoch {self.epoch}"
+
+    @property
+    def place(self) -> tuple[int, int]:
+        return self.epoch, self.offset
+
+    @property
+    def evidence(self) -> str:
+        return f"znode {MIGRATION} version {self.change.version}"
+
+
+def migration_znode_never_moves_back(history: History) -> Verdict:
+    """The position in the metadata log that ``/migration`` holds (epoch and offset) only rises.
+
+    -1 in both, before the first copy, is the lowest of all. A revert begins a new log, and whoever deletes the znode
+    begins anew. Source: K866-ZNODE-migration-monotonic.
+    """
+    name = "migration_znode_never_moves_back"
+    seen = list(_positions(history))
+    if not seen:
+        return inconclusive(name, Kind.VACUOUS, f"{MIGRATION} was never seen to hold a position")
+    found = [
+        _moved_back(history, before, after)
+        for before, after in itertools.pairwise(seen)
+        if after.series == before.series and after.place < before.place
+    ]
+    if found:
+        text = f"{MIGRATION} moved back {counted(len(found), 'time')}; {found[0].observed}"
+        return violates(name, Kind.SAFETY, found, text, sightings=len(seen))
+    text = f"{counted(len(seen), 'position')} seen in {MIGRATION}, none below the one before; the last is {seen[-1]}"
+    return conforms(name, text, sightings=len(seen))
+
+
+def _positions(history: History) -> Iterator[_Position]:
+    starts, deleted = life_starts_ns(history), 0
+    for change in history.znodes:
+        if change.path != MIGRATION:
+            continue
+        deleted += change.data is None
+        held = _held(change)
+        if held is not None:
+            yield _Position((life_at(starts, change.at_ns), deleted), *held, change)
+
+
+def _held(change: ZnodeChange) -> tuple[int, int] | None:
+    """Epoch and offset; None when the znode is gone or holds something else."""
+    try:
+        held = json.loads(change.data or "")
+        return int(held["kraft_metadata_epoch"]), int(held["kraft_metadata_offset"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _moved_back(history: History, before: _Position, after: _Position) -> Violation:
+    expected = f"{MIGRATION} stays at {before} or goes on from there"
+    observed = f"it went back from {before} to {after} {when(history, after.change.at_ns)}"
+    return violation_at(history, expected, observed, after.change.at_ns, before.evidence, after.evidence)

@@ -1,0 +1,111 @@
+"""What needs a human today, most urgent first: the first thing a report says."""
+
+from collections.abc import Mapping, Sequence
+
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.reports.drawing import measured
+from pytest_kmigrate.reports.rows import CONDITION, Row, changes_of, day, grouped, listed, number, plural
+
+LEVELS = ("SAFETY", "VIOLATES", "BUG", "FLAKY", "SLOWER", "VARIES", "INCONCLUSIVE")
+"""How urgent a concern is; SAFETY comes before all else, whatever explains it."""
+
+
+_CLUSTER = tuple(name for name in ("test_id", *CONDITION) if name != "kafka")
+
+
+def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: Sequence[Row]) -> list[Row]:
+    """What needs a human: one row with level, title, detail and the test or bug it is about.
+
+    A violation that a known Kafka bug explains is told once, as that bug; unexplained ones come before it, because
+    nobody knows yet what they are.
+    """
+    of_test = grouped(attempts, "test_id", *CONDITION)
+    changes = grouped(tables.get("change_points", []), *_CLUSTER)
+    told = [_about_bug(bug) for bug in tables.get("bugs", [])]
+    for test in tests:
+        key = tuple(test[name] for name in ("test_id", *CONDITION))
+        of_cluster = changes.get(tuple(test[name] for name in _CLUSTER), [])
+        concern = _about_test(test, of_test.get(key, []), changes_of(test, of_cluster))
+        told += [concern] if concern else []
+    told += [_about_change(each) for each in tables.get("trend_changes", []) if each["direction"] == "WORSE"]
+    told.sort(key=lambda row: (not row.pop("is_safety"), LEVELS.index(str(row["level"])), str(row["title"])))
+    return told + _about_no_answers(attempts)
+
+
+def _about_test(test: Row, mine: Sequence[Row], changes: Sequence[Row]) -> Row | None:
+    standing = str(test["standing"])
+    red = [attempt for attempt in mine if attempt["outcome"] == Outcome.VIOLATES.name]
+    if standing not in LEVELS or not red:
+        return None
+    unexplained = [attempt for attempt in red if not attempt["known_bugs"]]
+    if standing in ("SAFETY", "VIOLATES", "VARIES") and not unexplained:
+        return None
+    condition = f"Kafka {test['kafka']} · {test['topology']}"
+    detail = f"{_counts_sentence(test)}{_since_sentence(changes)}"
+    concern = _concern(standing, test["test_id"], condition, detail, (unexplained or red)[-1])
+    return {**concern, "test_id": test["test_id"], "is_safety": standing == "SAFETY"}
+
+
+def _counts_sentence(test: Row) -> str:
+    safety = f", {test['safety_violations']} of them SAFETY" if test["safety_violations"] else ""
+    open_ones = f"; {test['inconclusive']} inconclusive" if test["inconclusive"] else ""
+    return f"{test['violating']} of {test['runs']} runs violate{safety}{open_ones}"
+
+
+def _since_sentence(changes: Sequence[Row]) -> str:
+    """When it began, where that is known: the first question of whoever has to repair it."""
+    worse = [each for each in changes if _is_worse(each)]
+    if not worse:
+        return ""
+    newest = max(worse, key=lambda each: str(each["since_at"]))
+    return f"; worse since {newest['since_run']} ({day(newest['since_at'])}) under {newest['fault']}"
+
+
+def _is_worse(change: Row) -> bool:
+    before, after = number(change["rate_before"]), number(change["rate_after"])
+    return before is not None and after is not None and after > before
+
+
+def _about_no_answers(attempts: Sequence[Row]) -> list[Row]:
+    """One row per reason why runs were INCONCLUSIVE, the most frequent first: each is a thing to repair once."""
+    open_ones = [each for each in attempts if each["outcome"] == Outcome.INCONCLUSIVE.name]
+    return [
+        _concern(
+            Outcome.INCONCLUSIVE.name,
+            f"{plural(len(mine), 'run')} without an answer",
+            f"{str(kind).lower()} · Kafka {', '.join(sorted({str(attempt['kafka']) for attempt in mine}))}",
+            f"in {plural(len({attempt['test_id'] for attempt in mine}), 'test')}",
+            mine[-1],
+        )
+        for (kind, _), mine in sorted(grouped(open_ones, "kind", "check").items(), key=lambda reason: -len(reason[1]))
+    ]
+
+
+def _concern(level: str, title: object, condition: str, detail: str, example: Row) -> Row:
+    """One concern with a run that shows it."""
+    shown = {key: example[key] for key in ("check", "timeline", "reproduce")}
+    told = {"level": level, "title": title, "condition": condition, "detail": detail, "test_id": None}
+    return {**told, "example": example["summary"], **shown}
+
+
+def _about_bug(bug: Row) -> Row:
+    checks = ", ".join(str(each) for each in listed(bug["checks"]))
+    is_safety = "SAFETY" in listed(bug["kinds"])
+    detail = f"seen in {plural(bug['runs'], 'run')} by {checks}{', breaks SAFETY' * is_safety}"
+    told = {"level": "BUG", "title": bug["bug"], "condition": f"Kafka {bug['kafka']}", "detail": detail}
+    return {**told, **_no_run(bug["example"]), "is_safety": is_safety}
+
+
+def _about_change(change: Row) -> Row:
+    """A measure that got worse: when, from what to what."""
+    title = f"{change['name']}: {change['measure']} got worse"
+    condition = f"{change['topology']} · since Kafka {change['since_kafka']}, {change['since_run']}"
+    before, after = (measured(change["measure"], change[name]) for name in ("median_before", "median_after"))
+    detail = f"median {before} before, {after} since {day(change['since_at'])}"
+    told = {"level": "SLOWER", "title": title, "condition": condition, "detail": detail}
+    return {**told, **_no_run(""), "is_safety": False}
+
+
+def _no_run(example: object) -> Row:
+    """A concern that no single run shows."""
+    return {"test_id": None, "example": example, "check": "", "timeline": None, "reproduce": None}

@@ -1,0 +1,157 @@
+"""Charts: numbers with their intervals as inline SVG, each also told in words to those who do not see it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pytest_kmigrate.reports.drawing import colour, measured, percent, text
+from pytest_kmigrate.reports.estimates import median_interval
+from pytest_kmigrate.reports.rows import Row, number
+
+_BAR_PX = 80
+_RUN_PX = 6
+_LIFT_PX = 150
+_LIFT_ENDS = (1 / 8, 64.0)
+_PANELS_PX = 330
+_PANEL_GAP_PX = 8
+_PANEL_HEIGHT_PX = 92
+_MOST_POINTS = 120
+_TICKS = {"CONFORMS": (15, -5), "INCONCLUSIVE": (9, -4), "VIOLATES": (15, -13), "NOT_APPLICABLE": (15, -1)}
+
+
+def rate(value: object, low: object, high: object, level: str = "CONFORMS", unknown: str = "no answer") -> str:
+    """A share and its 95 % interval, drawn and written; words when no run gave an answer."""
+    middle, left, right = number(value), number(low), number(high)
+    if middle is None or left is None or right is None:
+        return f'<span class="soft">{unknown}</span>'
+    span = f'x="{left * _BAR_PX:.1f}" width="{max((right - left) * _BAR_PX, 2):.1f}"'
+    share, interval = text(percent(middle)), f"{text(percent(left))}-{text(percent(right))}"
+    told = f"{share}, 95 % interval {text(percent(left))} to {text(percent(right))}"
+    return (
+        f'<span><svg width="{_BAR_PX + 4}" height="16" viewBox="-2 0 {_BAR_PX + 4} 16" role="img">'
+        f"<title>{told}</title>"
+        f'<rect y="6" width="{_BAR_PX}" height="4" rx="2" fill="var(--track)"/>'
+        f'<rect {span} y="6" height="4" rx="2" fill="{colour(level)}" opacity=".45"/>'
+        f'<rect x="{middle * _BAR_PX - 2:.1f}" y="2" width="4" height="12" rx="2" fill="{colour(level)}"/></svg> '
+        f'{share} <span class="soft small">{interval}</span></span>'
+    )
+
+
+def strip(runs: Sequence[Row], since_run: object = None) -> str:
+    """Runs as ticks, oldest first, a tall one for each violation; a dashed line where the rate changed."""
+    lines: dict[str, list[str]] = {}
+    for position, run in enumerate(runs):
+        level = "SAFETY" if run["outcome"] == "VIOLATES" and run["kind"] == "SAFETY" else str(run["outcome"])
+        top, height = _TICKS.get(level, _TICKS["VIOLATES"])
+        lines.setdefault(level, []).append(f"M{position * _RUN_PX + 2} {top}v{height}")
+    ticks = "".join(f'<path d="{"".join(path)}" stroke="{colour(level)}"/>' for level, path in lines.items())
+    changed = next((position for position, run in enumerate(runs) if run["run_id"] == since_run), None)
+    told = f"{len(runs)} runs, {sum(1 for run in runs if run['outcome'] == 'VIOLATES')} violate"
+    line = ""
+    if changed is not None:
+        told += f"; changed at run {runs[changed]['attempt']}"
+        line = _since(changed * _RUN_PX - 0.5, 18)
+    width = max(len(runs) * _RUN_PX, _RUN_PX)
+    return (
+        f'<svg class="strip" width="{width}" height="18" viewBox="-3 0 {width + 3} 18" role="img">'
+        f"<title>{text(told)}</title>{ticks}{line}</svg>"
+    )
+
+
+def lift(row: Row) -> str:
+    """How many times more often something fails with a thing than without, on a scale of doublings."""
+    value, low, high = (number(row[name]) for name in ("lift", "lift_low", "lift_high"))
+    if value is None or low is None or high is None:
+        return '<span class="soft">not to tell</span>'
+    middle, left, right = (_on_doublings(each) for each in (value, low, high))
+    sure = low > 1 or high < 1
+    shade = colour("VIOLATES" if low > 1 else "CONFORMS" if sure else "NOT_APPLICABLE")
+    told = f"{_times(value)}, 95 % interval {_times(low)} to {_times(high)}"
+    one = _on_doublings(1.0)
+    return (
+        f'<span><svg width="{_LIFT_PX + 8}" height="18" viewBox="-4 0 {_LIFT_PX + 8} 18" role="img">'
+        f'<title>{told}</title><path d="M{one:.1f} 0v18" stroke="var(--soft)" stroke-dasharray="2 2"/>'
+        f'<path d="M{left:.1f} 9H{right:.1f}M{left:.1f} 5v8M{right:.1f} 5v8" stroke="{shade}" stroke-width="2" '
+        f'fill="none"/><circle cx="{middle:.1f}" cy="9" r="4.5" fill="{shade}"/></svg> '
+        f'{_times(value)} <span class="soft small">{_times(low)} to {_times(high)}</span></span>'
+    )
+
+
+def _since(x: float, height: int) -> str:
+    """Where something changed: a dashed line under a small flag."""
+    return f'<path class="since" d="M{x:.1f} 0v{height}"/><path class="flag" d="M{x - 3:.1f} 0h6l-3 5z"/>'
+
+
+def _times(value: float) -> str:
+    return "any" if math.isinf(value) else f"{value:.2g}x"
+
+
+def _on_doublings(value: float) -> float:
+    """Where a ratio lies on the scale; at its ends what is beyond them."""
+    first, last = (math.log2(end) for end in _LIFT_ENDS)
+    exponent = math.log2(min(max(value, _LIFT_ENDS[0]), _LIFT_ENDS[1]))
+    return (exponent - first) / (last - first) * _LIFT_PX
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One version's values, oldest first, and at which of them they changed."""
+
+    label: str
+    values: tuple[float, ...]
+    changes: tuple[int, ...] = ()
+
+
+def panels(measure: object, drawn: Sequence[Panel]) -> str:
+    """Values over time, a panel per version on one scale: each regime with its median and that one's 95 % interval."""
+    every = sorted(value for panel in drawn for value in panel.values)
+    # A single outlier must not press all else flat: it is drawn at the upper edge.
+    top = max(every[min(int(len(every) * 0.98), len(every) - 1)] * 1.12, 1e-9)
+    width = (_PANELS_PX - _PANEL_GAP_PX * (len(drawn) - 1)) / len(drawn)
+    parts = [
+        f'<g transform="translate({position * (width + _PANEL_GAP_PX):.1f} 0)">{_panel(panel, width, top)}</g>'
+        for position, panel in enumerate(drawn)
+    ]
+    told = "; ".join(f"{panel.label}: {_regimes_told(measure, panel)}" for panel in drawn)
+    return (
+        f'<svg class="panels" viewBox="0 -14 {_PANELS_PX} {_PANEL_HEIGHT_PX + 30}" role="img">'
+        f"<title>{text(told)}</title>{''.join(parts)}"
+        f'<text x="0" y="-4">{text(measured(measure, top))}</text></svg>'
+    )
+
+
+def _panel(panel: Panel, width: float, top: float) -> str:
+    step = width / max(len(panel.values), 1)
+
+    def y(value: float) -> float:
+        return _PANEL_HEIGHT_PX * (1 - min(max(value, 0) / top, 1))
+
+    # Beyond these, points would hide each other; the regimes are of all values.
+    every = -(-len(panel.values) // _MOST_POINTS) or 1
+    drawn = list(enumerate(panel.values))[::every]
+    points = "".join(f"M{(at + 0.5) * step:.1f} {y(value):.1f}h0" for at, value in drawn)
+    regimes = []
+    for begin, end in _regimes(panel):
+        median, low, high = median_interval(panel.values[begin:end])
+        x, across = begin * step, (end - begin) * step
+        band = (
+            f'<rect class="band" x="{x:.1f}" y="{y(high):.1f}" width="{across:.1f}" height="{y(low) - y(high):.1f}"/>'
+        )
+        regimes.append(f'{band}<path class="median" d="M{x:.1f} {y(median):.1f}h{across:.1f}"/>')
+    since = "".join(_since(at * step, _PANEL_HEIGHT_PX) for at in panel.changes)
+    return (
+        f'<rect class="ground" width="{width:.1f}" height="{_PANEL_HEIGHT_PX}"/>{"".join(regimes)}'
+        f'<path class="points" d="{points}"/>{since}<text x="0" y="{_PANEL_HEIGHT_PX + 13}">{text(panel.label)}</text>'
+    )
+
+
+def _regimes(panel: Panel) -> list[tuple[int, int]]:
+    """From where to where one regime lasted."""
+    ends = [0, *sorted(set(panel.changes) - {0}), len(panel.values)]
+    return [(begin, end) for begin, end in pairwise(ends) if end > begin]
+
+
+def _regimes_told(measure: object, panel: Panel) -> str:
+    medians = (median_interval(panel.values[begin:end])[0] for begin, end in _regimes(panel))
+    return ", then ".join(f"median {measured(measure, median)}" for median in medians)

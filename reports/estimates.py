@@ -1,0 +1,45 @@
+"""Estimates that a report makes itself, from counts and values that the tables hold. Pure functions of numbers."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.stats import fisher_exact, mannwhitneyu
+
+from pytest_kmigrate.analysis.statistics.association import false_discovery_rates
+from pytest_kmigrate.analysis.statistics.bounds import Z_95, wilson_95
+
+
+def wilson(successes: int, of: int) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson's); anything, when of none."""
+    if of == 0:
+        return 0.0, 1.0
+    low, high = wilson_95(successes, of)
+    return float(low), float(high)
+
+
+def fisher(bad_a: int, of_a: int, bad_b: int, of_b: int) -> float:
+    """How likely two shares differ this much by chance (Fisher's exact test, two-sided)."""
+    return float(fisher_exact([[bad_a, of_a - bad_a], [bad_b, of_b - bad_b]]).pvalue)
+
+
+def rank_sum(a: Sequence[float], b: Sequence[float]) -> float:
+    """How likely values of one kind would differ this much in size by chance (Mann-Whitney, two-sided)."""
+    if not a or not b or len({*a, *b}) == 1:
+        return 1.0
+    return float(mannwhitneyu(a, b).pvalue)
+
+
+def corrected(p_values: Sequence[float]) -> list[float]:
+    """The same p-values as q-values: the share of false alarms if this one is called one."""
+    return [float(q) for q in false_discovery_rates(np.asarray(p_values, np.float64))]
+
+
+def median_interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """The median and its 95 % interval, from the order of the values alone; of few values: all of them."""
+    ordered = sorted(values)
+    count = len(ordered)
+    half = Z_95 * math.sqrt(count) / 2
+    low = max(math.floor(count / 2 - half), 0)
+    high = min(math.ceil(count / 2 + half), count - 1)
+    return float(np.median(ordered)), ordered[low], ordered[high]

@@ -1,0 +1,148 @@
+"""Ingestion: reads the run folders that are new or changed, each once, and keeps their facts in batches.
+
+The rules of what is read again, replaced and kept are those of the ledger.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
+
+from pytest_kmigrate.analysis import consistency, facts, observations, schemas, staging
+from pytest_kmigrate.reports.discovery import JUDGED_FILES, MANIFEST_FILE, Discovery, FoundRun
+from pytest_kmigrate.reports.ledger import Ledger, Step, batches, gone, steps, write_ledger
+from pytest_kmigrate.reports.reading import MOST_WHOLE_BYTES, RunFiles
+from pytest_kmigrate.reports.storage import Storage
+from pytest_kmigrate.reports.tables import TableFolder
+
+BadRow = tuple[str, str, int | None, str, bool]
+"""A row of ``bad_rows``: folder, path, line, reason, is_run."""
+
+_NAMED = 5
+"""So many of the folders that are gone are named."""
+
+
+def ingest(
+    discovery: Discovery, source: Storage, tables: TableFolder, ledger: Ledger, progress: Callable[[str], None]
+) -> tuple[Ledger, int]:
+    """Bring the kept facts up to date with the run folders; gives the ledger then in force, and how many were read."""
+    if not ledger:
+        # Tables without a ledger of this format are of no use, and nobody must take them for ours.
+        tables.storage.delete("")
+    digests, manifests = known_by(discovery.runs, source, ledger)
+    done = 0
+    for step in steps(discovery.runs, digests, ledger, discovery.root, tables.free_batch()):
+        bad = verified(step.runs, manifests, source)
+        _write_step(step, RunFiles(tables.spark, source.uri, step.runs), bad, tables)
+        write_ledger(tables.storage, step.ledger)
+        ledger = step.ledger
+        done += len(step.runs)
+        progress(f"read {done} run{'s' * (done != 1)}")
+    tables.begin(batches(ledger))
+    return ledger, done
+
+
+def known_by(runs: Sequence[FoundRun], source: Storage, ledger: Ledger) -> tuple[dict[str, str], dict[str, bytes]]:
+    """The digest of every run, and the manifests that had to be read for that; a folder as it was is not opened."""
+    as_before = {run.folder for run in runs if run.folder in ledger and ledger[run.folder].stamp == run.stamp}
+    fresh = {run.folder: run.path(MANIFEST_FILE) for run in runs if run.folder not in as_before and run.is_complete}
+    contents = source.contents(list(fresh.values()))
+    manifests = {folder: contents[path] for folder, path in fresh.items()}
+    digests = {
+        run.folder: ledger[run.folder].digest if run.folder in as_before else run.digest(manifests.get(run.folder))
+        for run in runs
+    }
+    return digests, manifests
+
+
+def verified(runs: Sequence[FoundRun], manifests: Mapping[str, bytes], source: Storage) -> list[BadRow]:
+    """What differs from the manifests, of the files that tell how a run ended; the huge ones are not verified."""
+    bad: list[BadRow] = []
+    wanted: dict[str, tuple[FoundRun, str, str]] = {}
+    for run in runs:
+        if run.folder not in manifests:
+            continue
+        try:
+            sha256 = json.loads(manifests[run.folder])["sha256"]
+            names = {name: str(sha256[name]) for name in JUDGED_FILES if name in sha256}
+        except (ValueError, KeyError, TypeError) as error:
+            reason = f"not a manifest ({error}): nothing in this folder can be verified"
+            bad.append(_bad(run, MANIFEST_FILE, reason))
+            continue
+        sizes = {file.path: file.size_bytes for file in run.files}
+        bad += [_bad(run, name, "manifest.json names it, but it is not there") for name in names.keys() - sizes.keys()]
+        small = {name for name in names if sizes.get(name, MOST_WHOLE_BYTES + 1) <= MOST_WHOLE_BYTES}
+        wanted |= {run.path(name): (run, name, names[name]) for name in small}
+    digests = source.digests(list(wanted))
+    told = "it differs from the digest in manifest.json: it was changed after the run ended"
+    return bad + [_bad(run, name, told) for path, (run, name, digest) in wanted.items() if digests[path] != digest]
+
+
+def notices(discovery: Discovery, ledger: Ledger) -> list[tuple[str, str]]:
+    """What there is to say about folders that are not read: path and reason."""
+    missing = gone(discovery.runs, ledger)
+    if not missing:
+        return list(discovery.strangers)
+    named = ", ".join(missing[:_NAMED]) + ", ..." * (len(missing) > _NAMED)
+    told = f"folders of runs that earlier analyses read and that stay counted are gone ({len(missing)}): {named}"
+    return [*discovery.strangers, (".", told)]
+
+
+def _bad(run: FoundRun, file: str, reason: str) -> BadRow:
+    return (run.folder, run.path(file), None, reason, True)
+
+
+def _write_step(step: Step, files: RunFiles, bad: Sequence[BadRow], tables: TableFolder) -> None:
+    """Write one batch: the facts of the runs read now, and the rows of absorbed batches that still count."""
+    cached: list[DataFrame] = []
+
+    def kept(frame: DataFrame) -> DataFrame:
+        cached.append(tables.in_one_part(frame).cache())
+        return cached[-1]
+
+    new = _facts_of(files, kept)
+    known_bad = tables.spark.createDataFrame(list(bad), schemas.TABLES["bad_rows"])
+    new["bad_rows"] = new["bad_rows"].unionByName(known_bad)
+    if step.absorbed:
+        for name, frame in new.items():
+            earlier = tables.of_batches(name, step.absorbed).where(~F.col("folder").isin(sorted(step.stale)))
+            new[name] = frame.to(schemas.TABLES[name]).unionByName(earlier)
+    tables.write_batch(step.batch, new)
+    for frame in cached:
+        frame.unpersist()
+
+
+def _facts_of(files: RunFiles, kept: Callable[[DataFrame], DataFrame]) -> dict[str, DataFrame]:
+    """Every kept table, of the runs whose files these are; ``kept`` holds on to what is used more than once."""
+    staged_runs = kept(staging.staged_runs(files.folders(), files.headers()))
+    staged_verdicts = kept(staging.staged_verdicts(files.lines(staging.VERDICTS_FILE)))
+    staged_events = kept(staging.staged_events(files.lines(staging.HISTORY_FILE)))
+    samples = kept(staging.staged_samples(files.lines(staging.METRICS_FILE)))
+    znodes = kept(staging.staged_znodes(files.lines(staging.ZNODES_FILE)))
+    images = kept(staging.staged_images(files.images()))
+    runs, verdicts = staging.good(staged_runs), staging.good(staged_verdicts)
+    events = staging.good(staged_events).join(runs.select("folder"), "folder", "left_semi")
+    in_phases = facts.phases(events)
+    unsettled = {row["folder"] for row in facts.unsettled(events).collect()}
+    judged = kept(consistency.judged(files.operation_parts(unsettled)))
+    bad = consistency.set_aside(judged)
+    for told in (staged_runs, staged_verdicts, staged_events):
+        bad = bad.unionByName(staging.set_aside(told))
+    for observed in (samples, znodes, images):
+        # No verdict is read from these.
+        bad = bad.unionByName(staging.set_aside(observed, is_run=False))
+    return {
+        "runs": runs,
+        "verdicts": facts.verdicts(runs, verdicts, staged_verdicts.where(F.col("reason").isNotNull())),
+        "faults": facts.faults(in_phases),
+        "durations": facts.durations(in_phases),
+        "bad_rows": bad,
+        "metrics": observations.metrics(staging.good(samples)),
+        "log_lines": observations.log_lines(staging.staged_log_lines(files.log_lines())),
+        "metadata_images": staging.good(images),
+        "metadata_differences": observations.metadata_differences(verdicts),
+        "znode_changes": observations.znode_changes(staging.good(znodes)),
+        "anomalies": consistency.anomalies(judged),
+        "operation_counts": consistency.operation_counts(judged),
+    }

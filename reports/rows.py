@@ -1,0 +1,98 @@
+"""Rows of tables as a report handles them: grouped, in order, and as many as one page can hold."""
+
+import datetime as dt
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+
+from packaging.version import InvalidVersion, Version
+
+Row = dict[str, object]
+
+CONDITION = ("profile", "provider", "kafka", "topology")
+"""What a cluster was."""
+
+CELL = ("test_id", *CONDITION, "fault", "phase")
+"""A test under equal conditions."""
+
+
+SERIES = tuple(name for name in CELL if name != "kafka")
+"""A test under equal conditions, over all Kafka versions."""
+
+
+def changes_of(row: Row, changes: Iterable[Row]) -> list[Row]:
+    """Those change points of a series that a row about one version is about: began with it, or last up to it."""
+    return [each for each in changes if row["kafka"] in (each["since_kafka"], each["kafka"])]
+
+
+def grouped(rows: Iterable[Row], *keys: str) -> dict[tuple[object, ...], list[Row]]:
+    """Rows by the values of some columns, each group in the order of the rows."""
+    groups: dict[tuple[object, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[key] for key in keys)].append(row)
+    return dict(groups)
+
+
+def by(*keys: str) -> Callable[[Row], tuple[tuple[bool, float, str], ...]]:
+    """Sort by these columns: numbers as numbers, all else as text, nulls last."""
+
+    def order(value: object) -> tuple[bool, float, str]:
+        known = number(value)
+        return (value is None, 0.0 if known is None else known, "" if known is not None else str(value))
+
+    return lambda row: tuple(order(row[key]) for key in keys)
+
+
+def release(version: object) -> tuple[bool, Version, str]:
+    """Sort Kafka versions as people do: 3.10 after 3.9, what is no version last."""
+    try:
+        return (False, Version(str(version)), "")
+    except InvalidVersion:
+        return (True, Version("0"), str(version))
+
+
+def number(value: object) -> float | None:
+    """A value as a number; None for what is none, and for what Spark calls not a number."""
+    if not isinstance(value, int | float):
+        return None
+    return None if math.isnan(value) else float(value)
+
+
+def count(value: object) -> int:
+    """A count; nothing counted is none."""
+    return int(number(value) or 0)
+
+
+def worst(row: Row) -> str:
+    """The worst outcome among the runs that a row of statistics counts; a SAFETY violation is worse than any other."""
+    columns = {"SAFETY": "safety_violations", "VIOLATES": "violating", "INCONCLUSIVE": "inconclusive"}
+    columns |= {"CONFORMS": "conforming"}
+    return next((level for level, column in columns.items() if count(row[column])), "NOT_APPLICABLE")
+
+
+def listed(value: object) -> list[object]:
+    """A column of lists; null is empty."""
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def day(moment: object) -> str:
+    """The day of a moment, as text."""
+    return moment.isoformat()[:10] if isinstance(moment, dt.date) else str(moment or "")[:10]
+
+
+def plural(amount: object, noun: str) -> str:
+    """``1 run``, ``2 runs``."""
+    return f"{amount} {noun}{'s' * (amount != 1)}"
+
+
+def plain(value: object) -> object:
+    """A value as JSON can say it: moments as text, and null for what no number is."""
+    if isinstance(value, dict):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    return value if value is None or isinstance(value, str | int) else str(value)

@@ -1,0 +1,111 @@
+"""Causes: what goes with each failure more often than chance would have it, and what every fault came to."""
+
+from collections.abc import Sequence
+
+from pytest_kmigrate.reports.charts import lift
+from pytest_kmigrate.reports.drawing import Cell, amount, chance, chip, table, text
+from pytest_kmigrate.reports.rows import Row, count, grouped, listed, number
+from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, section, table_of
+
+MOST_FAILURES = 40
+_MOST_LEVELS = 8
+_SURE = 0.05
+_LEAD = (
+    "Lift: how many times more often a failure comes with this than without. The scale doubles; the dashed line is "
+    "no difference. q: the share of false alarms if all down to here were called causes."
+)
+
+
+def causes(site: Site) -> View:
+    """Failures with what goes along with them, then known bugs, then all faults."""
+    content = "".join(
+        [_ranking(site, site.summary["causes"]), _bugs(site.summary["bugs"]), _faults(site.summary["fault_effects"])]
+    )
+    return View("causes", "Causes", _LEAD, content)
+
+
+def causes_table(rows: Sequence[Row]) -> str:
+    """What goes with one failure, likeliest first."""
+    heads = ("With", "Lift, 95 % interval", "With it", "Without it", "q")
+    drawn = [
+        [
+            Cell(_circumstance(row), row["level"], "name"),
+            Cell(lift(row), row["lift"], "rate"),
+            Cell(_share(row["with_failures"], row["with_runs"]), row["with_failures"], "number"),
+            Cell(_share(row["without_failures"], row["without_runs"]), row["without_failures"], "number"),
+            Cell(_q(row["q_value"]), row["q_value"], "number"),
+        ]
+        for row in rows[:_MOST_LEVELS]
+    ]
+    return table(heads, drawn)
+
+
+def _circumstance(row: Row) -> str:
+    """What was there, and what else always was when it was: no count can tell them apart."""
+    others = ", ".join(str(other) for other in listed(row.get("inseparable")))
+    together = f'<br><span class="soft small">always together with {text(others)}</span>' if others else ""
+    return f'<b>{text(row["level"])}</b> <span class="soft small">{text(row["factor"])}</span>{together}'
+
+
+def _ranking(site: Site, rows: Sequence[Row]) -> str:
+    if not rows:
+        return empty("Nothing failed often enough to say what goes along with it.")
+    clusters = {row["cluster"]: row for row in site.summary["failure_clusters"]}
+    failures = sorted(grouped(rows, "failure").items(), key=lambda failure: _least_q(failure[1]))
+    drawn = []
+    for (failure,), mine in failures[:MOST_FAILURES]:
+        cluster = clusters.get(failure)
+        said = text(cluster["representative"]) if cluster else f"<code>{text(failure)}</code>"
+        drawn.append(f"<h3>{site.about('cluster', failure, said)}</h3>{causes_table(mine)}")
+    return "".join(drawn) + rest(len(failures) - len(drawn), len(drawn), "causes")
+
+
+def _least_q(rows: Sequence[Row]) -> float:
+    known = [q for row in rows if (q := number(row["q_value"])) is not None]
+    return min(known, default=1.0)
+
+
+def _share(failures: object, runs: object) -> str:
+    return f'{amount(count(failures))} <span class="soft small">of {amount(count(runs))}</span>'
+
+
+def _q(q_value: object) -> str:
+    known = number(q_value)
+    sure = known is not None and known <= _SURE
+    return f"<b>{chance(q_value)}</b>" if sure else f'<span class="soft">{chance(q_value)}</span>'
+
+
+def _bugs(rows: Sequence[Row]) -> str:
+    """Failures with a name: what is known of them is in the catalogue."""
+    if not rows:
+        return ""
+    heads = ("Bug", "Kafka", "Runs", "Seen by", "What was seen")
+    drawn = [
+        [
+            Cell(chip("BUG", str(row["bug"])), row["bug"], "name"),
+            Cell(text(row["kafka"])),
+            number_cell(row["runs"]),
+            Cell(f"<code>{text(', '.join(map(str, listed(row['checks']))))}</code>"),
+            Cell(f'<span class="small">{text(row["example"])}</span>'),
+        ]
+        for row in rows
+    ]
+    return section("Known Kafka bugs", table(heads, drawn))
+
+
+def _faults(rows: Sequence[Row]) -> str:
+    if not rows:
+        return section("Faults", empty("No run injected a fault."))
+    heads = ("Fault", "Phase", "Kafka", "Injected", "Seen to bite", "Conforming runs", "Violating runs")
+    counts = ("injected", "witnessed", "conforming", "violating")
+    drawn = [
+        [
+            Cell(f"<code>{text(row['fault'])}</code>", row["fault"], "name"),
+            Cell(text(row["phase"])),
+            Cell(text(row["kafka"])),
+            *[number_cell(row[name]) for name in counts],
+        ]
+        for row in rows[:MOST_ROWS]
+    ]
+    content = table_of(heads, drawn, len(rows) - len(drawn), "fault_effects")
+    return section("Faults", content, "A fault that nobody saw bite proves nothing.")

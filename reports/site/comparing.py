@@ -1,0 +1,134 @@
+"""Comparing: what changed between two versions, requirement by requirement, and how sure that is."""
+
+from collections.abc import Callable, Sequence
+
+from pytest_kmigrate.reports.charts import rate
+from pytest_kmigrate.reports.comparison import QUIET, Comparison, changed
+from pytest_kmigrate.reports.drawing import WORDS, Cell, amount, chance, chip, folded, mark, measured, text
+from pytest_kmigrate.reports.rows import Row
+from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, below, empty, section, table_of
+
+_LEAD = (
+    "Shares are of runs with an answer that violate. q: the share of false alarms if all down to here were called "
+    "changes (Fisher's exact test for counts, rank sums for times, corrected for their number). A first safety "
+    "violation is worse without any test."
+)
+
+
+def comparing(site: Site) -> View:
+    """The comparison that was asked for, or how to ask for one."""
+    found = site.summary["comparison"]
+    if found is None:
+        told = "Nothing was compared: <code>kmigrate analyze RUNS --out DIR --compare 3.6.0 3.9.1</code> does it."
+        return View("compare", "Compare", "What changed between two versions.", empty(told))
+    a, b = found["a"], found["b"]
+    lead = f"{amount(found['runs_a'])} runs of {a}, {amount(found['runs_b'])} of {b}."
+    content = "".join(
+        [
+            f'<p class="soft">{_LEAD}</p>',
+            section(
+                "Requirements", _parted(found["requirements"], lambda rows: _rates(site, rows, found, "requirement"))
+            ),
+            section("Tests", _parted(found["tests"], lambda rows: _rates(site, rows, found, "test"))),
+            section("Durations", _parted(found["durations"], lambda rows: _durations(rows, found))),
+            section("Failures", _parted(found["clusters"], lambda rows: _clusters(site, rows, found))),
+        ]
+    )
+    return View("compare", found["headline"], lead, content)
+
+
+def _parted(rows: Sequence[Row], drawn: Callable[[Sequence[Row]], str]) -> str:
+    """What changed for all to see, what may be chance folded away, what stayed the same counted."""
+    if not rows:
+        return empty("Neither version has any.")
+    loud = [row for row in rows if row["change"] not in QUIET]
+    unsure, same = changed(rows, "UNSURE"), len(changed(rows, "SAME"))
+    told = drawn(loud) if loud else empty("No change that is more than chance.")
+    quiet = folded(f"{amount(len(unsure))} differ, but that may be chance", drawn(unsure)) if unsure else ""
+    return told + quiet + (f'<p class="soft small">{amount(same)} the same.</p>' if same else "")
+
+
+def _change(row: Row, found: Comparison, place: int) -> Cell:
+    only = {"ONLY_A": f"only {found['a']}", "ONLY_B": f"only {found['b']}"}
+    return Cell(chip(row["change"], only.get(str(row["change"]))), place)
+
+
+def _rates(site: Site, rows: Sequence[Row], found: Comparison, kind: str) -> str:
+    heads = (kind.capitalize(), "Change", f"Worst, {found['a']}", f"Worst, {found['b']}", found["a"], found["b"], "q")
+    drawn = [
+        [
+            Cell(_name(site, row, kind), str(row.get("requirement") or row["test_id"]), "name"),
+            _change(row, found, place),
+            *[Cell(_worst(row[f"worst_{side}"]), row[f"worst_{side}"]) for side in "ab"],
+            *[_rate(row, side) for side in "ab"],
+            _q(row),
+        ]
+        for place, row in enumerate(rows[:MOST_ROWS])
+    ]
+    return table_of(heads, drawn, len(rows) - len(drawn), "tests" if kind == "test" else "requirements")
+
+
+def _name(site: Site, row: Row, kind: str) -> str:
+    if kind == "test":
+        return site.test(row["test_id"], row["topology"])
+    name = f"<code>{text(row['requirement'])}</code>"
+    return f"{site.about('requirement', row['requirement'], name)}{below(row['profile'])}"
+
+
+def _worst(level: object) -> str:
+    return '<span class="soft">no run</span>' if level is None else mark(str(level), WORDS[str(level)])
+
+
+def _rate(row: Row, side: str) -> Cell:
+    counted = f'<br><span class="soft small">{row[f"violating_{side}"]} of {row[f"answers_{side}"]}</span>'
+    drawn = rate(row[f"rate_{side}"], row[f"rate_low_{side}"], row[f"rate_high_{side}"], "VIOLATES")
+    return Cell(drawn + (counted if row[f"answers_{side}"] else ""), row[f"rate_{side}"], "rate")
+
+
+def _q(row: Row) -> Cell:
+    return Cell(chance(row["q_value"]), row["q_value"], "number")
+
+
+def _durations(rows: Sequence[Row], found: Comparison) -> str:
+    heads = ("What", "Change", f"Median {found['a']}", f"Median {found['b']}", "Ratio", "q")
+    drawn = [
+        [
+            Cell(
+                f"<b>{text(row['name'])}</b>{below(row['measure'], row['topology'])}",
+                row["name"],
+                "name",
+            ),
+            _change(row, found, place),
+            *[Cell(_median(row, side), row[f"median_{side}"], "number") for side in "ab"],
+            Cell("" if row["ratio"] is None else f"{row['ratio']:.2f}x", row["ratio"], "number"),
+            _q(row),
+        ]
+        for place, row in enumerate(rows[:MOST_ROWS])
+    ]
+    return table_of(heads, drawn, len(rows) - len(drawn), "trends")
+
+
+def _median(row: Row, side: str) -> str:
+    median, low, high = (measured(row["measure"], row[f"{name}_{side}"]) for name in ("median", "low", "high"))
+    return f'<span>{median}<br><span class="soft small">{low} to {high}</span></span>'
+
+
+def _clusters(site: Site, rows: Sequence[Row], found: Comparison) -> str:
+    heads = ("Failure", "Change", f"Runs of {found['a']}", f"Runs of {found['b']}", "q")
+    drawn = [
+        [
+            Cell(site.about("cluster", row["cluster"], text(row["representative"])), row["representative"], "name"),
+            _change(row, found, place),
+            *[
+                Cell(
+                    f'{row[f"runs_{side}"]} <span class="soft small">of {row[f"of_{side}"]}</span>',
+                    row[f"runs_{side}"],
+                    "number",
+                )
+                for side in "ab"
+            ],
+            _q(row),
+        ]
+        for place, row in enumerate(rows[:MOST_ROWS])
+    ]
+    return table_of(heads, drawn, len(rows) - len(drawn), "failure_clusters")

@@ -1,0 +1,107 @@
+"""Consistency: every class of anomaly against every version, with counterexamples and how much was checked."""
+
+from collections.abc import Sequence
+
+from pytest_kmigrate.reports.charts import rate
+from pytest_kmigrate.reports.drawing import Cell, amount, chip, colour, link, mark, measured, short, table, text
+from pytest_kmigrate.reports.estimates import wilson
+from pytest_kmigrate.reports.rows import Row, count, grouped, listed
+from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, section, table_of
+
+_UNITS_OF_TIME = ("_ms", "_s", "_ns")
+"""A fact so named is a span or a moment: its largest value tells something, its total nothing."""
+
+
+def consistency(site: Site) -> View:
+    """Anomalies by class and version, their counterexamples, and what each check said."""
+    lead = "What was found in the histories of all runs, and over how much evidence."
+    content = "".join([_matrix(site), _counterexamples(site), _checks(site.summary["consistency"])])
+    return View("consistency", "Consistency", lead, content)
+
+
+def _matrix(site: Site) -> str:
+    rows, versions = site.summary["anomaly_classes"], site.summary["versions"]
+    checked = sum(count(version["operations"]) for version in versions)
+    if not rows:
+        told = f"None in {amount(checked)} operations." if checked else "None, but no operations were counted either."
+        return section("Anomalies", empty(told))
+    heads = ("Anomaly", "Kind", *(f"Kafka {version['kafka']}" for version in versions))
+    drawn = []
+    for (name, kind), mine in grouped(rows, "class", "kind").items():
+        of = {row["kafka"]: row for row in mine}
+        cells = [_found(of.get(version["kafka"]), version) for version in versions]
+        drawn.append([Cell(f"<b>{text(name)}</b>", name, "name"), Cell(chip(kind)), *cells])
+    over = [Cell("<b>operations checked</b>", "", "name"), Cell("")]
+    over += [number_cell(version["operations"]) for version in versions]
+    lead = "How many, and in which share of the runs."
+    return section("Anomalies", f'<div class="matrix">{table(heads, [*drawn, over])}</div>', lead)
+
+
+def _found(row: Row | None, version: Row) -> Cell:
+    runs = count(version["runs"]) - count(version["not_applicable"])
+    if row is None:
+        return Cell(f'{mark("CONFORMS", "none")} <span class="soft small">none in {amount(runs)} runs</span>', 0)
+    low, high = wilson(min(count(row["runs"]), runs), runs)
+    share = rate(min(count(row["runs"]) / max(runs, 1), 1.0), low, high, str(row["kind"]))
+    return Cell(f"<b>{amount(row['anomalies'])}</b><br>{share}", row["anomalies"], "rate")
+
+
+def _counterexamples(site: Site) -> str:
+    rows = site.summary["anomaly_classes"]
+    if not rows:
+        return ""
+    drawn = []
+    for row in rows:
+        told = "".join(_counterexample(site, each) for each in listed(row["examples"]) if isinstance(each, dict))
+        drawn.append(
+            f'<article class="concern" style="--colour: {colour(row["kind"])}">'
+            f"<header><h3>{text(row['class'])}</h3>{chip(row['kind'])}"
+            f'<span class="soft small">Kafka {text(row["kafka"])} · {amount(row["anomalies"])} in '
+            f"{amount(row['runs'])} runs · last {text(row['newest'])}</span></header>{told}</article>"
+        )
+    return section("Counterexamples", "".join(drawn), "The shortest of each class and version.")
+
+
+def _counterexample(site: Site, example: Row) -> str:
+    partition = "" if example["partition"] is None else f"-{example['partition']}"
+    moment = "" if example["at_ns"] is None else f" · at {measured('at_ns', example['at_ns'])}"
+    where = f"{text(example['topic'])}{text(partition)}{text(moment)} · {text(example['evidence'])}"
+    run = f" · {link(example['timeline'], 'timeline')}" if example["timeline"] else ""
+    return (
+        f"<pre>{text(example['counterexample'])}</pre>"
+        f'<p class="soft small">{site.about("test", example["test_id"], short(example["test_id"]))} · {where}{run}</p>'
+    )
+
+
+def _checks(rows: Sequence[Row]) -> str:
+    """What each check said in all runs together; the worst verdict wins."""
+    if not rows:
+        return section("Checks", empty("No check gave a verdict."))
+    heads = ("Check", "Kafka", "Topology", "Merged verdict", "Anomalies", "Verdicts", "Inconclusive", "Evidence")
+    drawn = [
+        [
+            Cell(
+                f'<code>{text(row["check"])}</code><br><span class="soft small">{text(row["example"])}</span>',
+                row["check"],
+                "name",
+            ),
+            Cell(text(row["kafka"])),
+            Cell(text(row["topology"])),
+            Cell(chip("SAFETY" if row["kind"] == "SAFETY" else row["outcome"]), place),
+            number_cell(row["anomalies"]),
+            number_cell(row["verdicts"]),
+            number_cell(row["inconclusive"]),
+            Cell(_evidence(row["facts"])),
+        ]
+        for place, row in enumerate(rows[:MOST_ROWS])
+    ]
+    lead = "What each check said in all runs together; the worst verdict wins."
+    return section("Checks", table_of(heads, drawn, len(rows) - len(drawn), "consistency"), lead)
+
+
+def _evidence(facts: object) -> str:
+    told = []
+    for name, values in facts.items() if isinstance(facts, dict) else ():
+        of_all, value = ("largest ", "largest") if name.endswith(_UNITS_OF_TIME) else ("", "total")
+        told.append(f"{of_all}{name.replace('_', ' ')} {amount(values[value])}")
+    return f'<span class="small">{text(" · ".join(told))}</span>'

@@ -1,0 +1,47 @@
+"""Environment: with what a report was made, and how to do it, and every run of it, again."""
+
+from collections.abc import Sequence
+
+from pytest_kmigrate.reports.drawing import Cell, amount, chip, link, text
+from pytest_kmigrate.reports.rows import Row, by
+from pytest_kmigrate.reports.site.views import Site, View, section, table_of
+
+MOST_COMMANDS = 200
+_URGENCY = {"VIOLATES": 0, "INCONCLUSIVE": 1}
+
+
+def environment(site: Site) -> View:
+    """Versions, commands, timings, and the command of each run."""
+    totals, about = site.summary["totals"], site.summary["about"]
+    facts = [
+        ("Kafka", ", ".join(totals["kafka"])),
+        ("Topologies", ", ".join(totals["topologies"])),
+        ("Profiles", ", ".join(totals["profiles"])),
+        ("Providers", ", ".join(totals["providers"])),
+        ("Runs from", about["runs_folder"]),
+        ("Made", f"{about['made_at']} with Spark {about['spark']}, Python {about['python']}, {about['platform']}"),
+        ("Took", ", ".join(f"{stage.replace('_', ' ')} {taken:.1f} s" for stage, taken in about["seconds"].items())),
+    ]
+    listed = "".join(f"<dt>{name}</dt><dd>{text(value)}</dd>" for name, value in facts)
+    again = (
+        f"<pre>{text(about['command'])}</pre><p>The same as data: <a href='report.json'>report.json</a>, for a pull "
+        "request <a href='report.md'>report.md</a>, and Parquet below <code>tables/</code>.</p>"
+    )
+    commands = section("Every run again", _commands(site.summary["attempts"]), "What did not conform comes first.")
+    content = f"<dl>{listed}</dl>{section('This report again', again)}{commands}"
+    return View("environment", "Environment", "With what this was made, and how to do it again.", content)
+
+
+def _commands(attempts: Sequence[Row]) -> str:
+    latest = sorted(attempts, key=by("started_at"), reverse=True)
+    chosen = sorted(latest, key=lambda each: _URGENCY.get(str(each["outcome"]), 2))[:MOST_COMMANDS]
+    rows = [
+        [
+            Cell(f"<code>{text(each['reproduce'])}</code>", each["test_id"], "name"),
+            Cell(amount(each["attempt"]), each["attempt"], "number"),
+            Cell(chip(each["outcome"])),
+            Cell(link(each["timeline"], "timeline") if each["timeline"] else ""),
+        ]
+        for each in chosen
+    ]
+    return table_of(("Command", "Run", "Outcome", "Timeline"), rows, len(attempts) - len(rows), "attempts")

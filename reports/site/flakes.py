@@ -1,0 +1,131 @@
+"""Flakes: what answers now so, now so under equal conditions; how often, since when, and what to do about it."""
+
+from collections.abc import Sequence
+
+from pytest_kmigrate.reports.charts import rate, strip
+from pytest_kmigrate.reports.drawing import Cell, amount, chance, chip, folded, percent, text
+from pytest_kmigrate.reports.rows import Row, by, count, day, number
+from pytest_kmigrate.reports.site.views import (
+    MOST_ROWS,
+    Site,
+    View,
+    cell_key,
+    condition,
+    empty,
+    number_cell,
+    table_of,
+)
+
+MOST_TICKS = 60
+_HEADS = (
+    "Test",
+    "Fault, phase",
+    "Runs, oldest first",
+    "Fails, shrunk, 95 % interval",
+    "Decision",
+    "Clean runs since",
+    "More for 1 %",
+)
+_LEAD = (
+    "Most flaky first. The rate is shrunk towards that of similar cells, so two unlucky runs do not top the list. "
+    "The dashed line is where the rate changed. Bad nights of the infrastructure are not counted."
+)
+
+
+def flakes(site: Site) -> View:
+    """The ranking, and below it what the steady ones prove."""
+    rows = site.summary["flakiness"]
+    flaky = [row for row in rows if row["standing"] == "FLAKY"]
+    content = _ranking(site, flaky) if flaky else empty(_why_none(rows))
+    safety = sum(1 for row in rows if row["standing"] == "SAFETY")
+    if safety:
+        content += (
+            f'<p class="soft">{amount(safety)} with a safety violation are not here, however rare: '
+            f'<a href="#overview">they need a human</a>.</p>'
+        )
+    return View(
+        "flakes", "Flakes", _LEAD, content + _steady(site, [row for row in rows if row["standing"] == "CONFORMS"])
+    )
+
+
+def decision_cells(row: Row) -> list[Cell]:
+    """How often it fails, what to do with it, and what that would still need."""
+    bound, more = number(row["bound_after_clean"]), count(row["more_runs_needed"])
+    claim = f'{amount(row["clean_runs"])} <span class="soft small">{f"&le; {percent(bound)}" if bound else ""}</span>'
+    wanted = amount(more) if more else '<span class="soft small">enough</span>'
+    shrunk = row["shrunk_rate"]
+    return [
+        Cell(rate(shrunk, row["shrunk_low"], row["shrunk_high"], "FLAKY"), -1 if shrunk is None else shrunk, "rate"),
+        Cell(chip(row["decision"])),
+        Cell(claim, row["clean_runs"], "number"),
+        Cell(wanted, more, "number"),
+    ]
+
+
+def since(change: Row) -> str:
+    """When a rate changed, from what to what, and how surely."""
+    before, after = number(change["rate_before"]) or 0.0, number(change["rate_after"]) or 0.0
+    return (
+        f"Since run {text(change['since_attempt'])} ({day(change['since_at'])}, Kafka {text(change['since_kafka'])}) "
+        f"{percent(after)} of {amount(change['runs_after'])} runs violate, before {percent(before)} of "
+        f'{amount(change["runs_before"])} <span class="soft small">under {text(change["fault"])} in '
+        f"{text(change['phase'])}; by chance: p {chance(change['p_value'])}</span>"
+    )
+
+
+def _why_none(rows: Sequence[Row]) -> str:
+    if not rows:
+        return "Flakiness was not computed: there was no run with an answer."
+    return "None. No test gave both answers under equal conditions."
+
+
+def _ranking(site: Site, rows: Sequence[Row]) -> str:
+    drawn = [_row(site, row) for row in rows[:MOST_ROWS]]
+    return table_of(_HEADS, drawn, len(rows) - len(drawn), "flakiness")
+
+
+def _row(site: Site, row: Row) -> list[Cell]:
+    runs = sorted(site.attempts_of_cell.get(cell_key(row), []), key=by("started_at"))[-MOST_TICKS:]
+    changes = site.changes(row)
+    ticks = strip(runs, changes[0]["since_run"] if changes else None)
+    counted = f"{amount(row['violating'])} of {amount(row['runs'])}, {amount(row['flips'])} flips"
+    told = f'<div class="soft small">{_since_when(changes[0]) if changes else counted}</div>'
+    return [
+        Cell(site.test(row["test_id"], f"Kafka {row['kafka']} · {row['topology']}"), row["test_id"], "name"),
+        Cell(condition(row), row["fault"], "fault"),
+        Cell(f"<span>{ticks}{told}</span>", row["newest_at"], "dots"),
+        *decision_cells(row),
+    ]
+
+
+def _since_when(change: Row) -> str:
+    before, after = number(change["rate_before"]) or 0.0, number(change["rate_after"]) or 0.0
+    until = f"run {text(change['since_attempt'])} ({day(change['since_at'])})"
+    return f"{percent(before)} until {until}, then {percent(after)}"
+
+
+def _steady(site: Site, rows: Sequence[Row]) -> str:
+    """Never failed: which rate the clean runs exclude, the weakest claim first."""
+    if not rows:
+        return ""
+    weakest = sorted(rows, key=lambda row: (count(row["clean_runs"]), *by("test_id", "kafka")(row)))
+    heads = ("Test", "Fault, phase", "Clean runs", "Fails at most, at 95 %", "More for 1 %", "Decision", "Infra runs")
+    drawn = [
+        [
+            Cell(site.test(row["test_id"], f"Kafka {row['kafka']} · {row['topology']}"), row["test_id"], "name"),
+            Cell(condition(row), row["fault"], "fault"),
+            number_cell(row["clean_runs"]),
+            Cell(_at_most(row), row["bound_after_clean"], "number"),
+            number_cell(row["more_runs_needed"]),
+            Cell(chip(row["decision"])),
+            number_cell(row["infra_runs"]),
+        ]
+        for row in weakest[:MOST_ROWS]
+    ]
+    content = table_of(heads, drawn, len(rows) - len(drawn), "flakiness")
+    return folded(f"{amount(len(rows))} that never failed, and what that proves", content)
+
+
+def _at_most(row: Row) -> str:
+    bound = number(row["bound_after_clean"])
+    return "" if bound is None else percent(bound)

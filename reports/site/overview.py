@@ -1,0 +1,159 @@
+"""Overview: what needs a human today, then what can be claimed of each version, then what changed lately."""
+
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.reports.charts import rate
+from pytest_kmigrate.reports.drawing import (
+    Cell,
+    amount,
+    chip,
+    colour,
+    folded,
+    goto,
+    link,
+    percent,
+    share_bar,
+    short,
+    table,
+    text,
+)
+from pytest_kmigrate.reports.rows import Row, count, day, number
+from pytest_kmigrate.reports.site.views import Site, View, empty, number_cell, section
+from pytest_kmigrate.reports.summary import Totals
+
+MOST_CONCERNS = 25
+_MOST_CHANGES = 6
+
+
+def overview(site: Site) -> View:
+    """The view that a reader meets first."""
+    summary = site.summary
+    totals = summary["totals"]
+    shares = [(outcome.name, totals["outcomes"][outcome.name]) for outcome in sorted(Outcome, reverse=True)]
+    content = "".join(
+        [
+            share_bar(shares),
+            _tiles(totals),
+            _attention(site),
+            _versions(summary["versions"]),
+            _changes(site),
+        ]
+    )
+    lead = f"Kafka {', '.join(totals['kafka'])} · {_days(totals)}"
+    return View("overview", summary["headline"], lead, content)
+
+
+def _tiles(totals: Totals) -> str:
+    outcomes = totals["outcomes"]
+    tiles = [
+        ("runs", totals["runs"], "", "tests"),
+        ("conform", outcomes["CONFORMS"], "CONFORMS", "requirements"),
+        ("violate", outcomes["VIOLATES"], "VIOLATES", "failures"),
+        ("of these safety", totals["safety_violations"], "SAFETY", "consistency"),
+        ("inconclusive", outcomes["INCONCLUSIVE"], "INCONCLUSIVE", "nights"),
+        ("flaky tests", totals["flaky_tests"], "FLAKY", "flakes"),
+        ("known Kafka bugs", totals["known_bugs"], "BUG", "causes"),
+        ("set aside", totals["set_aside"], "", "aside"),
+    ]
+    drawn = "".join(
+        f'<a class="tile" href="#{to}"{_tint(level, number_of)}><b>{amount(number_of)}</b><span>{label}</span></a>'
+        for label, number_of, level, to in tiles
+    )
+    return f'<div class="tiles">{drawn}</div>'
+
+
+def _tint(level: str, shown: int) -> str:
+    """A zero stays grey: colour is for what is there."""
+    if not shown:
+        return f' style="--colour: {colour("NOT_APPLICABLE")}"'
+    return f' style="--colour: {colour(level)}"' if level else ""
+
+
+def _attention(site: Site) -> str:
+    concerns = site.summary["attention"]
+    if not concerns:
+        return section("Needs a human", empty("Nothing. Every test that gave an answer conforms."))
+    drawn = "".join(_concern(site, each) for each in concerns[:MOST_CONCERNS])
+    left = len(concerns) - MOST_CONCERNS
+    more = f'<p class="soft rest">{amount(left)} less urgent ones are in <a href="report.json">report.json</a>.</p>'
+    return section("Needs a human", drawn + (more if left > 0 else ""), "Most urgent first.")
+
+
+def _concern(site: Site, row: Row) -> str:
+    check = f"<code>{text(row['check'])}</code>: " if row["check"] else ""
+    title = site.about("test", row["test_id"], short(row["title"])) if row["test_id"] else short(row["title"])
+    told = f"<p>{check}{text(row['example'])}</p>" if row["example"] else ""
+    return (
+        f'<article class="concern" style="--colour: {colour(row["level"])}"><header>{chip(row["level"])}'
+        f'<h3>{title}</h3><span class="soft small">{text(row["condition"])}</span></header>'
+        f'<p class="soft">{text(row["detail"])}</p>{told}{_ways_on(row)}</article>'
+    )
+
+
+def _ways_on(row: Row) -> str:
+    """Where to look next: a run that shows it, and how to see it happen again."""
+    latest = link(row["timeline"], "Timeline of the latest such run") if row["timeline"] else ""
+    again = folded("Run it again", f"<pre>{text(row['reproduce'])}</pre>") if row["reproduce"] else ""
+    return f'<footer><span class="small">{latest}</span>{again}</footer>' if latest or again else ""
+
+
+def _versions(versions: list[Row]) -> str:
+    """What can be claimed of each version, and how surely."""
+    heads = ("Kafka", "Runs", "Violating runs, 95 % interval", "Safety", "Inconclusive", "Operations checked")
+    rows = [
+        [
+            Cell(f"<b>{text(row['kafka'])}</b>", place, "name"),
+            number_cell(row["runs"]),
+            Cell(rate(row["rate"], row["rate_low"], row["rate_high"], "VIOLATES"), number(row["rate"]), "rate"),
+            Cell(_safety_claim(row), row["safety_violations"]),
+            number_cell(row["inconclusive"]),
+            number_cell(row["operations"]),
+        ]
+        for place, row in enumerate(versions)
+    ]
+    lead = "What the runs entitle one to say of each version, inconclusive runs not counted."
+    return section("Versions", table(heads, rows) if rows else empty("No run told its version."), lead)
+
+
+def _safety_claim(row: Row) -> str:
+    if row["safety_violations"]:
+        return chip("SAFETY", f"{row['safety_violations']} broken")
+    bound = number(row["safety_bound"])
+    if bound is None:
+        return '<span class="soft">no answer</span>'
+    answers = count(row["conforming"]) + count(row["violating"])
+    return f'none broken in {amount(answers)} <span class="soft small">so fewer than {percent(bound)} at 95 %</span>'
+
+
+def _changes(site: Site) -> str:
+    """The newest change points, of rates and of measures."""
+    flips = [(str(each["since_at"]), _flip(site, each)) for each in site.summary["change_points"]]
+    moved = [(str(each["since_at"]), _moved(each)) for each in site.summary["trend_changes"]]
+    newest = sorted(flips + moved, reverse=True)[:_MOST_CHANGES]
+    if not newest:
+        return ""
+    listed = "".join(f"<li>{told}</li>" for _, told in newest)
+    return section("Changed lately", f"<ul>{listed}</ul>", "Found by change point, not by threshold.")
+
+
+def _flip(site: Site, change: Row) -> str:
+    before, after = number(change["rate_before"]) or 0.0, number(change["rate_after"]) or 0.0
+    name = site.about("test", change["test_id"], short(change["test_id"]))
+    return (
+        f"{day(change['since_at'])}: {name} violates in {percent(after)} of its runs, before in {percent(before)} "
+        f'<span class="soft small">{text(change["fault"])} · Kafka {text(change["since_kafka"])}</span>'
+    )
+
+
+def _moved(change: Row) -> str:
+    ratio = number(change["ratio"])
+    told = "" if ratio is None else f", {ratio:.2f} times what it was"
+    measure = goto("trends", f"{text(change['name'])} ({text(change['measure'])})")
+    return (
+        f"{day(change['since_at'])}: {measure} {'got worse' if change['direction'] == 'WORSE' else 'got better'}{told} "
+        f'<span class="soft small">{text(change["topology"])} · Kafka {text(change["since_kafka"])}</span>'
+    )
+
+
+def _days(totals: Totals) -> str:
+    first, last = ((started_at or "")[:10] for started_at in (totals["first_started_at"], totals["last_started_at"]))
+    return first if first == last else f"{first} to {last}"

@@ -1,0 +1,136 @@
+"""Requirements: a matrix of profiles and versions, and a page about each."""
+
+from collections.abc import Sequence
+
+from pytest_kmigrate.reports.charts import rate, strip
+from pytest_kmigrate.reports.drawing import WORDS, Cell, amount, chip, folded, legend, mark, table, text
+from pytest_kmigrate.reports.rows import Row, by, count, grouped, release, worst
+from pytest_kmigrate.reports.site.runs import unconforming_runs
+from pytest_kmigrate.reports.site.views import (
+    MOST_ROWS,
+    Site,
+    View,
+    address,
+    cell_key,
+    condition,
+    empty,
+    number_cell,
+    section,
+    table_of,
+)
+
+_MOST_CELLS = 40
+_MOST_TICKS = 40
+
+
+def requirements(site: Site) -> View:
+    """Every requirement against every profile and version: the worst outcome in each cell."""
+    rows = site.summary["requirements"]
+    content = _matrix(site, rows) if rows else empty("No run said anything about a requirement.")
+    lead = "Each cell tells the worst outcome of all runs of that version, and in how many runs out of all it came."
+    return View("requirements", "Requirements", lead, content + _uncovered(site))
+
+
+def requirement_pages(site: Site) -> list[View]:
+    """A page about each requirement that runs spoke about."""
+    statistics = grouped(site.summary["requirements"], "requirement")
+    cells = grouped(site.summary["cells"], "requirement")
+    known = {row["id"]: row for row in site.summary["ledger"]}
+    return [
+        _page(site, name, statistics[(name,)], cells.get((name,), []), known.get(name)) for name in site.requirements
+    ]
+
+
+def _matrix(site: Site, rows: Sequence[Row]) -> str:
+    columns = sorted({(str(row["profile"]), str(row["kafka"])) for row in rows}, key=lambda at: (at[0], release(at[1])))
+    profiles = {profile for profile, _ in columns}
+    heads = ["Requirement", *(kafka if len(profiles) == 1 else f"{profile} {kafka}" for profile, kafka in columns)]
+    known = {row["id"]: row for row in site.summary["ledger"]}
+    drawn = []
+    for (name,), mine in list(grouped(rows, "requirement").items())[:MOST_ROWS]:
+        of = {(row["profile"], row["kafka"]): row for row in mine}
+        cells = [_outcome(site, of.get(column)) for column in columns]
+        drawn.append([Cell(_name(site, name, known.get(name)), name, "name"), *cells])
+    left_out = len({row["requirement"] for row in rows}) - len(drawn)
+    return legend() + f'<div class="matrix">{table_of(heads, drawn, left_out, "requirements")}</div>'
+
+
+def _name(site: Site, name: object, known: Row | None) -> str:
+    said = f'<br><span class="soft small">{text(known["level"])} · {text(known["statement"])}</span>' if known else ""
+    return f"{site.about('requirement', name, f'<code>{text(name)}</code>')}{said}"
+
+
+def _outcome(site: Site, row: Row | None) -> Cell:
+    if row is None:
+        return Cell('<span class="soft small">no run</span>', 9)
+    level = worst(row)
+    order = ("SAFETY", "VIOLATES", "INCONCLUSIVE", "CONFORMS", "NOT_APPLICABLE")
+    counts = dict(
+        zip(order, ("safety_violations", "violating", "inconclusive", "conforming", "not_applicable"), strict=True)
+    )
+    told = f"{amount(count(row[counts[level]]))}/{amount(row['runs'])}"
+    said = f'{mark(level, WORDS[level])} <span class="small">{told}</span>'
+    return Cell(site.about("requirement", row["requirement"], said), order.index(level), f"outcome {level}")
+
+
+def _uncovered(site: Site) -> str:
+    """What no run spoke about: not a failure, but nothing either that one could claim."""
+    spoken = {row["requirement"] for row in site.summary["requirements"]}
+    rows = [row for row in site.summary["ledger"] if row["id"] not in spoken and not row["covered_by"]]
+    if not rows:
+        return ""
+    drawn = [
+        [
+            Cell(f"<code>{text(row['id'])}</code>", row["id"], "name"),
+            Cell(text(row["profile"])),
+            Cell(text(row["level"])),
+            Cell(f'<span class="small">{text(row["statement"])}</span>'),
+        ]
+        for row in rows[:MOST_ROWS]
+    ]
+    content = table_of(("Requirement", "Profile", "Level", "Statement"), drawn, len(rows) - len(drawn), "requirements")
+    return folded(f"No run spoke about {amount(len(rows))} others of these profiles", content)
+
+
+def _page(site: Site, name: str, statistics: Sequence[Row], cells: Sequence[Row], known: Row | None) -> View:
+    lead = f"{known['level']} · {known['area']} · {known['profile']}: {known['statement']}" if known else ""
+    heads = ("Kafka", "Profile", "Standing", "Runs", "Pass rate, 95 % interval", "Inconclusive")
+    rows = [
+        [
+            Cell(f"<b>{text(row['kafka'])}</b>", place, "name"),
+            Cell(text(row["profile"])),
+            Cell(chip(row["standing"])),
+            number_cell(row["runs"]),
+            Cell(rate(row["pass_rate"], row["pass_rate_low"], row["pass_rate_high"]), row["pass_rate"], "rate"),
+            number_cell(row["inconclusive"]),
+        ]
+        for place, row in enumerate(sorted(statistics, key=lambda row: release(row["kafka"]), reverse=True))
+    ]
+    runs = [attempt for cell in cells for attempt in site.attempts_of_cell.get(cell_key(cell), [])]
+    by_condition = section("By test and condition", _cells(site, cells), _CELLS_LEAD)
+    content = table(heads, rows) + by_condition + unconforming_runs(runs)
+    return View(address("requirement", name), name, lead, content, "requirements")
+
+
+_CELLS_LEAD = "Ticks are runs, oldest first: they tell a run's whole verdict, of which this requirement is a part."
+
+
+def _cells(site: Site, cells: Sequence[Row]) -> str:
+    heads = ("Test", "Kafka", "Fault, phase", "Standing", "Runs", "Pass rate, 95 % interval")
+    # The order of the summary is the worst first.
+    rows = [
+        [
+            Cell(site.test(cell["test_id"], cell["topology"]), cell["test_id"], "name"),
+            Cell(text(cell["kafka"])),
+            Cell(condition(cell), cell["fault"], "fault"),
+            Cell(chip(cell["standing"]), place),
+            Cell(strip(_runs(site, cell)), cell["runs"], "dots"),
+            Cell(rate(cell["pass_rate"], cell["pass_rate_low"], cell["pass_rate_high"]), cell["pass_rate"], "rate"),
+        ]
+        for place, cell in enumerate(cells[:_MOST_CELLS])
+    ]
+    return table_of(heads, rows, len(cells) - len(rows), "cells") if rows else empty("No cell was counted.")
+
+
+def _runs(site: Site, cell: Row) -> list[Row]:
+    return sorted(site.attempts_of_cell.get(cell_key(cell), []), key=by("started_at"))[-_MOST_TICKS:]

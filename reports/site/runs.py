@@ -1,0 +1,45 @@
+"""Runs: those that did not conform, each with what was seen, its timeline, and how to run it again."""
+
+from collections.abc import Sequence
+
+from pytest_kmigrate.reports.drawing import Cell, amount, chip, folded, link, table, text
+from pytest_kmigrate.reports.rows import Row, by, day, listed
+from pytest_kmigrate.reports.site.views import condition, empty, section
+
+_MOST_RUNS = 8
+
+
+def unconforming_runs(attempts: Sequence[Row]) -> str:
+    """The latest runs that did not conform, and how to run each again."""
+    red = sorted(
+        (each for each in attempts if each["outcome"] in ("VIOLATES", "INCONCLUSIVE")),
+        key=by("started_at"),
+        reverse=True,
+    )
+    if not red:
+        return section("Runs that did not conform", empty("None."))
+    rows = [
+        [
+            Cell(_what_happened(each), each["summary"], "name"),
+            Cell(chip("SAFETY" if each["kind"] == "SAFETY" else each["outcome"])),
+            Cell(
+                f'{day(each["started_at"])}<br><span class="soft small">Kafka {text(each["kafka"])}</span>',
+                each["started_at"],
+            ),
+            Cell(condition(each), each["fault"], "fault"),
+            Cell(link(each["timeline"], "timeline") if each["timeline"] else '<span class="soft">none</span>'),
+            Cell(folded(f"seed {text(each['seed'])}", f"<pre>{text(each['reproduce'])}</pre>"), each["seed"]),
+        ]
+        for each in red[:_MOST_RUNS]
+    ]
+    heads = ("What was seen", "Outcome", "When", "Fault, phase", "Timeline", "Again")
+    return section(
+        "Runs that did not conform",
+        table(heads, rows),
+        f"The latest {len(rows)} of {amount(len(red))}; all are in tables/attempts.",
+    )
+
+
+def _what_happened(attempt: Row) -> str:
+    bugs = "".join(f" {chip('BUG', str(bug))}" for bug in listed(attempt["known_bugs"]))
+    return f"<code>{text(attempt['check'])}</code>{bugs}<br><span class='soft small'>{text(attempt['summary'])}</span>"

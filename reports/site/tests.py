@@ -1,0 +1,124 @@
+"""Tests: one row per test and kind of cluster, and a page about each test that leads down to every run."""
+
+from collections.abc import Sequence
+
+from pytest_kmigrate.reports.charts import rate, strip
+from pytest_kmigrate.reports.drawing import (
+    Cell,
+    chip,
+    dots,
+    duration,
+    legend,
+    text,
+)
+from pytest_kmigrate.reports.rows import CONDITION, Row, grouped
+from pytest_kmigrate.reports.site.flakes import decision_cells, since
+from pytest_kmigrate.reports.site.runs import unconforming_runs
+from pytest_kmigrate.reports.site.views import (
+    MOST_ROWS,
+    Site,
+    View,
+    address,
+    below,
+    condition,
+    empty,
+    number_cell,
+    section,
+    table_of,
+)
+
+MOST_DOTS = 24
+"""Runs of a test and kind of cluster shown as marks, the latest ones."""
+
+_MOST_CONDITIONS = 12
+_HEADS = ("Kafka", "Standing", "Runs, oldest first", "Pass rate, 95 % interval", "Inconclusive", "Took: median, 90 %")
+_LEAD = (
+    "Flaky means both answers under equal conditions: profile, provider, version, topology, fault and phase. "
+    "A safety violation is never called flaky, and inconclusive runs are not part of the pass rate."
+)
+
+
+def tests(site: Site) -> View:
+    """Every test, worst first."""
+    rows = site.summary["tests"]
+    drawn = [
+        [
+            Cell(site.test(row["test_id"], row["topology"]), row["test_id"], "name"),
+            *_statistics(row, place, strip(_runs(site, row)[-MOST_DOTS:])),
+        ]
+        for place, row in enumerate(rows[:MOST_ROWS])
+    ]
+    content = table_of(("Test", *_HEADS), drawn, len(rows) - len(drawn), "tests") if rows else empty("No test ran.")
+    return View("tests", "Tests", _LEAD, content)
+
+
+def test_pages(site: Site) -> list[View]:
+    """A page about each test."""
+    shapes = grouped(site.summary["tests"], "test_id")
+    flakiness = grouped(site.summary["flakiness"], "test_id")
+    attempts = grouped(site.summary["attempts"], "test_id")
+    return [
+        _page(site, name, shapes[(name,)], flakiness.get((name,), []), attempts.get((name,), [])) for name in site.tests
+    ]
+
+
+def _page(site: Site, name: str, shapes: Sequence[Row], flakiness: Sequence[Row], attempts: Sequence[Row]) -> View:
+    rows = [
+        [
+            Cell(
+                text(row["topology"]) + below(row["profile"], row["provider"]),
+                row["topology"],
+                "name",
+            ),
+            *_statistics(row, place, dots(_runs(site, row)[-MOST_DOTS:])),
+        ]
+        for place, row in enumerate(shapes[:_MOST_CONDITIONS])
+    ]
+    clusters = table_of(("Cluster", *_HEADS), rows, len(shapes) - len(rows), "tests")
+    content = legend() + clusters + _conditions(site, flakiness) + unconforming_runs(attempts)
+    return View(address("test", name), name.rpartition("::")[2], name.partition("::")[0], content, "tests")
+
+
+def _runs(site: Site, row: Row) -> list[Row]:
+    return site.attempts_of_test.get(tuple(row[key] for key in ("test_id", *CONDITION)), [])
+
+
+def _statistics(row: Row, place: int, runs: str) -> list[Cell]:
+    share, took = row["pass_rate"], row["duration_median_ms"]
+    median, p90 = duration(took), duration(row["duration_p90_ms"])
+    return [
+        Cell(text(row["kafka"])),
+        Cell(chip(row["standing"]), place),
+        Cell(runs, row["runs"], "dots"),
+        Cell(rate(share, row["pass_rate_low"], row["pass_rate_high"]), -1 if share is None else share, "rate"),
+        number_cell(row["inconclusive"]),
+        Cell(f'<span>{median}<br><span class="soft small">{p90}</span></span>' if median else "", took or -1, "number"),
+    ]
+
+
+def _conditions(site: Site, flakiness: Sequence[Row]) -> str:
+    """Under which conditions it fails, how often, and since when."""
+    if not flakiness:
+        return ""
+    heads = (
+        "Fault, phase",
+        "Kafka",
+        "Standing",
+        "Fails, shrunk, 95 % interval",
+        "Decision",
+        "Clean runs since",
+        "More for 1 %",
+    )
+    rows = [
+        [
+            Cell(condition(row), row["fault"], "name"),
+            Cell(f'{text(row["kafka"])}<br><span class="soft small">{text(row["topology"])}</span>'),
+            Cell(chip(row["standing"])),
+            *decision_cells(row),
+        ]
+        for row in flakiness[:_MOST_CONDITIONS]
+    ]
+    changed = [change for row in flakiness for change in site.changes(row)]
+    told = "".join(f"<li>{since(change)}</li>" for change in changed[:_MOST_CONDITIONS])
+    drawn = table_of(heads, rows, len(flakiness) - len(rows), "flakiness")
+    return section("By condition", (f"<ul>{told}</ul>" if told else "") + drawn)

@@ -1,0 +1,95 @@
+"""Trends: every measure over time, small charts side by side, with the change point and the interval of each regime."""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+
+from pytest_kmigrate.reports.charts import Panel, panels
+from pytest_kmigrate.reports.drawing import Cell, chance, chip, duration, folded, measured, text
+from pytest_kmigrate.reports.rows import Row, by, day, grouped, number, release
+from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, table_of
+
+MOST_CHARTS = 60
+_MOST_PANELS = 5
+_SERIES = ("measure", "name", "profile", "provider", "topology")
+_LEAD = (
+    "A panel per Kafka version, runs from left to right. The line is the median of a regime, the band its 95 % "
+    "interval, the dashed line a change point. What changed comes first."
+)
+
+Changes = Mapping[tuple[object, ...], Sequence[Row]]
+
+
+def trends(site: Site) -> View:
+    """Every series, changed ones first, then a table of durations."""
+    changes = grouped(site.summary["trend_changes"], "measure", "name", "topology")
+    series = sorted(grouped(site.summary["trends"], *_SERIES).items(), key=lambda each: _urgency(each[0], changes))
+    charts = "".join(_chart(key, rows, changes) for key, rows in series[:MOST_CHARTS])
+    content = f'<div class="multiples">{charts}</div>' if charts else empty("No measure was taken in two runs or more.")
+    left_out = rest(max(len(series) - MOST_CHARTS, 0), min(len(series), MOST_CHARTS), "trends")
+    return View("trends", "Trends", _LEAD, content + left_out + _durations(site.summary["duration_statistics"]))
+
+
+def _of(key: tuple[object, ...], changes: Changes) -> Sequence[Row]:
+    measure, name, *_, topology = key
+    return changes.get((measure, name, topology), [])
+
+
+def _urgency(key: tuple[object, ...], changes: Changes) -> tuple[int, tuple[str, ...]]:
+    mine = _of(key, changes)
+    worse = any(each["direction"] == "WORSE" for each in mine)
+    return (0 if worse else 1 if mine else 2), tuple(str(part) for part in key)
+
+
+def _chart(key: tuple[object, ...], rows: Sequence[Row], changes: Changes) -> str:
+    measure, name, profile, provider, topology = key
+    mine = _of(key, changes)
+    versions = sorted(grouped(rows, "kafka").items(), key=lambda version: release(version[0][0]))[-_MOST_PANELS:]
+    drawn = [panel for (kafka,), points in versions if (panel := _panel(kafka, points, mine)).values]
+    if not drawn:
+        return ""
+    told = "".join(f"<p>{_change(each)}</p>" for each in mine)
+    return (
+        f'<figure class="card"><figcaption><b>{text(name)}</b> <span class="soft small">{text(measure)}<br>'
+        f"{text(topology)} · {text(profile)} · {text(provider)}</span></figcaption>{panels(measure, drawn)}{told}"
+        "</figure>"
+    )
+
+
+def _panel(kafka: object, points: Sequence[Row], changes: Sequence[Row]) -> Panel:
+    """The values of one version, and where in them something changed."""
+    known = [point for point in sorted(points, key=by("started_at")) if number(point["value"]) is not None]
+    moments = [str(point["started_at"]) for point in known]
+    # By its time, not by its run: the run with which it began may have no value of this very measure.
+    at = (bisect_left(moments, str(each["since_at"])) for each in changes if each["since_kafka"] == kafka)
+    return Panel(str(kafka), tuple(number(point["value"]) or 0.0 for point in known), tuple(at))
+
+
+def _change(change: Row) -> str:
+    ratio = number(change["ratio"])
+    before, after = (measured(change["measure"], change[name]) for name in ("median_before", "median_after"))
+    times = "" if ratio is None else f" ({ratio:.2f}x)"
+    return (
+        f"{chip(change['direction'])} <span class='small'>since {day(change['since_at'])}, Kafka "
+        f"{text(change['since_kafka'])}, {text(change['since_run'])}: {before} to {after}{times}, "
+        f"p {chance(change['p_value'])}</span>"
+    )
+
+
+def _durations(rows: Sequence[Row]) -> str:
+    """Whole runs, phases and steps, folded away."""
+    if not rows:
+        return ""
+    heads = ("What", "Kind", "Kafka", "Topology", "Times", "Median", "90 %", "Longest")
+    drawn = [
+        [
+            Cell(text(row["name"]), row["name"], "name"),
+            Cell(text(row["what"])),
+            Cell(text(row["kafka"])),
+            Cell(text(row["topology"])),
+            number_cell(row["times"]),
+            *[Cell(duration(row[name]), row[name], "number") for name in ("median_ms", "p90_ms", "largest_ms")],
+        ]
+        for row in rows[:MOST_ROWS]
+    ]
+    content = table_of(heads, drawn, len(rows) - len(drawn), "duration_statistics")
+    return folded("Durations of runs, phases and steps", content)

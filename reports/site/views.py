@@ -1,0 +1,145 @@
+"""What all views of the site share: what a view is, which pages there are, and the rows by what they are about."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pytest_kmigrate.reports.drawing import Cell, amount, goto, short, table, text
+from pytest_kmigrate.reports.rows import CELL, CONDITION, SERIES, Row, changes_of, grouped
+from pytest_kmigrate.reports.summary import Summary
+
+MOST_PAGES = 300
+"""Pages of one kind, those of the worst first: beyond that nobody clicks, and a page must stay small."""
+
+MOST_ROWS = 300
+"""Rows of one table; the rest is in report.json and in the tables."""
+
+_SAFE = re.compile(r"[A-Za-z0-9._-]{1,80}")
+
+
+@dataclass(frozen=True)
+class View:
+    """One screen of the site; one with a parent is reached from there and not from the navigation."""
+
+    address: str
+    title: str
+    lead: str
+    content: str
+    parent: str = ""
+
+
+def address(kind: str, name: object) -> str:
+    """The address of the page about one thing: its name, or a digest of one that no address could hold."""
+    said = str(name)
+    return f"{kind}/{said if _SAFE.fullmatch(said) else hashlib.sha256(said.encode()).hexdigest()[:12]}"
+
+
+@dataclass(frozen=True)
+class Site:
+    """The summary, its rows by what they are about, and the things that have a page of their own."""
+
+    summary: Summary
+
+    @cached_property
+    def tests(self) -> tuple[str, ...]:
+        """Tests with a page, worst first."""
+        return _first_of(self.summary["tests"], "test_id")
+
+    @cached_property
+    def requirements(self) -> tuple[str, ...]:
+        """Requirements with a page, worst first: those that some run said something about."""
+        return _first_of(self.summary["requirements"], "requirement")
+
+    @cached_property
+    def clusters(self) -> tuple[str, ...]:
+        """Failure clusters with a page, largest first."""
+        return _first_of(self.summary["failure_clusters"], "cluster")
+
+    @cached_property
+    def attempts_of_cell(self) -> dict[tuple[object, ...], list[Row]]:
+        """Runs of a test under equal conditions, oldest first."""
+        return grouped(self.summary["attempts"], *CELL)
+
+    @cached_property
+    def attempts_of_test(self) -> dict[tuple[object, ...], list[Row]]:
+        """Runs of a test on one kind of cluster, oldest first."""
+        return grouped(self.summary["attempts"], "test_id", *CONDITION)
+
+    @cached_property
+    def attempt_of_folder(self) -> dict[object, Row]:
+        """The run that a folder is of."""
+        return {attempt["folder"]: attempt for attempt in self.summary["attempts"]}
+
+    @cached_property
+    def _changes_of_series(self) -> dict[tuple[object, ...], list[Row]]:
+        return grouped(self.summary["change_points"], *SERIES)
+
+    def changes(self, cell: Row) -> list[Row]:
+        """The change points of a cell, newest first."""
+        return changes_of(cell, self._changes_of_series.get(tuple(cell[name] for name in SERIES), []))
+
+    @cached_property
+    def _pages(self) -> frozenset[tuple[str, object]]:
+        names = {"test": self.tests, "requirement": self.requirements, "cluster": self.clusters}
+        return frozenset((kind, name) for kind, known in names.items() for name in known)
+
+    def about(self, kind: str, name: object, content: str) -> str:
+        """A link to the page about something; just its words when it has none."""
+        return goto(address(kind, name), content) if (kind, name) in self._pages else content
+
+    def test(self, test_id: object, more: object = "") -> str:
+        """A test's name, leading to its page, with the file it is in below."""
+        file = str(test_id).partition("::")[0]
+        beside = f"{text(file)} · {text(more)}" if more else text(file)
+        return f'{self.about("test", test_id, short(test_id))}<br><span class="soft small">{beside}</span>'
+
+
+def cell_key(row: Row) -> tuple[object, ...]:
+    """What makes conditions equal, of a row that has it."""
+    return tuple(row[name] for name in CELL)
+
+
+def empty(sentence: str) -> str:
+    """Why a view has nothing to show."""
+    return f'<p class="fine">{sentence}</p>'
+
+
+def section(title: str, content: str, lead: str = "") -> str:
+    """A part of a view."""
+    return f"<h2>{title}</h2>{f'<p>{lead}</p>' if lead else ''}{content}"
+
+
+def table_of(heads: Sequence[str], rows: Sequence[Sequence[Cell]], left_out: int, name: str) -> str:
+    """A table and, when not all is in it, where the rest is."""
+    return table(heads, rows) + rest(left_out, len(rows), name)
+
+
+def rest(left_out: int, shown: int, name: str) -> str:
+    """What was left out, and where it lies."""
+    if not left_out:
+        return ""
+    return (
+        f'<p class="soft small rest">{amount(shown)} of {amount(shown + left_out)} are on this page; all are in '
+        f'<a href="report.json">report.json</a> and in <code>tables/{text(name)}</code>.</p>'
+    )
+
+
+def _first_of(rows: Sequence[Row], column: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(row[column]) for row in rows))[:MOST_PAGES]
+
+
+def condition(row: Row) -> str:
+    """Fault and phase, one below the other."""
+    return f'<span><code>{text(row["fault"])}</code><br><span class="soft small">{text(row["phase"])}</span></span>'
+
+
+def below(*words: object) -> str:
+    """What is said more softly, on the next line."""
+    return f'<br><span class="soft small">{text(" · ".join(str(word) for word in words))}</span>'
+
+
+def number_cell(value: object) -> Cell:
+    """A cell with a count."""
+    return Cell(amount(value), -1 if value is None else value, "number")

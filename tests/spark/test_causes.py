@@ -1,0 +1,135 @@
+"""Causes: which runs count for which failure, and what is ranked first."""
+
+from collections.abc import Sequence
+
+import pytest
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.testing import assertSchemaEqual
+
+from pytest_kmigrate.analysis.causes import causes, circumstances
+from pytest_kmigrate.analysis.schemas.causes import CAUSES
+from tests.spark.frames import ended, frame, table
+
+RUNS = 40
+CHECK = "no_acked_record_lost"
+
+
+def _night(spark: SparkSession) -> dict[str, DataFrame]:
+    """Forty runs: half with a killed controller, half with a paused broker; each in two phases, on two versions.
+
+    Those with the kill fail in every second run, the others in one of twenty. One topology is everywhere.
+    """
+    attempts, faults, verdicts, members = [], [], [], []
+    for number in range(RUNS):
+        kills = number % 2 == 0
+        fails = number % 4 == 0 or number == 1
+        folder, outcome = f"r{number}", "VIOLATES" if fails else "CONFORMS"
+        fault = "kill(active-controller)" if kills else "pause(random-broker)"
+        kafka, phase = ("3.9.1", "3.6.0")[number // 2 % 5 % 2], ("HYBRID", "COPYING")[number // 4 % 2]
+        ends = ended(outcome, "LIVENESS" if fails else None, folder=folder, check=CHECK, kafka=kafka)
+        attempts.append({**ends, "test_id": f"suite::test_takes_over[{fault}]", "fault": fault, "phase": phase})
+        node = "controller-3000" if kills else "broker-1"
+        faults.append({"folder": folder, "fault": fault, "phase": phase, "targets": [node]})
+        verdicts.append({"folder": folder, "check": CHECK, "outcome": outcome})
+        if fails:
+            members.append({"cluster": "c1", "folder": folder, "check": CHECK, "text": "lost"})
+    return {
+        "attempts": table(spark, "attempts", attempts),
+        "faults": table(spark, "faults", faults),
+        "verdicts": table(spark, "verdicts", verdicts),
+        "members": frame(spark, CAUSES["failure_members"], members),
+    }
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession) -> list[Row]:
+    """The causes of that night."""
+    found = causes(**_night(spark))
+    assertSchemaEqual(found.schema, CAUSES["causes"])
+    return found.collect()
+
+
+def _of(rows: Sequence[Row], what: str, factor: str) -> dict[str, Row]:
+    return {row.level: row for row in rows if (row.what, row.factor) == (what, factor)}
+
+
+@pytest.mark.parametrize(("what", "failure"), [("check", CHECK), ("cluster", "c1"), ("test", "suite::test_takes_over")])
+def test_every_sort_of_failure_has_its_cause(rows: list[Row], what: str, failure: str) -> None:
+    """Check, cluster and test, the last over its parameters: the kill is first, with counts, lift and doubt."""
+    row = _of(rows, what, "fault")["kill(active-controller)"]
+    counts = (row.with_failures, row.with_runs, row.without_failures, row.without_runs)
+    assert (row.failure, row.rank, counts) == (failure, 1, (10, 20, 1, 20))
+    assert 1 < row.lift_low < row.lift < row.lift_high
+    assert row.p_value == pytest.approx(0.00334, rel=0.01)
+    assert row.p_value <= row.q_value < 0.05
+
+
+def test_what_was_always_together_is_named_together(rows: list[Row]) -> None:
+    """The kill always hit a controller: nobody can tell which of the two it was, so both are first."""
+    fault, role = _of(rows, "check", "fault")["kill(active-controller)"], _of(rows, "check", "role")["controller"]
+    assert (fault.rank, role.rank) == (1, 1)
+    assert (fault.inseparable, role.inseparable) == (["role controller"], ["fault kill(active-controller)"])
+    assert _of(rows, "check", "phase")["HYBRID"].inseparable == []
+
+
+def test_what_all_runs_share_is_no_cause(rows: list[Row]) -> None:
+    """The one topology of that night says nothing; what lowers the rate is ranked last."""
+    assert _of(rows, "check", "topology") == {}
+    last = max(row.rank for row in rows if row.what == "check")
+    assert _of(rows, "check", "fault")["pause(random-broker)"].rank == last
+
+
+def test_a_run_without_an_answer_says_nothing(spark: SparkSession) -> None:
+    """INCONCLUSIVE runs count neither as failed nor as passed, but for clusters, which they may show too."""
+    night = _night(spark)
+    silent = [ended("INCONCLUSIVE", "HARNESS", folder=f"s{n}", kafka="9.9.9", check="any") for n in range(5)]
+    harness = [{"cluster": "c2", "folder": "s0", "check": "any", "text": "boom"}]
+    night["attempts"] = night["attempts"].unionByName(table(spark, "attempts", silent))
+    night["members"] = night["members"].unionByName(frame(spark, CAUSES["failure_members"], harness))
+
+    rows = causes(**night).where("level = '9.9.9'").collect()
+
+    told = [(row.what, row.failure, row.with_failures, row.with_runs, row.without_runs) for row in rows]
+    assert sorted(told) == [("cluster", "c1", 0, 5, RUNS), ("cluster", "c2", 1, 5, RUNS)]
+
+
+def test_circumstances_are_each_told_once(spark: SparkSession) -> None:
+    """Two faults give both; a role is read from the nodes that were hit, or else from the fault; none is one too."""
+    attempts = [
+        ended("CONFORMS", folder="two", fault="a + b"),
+        ended("CONFORMS", folder="told", fault="kill(broker-1)"),
+        ended("CONFORMS", folder="spared", fault="none", phase="none"),
+        ended("CONFORMS", folder="foreign", fault="unknown", phase="unknown", kafka="unknown"),
+    ]
+    faults = [
+        {"folder": "two", "fault": "a", "phase": "HYBRID", "targets": ["broker-0", "broker-1", "controller-3000"]},
+        {"folder": "two", "fault": "b", "phase": "unknown", "targets": ["broker-0"]},
+        {"folder": "told", "fault": "kill(broker-1)", "phase": "HYBRID", "targets": None},
+    ]
+
+    told = circumstances(table(spark, "attempts", attempts), table(spark, "faults", faults))
+
+    assert sorted(
+        (row.folder, f"{row.factor} {row.level}") for row in told.where("factor <> 'topology'").collect()
+    ) == [
+        ("spared", "fault none"),
+        ("spared", "kafka 3.9.1"),
+        ("spared", "phase none"),
+        ("spared", "role none"),
+        ("told", "fault kill(broker-1)"),
+        ("told", "kafka 3.9.1"),
+        ("told", "phase HYBRID"),
+        ("told", "role broker"),
+        ("two", "fault a"),
+        ("two", "fault b"),
+        ("two", "kafka 3.9.1"),
+        ("two", "phase HYBRID"),
+        ("two", "role broker"),
+        ("two", "role controller"),
+    ]
+
+
+def test_no_run_has_no_cause(spark: SparkSession) -> None:
+    """Of nothing comes an empty table."""
+    tables = {name: table(spark, name, []) for name in ("attempts", "faults", "verdicts")}
+    assert causes(**tables, members=frame(spark, CAUSES["failure_members"], [])).count() == 0

@@ -1,0 +1,160 @@
+"""The consistency mart: what one process finds in a run, Spark finds in many, however a run is cut."""
+
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from pytest_kmigrate.analysis import consistency
+from pytest_kmigrate.analysis.consistency.dealing import dealt, decoded
+from pytest_kmigrate.analysis.consistency.judging import judged_group
+from pytest_kmigrate.analysis.consistency.tables import MOST_BYTES
+from pytest_kmigrate.analysis.schemas.consistency import CONSISTENCY
+from pytest_kmigrate.checkers.kernels import Aspect, anomalies_of
+from pytest_kmigrate.recording.operation_parts import read_operations, read_part
+from pytest_kmigrate.reports.operations import operation_parts
+from tests.bench.operations import Shape, SyntheticRun, synthetic_run, write_parts
+
+SHAPES = {
+    "plain": Shape(),
+    "transactional": Shape(is_transactional=True),
+    "one producer": Shape(1, 1, 1),
+    "skewed": Shape(skew=0.9),
+}
+Found = Counter[tuple[str, str, str | None, int | None]]
+
+
+def planted(runs: dict[str, SyntheticRun]) -> Found:
+    """What is wrong in some runs, as rows of the mart are compared."""
+    return Counter(
+        {(folder, key[0].value, *key[1:]): n for folder, run in runs.items() for key, n in run.planted.items()}
+    )
+
+
+def found(spark: SparkSession, root: Path, runs: dict[str, bool], most_bytes: int = MOST_BYTES) -> Found:
+    """What the mart says, without what Kafka allows."""
+    judged = consistency.judged(operation_parts(spark, f"file://{root}", runs), most_bytes)
+    rows = consistency.anomalies(judged).where("kind is not null").collect()
+    return Counter({(row["folder"], row["class"], row["topic"], row["partition"]): row["count"] for row in rows})
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, SyntheticRun]]:
+    """A folder of one run of each shape, one of them below another folder."""
+    root = tmp_path_factory.mktemp("runs with a space, and 100%")
+    made = {f"night-1/{name}": synthetic_run(7, 12_000, shape) for name, shape in SHAPES.items()}
+    for folder, run in made.items():
+        write_parts(run, root / folder / "operations")
+    return root, made
+
+
+@pytest.mark.parametrize("most_bytes", [MOST_BYTES, 20_000], ids=["whole", "in slices"])
+def test_every_planted_anomaly_is_found_and_none_invented(
+    spark: SparkSession, runs: tuple[Path, dict[str, SyntheticRun]], most_bytes: int
+) -> None:
+    """Of every run, class, topic and partition the mart counts what was planted there, however the run is cut."""
+    root, made = runs
+    assert found(spark, root, dict.fromkeys(made, True), most_bytes) == planted(made)
+
+
+@pytest.mark.parametrize("most_bytes", [MOST_BYTES, 20_000], ids=["whole", "in slices"])
+def test_every_operation_is_counted_once(
+    spark: SparkSession, runs: tuple[Path, dict[str, SyntheticRun]], most_bytes: int
+) -> None:
+    """The mart's evidence is all there was, by kind and outcome, also of sends that never had a partition."""
+    root, made = runs
+    judged = consistency.judged(operation_parts(spark, f"file://{root}", dict.fromkeys(made, True)), most_bytes)
+    counts = consistency.operation_counts(judged)
+    assert counts.schema.names == CONSISTENCY["operation_counts"].names
+    for folder in made:
+        operations = read_operations(root / folder / "operations")
+        wanted = Counter(
+            zip(operations.topic.tolist(), operations.partition.tolist(), operations.kind.tolist(), strict=True)
+        )
+        rows = counts.where(counts.folder == folder).collect()
+        assert sum(row["operations"] for row in rows) == len(operations)
+        by_place = Counter[tuple[str, int]]()
+        for row in rows:
+            by_place[row["topic"], row["partition"]] += row["operations"]
+        of_places = Counter[tuple[str, int]]()
+        for (topic, partition, _), count in wanted.items():
+            of_places[topic, partition] += count
+        assert by_place == of_places
+
+
+def test_a_run_with_a_damaged_part_is_set_aside_and_no_other(
+    spark: SparkSession, runs: tuple[Path, dict[str, SyntheticRun]], tmp_path: Path
+) -> None:
+    """Half of a run's operations prove nothing: it shows no anomaly, but path and reason; the other run shows all."""
+    _, made = runs
+    pair = {"bad": made["night-1/plain"], "good": made["night-1/transactional"]}
+    for folder, run in pair.items():
+        write_parts(run, tmp_path / folder / "operations")
+    part = tmp_path / "bad" / "operations" / "reader-000001.parquet"
+    part.write_bytes(part.read_bytes()[:-9])
+    for most_bytes in (MOST_BYTES, 20_000):
+        judged = consistency.judged(operation_parts(spark, f"file://{tmp_path}", dict.fromkeys(pair, True)), most_bytes)
+        (aside,) = consistency.set_aside(judged).collect()
+        assert aside["path"] == "bad/operations"
+        assert aside["reason"].startswith("operations/reader-000001.parquet: expected a complete Parquet part")
+        assert found(spark, tmp_path, dict.fromkeys(pair, True), most_bytes) == planted({"good": pair["good"]})
+
+
+def test_a_run_that_did_not_end_has_no_phantoms(
+    spark: SparkSession, runs: tuple[Path, dict[str, SyntheticRun]]
+) -> None:
+    """Its sends in flight have no row, so a record without one proves nothing; everything else still does."""
+    root, made = runs
+    one = {"night-1/plain": made["night-1/plain"]}
+    wanted = Counter({key: count for key, count in planted(one).items() if key[1] != "phantom"})
+    assert wanted != planted(one)
+    assert found(spark, root, dict.fromkeys(one, False)) == wanted
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
+@pytest.mark.parametrize("slices", [2, 7])
+def test_slices_show_what_the_whole_shows(tmp_path: Path, shape: Shape, slices: int) -> None:
+    """Cutting loses and invents nothing, whatever goes into which slice; over several seeds."""
+    for seed in range(4):
+        folder = tmp_path / f"{seed}"
+        run = synthetic_run(seed, 9_000, shape)
+        write_parts(run, folder)
+        by_class: Counter[tuple[str | None, ...]] = Counter()
+        for group in _groups(folder, slices).values():
+            for row in judged_group(pa.Table.from_pylist(group)):
+                if row["what"] == "anomaly":
+                    by_class[row["name"], row["topic"], row["partition"]] += row["count"]  # type: ignore[index, operator]
+        whole = anomalies_of(read_operations(folder))
+        assert by_class == Counter({(each.name.value, each.topic, each.partition): each.count for each in whole})
+
+
+def test_a_slice_holds_no_more_columns_than_its_aspect_looks_at(tmp_path: Path) -> None:
+    """What is dealt is pruned: who reads needs no errors, what lies at an offset no group."""
+    write_parts(synthetic_run(1, 9_000), tmp_path)
+    part = next(tmp_path.glob("consumers-*"))
+    columns = {each.aspect: set(decoded(each.content).column_names) for each in dealt(read_part("part", part), 3)}
+    assert "error" not in columns[Aspect.READER]
+    assert "group" not in columns[Aspect.OFFSET]
+
+
+def test_reads_are_dealt_as_the_few_that_tell_something(tmp_path: Path) -> None:
+    """Between a first and a last read without a step back, none can show an anomaly of its reader."""
+    write_parts(synthetic_run(1, 9_000), tmp_path)
+    part = next(tmp_path.glob("consumers-*"))
+    table = read_part("part", part)
+    reads = sum(len(decoded(each.content)) for each in dealt(table, 3) if each.aspect is Aspect.READER)
+    assert reads < pq.ParquetFile(part).metadata.num_rows / 10
+
+
+def _groups(folder: Path, slices: int) -> dict[tuple[str, int], list[dict[str, object]]]:
+    """What Spark would put into each group."""
+    groups: dict[tuple[str, int], list[dict[str, object]]] = {}
+    for part in sorted(folder.iterdir()):
+        for each in dealt(read_part(part.name, part), slices):
+            row = {"folder": "r", "aspect": each.aspect.value, "path": part.name, "is_settled": True}
+            row |= {"is_copy": each.is_copy, "content": each.content.to_pybytes()}
+            groups.setdefault((each.aspect.value, each.number), []).append(row)
+    return groups

@@ -1,0 +1,162 @@
+"""Flakiness: nights, cells and change points over attempts, as tables."""
+
+import datetime as dt
+from collections.abc import Iterable
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.testing import assertSchemaEqual
+
+from pytest_kmigrate.analysis.flakiness import change_points, flakiness
+from pytest_kmigrate.analysis.nights import infra_nights
+from pytest_kmigrate.analysis.schemas.flakiness import FLAKINESS
+from tests.bench import nights
+from tests.spark.frames import ended, frame, table
+
+FIRST = dt.datetime(2026, 1, 1, 22)  # noqa: DTZ001  # as Spark gives it back: in the UTC of the session
+OUTCOMES = {
+    "C": ("CONFORMS", None),
+    "V": ("VIOLATES", "LIVENESS"),
+    "S": ("VIOLATES", "SAFETY"),
+    "I": ("INCONCLUSIVE", "INFRA"),
+}
+
+
+def _nightly(outcomes: str, first_night: int = 0, **more: object) -> list[dict[str, object]]:
+    """One attempt per night, a letter each."""
+    rows = []
+    for night, letter in enumerate(outcomes, first_night):
+        name = f"{more.get('test_id', 't')}-{night}"
+        known = {"run_id": name, "folder": name, "attempt": night + 1, "seed": str(night), **more}
+        rows.append(ended(*OUTCOMES[letter], started_at=FIRST + dt.timedelta(days=night), **known))
+    return rows
+
+
+def _attempts(spark: SparkSession, *rows: Iterable[dict[str, object]]) -> DataFrame:
+    # Out of order, as Spark may read them.
+    return table(spark, "attempts", [row for some in rows for row in some][::-1])
+
+
+def _no_nights(spark: SparkSession) -> DataFrame:
+    return frame(spark, FLAKINESS["infra_nights"], [])
+
+
+def test_a_cell_is_counted_in_the_order_of_its_runs(spark: SparkSession) -> None:
+    """Counts, flips, clean runs, rates with their intervals, what is still needed, and when it ran last."""
+    told = flakiness(_attempts(spark, _nightly("CVCCICCC")), _no_nights(spark))
+
+    assertSchemaEqual(told.to(FLAKINESS["flakiness"]).schema, FLAKINESS["flakiness"])
+    row = told.collect()[0]
+    assert (row.runs, row.conforming, row.violating, row.inconclusive, row.infra_runs) == (8, 6, 1, 1, 0)
+    assert (row.flips, row.clean_runs, row.more_runs_needed) == (2, 5, 294)
+    assert (row.standing, row.decision, row.newest_at) == ("FLAKY", "UNDECIDED", FIRST + dt.timedelta(days=7))
+    assert (row.flip_rate, row.rate) == (pytest.approx(2 / 6), pytest.approx(1 / 7))
+    assert (row.wilson_low, row.wilson_high) == (pytest.approx(0.02568, abs=1e-4), pytest.approx(0.51313, abs=1e-4))
+    assert row.bound_after_clean == pytest.approx(1 - 0.05 ** (1 / 5))
+    assert 0 < row.shrunk_low < row.shrunk_rate < row.shrunk_high < 1
+
+
+def test_cells_are_apart_and_siblings_lend_strength(spark: SparkSession) -> None:
+    """Another fault is another cell; two clean runs promise less beside a flaky sibling than beside a steady one."""
+    rows = [
+        *_nightly("C" * 40, test_id="steady", fault="kill"),
+        *_nightly("CC", test_id="steady", fault="cut"),
+        *_nightly("CV" * 20, test_id="flaky", fault="kill"),
+        *_nightly("CC", test_id="flaky", fault="cut"),
+    ]
+
+    told = {(each.test_id, each.fault): each for each in flakiness(_attempts(spark, rows), _no_nights(spark)).collect()}
+
+    assert len(told) == 4
+    assert told["steady", "cut"].rate == told["flaky", "cut"].rate == 0
+    assert told["flaky", "cut"].shrunk_rate > 3 * told["steady", "cut"].shrunk_rate
+    assert [told[each, "kill"].decision for each in ("steady", "flaky")] == ["UNDECIDED", "QUARANTINE"]
+
+
+def test_a_cell_without_an_answer_has_no_rate(spark: SparkSession) -> None:
+    """Null, not zero: nothing was found out."""
+    row = flakiness(_attempts(spark, _nightly("II")), _no_nights(spark)).collect()[0]
+
+    assert (row.rate, row.wilson_low, row.wilson_high, row.flip_rate) == (None, None, None, None)
+    assert (row.inconclusive, row.bound_after_clean, row.standing) == (2, 1.0, "INCONCLUSIVE")
+
+
+def test_retries_are_attempts(spark: SparkSession) -> None:
+    """Red twice and green by the same seed in one night: three attempts, a flake, one violation for the decision."""
+    again = {"seed": "7", "started_at": FIRST + dt.timedelta(minutes=5)}
+    rows = [
+        *_nightly("V", seed="7"),
+        *[{**row, **again} for row in _nightly("V", run_id="second")],
+        *[{**row, **again, "started_at": FIRST + dt.timedelta(hours=3)} for row in _nightly("C", run_id="third")],
+    ]
+
+    row = flakiness(_attempts(spark, rows), _no_nights(spark)).collect()[0]
+
+    assert (row.runs, row.violating, row.flips, row.standing, row.decision) == (3, 2, 1, "FLAKY", "UNDECIDED")
+
+
+def test_infra_nights_are_set_aside_but_for_safety(spark: SparkSession) -> None:
+    """What happened in such a night is counted apart, yet a lost record is one in any night."""
+    tests = [_nightly("CCIC", test_id=f"t{each}") for each in range(6)]
+    attempts = _attempts(spark, *tests, _nightly("CCSC", test_id="lost"))
+    aside = infra_nights(attempts)
+
+    told = {each.test_id: each for each in flakiness(attempts, aside).collect()}
+
+    assertSchemaEqual(aside.to(FLAKINESS["infra_nights"]).schema, FLAKINESS["infra_nights"])
+    night = aside.collect()[0]
+    assert (night.night, night.runs, night.inconclusive, night.tests_touched) == (dt.date(2026, 1, 3), 7, 6, 6)
+    assert (told["t0"].runs, told["t0"].infra_runs, told["t0"].inconclusive) == (4, 1, 0)
+    assert (told["lost"].safety_violations, told["lost"].infra_runs, told["lost"].standing) == (1, 0, "SAFETY")
+
+
+def test_a_change_is_found_with_its_run_and_release(spark: SparkSession) -> None:
+    """From the first run with the release that broke it, which follows the other: one series over both."""
+    old, new = _nightly("C" * 20, kafka="3.8.0"), _nightly("V" * 10, first_night=20, kafka="3.9.1")
+
+    found = change_points(_attempts(spark, old, new), _no_nights(spark))
+
+    assertSchemaEqual(found.to(FLAKINESS["change_points"]).schema, FLAKINESS["change_points"])
+    row = found.collect()[0]
+    assert (row.since_run, row.since_at, row.since_attempt) == ("t-20", FIRST + dt.timedelta(days=20), 21)
+    assert (row.kafka, row.since_kafka) == ("3.9.1", "3.9.1")
+    assert (row.rate_before, row.rate_after, row.runs_before, row.runs_after) == (0.0, 1.0, 20, 10)
+    assert row.p_value < 1e-6
+
+
+def test_releases_side_by_side_are_no_change(spark: SparkSession) -> None:
+    """Green on one and red on the other every night: a difference between releases, and none over time."""
+    rows = [*_nightly("C" * 30, kafka="3.9.1"), *_nightly("V" * 30, kafka="3.6.0", run_id=None)]
+
+    assert change_points(_attempts(spark, rows), _no_nights(spark)).collect() == []
+
+
+def test_a_night_set_aside_makes_no_change(spark: SparkSession) -> None:
+    """Red runs of an infra night, and one seed retried again and again, are no new state of things."""
+    aside = frame(spark, FLAKINESS["infra_nights"], [{"night": (FIRST + dt.timedelta(days=20)).date()}])
+    one_night = [{**row, "started_at": FIRST + dt.timedelta(days=20)} for row in _nightly("VVVV", first_night=20)]
+    retried = [{**row, "seed": "1"} for row in one_night]
+    clean = _nightly("C" * 20)
+
+    def found(red: list[dict[str, object]], nights: DataFrame) -> int:
+        return len(change_points(_attempts(spark, clean, red), nights).collect())
+
+    assert found(one_night, _no_nights(spark)) == 1
+    assert found(one_night, aside) == 0
+    assert found(retried, _no_nights(spark)) == 0
+
+
+def test_what_was_planted_in_synthetic_nights_is_found(spark: SparkSession) -> None:
+    """The outage, and the broken cell with the night it broke in; hardly anything else."""
+    plan = nights.Plan(
+        tests=6, nights=40, faults=2, phases=1, mean_log_odds=-5.0, spread_of_tests=0.5, outages=(11,),
+        changes=(nights.Change(cell=5, night=25, rate=0.95),),
+    )  # fmt: skip
+    attempts = spark.createDataFrame(nights.nights(2, plan).table().to_pylist())
+
+    aside = infra_nights(attempts)
+    changed = change_points(attempts, aside).collect()
+
+    assert [each.night for each in aside.collect()] == [dt.date(2026, 1, 12)]
+    assert [(each.test_id, each.fault) for each in changed] == [("test_2", nights.FAULTS[1])]
+    assert abs((changed[0].since_at.date() - dt.date(2026, 1, 26)).days) <= 3

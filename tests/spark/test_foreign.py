@@ -1,0 +1,92 @@
+"""Foreign files: one row per attempt, in the shape of our own, and a reason for everything else."""
+
+import json
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.testing import assertSchemaEqual
+
+from pytest_kmigrate.analysis import schemas, staging
+from pytest_kmigrate.analysis.foreign import foreign_attempts, is_foreign
+from tests.spark.frames import frame
+
+JUNIT = """<testsuite name="s" timestamp="2026-03-0%d"><properties><property name="kafka" value="3.9.1"/></properties>
+<testcase name="t" time="1"><failure message="was 4"/></testcase><testcase name="u"/></testsuite>"""
+
+
+def _files(spark: SparkSession, **texts: str) -> DataFrame:
+    rows = []
+    for path, text in texts.items():
+        folder, _, file = path.rpartition("/")
+        rows.append({"folder": folder, "file": file, "text": text})
+    return frame(spark, schemas.FILES, rows)
+
+
+def test_attempts_have_the_shape_of_our_own(spark: SparkSession) -> None:
+    """All columns of the fact, in the order the runs were made; what a file does not tell is unknown."""
+    files = _files(spark, **{"night-2/x.xml": JUNIT % 2, "night-1/x.xml": JUNIT % 1})
+
+    good = staging.good(foreign_attempts(files))
+
+    attempts = good.select(*schemas.TABLES["attempts"].names)
+    assertSchemaEqual(attempts.to(schemas.TABLES["attempts"]).schema, schemas.TABLES["attempts"])
+    told = [
+        (row.folder, row.test_id, row.attempt, row.outcome, row.kind, row.provider, row.kafka, row.fault)
+        for row in attempts.orderBy("test_id", "attempt").collect()
+    ]
+    assert told == [
+        ("night-1/x.xml#1", "s.t", 1, "VIOLATES", "LIVENESS", "junit", "3.9.1", "unknown"),
+        ("night-2/x.xml#1", "s.t", 2, "VIOLATES", "LIVENESS", "junit", "3.9.1", "unknown"),
+        ("night-1/x.xml#2", "s.u", 1, "CONFORMS", None, "junit", "3.9.1", "unknown"),
+        ("night-2/x.xml#2", "s.u", 2, "CONFORMS", None, "junit", "3.9.1", "unknown"),
+    ]
+
+
+def test_every_kind_is_read_and_every_stranger_named(spark: SparkSession) -> None:
+    """Allure and ducktape beside JUnit; what is none of them, and halves of characters, cost nobody else anything."""
+    files = _files(
+        spark,
+        **{
+            "a/1-result.json": json.dumps({"fullName": "t\ud800", "status": "passed", "start": 1_772_359_200_000}),
+            "d/report.json": json.dumps({"results": [{"test_id": "d", "test_status": "PASS"}]}),
+            "j/pom.xml": "<project/>",
+            "j/notes.txt": "hello",
+        },
+    )
+
+    staged = foreign_attempts(files).cache()
+
+    assert sorted((row.test_id, row.provider) for row in staging.good(staged).collect()) == [
+        ("d", "ducktape"),
+        ("t?", "allure"),
+    ]
+    assert sorted((row.path, row.line, row.reason) for row in staging.set_aside(staged).collect()) == [
+        ("j/notes.txt", None, "not a name that JUnit, Allure or ducktape give their results"),
+        ("j/pom.xml", 1, "not JUnit XML: expected testsuites or testsuite, got project"),
+    ]
+
+
+def test_a_copied_file_counts_once(spark: SparkSession) -> None:
+    """The same results in a second file are set aside in one row, which says where they are counted."""
+    staged = foreign_attempts(_files(spark, **{"a/x.xml": JUNIT % 1, "b/x.xml": JUNIT % 1})).cache()
+
+    assert sorted(row.folder for row in staging.good(staged).collect()) == ["a/x.xml#1", "a/x.xml#2"]
+    assert [(row.path, row.reason) for row in staging.set_aside(staged).collect()] == [
+        ("b/x.xml", "2 of its results are copies of ones in a/x.xml, which are counted")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("TEST-org.x.LogTest.xml", "junit"),
+        ("deep/down/report.json", "ducktape"),
+        ("5f2b-result.json", "allure"),
+        ("5f2b-container.json", None),
+        ("run.json", None),
+        ("allure-report.json", None),
+    ],
+)
+def test_a_name_tells_the_kind(name: str, kind: str | None) -> None:
+    """By the names the tools give; nothing is opened."""
+    assert is_foreign(name) == kind

@@ -1,0 +1,147 @@
+"""Trends: what is measured per run, and since when it is slower."""
+
+import datetime as dt
+import random
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.testing import assertSchemaEqual
+
+from pytest_kmigrate.analysis.schemas.flakiness import FLAKINESS
+from pytest_kmigrate.analysis.schemas.ingestion import OBSERVATIONS
+from pytest_kmigrate.analysis.schemas.trends import TRENDS
+from pytest_kmigrate.analysis.trends import trend_changes, trends
+from tests.spark.frames import CELL, ended, frame, table
+
+FIRST = dt.datetime(2026, 1, 1, 22)  # noqa: DTZ001  # as Spark gives it back: in the UTC of the session
+SHAPE = {name: CELL[name] for name in ("profile", "provider", "kafka", "topology")}
+
+
+def _trends(spark: SparkSession, **rows: list[dict[str, object]]) -> DataFrame:
+    tables = {name: table(spark, name, rows.get(name, [])) for name in ("durations", "verdicts", "faults", "attempts")}
+    metrics = frame(spark, OBSERVATIONS["metrics"], rows.get("metrics", []))
+    return trends(tables["durations"], tables["verdicts"], tables["faults"], metrics, tables["attempts"])
+
+
+def _run(folder: str, outcome: str = "CONFORMS", **more: object) -> dict[str, object]:
+    return ended(outcome, folder=folder, run_id=folder, started_at=FIRST, **more)
+
+
+def test_every_measure_of_a_run_is_a_point(spark: SparkSession) -> None:
+    """Durations by name, the longest time without an acknowledged write, from fault to service, and the lag."""
+    gap = '{"longest_s": 4.5, "began_ns": 2000000000, "ended_ns": 6500000000, "faults": []}'
+    told = _trends(
+        spark,
+        attempts=[_run("a")],
+        durations=[
+            {"folder": "a", "what": "run", "name": "whole run", "took_ms": 60_000.0},
+            {"folder": "a", "what": "step", "name": "roll", "took_ms": 9_000.0},
+        ],
+        verdicts=[
+            {"folder": "a", "check": "gap", "facts": gap},
+            {"folder": "a", "check": "lost", "facts": '{"acknowledged": 7}'},
+        ],
+        faults=[
+            {"folder": "a", "fault": "earlier", "began_ns": 100_000_000},
+            {"folder": "a", "fault": "kill(broker)", "began_ns": 1_500_000_000},
+            {"folder": "a", "fault": "later", "began_ns": 3_000_000_000},
+        ],
+        metrics=[
+            {"folder": "a", "node": "c1", "metric": "ZkWriteBehindLag", "largest": 3.0},
+            {"folder": "a", "node": "c2", "metric": "ZkWriteBehindLag", "largest": 17.0},
+            {"folder": "a", "node": "c2", "metric": "ActiveControllerCount", "largest": 99.0},
+        ],
+    )
+
+    assertSchemaEqual(told.to(TRENDS["trends"]).schema, TRENDS["trends"])
+    assert sorted((each.measure, each.name, each.value) for each in told.collect()) == [
+        ("duration_ms", "run t", 60_000.0),
+        ("duration_ms", "step roll", 9_000.0),
+        ("fail_over_ms", "kill(broker)", 5_000.0),
+        ("unavailable_ms", "gap", 4_500.0),
+        ("write_behind_lag", "largest", 17.0),
+    ]
+
+
+def test_only_runs_with_an_answer_are_measured(spark: SparkSession) -> None:
+    """An inconclusive run may have stopped anywhere; how long it took says nothing."""
+    rows = [_run("a"), _run("b", "VIOLATES"), _run("c", "INCONCLUSIVE")]
+    durations = [{"folder": each, "what": "run", "name": "whole run", "took_ms": 1.0} for each in "abc"]
+
+    told = _trends(spark, attempts=rows, durations=durations)
+
+    assert sorted(each.run_id for each in told.collect()) == ["a", "b"]
+
+
+def test_versions_are_ordered_by_number(spark: SparkSession) -> None:
+    """3.10 comes after 3.9, a mutant after the release it is made of, and a name without a number first."""
+    kafkas = ["3.10.0", "3.9.1 + Byteman rule", "3.9.1", "3.9", "trunk"]
+    rows = [_run(str(place), kafka=kafka) for place, kafka in enumerate(kafkas)]
+    durations = [{"folder": str(place), "what": "run", "name": "whole run", "took_ms": 1.0} for place in range(5)]
+
+    told = _trends(spark, attempts=rows, durations=durations).orderBy("version_order").collect()
+
+    assert [each.kafka for each in told] == ["trunk", "3.9", "3.9.1", "3.9.1 + Byteman rule", "3.10.0"]
+    assert [each.version_order for each in told] == list(range(5))
+
+
+def _points(spark: SparkSession, values: list[float], tests: list[str] | None = None) -> DataFrame:
+    """One point per night; the second half with the next release."""
+    rows = [
+        {
+            **SHAPE,
+            "measure": "duration_ms",
+            "name": "step roll",
+            "kafka": "3.8.0" if night < len(values) // 2 else "3.9.1",
+            "test_id": tests[night] if tests else "t",
+            "run_id": f"run {night}",
+            "started_at": FIRST + dt.timedelta(days=night),
+            "value": value,
+        }
+        for night, value in enumerate(values)
+    ]
+    return frame(spark, TRENDS["trends"], rows[::-1])
+
+
+def _scattered(count: int, level: float) -> list[float]:
+    chance = random.Random(count)
+    return [level * chance.lognormvariate(0, 0.1) for _ in range(count)]
+
+
+def _no_nights(spark: SparkSession) -> DataFrame:
+    return frame(spark, FLAKINESS["infra_nights"], [])
+
+
+@pytest.mark.parametrize(("level", "direction"), [(2_000.0, "WORSE"), (500.0, "BETTER")])
+def test_a_changed_duration_is_found_with_its_run_and_release(
+    spark: SparkSession, level: float, direction: str
+) -> None:
+    """Since which run, with which release, from which median to which, and whether that is good."""
+    found = trend_changes(_points(spark, _scattered(25, 1_000.0) + _scattered(25, level)), _no_nights(spark))
+
+    assertSchemaEqual(found.to(TRENDS["trend_changes"]).schema, TRENDS["trend_changes"])
+    row = found.collect()[0]
+    assert (row.measure, row.name, row.topology) == ("duration_ms", "step roll", "small")
+    assert (row.since_run, row.since_kafka, row.since_at) == ("run 25", "3.9.1", FIRST + dt.timedelta(days=25))
+    assert (row.median_before, row.median_after) == (pytest.approx(1_000, rel=0.1), pytest.approx(level, rel=0.1))
+    assert (row.ratio, row.direction) == (pytest.approx(level / 1_000, rel=0.1), direction)
+    assert row.p_value < 1e-4
+
+
+def test_a_slow_test_that_is_added_is_no_regression(spark: SparkSession) -> None:
+    """Equal tests are compared with equal tests: the same durations by one test alone would be a change."""
+    quick, slow = _scattered(40, 1_000.0), _scattered(20, 3_000.0)
+    values = quick[:20] + [value for pair in zip(quick[20:], slow, strict=True) for value in pair]
+    names = ["quick"] * 20 + ["quick", "slow"] * 20
+
+    assert trend_changes(_points(spark, values, names), _no_nights(spark)).collect() == []
+    assert len(trend_changes(_points(spark, values), _no_nights(spark)).collect()) == 1
+
+
+def test_infra_nights_are_no_trend(spark: SparkSession) -> None:
+    """Slow nights that were set aside do not make a change."""
+    values = _scattered(25, 1_000.0) + _scattered(6, 5_000.0)
+    aside = [{"night": (FIRST + dt.timedelta(days=night)).date()} for night in range(25, 31)]
+
+    assert len(trend_changes(_points(spark, values), _no_nights(spark)).collect()) == 1
+    assert trend_changes(_points(spark, values), frame(spark, FLAKINESS["infra_nights"], aside)).collect() == []

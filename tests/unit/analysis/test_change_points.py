@@ -1,0 +1,80 @@
+"""Change points: what is a change, where it is, and how sure that is."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from pytest_kmigrate.analysis.statistics import bernoulli_changes, change_points
+from pytest_kmigrate.analysis.statistics.arrays import Flags
+from pytest_kmigrate.analysis.statistics.bernoulli_changes import rate_changes
+from pytest_kmigrate.analysis.statistics.rank_changes import level_changes
+
+
+def _runs(text: str) -> Flags:
+    return np.array([each == "V" for each in text], np.bool_)
+
+
+def test_a_broken_test_is_found_at_the_run_that_broke_it() -> None:
+    """Clean, then never again: one change, at the first violation."""
+    changes = rate_changes(_runs("C" * 30 + "V" * 10))
+
+    assert [(each.began, each.at, each.ended) for each in changes] == [(0, 30, 40)]
+    assert changes[0].p_value < 1e-6
+
+
+def test_three_violations_after_twenty_clean_runs_are_a_change() -> None:
+    """A change is found as soon as three runs speak of it, and two violations, or one, are never enough."""
+    assert [each.at for each in rate_changes(_runs("C" * 20 + "VVV"))] == [20]
+    assert rate_changes(_runs("C" * 20_000 + "VV")) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["", "V", "CV", "C" * 50, "V" * 50, "CV" * 50, "CCCV" * 20, "CCCCCVCCVVCCCC", "C" * 9_000 + "V"]
+)
+def test_nothing_changed(text: str) -> None:
+    """Too few runs, one answer only, or both in turn all the time: no change."""
+    assert rate_changes(_runs(text)) == []
+
+
+def test_broken_and_repaired_are_two_changes() -> None:
+    """Each with the runs it parts: from the change before to the change after."""
+    changes = rate_changes(_runs("C" * 40 + "V" * 30 + "C" * 40))
+
+    assert [(each.began, each.at, each.ended) for each in changes] == [(0, 40, 70), (40, 70, 110)]
+
+
+def test_a_series_has_few_changes() -> None:
+    """A test that is switched on and off for ever is reported as changing a few times, not a hundred."""
+    assert len(rate_changes(_runs(("C" * 20 + "V" * 20) * 30))) == change_points.MOST_CHANGES
+
+
+def test_the_p_value_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the share of all orders of the same answers that can be parted as well: counted one by one."""
+    monkeypatch.setattr(bernoulli_changes, "FALSE_ALARM_RATE", 1.0)
+    series = _runs("CCCCVCCVVV").astype(np.float64)
+    split = bernoulli_changes.scan(series)
+    assert split is not None
+    as_good = []
+    for places in itertools.combinations(range(10), 4):
+        other = bernoulli_changes.scan(np.isin(np.arange(10), places).astype(np.float64))
+        assert other is not None
+        as_good.append(other.statistic >= split.statistic - 1e-9)
+
+    assert bernoulli_changes.p_value(series, split) == pytest.approx(np.mean(as_good))
+
+
+def test_durations_that_grow_are_found_among_outliers() -> None:
+    """Ten times as long once is an outlier; half as long again from some run on is a change."""
+    chance = np.random.default_rng(1)
+    took = chance.lognormal(0, 0.1, 80)
+    took[[5, 20, 33, 70]] *= 10
+    took[50:] *= 1.5
+
+    assert [each.at for each in level_changes(took)] == [50]
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [5.0] * 100, [1.0, 2.0] * 50, list(range(7))])
+def test_durations_that_do_not_change(values: list[float]) -> None:
+    """Nothing, all equal, in turn, or too few: no change."""
+    assert level_changes(np.array(values, np.float64)) == []

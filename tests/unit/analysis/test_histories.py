@@ -1,0 +1,58 @@
+"""Histories: what the runs of a cell come to."""
+
+import pytest
+
+from pytest_kmigrate.analysis.statistics.histories import told
+
+
+def test_every_run_is_counted_where_it_belongs() -> None:
+    """Answers, no answers, runs of infra nights, and retries, which are attempts like others."""
+    counted = told("CVvcISXXNC")
+
+    assert (counted.runs, counted.conforming, counted.violating) == (10, 3, 3)
+    assert (counted.inconclusive, counted.infra_runs, counted.safety_violations) == (1, 2, 1)
+    assert (counted.flips, counted.clean_runs) == (4, 1)
+
+
+@pytest.mark.parametrize(
+    ("history", "flips", "clean_runs"),
+    [("", 0, 0), ("III", 0, 0), ("CCCC", 0, 4), ("CVCV", 3, 0), ("VCIXC", 1, 2), ("CIV", 1, 0)],
+)
+def test_flips_and_clean_runs(history: str, flips: int, clean_runs: int) -> None:
+    """What is no answer neither flips nor ends a row of clean runs."""
+    assert (told(history).flips, told(history).clean_runs) == (flips, clean_runs)
+
+
+@pytest.mark.parametrize(
+    ("history", "standing"),
+    [
+        ("CCVC", "FLAKY"),
+        ("CV", "FLAKY"),
+        ("Vc", "FLAKY"),
+        ("C" * 30 + "V" * 10, "VIOLATES"),
+        ("V" * 10 + "C" * 30, "CONFORMS"),
+        ("C" * 30 + "S", "SAFETY"),
+        ("CVCVS", "SAFETY"),
+        ("CCC", "CONFORMS"),
+        ("VVV", "VIOLATES"),
+        ("CIC", "CONFORMS"),
+        ("II", "INCONCLUSIVE"),
+        ("X", "INCONCLUSIVE"),
+        ("N", "NOT_APPLICABLE"),
+    ],
+)
+def test_standing(history: str, standing: str) -> None:
+    """Broken or repaired once and for all is not flaky, red and then green by a retry is; SAFETY never is."""
+    assert told(history).standing == standing
+
+
+def test_retries_do_not_quarantine() -> None:
+    """A seed that violates three times in a row has violated once; three seeds that do are another thing."""
+    assert told("Vvv").decision == "UNDECIDED"
+    assert told("VVV").decision == "QUARANTINE"
+
+
+def test_safety_is_decided_by_people() -> None:
+    """A test that found a lost record is not quarantined for being unsteady, nor admitted as steady."""
+    assert told("CVSVV").decision == "UNDECIDED"
+    assert told("S" + "C" * 500).decision == "UNDECIDED"

@@ -1,0 +1,55 @@
+"""Check of /migration: the position that ZooKeeper has caught up to only rises, within one log and one znode."""
+
+import json
+
+import pytest
+
+from pytest_kmigrate.checkers.migration_znode import MIGRATION, migration_znode_never_moves_back
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import ZnodeChange
+from pytest_kmigrate.model.verdict import Kind, Outcome
+from tests.unit.checkers.histories import event, fault, history, phase, znode
+
+
+def at(at_ms: int, offset: int, epoch: int = 1) -> ZnodeChange:
+    """What the znode held from then on."""
+    held = {"version": 0, "kraft_controller_id": 3000, "kraft_controller_epoch": epoch}
+    return znode(at_ms, MIGRATION, json.dumps({**held, "kraft_metadata_offset": offset, "kraft_metadata_epoch": epoch}))
+
+
+CAUGHT_UP = [znode(0, MIGRATION, None), at(1, -1, -1), at(2, 49), at(3, 49), at(4, 60), at(9, 12, epoch=3)]
+
+
+def test_a_position_that_only_rises_conforms() -> None:
+    """Conforming: nothing copied yet, then on and on; an offset of a later epoch is further, whatever its number."""
+    verdict = migration_znode_never_moves_back(history(znodes=CAUGHT_UP))
+    assert (verdict.outcome, verdict.facts["sightings"]) == (Outcome.CONFORMS, 5)
+    assert verdict.summary.endswith("the last is offset 12 of epoch 3")
+
+
+@pytest.mark.parametrize("back", [at(1400, 11, epoch=3), at(1400, 99, epoch=2), at(1400, -1, -1)])
+def test_a_position_that_falls_violates(back: ZnodeChange) -> None:
+    """Violating: a lower offset, an earlier epoch, or nothing copied at all any more; told with when and evidence."""
+    events = [phase(0, "HYBRID"), *fault(200)]
+    verdict = migration_znode_never_moves_back(history(events=events, znodes=[*CAUGHT_UP, back, at(1500, 13, 3)]))
+    assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
+    (told,) = verdict.violations
+    assert told.observed.startswith("it went back from offset 12 of epoch 3 to offset ")
+    assert told.observed.endswith("1.2 s after kill(active-controller) began, in HYBRID")
+    assert told.evidence[0] == f"znode {MIGRATION} version -1"
+
+
+@pytest.mark.parametrize("znodes", [[], [znode(1, MIGRATION, None)], [znode(1, MIGRATION, "[]")]])
+def test_a_history_without_a_position_shows_nothing(znodes: list[ZnodeChange]) -> None:
+    """Vacuous: the znode was never there, or never held a position."""
+    verdict = migration_znode_never_moves_back(history(znodes=znodes))
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+
+
+def test_a_new_log_begins_anew() -> None:
+    """A revert takes the log away, and the znode with it if the operator follows the manual."""
+    reverted = event(EventKind.STEP_ENDED, 20, step="deprovision-controllers", outcome="done")
+    kept = history(events=[reverted], znodes=[*CAUGHT_UP, at(30, 40)])
+    deleted = history(znodes=[*CAUGHT_UP, znode(25, MIGRATION, None), at(30, -1, -1), at(31, 40)])
+    assert migration_znode_never_moves_back(kept).outcome is Outcome.CONFORMS
+    assert migration_znode_never_moves_back(deleted).outcome is Outcome.CONFORMS

@@ -1,0 +1,62 @@
+"""``kmigrate analyze --compare A B``: both versions reach the analysis, and what changed is said on the terminal."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.cli import main
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.reports import analyze as analysis
+from pytest_kmigrate.reports.analyze import AnalysisResult
+from pytest_kmigrate.reports.publication import files
+from pytest_kmigrate.reports.summary import summary_of
+from tests.unit.reports.fabricated_tables import ABOUT, season
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[object]:
+    """What the analysis was asked to compare; instead of Spark's, its tables are those of an invented season."""
+    compared: list[object] = []
+
+    def analyzed(*given: object) -> AnalysisResult:
+        *_, versions = given
+        compared.append(versions)
+        summary = summary_of(season(runs=600), ABOUT, ("3.6.0", "3.10.0") if versions else None)
+        for name, text in files(summary).items():
+            (tmp_path / name).write_text(text)
+        report, page = tmp_path / "report.json", tmp_path / "index.html"
+        return AnalysisResult(Outcome.CONFORMS, 600, 0, page, report, tmp_path, {}, 600)
+
+    monkeypatch.setattr(analysis, "analyze", analyzed)
+    return compared
+
+
+def _analyze(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["kmigrate", "analyze", "runs", "--out", "out", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return int(ended.value.code or 0)
+
+
+def test_both_versions_are_compared(
+    asked: list[object], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What changed is listed by kind, with the sentence to take away; what may be chance is not."""
+    assert _analyze(monkeypatch, "--compare", "3.6.0", "3.10.0") == 0
+    said = capsys.readouterr().out
+    assert asked == [("3.6.0", "3.10.0")]
+    assert "From Kafka 3.6.0 to 3.10.0" in said
+    assert "Kafka 3.6.0 to 3.10.0: 4 requirements worse" in said
+    assert "WORSE" in said
+    assert "UNSURE" not in said
+
+
+def test_nothing_is_compared_unless_asked(
+    asked: list[object], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without the option there is no comparison; with one version it is wrong use."""
+    assert _analyze(monkeypatch) == 0
+    assert asked == [None]
+    assert "From Kafka" not in capsys.readouterr().out
+    assert _analyze(monkeypatch, "--compare", "3.6.0") == 2

@@ -1,0 +1,161 @@
+"""Marts of an invented season of runs: failures, evidence and measures, drawn from its attempts."""
+
+import hashlib
+import random
+from collections import defaultdict
+
+from pytest_kmigrate.reports.rows import CONDITION, Row
+
+Tables = dict[str, list[Row]]
+
+KAFKA = ("3.6.0", "3.9.1", "3.10.0")
+TOPOLOGIES = ("zk1-broker3-controller3", "zk3-broker5-controller3")
+FAULTS = (("kill(active-controller)", "HYBRID"), ("cut(broker->zookeeper)", "COPYING"), ("none", "none"))
+
+
+def failures(attempts: list[Row]) -> Tables:
+    """Failure clusters with their members and causes: the first fault is always to blame."""
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for each in attempts:
+        if each["kind"] is not None:
+            groups[str(each["summary"])].append(each)
+    clusters, members, causes = [], [], []
+    for text, mine in groups.items():
+        name = hashlib.sha256(text.encode()).hexdigest()[:10]
+        spread = {key: sorted({str(each[key]) for each in mine}) for key in ("kafka", "test_id", "check")}
+        clusters.append(
+            {
+                "cluster": name,
+                "representative": text,
+                "failures": len(mine),
+                "runs": len(mine),
+                "tests": spread["test_id"],
+                "kafka": spread["kafka"],
+                "first_at": mine[0]["started_at"],
+                "last_at": mine[-1]["started_at"],
+                "checks": spread["check"],
+                "example_folder": mine[0]["folder"],
+                "example_timeline": mine[0]["timeline"],
+            }
+        )
+        members += [{"cluster": name, "folder": a["folder"], "check": a["check"], "text": a["summary"]} for a in mine]
+        for rank, (fault, phase) in enumerate(FAULTS, start=1):
+            counted = {"with_failures": 40 // rank, "with_runs": 80, "without_failures": 4, "without_runs": 160}
+            lift = {"lift": 20.0 / rank**2, "lift_low": 6.0 / rank**2, "lift_high": 60.0 / rank**2}
+            factor = {"failure": name, "factor": "fault", "level": f"{fault} {phase}"}
+            causes.append(
+                {**factor, **counted, **lift, "p_value": 1e-6 * rank, "q_value": 1e-5 * 40**rank, "rank": rank}
+            )
+    return {"failure_clusters": clusters, "failure_members": members, "causes": causes}
+
+
+def evidence(attempts: list[Row], chance: random.Random) -> Tables:
+    """Anomalies in every run that broke SAFETY, operations of all runs, and what checks and faults came to."""
+    anomalies: list[Row] = [
+        {
+            "folder": each["folder"],
+            "class": "lost write",
+            "kind": "SAFETY",
+            "topic": "orders",
+            "partition": int(str(each["seed"])) % 3,
+            "count": 2,
+            "counterexample": "acknowledged: orders-1 offset 41 value <17>\nend read:     40, 42",
+            "at_ns": 31_000_000_000,
+            "evidence": "event 4711",
+        }
+        for each in attempts
+        if each["kind"] == "SAFETY"
+    ]
+    operations: list[Row] = [
+        {"folder": e["folder"], "topic": "orders", "partition": 0, "kind": k, "outcome": "ok", "operations": 20_000}
+        for e in attempts
+        for k in ("send", "poll")
+    ]
+    checked: list[Row] = [
+        {
+            "kafka": kafka,
+            "topology": TOPOLOGIES[0],
+            "check": "no_acked_record_lost",
+            "outcome": "VIOLATES" if kafka == "3.9.1" else "CONFORMS",
+            "kind": "SAFETY" if kafka == "3.9.1" else None,
+            "verdicts": 40,
+            "conforming": 39,
+            "violating": 1,
+            "inconclusive": 0,
+            "not_applicable": 0,
+            "anomalies": 2 if kafka == "3.9.1" else 0,
+            "example": "<2 of 900> absent",
+        }
+        for kafka in KAFKA
+    ]
+    return {
+        "anomalies": anomalies,
+        "operation_counts": operations,
+        "consistency": checked,
+        "consistency_facts": [],
+        **_known(attempts, chance),
+    }
+
+
+def _known(attempts: list[Row], chance: random.Random) -> Tables:
+    effects: list[Row] = [
+        {
+            "fault": f,
+            "phase": p,
+            "kafka": k,
+            "injected": 40,
+            "witnessed": 39,
+            "conforming": 30,
+            "violating": chance.choice((0, 7)),
+        }
+        for f, p in FAULTS[:2]
+        for k in KAFKA
+    ]
+    bugs: list[Row] = [
+        {
+            "bug": "KAFKA-16121",
+            "kafka": "3.6.0",
+            "runs": 2,
+            "kinds": ["LIVENESS"],
+            "checks": ["controller_moves"],
+            "requirements": ["K866-DW-full-parity"],
+            "tests": [attempts[0]["test_id"]],
+            "example": "31 s without a controller",
+        }
+    ]
+    return {"fault_effects": effects, "bugs": bugs}
+
+
+def times(attempts: list[Row], chance: random.Random) -> Tables:
+    """Measures of every run; one step is slower in the last version."""
+    points: list[Row] = []
+    for each in attempts:
+        condition = {key: each[key] for key in CONDITION}
+        at = {"started_at": each["started_at"], "run_id": each["run_id"]}
+        slow = 1.5 if each["kafka"] == "3.10.0" else 1
+        points += [
+            {"measure": "duration_ms", "name": "run", **condition, **at, "value": each["duration_ms"]},
+            {
+                "measure": "duration_ms",
+                "name": "step migrate",
+                **condition,
+                **at,
+                "value": chance.gauss(9_000, 900) * slow,
+            },
+            {"measure": "write_behind_lag", "name": "largest", **condition, **at, "value": chance.expovariate(0.02)},
+        ]
+    first = next((each for each in attempts if each["kafka"] == "3.10.0"), None)
+    change = {"measure": "duration_ms", "name": "step migrate", "p_value": 1e-9, "direction": "WORSE", "ratio": 1.5}
+    medians = {"median_before": 9_000.0, "median_after": 13_500.0}
+    changes: list[Row] = [
+        {**change, **medians, "topology": topology}
+        | {"since_run": first["run_id"], "since_at": first["started_at"], "since_kafka": first["kafka"]}
+        for topology in TOPOLOGIES
+        if first
+    ]
+    spans: list[Row] = [
+        {"kafka": k, "topology": TOPOLOGIES[0], "what": "phase", "name": "COPYING", "times": 40}
+        | {"median_ms": 319.4, "p90_ms": 700.0, "largest_ms": 1_900.0}
+        for k in KAFKA
+    ]
+    return {"trends": points, "trend_changes": changes, "duration_statistics": spans}

@@ -1,0 +1,78 @@
+"""Markdown: short enough for a comment, in order of urgency, and nothing in it that a run said works as markup."""
+
+import re
+
+import pytest
+
+from pytest_kmigrate.reports.markdown import MOST_BYTES, report_markdown
+from pytest_kmigrate.reports.rows import Row
+from pytest_kmigrate.reports.summary import TABLES, Summary, summary_of
+from tests.unit.reports.fabricated_tables import ABOUT, season
+
+
+@pytest.fixture(scope="module")
+def summary() -> Summary:
+    """A season in which everything happened, with two versions compared."""
+    return summary_of(season(runs=600), ABOUT, ("3.9.1", "3.10.0"))
+
+
+def test_the_most_urgent_comes_first(summary: Summary) -> None:
+    """Headline, the comparison that was asked for, what needs a human, flakes, changes."""
+    told = report_markdown(summary)
+    heads = re.findall(r"^#+ (.*)$", told, re.MULTILINE)
+    assert heads[0] == summary["headline"]
+    assert heads[1].startswith("Kafka 3.9.1 to 3.10.0")
+    assert heads[2:] == ["Requirements", "Tests", "Durations", "Failures", "Needs a human", "Flakes", "Changed"]
+
+
+def test_every_table_has_its_columns(summary: Summary) -> None:
+    """A bar in a message does not begin a new cell: each row of a table has as many cells as its head."""
+    told = report_markdown(summary)
+    tables = re.findall(r"(?:^\|.*\|\n)+", told, re.MULTILINE)
+    assert any(r"\|" in table for table in tables)
+    for table in tables:
+        lines = table.splitlines()
+        assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {lines[0].count("|")}
+
+
+def test_a_comment_always_fits() -> None:
+    """A thousand concerns with endless messages in a script of four bytes per letter stay under the limit."""
+    flake: Row = season(runs=60)["flakiness"][0] | {"standing": "FLAKY", "test_id": "t::" + "\U00010348" * 5_000}
+    summary = summary_of({name: [] for name in TABLES}, ABOUT)
+    concern: Row = {"level": "FLAKY", "title": "\U00010348" * 999, "condition": "c" * 999, "detail": "\U00010348" * 999}
+    full: Summary = {
+        **summary,
+        "attention": [concern | {"example": "\U00010348" * 999}] * 1_000,
+        "flakiness": [flake] * 1_000,
+    }
+    told = report_markdown(full)
+    assert len(told.encode()) < MOST_BYTES
+    assert "985 more are in the report." in told
+
+
+def test_what_does_not_fit_is_left_out_whole(summary: Summary, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The least urgent parts go first, none is cut in the middle, and the reader is told."""
+    monkeypatch.setattr("pytest_kmigrate.reports.markdown.MOST_BYTES", 4_000)
+    told = report_markdown(summary)
+    assert len(told.encode()) < 4_000
+    assert told.rstrip().endswith("More than fits here is in the report itself.")
+    assert "## Changed" not in told
+
+
+def test_nothing_a_run_said_works_as_markup(summary: Summary) -> None:
+    """Mentions, references, tags and backticks of a message stand in code, where they mean nothing."""
+    concern: Row = {"level": "VIOLATES", "title": "t::`x`", "condition": "@all #1 <b>", "detail": "*d*"}
+    told = report_markdown({**summary, "attention": [concern | {"example": "see `a` @all <img> \n# b"}]})
+    assert "`` see `a` @all <img> # b ``" not in told
+    assert "``see `a` @all <img> # b``" in told
+    assert "`` `x` ``" in told
+    assert "@\u200ball \\#1 \\<b\\>" in told
+    assert r"\*d\*" in told
+
+
+def test_a_good_night_is_short() -> None:
+    """Nothing to tell: no empty tables."""
+    told = report_markdown(summary_of({name: [] for name in TABLES}, ABOUT))
+    assert "Nothing. Every test that gave an answer conforms." in told
+    assert "## Flakes" not in told
+    assert "## Changed" not in told

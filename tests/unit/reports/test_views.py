@@ -1,0 +1,104 @@
+"""Views: the order and the numbers of single ones, with tables of a few rows."""
+
+import datetime as dt
+import re
+
+from pytest_kmigrate.reports.rows import Row
+from pytest_kmigrate.reports.site.causes import causes
+from pytest_kmigrate.reports.site.environment import environment
+from pytest_kmigrate.reports.site.nights import nights
+from pytest_kmigrate.reports.site.trends import trends
+from pytest_kmigrate.reports.site.views import Site, address
+from pytest_kmigrate.reports.summary import summary_of
+from tests.unit.reports.fabricated_tables import ABOUT, season
+
+BEGIN = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+CLUSTER: Row = {"profile": "kip-866", "provider": "process", "topology": "small"}
+
+
+def _site(**tables: list[Row]) -> Site:
+    return Site(summary_of(tables, ABOUT))
+
+
+def test_a_change_is_drawn_where_it_began_in_the_panel_of_its_version() -> None:
+    """Eight runs of each of two versions, a change with the fifth of the second: one flag, halfway in its panel."""
+    series: Row = {"measure": "duration_ms", "name": "step", **CLUSTER}
+    points: list[Row] = [
+        {**series, "kafka": kafka, "started_at": BEGIN + dt.timedelta(days=8 * version + n), "value": 9.0, "run_id": n}
+        for version, kafka in enumerate(("3.9.1", "3.10.0"))
+        for n in range(8)
+    ]
+    change: Row = {"since_run": "of another measure", "since_at": BEGIN + dt.timedelta(days=12), "p_value": 1e-5}
+    change |= {"measure": "duration_ms", "name": "step", "topology": "small", "since_kafka": "3.10.0"}
+    change |= {"median_before": 9.0, "median_after": 18.0, "ratio": 2.0, "direction": "WORSE"}
+
+    content = trends(_site(trends=points, trend_changes=[change])).content
+
+    older, newer = re.findall(r'<g transform="translate\([\d.]+ 0\)">(.*?)</g>', content)
+    assert "since" not in older
+    (width,) = re.findall(r'class="ground" width="([\d.]+)"', newer)
+    (since,) = re.findall(r'class="since" d="M([\d.]+) ', newer)
+    assert abs(float(since) - float(width) / 2) < 0.2
+    assert newer.count('class="median"') == 2
+
+
+def test_what_got_worse_is_drawn_before_all_else() -> None:
+    """Whatever its name: the change comes first, then the others by name."""
+    points: list[Row] = [
+        {"measure": "lag", "name": name, **CLUSTER, "kafka": "3.9.1", "started_at": BEGIN, "value": 1.0}
+        for name in ("alpha", "beta", "omega")
+    ]
+    change: Row = {"measure": "lag", "name": "omega", "topology": "small", "since_run": "r", "since_at": BEGIN}
+    change |= {"since_kafka": "3.9.1", "median_before": 1.0, "median_after": 2.0, "ratio": None, "p_value": None}
+
+    content = trends(_site(trends=points, trend_changes=[{**change, "direction": "WORSE"}])).content
+
+    assert re.findall(r"<figcaption><b>(\w+)</b>", content) == ["omega", "alpha", "beta"]
+
+
+def test_the_surest_cause_comes_first() -> None:
+    """Failures are in the order of their least q; what no count can tell apart is named beside it."""
+
+    def cause(failure: str, q_value: float, inseparable: list[str]) -> Row:
+        counts = {"with_failures": 4, "with_runs": 8, "without_failures": 1, "without_runs": 80}
+        lift = {"lift": 4.0, "lift_low": 2.0, "lift_high": 8.0, "p_value": q_value, "q_value": q_value, "rank": 1}
+        return {"failure": failure, "factor": "fault", "level": "kill", **counts, **lift, "inseparable": inseparable}
+
+    content = causes(_site(causes=[cause("alpha", 0.9, []), cause("beta", 1e-9, ["phase HYBRID"])])).content
+
+    assert re.findall(r"<h3><code>(\w+)</code></h3>", content) == ["beta", "alpha"]
+    assert content.count("always together with phase HYBRID") == 1
+
+
+def test_a_bad_night_has_the_interval_of_its_share() -> None:
+    """5 of 6 runs without an answer: 83 %, and with so few runs anything from 44 % on."""
+    night: Row = {"night": BEGIN.date(), "runs": 6, "inconclusive": 5, "tests_touched": 4}
+
+    content = nights(
+        _site(infra_nights=[{**night, "usual_rate": 0.021, "p_value": 1e-7, "reason": "<disk full>"}])
+    ).content
+
+    assert "83%, 95 % interval 44% to 97%" in content
+    assert "2.1%" in content
+    assert "&lt;disk full&gt;" in content
+
+
+def test_the_commands_of_red_runs_come_first() -> None:
+    """Violating, then without an answer, then the others, the newest of each first."""
+    attempts = season(runs=60)["attempts"]
+
+    content = environment(_site(attempts=attempts)).content
+
+    order = re.findall(r'<span class="chip"[^>]*>([a-z ]+)</span>', content)
+    assert order == sorted(order, key=["violates", "inconclusive", "conforms"].index)
+    seeds = [int(seed) for seed in re.findall(r"--kmigrate-seed (\d+)", content)]
+    conforming = seeds[order.index("conforms") :]
+    assert conforming[0] > conforming[-1]
+
+
+def test_an_address_holds_any_name() -> None:
+    """A plain name stays readable; two odd ones never share an address, and neither needs encoding."""
+    assert address("requirement", "K866-DW-full-parity") == "requirement/K866-DW-full-parity"
+    odd = {address("test", name) for name in ("a b", "a  b", 'x"><i>', "ü" * 300, "")}
+    assert len(odd) == 5
+    assert all(re.fullmatch(r"test/[0-9a-f]{12}", each) for each in odd)
