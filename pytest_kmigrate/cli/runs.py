@@ -1,6 +1,7 @@
 """Commands about recorded runs: ``requirements``, ``judge``, ``analyze``, ``replay``."""
 
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
     from pytest_kmigrate.reports.comparison import Comparison
     from pytest_kmigrate.running.coverage import Coverage
     from pytest_kmigrate.running.judging_again import JudgedAgain
+
+_MOST_CHARACTERS = 120
+"""A longer failure is cut in a table of the terminal; the report has it whole."""
 
 
 def requirements(
@@ -51,7 +55,7 @@ def judge(run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RUN
 
 def analyze(
     runs: Annotated[str, typer.Argument(help="A folder of runs.", metavar="RUNS")],
-    out: Annotated[Path, typer.Option("--out", help="Where the report goes.", metavar="DIR")],
+    out: Annotated[str, typer.Option("--out", help="Where the report goes.", metavar="DIR")],
     master: Annotated[str | None, typer.Option(help="A Spark master (default: this machine).", metavar="URL")] = None,
     compare: Annotated[
         tuple[str, str] | None,
@@ -152,7 +156,11 @@ def _show_comparison(found: "Comparison") -> None:
     families = (("requirement", found["requirements"]), ("test_id", found["tests"]))
     more = (("name", found["durations"]), ("representative", found["clusters"]))
     rows = [
-        (str(row["change"]), str(row[name]).rpartition("::")[2], str(row.get("topology", "")))
+        (
+            str(row["change"]),
+            shorten(str(row[name]).rpartition("::")[2], _MOST_CHARACTERS),
+            str(row.get("topology", "")),
+        )
         for name, family in (*families, *more)
         for row in family
         if row["change"] not in QUIET
@@ -160,3 +168,7 @@ def _show_comparison(found: "Comparison") -> None:
     if rows:
         show(("change", "what", "topology"), rows, title=f"From Kafka {found['a']} to {found['b']}")
     say(found["headline"])
+
+
+def _short(name: object) -> str:
+    return shorten(str(name).rpartition("::")[2], _MOST_CHARACTERS)

@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
@@ -139,6 +141,9 @@ def bad_input(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
     parts = write_run(runs, "corrupt-part", [GREEN]) / "operations"
     parts.mkdir()
     (parts / "clients-000002.parquet").write_bytes(b"PAR1 not really PAR1")
+    other_columns = write_run(runs, "other-columns", [GREEN]) / "operations"
+    other_columns.mkdir()
+    pq.write_table(pa.table({"kind": pa.array([0, 1], pa.int8())}), other_columns / "clients-000001.parquet")
     write_run(runs, "unknown-outcome", [GREEN, verdict(outcome="PERHAPS")])
     (runs / "empty").mkdir()
     return analyze(str(runs), tmp_path_factory.mktemp("out"))
@@ -151,8 +156,9 @@ def test_bad_input_is_told_with_path_line_and_reason(bad_input: AnalysisResult) 
     manifest = "not a manifest (Unterminated string starting at: line 1 column 15 (char 14)): "
     altered = "it differs from the digest in manifest.json: it was changed after the run ended"
     corrupt = "operations/clients-000002.parquet: expected a complete Parquet part"
+    strange = "operations/clients-000001.parquet: expected a complete Parquet part; got b'topic'"
     jumped = "the clock ran backwards: at_ns is 1, and that of the line before it 9000000000"
-    told = [(path, line, reason.partition("; got Parquet")[0]) for path, line, reason in _aside(bad_input)]
+    told = [(path, line, re.split("; (?:got Parquet|restore)", reason)[0]) for path, line, reason in _aside(bad_input)]
     assert told == [
         ("altered/verdicts.jsonl", None, altered),
         ("corrupt-part/operations", None, corrupt),
@@ -163,6 +169,7 @@ def test_bad_input_is_told_with_path_line_and_reason(bad_input: AnalysisResult) 
         ("lost/history.jsonl", None, "manifest.json names it, but it is not there"),
         ("night/copied/run.json", None, "a copy of run copied, which is counted from copied"),
         ("no-manifest-at-all/manifest.json", None, f"{manifest}nothing in this folder can be verified"),
+        ("other-columns/operations", None, strange),
         ("torn/metadata/after-log.json", None, f"the image {torn}"),
         ("torn/metrics/metrics.jsonl", 1, f"the line {torn}"),
         ("torn/znodes/znodes.jsonl", 1, f"the line {torn}"),
@@ -181,7 +188,7 @@ def test_every_run_that_can_be_read_is_counted(bad_input: AnalysisResult) -> Non
     assert [folder for folder, outcome in attempts.items() if outcome != "CONFORMS"] == ["unknown-outcome"]
     assert set(attempts) == {
         "altered", "copied", "corrupt-part", "from-1970", "from-the-future", "good", "jumping-clock", "lost",
-        "no-manifest-at-all", "torn", "unknown-outcome",
+        "no-manifest-at-all", "other-columns", "torn", "unknown-outcome",
     }  # fmt: skip
     started_at = {each["folder"]: each["started_at"] for each in _report(bad_input)["attempts"]}
     assert [folder for folder, at in started_at.items() if at is None] == ["from-1970", "from-the-future"]

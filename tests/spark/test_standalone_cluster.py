@@ -1,0 +1,75 @@
+"""The same job on a real Spark cluster: one master, two workers, started here and ended by their ids."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.distributions.java import bound_to_us
+from pytest_kmigrate.waiting import until
+from tests.bench.operations import synthetic_run, write_parts
+from tests.spark.run_folders import migration, verdict, write_run
+
+LOOPBACK = "127.0.0.1"
+WITHIN_S = 60
+
+
+@contextmanager
+def daemon(log: Path, name: str, *arguments: str) -> Iterator[None]:
+    """A daemon of Spark for the time of the block."""
+    jars = str(files("pyspark") / "jars" / "*")
+    command = ["java", "-Xmx512m", "-cp", jars, f"org.apache.spark.deploy.{name}", *arguments]
+    with log.open("wb") as output:
+        home = {"SPARK_HOME": str(files("pyspark")), "SPARK_SCALA_VERSION": "2.13"}
+        environment = {**os.environ, **home, "SPARK_LOCAL_IP": LOOPBACK}
+        process = subprocess.Popen(bound_to_us(command), stdout=output, stderr=output, env=environment, cwd=log.parent)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(WITHIN_S)
+
+
+def told(log: Path, pattern: str) -> str:
+    """What a daemon's log says, once it does."""
+    found = until(lambda: re.search(pattern, log.read_text()), awaited=f"{pattern} in {log.name}", within_s=WITHIN_S)
+    return found[1]
+
+
+@pytest.fixture
+def master(tmp_path: Path) -> Iterator[str]:
+    """The master's URL; two workers with a core each have registered."""
+    with ExitStack() as stack:
+        log = tmp_path / "master.log"
+        address = ("--host", LOOPBACK, "--port", "0", "--webui-port", "0")
+        stack.enter_context(daemon(log, "master.Master", *address))
+        url = told(log, r"Starting Spark master at (spark://\S+)")
+        for number in (1, 2):
+            log_of_worker = tmp_path / f"worker-{number}.log"
+            room = ("--cores", "1", "--memory", "1g", "--work-dir", str(tmp_path / f"work-{number}"))
+            stack.enter_context(daemon(log_of_worker, "worker.Worker", *address, *room, url))
+            told(log_of_worker, r"(Successfully registered with master)")
+        yield url
+
+
+def test_a_cluster_gives_the_answers_of_one_machine(master: str, tmp_path: Path) -> None:
+    """Two runs, one with client operations of which some were lost: read, judged and written by both workers."""
+    runs, out = tmp_path / "runs", tmp_path / "out"
+    write_run(runs, "plain", [verdict()], migration())
+    write_parts(synthetic_run(7, 2_000), write_run(runs, "with-operations", [verdict()], migration()) / "operations")
+    environment = {**os.environ, "SPARK_LOCAL_IP": LOOPBACK, "PYSPARK_PYTHON": sys.executable}
+    command = [sys.executable, "-m", "pytest_kmigrate.cli", "analyze", str(runs), "--out", str(out), "--master", master]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    assert "2 runs: CONFORMS; 0 set aside" in done.stdout, done.stdout + done.stderr
+    report = json.loads((out / "report.json").read_text())
+    assert {each["folder"] for each in report["attempts"]} == {"plain", "with-operations"}
+    assert report["versions"][0]["operations"] > 2_000
+    assert {"lost write"} <= {each["class"] for each in report["anomaly_classes"]}
