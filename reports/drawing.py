@@ -69,6 +69,12 @@ def colour(level: object) -> str:
     return f"var(--{name if name in _OWN_COLOURS else 'NOT_APPLICABLE'})"
 
 
+def cut(message: object, most: int = 220) -> str:
+    """The beginning of a long message; the rest is told by dots."""
+    said = str(message)
+    return said if len(said) <= most else f"{said[:most]}…"
+
+
 def chip(level: object, word: str | None = None) -> str:
     """A standing, outcome or decision as a small coloured label."""
     said = WORDS.get(str(level), level) if word is None else word

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pytest_kmigrate.reports.drawing import Cell, amount, chip, link, short, table, text
+from pytest_kmigrate.reports.drawing import Cell, amount, chip, cut, link, short, table, text
 from pytest_kmigrate.reports.rows import Row, by, day, grouped, listed, release
 from pytest_kmigrate.reports.site.causes import causes_table
 from pytest_kmigrate.reports.site.views import (
@@ -53,13 +53,8 @@ def cluster_pages(site: Site) -> list[View]:
 
 def _name(site: Site, row: Row) -> str:
     checks = ", ".join(str(check) for check in listed(row["checks"]))
-    said = site.about("cluster", row["cluster"], text(_cut(row["representative"])))
+    said = site.about("cluster", row["cluster"], text(cut(row["representative"])))
     return f'{said}<br><span class="soft small"><code>{text(checks)}</code></span>'
-
-
-def _cut(message: object, most: int = 220) -> str:
-    said = str(message)
-    return said if len(said) <= most else f"{said[:most]}…"
 
 
 def _versions(row: Row) -> str:
@@ -81,7 +76,7 @@ def _page(site: Site, row: Row, members: Sequence[Row], causes: Sequence[Row]) -
     return View(
         address("cluster", row["cluster"]),
         f"Failure {row['cluster']}",
-        _cut(row["representative"], 120),
+        cut(row["representative"], 120),
         content,
         "failures",
     )
@@ -97,7 +92,7 @@ def _members(site: Site, members: Sequence[Row]) -> str:
     latest = sorted(seen, key=by("started_at"), reverse=True)[:_MOST_MEMBERS]
     rows = [
         [
-            Cell(text(_cut(each["text"])), each["text"], "name"),
+            Cell(text(cut(each["text"])), each["text"], "name"),
             Cell(site.about("test", each["test_id"], short(each["test_id"])), each["test_id"]),
             Cell(text(each["kafka"])),
             Cell(condition(each), each["fault"], "fault"),

@@ -7,6 +7,7 @@ from pytest_kmigrate.reports.drawing import (
     amount,
     chip,
     colour,
+    cut,
     folded,
     goto,
     link,
@@ -22,6 +23,7 @@ from pytest_kmigrate.reports.summary import Totals
 
 MOST_CONCERNS = 25
 _MOST_CHANGES = 6
+_MOST_CHARACTERS = 500
 
 
 def overview(site: Site) -> View:
@@ -81,7 +83,7 @@ def _attention(site: Site) -> str:
 def _concern(site: Site, row: Row) -> str:
     check = f"<code>{text(row['check'])}</code>: " if row["check"] else ""
     title = site.about("test", row["test_id"], short(row["title"])) if row["test_id"] else short(row["title"])
-    told = f"<p>{check}{text(row['example'])}</p>" if row["example"] else ""
+    told = f"<p>{check}{text(cut(row['example'], _MOST_CHARACTERS))}</p>" if row["example"] else ""
     return (
         f'<article class="concern" style="--colour: {colour(row["level"])}"><header>{chip(row["level"])}'
         f'<h3>{title}</h3><span class="soft small">{text(row["condition"])}</span></header>'

@@ -2,7 +2,19 @@
 
 import pytest
 
-from pytest_kmigrate.reports.drawing import Cell, amount, chance, chip, dots, duration, measured, percent, table, text
+from pytest_kmigrate.reports.drawing import (
+    Cell,
+    amount,
+    chance,
+    chip,
+    cut,
+    dots,
+    duration,
+    measured,
+    percent,
+    table,
+    text,
+)
 from pytest_kmigrate.reports.rows import Row
 
 
@@ -91,3 +103,9 @@ def test_a_run_that_conforms_says_no_more_than_that() -> None:
     run: Row = {"attempt": 1, "seed": "7", "outcome": "CONFORMS", "kind": None, "summary": "9 steps", "timeline": None}
     assert "9 steps" not in dots([run])
     assert "9 steps" in dots([{**run, "outcome": "INCONCLUSIVE"}])
+
+
+def test_a_long_message_is_cut_and_a_short_one_is_not() -> None:
+    """Nobody reads a quota table in a heading, and what fits is told whole."""
+    assert cut("a" * 9, 8) == "a" * 8 + "…"
+    assert cut("a" * 8, 8) == "a" * 8
