@@ -22,7 +22,7 @@ def test_crash_in_mid_copy_is_copied_anew(workload, metadata, migration, inject,
 
 
 @pytest.mark.xfail(
-    strict=True,
+    strict=False,  # a race in Kafka, if an uneven one: the copy must begin before the broker is unfenced
     raises=ViolationError,
     reason="kmigrate-1: Kafka 3.9.1 forgets that it unfenced the last broker when a successor aborts the copy",
 )
