@@ -172,7 +172,7 @@ class BareCluster:
         cluster_id = next(line.partition("=")[2] for line in meta.splitlines() if line.startswith("cluster.id="))
         running = []
         for spec in specs:
-            arguments = ("format", "--cluster-id", cluster_id, "--config", str(self._write_properties(spec, changes)))
+            arguments = ("format", f"--cluster-id={cluster_id}", "--config", str(self._write_properties(spec, changes)))
             command = bound_to_us(self._java(spec, "kafka.tools.StorageTool", *arguments))
             running.append(subprocess.Popen(command, stdout=subprocess.DEVNULL))
         codes = [process.wait(_WITHIN_S) for process in running]

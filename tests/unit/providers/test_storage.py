@@ -1,0 +1,24 @@
+"""Facts about formatting KRaft disks."""
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pytest_kmigrate.providers.process import storage
+
+
+def test_a_cluster_id_that_begins_with_a_dash_is_no_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of 64 does, whoever made it; Kafka's storage tool takes the next word after an option for another option."""
+    told: list[Sequence[str]] = []
+    monkeypatch.setattr(
+        storage, "run_tool", lambda _jvm, _distribution, _tool, arguments, _what: told.append(arguments)
+    )
+    node: Any = SimpleNamespace(name="controller-3000", distribution=None, write_properties=lambda: "server.properties")
+    jvm: Any = None
+    storage.format_disks([node], jvm, "-bcdefghijklmnopqrstuv", ["--release-version", "3.9"])
+
+    assert told == [
+        ["format", "--cluster-id=-bcdefghijklmnopqrstuv", "--release-version", "3.9", "--config", "server.properties"]
+    ]
