@@ -22,7 +22,7 @@ def test_crash_in_mid_copy_is_copied_anew(workload, metadata, migration, inject,
 
 
 @pytest.mark.xfail(
-    strict=False,  # a race in Kafka, if an uneven one: the copy must begin before the broker is unfenced
+    strict=False,  # a race in Kafka: it is lost when the broker is unfenced just before the copy begins
     raises=ViolationError,
     reason="kmigrate-1: Kafka 3.9.1 forgets that it unfenced the last broker when a successor aborts the copy",
 )
