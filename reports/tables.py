@@ -127,6 +127,7 @@ def write_attempts(tables: TableFolder, notices: list[tuple[str, str]], foreign:
     ``foreign`` are files of other tools, whole; their results are attempts like ours, and read anew each time.
     """
     once = tables.in_one_part(staging.counted_once(tables["runs"])).cache()
+    cached = [once]
     runs = once.where(F.col("reason").isNull())
     rows = [(path, None, reason, False) for path, reason in notices]
     aside = tables.spark.createDataFrame(rows, schemas.TABLES["set_aside"])
@@ -136,11 +137,13 @@ def write_attempts(tables: TableFolder, notices: list[tuple[str, str]], foreign:
     attempts = facts.attempts(conditions, tables["verdicts"], tables["durations"])
     if foreign is not None:
         staged = tables.in_one_part(foreign_attempts(foreign)).cache()
+        cached.append(staged)
         attempts = attempts.unionByName(staging.good(staged).select(*schemas.TABLES["attempts"].names))
         aside = aside.unionByName(staging.set_aside(staged).drop("folder"))
     tables.write({"attempts": attempts, "set_aside": aside})
     tables.write({"requirement_attempts": facts.requirement_attempts(tables["attempts"], runs, tables["verdicts"])})
-    once.unpersist()
+    for frame in cached:
+        frame.unpersist()
 
 
 def write_marts(tables: TableFolder) -> None:

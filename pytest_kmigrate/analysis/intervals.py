@@ -3,8 +3,7 @@
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
-Z_95 = 1.959963984540054
-"""The normal distribution's 97.5 % quantile: 95 % lie within."""
+from pytest_kmigrate.analysis.statistics.bounds import Z_95
 
 
 def wilson_95(successes: Column, trials: Column) -> tuple[Column, Column]:

@@ -1,25 +1,10 @@
 """Results of other projects and tools, as they are staged: rows like attempts, or the reason why there is none."""
 
-from pytest_kmigrate.analysis.schemas.columns import CONDITION, COUNT, FAULTS, MOMENT, NUMBER, TEXT, TEXTS, struct
+from pytest_kmigrate.analysis.schemas.columns import COUNT, TEXT, struct
+from pytest_kmigrate.analysis.schemas.facts import FACTS
 
-FOREIGN_RESULTS = struct(
-    folder=TEXT,
-    file=TEXT,
-    line=COUNT,
-    reason=TEXT,
-    run_id=TEXT,
-    test_id=TEXT,
-    **CONDITION,
-    **FAULTS,
-    outcome=TEXT,
-    kind=TEXT,
-    check=TEXT,
-    summary=TEXT,
-    known_bugs=TEXTS,
-    duration_ms=NUMBER,
-    started_at=MOMENT,
-    seed=TEXT,
-    reproduce=TEXT,
-    timeline=TEXT,
-)
+_OF_ATTEMPTS = {each.name: each.dataType for each in FACTS["attempts"] if each.name not in ("folder", "attempt")}
+"""Attempts are numbered only when all of them are known."""
+
+FOREIGN_RESULTS = struct(folder=TEXT, file=TEXT, line=COUNT, reason=TEXT, **_OF_ATTEMPTS)
 """One row per attempt of a test in a foreign file, or per thing in it that could not be read (``reason``)."""

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from pytest_kmigrate.analysis.statistics.arrays import Flags, Floats, Integers
+from pytest_kmigrate.analysis.statistics.bounds import Z_95
 
-_Z_95 = 1.959963984540054
 _MOST_TERMS = 4_000_000
 """So many terms of a distribution are summed at once: some hundred megabytes."""
 
@@ -48,7 +48,7 @@ def lift(counts: Counts) -> tuple[Floats, Floats, Floats]:
     runs_with, runs_without = counts.with_runs + 1.0, counts.without_runs + 1.0
     logarithm = np.log(failed_with / runs_with) - np.log(failed_without / runs_without)
     deviation = np.sqrt(1 / failed_with - 1 / runs_with + 1 / failed_without - 1 / runs_without)
-    reach = _Z_95 * deviation
+    reach = Z_95 * deviation
     return np.exp(logarithm), np.exp(logarithm - reach), np.exp(logarithm + reach)
 
 
