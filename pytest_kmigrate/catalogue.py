@@ -62,9 +62,16 @@ class KnownBug:
     also: tuple[str, ...] = ()
     """Other names in trackers."""
 
-    def breaks(self, version: Version) -> bool:
-        """Whether a release has the bug."""
-        return any(SpecifierSet(releases).contains(version, prereleases=True) for releases in self.broken)
+    def breaks(self, version: str) -> bool:
+        """Whether a release has the bug.
+
+        Never true of a distribution given by path or image: what it was built from is not known, so no bug excuses it.
+        """
+        try:
+            release = Version(version)
+        except InvalidVersion:
+            return False
+        return any(SpecifierSet(releases).contains(release, prereleases=True) for releases in self.broken)
 
 
 @lru_cache
@@ -90,15 +97,16 @@ def all_known_bugs() -> tuple[KnownBug, ...]:
 
 
 def known_bugs(signature: str, version: str) -> tuple[KnownBug, ...]:
-    """The bugs that look like ``signature`` and that this release has.
+    """The bugs that look like ``signature`` and that this release has."""
+    return tuple(bug for bug in all_known_bugs() if bug.signature == signature and bug.breaks(version))
 
-    None for a distribution given by path or image: what it was built from is not known, so no bug excuses it.
-    """
-    try:
-        release = Version(version)
-    except InvalidVersion:
-        return ()
-    return tuple(bug for bug in all_known_bugs() if bug.signature == signature and bug.breaks(release))
+
+def known_bug(bug_id: str) -> KnownBug:
+    """The known bug of this id."""
+    known = {bug.id: bug for bug in all_known_bugs()}
+    if bug_id not in known:
+        raise WrongUseError(_unknown("the id of a known bug", bug_id, known, "known-bugs.toml lists them"))
+    return known[bug_id]
 
 
 @lru_cache

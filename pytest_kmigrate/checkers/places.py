@@ -107,9 +107,19 @@ def _told_reordered(history: History, each: Found, row: int) -> Violation:
 
 
 def _told_duplicate(history: History, each: Found, row: int) -> Violation:
-    rows, partners, at = each.rows, each.partners or each.rows, int(each.rows.ended_ns[row])
-    observed = f"it is at {partners.offset[row]} and again at {rows.offset[row]}; read {when(history, at)}"
+    rows, partners = each.rows, each.partners or each.rows
+    told, at = _answered(history, rows, row)
+    observed = f"it is at {partners.offset[row]} and again at {rows.offset[row]}; {told} {when(history, at)}"
     return violation_at(history, f"{kernels.identity(rows, row)} is in {each.place} once", observed, at)
+
+
+def _answered(history: History, rows: Operations, row: int) -> tuple[str, int]:
+    """When the send of a record had its answer, near which its copies were written; else when it was read."""
+    sends = history.operations
+    is_it = (sends.kind == OperationKind.PRODUCE) & (sends.outcome == OperationOutcome.OK)
+    is_it &= (sends.producer == rows.producer[row]) & (sends.sequence == rows.sequence[row])
+    answers = sends.ended_ns[is_it]
+    return ("acknowledged", int(answers[0])) if len(answers) else ("read", int(rows.ended_ns[row]))
 
 
 def _told_twice(history: History, each: Found, row: int) -> Violation:

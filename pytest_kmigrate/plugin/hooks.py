@@ -5,7 +5,7 @@ from collections.abc import Generator
 
 import pytest
 
-from pytest_kmigrate.catalogue import requirement
+from pytest_kmigrate.catalogue import KnownBug, known_bug, requirement
 from pytest_kmigrate.model.errors import KmigrateError
 from pytest_kmigrate.plugin.options import add_options, options_of
 from pytest_kmigrate.plugin.outcomes import InconclusiveError, NotApplicableError, ViolationError, judged_of
@@ -15,6 +15,7 @@ from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
 _MARKERS = (
     'requirement(*ids): the requirements a test judges, by ledger id, e.g. "K866-FAIL-crash-in-migration"',
     "topology(file): the topology file a test runs on, or the name of a shipped one",
+    "known_bug(id): the test shows this bug, so that it is expected to be red on the releases that have it",
 )
 
 
@@ -40,15 +41,25 @@ def pytest_report_header(config: pytest.Config) -> str:
     return f"kmigrate: kafka {options.kafka}, seed {options.seed}, profile {options.profile}, runs in {options.runs}"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a requirement id that no ledger knows, at collection."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Refuse ids that no ledger knows, and expect the red of known bugs, at collection."""
+    kafka = options_of(config).kafka
     for item in items:
-        for mark in item.iter_markers("requirement"):
-            for requirement_id in mark.args:
-                try:
+        try:
+            for mark in item.iter_markers("requirement"):
+                for requirement_id in mark.args:
                     requirement(requirement_id)
-                except KmigrateError as error:
-                    raise pytest.UsageError(f"{item.nodeid}: {error}") from error
+            for mark in item.iter_markers("known_bug"):
+                _expect_red(item, known_bug(*mark.args), kafka)
+        except KmigrateError as error:
+            raise pytest.UsageError(f"{item.nodeid}: {error}") from error
+
+
+def _expect_red(item: pytest.Item, bug: KnownBug, kafka: str) -> None:
+    if bug.breaks(kafka):
+        # Who wins a race cannot be promised, so a green is then no surprise.
+        strict = bug.reachability != "race"
+        item.add_marker(pytest.mark.xfail(raises=ViolationError, reason=f"{bug.id}: {bug.symptom}", strict=strict))
 
 
 @pytest.hookimpl(wrapper=True)

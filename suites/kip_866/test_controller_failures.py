@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Isolate, Kill, Kind, Pause, Phase, Role, ViolationError, checks, crash_points, raw_admin
+from pytest_kmigrate import Isolate, Kill, Kind, Pause, Phase, Role, checks, crash_points, raw_admin
 from pytest_kmigrate.faults.targets import active_controller, node, quorum_leader
 from pytest_kmigrate.faults.triggers import after_operations, at_crash_point, in_turn
 
@@ -21,11 +21,7 @@ def test_crash_in_mid_copy_is_copied_anew(workload, metadata, migration, inject,
     verify_clients(checks.metadata_equivalent("copied-log", "copied-zookeeper"))
 
 
-@pytest.mark.xfail(
-    strict=False,  # a race in Kafka: it is lost when the broker is unfenced just before the copy begins
-    raises=ViolationError,
-    reason="kmigrate-1: Kafka 3.9.1 forgets that it unfenced the last broker when a successor aborts the copy",
-)
+@pytest.mark.known_bug("kmigrate-1")
 @pytest.mark.requirement("K866-FAIL-crash-during-copy")
 def test_broker_that_came_up_during_the_copy_survives_its_crash(
     workload, migration, inject, admin_of, expect, verify_clients

@@ -84,6 +84,37 @@ def test_an_unknown_requirement_is_refused_at_collection(pytester: pytest.Pytest
     result.stderr.fnmatch_lines(["*::test_it: *crash-in-migratoin*did you mean*K866-FAIL-crash-in-migration*"])
 
 
+@pytest.mark.parametrize(
+    ("bug", "kafka", "is_red", "expected"),
+    [
+        ("KAFKA-17146", "3.9.1", True, {"xfailed": 1}),
+        ("KAFKA-17146", "3.9.1", False, {"failed": 1}),  # not seen where it should be: the test has lost its teeth
+        ("kmigrate-1", "3.9.1", True, {"xfailed": 1}),
+        ("kmigrate-1", "3.9.1", False, {"xpassed": 1}),  # a race may be won
+        ("KAFKA-15605", "3.6.0", True, {"xfailed": 1}),
+        ("KAFKA-15605", "3.9.1", True, {"failed": 1}),
+        ("KAFKA-15605", "3.9.1", False, {"passed": 1}),
+    ],
+)
+def test_a_known_bug_is_expected_where_it_is_known(
+    pytester: pytest.Pytester, plant: Plant, bug: str, kafka: str, is_red: bool, expected: dict[str, int]
+) -> None:
+    """The catalogue says on which releases a test that shows a bug has to be red."""
+    found = Violation("a", "b", 5, ("event 41",))
+    plant(violates("a", Kind.SAFETY, [found]) if is_red else conforms("a", "all"))
+    pytester.makepyfile(f"import pytest\n\n@pytest.mark.known_bug({bug!r})\n{TEST}")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--kmigrate-kafka", kafka)
+    result.assert_outcomes(**expected)
+
+
+def test_an_unknown_bug_is_refused_at_collection(pytester: pytest.Pytester) -> None:
+    """As with requirements: the error names the test and the nearest id."""
+    pytester.makepyfile(f"import pytest\n\n@pytest.mark.known_bug('KAFKA-1560')\n{TEST}")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(['*::test_it: *got "KAFKA-1560"; did you mean*KAFKA-15605*'])
+
+
 def test_tests_that_use_none_of_it_run_as_ever(pytester: pytest.Pytester) -> None:
     """The plugin adds a header line and nothing else."""
     pytester.makepyfile("def test_it(): pass")

@@ -103,10 +103,11 @@ def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
 
 
 def test_the_connection_cannot_weaken_what_the_checks_rely_on() -> None:
-    """acks=all with idempotence, reads of committed records, no commit behind our back."""
+    """acks=all with idempotence and no duplicates of the client's own, committed records, no commit behind our back."""
     settings = _settings()
     produced = producer_properties(settings, 1)
     assert (produced["acks"], produced["enable.idempotence"]) == ("all", True)
+    assert produced["max.in.flight.requests.per.connection"] == 1
     consumed, read = consumer_properties(settings, 2), reader_properties(settings, 3)
     assert (consumed["isolation.level"], consumed["enable.auto.commit"]) == ("read_committed", False)
     assert consumed["group.instance.id"] == consumed["client.id"] == "clients-consumer-2"
