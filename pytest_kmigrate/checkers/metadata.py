@@ -79,7 +79,8 @@ def metadata_equivalent(
     found = _violations(history, (left, right), unlike)
     text = ", ".join(f"{family} {size}" for family, size in sizes.items() if size)
     if found:
-        return violates(name, Kind.SAFETY, found, _difference_text(found, left, right), **facts)
+        text = _difference_text(found, left, right)
+        return violates(name, Kind.SAFETY, found, text, **facts, signatures=_signatures(unlike))
     return conforms(name, f"{left} and {right} are equal in {text}", **facts)
 
 
@@ -115,6 +116,13 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
         text = f"{len(found)} of {counted(len(judged), 'acknowledged metadata change')} not in {label}: {names}"
         return violates(name, Kind.SAFETY, found, text, **facts)
     return conforms(name, f"{counted(len(judged), 'acknowledged metadata change')} hold in {label}", **facts)
+
+
+def _signatures(unlike: Sequence[Difference]) -> list[str]:
+    """What known bugs look like here: partitions that have their replicas on both sides, but on one side no state."""
+    leaders = [each for each in unlike if each.subject.startswith("partitions ") and each.subject.endswith(" leader")]
+    stateless = [each for each in leaders if None in (each.left, each.right)]
+    return ["new-partitions-block-the-full-sync"] if stateless else []
 
 
 def _missing_images(history: History, *labels: str) -> str:

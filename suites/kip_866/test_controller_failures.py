@@ -2,8 +2,8 @@
 
 import pytest
 
-from pytest_kmigrate import Isolate, Kill, Kind, Pause, Phase, Role, checks, crash_points, raw_admin
-from pytest_kmigrate.faults.targets import active_controller, node, quorum_leader
+from pytest_kmigrate import Cut, Isolate, Kill, Kind, Pause, Phase, Role, checks, crash_points, raw_admin
+from pytest_kmigrate.faults.targets import active_controller, every, node, quorum_leader
 from pytest_kmigrate.faults.triggers import after_operations, at_crash_point, in_turn
 
 
@@ -90,6 +90,29 @@ def test_another_controller_takes_over_when_all_brokers_run_kraft(
         checks.metadata_equivalent("after-log", "after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-log"),
     )
+
+
+@pytest.mark.known_bug("kmigrate-2")
+@pytest.mark.requirement("K866-DW-partitions-add", "K866-FAIL-crash-in-migration", "K866-FAIL-zk-heal-catch-up")
+def test_partitions_added_before_a_takeover_reach_zookeeper(
+    workload, migration, inject, zookeeper, expect, verify_clients
+):
+    """What the former controller could not write any more its successor does, and goes on with dual write."""
+    migration.advance_to(Phase.HYBRID)
+
+    with inject(Cut(every(Role.CONTROLLER), every(Role.ZOOKEEPER))):
+        workload.add_partitions("orders", 6)
+        with inject(Pause(active_controller())):  # one that was killed does not start without ZooKeeper
+            migration.await_new_active_controller()
+
+    expect(
+        "the state of orders-5 in ZooKeeper",
+        lambda: zookeeper.get("/brokers/topics/orders/partitions/5/state") is not None,
+        equals=True,
+        within_s=30,
+        signature="new-partitions-block-the-full-sync",
+    )
+    verify_clients()
 
 
 def _in_sync(topic):

@@ -6,7 +6,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import ClusterError
@@ -43,10 +43,8 @@ class ProxiedLinks:
         self._addresses = addresses
         self._all = tuple(addresses.links())
         self._names = (f"disturbance-{number}" for number in itertools.count(1))
-        self._lock = threading.Lock()
         self._refusals: Counter[Link] = Counter()
         self._counting = threading.Lock()
-        self._connection = http.client.HTTPConnection(*addresses.toxiproxy, timeout=10)
 
     def create(self) -> None:
         """Order all proxies at once, then the slowness that the topology asks for from the start."""
@@ -129,13 +127,13 @@ class ProxiedLinks:
                     self._disturb_one(link, disturbance, ExitStack())
 
     def _call(self, method: str, path: str, body: object = None) -> None:
-        with self._lock:
+        # A connection of its own each time: one that is kept is closed by Toxiproxy when nothing comes for a while.
+        with closing(http.client.HTTPConnection(*self._addresses.toxiproxy, timeout=10)) as connection:
             try:
-                self._connection.request(method, path, json.dumps(body) if body is not None else None)
-                response = self._connection.getresponse()
+                connection.request(method, path, json.dumps(body) if body is not None else None)
+                response = connection.getresponse()
                 text = response.read().decode()
             except OSError as error:
-                self._connection.close()
                 raise ClusterError(f"Toxiproxy does not answer {method} {path}: {error}; its links are gone") from error
         if response.status >= 400 and not (method == "DELETE" and response.status == 404):
             raise ClusterError(f"Toxiproxy refused {method} {path}: {response.status} {text.strip()}")

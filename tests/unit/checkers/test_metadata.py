@@ -92,6 +92,15 @@ def test_differences_are_told_value_by_value() -> None:
     ]
 
 
+def test_a_partition_without_state_looks_like_a_known_bug() -> None:
+    """Replicas on both sides, a leader on one only: the full sync that new partitions block."""
+    stateless = {key: value for key, value in PARTITION.items() if key not in ("leader", "isr", "leader_epoch")}
+    blocked = _compared(replace(FULL, partitions={"orders-0": PARTITION, "orders-1": stateless}))
+    assert blocked.facts["signatures"] == ["new-partitions-block-the-full-sync"]
+    moved = _compared(replace(FULL, partitions={"orders-0": PARTITION, "orders-1": {**PARTITION, "leader": 2}}))
+    assert (moved.outcome, moved.facts["signatures"]) == (Outcome.VIOLATES, [])
+
+
 def test_the_order_of_the_isr_does_not_matter_but_that_of_the_replicas_does() -> None:
     """The ISR is a set; the first replica is the preferred leader."""
     swapped = {**PARTITION, "isr": [2, 1]}

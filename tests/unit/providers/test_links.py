@@ -1,5 +1,9 @@
 """Links as proxies: what is ordered of Toxiproxy when several disturbances meet on one link."""
 
+import socket
+import threading
+from collections.abc import Iterator
+
 import pytest
 
 from pytest_kmigrate.model.protocols import Disturbance
@@ -59,3 +63,35 @@ def test_ends_after_everything_was_healed_do_not_count(links: ProxiedLinks, swit
     with links.disturb(link, REFUSE):
         assert len(switches.off) == len(link)
     assert switches.off == set()
+
+
+@pytest.fixture
+def forgetful() -> Iterator[tuple[str, int]]:
+    """A server that promises to keep a connection, and closes it: what Toxiproxy does when nothing comes for long."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                with connection:
+                    connection.recv(65536)
+                    connection.sendall(b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n")
+
+        serving = threading.Thread(target=answer)
+        serving.start()
+        yield server.getsockname()
+        server.shutdown(socket.SHUT_RDWR)
+        serving.join()
+
+
+def test_a_connection_that_was_closed_meanwhile_breaks_no_order(
+    forgetful: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Minutes may lie between two faults: whatever became of the connection, the second is ordered as the first was."""
+    monkeypatch.setattr(Addresses, "toxiproxy", forgetful)
+    links = ProxiedLinks(Addresses(topology(), 7))
+    links.heal_all()
+    links.heal_all()
