@@ -31,6 +31,11 @@ def no_offset_given_twice() -> Check:
     return Check("no_offset_given_twice")
 
 
+def transactions_all_or_nothing() -> Check:
+    """Every transaction is read whole or not at all, and no aborted one is read."""
+    return Check("transactions_all_or_nothing")
+
+
 def consumer_positions_never_run_backwards() -> Check:
     """Consumers read on; assigned anew, they start no lower than their group had committed."""
     return Check("consumer_positions_never_run_backwards")

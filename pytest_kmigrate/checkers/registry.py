@@ -25,6 +25,7 @@ from pytest_kmigrate.checkers.places import (
 from pytest_kmigrate.checkers.records import no_acked_record_lost, no_phantom_record
 from pytest_kmigrate.checkers.runs import every_fault_was_witnessed, no_unexpected_death, phase_reached
 from pytest_kmigrate.checkers.steps import expectations_met, steps_completed
+from pytest_kmigrate.checkers.transactions import transactions_all_or_nothing
 from pytest_kmigrate.model.checks import Check, Checker, judged_by
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
@@ -39,6 +40,7 @@ CHECKERS: Mapping[str, Checker] = {
         order_kept_per_partition,
         no_duplicate_from_idempotent_producer,
         no_offset_given_twice,
+        transactions_all_or_nothing,
         consumer_positions_never_run_backwards,
         committed_offsets_never_run_backwards,
         longest_time_without_acked_write,

@@ -18,6 +18,7 @@ from pytest_kmigrate.plugin.fixtures import (
     migration,
     pass_time,
     topology,
+    transactional_workload,
     verify,
     workload,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "pytest_runtest_makereport",
     "pytest_terminal_summary",
     "topology",
+    "transactional_workload",
     "verify",
     "verify_clients",
     "workload",

@@ -53,6 +53,13 @@ def workload(kmigrate_run: "Run") -> "Traffic":
 
 
 @pytest.fixture
+def transactional_workload(kmigrate_run: "Run") -> "Traffic":
+    """As ``workload``, with two producers more that write in transactions and abort every fourth of them."""
+    kmigrate_run.traffic.start(kmigrate_run.traffic.usual(transactors=2))
+    return kmigrate_run.traffic
+
+
+@pytest.fixture
 def metadata(kmigrate_run: "Run") -> "Metadata":
     """Fills the cluster with metadata, changes it meanwhile, takes images of every side."""
     return kmigrate_run.metadata

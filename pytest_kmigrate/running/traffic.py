@@ -39,7 +39,7 @@ class Traffic:
         """Create the workload's topics and start its clients; returns when they are ready."""
         if self._clients is not None:
             return
-        workload = workload or self._default()
+        workload = workload or self.usual()
         connection = self._cluster.client_connection()
         create_topics(workload, connection)
         settings = ClientsSettings(workload, connection, str(self._recorder.folder.operations), self._recorder.start_ns)
@@ -47,8 +47,13 @@ class Traffic:
         self._clients = self._ending.enter_context(RunningClients(settings, file, self._spawn))
         self._clients.await_ready()
         self._recorder.record(
-            EventKind.WORKLOAD_BEGAN, workload=workload.name, topics=list(workload.topics), per_s=workload.per_s
+            EventKind.WORKLOAD_BEGAN, workload=workload.name, topics=list(workload.every_topic), per_s=workload.per_s
         )
+
+    def usual(self, transactors: int = 0) -> ClientWorkload:
+        """A rate that two cores carry beside seven JVMs, and as many copies as there are brokers for."""
+        replication = min(3, len(self._cluster.nodes(Role.BROKER)))
+        return ClientWorkload(per_s=_PER_S, replication=replication, transactors=transactors)
 
     def acked(self) -> int:
         """Writes acknowledged so far."""
@@ -75,10 +80,6 @@ class Traffic:
         self._recorder.record(
             EventKind.WORKLOAD_ENDED, workload=clients.settings.workload.name, final_read=records, **dict(counts)
         )
-
-    def _default(self) -> ClientWorkload:
-        """A rate that two cores carry beside seven JVMs, and as many copies as there are brokers for."""
-        return ClientWorkload(per_s=_PER_S, replication=min(3, len(self._cluster.nodes(Role.BROKER))))
 
     def _spawn(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
         log = self._recorder.folder.log_folder("clients") / "stderr.log"

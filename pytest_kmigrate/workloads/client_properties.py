@@ -56,6 +56,17 @@ def producer_properties(settings: ClientsSettings, number: int) -> dict[str, str
     }
 
 
+def transactor_properties(settings: ClientsSettings, number: int) -> dict[str, str | int | bool]:
+    """As other producers, in transactions; an id of its own keeps its transactions, whichever process it lives in."""
+    return {
+        **producer_properties(settings, number),
+        "client.id": f"{settings.workload.name}-transactor-{number}",
+        "transactional.id": f"{settings.workload.name}-transactor-{number}",
+        "transaction.timeout.ms": int(settings.workload.message_timeout_s * 1000),
+        **settings.extra,
+    }
+
+
 def consumer_properties(settings: ClientsSettings, number: int) -> dict[str, str | int | bool]:
     """A member of the group, reading only committed records, committing by hand."""
     workload = settings.workload

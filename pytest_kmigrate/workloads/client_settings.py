@@ -34,6 +34,20 @@ class ClientWorkload:
     most_in_flight: int = 5000
     """Per producer: sends not yet answered; when there are more, the clients skip instead of piling up."""
     first_client: int = 0
+    transactors: int = 0
+    """Transactional producers, besides ``producers`` and with a topic of their own: an open transaction hides what was
+    written behind it from readers."""
+    transactions_topic: str = "payments"
+    transactions_per_s: float = 4
+    """Of each transactor."""
+    transaction_records: int = 6
+    transactions_per_abort: int = 4
+    """Every so many transactions one is aborted."""
+
+    @property
+    def every_topic(self) -> tuple[str, ...]:
+        """All that is written, and so read, too."""
+        return (*self.topics, self.transactions_topic) if self.transactors else self.topics
 
     def __post_init__(self) -> None:
         wrong = [
@@ -42,7 +56,22 @@ class ClientWorkload:
                 (not self.topics, "topics: expected at least one; got none"),
                 (self.partitions < 1, f"partitions: expected at least 1; got {self.partitions}"),
                 (self.per_s < 0, f"per_s: expected 0 or more; got {self.per_s}"),
-                (self.producers < 0 or self.consumers < 0, "producers, consumers: expected 0 or more"),
+                (
+                    min(self.producers, self.consumers, self.transactors) < 0,
+                    "producers, consumers, transactors: expected 0 or more",
+                ),
+                (
+                    self.transactions_per_s <= 0,
+                    f"transactions_per_s: expected more than 0; got {self.transactions_per_s}",
+                ),
+                (
+                    self.transaction_records < 1,
+                    f"transaction_records: expected at least 1; got {self.transaction_records}",
+                ),
+                (
+                    self.transactions_per_abort < 1,
+                    f"transactions_per_abort: expected at least 1; got {self.transactions_per_abort}",
+                ),
                 (
                     self.record_bytes < SMALLEST_BYTES,
                     f"record_bytes: expected at least {SMALLEST_BYTES}; got {self.record_bytes}",

@@ -47,7 +47,7 @@ def create_topics(workload: ClientWorkload, connection: Mapping[str, str], withi
     """Create the topics of a workload that do not exist yet."""
     wanted = [
         NewTopic(topic, num_partitions=workload.partitions, replication_factor=workload.replication)
-        for topic in workload.topics
+        for topic in workload.every_topic
     ]
     admin = AdminClient(dict(connection))  # kept in a name: without one its requests would die with it
     futures = admin.create_topics(wanted, operation_timeout=within_s, request_timeout=within_s)

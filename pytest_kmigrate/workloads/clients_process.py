@@ -31,6 +31,7 @@ from pytest_kmigrate.workloads.consuming import GroupMember
 from pytest_kmigrate.workloads.counting import Counts, RunClock
 from pytest_kmigrate.workloads.final_read import FinalRead
 from pytest_kmigrate.workloads.producing import NumberSource, Senders
+from pytest_kmigrate.workloads.transacting import Transactors
 
 TICK_S = 0.02
 PROGRESS_EVERY_S = 0.25
@@ -56,6 +57,8 @@ class Clients:
         self._rows = PartWriter(self._folder, settings.workload.name)
         self._numbers = NumberSource(settings.workload.first_client)
         self._senders = Senders(settings, self._rows, self._counts, self._clock)
+        self._transaction_rows = PartWriter(self._folder, f"{settings.workload.name}-transactions")
+        self._transactors = Transactors(settings, self._transaction_rows, self._counts, self._clock)
         self._members: list[GroupMember] = []
         self._next_progress = time.monotonic()
         self._final_read_until: float | None = None
@@ -66,6 +69,7 @@ class Clients:
         self._senders.begin([self._numbers() for _ in range(workload.producers)])
         for _ in range(workload.consumers):
             self._members.append(GroupMember(self._numbers(), self.settings, self._rows, self._counts, self._clock))
+        self._transactors.begin([self._numbers() for _ in range(workload.transactors)])
         self._tell({"event": "ready"})
         while (end := self._obeyed()) is None:
             self._tick()
@@ -82,7 +86,7 @@ class Clients:
                 case "rate":
                     self._senders.set_rate(_seconds(order, "per_s", self.settings.workload.per_s))
                 case "stop-producing":
-                    self._senders.stop_producing()
+                    self._stop_producing()
                 case "final-read":
                     self._final_read_until = time.monotonic() + _seconds(order, "within_s", DEFAULT_FINAL_READ_S)
                 case "stop" | "gone":
@@ -97,6 +101,7 @@ class Clients:
         wait_s = 0.0 if self.settings.workload.producers else TICK_S / max(1, len(self._members))
         for member in self._members:
             member.tick(wait_s)
+        self._transactors.tick()
         self._rows.close_part_if_due()
         if self._final_read_until is not None:
             self._begin_final_read_if_due(self._final_read_until)
@@ -108,15 +113,20 @@ class Clients:
             self._tell({"event": "progress", **self._counts.plain(), "outstanding": len(self._senders)})
 
     def _begin_final_read_if_due(self, until: float) -> None:
-        """Only when nothing is outstanding: a send acknowledged after the ends were asked for would look lost."""
+        """Only when nothing is outstanding: a send acknowledged after the ends were asked for would look lost.
+
+        So would a transaction behind one that is still open: readers are kept from it.
+        """
         left_s = until - time.monotonic()
-        if len(self._senders) and left_s > 0:
+        outstanding, still_open = len(self._senders), self._transactors.open()
+        if (outstanding or still_open) and left_s > 0:
             return
         self._final_read_until = None
         if left_s > 0:
             self._begin_final_read(left_s)
         else:
-            self._tell({"event": "final-read-failed", "why": f"{len(self._senders)} sends without an answer"})
+            why = f"{outstanding} sends without an answer, transactions of {still_open or 'nobody'} open"
+            self._tell({"event": "final-read-failed", "why": why})
 
     def _begin_final_read(self, within_s: float) -> None:
         number = self._numbers()
@@ -125,9 +135,9 @@ class Clients:
 
     def _stop(self, within_s: float) -> None:
         """Let what is under way end, as long as there is time; the rest becomes indefinite."""
-        self._senders.stop_producing()
+        self._stop_producing()
         deadline = time.monotonic() + within_s
-        while time.monotonic() < deadline and len(self._senders):
+        while time.monotonic() < deadline and (len(self._senders) or self._transactors.open()):
             self._tick()
         for member in self._members:
             member.commit()
@@ -137,11 +147,17 @@ class Clients:
         self._leave_group()
         self._tell({"event": "stopped", **self._counts.plain()})
 
+    def _stop_producing(self) -> None:
+        self._senders.stop_producing()
+        self._transactors.stop()
+
     def _give_up(self) -> None:
         self._senders.give_up()
+        self._transactors.give_up()
         for member in self._members:
             member.give_up()
         self._rows.close()
+        self._transaction_rows.close()
 
     def _leave_group(self) -> None:
         """Leave the group, which blocks while the cluster is away: so in threads that the exit does not wait for."""

@@ -36,7 +36,7 @@ class GroupMember:
         self._committing: dict[tuple[str, int], int] = {}
         self._commit_began_ns = 0
         self._consumer = Consumer({**consumer_properties(settings, number), "on_commit": self._committed})
-        self._consumer.subscribe(list(settings.workload.topics), on_revoke=self._revoked, on_lost=self._lost)
+        self._consumer.subscribe(list(settings.workload.every_topic), on_revoke=self._revoked, on_lost=self._lost)
 
     @property
     def is_committing(self) -> bool:

@@ -10,10 +10,22 @@ Row = tuple[int, int, int, str, int, int, int, int, int, int, str, bool, str]
 """One operation, its values in the order of ``model.operations.COLUMNS``."""
 
 
+TransactionalRow = tuple[int, int, int, str, int, int, int, int, int, int, str, bool, str, int, int]
+"""One operation of a transaction: the values of ``model.operations.OPTIONAL_COLUMNS`` follow."""
+
+
 class Rows(Protocol):
     """Where rows go."""
 
     def append(self, row: Row) -> None:
+        """Take one row."""
+        ...
+
+
+class TransactionalRows(Protocol):
+    """Where rows of transactions go."""
+
+    def append(self, row: TransactionalRow) -> None:
         """Take one row."""
         ...
 

@@ -38,7 +38,7 @@ class FinalRead:
 
     def __init__(self, number: int, settings: ClientsSettings, rows: WholeRows, clock: RunClock) -> None:
         self.number = number
-        self._topics = settings.workload.topics
+        self._topics = settings.workload.every_topic
         self._properties = reader_properties(settings, number)
         self._rows = rows
         self._clock = clock

@@ -94,6 +94,10 @@ def test_settings_survive_the_way_to_the_other_process() -> None:
         {"record_bytes": 3},
         {"message_timeout_s": 1},
         {"producers": -1},
+        {"transactors": -1},
+        {"transactions_per_s": 0},
+        {"transaction_records": 0},
+        {"transactions_per_abort": 0},
     ],
 )
 def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:

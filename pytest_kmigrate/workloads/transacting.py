@@ -1,0 +1,209 @@
+"""Transactional producers: transactions of a few records, one after another, every so many of them aborted on purpose.
+
+Each has a thread of its own, since ending a transaction blocks until the cluster has answered.
+"""
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
+from pytest_kmigrate.workloads.client_properties import transactor_properties
+from pytest_kmigrate.workloads.client_settings import ClientsSettings
+from pytest_kmigrate.workloads.counting import Counts, Row, RunClock, TransactionalRow, TransactionalRows
+from pytest_kmigrate.workloads.outcomes import error_name, produce_outcome
+from pytest_kmigrate.workloads.producing import KEYS, PURGE_S
+from pytest_kmigrate.workloads.record_value import encode
+
+NUMBERS_EACH = 1_000_000_000
+"""A transaction's number tells its producer: number of the producer times this, and the producer's own counter."""
+
+ATTEMPT_S = 2.0
+"""One attempt at beginning or ending a transaction; then it is asked whether to go on trying."""
+
+
+class Transactor:
+    """One transactional producer. What it is asked from other threads: ``stop``, ``give_up``, ``is_over``."""
+
+    def __init__(
+        self, number: int, settings: ClientsSettings, clock: RunClock, done: Callable[[list[TransactionalRow]], None]
+    ) -> None:
+        self.number = number
+        self._settings = settings
+        self._workload = settings.workload
+        self._clock = clock
+        self._done = done
+        self._sequence = 0
+        self._transactions = 0
+        self._rows: list[Row] = []
+        self._unanswered: dict[int, int] = {}
+        """When each send without an answer began, by its sequence."""
+        self._is_stopping = threading.Event()
+        self._has_given_up = threading.Event()
+        self._may_be_open = False
+        self._thread = threading.Thread(target=self._run, name=f"transactor-{number}", daemon=True)
+
+    def start(self) -> None:
+        """Begin with the first transaction."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the transaction under way, and begin no other."""
+        self._is_stopping.set()
+
+    def give_up(self) -> None:
+        """As ``stop``, and without trying again when the cluster does not answer."""
+        self._is_stopping.set()
+        self._has_given_up.set()
+        self._thread.join(ATTEMPT_S + PURGE_S)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of it is open any more: until then readers see nothing behind what may still be aborted."""
+        return not self._thread.is_alive() and not self._may_be_open
+
+    def _run(self) -> None:
+        while self._anew():
+            while not self._is_stopping.is_set() and not self._may_be_open:
+                self._one()
+            if not self._may_be_open:
+                return
+
+    def _anew(self) -> bool:
+        """A new producer under the same transactional id: that ends what its predecessor left open."""
+        while self._must_go_on():
+            self._producer = Producer(transactor_properties(self._settings, self.number))
+            if self._is_initialized():
+                self._may_be_open = False
+                return True
+        return False
+
+    def _must_go_on(self) -> bool:
+        return not self._has_given_up.is_set() and (self._may_be_open or not self._is_stopping.is_set())
+
+    def _is_initialized(self) -> bool:
+        while self._must_go_on():
+            try:
+                self._producer.init_transactions(ATTEMPT_S)
+            except KafkaException as refused:
+                if not refused.args[0].retriable():
+                    self._producer.poll(ATTEMPT_S)  # nothing is under way: this only lets time pass
+                    return False
+            else:
+                return True
+        return False
+
+    def _one(self) -> None:
+        self._transactions += 1
+        self._producer.begin_transaction()
+        gap_s = 1 / (self._workload.transactions_per_s * self._workload.transaction_records)
+        for _ in range(self._workload.transaction_records):
+            if not self._send():
+                break
+            self._producer.poll(gap_s)
+        outcome = self._ended(commits=self._transactions % self._workload.transactions_per_abort != 0)
+        self._tell(outcome)
+
+    def _send(self) -> bool:
+        sequence, began_ns = self._sequence, self._clock.now_ns()
+        value = encode(self.number, sequence, self._workload.record_bytes)
+        try:
+            self._producer.produce(
+                self._workload.transactions_topic,
+                value,
+                KEYS[sequence % len(KEYS)],
+                on_delivery=partial(self._answered, sequence, began_ns),
+            )
+        except (BufferError, KafkaException):
+            return False  # the transaction is to be aborted: this was not tried
+        self._sequence += 1
+        self._unanswered[sequence] = began_ns
+        return True
+
+    def _ended(self, *, commits: bool) -> OperationOutcome:
+        """Commit or abort; what cannot be committed is aborted. INDEFINITE leaves it to the next producer."""
+        while True:
+            try:
+                if commits:
+                    self._producer.commit_transaction(ATTEMPT_S)
+                else:
+                    self._producer.abort_transaction(ATTEMPT_S)
+            except KafkaException as refused:
+                error = refused.args[0]
+                if commits and error.txn_requires_abort():
+                    commits = False
+                elif not error.retriable() or self._has_given_up.is_set():
+                    self._may_be_open = True
+                    return OperationOutcome.INDEFINITE
+            else:
+                return OperationOutcome.OK if commits else OperationOutcome.FAILED
+
+    def _tell(self, outcome: OperationOutcome) -> None:
+        """Hand over the rows of the transaction; a send that was never answered becomes indefinite."""
+        self._producer.purge()
+        deadline = time.monotonic() + PURGE_S
+        while self._unanswered and time.monotonic() < deadline:
+            self._producer.poll(0.01)
+        for sequence, began_ns in list(self._unanswered.items()):
+            self._row(sequence, began_ns, (-1, -1), "_PURGE_INFLIGHT")
+        number = self.number * NUMBERS_EACH + self._transactions
+        rows, self._rows = self._rows, []
+        self._done([(*row, number, outcome.value) for row in rows])
+
+    def _answered(self, sequence: int, began_ns: int, error: KafkaError | None, message: Message) -> None:
+        partition, offset = message.partition(), message.offset()
+        known_partition = -1 if partition is None else partition
+        known_offset = -1 if error is not None or offset is None else offset
+        self._row(sequence, began_ns, (known_partition, known_offset), error_name(error))
+
+    def _row(self, sequence: int, began_ns: int, place: tuple[int, int], error: str) -> None:
+        if self._unanswered.pop(sequence, None) is None:
+            return  # an answer that came after all, when the send had its row already
+        who = (OperationKind.PRODUCE.value, produce_outcome(error).value, self.number)
+        where = (self._workload.transactions_topic, *place)
+        times = (began_ns, self._clock.now_ns())
+        self._rows.append((*who, *where, self.number, sequence, *times, "", True, error))
+
+
+class Transactors:
+    """All transactional producers of a workload; their rows come in by ``tick``, transaction by transaction."""
+
+    def __init__(self, settings: ClientsSettings, rows: TransactionalRows, counts: Counts, clock: RunClock) -> None:
+        self._settings = settings
+        self._rows = rows
+        self._counts = counts
+        self._clock = clock
+        self._done: queue.SimpleQueue[list[TransactionalRow]] = queue.SimpleQueue()
+        self._each: list[Transactor] = []
+
+    def begin(self, numbers: list[int]) -> None:
+        """Make and start them."""
+        self._each = [Transactor(number, self._settings, self._clock, self._done.put) for number in numbers]
+        for transactor in self._each:
+            transactor.start()
+
+    def tick(self) -> None:
+        """Take the rows of transactions that have ended."""
+        while not self._done.empty():
+            for row in self._done.get():
+                self._rows.append(row)
+                self._counts.sent(OperationOutcome(row[1]), row[9])
+
+    def stop(self) -> None:
+        """Let what is under way end, and begin nothing new."""
+        for transactor in self._each:
+            transactor.stop()
+
+    def give_up(self) -> None:
+        """End at once; what has no answer becomes indefinite."""
+        for transactor in self._each:
+            transactor.give_up()
+        self.tick()
+
+    def open(self) -> list[int]:
+        """The numbers of those that may still have a transaction open."""
+        return [transactor.number for transactor in self._each if not transactor.is_over]
