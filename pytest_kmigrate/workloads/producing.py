@@ -21,6 +21,12 @@ LONGEST_CATCH_UP_S = 0.1
 PURGE_S = 1.0
 
 
+def place_of(error: KafkaError | None, message: Message) -> tuple[str, int, int]:
+    """Topic, partition and offset of a send that was answered; -1 is what nobody learned."""
+    topic, partition, offset = message.topic() or "", message.partition(), message.offset()
+    return topic, -1 if partition is None else partition, -1 if error is not None or offset is None else offset
+
+
 class Pace:
     """How many sends are due: steady at ``per_s``, and after a stall at most a tenth of a second is made up for."""
 
@@ -93,10 +99,7 @@ class Sender:
     def _answered(self, sequence: int, began_ns: int, error: KafkaError | None, message: Message) -> None:
         self._unanswered -= 1
         name = error_name(error)
-        topic, partition, offset = message.topic() or "", message.partition(), message.offset()
-        known_partition = -1 if partition is None else partition
-        known_offset = -1 if error is not None or offset is None else offset
-        self._ended(sequence, began_ns, (topic, known_partition, known_offset), produce_outcome(name), name)
+        self._ended(sequence, began_ns, place_of(error, message), produce_outcome(name), name)
 
     def _ended(
         self, sequence: int, began_ns: int, where: tuple[str, int, int], outcome: OperationOutcome, error: str

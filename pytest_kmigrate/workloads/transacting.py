@@ -16,7 +16,7 @@ from pytest_kmigrate.workloads.client_properties import transactor_properties
 from pytest_kmigrate.workloads.client_settings import ClientsSettings
 from pytest_kmigrate.workloads.counting import Counts, Row, RunClock, TransactionalRow, TransactionalRows
 from pytest_kmigrate.workloads.outcomes import error_name, produce_outcome
-from pytest_kmigrate.workloads.producing import KEYS, PURGE_S
+from pytest_kmigrate.workloads.producing import KEYS, PURGE_S, place_of
 from pytest_kmigrate.workloads.record_value import encode
 
 NUMBERS_EACH = 1_000_000_000
@@ -149,24 +149,20 @@ class Transactor:
         while self._unanswered and time.monotonic() < deadline:
             self._producer.poll(0.01)
         for sequence, began_ns in list(self._unanswered.items()):
-            self._row(sequence, began_ns, (-1, -1), "_PURGE_INFLIGHT")
+            self._row(sequence, began_ns, (self._workload.transactions_topic, -1, -1), "_PURGE_INFLIGHT")
         number = self.number * NUMBERS_EACH + self._transactions
         rows, self._rows = self._rows, []
         self._done([(*row, number, outcome.value) for row in rows])
 
     def _answered(self, sequence: int, began_ns: int, error: KafkaError | None, message: Message) -> None:
-        partition, offset = message.partition(), message.offset()
-        known_partition = -1 if partition is None else partition
-        known_offset = -1 if error is not None or offset is None else offset
-        self._row(sequence, began_ns, (known_partition, known_offset), error_name(error))
+        self._row(sequence, began_ns, place_of(error, message), error_name(error))
 
-    def _row(self, sequence: int, began_ns: int, place: tuple[int, int], error: str) -> None:
+    def _row(self, sequence: int, began_ns: int, place: tuple[str, int, int], error: str) -> None:
         if self._unanswered.pop(sequence, None) is None:
             return  # an answer that came after all, when the send had its row already
         who = (OperationKind.PRODUCE.value, produce_outcome(error).value, self.number)
-        where = (self._workload.transactions_topic, *place)
         times = (began_ns, self._clock.now_ns())
-        self._rows.append((*who, *where, self.number, sequence, *times, "", True, error))
+        self._rows.append((*who, *place, self.number, sequence, *times, "", True, error))
 
 
 class Transactors:

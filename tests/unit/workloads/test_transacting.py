@@ -26,6 +26,10 @@ Answer = KafkaException | None
 class Answered:
     """A message of which only the place is asked."""
 
+    def topic(self) -> str:
+        """Of which topic."""
+        return "payments"
+
     def partition(self) -> int:
         """Where it went."""
         return 0
