@@ -16,6 +16,8 @@ from pytest_kmigrate.workloads.record_value import decode
 
 MOST_PER_CALL = 2000
 PER_CALL_S = 0.2
+PATIENCE_S = 5.0
+"""How long one client may ask one thing in vain."""
 
 T = TypeVar("T")
 Partition = tuple[str, int]
@@ -71,13 +73,27 @@ class FinalRead:
         return {"event": "final-read-done", "client": self.number, "records": self._count, "ends": whole}
 
     def _read_everything(self) -> dict[Partition, int]:
-        reader = Consumer(self._properties)
+        reader, ends = self._reader_that_knows()
         try:
-            ends = self._ends(reader)
             self._read_until(reader, ends)
         finally:
             reader.close()
         return ends
+
+    def _reader_that_knows(self) -> tuple[Consumer, dict[Partition, int]]:
+        """A client that has learned where every partition ends.
+
+        A client begins with any broker and stays with it while it answers. One that was never told of the topics (it is
+        fenced, say) answers for ever that it knows none, so another client is made then, which may meet another broker.
+        """
+        while True:
+            reader = Consumer(self._properties)
+            try:
+                return reader, self._ends(reader)
+            except KafkaException:
+                reader.close()
+                if self._left_s() <= 0:
+                    raise
 
     def _failed(self, why: str) -> dict[str, object]:
         self._rows.abandon()
@@ -117,11 +133,12 @@ class FinalRead:
 
     def _insistently(self, reader: Consumer, ask: Callable[[], T]) -> T:
         """What ``ask`` returns, asked again while the cluster has trouble and there is time."""
+        patient_until = min(self._deadline, time.monotonic() + PATIENCE_S)
         while True:
             try:
                 return ask()
             except KafkaException:
-                if self._left_s() <= 0:
+                if time.monotonic() >= patient_until:
                     raise
                 reader.consume(1, PER_CALL_S)  # nothing is assigned yet: this only lets time pass
 

@@ -34,7 +34,6 @@ from pytest_kmigrate.workloads.wire import as_timeout, ask
 TopicPartition = tuple[str, int]
 
 BROKER_RESOURCE = 4
-TOPIC_RESOURCE = 2
 SET = 0
 DELETE = 1
 

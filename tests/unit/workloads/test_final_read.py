@@ -1,8 +1,13 @@
 """The final read's bookkeeping, with messages made by hand."""
 
-import pytest
-from confluent_kafka import KafkaError, KafkaException, Message
+import time
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
+from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+
+from pytest_kmigrate.workloads import final_read
 from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
 from pytest_kmigrate.workloads.counting import Row, RunClock
 from pytest_kmigrate.workloads.final_read import FinalRead, Partition
@@ -91,3 +96,49 @@ def test_a_failed_read_tells_how_far_it_came_and_why() -> None:
     assert Read(Kept(), _record(0), refused).run()["why"] == (
         "orders-0 at 1 of 5; last error: TOPIC_AUTHORIZATION_FAILED"
     )
+
+
+class Reader:
+    """A client that met a broker which was told of the topic, or one that never was."""
+
+    def __init__(self, *, knows: bool) -> None:
+        self._knows = knows
+        self._messages = [_record(offset) for offset in range(END)]
+        self.is_closed = False
+
+    def list_topics(self, topic: str, timeout: float) -> Any:
+        """The topic's partitions, as the broker knows them."""
+        assert timeout >= 0
+        error = None if self._knows else KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART)
+        return SimpleNamespace(topics={topic: SimpleNamespace(error=error, partitions={0: None})})
+
+    def get_watermark_offsets(self, _partition: TopicPartition, timeout: float) -> tuple[int, int]:
+        """From the beginning to END."""
+        assert timeout >= 0
+        return 0, END
+
+    def assign(self, _partitions: list[TopicPartition]) -> None:
+        """As told."""
+
+    def consume(self, _count: int, _timeout: float) -> list[Message]:
+        """Everything there is, once."""
+        messages, self._messages = self._messages if self._knows else [], []
+        return messages
+
+    def close(self) -> None:
+        """No more calls."""
+        self.is_closed = True
+
+
+def test_a_broker_that_was_told_nothing_does_not_end_the_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client stays with the broker it met, so another one is made, which meets another; each is closed."""
+    met = [Reader(knows=False), Reader(knows=False), Reader(knows=True)]
+    waiting = list(met)
+    monkeypatch.setattr(final_read, "Consumer", lambda _properties: waiting.pop(0))
+    monkeypatch.setattr(final_read, "PATIENCE_S", 0.0)
+    rows = Kept()
+    read = FinalRead(9, ClientsSettings(ClientWorkload(), {}, "unused", 0), rows, RunClock(0))
+    monkeypatch.setattr(read, "_deadline", time.monotonic() + 2)
+    result = read.run()
+    assert (result["event"], result["records"]) == ("final-read-done", END)
+    assert all(reader.is_closed for reader in met)
