@@ -11,10 +11,10 @@ REVEALING := $(addprefix suites/kip_866/,test_preparation.py test_copy.py test_d
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cure demo test check bench nightly resurrect lock clean
+.PHONY: help setup cure demo test check bench bench-scale nightly resurrect lock clean
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
 setup: .venv/.installed ## an isolated environment with everything Python in it
 
@@ -45,8 +45,11 @@ check: setup ## what every commit must pass, in under a minute
 	$(BIN)/lint-imports
 	$(PYTEST) -q -n 2 tests/unit tests/contract tests/test_house_rules.py
 
-bench: cure ## the provider against the bare script it replaces, interleaved, as ratios
-	$(BIN)/python -m tests.bench.compare
+bench: cure ## every figure beside its target: the provider, and the analysis against other engines and Allure
+	$(BIN)/python -m tests.bench
+
+bench-scale: setup ## the analysis at its large sizes too: 100 million operations, 10,000 runs, 50 million rows
+	$(BIN)/python -m tests.bench --scale calibration consistency runs engines
 
 nightly: cure ## the suites ten times over with different seeds, and a report
 	@for seed in $$(seq 1 10); do \

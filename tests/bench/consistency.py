@@ -1,37 +1,77 @@
-"""How fast Spark judges client operations, and whether it finds what was planted.
+"""How fast Spark judges client operations, whether it finds what was planted, and whether it invents anything.
 
-``python -m tests.bench.consistency FOLDER 1e6 1e7``: runs of these sizes are made in the folder and judged.
-Each size is judged by a process of its own, started cold. Its memory is that of the whole tree (Spark's JVM and its
-Python workers), shared pages counted once.
+Each size is judged by a process of its own, started cold: ``python -m tests.bench.consistency RUNS OUT``.
 """
 
 import json
-import os
-import subprocess
 import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
-import psutil
-
-from pytest_kmigrate.waiting import until
+from tests.bench.chapter import Chapter
+from tests.bench.limits import Limit
+from tests.bench.measuring import cost
 from tests.bench.operations import Shape, synthetic_run, write_parts
 
-RUN_OPERATIONS = 500_000
-HUGE_PART = 0.3
+SIZES = (10**6, 10**7)
+LARGE_SIZES = (10**8,)
+MOST_SECONDS = {10**7: 40.0, 10**8: 300.0}
+"""Spark's start included."""
+MOST_GIB = 6.0
+MOST_GROWTH = 1.3
+"""Of the cost per operation, from the smallest size to each other."""
+
+_RUN_OPERATIONS = 500_000
+_HUGE_PART = 0.3
 """Which part of all operations is in one run, half of that in one partition."""
 _PLANTED = "planted.json"
-_WITHIN_S = 3_600
 
 
-def generated(folder: Path, operations: int) -> Path:
+def measure(folder: Path, *, is_large: bool) -> Chapter:
+    """Generate, judge and tell, size by size."""
+    found = {
+        size: _measured(_generated(folder, size), folder / f"out-{size}")
+        for size in (*SIZES, *(LARGE_SIZES if is_large else ()))
+    }
+    first_us = found[SIZES[0]]["us_per_operation"]
+    limits = [
+        each
+        for size, told in found.items()
+        for each in limits_of(size, told, growth=told["us_per_operation"] / first_us if size > SIZES[0] else None)
+    ]
+    return Chapter("consistency", limits, {"operations judged by Spark": list(found.values())})
+
+
+def limits_of(size: int, told: dict[str, Any], growth: float | None) -> list[Limit]:
+    """What one size came to, beside what is wanted of it."""
+    named = f"{size:,} operations: "
+    limits = [
+        Limit(f"{named}planted anomalies not found", told["missed"], f"of {told['planted']:,}", at_most=0),
+        Limit(f"{named}anomalies invented", told["invented"], "", at_most=0),
+        Limit(f"{named}not judged", told["operations"] - told["counted"] + told["aside"], "", at_most=0),
+        Limit(f"{named}Spark's start included", told["whole_s"], "s", at_most=MOST_SECONDS.get(size)),
+        Limit(f"{named}peak memory", told["peak_gib"], "GiB", at_most=MOST_GIB),
+    ]
+    if growth is not None:
+        limits.append(Limit(f"{named}cost of each, beside that of {SIZES[0]:,}", growth, "x", at_most=MOST_GROWTH))
+    return limits
+
+
+def compared(planted: list[list[Any]], found: list[list[Any]]) -> dict[str, int]:
+    """How many anomalies were planted, not found, and found without having been planted; place by place."""
+    wanted, got = (Counter({tuple(key): count for *key, count in rows}) for rows in (planted, found))
+    return {"planted": wanted.total(), "missed": (wanted - got).total(), "invented": (got - wanted).total()}
+
+
+def _generated(folder: Path, operations: int) -> Path:
     """Run folders with about so many operations in all, and what is wrong with them; made once."""
     runs = folder / f"runs-{operations}"
     if (runs / _PLANTED).exists():
         return runs
-    sizes = [int(operations * HUGE_PART)]
-    count = max(2, round((operations - sizes[0]) / RUN_OPERATIONS))
+    sizes = [int(operations * _HUGE_PART)]
+    count = max(2, round((operations - sizes[0]) / _RUN_OPERATIONS))
     sizes += [(operations - sizes[0]) // count] * count
     told, total = [], 0
     for number, size in enumerate(sizes):
@@ -44,6 +84,26 @@ def generated(folder: Path, operations: int) -> Path:
     return runs
 
 
+def _measured(runs: Path, out: Path) -> dict[str, Any]:
+    """Judge in a process of its own: seconds, memory, and what was missed or invented."""
+    spent = cost([sys.executable, "-m", "tests.bench.consistency", str(runs), str(out)], out / "judge.log")
+    spent.must_end_with(0)
+    told = json.loads((runs / _PLANTED).read_text())
+    found = json.loads((out / "found.json").read_text())
+    operations = told["operations"]
+    return {
+        "operations": operations,
+        "counted": found["counted"],
+        "aside": found["aside"],
+        **compared(told["planted"], found["found"]),
+        "whole_s": spent.seconds,
+        "cpu_s": spent.cpu_s,
+        "spark_start_s": found["spark_start_s"],
+        "us_per_operation": found["judging_s"] / operations * 1e6,
+        "peak_gib": spent.peak_gib,
+    }
+
+
 def judge(runs: Path, out: Path) -> None:
     """Start Spark, judge, and write what was found; what a user waits for."""
     from pytest_kmigrate.analysis import consistency  # noqa: PLC0415  # part of what is measured
@@ -51,7 +111,6 @@ def judge(runs: Path, out: Path) -> None:
     from pytest_kmigrate.reports.session import spark_session  # noqa: PLC0415
 
     began = time.monotonic()
-    out.mkdir(parents=True, exist_ok=True)
     folders = {each.name: True for each in sorted(runs.iterdir()) if each.is_dir()}
     with spark_session(None, is_small=False, log=out / "spark.log") as spark:
         started = time.monotonic()
@@ -60,69 +119,10 @@ def judge(runs: Path, out: Path) -> None:
         found = [tuple(row) for row in consistency.anomalies(judged).collect()]
         counted = sum(row["operations"] for row in consistency.operation_counts(judged).collect())
         aside = consistency.set_aside(judged).count()
-    seconds = {"spark_start": started - began, "judging": time.monotonic() - started}
+    seconds = {"spark_start_s": started - began, "judging_s": time.monotonic() - started}
     rows = [(row[0], row[1], row[3], row[4], row[5]) for row in found if row[2]]
     (out / "found.json").write_text(json.dumps({"found": rows, "counted": counted, "aside": aside, **seconds}))
 
 
-def measured(runs: Path, out: Path) -> dict[str, object]:
-    """Judge in a process of its own: seconds, memory, and what was missed or invented."""
-    began, peak = time.monotonic(), 0.0
-    # Whatever "python3" is on the path: Spark's workers are this Python.
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
-    command = [sys.executable, "-m", "tests.bench.consistency", "judge", str(runs), str(out)]
-    child = subprocess.Popen(command, env=environment)
-    tree = psutil.Process(child.pid)
-
-    def ended() -> bool:
-        nonlocal peak
-        peak = max(peak, _gib(tree))
-        return child.poll() is not None
-
-    until(ended, awaited="the judge", within_s=_WITHIN_S, every_s=0.5)
-    whole_s = time.monotonic() - began
-    told = json.loads((runs / _PLANTED).read_text())
-    found = json.loads((out / "found.json").read_text())
-    planted, got = (Counter({tuple(key): count for *key, count in rows}) for rows in (told["planted"], found["found"]))
-    operations = told["operations"]
-    return {
-        "operations": operations,
-        "all_counted": found["counted"] == operations,
-        "set_aside": found["aside"],
-        "planted": planted.total(),
-        "missed": (planted - got).total(),
-        "invented": (got - planted).total(),
-        "whole_s": round(whole_s, 1),
-        "spark_start_s": round(found["spark_start"], 1),
-        "judging_s": round(found["judging"], 1),
-        "judging_us_per_operation": round(found["judging"] / operations * 1e6, 3),
-        "peak_gib": round(peak, 2),
-    }
-
-
-def _gib(tree: psutil.Process) -> float:
-    total = 0
-    try:
-        processes = [tree, *tree.children(recursive=True)]
-    except psutil.Error:
-        return 0.0
-    for process in processes:
-        try:
-            total += process.memory_full_info().pss
-        except psutil.Error:
-            continue
-    return total / 2**30
-
-
-def main(folder: Path, sizes: list[int]) -> None:
-    """Generate, judge and tell, size by size."""
-    for operations in sizes:
-        runs = generated(folder, operations)
-        print(json.dumps(measured(runs, folder / f"out-{operations}")), flush=True)  # noqa: T201  # its purpose
-
-
 if __name__ == "__main__":
-    if sys.argv[1] == "judge":
-        judge(Path(sys.argv[2]), Path(sys.argv[3]))
-    else:
-        main(Path(sys.argv[1]), [int(float(each)) for each in sys.argv[2:]])
+    judge(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -174,7 +174,7 @@ def _strange_final_reads(planter: Planter) -> list[Columns]:
 
 
 def _strange_consumers(planter: Planter) -> list[Columns]:
-    """Clients without a group: some go back, some see another record where one lies."""
+    """Clients without a group: some go back, some pass over a record, some see another record where one lies."""
     log, found = planter.log, in_log_order(planter.log)
     strange = []
     is_inside = log.place[found[:-2]] == log.place[found[2:]]
@@ -182,6 +182,11 @@ def _strange_consumers(planter: Planter) -> list[Columns]:
         at = int(np.flatnonzero(found == row)[0])
         strange.append(_consumed(planter, found[[at, at + 1, at + 2, at + 1]], log.visible_ns.max()))
         planter.tell(AnomalyClass.NON_MONOTONIC_POLL, found[at : at + 1])
+    is_inside = np.isin(found, found[1:-1][is_inside]) & planter.is_whole[found]
+    for row in planter.chosen(found[is_inside & planter.is_free(found)]).tolist():
+        at = int(np.flatnonzero(found == row)[0])
+        strange.append(_consumed(planter, found[[at - 1, at + 1]], log.visible_ns.max()))
+        planter.tell(AnomalyClass.POLL_SKIP, found[at : at + 1])
     for row in planter.chosen((log.fate == UNSURE_GONE) & (log.place % 2 == 1)).tolist():
         behind = np.flatnonzero((log.place[row:] == log.place[row]) & log.is_visible[row:])[:1] + row
         if len(behind) and planter.is_free(behind)[0]:

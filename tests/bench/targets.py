@@ -7,6 +7,8 @@ from typing import Any
 
 from rich.table import Table
 
+from tests.bench.limits import Limit
+from tests.bench.limits import limits_table as table_of
 from tests.bench.timings import Timings
 
 Round = tuple[Timings, Timings]
@@ -39,16 +41,6 @@ class Row:
     """Rounds in which the bare side was given up and killed: its seconds are a lower, the ratio an upper bound."""
 
 
-@dataclass(frozen=True)
-class Limit:
-    """One figure of the harness itself; ``target`` is None where it only explains another."""
-
-    figure: str
-    value: float
-    unit: str
-    target: float | None
-
-
 READY_RATIO, MIGRATION_RATIO, TEARDOWN_S = 0.75, 0.9, 1.0
 MEMORY_MIB, CPU_PERCENT = 400, 15
 _ENOUGH_OF_RATE = 0.98
@@ -68,15 +60,15 @@ def limits(footprint: Mapping[str, Any]) -> list[Limit]:
     cpu: Mapping[str, float] = footprint["cpu_percent_by_part"]
     together = sum(cpu.values())
     found = [
-        Limit("acknowledged sends", footprint["acked_per_s"], "per s", None),
+        Limit("acknowledged sends", footprint["acked_per_s"], "per s"),
         Limit("CPU, all of the harness", together, "% of a core", CPU_PERCENT),
         Limit("CPU, without Toxiproxy", together - cpu.get("toxiproxy", 0.0), "% of a core", CPU_PERCENT),
-        *(Limit(f"  {part}", percent, "% of a core", None) for part, percent in sorted(cpu.items())),
+        *(Limit(f"  {part}", percent, "% of a core") for part, percent in sorted(cpu.items())),
     ]
     for when, key in (("in the window", "memory_in_window"), ("peak of the whole run", "memory_peak_of_whole_run")):
         memory = footprint[key]
         found += [Limit(f"PSS {when}", memory["pss_mib"], "MiB", MEMORY_MIB)]
-        found += [Limit(f"  {part}", mib, "MiB", None) for part, mib in sorted(memory["pss_mib_by_part"].items())]
+        found += [Limit(f"  {part}", mib, "MiB") for part, mib in sorted(memory["pss_mib_by_part"].items())]
         found += [Limit(f"RSS {when}, shared pages counted again", memory["rss_mib"], "MiB", MEMORY_MIB)]
     return found
 
@@ -98,13 +90,7 @@ def rows_table(found: Sequence[Row], rounds: int) -> Table:
 
 def limits_table(found: Sequence[Limit], footprint: Mapping[str, Any], per_s: float) -> Table:
     """For the terminal; it says so when the run was not what the targets are about."""
-    table = Table(title=f"the harness besides the JVMs, over {footprint['window_s']:.0f} s in dual write")
-    for heading in ("", "measured", "target", ""):
-        table.add_column(heading, justify="left" if heading == "" else "right")
-    for limit in found:
-        target = "" if limit.target is None else f"<= {limit.target:g}"
-        verdict = "" if limit.target is None else "met" if limit.value <= limit.target else "[bold]missed[/bold]"
-        table.add_row(limit.figure, f"{limit.value:.1f} {limit.unit}", target, verdict)
+    table = table_of(found, f"the harness besides the JVMs, over {footprint['window_s']:.0f} s in dual write")
     doubts = []
     if footprint["acked_per_s"] < _ENOUGH_OF_RATE * per_s:
         doubts.append(f"asked for {per_s:g} sends per s, not reached: the CPU is that of a lower rate")

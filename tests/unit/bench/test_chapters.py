@@ -1,0 +1,76 @@
+"""What the benchmarks of many runs come to."""
+
+import pytest
+from rich.console import Console
+
+from tests.bench import many_runs
+from tests.bench.__main__ import main
+from tests.bench.chapter import Chapter
+from tests.bench.consistency import compared, limits_of
+
+
+def test_an_anomaly_found_elsewhere_is_one_missed_and_one_invented() -> None:
+    """Anomalies are held against each other place by place, and each counts as often as it is there."""
+    planted = [["run-1", "lost write", "orders", 0, 3], ["run-1", "duplicate", "orders", 1, 1]]
+    found = [["run-1", "lost write", "orders", 0, 2], ["run-2", "duplicate", "orders", 1, 1]]
+
+    assert compared(planted, planted) == {"planted": 4, "missed": 0, "invented": 0}
+    assert compared(planted, found) == {"planted": 4, "missed": 2, "invented": 1}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "figure"),
+    [
+        ({"missed": 1}, "not found"),
+        ({"invented": 1}, "invented"),
+        ({"counted": 9_999_999}, "not judged"),
+        ({"aside": 1}, "not judged"),
+        ({"whole_s": 40.5}, "start included"),
+        ({"peak_gib": 6.5}, "peak memory"),
+    ],
+)
+def test_whatever_goes_wrong_with_operations_misses_a_target(wrong: dict[str, float], figure: str) -> None:
+    """Ten million operations judged as wanted meet every target; each thing that can go wrong misses its own."""
+    right = {"operations": 10**7, "counted": 10**7, "aside": 0, "planted": 300, "missed": 0, "invented": 0}
+    told = {**right, "whole_s": 39.0, "peak_gib": 5.0}
+
+    assert all(each.is_met for each in limits_of(10**7, told, growth=1.3))
+    missed = [each.figure for each in limits_of(10**7, {**told, **wrong}, growth=1.3) if not each.is_met]
+    assert [figure in each for each in missed] == [True]
+
+
+def test_cost_that_grows_is_a_target_missed() -> None:
+    """An operation among many may cost 1.3 times one among few, and no more."""
+    told = {"operations": 10, "counted": 10, "aside": 0, "planted": 0, "missed": 0, "invented": 0}
+
+    limits = limits_of(10**8, {**told, "whole_s": 1.0, "peak_gib": 1.0}, growth=1.31)
+    assert [each.figure for each in limits if not each.is_met] == [limits[-1].figure]
+
+
+def test_three_runs_and_ten_thousand_have_targets() -> None:
+    """25 s for three; five minutes and 8 GiB for ten thousand; what lies between is told without a target."""
+    told = {"whole": 301.0, "spark_start": 30.1, "peak_gib": 8.5}
+
+    missed = {count: sum(not each.is_met for each in many_runs.limits_of(count, told)) for count in (3, 300, 10_000)}
+    assert missed == {3: 1, 300: 0, 10_000: 2}
+
+
+def test_a_chapter_is_markdown_and_tells_what_was_not_measured() -> None:
+    """Its tables can be published as they are; a figure that is missing is a dash."""
+    console = Console(width=100)
+    chapter = Chapter("engines", tables={"times": [{"engine": "a", "s": 1.5}, {"engine": "b", "s": None}]})
+    with console.capture() as told:
+        chapter.show(console)
+        Chapter("engines", not_measured=["no [npm] here"]).show(console)
+
+    lines = [line.replace(" ", "") for line in told.get().splitlines()]
+    assert {"|engine|s|", "|a|1.5|", "|b|-|"} <= set(lines)
+    assert "engines:notmeasured:no[npm]here" in lines
+
+
+def test_an_unknown_part_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """Before anything is measured, and with the parts there are."""
+    with pytest.raises(SystemExit):
+        main(["nosuch"])
+
+    assert "expected parts out of provider, calibration" in capsys.readouterr().err

@@ -1,0 +1,53 @@
+"""What a command costs."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.bench.measuring import cost
+
+_HOLDS = "held = bytearray(b'x') * (300 * 2**20); print(len(held))"
+
+
+def _python(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+def test_memory_of_all_processes_counts(tmp_path: Path) -> None:
+    """The command holds 200 MiB, and so does what it started, at the same time: the figure is both together."""
+    holds = "held = bytearray(b'x') * (200 * 2**20)"
+    stays = f"{holds}\nimport time\nwhile time.process_time() < 2: pass"
+    code = f"{holds}\nimport subprocess, sys; subprocess.run([sys.executable, '-c', {stays!r}], check=True)"
+
+    assert 0.39 < cost(_python(code), tmp_path / "log").must_end_with(0).peak_gib < 0.6
+
+
+def test_what_comes_and_goes_between_two_looks_counts(tmp_path: Path) -> None:
+    """A command that holds 300 MiB for a moment only held them all the same."""
+    assert 0.29 < cost(_python(_HOLDS), tmp_path / "log").must_end_with(0).peak_gib < 0.6
+
+
+def test_processor_time_is_that_of_all_processes(tmp_path: Path) -> None:
+    """A second of counting, half of it in a child, is seen as a second."""
+    busy = "import time\nwhile time.process_time() < 0.5: pass"
+    code = f"import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', {busy!r}])\n{busy}\nchild.wait()"
+
+    assert cost(_python(code), tmp_path / "log").must_end_with(0).cpu_s >= 0.9
+
+
+def test_a_process_gets_no_more_memory_than_it_is_allowed(tmp_path: Path) -> None:
+    """With less than it asks for, the command fails, and says of what; with more, it does not."""
+    refused = cost(_python(_HOLDS), tmp_path / "log", memory_gib=0.2)
+    allowed = cost(_python(_HOLDS), tmp_path / "log", memory_gib=0.6)
+
+    assert "MemoryError" in refused.output
+    assert (refused.exit_status, allowed.exit_status) == (1, 0)
+
+
+def test_a_failure_is_no_figure(tmp_path: Path) -> None:
+    """A command that ends otherwise than it should is told with what it said, however quick it was."""
+    spent = cost(_python("print('no such table'); raise SystemExit(3)"), tmp_path / "log")
+
+    with pytest.raises(RuntimeError, match=r"expected exit status 0 or 1, got 3: no such table"):
+        spent.must_end_with(0, 1)
