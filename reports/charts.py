@@ -84,7 +84,12 @@ def _since(x: float, height: int) -> str:
 
 
 def _times(value: float) -> str:
-    return "any" if math.isinf(value) else f"{value:.2g}x"
+    if math.isinf(value):
+        return "any"
+    # Two digits, but never as a power of ten, which few people read.
+    if 0 < value < 0.001:
+        return "below 0.001x"
+    return f"{value:,.0f}x" if value >= 10 else f"{value:.2g}x"
 
 
 def _on_doublings(value: float) -> float:

@@ -51,7 +51,7 @@ _SHAPES = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a table: its HTML, by what it is sorted, and its CSS class."""
+    """One cell of a table: its HTML, by what it is sorted (``""``: it is missing, so last), and its CSS class."""
 
     content: str
     sort: object = None
@@ -73,6 +73,13 @@ def cut(message: object, most: int = 220) -> str:
     """The beginning of a long message; the rest is told by dots."""
     said = str(message)
     return said if len(said) <= most else f"{said[:most]}…"
+
+
+def unfolding(message: object) -> str:
+    """The beginning of a long message, and the whole of it when asked for."""
+    said = str(message)
+    beginning = text(cut(said))
+    return beginning if beginning == text(said) else f"{beginning}{folded('all of it', f'<pre>{text(said)}</pre>')}"
 
 
 def chip(level: object, word: str | None = None) -> str:

@@ -35,10 +35,13 @@ function sortBy(button) {
   const key = (row) => row.cells[column].dataset.sort ?? row.cells[column].textContent.trim();
   const order = (a, b) => {
     const [left, right] = [key(a), key(b)];
+    // What is missing is neither the least nor the most: it comes last, whichever way round.
+    if (!left || !right) return (left === "") - (right === "");
     const difference = left - right;
-    return Number.isNaN(difference) ? left.localeCompare(right, undefined, { numeric: true }) : difference;
+    const ascending = Number.isNaN(difference) ? left.localeCompare(right, undefined, { numeric: true }) : difference;
+    return descending ? -ascending : ascending;
   };
-  const rows = [...body.rows].sort((a, b) => (descending ? order(b, a) : order(a, b)));
+  const rows = [...body.rows].sort(order);
   for (const other of head.parentElement.children) other.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", descending ? "descending" : "ascending");
   body.append(...rows);

@@ -1,0 +1,73 @@
+"""The timeline page of one run in a real browser: drawn, looked closer at, and read on a phone and at night."""
+
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from tests.browser.tab import Tab
+
+RANGE = "document.getElementById('range').textContent"
+CHART = "document.getElementById('chart')"
+
+
+def test_a_run_is_drawn_without_error_or_request(tab: Tab, timeline: Path) -> None:
+    """Lanes, bars and lines are there; looking closer, moving and unfolding all of it draws no complaint."""
+    tab.open(timeline)
+    assert tab.run(f"{CHART}.querySelectorAll('text.label').length") >= 6
+    for button in ("closer", "later", "earlier", "wider", "whole"):
+        tab.click(f"document.getElementById('{button}')")
+    tab.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert tab.complaints == []
+    assert [unquote(url) for url in tab.requests] == [f"file://{timeline}"]
+
+
+def test_a_violation_leads_to_its_moment(tab: Tab, timeline: Path) -> None:
+    """A click on when it was puts that moment into the picture; a click on its evidence unfolds the event."""
+    tab.open(timeline)
+    tab.click("document.querySelector('[data-jump]')")
+    assert tab.run(f"{CHART}.querySelector('line.moment') !== null")
+    tab.click("document.querySelector('a[href=\"#event-5\"]')")
+    assert tab.run("probes.isShown(document.getElementById('event-5'))")
+    assert tab.run("document.getElementById('event-5').classList.contains('found')")
+
+
+def test_dragging_looks_closer_and_a_button_looks_at_all(tab: Tab, timeline: Path) -> None:
+    """What was dragged across fills the picture; the whole run comes back by a button, also by key."""
+    tab.open(timeline)
+    whole = tab.run(RANGE)
+    tab.run(f"{CHART}.scrollIntoView()")
+    x, y, width = tab.run(f"(({{x, y, width}}) => [x, y, width])({CHART}.getBoundingClientRect())")
+    tab.drag((x + width * 0.4, y + 60), (x + width * 0.6, y + 60))
+    assert tab.run(RANGE) != whole
+    tab.run("document.getElementById('whole').focus()")
+    tab.press("Enter")
+    assert tab.run(RANGE) == whole
+
+
+def test_pointing_tells_what_it_is(tab: Tab, timeline: Path) -> None:
+    """Over a bar the tip says more than the bar could."""
+    tab.open(timeline)
+    tab.run(f"{CHART}.scrollIntoView()")
+    x, y = tab.run(f"(({{x, y}}) => [x + 2, y + 5])({CHART}.querySelector('rect.fault').getBoundingClientRect())")
+    tab.drag((x, y), (x, y))
+    assert "witnessed: its process is gone" in tab.run("document.getElementById('tip').textContent")
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_everything_can_be_read(tab: Tab, timeline: Path, colours: str) -> None:
+    """Every text has the contrast that WCAG 2 (AA) asks for, those upon bars too."""
+    tab.prefer(colours)
+    tab.open(timeline)
+    tab.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert tab.run("probes.texts()") > 40
+    assert tab.run("probes.pale()") == []
+
+
+def test_a_phone_is_wide_enough(tab: Tab, timeline: Path) -> None:
+    """At 390 px nothing moves sideways, and the names of lanes stand above them."""
+    tab.be_phone()
+    tab.open(timeline)
+    tab.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert tab.run("probes.overflowing()") == []
+    assert tab.run(f"{CHART}.querySelector('text.label').getBoundingClientRect().x") < 20
