@@ -13,15 +13,15 @@ from pathlib import Path
 import pyspark
 from pyspark.sql import SparkSession
 
-from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.verdict import Outcome, merged
 from pytest_kmigrate.reports.discovery import Discovery, discovered
+from pytest_kmigrate.reports.exclusion import alone_in
 from pytest_kmigrate.reports.hadoop_storage import HadoopStorage
 from pytest_kmigrate.reports.ingestion import ingest, notices
 from pytest_kmigrate.reports.ledger import Ledger, read_ledger
 from pytest_kmigrate.reports.publication import files
 from pytest_kmigrate.reports.reading import RunFiles
-from pytest_kmigrate.reports.session import LOCAL, spark_session
+from pytest_kmigrate.reports.session import chosen_master, spark_session
 from pytest_kmigrate.reports.storage import LocalStorage, Place, Storage, is_local, local_path, location
 from pytest_kmigrate.reports.summary import About, Summary, summary_of
 from pytest_kmigrate.reports.tables import TableFolder, write_attempts, write_marts
@@ -75,8 +75,9 @@ def analyze(
     ``compare`` names two Kafka versions of these runs: the report then tells what changed from the first to the second.
 
     Both may be paths or URIs of any file system that Hadoop reaches. Raises WrongUseError when there is no run to
-    analyze, EnvironmentLackError when Spark cannot start. Runs that an earlier analysis into ``out`` has read are not
-    read again (see ``ledger``); what it wrote for people is replaced only when everything new is complete.
+    analyze or another analysis is writing into ``out``, EnvironmentLackError when Spark cannot start. Runs that an
+    earlier analysis into ``out`` has read are not read again (see ``ledger``); what it wrote for people is replaced
+    only when everything new is complete.
     """
     clock = _Clock(progress)
     target = location(out)
@@ -84,7 +85,7 @@ def analyze(
     # Without Spark where that is possible: wrong use is told at once.
     found = discovered(local, target, runs) if local else None
     is_small = found is not None and len(found.runs) <= SMALL_RUNS and found.size_bytes <= SMALL_BYTES
-    with _spark(master, clock, _log_file(target), is_small=is_small) as spark:
+    with alone_in(target), _spark(master, clock, _log_file(target), is_small=is_small) as spark:
         source = local or _storage(runs, spark)
         found = found or discovered(source, target, runs)
         folder = _storage(target, spark)
@@ -133,7 +134,7 @@ def _announced(found: Discovery, earlier: Ledger) -> str:
 @contextmanager
 def _spark(master: str | None, clock: _Clock, log: Path, *, is_small: bool) -> Iterator[SparkSession]:
     with ExitStack() as stack:
-        with clock.stage("spark_start", f"starting Spark ({master or LOCAL})"):
+        with clock.stage("spark_start", f"starting Spark ({chosen_master(master) or 'spark-submit'})"):
             spark = stack.enter_context(spark_session(master, is_small=is_small, log=log))
         yield spark
 
@@ -142,11 +143,7 @@ def _log_file(out: str) -> Path:
     """Where Spark's own words go: beside the report, or, when that lies elsewhere, among this machine's scratch."""
     if not is_local(out):
         return Path(tempfile.gettempdir()) / f"kmigrate-analyze-{os.getpid()}.log"
-    folder = local_path(out)
-    if folder.exists() and not folder.is_dir():
-        raise WrongUseError(f"{out}: expected a folder to write the report into, got a file; choose another --out")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / "spark.log"
+    return local_path(out) / "spark.log"
 
 
 def _about(

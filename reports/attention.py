@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.drawing import measured
-from pytest_kmigrate.reports.rows import CONDITION, Row, changes_of, day, grouped, listed, number, plural
+from pytest_kmigrate.reports.rows import CONDITION, Row, began_with, changes_of, day, grouped, listed, number, plural
 
 LEVELS = ("SAFETY", "VIOLATES", "BUG", "FLAKY", "SLOWER", "VARIES", "INCONCLUSIVE")
 """How urgent a concern is; SAFETY comes before all else, whatever explains it."""
@@ -58,7 +58,8 @@ def _since_sentence(changes: Sequence[Row]) -> str:
     if not worse:
         return ""
     newest = max(worse, key=lambda each: str(each["since_at"]))
-    return f"; worse since {newest['since_run']} ({day(newest['since_at'])}) under {newest['fault']}"
+    began = f"{day(newest['since_at'])}, {began_with(newest)}"
+    return f"; worse since {newest['since_run']} ({began}) under {newest['fault']}"
 
 
 def _is_worse(change: Row) -> bool:
@@ -99,7 +100,7 @@ def _about_bug(bug: Row) -> Row:
 def _about_change(change: Row) -> Row:
     """A measure that got worse: when, from what to what."""
     title = f"{change['name']}: {change['measure']} got worse"
-    condition = f"{change['topology']} · since Kafka {change['since_kafka']}, {change['since_run']}"
+    condition = f"{change['topology']} · since {began_with(change)}, {change['since_run']}"
     before, after = (measured(change["measure"], change[name]) for name in ("median_before", "median_after"))
     detail = f"median {before} before, {after} since {day(change['since_at'])}"
     told = {"level": "SLOWER", "title": title, "condition": condition, "detail": detail}

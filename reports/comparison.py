@@ -13,8 +13,11 @@ SURE = 0.05
 CHANGES = ("WORSE", "NEW", "BETTER", "GONE", "ONLY_A", "ONLY_B", "UNSURE", "SAME")
 """In the order they are told. UNSURE: the two differ, but so might two nights of one version."""
 
-QUIET = ("UNSURE", "SAME")
-"""What is no news."""
+REAL = ("WORSE", "NEW", "BETTER", "GONE")
+"""What two versions answer differently."""
+
+ALONE = ("ONLY_A", "ONLY_B")
+"""What one version alone was asked: no change, but often the most rows."""
 
 
 class Comparison(TypedDict):

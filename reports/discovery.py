@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pytest_kmigrate.analysis.foreign import is_foreign
 from pytest_kmigrate.analysis.staging import HISTORY_FILE, RUN_FILE, VERDICTS_FILE
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.reports.paths import can_be_opened, path_of, way
+from pytest_kmigrate.reports.operations import OPERATIONS_FOLDER
+from pytest_kmigrate.reports.paths import path_of, shown_path, way, why_closed
 from pytest_kmigrate.reports.storage import Entry, Storage
 
 JUDGED_FILES = (RUN_FILE, VERDICTS_FILE, HISTORY_FILE)
@@ -25,6 +26,15 @@ _LEVELS_OF_A_RUN = 3
 
 _UNREAD_FOLDERS = frozenset({"allure-results"})
 """Copies of what lies elsewhere in the folder."""
+
+_JUDGED_BY = frozenset({*JUDGED_FILES, MANIFEST_FILE, OPERATIONS_FOLDER})
+"""What a verdict may hang on, right in a run folder."""
+
+_ALWAYS_FILES = frozenset({VERDICTS_FILE, HISTORY_FILE, MANIFEST_FILE})
+"""Of ``run.json`` itself it is told that it is missing."""
+
+Notice = tuple[str, str, bool]
+"""What is said of something that is not read: its path, the reason, and whether a verdict may hang on it."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +83,11 @@ class FoundRun:
 
 @dataclass(frozen=True)
 class Discovery:
-    """All runs below ``root``, and the folders that hold none, with the reason they are set aside."""
+    """All runs below ``root``, and what is set aside without being read: folders that hold no run, closed files."""
 
     root: str
     runs: tuple[FoundRun, ...]
-    strangers: tuple[tuple[str, str], ...]
+    unread: tuple[Notice, ...]
     foreign: tuple[str, ...] = ()
     """Files with results of other tools (JUnit, Allure, ducktape), below ``root`` and in no run."""
 
@@ -95,13 +105,13 @@ def discovered(storage: Storage, out: str, shown: str = "") -> Discovery:
     shown = shown or storage.uri
     kind = storage.kind()
     if kind != "folder":
-        found = "a file" if kind else "nothing"
+        found = f"a {kind}" if kind else "nothing"
         raise WrongUseError(f"{shown}: expected a folder of runs, got {found}; give the folder of --kmigrate-runs")
     entries = list(storage.entries(MOST_LEVELS + _LEVELS_OF_A_RUN, _UNREAD_FOLDERS))
     discovery = _sorted_out(storage.uri, entries, out)
     if not discovery.runs and not discovery.foreign:
-        names = [name for name, _ in discovery.strangers[:3]]
-        held = f"only {', '.join(names)}" if names else "none at all"
+        told = [f"{path} ({reason})" for path, reason, _ in discovery.unread[:3]]
+        held = f"only {', '.join(told)}" if told else "none at all"
         raise WrongUseError(
             f"{shown}: expected at least one run folder (one with a {RUN_FILE}), got {held}; "
             f"run pytest first, or give the folder of --kmigrate-runs"
@@ -115,34 +125,72 @@ def _sorted_out(root: str, entries: Sequence[Entry], out: str) -> Discovery:
     theirs = [entry for entry in entries if own is None or not f"{entry.path}/".startswith(f"{own}/")]
     marked = {posixpath.dirname(each.path) for each in theirs if posixpath.basename(each.path) in JUDGED_FILES}
     folders = {folder for folder in marked if _depth(folder) <= MOST_LEVELS and not _ancestors(folder) & marked}
-    files: dict[str, list[Entry]] = {folder: [] for folder in folders}
+    unread = _unread(root, theirs, folders)
+    files: dict[str, list[Entry]] = {folder: [] for folder in folders - unread.keys()}
     others: set[str] = set()
     foreign: list[str] = []
     for entry in theirs:
-        run = next(iter((_ancestors(entry.path) | {entry.path}) & folders), None)
+        within = _ancestors(entry.path) | {entry.path}
+        run = next(iter(within & folders), None)
+        if within & unread.keys():
+            continue
         if run is None and not entry.is_folder and is_foreign(entry.path):
             foreign.append(entry.path)
         elif run is None:
-            others |= ({entry.path} if entry.is_folder else set()) | _ancestors(entry.path)
+            others |= within if entry.is_folder else within - {entry.path}
         elif not entry.is_folder:
             inner = entry.path[len(run) :].lstrip("/")
             files[run].append(Entry(inner, False, entry.size_bytes, entry.modified_ms))  # noqa: FBT003  # a row
-    unusable = {run for run in folders if not can_be_opened(f"{path_of(root)}/{run}")}
-    strangers = [
-        (run, "its path has a colon and one of []{}*?^\\, which Spark cannot open: rename it") for run in unusable
-    ]
-    runs = [_run(root, folder, files[folder], out) for folder in sorted(folders - unusable)]
+    runs = [_run(root, folder, files[folder], out) for folder in sorted(files)]
     known = folders | {posixpath.dirname(path) for path in foreign}
-    return Discovery(root, tuple(runs), tuple(sorted(strangers + _strangers(others, known))), tuple(sorted(foreign)))
+    told = sorted([*unread.values(), *_strangers(others, known)])
+    return Discovery(root, tuple(runs), tuple(told), tuple(sorted(foreign)))
 
 
-def _strangers(others: set[str], runs: set[str]) -> list[tuple[str, str]]:
+def _unread(root: str, entries: Sequence[Entry], folders: set[str]) -> dict[str, Notice]:
+    """What cannot be read although it is there, by its path; a folder is told once, for all that is in it.
+
+    Without one part of a run's operations the others would tell of losses that never were: then none is read.
+    """
+    unread: dict[str, Notice] = {}
+    for folder in folders:
+        closed = why_closed(f"{path_of(root)}/{folder}")
+        if closed:
+            unread[folder] = (shown_path(folder) or ".", closed, True)
+    for entry in entries:
+        run = next(iter(_ancestors(entry.path) & folders), None)
+        inner = None if run is None else entry.path[len(run) :].lstrip("/")
+        reason = _why_unread(f"{path_of(root)}/{entry.path}", entry, inner)
+        if reason and not (_ancestors(entry.path) | {entry.path}) & unread.keys():
+            first = (inner or "").partition("/")[0]
+            closed = entry.path
+            if inner and first == OPERATIONS_FOLDER:
+                closed = f"{entry.path.removesuffix(inner)}{OPERATIONS_FOLDER}"
+                reason += "; no operation of this run is judged"
+            unread[closed] = (shown_path(entry.path), reason, first in _JUDGED_BY)
+    return unread
+
+
+def _why_unread(path: str, entry: Entry, inner: str | None) -> str | None:
+    if not entry.is_readable:
+        return "permission denied: let it be read, or analyze as its owner"
+    if inner == OPERATIONS_FOLDER and not entry.is_folder:
+        return "expected a folder, got a file"
+    is_part = posixpath.dirname(inner or "") == OPERATIONS_FOLDER
+    if entry.is_folder and (is_part or inner in _ALWAYS_FILES):
+        return "expected a file, got a folder"
+    if is_part and entry.path.endswith(".parquet") and entry.size_bytes == 0:
+        return "expected a complete Parquet part, got an empty file"  # Spark would read it as no part
+    return why_closed(path)
+
+
+def _strangers(others: set[str], runs: set[str]) -> list[Notice]:
     """One line for a whole tree without a run: its parts are no news."""
     with_runs = {""}.union(*(_ancestors(run) for run in runs))
     without = [folder for folder in others - with_runs - runs if posixpath.dirname(folder) in with_runs]
     unseen = f"not looked into: runs are looked for {MOST_LEVELS} folders deep"
     return [
-        (folder, unseen if _depth(folder) == MOST_LEVELS else f"not a run folder: it holds no {RUN_FILE}")
+        (folder, unseen if _depth(folder) == MOST_LEVELS else f"not a run folder: it holds no {RUN_FILE}", False)
         for folder in without
     ]
 

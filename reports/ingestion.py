@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import consistency, facts, observations, schemas, staging
-from pytest_kmigrate.reports.discovery import JUDGED_FILES, MANIFEST_FILE, Discovery, FoundRun
+from pytest_kmigrate.reports.discovery import JUDGED_FILES, MANIFEST_FILE, Discovery, FoundRun, Notice
 from pytest_kmigrate.reports.ledger import Ledger, Step, batches, gone, steps, write_ledger
 from pytest_kmigrate.reports.reading import MOST_WHOLE_BYTES, RunFiles
 from pytest_kmigrate.reports.storage import Storage
@@ -66,7 +66,7 @@ def verified(runs: Sequence[FoundRun], manifests: Mapping[str, bytes], source: S
         try:
             sha256 = json.loads(manifests[run.folder])["sha256"]
             names = {name: str(sha256[name]) for name in JUDGED_FILES if name in sha256}
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             reason = f"not a manifest ({error}): nothing in this folder can be verified"
             bad.append(_bad(run, MANIFEST_FILE, reason))
             continue
@@ -79,14 +79,14 @@ def verified(runs: Sequence[FoundRun], manifests: Mapping[str, bytes], source: S
     return bad + [_bad(run, name, told) for path, (run, name, digest) in wanted.items() if digests[path] != digest]
 
 
-def notices(discovery: Discovery, ledger: Ledger) -> list[tuple[str, str]]:
-    """What there is to say about folders that are not read: path and reason."""
+def notices(discovery: Discovery, ledger: Ledger) -> list[Notice]:
+    """What there is to say about what is not read."""
     missing = gone(discovery.runs, ledger)
     if not missing:
-        return list(discovery.strangers)
+        return list(discovery.unread)
     named = ", ".join(missing[:_NAMED]) + ", ..." * (len(missing) > _NAMED)
     told = f"folders of runs that earlier analyses read and that stay counted are gone ({len(missing)}): {named}"
-    return [*discovery.strangers, (".", told)]
+    return [*discovery.unread, (".", told, False)]
 
 
 def _bad(run: FoundRun, file: str, reason: str) -> BadRow:
@@ -141,6 +141,7 @@ def _facts_of(files: RunFiles, kept: Callable[[DataFrame], DataFrame]) -> dict[s
         "metrics": observations.metrics(staging.good(samples)),
         "log_lines": observations.log_lines(staging.staged_log_lines(files.log_lines())),
         "metadata_images": staging.good(images),
+        "metadata_divergences": observations.metadata_divergences(files.images(), in_phases),
         "metadata_differences": observations.metadata_differences(verdicts),
         "znode_changes": observations.znode_changes(staging.good(znodes)),
         "anomalies": consistency.anomalies(judged),

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from pytest_kmigrate.reports.comparison import CHANGES, QUIET, Comparison, changed
+from pytest_kmigrate.reports.comparison import REAL, Comparison, changed
 from pytest_kmigrate.reports.drawing import WORDS, amount, chance, measured, percent
-from pytest_kmigrate.reports.rows import Row, count, day, number
+from pytest_kmigrate.reports.rows import Row, began_with, count, day, number
 from pytest_kmigrate.reports.summary import Summary
 
 MOST_BYTES = 60_000
@@ -13,7 +13,6 @@ MOST_BYTES = 60_000
 
 MOST_ROWS = 15
 _MOST_CHARACTERS = 160
-_LOUD = tuple(change for change in CHANGES if change not in QUIET)
 
 
 def report_markdown(summary: Summary) -> str:
@@ -102,12 +101,12 @@ def _flakes(flakiness: Sequence[Row]) -> str:
 def _changes(change_points: Sequence[Row], trend_changes: Sequence[Row]) -> str:
     told = [
         f"- {_code(_short(row['test_id']))} violates in {_percent(row['rate_after'])} of its runs since "
-        f"{day(row['since_at'])} (Kafka {_escaped(row['since_kafka'])}), before in {_percent(row['rate_before'])}"
+        f"{day(row['since_at'])} ({_escaped(began_with(row))}), before in {_percent(row['rate_before'])}"
         for row in change_points[:MOST_ROWS]
     ]
     told += [
         f"- {_code(row['name'])} got {WORDS.get(str(row['direction']), 'different')} on {day(row['since_at'])} "
-        f"(Kafka {_escaped(row['since_kafka'])}, {_code(row['topology'])}): median "
+        f"({_escaped(began_with(row))}, {_code(row['topology'])}): median "
         f"{measured(row['measure'], row['median_before'])} to {measured(row['measure'], row['median_after'])}"
         for row in trend_changes[:MOST_ROWS]
     ]
@@ -142,7 +141,7 @@ def _compared(found: Comparison) -> list[str]:
 
 
 def _family(title: str, heads: Sequence[str], rows: Sequence[Row], name: str) -> str:
-    loud = changed(rows, *_LOUD)
+    loud = changed(rows, *REAL)
     told = [
         [
             _cell_code(f"{_short(row[name])}{_where(row)}"),
@@ -153,8 +152,10 @@ def _family(title: str, heads: Sequence[str], rows: Sequence[Row], name: str) ->
         for row in loud[:MOST_ROWS]
     ]
     table = _table(heads, told) + _left_out(len(loud)) if told else "No change that is more than chance."
-    unsure = len(changed(rows, "UNSURE"))
-    return f"### {title}\n\n{table}" + (f"\n\n{amount(unsure)} more differ, but that may be chance." if unsure else "")
+    unsure, no_longer, new = (len(changed(rows, change)) for change in ("UNSURE", "ONLY_A", "ONLY_B"))
+    rest = [f"{amount(unsure)} more differ, but that may be chance."] if unsure else []
+    rest += [f"{amount(no_longer)} no longer run, {amount(new)} run for the first time."] if no_longer or new else []
+    return f"### {title}\n\n{table}" + (f"\n\n{' '.join(rest)}" if rest else "")
 
 
 def _where(row: Row) -> str:
@@ -163,11 +164,8 @@ def _where(row: Row) -> str:
 
 
 def _said(row: Row) -> str:
-    change = str(row["change"])
-    if change in ("ONLY_A", "ONLY_B"):
-        return "no longer run" if change == "ONLY_A" else "first run"
     worst = [WORDS.get(str(row[f"worst_{side}"]), "") for side in "ab"]
-    return f"**{WORDS[change]}**" + (f" ({worst[0]} to {worst[1]})" if worst[0] != worst[1] else "")
+    return f"**{WORDS[str(row['change'])]}**" + (f" ({worst[0]} to {worst[1]})" if worst[0] != worst[1] else "")
 
 
 def _side(row: Row, side: str) -> str:
@@ -178,7 +176,7 @@ def _side(row: Row, side: str) -> str:
 
 
 def _durations(rows: Sequence[Row], a: str, b: str) -> str:
-    loud = changed(rows, *_LOUD)
+    loud = changed(rows, *REAL)
     told = [
         [
             _cell_code(f"{row['name']} ({row['topology']})"),
@@ -194,7 +192,7 @@ def _durations(rows: Sequence[Row], a: str, b: str) -> str:
 
 
 def _clusters(rows: Sequence[Row], a: str, b: str) -> str:
-    loud = changed(rows, *_LOUD)
+    loud = changed(rows, *REAL)
     told = [
         [
             _cell_code(row["representative"]),

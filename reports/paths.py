@@ -14,9 +14,18 @@ def literal(uri: str) -> str:
     return "".join(f"\\{each}" if each in PATTERN_CHARACTERS else each for each in uri)
 
 
-def can_be_opened(path: str) -> bool:
-    """Whether Spark can read this path, which has no scheme: a colon beside an escaped character it cannot."""
-    return not (":" in path and PATTERN_CHARACTERS & set(path))
+def why_closed(path: str) -> str | None:
+    """Why Spark cannot read this path, which has no scheme; None when it can."""
+    if ":" in path and PATTERN_CHARACTERS & set(path):
+        return "its path has a colon and one of []{}*?^\\, which Spark cannot open: rename it"
+    if shown_path(path) != path:
+        return "its name is not UTF-8, which Spark cannot open: rename it"
+    return None
+
+
+def shown_path(path: str) -> str:
+    """A path as text: what is no UTF-8 in it, which Python keeps in a way of its own, is marked."""
+    return path.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def way(start: str, to: str) -> str:

@@ -25,6 +25,12 @@ def changes_of(row: Row, changes: Iterable[Row]) -> list[Row]:
     return [each for each in changes if row["kafka"] in (each["since_kafka"], each["kafka"])]
 
 
+def began_with(change: Row) -> str:
+    """What was tested when a change began: its version, and its commit where runs told it."""
+    commit = change.get("since_commit")
+    return f"Kafka {change['since_kafka']}" + (f", commit {commit}" if commit else "")
+
+
 def grouped(rows: Iterable[Row], *keys: str) -> dict[tuple[object, ...], list[Row]]:
     """Rows by the values of some columns, each group in the order of the rows."""
     groups: dict[tuple[object, ...], list[Row]] = defaultdict(list)

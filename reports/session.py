@@ -15,12 +15,18 @@ from pyspark.sql import SparkSession
 from pytest_kmigrate.model.errors import EnvironmentLackError
 
 LOCAL = "local[*]"
+_SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""In the environment of what spark-submit runs, whose master and settings are then in force."""
 
 _ALWAYS = {
     "spark.app.name": "kmigrate analyze",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
+    # It notes the Python line of every column: half of all calls to the JVM, and only programmers need it.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+    # The ledger says what is complete.
+    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
     # Any Parquet reader understands it; Spark's default, INT96, is read as a local time by some.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
@@ -28,12 +34,15 @@ _LOCAL_ONLY = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "3g",
+    # Hadoop starts a process (chmod) for every file that it makes on this machine; so no second one with checksums.
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
 }
 _SMALL = {
     # A few hundred runs are megabytes: planning, compiling and shuffling would cost more than counting does.
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # Looking at a few thousand files is quicker than starting a job that does.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
 }
@@ -50,6 +59,13 @@ _SMALL_JVM = (
     # Loading Spark's 20,000 classes is most of its start; checking their bytecode again is a fifth of that.
     "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )
+# Planning leaves much garbage: from its default, a sixty-fourth of all memory, a heap grows by being collected whole.
+_SMALL_HEAP = " -Xms1g -Xmn512m -XX:MetaspaceSize=300m"
+
+
+def chosen_master(given: str | None) -> str | None:
+    """The master as given, else that of spark-submit (None) where it runs us, else this machine."""
+    return given or (None if _SUBMITTED in os.environ else LOCAL)
 
 
 @contextmanager
@@ -62,7 +78,7 @@ def spark_session(master: str | None, *, is_small: bool, log: Path) -> Iterator[
     if active is not None:
         yield active
         return
-    session = _started(settings(master, is_small=is_small), log)
+    session = _started(settings(chosen_master(master), is_small=is_small), log)
     try:
         yield session
     finally:
@@ -70,18 +86,23 @@ def spark_session(master: str | None, *, is_small: bool, log: Path) -> Iterator[
 
 
 def settings(master: str | None, *, is_small: bool) -> dict[str, str]:
-    """Spark's settings; those of a cluster (``master`` not local) are the cluster's own, save the ones we rely on."""
-    chosen = {"spark.master": master or LOCAL, **_ALWAYS}
-    if chosen["spark.master"].startswith("local"):
-        chosen |= _LOCAL_ONLY if is_small else {**_LOCAL_ONLY, **_MUCH_ON_THIS_MACHINE}
+    """Spark's settings; those of a cluster (``master`` not local) are the cluster's own, save the ones we rely on.
+
+    Without a master they are those of spark-submit.
+    """
+    chosen = _ALWAYS if master is None else {"spark.master": master, **_ALWAYS}
+    is_here = master is not None and master.startswith("local")
+    if is_here:
+        chosen = chosen | (_LOCAL_ONLY if is_small else {**_LOCAL_ONLY, **_MUCH_ON_THIS_MACHINE})
     if is_small:
-        chosen |= {**_SMALL, "spark.driver.extraJavaOptions": _SMALL_JVM}
-    return chosen
+        chosen = chosen | {**_SMALL, "spark.driver.extraJavaOptions": _SMALL_JVM + _SMALL_HEAP * is_here}
+    return dict(chosen)
 
 
 def _started(chosen: dict[str, str], log: Path) -> SparkSession:
     conf = SparkConf().setAll(list(chosen.items()))
-    if chosen["spark.master"].startswith("local"):
+    master = chosen.get("spark.master", "of spark-submit")
+    if master.startswith("local"):
         # Workers need the packages that are here; by default they would be whatever python3 is first on the path.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
@@ -94,6 +115,6 @@ def _started(chosen: dict[str, str], log: Path) -> SparkSession:
     except (PySparkRuntimeError, Py4JError) as error:
         first, last = str(error).splitlines()[0], " / ".join(log.read_text(encoding="utf-8").strip().splitlines()[-2:])
         raise EnvironmentLackError(
-            f"Spark: expected it to start with master {chosen['spark.master']}, got {first} ({last}); "
+            f"Spark: expected it to start with master {master}, got {first} ({last}); "
             f"it needs Java 17 or newer and a master that answers: kmigrate doctor tells, and {log} has everything"
         ) from error

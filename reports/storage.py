@@ -8,9 +8,9 @@ import hashlib
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -32,6 +32,7 @@ class Entry:
     is_folder: bool
     size_bytes: int = 0
     modified_ms: int = 0
+    is_readable: bool = True
 
 
 class Place(Protocol):
@@ -59,7 +60,7 @@ class Storage(Protocol):
         ...
 
     def kind(self) -> str | None:
-        """``folder``, ``file``, or None when there is nothing."""
+        """``folder``, ``file`` (or what else it is, in words), or None when there is nothing."""
         ...
 
     def entries(self, deepest: int, unwanted: frozenset[str]) -> Iterator[Entry]:
@@ -126,7 +127,9 @@ class LocalStorage:
 
     def kind(self) -> str | None:
         """See Storage."""
-        return "folder" if self.path.is_dir() else "file" if self.path.exists() else None
+        if self.path.is_dir():
+            return "folder" if os.access(self.path, os.R_OK | os.X_OK) else "folder that may not be read"
+        return "file" if self.path.exists() else None
 
     def entries(self, deepest: int, unwanted: frozenset[str]) -> Iterator[Entry]:
         """See Storage; folders come in the order of their names."""
@@ -136,16 +139,12 @@ class LocalStorage:
         with os.scandir(self.path / folder) as scanned:
             found = sorted((each for each in scanned if not each.name.startswith(".")), key=lambda each: each.name)
         for each in found:
-            path = f"{folder}/{each.name}" if folder else each.name
-            if not each.is_dir():
-                # A link that leads nowhere, or a file that is gone meanwhile, is no file.
-                with suppress(FileNotFoundError):
-                    status = each.stat()
-                    yield Entry(path, False, status.st_size, status.st_mtime_ns // 10**6)  # noqa: FBT003  # a row
-            elif each.name not in unwanted:
-                yield Entry(path, is_folder=True)
-                if deepest > 1:
-                    yield from self._below(path, deepest - 1, unwanted)
+            told = _entry(each, f"{folder}/{each.name}" if folder else each.name)
+            if told is None or (told.is_folder and each.name in unwanted):
+                continue
+            yield told
+            if told.is_folder and told.is_readable and deepest > 1:
+                yield from self._below(told.path, deepest - 1, unwanted)
 
     def names(self, path: str) -> list[str]:
         """See Storage."""
@@ -189,3 +188,19 @@ class LocalStorage:
             shutil.rmtree(self.path / path)
         else:
             (self.path / path).unlink(missing_ok=True)
+
+
+def _entry(found: "os.DirEntry[str]", path: str) -> Entry | None:
+    """What was found; None for what holds nothing new to read: a link to nowhere or back up, a pipe, what is gone."""
+    try:
+        if found.is_symlink() and Path(found.path).resolve() in Path(found.path).parents:
+            return None
+        if found.is_dir():
+            return Entry(path, is_folder=True, is_readable=os.access(found.path, os.R_OK | os.X_OK))
+        status = found.stat()
+    except (OSError, RuntimeError):  # the latter is what pathlib says of a link that leads to itself
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    is_readable = os.access(found.path, os.R_OK)
+    return Entry(path, False, status.st_size, status.st_mtime_ns // 10**6, is_readable)  # noqa: FBT003  # a row

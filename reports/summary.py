@@ -9,6 +9,7 @@ from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.attention import attention
 from pytest_kmigrate.reports.comparison import Comparison, compare
+from pytest_kmigrate.reports.divergences import divergence_classes
 from pytest_kmigrate.reports.estimates import wilson
 from pytest_kmigrate.reports.rows import CELL, CONDITION, Row, by, count, day, grouped, number, release
 
@@ -18,11 +19,15 @@ SCHEMA = 2
 TABLES = (
     "attempts", "tests", "requirements", "cells", "fault_effects", "bugs", "consistency", "consistency_facts",
     "duration_statistics", "set_aside", "flakiness", "change_points", "infra_nights", "causes", "trends",
-    "trend_changes", "failure_clusters", "failure_members", "anomalies", "operation_counts",
+    "trend_changes", "failure_clusters", "failure_members", "anomalies", "operation_counts", "requirement_flakiness",
+    "requirement_changes", "metadata_divergences",
 )  # fmt: skip
 """The tables a report is made of; one that is missing counts as empty."""
 
 WORST_FIRST = ("SAFETY", "VIOLATES", "FLAKY", "VARIES", "INCONCLUSIVE", "CONFORMS", "NOT_APPLICABLE")
+RATES = ("flips", "shrunk_rate", "shrunk_low", "shrunk_high", "clean_runs", "bound_after_clean", "more_runs_needed")
+"""What the rows of ``cells`` have of those of ``requirement_flakiness``."""
+
 MOST_EXAMPLES = 3
 """Counterexamples told of each class of anomaly and version."""
 
@@ -73,11 +78,13 @@ class Summary(TypedDict):
     cells: list[Row]
     flakiness: list[Row]
     change_points: list[Row]
+    requirement_changes: list[Row]
     infra_nights: list[Row]
     fault_effects: list[Row]
     bugs: list[Row]
     consistency: list[Row]
     anomaly_classes: list[Row]
+    divergence_classes: list[Row]
     causes: list[Row]
     failure_clusters: list[Row]
     failure_members: list[Row]
@@ -104,15 +111,17 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
         "versions": _versions(attempts, known["operation_counts"]),
         "ledger": _ledger(totals["profiles"]),
         "tests": tests,
-        "requirements": _worst_first(known["requirements"], "requirement", "profile", "kafka"),
-        "cells": _worst_first(known["cells"], "test_id", "requirement", *CONDITION, "fault", "phase"),
+        "requirements": _worst_first(_with_bound(known["requirements"]), "requirement", "profile", "kafka"),
+        "cells": _worst_first(_with_rates(known["cells"], known["requirement_flakiness"]), "requirement", *CELL),
         "flakiness": sorted(known["flakiness"], key=lambda row: (-(number(row["shrunk_rate"]) or 0), *by(*CELL)(row))),
         "change_points": sorted(known["change_points"], key=by("since_at"), reverse=True),
+        "requirement_changes": sorted(known["requirement_changes"], key=by("since_at"), reverse=True),
         "infra_nights": sorted(known["infra_nights"], key=by("night"), reverse=True),
         "fault_effects": sorted(known["fault_effects"], key=by("fault", "phase", "kafka")),
         "bugs": sorted(known["bugs"], key=by("kafka", "bug")),
         "consistency": _with_facts(known["consistency"], known["consistency_facts"]),
         "anomaly_classes": _anomaly_classes(known["anomalies"], attempts),
+        "divergence_classes": divergence_classes(known["metadata_divergences"], attempts),
         "causes": sorted(known["causes"], key=by("failure", "rank")),
         "failure_clusters": sorted(
             known["failure_clusters"], key=lambda row: (-count(row["failures"]), *by("cluster")(row))
@@ -233,6 +242,23 @@ def _anomaly_classes(anomalies: Sequence[Row], attempts: Sequence[Row]) -> list[
             }
         )
     return sorted(rows, key=lambda row: (row["kind"] != "SAFETY", str(row["class"]), release(row["kafka"])))
+
+
+def _with_bound(requirements: Sequence[Row]) -> list[Row]:
+    """Each requirement of a version that was never violated with the rate that its clean runs leave possible."""
+    bounds = bound_after_clean([count(row["conforming"]) for row in requirements])
+    return [
+        {**row, "bound_after_clean": None if count(row["violating"]) or not count(row["conforming"]) else float(bound)}
+        for row, bound in zip(requirements, bounds, strict=True)
+    ]
+
+
+def _with_rates(cells: Sequence[Row], flakiness: Sequence[Row]) -> list[Row]:
+    """Each cell with its rate in the light of others, and what its clean runs prove."""
+    keys = ("requirement", *CELL)
+    rates = {tuple(row[key] for key in keys): row for row in flakiness}
+    told = [(row, rates.get(tuple(row[key] for key in keys), {})) for row in cells]
+    return [{**row, **{name: known.get(name) for name in RATES}} for row, known in told]
 
 
 def _with_facts(consistency: Sequence[Row], facts: Sequence[Row]) -> list[Row]:

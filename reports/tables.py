@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in P
 
 from pytest_kmigrate.analysis import causes, clusters, facts, flakiness, marts, nights, schemas, staging, trends
 from pytest_kmigrate.analysis.foreign import foreign_attempts
+from pytest_kmigrate.reports.discovery import Notice
 from pytest_kmigrate.reports.ledger import FOLDER as LEDGER_FOLDER
 from pytest_kmigrate.reports.paths import literal
 from pytest_kmigrate.reports.storage import Storage
@@ -121,7 +122,7 @@ class TableFolder:
         return [int(each[len(prefix) :]) for each in self.storage.names(name) if each.startswith(prefix)]
 
 
-def write_attempts(tables: TableFolder, notices: list[tuple[str, str]], foreign: DataFrame | None) -> None:
+def write_attempts(tables: TableFolder, notices: list[Notice], foreign: DataFrame | None) -> None:
     """What depends on all runs together: their order, which are copies of others, and all that is set aside.
 
     ``foreign`` are files of other tools, whole; their results are attempts like ours, and read anew each time.
@@ -129,7 +130,7 @@ def write_attempts(tables: TableFolder, notices: list[tuple[str, str]], foreign:
     once = tables.in_one_part(staging.counted_once(tables["runs"])).cache()
     cached = [once]
     runs = once.where(F.col("reason").isNull())
-    rows = [(path, None, reason, False) for path, reason in notices]
+    rows = [(path, None, reason, is_run) for path, reason, is_run in notices]
     aside = tables.spark.createDataFrame(rows, schemas.TABLES["set_aside"])
     for other in (tables["bad_rows"], staging.set_aside(once)):
         aside = aside.unionByName(other.drop("folder"))
@@ -140,7 +141,7 @@ def write_attempts(tables: TableFolder, notices: list[tuple[str, str]], foreign:
         cached.append(staged)
         attempts = attempts.unionByName(staging.good(staged).select(*schemas.TABLES["attempts"].names))
         aside = aside.unionByName(staging.set_aside(staged).drop("folder"))
-    tables.write({"attempts": attempts, "set_aside": aside})
+    tables.write({"attempts": attempts, "set_aside": staging.shortened(aside)})
     tables.write({"requirement_attempts": facts.requirement_attempts(tables["attempts"], runs, tables["verdicts"])})
     for frame in cached:
         frame.unpersist()
@@ -150,6 +151,7 @@ def write_marts(tables: TableFolder) -> None:
     """Compute from the facts what people look at."""
     attempts, verdicts, per_requirement = tables["attempts"], tables["verdicts"], tables["requirement_attempts"]
     faults, durations = tables["faults"], tables["durations"]
+    messages = tables.in_one_part(clusters.normalised(clusters.failure_messages(verdicts, attempts))).cache()
     tables.write(
         {
             "cells": marts.cells(per_requirement),
@@ -161,15 +163,18 @@ def write_marts(tables: TableFolder) -> None:
             "consistency_facts": marts.consistency_facts(verdicts, attempts),
             "duration_statistics": marts.duration_statistics(durations, attempts),
             "infra_nights": nights.infra_nights(attempts),
-            "failure_members": clusters.failure_members(clusters.failure_messages(verdicts, attempts)),
+            "failure_members": clusters.failure_members(messages),
             "trends": trends.trends(durations, verdicts, faults, tables["metrics"], attempts),
         }
     )
+    messages.unpersist()
     members, bad_nights = tables["failure_members"], tables["infra_nights"]
     tables.write(
         {
             "flakiness": flakiness.flakiness(attempts, bad_nights),
             "change_points": flakiness.change_points(attempts, bad_nights),
+            "requirement_flakiness": flakiness.flakiness(per_requirement, bad_nights, flakiness.REQUIREMENT_CELL),
+            "requirement_changes": flakiness.change_points(per_requirement, bad_nights, flakiness.REQUIREMENT_CELL),
             "trend_changes": trends.trend_changes(tables["trends"], bad_nights),
             "failure_clusters": clusters.failure_clusters(members, attempts),
             "causes": causes.causes(attempts, faults, verdicts, members),

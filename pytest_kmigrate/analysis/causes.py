@@ -14,12 +14,21 @@ from pytest_kmigrate.analysis.arrow import over_arrays
 from pytest_kmigrate.analysis.facts import FAULTS, NONE
 from pytest_kmigrate.analysis.schemas.causes import CAUSES
 from pytest_kmigrate.analysis.statistics.arrays import Integers
-from pytest_kmigrate.analysis.statistics.association import Counts, false_discovery_rates, lift, log_fisher, ranks
+from pytest_kmigrate.analysis.statistics.association import (
+    Counts,
+    false_discovery_rates,
+    lift,
+    log_fisher,
+    ranks,
+    simplest_first,
+)
 from pytest_kmigrate.model.verdict import Outcome
 
 _UNKNOWN = "unknown"
 _ALL = ""
 """The population of every cluster: all runs. No check and no test has this name."""
+
+_COMBINED = "fault in phase"
 
 _COUNTS = ("with_failures", "with_runs", "without_failures", "without_runs")
 _FAILURE = ("what", "failure")
@@ -44,17 +53,20 @@ def causes(attempts: DataFrame, faults: DataFrame, verdicts: DataFrame, members:
 def circumstances(attempts: DataFrame, faults: DataFrame) -> DataFrame:
     """One row per run and circumstance (``factor``, ``level``), each once; what is unknown is left out.
 
-    A run with two faults had both; the role is that of every node a fault was aimed at.
+    A run with two faults had both; the role is that of every node a fault was aimed at. What a fault does may depend on
+    the phase it met, so the two together are a circumstance as well.
     """
     injected = faults.join(attempts, "folder", "left_semi")
     others = attempts.join(faults, "folder", "left_anti")
     of_attempts = [_circumstance(attempts, factor, F.col(factor)) for factor in ("kafka", "topology")]
     of_faults = [_circumstance(runs, factor, F.col(factor)) for runs in (injected, others) for factor in FAULTS]
+    in_phase = [_circumstance(runs, _COMBINED, _fault_in_phase()) for runs in (injected, others)]
     roles = injected.select("folder", F.explode(_roles()).alias("role"))
     spared = others.where(F.col("fault") == NONE)
     every = [
         *of_attempts,
         *of_faults,
+        *in_phase,
         _circumstance(roles, "role", F.col("role")),
         _circumstance(spared, "role", F.lit(NONE)),
     ]
@@ -64,6 +76,12 @@ def circumstances(attempts: DataFrame, faults: DataFrame) -> DataFrame:
 
 def _circumstance(rows: DataFrame, factor: str, level: Column) -> DataFrame:
     return rows.select("folder", F.lit(factor).alias("factor"), level.alias("level"))
+
+
+def _fault_in_phase() -> Column:
+    """Null where one of them is not known; a run that nothing was done to had no fault in any phase."""
+    is_known = (F.col("fault") != _UNKNOWN) & (F.col("phase") != _UNKNOWN)
+    return F.when(F.col("fault") == NONE, NONE).when(is_known, F.concat_ws(" in ", "fault", "phase"))
 
 
 def _roles() -> Column:
@@ -164,6 +182,7 @@ def _judged(rows: pa.Array) -> list[dict[str, Any]]:
     p_values = np.exp(log_p)
     ratio, low, high = lift(counts)
     failure, signature = _numbered(pairs, *_FAILURE), _numbered(pairs, "signature")
+    is_combined = np.asarray(pc.equal(pairs["factor"], _COMBINED))
     judged = {
         **{name: pairs[name] for name in (*_FAILURE, *_LEVEL, *_COUNTS)},
         "lift": ratio,
@@ -171,7 +190,7 @@ def _judged(rows: pa.Array) -> list[dict[str, Any]]:
         "lift_high": high,
         "p_value": p_values,
         "q_value": false_discovery_rates(p_values),
-        "rank": ranks(failure, counts, log_p),
+        "rank": ranks(failure, counts, simplest_first(failure, is_combined, log_p)),
         "inseparable": pa.array(_inseparable(pairs, failure, signature), pa.list_(pa.string())),
     }
     return list(pa.table(judged).to_pylist())

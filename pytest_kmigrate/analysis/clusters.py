@@ -36,13 +36,17 @@ def failure_messages(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
     return every[0].unionByName(every[1])
 
 
-def failure_members(messages: DataFrame) -> DataFrame:
-    """Each message (columns of ``MESSAGES``) with the cluster it belongs to.
+def normalised(messages: DataFrame) -> DataFrame:
+    """Each message (columns of ``MESSAGES``) with its normal form."""
+    return messages.select(*MESSAGES.names, normal_form_of(F.col("text")).alias("normal_form"))
+
+
+def failure_members(normal: DataFrame) -> DataFrame:
+    """Each normalised message with the cluster it belongs to; they are looked at twice, so keep them.
 
     Equal normal forms are counted as one by Spark first; only distinct ones, of which there are few however many
     messages there are, are compared with each other, in one task.
     """
-    normal = messages.select(*MESSAGES.names, normal_form_of(F.col("text")).alias("normal_form"))
     forms = normal.groupBy("normal_form").agg(F.count("*").alias("failures"))
     with_groups = over_arrays(_with_groups, _GROUPED)
     grouped = forms.agg(with_groups(F.struct("normal_form", "failures")).alias("_all")).select(F.inline("_all"))

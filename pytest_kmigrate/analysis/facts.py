@@ -14,6 +14,7 @@ CONDITION = ("profile", "provider", "kafka", "topology")
 FAULTS = ("fault", "phase")
 
 _NS_PER_MS = 1_000_000
+_NS_PER_S = 1_000_000_000
 _WORKLOAD_EDGES = (EventKind.WORKLOAD_BEGAN, EventKind.WORKLOAD_ENDED)
 _FAULT_KINDS = (
     EventKind.FAULT_BEGAN,
@@ -115,7 +116,7 @@ def conditions(runs: DataFrame, of_faults: DataFrame) -> DataFrame:
 
 
 def durations(in_phases: DataFrame) -> DataFrame:
-    """One row per thing that took time: the whole run, each phase it was in, each step of the migration."""
+    """One row per thing that took time: the run, each phase, each step, each wait for equal metadata on all sides."""
     whole = in_phases.groupBy("folder").agg(F.lit(0).cast("long").alias("began_ns"), F.max("at_ns").alias("ended_ns"))
     run = whole.select("folder", F.lit("run").alias("what"), F.lit("whole run").alias("name"), "began_ns", "ended_ns")
     entered = in_phases.where(F.col("kind") == EventKind.PHASE.value).join(
@@ -130,7 +131,7 @@ def durations(in_phases: DataFrame) -> DataFrame:
         F.coalesce(next_phase_ns, F.col("_end_ns")).alias("ended_ns"),
     )
     took_ms = ((F.col("ended_ns") - F.col("began_ns")) / _NS_PER_MS).alias("took_ms")
-    every = run.unionByName(phase).unionByName(_steps(in_phases))
+    every = run.unionByName(phase).unionByName(_steps(in_phases)).unionByName(_settlings(in_phases))
     return every.select("folder", "what", "name", "began_ns", took_ms)
 
 
@@ -148,6 +149,16 @@ def _steps(in_phases: DataFrame) -> DataFrame:
         "kind",
     )
     return paired.where((F.col("kind") == EventKind.STEP_BEGAN.value) & F.col("ended_ns").isNotNull()).drop("kind")
+
+
+def _settlings(in_phases: DataFrame) -> DataFrame:
+    """From the first look at all sides until they agreed, or, where they never did, until nobody looked any more."""
+    settled = in_phases.where(F.col("kind") == EventKind.SETTLED.value)
+    began_ns = F.col("at_ns") - (F.col("data.took_s") * _NS_PER_S).cast("long")
+    name = F.col("data.label").alias("name")
+    return settled.select(
+        "folder", F.lit("settling").alias("what"), name, began_ns.alias("began_ns"), F.col("at_ns").alias("ended_ns")
+    )
 
 
 def attempts(runs_with_conditions: DataFrame, of_verdicts: DataFrame, of_durations: DataFrame) -> DataFrame:
@@ -194,5 +205,5 @@ def requirement_attempts(of_attempts: DataFrame, runs: DataFrame, of_verdicts: D
         .agg(F.max(F.struct(weight().alias("weight"), "outcome", "kind")).alias("_worst"))
         .select("folder", "requirement", "_worst.outcome", "_worst.kind")
     )
-    context = of_attempts.select("folder", "test_id", *CONDITION, *FAULTS, "duration_ms")
+    context = of_attempts.drop("outcome", "kind")
     return context.join(per_requirement, "folder").select(*schemas.TABLES["requirement_attempts"].names)

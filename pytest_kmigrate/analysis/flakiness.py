@@ -11,7 +11,6 @@ from pyspark.sql.types import ArrayType
 from pytest_kmigrate.analysis.facts import CONDITION, FAULTS
 from pytest_kmigrate.analysis.nights import night_of
 from pytest_kmigrate.analysis.schemas.columns import COUNT, NUMBER, TEXT, struct
-from pytest_kmigrate.analysis.schemas.flakiness import FLAKINESS
 from pytest_kmigrate.analysis.statistics import bounds, histories
 from pytest_kmigrate.analysis.statistics.bernoulli_changes import rate_changes
 from pytest_kmigrate.analysis.statistics.shrinkage import shrunk_rates
@@ -19,7 +18,11 @@ from pytest_kmigrate.analysis.statistics.version_lines import version_lines
 from pytest_kmigrate.model.verdict import Kind, Outcome
 
 CELL = ("test_id", *CONDITION, *FAULTS)
-_SERIES = tuple(name for name in CELL if name != "kafka")
+"""A test under equal conditions."""
+
+REQUIREMENT_CELL = ("requirement", *CELL)
+"""What such a test says of one requirement. Over several tests there is no order of runs to speak of: a night that runs
+a green test ten times and then a red one ten times has changed nothing."""
 
 _COUNTED = struct(
     **{name: TEXT if name in ("decision", "standing") else COUNT for name in histories.Told.__annotations__}
@@ -42,25 +45,26 @@ _CHANGE = struct(
 )
 
 
-def flakiness(attempts: DataFrame, infra_nights: DataFrame) -> DataFrame:
-    """One row per test and cell: its counts, its rate of violations as it is and in the light of others, and a verdict.
+def flakiness(attempts: DataFrame, infra_nights: DataFrame, cell: tuple[str, ...] = CELL) -> DataFrame:
+    """One row per cell: its counts, its rate of violations as it is and in the light of others, and a verdict.
 
-    Every attempt counts, retries too. INCONCLUSIVE is no answer and counted apart, and so is whatever happened in an
-    infra night, save SAFETY violations, which nothing excuses.
+    Cells that agree in the first column of ``cell``, of one test or of one requirement, lend each other strength. Every
+    attempt counts, retries too. INCONCLUSIVE is no answer and counted apart, and so is whatever happened in an infra
+    night, save SAFETY violations, which nothing excuses.
     """
     # sort_array compares natively; array_sort calls a comparator it interprets, and takes minutes for millions of runs.
     in_order = F.sort_array(F.collect_list(F.struct("started_at", "run_id", "letter")))
     cells = (
-        _lettered(attempts, infra_nights)
-        .groupBy(*CELL)
+        _lettered(attempts, infra_nights, cell)
+        .groupBy(*cell)
         .agg(in_order["letter"].alias("_letters"), F.max("started_at").alias("newest_at"))
     )
     told = F.udf(_told, _COUNTED, useArrow=False)(F.concat_ws("", "_letters"))
-    counted = cells.select(*CELL, told.alias("_told"), "newest_at").select(*CELL, "_told.*", "newest_at")
-    return _with_rates(counted).select(*FLAKINESS["flakiness"].names)
+    counted = cells.select(*cell, told.alias("_told"), "newest_at").select(*cell, "_told.*", "newest_at")
+    return _with_rates(counted, cell[0])
 
 
-def _lettered(attempts: DataFrame, infra_nights: DataFrame) -> DataFrame:
+def _lettered(attempts: DataFrame, infra_nights: DataFrame, cell: tuple[str, ...]) -> DataFrame:
     """Attempts with what each was as a letter of a history; a small one for a retry.
 
     A retry is the same test with the same seed once more in a night in which it violated already: it repeats a
@@ -77,7 +81,7 @@ def _lettered(attempts: DataFrame, infra_nights: DataFrame) -> DataFrame:
         .when(F.col("outcome") == Outcome.INCONCLUSIVE.name, histories.INCONCLUSIVE)
         .otherwise(histories.NOT_APPLICABLE)
     )
-    same_question = Window.partitionBy(*CELL, F.coalesce("seed", "run_id"), "_night")
+    same_question = Window.partitionBy(*cell, F.coalesce("seed", "run_id"), "_night")
     before = same_question.orderBy("started_at", "run_id").rowsBetween(Window.unboundedPreceding, -1)
     is_retry = F.coalesce(F.bool_or(violated).over(before), F.lit(col=False)) & F.col("_night").isNotNull()
     is_answer = letter.isin(list(histories.ANSWERS))
@@ -88,24 +92,24 @@ def _told(history: str) -> tuple[object, ...]:
     return dataclasses.astuple(histories.told(history))
 
 
-def _with_rates(counted: DataFrame) -> DataFrame:
+def _with_rates(counted: DataFrame, family: str) -> DataFrame:
     """Cells with their rates. Each is seen in the light of all, so all counts go to one place; the cells are few."""
     needed = ("conforming", "violating", "flips", "clean_runs")
     # A field of an array of structs is the array of that field.
     columns = [F.col(f"_cells.{name}") for name in needed]
-    tests = F.transform("_cells", lambda cell: F.xxhash64(cell["test_id"]))
-    rates = F.udf(_rates, ArrayType(_RATES), useArrow=False)(tests, *columns)
+    families = F.transform("_cells", lambda cell: F.xxhash64(cell[family]))
+    rates = F.udf(_rates, ArrayType(_RATES), useArrow=False)(families, *columns)
     all_cells = counted.agg(F.collect_list(F.struct(*counted.columns)).alias("_cells"))
     paired = all_cells.withColumn("_rates", rates).select(F.inline(F.arrays_zip("_cells", "_rates")))
     return paired.select("_cells.*", "_rates.*")
 
 
 def _rates(
-    test: list[int], conforming: list[int], violating: list[int], flips: list[int], clean: list[int]
+    family: list[int], conforming: list[int], violating: list[int], flips: list[int], clean: list[int]
 ) -> list[tuple[object, ...]]:
     found, answers = np.array(violating, np.int64), np.array(violating, np.int64) + np.array(conforming, np.int64)
-    of_test = np.unique(np.array(test, np.int64), return_inverse=True)[1]
-    shrunk = shrunk_rates(of_test, found, answers)
+    of_family = np.unique(np.array(family, np.int64), return_inverse=True)[1]
+    shrunk = shrunk_rates(of_family, found, answers)
     low, high = bounds.wilson_95(found, answers)
     with np.errstate(invalid="ignore", divide="ignore"):
         raw = found / answers
@@ -120,27 +124,30 @@ def _rates(
     ]
 
 
-def change_points(attempts: DataFrame, infra_nights: DataFrame) -> DataFrame:
-    """One row per run from which on a test violated more, or less, often under the same faults on the same shape.
+def change_points(attempts: DataFrame, infra_nights: DataFrame, cell: tuple[str, ...] = CELL) -> DataFrame:
+    """One row per run from which on a cell violated more, or less, often, whatever the release.
 
     Releases that followed each other are one series, so that the release is found with which a change began; ``kafka``
     is the newest of them. Retries are left out: a seed that fails three times in a row has failed once.
     """
-    answers = _lettered(attempts, infra_nights).where(F.col("letter").isin(list(histories.ANSWERS)))
-    run = F.struct("started_at", "run_id", "kafka", "attempt", "letter", F.xxhash64("kafka").alias("release"))
+    answers = _lettered(attempts, infra_nights, cell).where(F.col("letter").isin(list(histories.ANSWERS)))
+    release = F.xxhash64("kafka").alias("release")
+    run = F.struct("started_at", "run_id", "kafka", "attempt", "letter", release, "commit")
     # A test that always gave one answer has not changed; most are so, and need not be put in order.
     is_green = F.col("letter") == histories.CONFORMS
     is_mixed = F.bool_or(is_green) & F.bool_or(~is_green)
-    series = answers.groupBy(*_SERIES).agg(F.collect_list(run).alias("_runs"), is_mixed.alias("_is_mixed"))
-    ordered = series.where("_is_mixed").withColumn("_runs", F.sort_array("_runs"))
+    series = answers.groupBy(*[name for name in cell if name != "kafka"])
+    mixed = series.agg(F.collect_list(run).alias("_runs"), is_mixed.alias("_is_mixed")).where("_is_mixed")
+    ordered = mixed.withColumn("_runs", F.sort_array("_runs"))
     changes = F.udf(_changes, ArrayType(_CHANGE), useArrow=False)(F.concat_ws("", "_runs.letter"), "_runs.release")
     found = ordered.select("*", F.inline(changes))
     return found.withColumn("_since", _at("position")).select(
-        *[_at("newest")["kafka"].alias(name) if name == "kafka" else F.col(name) for name in CELL],
+        *[_at("newest")["kafka"].alias(name) if name == "kafka" else F.col(name) for name in cell],
         F.col("_since.run_id").alias("since_run"),
         F.col("_since.started_at").alias("since_at"),
         F.col("_since.attempt").cast("long").alias("since_attempt"),
         F.col("_since.kafka").alias("since_kafka"),
+        F.col("_since.commit").alias("since_commit"),
         *[name for name in _CHANGE.names if name not in ("position", "newest")],
     )
 

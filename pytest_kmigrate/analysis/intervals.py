@@ -3,19 +3,12 @@
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
-from pytest_kmigrate.analysis.statistics.bounds import Z_95
+from pytest_kmigrate.analysis.statistics.bounds import wilson_ends
 
 
 def wilson_95(successes: Column, trials: Column) -> tuple[Column, Column]:
-    """Lower and upper end of Wilson's score interval; null without a trial.
-
-    Chosen over "rate plus or minus" because it stays honest where tests live: few runs, and rates near 0 or 1.
-    """
+    """Lower and upper end of Wilson's score interval, of columns; null without a trial."""
     n = F.when(trials > 0, trials.cast("double"))
-    rate = successes / n
-    square = Z_95 * Z_95
-    middle = (rate + square / (2 * n)) / (1 + square / n)
-    half = (Z_95 / (1 + square / n)) * F.sqrt(rate * (1 - rate) / n + square / (4 * n * n))
+    low, high = wilson_ends(successes / n, n, F.sqrt)
     # Rounding could carry an end just past the possible; greatest and least would turn "no trial" into 0 and 1.
-    low, high = F.greatest(middle - half, F.lit(0.0)), F.least(middle + half, F.lit(1.0))
-    return F.when(trials > 0, low), F.when(trials > 0, high)
+    return F.when(trials > 0, F.greatest(low, F.lit(0.0))), F.when(trials > 0, F.least(high, F.lit(1.0)))

@@ -1,12 +1,25 @@
 """Facts about what was observed: metrics, log lines, metadata images and their differences, znodes."""
 
+import json
+from collections.abc import Sequence
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
+from pyspark.sql.types import ArrayType, StructType
 
 from pytest_kmigrate.analysis import schemas, staging
+from pytest_kmigrate.analysis.messages import normal_form_of
+from pytest_kmigrate.analysis.schemas.consistency import CONSISTENCY
+from pytest_kmigrate.checkers.divergence import Taken, divergences
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.image import FAMILIES, MetadataImage
 
 WATCHED_ZNODES = ("/controller", "/controller_epoch", "/migration")
 """Who was in control, since when, and how far the migration was."""
+
+_LONGEST_VALUE = 200
+_NS_PER_MS = 1_000_000
+_DIVERGENCE = StructType(CONSISTENCY["metadata_divergences"].fields[1:])
 
 _ABOUT_METADATA = "metadata"
 """Checks with this in their name compare ZooKeeper, the metadata log and the brokers."""
@@ -37,7 +50,7 @@ def log_lines(staged: DataFrame) -> DataFrame:
     per_text = staged.groupBy("folder", "file", "level", text).agg(
         F.count("*").alias("lines"), F.min("line").alias("line")
     )
-    shape = staging.harmless(staging.shape(F.col("text")))
+    shape = staging.harmless(normal_form_of(staging.message(F.col("text"))))
     per_shape = (
         per_text.withColumns({"node": F.split_part("file", F.lit("/"), F.lit(2)), "shape": shape})
         .groupBy("folder", "node", "level", "shape")
@@ -60,6 +73,63 @@ def metadata_differences(verdicts: DataFrame) -> DataFrame:
     about = verdicts.where(F.col("check").contains(_ABOUT_METADATA))
     facts = F.explode_outer(F.from_json("facts", schemas.FACTS_MAP)).alias("fact", "value")
     return about.select("folder", "check", "outcome", F.col("count").alias("differences"), facts)
+
+
+def metadata_divergences(images: DataFrame, events: DataFrame) -> DataFrame:
+    """One row per difference between two sides of the metadata, as long as it lasted; see ``checkers.divergence``.
+
+    ``images`` are files, whole (``FILES``), ``events`` those of ``facts.phases``. An image that cannot be read, or that
+    no event tells the time of, is left out; the former is set aside elsewhere.
+    """
+    taken = events.where(F.col("kind") == EventKind.SNAPSHOT.value).groupBy(
+        "folder", F.col("data.label").alias("label")
+    )
+    # A label that was used again names the newer image, whose file took the place of the older.
+    times = taken.agg(F.max(F.struct("at_ns", F.coalesce("data.began_ns", F.lit(0)).alias("began_ns"))).alias("_at"))
+    label = F.regexp_extract("file", r"([^/]+)\.json$", 1).alias("label")
+    timed = images.select("folder", label, "text").join(times, ["folder", "label"])
+    of_run = timed.groupBy("folder").agg(
+        F.collect_list(F.struct("label", "text", "_at.began_ns", "_at.at_ns")).alias("_images")
+    )
+    found = F.udf(_divergences, ArrayType(_DIVERGENCE), useArrow=False)
+    return of_run.select("folder", F.inline(found("_images")))
+
+
+def _divergences(images: Sequence[tuple[str, str, int, int]]) -> list[tuple[object, ...]]:
+    taken = [
+        Taken(label.rpartition("-")[0] or label, image, began_ns, at_ns)
+        for label, text, began_ns, at_ns in images
+        if (image := _image(text)) is not None
+    ]
+    return [
+        (
+            each.left,
+            each.right,
+            each.first.subject,
+            _value(each.first.left),
+            _value(each.first.right),
+            each.moments,
+            each.first_moment,
+            each.first_ns,
+            each.last_ns,
+            each.at_least_ns / _NS_PER_MS,
+            None if each.at_most_ns is None else each.at_most_ns / _NS_PER_MS,
+        )
+        for each in divergences(taken)
+    ]
+
+
+def _image(text: str) -> MetadataImage | None:
+    try:
+        content = json.loads(text)
+        families = [content[name] for name in FAMILIES if name in content]
+        return MetadataImage(**content) if all(isinstance(each, dict) for each in families) else None
+    except (ValueError, TypeError):
+        return None
+
+
+def _value(value: object) -> str | None:
+    return None if value is None else json.dumps(value, sort_keys=True)[:_LONGEST_VALUE]
 
 
 def znode_changes(znodes: DataFrame) -> DataFrame:

@@ -151,7 +151,7 @@ def _show_analysis(result: "AnalysisResult", runs: str) -> None:
 def _show_comparison(found: "Comparison") -> None:
     """What changed and is more than chance; all of it is in the report."""
     from pytest_kmigrate.cli.console import say, show
-    from pytest_kmigrate.reports.comparison import QUIET
+    from pytest_kmigrate.reports.comparison import REAL
 
     families = (("requirement", found["requirements"]), ("test_id", found["tests"]))
     more = (("name", found["durations"]), ("representative", found["clusters"]))
@@ -163,7 +163,7 @@ def _show_comparison(found: "Comparison") -> None:
         )
         for name, family in (*families, *more)
         for row in family
-        if row["change"] not in QUIET
+        if row["change"] in REAL
     ]
     if rows:
         show(("change", "what", "topology"), rows, title=f"From Kafka {found['a']} to {found['b']}")

@@ -46,6 +46,7 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
         provider=options.provider,
         keep=options.keep,
         byteman=options.byteman,
+        commit=options.commit,
         command=tuple(sys.argv),
         topology=options.topology,
     )

@@ -18,6 +18,7 @@ _OPTIONS = (
     ("runs", "DIR", "reports/runs", "where run folders go"),
     ("seed", "N", "1", "seed of everything that is chosen by chance"),
     ("byteman", "FILE", None, "Byteman rules loaded into every Kafka JVM"),
+    ("commit", "TEXT", None, "the commit that the distribution was built from, for reports"),
 )
 
 
@@ -32,6 +33,7 @@ class Options:
     runs: Path
     seed: int
     byteman: Path | None
+    commit: str | None
     keep: bool
 
 
@@ -67,6 +69,7 @@ def options_of(config: pytest.Config) -> Options:
         runs=Path(_chosen(config, "runs") or "reports/runs"),
         seed=int(seed),
         byteman=Path(byteman) if byteman else None,
+        commit=_chosen(config, "commit"),
         keep=config.getoption("--kmigrate-keep") or config.getini("kmigrate-keep"),
     )
 

@@ -15,7 +15,7 @@ from pytest_kmigrate.topology_file import shipped
 _PACKAGE = Path(pytest_kmigrate.__file__).parent
 _SUITES = "suites"
 _PREFIX = "--kmigrate-"
-_CARRIED = ("topology", "provider", "byteman")
+_CARRIED = ("topology", "provider", "byteman", "commit")
 """Options taken over from the recorded command line; the others are recorded by what they came to."""
 
 

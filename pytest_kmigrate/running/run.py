@@ -43,6 +43,8 @@ class RunSettings:
     provider: str = "process"
     keep: bool = False
     byteman: Path | None = None
+    commit: str | None = None
+    """What the distribution was built from, as the caller names it."""
     command: tuple[str, ...] = ()
     topology: str | None = None
     """The topology file or name that the command line asked for, if it did."""
@@ -184,6 +186,7 @@ def _new_folder(
             "pytest_kmigrate": version("pytest-kmigrate"),
             "python": sys.version.split()[0],
             "byteman": settings.byteman.read_text() if settings.byteman else None,
+            "commit": settings.commit,
         },
     )
     return folder, header

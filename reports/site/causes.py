@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.charts import lift
-from pytest_kmigrate.reports.drawing import Cell, amount, chance, chip, table, text
+from pytest_kmigrate.reports.drawing import Cell, amount, chance, chip, cut, table, text, unfolding
 from pytest_kmigrate.reports.rows import Row, count, grouped, listed, number
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, section, table_of
 
@@ -55,7 +55,7 @@ def _ranking(site: Site, rows: Sequence[Row]) -> str:
     drawn = []
     for (failure,), mine in failures[:MOST_FAILURES]:
         cluster = clusters.get(failure)
-        said = text(cluster["representative"]) if cluster else f"<code>{text(failure)}</code>"
+        said = text(cut(cluster["representative"])) if cluster else f"<code>{text(failure)}</code>"
         drawn.append(f"<h3>{site.about('cluster', failure, said)}</h3>{causes_table(mine)}")
     return "".join(drawn) + rest(len(failures) - len(drawn), len(drawn), "causes")
 
@@ -86,7 +86,7 @@ def _bugs(rows: Sequence[Row]) -> str:
             Cell(text(row["kafka"])),
             number_cell(row["runs"]),
             Cell(f"<code>{text(', '.join(map(str, listed(row['checks']))))}</code>"),
-            Cell(f'<span class="small">{text(row["example"])}</span>'),
+            Cell(f'<div class="small">{unfolding(row["example"])}</div>'),
         ]
         for row in rows
     ]

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from pytest_kmigrate.reports.charts import rate
-from pytest_kmigrate.reports.comparison import QUIET, Comparison, changed
-from pytest_kmigrate.reports.drawing import WORDS, Cell, amount, chance, chip, folded, mark, measured, text
+from pytest_kmigrate.reports.comparison import ALONE, REAL, Comparison, changed
+from pytest_kmigrate.reports.drawing import WORDS, Cell, amount, chance, chip, cut, folded, mark, measured, text
 from pytest_kmigrate.reports.rows import Row
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, below, empty, section, table_of
 
@@ -38,14 +38,15 @@ def comparing(site: Site) -> View:
 
 
 def _parted(rows: Sequence[Row], drawn: Callable[[Sequence[Row]], str]) -> str:
-    """What changed for all to see, what may be chance folded away, what stayed the same counted."""
+    """What changed for all to see; what may be chance, and what only one of them has, folded away; the same counted."""
     if not rows:
         return empty("Neither version has any.")
-    loud = [row for row in rows if row["change"] not in QUIET]
-    unsure, same = changed(rows, "UNSURE"), len(changed(rows, "SAME"))
-    told = drawn(loud) if loud else empty("No change that is more than chance.")
-    quiet = folded(f"{amount(len(unsure))} differ, but that may be chance", drawn(unsure)) if unsure else ""
-    return told + quiet + (f'<p class="soft small">{amount(same)} the same.</p>' if same else "")
+    real, unsure, alone = changed(rows, *REAL), changed(rows, "UNSURE"), changed(rows, *ALONE)
+    same = len(changed(rows, "SAME"))
+    told = drawn(real) if real else empty("No change that is more than chance.")
+    told += folded(f"{amount(len(unsure))} differ, but that may be chance", drawn(unsure)) if unsure else ""
+    told += folded(f"{amount(len(alone))} only in one of the two versions", drawn(alone)) if alone else ""
+    return told + (f'<p class="soft small">{amount(same)} the same.</p>' if same else "")
 
 
 def _change(row: Row, found: Comparison, place: int) -> Cell:
@@ -117,7 +118,9 @@ def _clusters(site: Site, rows: Sequence[Row], found: Comparison) -> str:
     heads = ("Failure", "Change", f"Runs of {found['a']}", f"Runs of {found['b']}", "q")
     drawn = [
         [
-            Cell(site.about("cluster", row["cluster"], text(row["representative"])), row["representative"], "name"),
+            Cell(
+                site.about("cluster", row["cluster"], text(cut(row["representative"]))), row["representative"], "name"
+            ),
             _change(row, found, place),
             *[
                 Cell(

@@ -3,10 +3,30 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.charts import rate
-from pytest_kmigrate.reports.drawing import Cell, amount, chip, colour, link, mark, measured, short, table, text
+from pytest_kmigrate.reports.divergences import SIDES
+from pytest_kmigrate.reports.drawing import (
+    Cell,
+    amount,
+    chip,
+    colour,
+    cut,
+    duration,
+    link,
+    mark,
+    measured,
+    short,
+    table,
+    text,
+    unfolding,
+)
 from pytest_kmigrate.reports.estimates import wilson
-from pytest_kmigrate.reports.rows import Row, count, grouped, listed
+from pytest_kmigrate.reports.rows import Row, count, grouped, listed, number, plural
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, section, table_of
+
+_LASTED = (
+    "Images are instants: a difference lasted at least from the first that shows it to the last, at most from the one "
+    "before to the one after."
+)
 
 _UNITS_OF_TIME = ("_ms", "_s", "_ns")
 """A fact so named is a span or a moment: its largest value tells something, its total nothing."""
@@ -15,7 +35,8 @@ _UNITS_OF_TIME = ("_ms", "_s", "_ns")
 def consistency(site: Site) -> View:
     """Anomalies by class and version, their counterexamples, and what each check said."""
     lead = "What was found in the histories of all runs, and over how much evidence."
-    content = "".join([_matrix(site), _counterexamples(site), _checks(site.summary["consistency"])])
+    parts = [_matrix(site), _counterexamples(site), _divergences(site), _checks(site.summary["consistency"])]
+    content = "".join(parts)
     return View("consistency", "Consistency", lead, content)
 
 
@@ -73,6 +94,54 @@ def _counterexample(site: Site, example: Row) -> str:
     )
 
 
+def _divergences(site: Site) -> str:
+    """Where the sides of the metadata differed, and how long."""
+    rows = site.summary["divergence_classes"]
+    if not rows:
+        return section("Metadata", empty(_agreed(site)))
+    heads = ("What", "Sides", "Kafka", "Differences", "Runs", "Lasted at least", "At most", "Never seen to end")
+    drawn = [
+        [
+            Cell(_difference(row), row["family"], "name"),
+            Cell(text(" and ".join(_sides(row)))),
+            Cell(text(row["kafka"])),
+            number_cell(row["differences"]),
+            number_cell(row["runs"]),
+            Cell(duration(row["at_least_ms"]), row["at_least_ms"], "number"),
+            Cell(duration(row["at_most_ms"]), row["at_most_ms"], "number"),
+            number_cell(row["unended"]),
+        ]
+        for row in rows[:MOST_ROWS]
+    ]
+    left_out = len(rows) - len(drawn)
+    return section("Metadata", table_of(heads, drawn, left_out, "metadata_divergences"), f"{_LASTED} {_agreed(site)}")
+
+
+def _agreed(site: Site) -> str:
+    """How often runs waited for the sides to agree, and how long at most."""
+    settlings = [row for row in site.summary["duration_statistics"] if row["what"] == "settling"]
+    if not settlings:
+        return "No run waited for the sides of the metadata to agree."
+    times = sum(count(row["times"]) for row in settlings)
+    longest = max(number(row["largest_ms"]) or 0.0 for row in settlings)
+    return f"Runs waited {plural(times, 'time')} for all sides to agree, {duration(longest)} at most."
+
+
+def _sides(row: Row) -> list[str]:
+    return [SIDES.get(str(row[side]), str(row[side])) for side in ("left", "right")]
+
+
+def _difference(row: Row) -> str:
+    left, right = _sides(row)
+    seen = [
+        f"{side} {'nothing' if row[f'{name}_value'] is None else row[f'{name}_value']}"
+        for side, name in ((left, "left"), (right, "right"))
+    ]
+    run = f" · {link(row['timeline'], 'timeline')}" if row["timeline"] else ""
+    told = f"{row['subject']} in {row['first_moment']}: {', '.join(seen)}"
+    return f'<b>{text(row["family"])}</b><br><span class="soft small">{text(cut(told))}{run}</span>'
+
+
 def _checks(rows: Sequence[Row]) -> str:
     """What each check said in all runs together; the worst verdict wins."""
     if not rows:
@@ -81,7 +150,7 @@ def _checks(rows: Sequence[Row]) -> str:
     drawn = [
         [
             Cell(
-                f'<code>{text(row["check"])}</code><br><span class="soft small">{text(row["example"])}</span>',
+                f'<code>{text(row["check"])}</code><div class="soft small">{unfolding(row["example"])}</div>',
                 row["check"],
                 "name",
             ),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.reports.charts import rate, strip
 from pytest_kmigrate.reports.drawing import Cell, amount, chance, chip, folded, percent, text
-from pytest_kmigrate.reports.rows import Row, by, count, day, number
+from pytest_kmigrate.reports.rows import Row, began_with, by, count, day, number
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
     Site,
@@ -17,15 +17,8 @@ from pytest_kmigrate.reports.site.views import (
 )
 
 MOST_TICKS = 60
-_HEADS = (
-    "Test",
-    "Fault, phase",
-    "Runs, oldest first",
-    "Fails, shrunk, 95 % interval",
-    "Decision",
-    "Clean runs since",
-    "More for 1 %",
-)
+RATE_HEADS = ("Fails, shrunk, 95 % interval", "Clean runs since", "More for 1 %")
+_HEADS = ("Test", "Fault, phase", "Runs, oldest first", "Decision", *RATE_HEADS)
 _LEAD = (
     "Most flaky first. The rate is shrunk towards that of similar cells, so two unlucky runs do not top the list. "
     "The dashed line is where the rate changed. Bad nights of the infrastructure are not counted."
@@ -48,15 +41,14 @@ def flakes(site: Site) -> View:
     )
 
 
-def decision_cells(row: Row) -> list[Cell]:
-    """How often it fails, what to do with it, and what that would still need."""
+def rate_cells(row: Row) -> list[Cell]:
+    """How often it fails, what its clean runs prove, and how many more a claim would take."""
     bound, more = number(row["bound_after_clean"]), count(row["more_runs_needed"])
     claim = f'{amount(row["clean_runs"])} <span class="soft small">{f"&le; {percent(bound)}" if bound else ""}</span>'
     wanted = amount(more) if more else '<span class="soft small">enough</span>'
     shrunk = row["shrunk_rate"]
     return [
-        Cell(rate(shrunk, row["shrunk_low"], row["shrunk_high"], "FLAKY"), -1 if shrunk is None else shrunk, "rate"),
-        Cell(chip(row["decision"])),
+        Cell(rate(shrunk, row["shrunk_low"], row["shrunk_high"], "FLAKY"), "" if shrunk is None else shrunk, "rate"),
         Cell(claim, row["clean_runs"], "number"),
         Cell(wanted, more, "number"),
     ]
@@ -66,7 +58,8 @@ def since(change: Row) -> str:
     """When a rate changed, from what to what, and how surely."""
     before, after = number(change["rate_before"]) or 0.0, number(change["rate_after"]) or 0.0
     return (
-        f"Since run {text(change['since_attempt'])} ({day(change['since_at'])}, Kafka {text(change['since_kafka'])}) "
+        f"Since run {text(change['since_attempt'])} ({day(change['since_at'])}, "
+        f"{text(began_with(change))}) "
         f"{percent(after)} of {amount(change['runs_after'])} runs violate, before {percent(before)} of "
         f'{amount(change["runs_before"])} <span class="soft small">under {text(change["fault"])} in '
         f"{text(change['phase'])}; by chance: p {chance(change['p_value'])}</span>"
@@ -94,13 +87,14 @@ def _row(site: Site, row: Row) -> list[Cell]:
         Cell(site.test(row["test_id"], f"Kafka {row['kafka']} · {row['topology']}"), row["test_id"], "name"),
         Cell(condition(row), row["fault"], "fault"),
         Cell(f"<span>{ticks}{told}</span>", row["newest_at"], "dots"),
-        *decision_cells(row),
+        Cell(chip(row["decision"])),
+        *rate_cells(row),
     ]
 
 
 def _since_when(change: Row) -> str:
     before, after = number(change["rate_before"]) or 0.0, number(change["rate_after"]) or 0.0
-    until = f"run {text(change['since_attempt'])} ({day(change['since_at'])})"
+    until = f"run {text(change['since_attempt'])} ({day(change['since_at'])}, {text(began_with(change))})"
     return f"{percent(before)} until {until}, then {percent(after)}"
 
 
@@ -115,7 +109,7 @@ def _steady(site: Site, rows: Sequence[Row]) -> str:
             Cell(site.test(row["test_id"], f"Kafka {row['kafka']} · {row['topology']}"), row["test_id"], "name"),
             Cell(condition(row), row["fault"], "fault"),
             number_cell(row["clean_runs"]),
-            Cell(_at_most(row), row["bound_after_clean"], "number"),
+            Cell(at_most(row), row["bound_after_clean"], "number"),
             number_cell(row["more_runs_needed"]),
             Cell(chip(row["decision"])),
             number_cell(row["infra_runs"]),
@@ -126,6 +120,7 @@ def _steady(site: Site, rows: Sequence[Row]) -> str:
     return folded(f"{amount(len(rows))} that never failed, and what that proves", content)
 
 
-def _at_most(row: Row) -> str:
+def at_most(row: Row) -> str:
+    """The rate that the clean runs leave possible."""
     bound = number(row["bound_after_clean"])
     return "" if bound is None else percent(bound)

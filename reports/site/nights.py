@@ -39,13 +39,15 @@ def aside(site: Site) -> View:
     drawn = [
         [
             Cell(f"<code>{text(row['path'])}</code>", row["path"], "name"),
-            Cell("a run" if row["is_run"] else "no run", row["is_run"]),
-            Cell(amount(row["line"]), row["line"] or 0, "number"),
+            Cell("yes" if row["is_run"] else "no"),
+            Cell(amount(row["line"]), row["line"] or "", "number"),
             Cell(text(row["reason"])),
         ]
         for row in rows[:MOST_ROWS]
     ]
     told = "Nothing: every file was read whole."
-    heads = ("Path", "What", "Line", "Reason")
+    heads = ("Path", "Leaves a verdict open", "Line", "Reason")
     content = table_of(heads, drawn, len(rows) - len(drawn), "set_aside") if rows else empty(told)
-    return View("aside", "Set aside", "Not counted, because it could not be read. Everything else was.", content)
+    return View(
+        "aside", "Set aside", "What could not be read, or is odd, and why. Everything else was counted.", content
+    )

@@ -17,13 +17,12 @@ from pytest_kmigrate.reports.drawing import (
     table,
     text,
 )
-from pytest_kmigrate.reports.rows import Row, count, day, number
+from pytest_kmigrate.reports.rows import Row, began_with, count, day, number
 from pytest_kmigrate.reports.site.views import Site, View, empty, number_cell, section
 from pytest_kmigrate.reports.summary import Totals
 
 MOST_CONCERNS = 25
 _MOST_CHANGES = 6
-_MOST_CHARACTERS = 500
 
 
 def overview(site: Site) -> View:
@@ -83,7 +82,7 @@ def _attention(site: Site) -> str:
 def _concern(site: Site, row: Row) -> str:
     check = f"<code>{text(row['check'])}</code>: " if row["check"] else ""
     title = site.about("test", row["test_id"], short(row["title"])) if row["test_id"] else short(row["title"])
-    told = f"<p>{check}{text(cut(row['example'], _MOST_CHARACTERS))}</p>" if row["example"] else ""
+    told = f"<p>{check}{text(cut(row['example']))}</p>" if row["example"] else ""
     return (
         f'<article class="concern" style="--colour: {colour(row["level"])}"><header>{chip(row["level"])}'
         f'<h3>{title}</h3><span class="soft small">{text(row["condition"])}</span></header>'
@@ -142,7 +141,7 @@ def _flip(site: Site, change: Row) -> str:
     name = site.about("test", change["test_id"], short(change["test_id"]))
     return (
         f"{day(change['since_at'])}: {name} violates in {percent(after)} of its runs, before in {percent(before)} "
-        f'<span class="soft small">{text(change["fault"])} · Kafka {text(change["since_kafka"])}</span>'
+        f'<span class="soft small">{text(change["fault"])} · {text(began_with(change))}</span>'
     )
 
 
@@ -152,7 +151,7 @@ def _moved(change: Row) -> str:
     measure = goto("trends", f"{text(change['name'])} ({text(change['measure'])})")
     return (
         f"{day(change['since_at'])}: {measure} {'got worse' if change['direction'] == 'WORSE' else 'got better'}{told} "
-        f'<span class="soft small">{text(change["topology"])} · Kafka {text(change["since_kafka"])}</span>'
+        f'<span class="soft small">{text(change["topology"])} · {text(began_with(change))}</span>'
     )
 
 

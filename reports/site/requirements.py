@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.charts import rate, strip
-from pytest_kmigrate.reports.drawing import WORDS, Cell, amount, chip, folded, legend, mark, table, text
+from pytest_kmigrate.reports.drawing import WORDS, Cell, amount, chip, folded, legend, mark, short, table, text
 from pytest_kmigrate.reports.rows import Row, by, count, grouped, release, worst
+from pytest_kmigrate.reports.site.flakes import RATE_HEADS, at_most, rate_cells, since
 from pytest_kmigrate.reports.site.runs import unconforming_runs
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
@@ -15,12 +16,14 @@ from pytest_kmigrate.reports.site.views import (
     condition,
     empty,
     number_cell,
+    rest,
     section,
     table_of,
 )
 
 _MOST_CELLS = 40
 _MOST_TICKS = 40
+_MOST_CHANGES = 12
 
 
 def requirements(site: Site) -> View:
@@ -94,7 +97,8 @@ def _uncovered(site: Site) -> str:
 
 def _page(site: Site, name: str, statistics: Sequence[Row], cells: Sequence[Row], known: Row | None) -> View:
     lead = f"{known['level']} · {known['area']} · {known['profile']}: {known['statement']}" if known else ""
-    heads = ("Kafka", "Profile", "Standing", "Runs", "Pass rate, 95 % interval", "Inconclusive")
+    share = ("Pass rate, 95 % interval", "Fails at most, at 95 %")
+    heads = ("Kafka", "Profile", "Standing", "Runs", *share, "Inconclusive")
     rows = [
         [
             Cell(f"<b>{text(row['kafka'])}</b>", place, "name"),
@@ -102,30 +106,43 @@ def _page(site: Site, name: str, statistics: Sequence[Row], cells: Sequence[Row]
             Cell(chip(row["standing"])),
             number_cell(row["runs"]),
             Cell(rate(row["pass_rate"], row["pass_rate_low"], row["pass_rate_high"]), row["pass_rate"], "rate"),
+            Cell(at_most(row), row["bound_after_clean"], "number"),
             number_cell(row["inconclusive"]),
         ]
         for place, row in enumerate(sorted(statistics, key=lambda row: release(row["kafka"]), reverse=True))
     ]
     runs = [attempt for cell in cells for attempt in site.attempts_of_cell.get(cell_key(cell), [])]
     by_condition = section("By test and condition", _cells(site, cells), _CELLS_LEAD)
-    content = table(heads, rows) + by_condition + unconforming_runs(runs)
+    content = table(heads, rows) + _changes(site, name) + by_condition + unconforming_runs(runs)
     return View(address("requirement", name), name, lead, content, "requirements")
+
+
+def _changes(site: Site, name: str) -> str:
+    """Since when it is violated more, or less, often; by test, as several tests together have no order of runs."""
+    changes = site.changes_of_requirement.get((name,), [])
+    if not changes:
+        return ""
+    told = [
+        f"<li>{site.about('test', each['test_id'], short(each['test_id']))}: {since(each)}</li>"
+        for each in changes[:_MOST_CHANGES]
+    ]
+    more = rest(len(changes) - len(told), len(told), "requirement_changes")
+    return section("Changed", f"<ul>{''.join(told)}</ul>{more}", "Found by change point, not by threshold.")
 
 
 _CELLS_LEAD = "Ticks are runs, oldest first: they tell a run's whole verdict, of which this requirement is a part."
 
 
 def _cells(site: Site, cells: Sequence[Row]) -> str:
-    heads = ("Test", "Kafka", "Fault, phase", "Standing", "Runs", "Pass rate, 95 % interval")
+    heads = ("Test", "Fault, phase", "Standing", "Runs", *RATE_HEADS)
     # The order of the summary is the worst first.
     rows = [
         [
-            Cell(site.test(cell["test_id"], cell["topology"]), cell["test_id"], "name"),
-            Cell(text(cell["kafka"])),
+            Cell(site.test(cell["test_id"], f"Kafka {cell['kafka']} · {cell['topology']}"), cell["test_id"], "name"),
             Cell(condition(cell), cell["fault"], "fault"),
             Cell(chip(cell["standing"]), place),
             Cell(strip(_runs(site, cell)), cell["runs"], "dots"),
-            Cell(rate(cell["pass_rate"], cell["pass_rate_low"], cell["pass_rate_high"]), cell["pass_rate"], "rate"),
+            *rate_cells(cell),
         ]
         for place, cell in enumerate(cells[:_MOST_CELLS])
     ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pytest_kmigrate.reports.drawing import Cell, amount, chip, folded, link, table, text
+from pytest_kmigrate.reports.drawing import Cell, amount, chip, folded, link, table, text, unfolding
 from pytest_kmigrate.reports.rows import Row, by, day, listed
 from pytest_kmigrate.reports.site.views import condition, empty, section
 
@@ -42,4 +42,5 @@ def unconforming_runs(attempts: Sequence[Row]) -> str:
 
 def _what_happened(attempt: Row) -> str:
     bugs = "".join(f" {chip('BUG', str(bug))}" for bug in listed(attempt["known_bugs"]))
-    return f"<code>{text(attempt['check'])}</code>{bugs}<br><span class='soft small'>{text(attempt['summary'])}</span>"
+    seen = f'<div class="soft small">{unfolding(attempt["summary"])}</div>'
+    return f"<code>{text(attempt['check'])}</code>{bugs}{seen}"

@@ -12,7 +12,7 @@ from pytest_kmigrate.reports.drawing import (
     text,
 )
 from pytest_kmigrate.reports.rows import CONDITION, Row, grouped
-from pytest_kmigrate.reports.site.flakes import decision_cells, since
+from pytest_kmigrate.reports.site.flakes import RATE_HEADS, rate_cells, since
 from pytest_kmigrate.reports.site.runs import unconforming_runs
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
@@ -90,9 +90,9 @@ def _statistics(row: Row, place: int, runs: str) -> list[Cell]:
         Cell(text(row["kafka"])),
         Cell(chip(row["standing"]), place),
         Cell(runs, row["runs"], "dots"),
-        Cell(rate(share, row["pass_rate_low"], row["pass_rate_high"]), -1 if share is None else share, "rate"),
+        Cell(rate(share, row["pass_rate_low"], row["pass_rate_high"]), "" if share is None else share, "rate"),
         number_cell(row["inconclusive"]),
-        Cell(f'<span>{median}<br><span class="soft small">{p90}</span></span>' if median else "", took or -1, "number"),
+        Cell(f'<span>{median}<br><span class="soft small">{p90}</span></span>' if median else "", took or "", "number"),
     ]
 
 
@@ -100,21 +100,14 @@ def _conditions(site: Site, flakiness: Sequence[Row]) -> str:
     """Under which conditions it fails, how often, and since when."""
     if not flakiness:
         return ""
-    heads = (
-        "Fault, phase",
-        "Kafka",
-        "Standing",
-        "Fails, shrunk, 95 % interval",
-        "Decision",
-        "Clean runs since",
-        "More for 1 %",
-    )
+    heads = ("Fault, phase", "Kafka", "Standing", "Decision", *RATE_HEADS)
     rows = [
         [
             Cell(condition(row), row["fault"], "name"),
             Cell(f'{text(row["kafka"])}<br><span class="soft small">{text(row["topology"])}</span>'),
             Cell(chip(row["standing"])),
-            *decision_cells(row),
+            Cell(chip(row["decision"])),
+            *rate_cells(row),
         ]
         for row in flakiness[:_MOST_CONDITIONS]
     ]

@@ -81,6 +81,11 @@ class Site:
         return changes_of(cell, self._changes_of_series.get(tuple(cell[name] for name in SERIES), []))
 
     @cached_property
+    def changes_of_requirement(self) -> dict[tuple[object, ...], list[Row]]:
+        """The change points of what tests say of a requirement, newest first."""
+        return grouped(self.summary["requirement_changes"], "requirement")
+
+    @cached_property
     def _pages(self) -> frozenset[tuple[str, object]]:
         names = {"test": self.tests, "requirement": self.requirements, "cluster": self.clusters}
         return frozenset((kind, name) for kind, known in names.items() for name in known)
@@ -142,4 +147,4 @@ def below(*words: object) -> str:
 
 def number_cell(value: object) -> Cell:
     """A cell with a count."""
-    return Cell(amount(value), -1 if value is None else value, "number")
+    return Cell(amount(value), "" if value is None else value, "number")

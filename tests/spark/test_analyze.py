@@ -44,7 +44,7 @@ def report(night: tuple[AnalysisResult, list[str]]) -> dict[str, Any]:
 def test_the_result_says_how_it_ended_and_where_things_lie(night: tuple[AnalysisResult, list[str]]) -> None:
     """A violation makes the outcome VIOLATES; every good run is counted although others are broken."""
     result, said = night
-    assert (result.outcome, result.runs, result.set_aside) == (Outcome.VIOLATES, 4, 3)
+    assert (result.outcome, result.runs, result.set_aside) == (Outcome.VIOLATES, 4, 4)
     assert all(path.exists() for path in (result.page, result.report, result.tables))
     assert said[1] == "reading 5 runs"
     assert set(result.seconds) == {"spark_start", "facts", "marts", "page"}
@@ -66,6 +66,7 @@ def test_every_table_is_written_with_its_schema(night: tuple[AnalysisResult, lis
         "report.md",
         "index.html",
         "spark.log",
+        ".lock",
     }
 
 
@@ -75,9 +76,10 @@ def test_the_flaky_test_is_found(report: dict[str, Any]) -> None:
     counted = [test[name] for name in ("runs", "conforming", "violating", "inconclusive", "standing")]
     assert counted == [4, 2, 1, 1, "FLAKY"]
     assert test["pass_rate"] == pytest.approx(2 / 3)
-    assert [(cell["fault"], cell["phase"], cell["runs"]) for cell in report["cells"]] == [
-        ("kill(active-controller)", "HYBRID", 4)
+    assert [(cell["fault"], cell["phase"], cell["runs"], cell["clean_runs"]) for cell in report["cells"]] == [
+        ("kill(active-controller)", "HYBRID", 4, 1)
     ]
+    assert 0 < report["cells"][0]["shrunk_rate"] < 1
 
 
 def test_attempts_are_in_order_and_the_interrupted_one_says_so(report: dict[str, Any]) -> None:
@@ -92,9 +94,14 @@ def test_attempts_are_in_order_and_the_interrupted_one_says_so(report: dict[str,
 
 
 def test_what_could_not_be_read_is_listed(report: dict[str, Any]) -> None:
-    """A broken header, a torn line and a folder that is no run: each with path, line and reason."""
+    """A broken header, a torn line, a run without an end and a folder that is no run: each with path and line."""
     told = [(row["path"], row["line"], row["is_run"]) for row in report["set_aside"]]
-    assert told == [("notes", None, False), ("run4/history.jsonl", 9, True), ("run5/run.json", None, True)]
+    assert told == [
+        ("notes", None, False),
+        ("run4/history.jsonl", 9, True),
+        ("run4/run.json", None, False),
+        ("run5/run.json", None, True),
+    ]
 
 
 def test_the_bug_and_the_evidence_are_summed_up(report: dict[str, Any]) -> None:

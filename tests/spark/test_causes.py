@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 from pyspark.testing import assertSchemaEqual
 
 from pytest_kmigrate.analysis.causes import causes, circumstances
@@ -72,6 +73,22 @@ def test_what_was_always_together_is_named_together(rows: list[Row]) -> None:
     assert _of(rows, "check", "phase")["HYBRID"].inseparable == []
 
 
+def test_a_fault_that_bites_in_one_phase_only_is_found_with_it(spark: SparkSession) -> None:
+    """Neither the kill alone nor the phase alone: the kill in that phase is first, and stands by itself."""
+    night = _night(spark)
+    bites = (F.col("fault") == "kill(active-controller)") & (F.col("phase") == "HYBRID")
+    ends = F.when(bites, "VIOLATES").otherwise("CONFORMS")
+    attempts = night["attempts"].withColumn("outcome", ends)
+    bitten = attempts.select("folder", "outcome")
+    verdicts = night["verdicts"].drop("outcome").join(bitten, "folder").select(*night["verdicts"].columns)
+
+    rows = causes(**{**night, "attempts": attempts, "verdicts": verdicts}).collect()
+
+    pair = _of(rows, "check", "fault in phase")["kill(active-controller) in HYBRID"]
+    assert (pair.rank, pair.inseparable, pair.with_failures, pair.without_failures) == (1, [], 10, 0)
+    assert _of(rows, "check", "fault")["kill(active-controller)"].rank > 1
+
+
 def test_what_all_runs_share_is_no_cause(rows: list[Row]) -> None:
     """The one topology of that night says nothing; what lowers the rate is ranked last."""
     assert _of(rows, "check", "topology") == {}
@@ -112,16 +129,19 @@ def test_circumstances_are_each_told_once(spark: SparkSession) -> None:
     assert sorted(
         (row.folder, f"{row.factor} {row.level}") for row in told.where("factor <> 'topology'").collect()
     ) == [
+        ("spared", "fault in phase none"),
         ("spared", "fault none"),
         ("spared", "kafka 3.9.1"),
         ("spared", "phase none"),
         ("spared", "role none"),
+        ("told", "fault in phase kill(broker-1) in HYBRID"),
         ("told", "fault kill(broker-1)"),
         ("told", "kafka 3.9.1"),
         ("told", "phase HYBRID"),
         ("told", "role broker"),
         ("two", "fault a"),
         ("two", "fault b"),
+        ("two", "fault in phase a in HYBRID"),
         ("two", "kafka 3.9.1"),
         ("two", "phase HYBRID"),
         ("two", "role broker"),

@@ -36,7 +36,7 @@ def members(spark: SparkSession) -> DataFrame:
         _message("r3", DIED, "no_unexpected_death"),
         _message("r1", DIED.replace("1", "2"), "steps_completed"),
     ]
-    return clusters.failure_members(frame(spark, MESSAGES, messages)).cache()
+    return clusters.failure_members(clusters.normalised(frame(spark, MESSAGES, messages))).cache()
 
 
 def test_a_column_has_the_same_normal_forms(spark: SparkSession) -> None:
@@ -77,7 +77,8 @@ def test_a_cluster_tells_when_and_where_it_was_seen(spark: SparkSession, members
 
 def test_a_cluster_keeps_its_name(spark: SparkSession, members: DataFrame) -> None:
     """Analyzed with other runs, in another order, the same failure has the same id."""
-    alone = clusters.failure_members(frame(spark, MESSAGES, [_message("r9", DIED), _message("r8", LOST)]))
+    other = frame(spark, MESSAGES, [_message("r9", DIED), _message("r8", LOST)])
+    alone = clusters.failure_members(clusters.normalised(other))
     assert {row.cluster for row in alone.collect()} == {row.cluster for row in members.collect()}
 
 
@@ -107,6 +108,6 @@ def test_only_what_broke_is_a_message(spark: SparkSession) -> None:
 
 def test_no_failure_is_no_cluster(spark: SparkSession) -> None:
     """An analysis in which nothing failed has empty tables."""
-    members = clusters.failure_members(frame(spark, MESSAGES, []))
+    members = clusters.failure_members(clusters.normalised(frame(spark, MESSAGES, [])))
     assert members.count() == 0
     assert clusters.failure_clusters(members, table(spark, "attempts", [])).count() == 0

@@ -9,14 +9,17 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pytest_kmigrate.analysis import consistency
+from pytest_kmigrate.analysis.consistency import dealing
 from pytest_kmigrate.analysis.consistency.dealing import dealt, decoded
 from pytest_kmigrate.analysis.consistency.judging import judged_group
 from pytest_kmigrate.analysis.consistency.tables import MOST_BYTES
 from pytest_kmigrate.analysis.schemas.consistency import CONSISTENCY
 from pytest_kmigrate.checkers.kernels import Aspect, anomalies_of
-from pytest_kmigrate.recording.operation_parts import read_operations, read_part
+from pytest_kmigrate.model.operations import Operations
+from pytest_kmigrate.recording.operation_parts import ARROW_SCHEMA, read_operations, read_part
 from pytest_kmigrate.reports.operations import operation_parts
 from tests.bench.operations import Shape, SyntheticRun, synthetic_run, write_parts
+from tests.unit.checkers.histories import consumed, operations, read_back, sent
 
 SHAPES = {
     "plain": Shape(),
@@ -106,18 +109,21 @@ def test_a_run_with_a_damaged_part_is_set_aside_and_no_other(
 def test_a_run_that_did_not_end_has_no_phantoms(
     spark: SparkSession, runs: tuple[Path, dict[str, SyntheticRun]]
 ) -> None:
-    """Its sends in flight have no row, so a record without one proves nothing; everything else still does."""
+    """Its sends in flight have no row, nor have its last reads: what lacks one proves nothing, all else still does."""
     root, made = runs
     one = {"night-1/plain": made["night-1/plain"]}
-    wanted = Counter({key: count for key, count in planted(one).items() if key[1] != "phantom"})
+    wanted = Counter({key: count for key, count in planted(one).items() if key[1] not in ("phantom", "poll skip")})
     assert wanted != planted(one)
     assert found(spark, root, dict.fromkeys(one, False)) == wanted
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
-@pytest.mark.parametrize("slices", [2, 7])
-def test_slices_show_what_the_whole_shows(tmp_path: Path, shape: Shape, slices: int) -> None:
-    """Cutting loses and invents nothing, whatever goes into which slice; over several seeds."""
+@pytest.mark.parametrize(("slices", "run_bits"), [(2, 12), (7, 12), (3, 2)])
+def test_slices_show_what_the_whole_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: Shape, slices: int, run_bits: int
+) -> None:
+    """Cutting loses and invents nothing, whatever goes into which slice, be it every four offsets into another."""
+    monkeypatch.setattr(dealing, "_RUN_BITS", run_bits)
     for seed in range(4):
         folder = tmp_path / f"{seed}"
         run = synthetic_run(seed, 9_000, shape)
@@ -132,12 +138,12 @@ def test_slices_show_what_the_whole_shows(tmp_path: Path, shape: Shape, slices: 
 
 
 def test_a_slice_holds_no_more_columns_than_its_aspect_looks_at(tmp_path: Path) -> None:
-    """What is dealt is pruned: who reads needs no errors, what lies at an offset no group."""
+    """What is dealt is pruned: who reads needs no errors, what lies at an offset not when it began."""
     write_parts(synthetic_run(1, 9_000), tmp_path)
     part = next(tmp_path.glob("consumers-*"))
     columns = {each.aspect: set(decoded(each.content).column_names) for each in dealt(read_part("part", part), 3)}
     assert "error" not in columns[Aspect.READER]
-    assert "group" not in columns[Aspect.OFFSET]
+    assert "began_ns" not in columns[Aspect.OFFSET]
 
 
 def test_reads_are_dealt_as_the_few_that_tell_something(tmp_path: Path) -> None:
@@ -147,6 +153,49 @@ def test_reads_are_dealt_as_the_few_that_tell_something(tmp_path: Path) -> None:
     table = read_part("part", part)
     reads = sum(len(decoded(each.content)) for each in dealt(table, 3) if each.aspect is Aspect.READER)
     assert reads < pq.ParquetFile(part).metadata.num_rows / 10
+
+
+@pytest.mark.parametrize("files", [1, 2])
+def test_a_skip_over_whole_slices_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int) -> None:
+    """A client, assigned anew, leaps over slices in which it read nothing, within a file or from one to the next."""
+    monkeypatch.setattr(dealing, "_RUN_BITS", 2)
+    log = [row for at in range(40) for row in (sent(at, ended_ns=at), read_back(at))]
+    reads = [consumed(at, 100 + at) for at in (20, 21, 22, *range(7), *range(25, 40))]
+    written = {"clients-1.parquet": log, "consumers-1.parquet": reads[: 10 if files == 2 else None]}
+    written |= {"consumers-2.parquet": reads[10:]} if files == 2 else {}
+    for name, rows in written.items():
+        pq.write_table(_table(operations(*rows)), tmp_path / name)
+
+    assert _in_slices(tmp_path, 5) == {"poll skip": 15}
+
+
+def test_an_offset_in_dispute_counts_in_its_own_slice_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two clients leap to one offset and see different records: the leap is told to all slices, its record is not."""
+    monkeypatch.setattr(dealing, "_RUN_BITS", 2)
+    seen = ((60, 25), (61, 26))
+    reads = [consumed(at, 9, client=who, sequence=record, group="") for who, record in seen for at in (0, 25)]
+    log = [sent(at) for at in (0, 25, 26)]
+    for name, rows in {"clients-1.parquet": log, "consumers-1.parquet": reads}.items():
+        pq.write_table(_table(operations(*rows)), tmp_path / name)
+
+    whole = Counter({each.name.value: each.count for each in anomalies_of(read_operations(tmp_path))})
+
+    assert whole["inconsistent offset"] > 0
+    assert _in_slices(tmp_path, 5) == whole
+
+
+def _in_slices(folder: Path, slices: int) -> Counter[str]:
+    """What the slices of a run show together."""
+    found: Counter[str] = Counter()
+    for group in _groups(folder, slices).values():
+        for row in judged_group(pa.Table.from_pylist(group)):
+            if row["what"] == "anomaly":
+                found[str(row["name"])] += int(str(row["count"]))
+    return found
+
+
+def _table(rows: Operations) -> pa.Table:
+    return pa.table({name: getattr(rows, name) for name in ARROW_SCHEMA.names}, ARROW_SCHEMA)
 
 
 def _groups(folder: Path, slices: int) -> dict[tuple[str, int], list[dict[str, object]]]:

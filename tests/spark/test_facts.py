@@ -59,7 +59,8 @@ def test_conditions_name_faults_in_order_and_none_where_there_was_none(spark: Sp
 
 def test_durations_of_run_phases_and_steps(spark: SparkSession) -> None:
     """A phase lasts to the next one or the end, a step from its begin to its own end; an unended step has none."""
-    history = [*migration(whole_run_ms=30_000), event(29_000, "step-began", step="finalize")]
+    unended = event(29_000, "step-began", step="finalize")
+    history = [*migration(whole_run_ms=30_000), unended, event(29_500, "settled", label="copied", took_s=1.5)]
 
     rows = facts.durations(_in_phases(spark, history)).select("what", "name", "took_ms")
 
@@ -69,6 +70,7 @@ def test_durations_of_run_phases_and_steps(spark: SparkSession) -> None:
         ("phase", "HYBRID", 10_000.0),
         ("phase", "FINALIZED", 10_000.0),
         ("step", "roll brokers into migration mode", 7_000.0),
+        ("settling", "copied", 1_500.0),
     ]
     assertDataFrameEqual(rows, spark.createDataFrame(expected, rows.schema))
 

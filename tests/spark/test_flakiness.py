@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.testing import assertSchemaEqual
 
-from pytest_kmigrate.analysis.flakiness import change_points, flakiness
+from pytest_kmigrate.analysis.flakiness import REQUIREMENT_CELL, change_points, flakiness
 from pytest_kmigrate.analysis.nights import infra_nights
 from pytest_kmigrate.analysis.schemas.flakiness import FLAKINESS
 from tests.bench import nights
@@ -146,13 +146,53 @@ def test_a_night_set_aside_makes_no_change(spark: SparkSession) -> None:
     assert found(retried, _no_nights(spark)) == 0
 
 
+def test_a_change_names_the_commit_it_began_with(spark: SparkSession) -> None:
+    """Builds of one version: the first run of the commit that broke it; null where runs do not tell it."""
+    old, new = _nightly("C" * 20, commit="1a2b"), _nightly("V" * 10, first_night=20, commit="3c4d")
+
+    row = change_points(_attempts(spark, old, new), _no_nights(spark)).collect()[0]
+
+    assert (row.since_run, row.since_kafka, row.since_commit) == ("t-20", "3.9.1", "3c4d")
+
+
+def test_a_requirement_has_its_own_flakes_and_changes(spark: SparkSession) -> None:
+    """Of what one test says of two requirements only the broken one has changed; clean runs prove something of each."""
+    rows = [
+        *_nightly("C" * 20 + "V" * 10, requirement="broken"),
+        *_nightly("C" * 30, requirement="kept"),
+    ]
+    judged = table(spark, "requirement_attempts", rows[::-1])
+
+    told = {each.requirement: each for each in flakiness(judged, _no_nights(spark), REQUIREMENT_CELL).collect()}
+    changed = change_points(judged, _no_nights(spark), REQUIREMENT_CELL)
+
+    assertSchemaEqual(changed.to(FLAKINESS["requirement_changes"]).schema, FLAKINESS["requirement_changes"])
+    assert [(each.requirement, each.test_id, each.since_run) for each in changed.collect()] == [("broken", "t", "t-20")]
+    assert (told["broken"].clean_runs, told["broken"].standing) == (0, "VIOLATES")
+    assert told["kept"].bound_after_clean == pytest.approx(1 - 0.05 ** (1 / 30))
+    assert told["kept"].shrunk_high < told["broken"].shrunk_low
+
+
+def test_tests_one_after_another_are_no_change_of_a_requirement(spark: SparkSession) -> None:
+    """Ten green runs of one test and ten red ones of another, every night: nothing began."""
+    each_night = [("green", "C", 0), ("red", "V", 1)]
+    rows = [
+        {**row, "started_at": FIRST + dt.timedelta(days=night, hours=hours), "seed": f"{night}-{place}"}
+        for night in range(4)
+        for test, letter, hours in each_night
+        for place, row in enumerate(_nightly(letter * 10, test_id=test, requirement="R"))
+    ]
+
+    assert change_points(table(spark, "requirement_attempts", rows), _no_nights(spark), REQUIREMENT_CELL).count() == 0
+
+
 def test_what_was_planted_in_synthetic_nights_is_found(spark: SparkSession) -> None:
     """The outage, and the broken cell with the night it broke in; hardly anything else."""
     plan = nights.Plan(
         tests=6, nights=40, faults=2, phases=1, mean_log_odds=-5.0, spread_of_tests=0.5, outages=(11,),
         changes=(nights.Change(cell=5, night=25, rate=0.95),),
     )  # fmt: skip
-    attempts = spark.createDataFrame(nights.nights(2, plan).table().to_pylist())
+    attempts = table(spark, "attempts", nights.nights(2, plan).table().to_pylist())
 
     aside = infra_nights(attempts)
     changed = change_points(attempts, aside).collect()

@@ -29,16 +29,20 @@ def _folders(spark: SparkSession, *names: str) -> DataFrame:
 
 
 def test_a_header_becomes_one_typed_row(spark: SparkSession) -> None:
-    """A pretty-printed run.json is read whole, its start becomes a moment, an `extra` command line is found."""
+    """A pretty-printed run.json is read whole, its start becomes a moment, what is under `extra` is found."""
     header = {key: value for key, value in HEADER.items() if key != "reproduce"}
-    text = json.dumps({**header, "run_id": "a", "seed": 2**70, "extra": {"reproduce": "again"}}, indent=1)
+    text = json.dumps(
+        {**header, "run_id": "a", "seed": 2**70, "extra": {"reproduce": "again", "commit": "1a2b"}}, indent=1
+    )
 
     rows = staging.good(staging.staged_runs(_folders(spark, "r1"), _files(spark, "run.json", text)))
 
-    chosen = rows.selectExpr("run_id", "seed", "date_format(started_at, 'HH:mm') AS at", "reproduce", "is_complete")
+    chosen = rows.selectExpr(
+        "run_id", "seed", "date_format(started_at, 'HH:mm') AS at", "reproduce", "commit", "is_complete"
+    )
     assertDataFrameEqual(
         chosen,
-        spark.createDataFrame([("a", str(2**70), "10:00", "again", True)], chosen.schema),
+        spark.createDataFrame([("a", str(2**70), "10:00", "again", "1a2b", True)], chosen.schema),
     )
 
 

@@ -43,9 +43,10 @@ def told(log: Path, pattern: str) -> str:
     return found[1]
 
 
-@pytest.fixture
-def master(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The master's URL; two workers with a core each have registered."""
+    tmp_path = tmp_path_factory.mktemp("cluster")
     with ExitStack() as stack:
         log = tmp_path / "master.log"
         address = ("--host", LOOPBACK, "--port", "0", "--webui-port", "0")
@@ -59,16 +60,26 @@ def master(tmp_path: Path) -> Iterator[str]:
         yield url
 
 
-def test_a_cluster_gives_the_answers_of_one_machine(master: str, tmp_path: Path) -> None:
-    """Two runs, one with client operations of which some were lost: read, judged and written by both workers."""
+PROGRAM = str(files("pytest_kmigrate") / "cli" / "__main__.py")
+
+
+@pytest.mark.parametrize("submits", [False, True], ids=["--master", "spark-submit"])
+def test_a_cluster_gives_the_answers_of_one_machine(master: str, tmp_path: Path, *, submits: bool) -> None:
+    """Two runs, one with client operations of which some were lost: read, judged and written by both workers.
+
+    Whether the command is told of the cluster, or spark-submit, is the same.
+    """
     runs, out = tmp_path / "runs", tmp_path / "out"
     write_run(runs, "plain", [verdict()], migration())
     write_parts(synthetic_run(7, 2_000), write_run(runs, "with-operations", [verdict()], migration()) / "operations")
     environment = {**os.environ, "SPARK_LOCAL_IP": LOOPBACK, "PYSPARK_PYTHON": sys.executable}
-    command = [sys.executable, "-m", "pytest_kmigrate.cli", "analyze", str(runs), "--out", str(out), "--master", master]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    analyze = ["analyze", str(runs), "--out", str(out)]
+    submitted = [str(files("pyspark") / "bin" / "spark-submit"), "--master", master, PROGRAM, *analyze]
+    command = submitted if submits else [sys.executable, "-m", "pytest_kmigrate.cli", *analyze, "--master", master]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path)
 
     assert "2 runs: CONFORMS; 0 set aside" in done.stdout, done.stdout + done.stderr
+    assert f"starting Spark ({'spark-submit' if submits else master})" in done.stdout
     report = json.loads((out / "report.json").read_text())
     assert {each["folder"] for each in report["attempts"]} == {"plain", "with-operations"}
     assert report["versions"][0]["operations"] > 2_000

@@ -76,7 +76,7 @@ TABLES = st.sampled_from(["zookeeper", "broker", "controller", "security"])
 NEARLY_GOOD = st.dictionaries(st.tuples(TABLES, KEYS), VALUES, max_size=4).map(with_odd_values)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(document=st.dictionaries(KEYS, VALUES, max_size=8) | NEARLY_GOOD)
 def test_any_document_loads_or_is_refused_by_name(
     document: dict[str, object], tmp_path_factory: pytest.TempPathFactory
@@ -88,7 +88,7 @@ def test_any_document_loads_or_is_refused_by_name(
         topology_file.load(file)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(content=st.binary(max_size=200))
 def test_any_bytes_load_or_are_refused_by_name(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Whatever bytes a file holds, the loader gives nothing but a TopologyError."""

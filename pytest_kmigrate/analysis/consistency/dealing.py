@@ -5,7 +5,7 @@ what lies at an offset for all rows of that offset, the order of a producer's re
 So a row goes into one slice for each aspect that looks at it, with the columns that it looks at.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.recording.operation_parts import TRANSACTIONAL_SCHEMA
 
 Chosen = npt.NDArray[np.bool_]
+Offsets = npt.NDArray[np.int64]
 
 _RUN_BITS = 12
 """Neighbours stay together: 4096 records in a row, or offsets, go into one slice, so a file goes into few."""
@@ -26,7 +27,7 @@ _WRITTEN = ["kind", "outcome", "client", "topic", "partition", "offset", "produc
 _IN_TRANSACTION = ["transaction", "transaction_outcome"]
 _COLUMNS = {
     Aspect.RECORD: [*_WRITTEN, "idempotent", "error", *_IN_TRANSACTION],
-    Aspect.OFFSET: _WRITTEN,
+    Aspect.OFFSET: [*_WRITTEN, "group", *_IN_TRANSACTION],
     Aspect.PRODUCER: [*_WRITTEN, "began_ns", "idempotent", "error", *_IN_TRANSACTION],
     Aspect.READER: [*_WRITTEN, "began_ns", "group"],
     Aspect.TRANSACTIONS: [*_WRITTEN, "began_ns", *_IN_TRANSACTION],
@@ -53,12 +54,14 @@ def dealt(table: pa.Table, slices: int) -> Iterator[Slice]:
     at = (columns["offset"] >> _RUN_BITS) + place
     for aspect, chosen, number in (
         (Aspect.RECORD, ~is_commit, in_runs),
-        (Aspect.OFFSET, ~is_commit & is_ok & (columns["offset"] >= 0), at),
         (Aspect.PRODUCER, ~is_commit & (is_ok | columns["idempotent"] | is_part), columns["producer"]),
-        (Aspect.READER, is_commit | _told_reads(columns), place),
+        (Aspect.READER, is_commit | _reads_around(columns, _steps_back), place),
         (Aspect.TRANSACTIONS, is_part, np.zeros(len(table), np.int64)),
     ):
-        yield from _sliced(table, aspect, np.flatnonzero(chosen), number[chosen] % slices)
+        rows = np.flatnonzero(chosen)
+        yield from _sliced(table, aspect, rows, number[chosen] % slices, rows)
+    placed = np.flatnonzero(~is_commit & is_ok & (columns["offset"] >= 0))
+    yield from _by_offset(table, placed, at % slices, np.flatnonzero(_reads_around(columns, _leaps)), slices)
     surrounding = _surrounding(table, columns)
     for aspect in (Aspect.RECORD, Aspect.PRODUCER) if len(surrounding) else ():
         copies = _encoded(surrounding, _COLUMNS[aspect])
@@ -71,32 +74,65 @@ def decoded(content: pa.Buffer) -> pa.Table:
         return stream.read_all()
 
 
-def _sliced(
-    table: pa.Table, aspect: Aspect, rows: npt.NDArray[np.intp], numbers: npt.NDArray[np.int64]
+def _by_offset(
+    table: pa.Table,
+    placed: npt.NDArray[np.intp],
+    numbers: npt.NDArray[np.int64],
+    leaps: npt.NDArray[np.intp],
+    slices: int,
 ) -> Iterator[Slice]:
-    order = np.argsort(numbers, kind="stable")
+    """What lies at the offsets of each slice; and in all slices where a client's reads left them and came in again.
+
+    Elsewhere than in its own slice such a read is of no record: it says where its client was, and nothing else.
+    """
+    echoes = _with(table.take(pa.array(leaps)), producer=-1, sequence=-1)
+    place, number = (each.ravel() for each in np.indices((len(leaps), slices)))
+    elsewhere = numbers[leaps][place] != number
+    place, number = place[elsewhere], number[elsewhere]
+    rows = np.concatenate([placed, len(table) + place])
+    in_order_of = np.concatenate([placed, leaps[place]])
+    both = pa.concat_tables([table, echoes])
+    yield from _sliced(both, Aspect.OFFSET, rows, np.concatenate([numbers[placed], number]), in_order_of)
+
+
+def _sliced(
+    table: pa.Table,
+    aspect: Aspect,
+    rows: npt.NDArray[np.intp],
+    numbers: npt.NDArray[np.int64],
+    in_order_of: npt.NDArray[np.intp],
+) -> Iterator[Slice]:
+    order = np.lexsort((in_order_of, numbers))
     found, begins = np.unique(numbers[order], return_index=True)
     of_aspect = table.select(_COLUMNS[aspect])
     for number, mine in zip(found.tolist(), np.split(rows[order], begins[1:]), strict=False):
         yield Slice(aspect, number, is_copy=False, content=_encoded(of_aspect.take(pa.array(mine)), _COLUMNS[aspect]))
 
 
-def _told_reads(columns: Columns) -> Chosen:
-    """Reads that tell how a client read on: the first and last of this file, and those around a step back.
-
-    Between them its offsets only rise, so without the others it steps back at the same places.
-    """
+def _reads_around(columns: Columns, is_break: Callable[[Offsets, Offsets], Chosen]) -> Chosen:
+    """Reads that tell how a client read on: the first and last of this file, and those before and after a break."""
     is_read = (columns["kind"] == OperationKind.CONSUME) & (columns["outcome"] == OperationOutcome.OK)
     rows = np.flatnonzero(is_read)
     names = ("client", "topic", "partition")
     rows = rows[np.lexsort([columns[name][rows] for name in names])]
     is_new = np.ones(len(rows) + 1, np.bool_)
-    is_new[1:-1] = columns["offset"][rows[1:]] <= columns["offset"][rows[:-1]]
+    is_new[1:-1] = is_break(columns["offset"][rows[:-1]], columns["offset"][rows[1:]])
     for name in names:
         is_new[1:-1] |= columns[name][rows[1:]] != columns[name][rows[:-1]]
     told = np.zeros(len(columns["kind"]), np.bool_)
     told[rows[is_new[:-1] | is_new[1:]]] = True
     return told
+
+
+def _steps_back(before: Offsets, after: Offsets) -> Chosen:
+    """Between these a client's offsets only rise: without the reads between them it steps back at the same places."""
+    return after <= before
+
+
+def _leaps(before: Offsets, after: Offsets) -> Chosen:
+    """Gaps that leave the slice: of all others both ends are in it."""
+    leaves: Chosen = after >> _RUN_BITS != before >> _RUN_BITS
+    return leaves & (after > before + 1)
 
 
 def _surrounding(table: pa.Table, columns: Columns) -> pa.Table:

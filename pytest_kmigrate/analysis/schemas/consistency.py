@@ -2,7 +2,7 @@
 
 from pyspark.sql.types import BinaryType, IntegerType, StructType
 
-from pytest_kmigrate.analysis.schemas.columns import COUNT, FLAG, TEXT, struct
+from pytest_kmigrate.analysis.schemas.columns import COUNT, FLAG, NUMBER, TEXT, struct
 
 PARTS = struct(folder=TEXT, path=TEXT, length=COUNT, is_settled=FLAG, content=BinaryType())
 """One row per file below a run's ``operations/``, whole: its path for people, its bytes, whether the run came to its
@@ -43,6 +43,20 @@ CONSISTENCY: dict[str, StructType] = {
     ),
     "operation_counts": struct(
         folder=TEXT, topic=TEXT, partition=IntegerType(), kind=TEXT, outcome=TEXT, operations=COUNT
+    ),
+    "metadata_divergences": struct(
+        folder=TEXT,
+        left=TEXT,
+        right=TEXT,
+        subject=TEXT,
+        left_value=TEXT,
+        right_value=TEXT,
+        moments=COUNT,
+        first_moment=TEXT,
+        first_ns=COUNT,
+        last_ns=COUNT,
+        at_least_ms=NUMBER,
+        at_most_ms=NUMBER,
     ),
 }
 """Table name -> its columns, in order."""

@@ -29,7 +29,7 @@ RUN_JSON = struct(
     requirements=TEXTS,
     started_at=TEXT,
     reproduce=TEXT,
-    extra=struct(reproduce=TEXT, byteman=TEXT),
+    extra=struct(reproduce=TEXT, byteman=TEXT, commit=TEXT),
 )
 """``run.json``. What a header does not define lies under ``extra`` in folders written by the recorder."""
 
@@ -62,8 +62,11 @@ EVENT_DATA = struct(
     witness=TEXT,
     phase=TEXT,
     step=TEXT,
+    label=TEXT,
+    began_ns=COUNT,
+    took_s=NUMBER,
 )
-"""The keys of ``data`` that facts use (kinds fault-*, phase, step-*)."""
+"""The keys of ``data`` that facts use (kinds fault-*, phase, step-*, snapshot, settled)."""
 
 SAMPLE_JSON = struct(at_ns=COUNT, node=TEXT, values=MapType(TEXT, NUMBER))
 """One line of ``metrics.jsonl``; a metric that a node does not have yet is null."""

@@ -21,14 +21,14 @@ from pytest_kmigrate.analysis.staging.observed import (
     METRICS_FILE,
     ZNODES_FILE,
     harmless,
+    message,
     moment,
-    shape,
     staged_images,
     staged_log_lines,
     staged_samples,
     staged_znodes,
 )
-from pytest_kmigrate.analysis.staging.reading import good, set_aside
+from pytest_kmigrate.analysis.staging.reading import good, set_aside, shortened
 
 __all__ = [
     "HISTORY_FILE",
@@ -42,9 +42,10 @@ __all__ = [
     "counted_once",
     "good",
     "harmless",
+    "message",
     "moment",
     "set_aside",
-    "shape",
+    "shortened",
     "staged_events",
     "staged_images",
     "staged_log_lines",

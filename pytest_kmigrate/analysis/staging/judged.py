@@ -6,8 +6,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import schemas
-from pytest_kmigrate.analysis.staging.reading import first_of, missing, parsed, unreadable
-from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.analysis.staging.reading import first_of, missing, parsed, unknown, unreadable
+from pytest_kmigrate.model.verdict import Kind, Outcome
 
 RUN_FILE = "run.json"
 VERDICTS_FILE = "verdicts.jsonl"
@@ -16,13 +16,19 @@ HISTORY_FILE = "history.jsonl"
 _FIRST_POSSIBLE_START = "2011-01-01"
 """Kafka's first release: a run that says it began before that had a clock that was not set."""
 
+_LONGEST_RUN_NS = 31 * 24 * 3600 * 10**9
+"""No run lasts for a month: an event later than that is told by a clock that jumped."""
+
+_NO_END = "the run has no manifest.json: it was interrupted, or is being written; it is counted as at best inconclusive"
+
 
 def staged_runs(
     folders: DataFrame, files: DataFrame, older: Mapping[int, Mapping[str, str]] = schemas.OLDER_RUN_JSON
 ) -> DataFrame:
     """One row per run folder: what its ``run.json`` says, or why that is not to be had.
 
-    A clock that cannot be right costs a run its place in time, not its verdicts: ``notice`` says so.
+    ``notice`` says what is odd about a run that is counted all the same: it has no end, or no place in time, which a
+    clock that cannot be right costs it.
     """
     headers = files.where(F.col("file") == RUN_FILE).select("folder", "text")
     header = parsed(folders.join(headers, "folder", "left"), schemas.RUN_JSON).transform(_as_written_today(older))
@@ -30,15 +36,18 @@ def staged_runs(
     clock_was_wrong = (started_at < F.lit(_FIRST_POSSIBLE_START)) | (
         started_at > F.current_timestamp() + F.expr("INTERVAL 1 DAY")
     )
-    told = F.format_string(
-        "started_at is %s: that clock was not set; the run is counted, without a place in time", "started_at"
+    why_no_start = F.when(clock_was_wrong, "that clock was not set").when(started_at.isNull(), "that is no moment")
+    shown_start = F.coalesce("started_at", F.lit("missing"))
+    no_start = F.format_string(
+        "started_at is %s: %s; the run is counted, without a place in time", shown_start, why_no_start
     )
+    odd = F.concat_ws("; ", F.when(~F.col("is_complete"), F.lit(_NO_END)), F.when(why_no_start.isNotNull(), no_start))
     return header.select(
         "folder",
         F.lit(RUN_FILE).alias("file"),
         F.lit(None).cast("long").alias("line"),
         _why_unusable(older).alias("reason"),
-        F.when(clock_was_wrong, told).alias("notice"),
+        F.nullif(odd, F.lit("")).alias("notice"),
         "run_id",
         "test_id",
         "seed",
@@ -48,6 +57,7 @@ def staged_runs(
         "topology",
         F.coalesce("requirements", F.array().cast(schemas.TEXTS)).alias("requirements"),
         F.when(~clock_was_wrong, started_at).alias("started_at"),
+        F.col("extra.commit").alias("commit"),
         F.coalesce("reproduce", F.col("extra.reproduce")).alias("reproduce"),
         "is_complete",
         "timeline",
@@ -88,9 +98,7 @@ def _as_written_today(older: Mapping[int, Mapping[str, str]]) -> Callable[[DataF
 
 def staged_verdicts(lines: DataFrame) -> DataFrame:
     """One row per line of every ``verdicts.jsonl``."""
-    outcomes = [outcome.name for outcome in Outcome]
-    expected = ", ".join(outcomes)
-    unknown = F.format_string(f"unknown outcome: expected one of {expected}; got %s", "outcome")
+    outcomes, kinds = [outcome.name for outcome in Outcome], [kind.value for kind in Kind]
     return parsed(lines.where(F.col("file") == VERDICTS_FILE), schemas.VERDICT_JSON).select(
         "folder",
         "file",
@@ -98,7 +106,8 @@ def staged_verdicts(lines: DataFrame) -> DataFrame:
         first_of(
             unreadable("the line"),
             *missing("the line", "check", "outcome"),
-            (~F.col("outcome").isin(outcomes), unknown),
+            unknown("outcome", outcomes),
+            unknown("kind", kinds),
         ).alias("reason"),
         *[name for name in schemas.VERDICT_JSON.names if name not in ("requirements", "known_bugs")],
         F.coalesce("requirements", F.array().cast(schemas.TEXTS)).alias("requirements"),
@@ -109,11 +118,14 @@ def staged_verdicts(lines: DataFrame) -> DataFrame:
 def staged_events(lines: DataFrame) -> DataFrame:
     """One row per line of every ``history.jsonl``: faults, phases, steps and all other events.
 
-    An event that is told after another one and yet lies before it has a time that cannot be right; each such jump
-    costs one event.
+    An event that is told after another one and yet lies before it has a time that cannot be right, as has one outside
+    of any run; each such jump costs one event.
     """
     read = parsed(lines.where(F.col("file") == HISTORY_FILE), schemas.EVENT_JSON)
-    before_ns = F.lag("at_ns").over(Window.partitionBy("folder").orderBy("line"))
+    is_possible = F.col("at_ns").between(0, _LONGEST_RUN_NS)
+    earlier = Window.partitionBy("folder").orderBy("line").rowsBetween(Window.unboundedPreceding, -1)
+    before_ns = F.last(F.when(is_possible, F.col("at_ns")), ignorenulls=True).over(earlier)
+    outside = F.format_string("the clock jumped: at_ns is %d, which is in no run", "at_ns")
     jump = F.format_string(
         "the clock ran backwards: at_ns is %d, and that of the line before it %d", "at_ns", "_before_ns"
     )
@@ -124,6 +136,7 @@ def staged_events(lines: DataFrame) -> DataFrame:
         first_of(
             unreadable("the line"),
             *missing("the line", "seq", "at_ns", "kind"),
+            (~is_possible, outside),
             (F.col("at_ns") < F.col("_before_ns"), jump),
         ).alias("reason"),
         *schemas.EVENT_JSON.names,

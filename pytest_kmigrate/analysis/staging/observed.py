@@ -12,7 +12,7 @@ IMAGES_FOLDER = "metadata"
 LOGS_FOLDER = "logs"
 
 KEPT_LEVELS = ("WARN", "ERROR", "FATAL")
-"""Lines of these levels are told apart by their shape; of all others only the number is kept."""
+"""Lines of these levels are told apart by their normal form; of all others only the number is kept."""
 
 _LONGEST_EXAMPLE = 400
 
@@ -25,14 +25,6 @@ _WORDS_OF_CONFIDENCE = (
     r"(?i)(password|passwd|jaas|secret|private.?key|keystore.key|stored_?key|server_?key|\bsalt\b|hmac|LoginModule"
     r"|-----BEGIN|://[^\s/:@]+:[^\s@]+@)"
 )
-_VARYING_PARTS = (
-    (r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?=[\w-]*\d)[A-Za-z0-9_-]{22}(?![\w-])", "<id>"),
-    (r"(?<=@)[0-9a-f]{5,}\b|\b0x[0-9a-f]+\b|\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b", "<hex>"),
-    (r"[\w.-]*/?\b\d+\.\d+\.\d+\.\d+\b(?::\d+)?", "<address>"),
-    (r"(?<![\w<])(?:/[\w.$@-]+){2,}/?", "<path>"),
-    (r"\d+(?:\.\d+)?", "<n>"),
-)
-"""What differs from one line to the next of the same kind, and what stands for it; in this order."""
 
 
 def staged_samples(lines: DataFrame) -> DataFrame:
@@ -88,12 +80,9 @@ def _level(text: Column) -> Column:
     )
 
 
-def shape(text: Column) -> Column:
-    """What lines of the same kind share: a line without its time, numbers, ids, addresses and paths."""
-    chosen = F.regexp_replace(F.substring(text, 1, _LONGEST_EXAMPLE), _BEFORE_MESSAGE, "")
-    for pattern, stand_in in _VARYING_PARTS:
-        chosen = F.regexp_replace(chosen, pattern, stand_in)
-    return chosen
+def message(text: Column) -> Column:
+    """A line, cut, without its time and level."""
+    return F.regexp_replace(F.substring(text, 1, _LONGEST_EXAMPLE), _BEFORE_MESSAGE, "")
 
 
 def harmless(text: Column) -> Column:

@@ -1,8 +1,9 @@
 """How raw text becomes typed columns, and how a row says why it could not be."""
 
 import functools
+from collections.abc import Sequence
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 from pyspark.sql.types import StringType, StructType
 
@@ -10,6 +11,10 @@ CORRUPT = "_corrupt"
 """The column that holds a text which does not fit its schema."""
 
 _SHOWN_CHARACTERS = 80
+_LOOKED_AT_CHARACTERS = 400
+
+_MOST_LINES_OF_A_FILE = 20
+"""So many lines of one file are told one by one: more of them say no more, and would hide other files."""
 
 
 def parsed(texts: DataFrame, schema: StructType) -> DataFrame:
@@ -30,11 +35,23 @@ def missing(what: str, *names: str) -> list[tuple[Column, Column]]:
     return [(F.col(name).isNull(), F.lit(f"{what} has no {name}")) for name in names]
 
 
+def unknown(name: str, known: Sequence[str]) -> tuple[Column, Column]:
+    """The rule for a text that is none of those there are."""
+    told = F.format_string(f"unknown {name}: expected one of {', '.join(known)}; got %s", _printable(F.col(name)))
+    return ~F.col(name).isin(list(known)), told
+
+
 def unreadable(what: str) -> tuple[Column, Column]:
     """The rule for a text that does not fit; it tells what was found: the first characters."""
-    start = F.substring(F.regexp_replace(F.coalesce("text", F.lit("")), r"\s+", " "), 1, _SHOWN_CHARACTERS)
-    told = F.format_string(f"{what} is not a JSON object of the expected shape; it begins: %s", start)
+    start = F.substring(F.coalesce("text", F.lit("")), 1, _LOOKED_AT_CHARACTERS)
+    shown = F.substring(_printable(F.regexp_replace(start, r"\s+", " ")), 1, _SHOWN_CHARACTERS)
+    told = F.format_string(f"{what} is not a JSON object of the expected shape; it begins: %s", shown)
     return F.col(CORRUPT).isNotNull(), told
+
+
+def _printable(text: Column) -> Column:
+    """Text with a mark for what no screen shows, or what would steer a terminal."""
+    return F.regexp_replace(text, r"\p{C}", "\ufffd")
 
 
 def first_of(*rules: tuple[Column, Column]) -> Column:
@@ -58,3 +75,15 @@ def set_aside(staged: DataFrame, *, is_run: bool = True) -> DataFrame:
     told = staged.withColumn("_told", F.coalesce("reason", notice)).where(F.col("_told").isNotNull())
     path = F.concat_ws("/", "folder", "file").alias("path")
     return told.select("folder", path, "line", F.col("_told").alias("reason"), (is_bad & is_run).alias("is_run"))
+
+
+def shortened(aside: DataFrame) -> DataFrame:
+    """What is set aside, without more than the first lines of each file: the last of these says how many follow."""
+    of_file = Window.partitionBy("path")
+    counted = aside.withColumn("_of", F.count("*").over(of_file)).withColumn(
+        "_place", F.row_number().over(of_file.orderBy("line"))
+    )
+    more = F.format_string("%s; so are %d lines more of this file", "reason", F.col("_of") - F.col("_place"))
+    is_last = (F.col("_place") == _MOST_LINES_OF_A_FILE) & (F.col("_of") > F.col("_place"))
+    told = counted.withColumn("reason", F.when(is_last, more).otherwise(F.col("reason")))
+    return told.where(F.col("_place") <= _MOST_LINES_OF_A_FILE).select(*aside.columns)

@@ -109,6 +109,21 @@ def false_discovery_rates(p_values: Floats) -> Floats:
     return rates
 
 
+def simplest_first(failure: Integers, is_combined: Flags, log_p: Floats) -> Floats:
+    """The p-values (logarithms) by which to rank, where some circumstances combine two others.
+
+    Combinations are many, so that one of them often looks a little better than what is behind it: each pays for their
+    number. What was in force in the same runs is equally likely, and stays so.
+    """
+    of_failure = np.unique(failure, return_inverse=True)[1].ravel()
+    combinations = np.maximum(np.bincount(of_failure, is_combined), 1)[of_failure]
+    paid = log_p + np.where(is_combined, np.log(combinations), 0.0)
+    alike = np.unique(np.stack([of_failure, log_p]), axis=1, return_inverse=True)[1].ravel()
+    least = np.full(len(log_p), np.inf)
+    np.minimum.at(least, alike, paid)
+    return np.asarray(least[alike])
+
+
 def ranks(failure: Integers, counts: Counts, log_p: Floats) -> Integers:
     """The place of each pair among those of its failure, from 1: what raises it most surely comes first.
 
@@ -116,10 +131,11 @@ def ranks(failure: Integers, counts: Counts, log_p: Floats) -> Integers:
     go with fewer failures, not more, come after all that go with more.
     """
     rises = counts.with_failures * counts.without_runs > counts.without_failures * counts.with_runs
-    doubt = np.where(rises, log_p, 1.0 - log_p)
-    order = np.lexsort((doubt, failure))
+    doubt = np.where(rises, log_p, -log_p)
+    order = np.lexsort((doubt, ~rises, failure))
     is_new_failure = np.diff(failure[order], prepend=-1) != 0
-    is_new_place = is_new_failure | (np.diff(doubt[order], prepend=np.nan) != 0)
+    is_new_half = np.diff(rises[order].astype(np.int8), prepend=-1) != 0
+    is_new_place = is_new_failure | is_new_half | (np.diff(doubt[order], prepend=np.nan) != 0)
     place = np.cumsum(is_new_place)
     first_place = np.maximum.accumulate(np.where(is_new_failure, place, 0))
     result = np.empty(len(order), dtype=np.int64)

@@ -1,9 +1,15 @@
 """How sure a counted rate is, and what a number of clean runs proves."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from pytest_kmigrate.analysis.statistics.arrays import Floats, Integers
+
+Number = Any
+"""Arithmetic is all that is asked of it; no protocol of Python's fits both arrays and columns."""
 
 Z_95 = 1.959963984540054
 """The normal distribution's 97.5 % quantile: 95 % lie within."""
@@ -22,11 +28,17 @@ def wilson_95(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Floats, 
     """
     found, n = np.asarray(successes, np.float64), np.asarray(trials, np.float64)
     n = np.where(n > 0, n, np.nan)
-    rate, square = found / n, Z_95**2
-    middle = (rate + square / (2 * n)) / (1 + square / n)
-    half = Z_95 / (1 + square / n) * np.sqrt(rate * (1 - rate) / n + square / (4 * n * n))
+    low, high = wilson_ends(found / n, n, np.sqrt)
     # Where nothing (or everything) was found the end is exactly 0 (or 1); rounding would leave it just beside.
-    return np.where(found == 0, 0 * n, middle - half), np.where(found == n, 1 + 0 * n, middle + half)
+    return np.where(found == 0, 0 * n, low), np.where(found == n, 1 + 0 * n, high)
+
+
+def wilson_ends(rate: Number, n: Number, root: Callable[[Number], Number]) -> tuple[Number, Number]:
+    """Wilson's formula, of whatever can be added, multiplied and divided: arrays, or columns of Spark."""
+    square = Z_95**2
+    middle = (rate + square / (2 * n)) / (1 + square / n)
+    half = Z_95 / (1 + square / n) * root(rate * (1 - rate) / n + square / (4 * n * n))
+    return middle - half, middle + half
 
 
 def bound_after_clean(clean_runs: npt.ArrayLike) -> Floats:

@@ -16,6 +16,7 @@ from pytest_kmigrate.checkers.kernels.identity import Positions, packed
 from pytest_kmigrate.checkers.kernels.partition import (
     Pairs,
     PollsBack,
+    PollsOver,
     commits_back,
     duplicates,
     lost_writes,
@@ -23,11 +24,12 @@ from pytest_kmigrate.checkers.kernels.partition import (
     offsets_given_twice,
     phantom_reads,
     polls_back,
+    polls_over,
     reorderings,
     with_unplaced,
 )
 from pytest_kmigrate.checkers.kernels.places import contested_offsets, duplicated, moved, reordered
-from pytest_kmigrate.checkers.kernels.positions import commits_run_back, reads_below_committed, steps_back
+from pytest_kmigrate.checkers.kernels.positions import commits_run_back, reads_below_committed, steps_back, steps_over
 from pytest_kmigrate.checkers.kernels.presence import DEFINITE_ERRORS, definitely_refused, lost, phantoms
 from pytest_kmigrate.checkers.kernels.sentences import identity
 from pytest_kmigrate.checkers.kernels.surroundings import (
@@ -47,6 +49,7 @@ __all__ = [
     "Gaps",
     "Pairs",
     "PollsBack",
+    "PollsOver",
     "Positions",
     "Surroundings",
     "anomalies_in",
@@ -68,10 +71,12 @@ __all__ = [
     "phantom_reads",
     "phantoms",
     "polls_back",
+    "polls_over",
     "reads_below_committed",
     "reordered",
     "reorderings",
     "steps_back",
+    "steps_over",
     "surroundings",
     "unread_partitions",
     "with_unplaced",

@@ -72,6 +72,11 @@ def _in_partition(
     if Aspect.OFFSET in aspects:
         pairs = of_partition.offsets_given_twice(group)
         yield group, _Found(AnomalyClass.INCONSISTENT_OFFSET, pairs, sentences.inconsistent_offset)
+        if around.is_settled:
+            # A client that was cut off may have read what it had no time to tell.
+            over = of_partition.polls_over(group)
+            before = dict(zip(over.skipped.tolist(), over.before.tolist(), strict=True))
+            yield group, _Found(AnomalyClass.POLL_SKIP, (over.skipped, over.rows), partial(_passed_over, before))
     if Aspect.PRODUCER in aspects:
         yield group, _Found(AnomalyClass.REORDERING, of_partition.reorderings(group), sentences.reordering)
     if Aspect.READER in aspects:
@@ -105,6 +110,10 @@ def _by_reader(group: Operations) -> Iterator[_Found]:
     floors = dict(zip(grouped.tolist(), polls.floors[in_group].tolist(), strict=True))
     told = partial(_below_committed, floors)
     yield _Found(AnomalyClass.READ_BELOW_COMMITTED, (grouped, grouped), told)
+
+
+def _passed_over(before: dict[int, int], group: Operations, sent: int, row: int) -> str:
+    return sentences.poll_over(before[sent], group, sent, row)
 
 
 def _below_committed(floors: dict[int, int], group: Operations, _: int, row: int) -> str:

@@ -22,6 +22,7 @@ class AnomalyClass(enum.Enum):
     INCONSISTENT_OFFSET = "inconsistent offset"
     MOVED = "moved"
     NON_MONOTONIC_POLL = "non-monotonic poll"
+    POLL_SKIP = "poll skip"
     NON_MONOTONIC_COMMIT = "non-monotonic commit"
     READ_BELOW_COMMITTED = "read below committed"
     ABORTED_READ = "aborted read (G1a)"

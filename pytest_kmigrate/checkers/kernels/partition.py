@@ -3,6 +3,7 @@
 Each gives pairs (row contradicted, anomalous row), as positions within the group. Checkers and Spark both call these.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from pytest_kmigrate.checkers.grouping import joined
 from pytest_kmigrate.checkers.kernels import places, positions, presence, transactions
-from pytest_kmigrate.checkers.kernels.identity import Positions, packed
+from pytest_kmigrate.checkers.kernels.identity import Positions, is_among, packed
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 
 Pairs = tuple[Positions, Positions]
@@ -29,6 +30,18 @@ class PollsBack:
     """Steps back, admissible or not."""
     unjudged: int
     """Steps back in groups that committed nothing: nothing to hold them against."""
+
+
+@dataclass(frozen=True)
+class PollsOver:
+    """Records that a client, or all clients of a group, never read though one of them read on from below to above."""
+
+    skipped: Positions
+    """The acknowledged send of each."""
+    before: Positions
+    """The read below it, after which that client read on above it."""
+    rows: Positions
+    """The read above it."""
 
 
 def lost_writes(group: Operations) -> Pairs:
@@ -95,11 +108,9 @@ def commits_back(group: Operations) -> Pairs:
 def polls_back(group: Operations) -> PollsBack:
     """Reads of each client below its own reading so far or, in a consumer group, below what that had committed."""
     reads = np.flatnonzero((group.kind == OperationKind.CONSUME) & (group.outcome == OperationOutcome.OK))
-    reads = reads[np.argsort(group.client[reads], kind="stable")]
-    ends = np.flatnonzero(np.diff(group.client[reads], append=-1))
     commits = _commits_by_group(group) if len(reads) else {}
     rows, before, floors, steps, unjudged = [], [], [], 0, 0
-    for mine in np.split(reads, ends[:-1] + 1) if len(reads) else ():
+    for mine in _by_client(group, reads):
         back = positions.steps_back(group.offset[mine])
         steps += len(back)
         too_low, lowest = back, group.offset[mine[back - 1]] + 1
@@ -116,6 +127,28 @@ def polls_back(group: Operations) -> PollsBack:
     return PollsBack(_joined(rows), _joined(before), np.concatenate([np.empty(0, np.int64), *floors]), steps, unjudged)
 
 
+def polls_over(group: Operations) -> PollsOver:
+    """Records passed over by a reader: acknowledged before its next read, finally there, and never read.
+
+    A reader is a client without a group, or a whole group: what one of its members went over after a re-assignment,
+    another one may have read. So that what looks like it is not taken for a skip, these are none: offsets without a
+    record of ours (markers of transactions, what was compacted or deleted: the final read has them not); records of
+    transactions that were not surely committed; what was acknowledged only after the read above it (a log that was cut
+    off and written anew); what lies before a reader's first read or behind its last one. Our consumers neither seek nor
+    begin at the end; of others, a group told to do so (``auto.offset.reset`` "latest") may skip by its own will.
+    """
+    reads = np.flatnonzero((group.kind == OperationKind.CONSUME) & (group.outcome == OperationOutcome.OK))
+    is_kept = (group.transaction < 0) | (group.transaction_outcome == OperationOutcome.OK)
+    is_sent = (group.kind == OperationKind.PRODUCE) & (group.outcome == OperationOutcome.OK) & (group.offset >= 0)
+    sent = np.flatnonzero(is_sent & is_kept)
+    found = [
+        found
+        for mine in _by_reader(group, reads)
+        for found in _gone_over(group, mine, _unread_by(group, sent, np.concatenate(mine)))
+    ]
+    return PollsOver(*(_joined([each[place] for each in found]) for place in range(3)))
+
+
 def aborted_reads(group: Operations) -> Pairs:
     """Reads of records whose transaction was aborted (G1a)."""
     keys = packed(group.producer, group.sequence)
@@ -126,6 +159,58 @@ def transactions_overtaken(group: Operations) -> Pairs:
     """Transactions that began after others were over, and yet lie before them."""
     columns = (group.kind, group.outcome, group.offset, group.transaction, group.began_ns, group.ended_ns)
     return transactions.transactions_overtaken(*columns)
+
+
+def _by_reader(group: Operations, reads: Positions) -> list[list[Positions]]:
+    """The reads of every reader, of each of its clients apart, in the order in which that client read."""
+    readers: dict[object, list[Positions]] = {}
+    for mine in _by_client(group, reads):
+        readers.setdefault(str(group.group[mine[0]]) or int(group.client[mine[0]]), []).append(mine)
+    return list(readers.values())
+
+
+def _by_client(group: Operations, reads: Positions) -> list[Positions]:
+    reads = reads[np.argsort(group.client[reads], kind="stable")]
+    ends = np.flatnonzero(np.diff(group.client[reads], append=-1))
+    return np.split(reads, ends[:-1] + 1) if len(reads) else []
+
+
+def _unread_by(group: Operations, sent: Positions, reads: Positions) -> Positions:
+    """The sends between a reader's lowest and highest read that it never read, but the final read did; by offset."""
+    offset = group.offset[sent]
+    is_between = (offset > group.offset[reads].min()) & (offset < group.offset[reads].max())
+    missing: Positions = sent[is_between]
+    missing = missing[~is_among(group.offset[missing], group.offset[reads])]
+    if len(missing) == 0:
+        return missing
+    final = np.flatnonzero((group.kind == OperationKind.FINAL_READ) & (group.outcome == OperationOutcome.OK))
+    final = final[is_among(group.offset[final], group.offset[missing])]
+    columns = (group.offset, group.producer, group.sequence)
+    there = set(zip(*(column[final].tolist() for column in columns), strict=True))
+    told = zip(*(column[missing].tolist() for column in columns), strict=True)
+    kept: Positions = missing[np.array([each in there for each in told], np.bool_)]
+    in_order: Positions = kept[np.unique(group.offset[kept], return_index=True)[1]]
+    return in_order
+
+
+def _gone_over(
+    group: Operations, clients: list[Positions], unread: Positions
+) -> Iterator[tuple[Positions, Positions, Positions]]:
+    """(sends, the reads below, the reads above): of several clients that went over a record the first one counts."""
+    if len(unread) == 0:
+        return
+    told: dict[int, tuple[int, int]] = {}
+    for mine in clients:
+        places, over = positions.steps_over(
+            group.offset[mine], group.ended_ns[mine], group.offset[unread], group.ended_ns[unread]
+        )
+        for place, at in zip(unread[places].tolist(), over.tolist(), strict=True):
+            pair = (int(mine[at - 1]), int(mine[at]))
+            if place not in told or group.ended_ns[pair[1]] < group.ended_ns[told[place][1]]:
+                told[place] = pair
+    if told:
+        pairs = np.array(list(told.values()), np.intp)
+        yield np.array(list(told), np.intp), pairs[:, 0], pairs[:, 1]
 
 
 def _commits_by_group(group: Operations) -> dict[str, Positions]:

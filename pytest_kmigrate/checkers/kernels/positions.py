@@ -14,6 +14,26 @@ def steps_back(offset: npt.NDArray[np.int64]) -> Positions:
     return np.flatnonzero(offset[1:] <= offset[:-1]) + 1
 
 
+def steps_over(
+    read_offset: npt.NDArray[np.int64],
+    read_ended_ns: npt.NDArray[np.int64],
+    offset: npt.NDArray[np.int64],
+    since_ns: npt.NDArray[np.int64],
+) -> tuple[Positions, Positions]:
+    """Pairs (one of ``offset``, which rise; the read that went over it), for each the first read, if there is one.
+
+    Reads are those of one client in their order. What came to be at an offset only after the read, is not gone over.
+    """
+    after = np.flatnonzero(read_offset[1:] > read_offset[:-1] + 1) + 1
+    begin = np.searchsorted(offset, read_offset[after - 1], side="right")
+    counts = np.searchsorted(offset, read_offset[after], side="left") - begin
+    over = np.repeat(after, counts)
+    place = np.arange(len(over)) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(begin, counts)
+    was_there = since_ns[place] <= read_ended_ns[over]
+    places, first = np.unique(place[was_there], return_index=True)
+    return places, over[was_there][first]
+
+
 def reads_below_committed(  # a kernel takes the columns it needs, and only those
     offset: npt.NDArray[np.int64],
     began_ns: npt.NDArray[np.int64],

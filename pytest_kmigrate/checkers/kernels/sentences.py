@@ -78,6 +78,16 @@ def poll_back(group: Operations, before: int, row: int) -> str:
     )
 
 
+def poll_over(before: int, group: Operations, sent: int, row: int) -> str:
+    """A client that read on above a record it never read."""
+    reader = f"nobody of group {group.group[row]} ever" if group.group[row] else "it never"
+    return (
+        f"client {group.client[row]} read {_place(group, row)} offset {group.offset[before]} at {_s(group, before)}, "
+        f"then {group.offset[row]} at {_s(group, row)}; between them, at {group.offset[sent]}, lies "
+        f"{identity(group, sent)}, acknowledged at {_s(group, sent)}, which {reader} read"
+    )
+
+
 def below_committed(floors: Mapping[int, int], group: Operations, row: int) -> str:
     """A client that began below what its group had committed."""
     return (

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from scipy.stats import false_discovery_control, fisher_exact
 
-from pytest_kmigrate.analysis.statistics.association import Counts, false_discovery_rates, lift, log_fisher, ranks
+from pytest_kmigrate.analysis.statistics.association import (
+    Counts,
+    false_discovery_rates,
+    lift,
+    log_fisher,
+    ranks,
+    simplest_first,
+)
 from tests.unit.analysis.planted_causes import counted, night, place_of_the_cause
 
 NIGHTS = 300
@@ -86,9 +93,23 @@ def test_ranks_count_per_failure_and_equal_ones_share() -> None:
     ("runs", "base_rate", "effect"), [(300, 0.05, 5), (300, 0.1, 3), (300, 0.1, 5), (600, 0.02, 5), (600, 0.1, 3)]
 )
 def test_the_planted_cause_comes_first(runs: int, base_rate: float, effect: float) -> None:
-    """Of 300 nights with one cause planted among 23 circumstances, it is ranked first in at least 90 %."""
+    """Of 300 nights with one cause planted among 58 circumstances, it is ranked first in at least 90 %."""
     places = [place_of_the_cause(night(seed, runs=runs, base_rate=base_rate, lift=effect)) for seed in range(NIGHTS)]
     assert np.mean(np.array(places) == 1) >= 0.9
+
+
+def test_a_fault_in_one_phase_comes_first_with_more_runs() -> None:
+    """What bites only in one of 35 pairs of fault and phase is seldom in force; of 2,400 runs it is told in 90 %."""
+    nights = [night(seed, runs=2_400, base_rate=0.05, lift=6.0, is_pair=True) for seed in range(NIGHTS)]
+    assert np.mean([place_of_the_cause(each) == 1 for each in nights]) >= 0.9
+
+
+def test_a_combination_pays_for_how_many_there_are() -> None:
+    """Slightly surer than the fault alone is not enough; what was in the same runs as the fault stays beside it."""
+    failure, is_combined = np.zeros(4, np.int64), np.array([False, True, True, True])
+    log_p = np.log([1e-4, 5e-5, 1e-4, 1e-6])
+    expected = np.log([1e-4, 3 * 5e-5, 1e-4, 3 * 1e-6])
+    assert simplest_first(failure, is_combined, log_p) == pytest.approx(expected)
 
 
 def test_a_night_without_a_cause_claims_none() -> None:

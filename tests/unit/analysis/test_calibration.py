@@ -6,7 +6,7 @@ from tests.bench.calibration import claims
 def test_every_claim_is_kept() -> None:
     """Intervals hold the truth as often as they say, changes are found near, false alarms and wrong decisions are rare.
 
-    With fixed seeds, so this cannot fail by chance. ``python -m tests.bench.calibration`` measures over more tests.
+    With fixed seeds, so this cannot fail by chance. ``python -m tests.bench calibration`` measures over more tests.
     """
     broken = [each for each in claims(tests=300) if not each.is_met]
 

@@ -67,6 +67,18 @@ EXAMPLES: dict[AnomalyClass, tuple[list[Row], str]] = {
         [*[sent(at) for at in (1, 2)], *[consumed(at, group="", **LATE) for at in (1, 2, 1)]],
         "client 50, in no group, had read orders-0 up to 2, then read 1 at 2.500 s",
     ),
+    AnomalyClass.POLL_SKIP: (
+        [
+            *[sent(at, ended_ns=at * MS) for at in (4, 5, 6)],
+            *map(read_back, (4, 5, 6)),
+            consumed(4, 9),
+            consumed(6, 2500),
+        ],
+        (
+            "client 50 read orders-0 offset 4 at 0.009 s, then 6 at 2.500 s; between them, at 5, lies "
+            "record 5 of producer 1, acknowledged at 0.005 s, which nobody of group billing ever read"
+        ),
+    ),
     AnomalyClass.NON_MONOTONIC_COMMIT: (
         [committed(9, 1000), committed(7, 2000)],
         "group billing had committed 9 in orders-0 by 1.001 s, then client 50 committed 7 at 2.001 s",
@@ -141,6 +153,7 @@ CHECKER_OF = {
     AnomalyClass.READ_BELOW_COMMITTED: "consumer_positions_never_run_backwards",
     AnomalyClass.NON_MONOTONIC_COMMIT: "committed_offsets_never_run_backwards",
 }
+"""Poll skips have no checker yet: they are looked for over many runs only."""
 
 SMALL = st.integers(0, 5)
 

@@ -93,8 +93,17 @@ def evidence(attempts: list[Row], chance: random.Random) -> Tables:
         "operation_counts": operations,
         "consistency": checked,
         "consistency_facts": [],
+        "metadata_divergences": [_divergence(each, position) for position, each in enumerate(attempts[:3])],
         **_known(attempts, chance),
     }
+
+
+def _divergence(attempt: Row, position: int) -> Row:
+    """The last of them was never seen to end."""
+    values = {"left_value": None, "right_value": '{"<n>": "7"}', "moments": 2, "first_moment": "copied"}
+    lasted = {"first_ns": 31_000_000_000, "last_ns": 34_000_000_000, "at_least_ms": 2_000.0 + position}
+    sides = {"left": "metadata-log", "right": "zookeeper", "subject": "configs topic:orders"}
+    return {"folder": attempt["folder"], **sides, **values, **lasted, "at_most_ms": 9_000.0 if position < 2 else None}
 
 
 def _known(attempts: list[Row], chance: random.Random) -> Tables:

@@ -54,11 +54,14 @@ def season(runs: int = 240, seed: int = 7, tests: int = 5) -> Tables:
         "tests": _statistics(((each, {}) for each in attempts), ("test_id", *CONDITION)),
         "requirements": _statistics(((a, {"requirement": r}) for a, r in pairs), ("requirement", "profile", "kafka")),
         "cells": _statistics(((a, {"requirement": r}) for a, r in pairs), cell),
-        **_flakes(attempts),
+        **_flakes(((each, {}) for each in attempts), ("test_id", *CONDITION, "fault", "phase")),
+        **_of_requirements(_flakes(((a, {"requirement": r}) for a, r in pairs), cell)),
         **failures(attempts),
         **evidence(attempts, chance),
         **times(attempts, chance),
     }
+    night = {"night": BEGIN.date() + dt.timedelta(days=20), "runs": 6, "inconclusive": 5, "tests_touched": 4}
+    tables["infra_nights"] = [{**night, "usual_rate": 0.02, "p_value": 1e-7, "reason": "broker did not leave recovery"}]
     tables["set_aside"] = [
         {"path": "night-3/r7/history.jsonl", "line": 91, "reason": "not JSON: it ends in <mid-line>", "is_run": True},
         {"path": "notes", "line": None, "reason": "not a run folder", "is_run": False},
@@ -169,10 +172,13 @@ def _statistics(rows: Iterable[tuple[Row, Row]], keys: tuple[str, ...]) -> list[
     return made
 
 
-def _flakes(attempts: list[Row]) -> Tables:
-    keys = ("test_id", *CONDITION, "fault", "phase")
+def _of_requirements(tables: Tables) -> Tables:
+    return {"requirement_flakiness": tables["flakiness"], "requirement_changes": tables["change_points"]}
+
+
+def _flakes(rows: Iterable[tuple[Row, Row]], keys: tuple[str, ...]) -> Tables:
     flakiness, changes = [], []
-    for key, mine in _grouped(((each, {}) for each in attempts), keys).items():
+    for key, mine in _grouped(rows, keys).items():
         cell = dict(zip(keys, key, strict=True))
         counts = _counts(mine)
         bad, answers = int(str(counts["violating"])), int(str(counts["conforming"])) + int(str(counts["violating"]))
@@ -204,8 +210,7 @@ def _flakes(attempts: list[Row]) -> Tables:
             since = mine[reds.index(True)]
             after = {"runs_before": reds.index(True), "runs_after": len(mine) - reds.index(True), "p_value": 0.0004}
             where = {"since_attempt": since["attempt"], "since_kafka": since["kafka"], "since_at": since["started_at"]}
+            where["since_commit"] = "1a2b<3c>"
             rates = {"rate_before": 0.0, "rate_after": bad / (len(mine) - reds.index(True))}
             changes.append({**cell, "since_run": since["run_id"], **where, **rates, **after})
-    night = {"night": BEGIN.date() + dt.timedelta(days=20), "runs": 6, "inconclusive": 5, "tests_touched": 4}
-    nights: list[Row] = [{**night, "usual_rate": 0.02, "p_value": 1e-7, "reason": "broker did not leave recovery"}]
-    return {"flakiness": flakiness, "change_points": changes, "infra_nights": nights}
+    return {"flakiness": flakiness, "change_points": changes}

@@ -62,7 +62,7 @@ def test_strangers_are_listed_once_and_hidden_ones_and_the_output_left_alone(tmp
 
     assert [run.folder for run in found.runs] == ["night/r", "r"]
     nothing = "not a run folder: it holds no run.json"
-    assert found.strangers == (("1", nothing), ("night/empty", nothing), ("notes", nothing))
+    assert found.unread == tuple((folder, nothing, False) for folder in ("1", "night/empty", "notes"))
 
 
 def test_runs_filed_too_deep_are_told(tmp_path: Path) -> None:
@@ -72,24 +72,93 @@ def test_runs_filed_too_deep_are_told(tmp_path: Path) -> None:
 
     found = _discovered(tmp_path, tmp_path / "out")
 
-    assert found.strangers == (("1/2/3/deep", "not looked into: runs are looked for 4 folders deep"),)
+    assert found.unread == (("1/2/3/deep", "not looked into: runs are looked for 4 folders deep", False),)
 
 
-def test_a_path_that_spark_cannot_open_is_set_aside(tmp_path: Path) -> None:
-    """A colon beside a bracket in the path would stop the whole reading; the other runs are read."""
+def test_a_run_that_spark_cannot_open_is_told_once_and_missed(tmp_path: Path) -> None:
+    """A colon beside a bracket, or a name that is not UTF-8, would stop the whole reading; the other runs are read."""
     _run(tmp_path / "r")
-    _run(tmp_path / "10:00 [x]")
+    _run(tmp_path / "10:00 [x]", "verdicts.jsonl")
+    _run(tmp_path / os.fsdecode(b"night-\xff"), "verdicts.jsonl")
 
     found = _discovered(tmp_path, tmp_path / "out")
 
     assert [run.folder for run in found.runs] == ["r"]
-    assert found.strangers[0][0] == "10:00 [x]"
+    colon = "its path has a colon and one of []{}*?^\\, which Spark cannot open: rename it"
+    not_text = "its name is not UTF-8, which Spark cannot open: rename it"
+    assert found.unread == (("10:00 [x]", colon, True), ("night-\ufffd", not_text, True))
 
 
-def test_a_link_that_leads_nowhere_is_no_file(tmp_path: Path) -> None:
-    """What cannot be asked for its size is not there."""
+def test_a_file_that_spark_cannot_open_costs_only_itself(tmp_path: Path) -> None:
+    """It is told, as a loss only where a verdict may hang on it; the run is read without it."""
+    _run(tmp_path / "10:00", "logs/a[1]/server.log", "operations/a[1].parquet", "logs/b/server.log")
+
+    found = _discovered(tmp_path, tmp_path / "out")
+
+    assert [file.path for file in found.runs[0].files] == ["logs/b/server.log", "run.json"]
+    assert [(path, is_lost) for path, _, is_lost in found.unread] == [
+        ("10:00/logs/a[1]", False),
+        ("10:00/operations/a[1].parquet", True),
+    ]
+
+
+def test_what_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A closed folder beside runs is no loss, a closed history of a run is; a root that is closed is wrong use."""
+    for name in ("r", "lost+found", "r/logs"):
+        _run(tmp_path / name, "history.jsonl")
+    closed = {tmp_path / name for name in ("lost+found", "r/history.jsonl", "r/logs")}
+    monkeypatch.setattr(os, "access", lambda path, _mode: Path(path) not in closed)
+
+    found = _discovered(tmp_path, tmp_path / "out")
+
+    denied = "permission denied: let it be read, or analyze as its owner"
+    assert found.unread == (
+        ("lost+found", denied, False),
+        ("r/history.jsonl", denied, True),
+        ("r/logs", denied, False),
+    )
+    assert [file.path for file in found.runs[0].files] == ["run.json"]
+    closed.add(tmp_path)
+    with pytest.raises(WrongUseError, match="got a folder that may not be read"):
+        _discovered(tmp_path, tmp_path / "out")
+
+
+def test_a_folder_where_a_file_is_expected_is_told(tmp_path: Path) -> None:
+    """And the other way round; the run is read without it."""
+    _run(tmp_path / "r", "history.jsonl/x", "manifest.json/x", "operations/a.parquet/x")
+    _run(tmp_path / "s", "operations")
+
+    found = _discovered(tmp_path, tmp_path / "out")
+
+    told = "expected a file, got a folder"
+    files = ("history.jsonl", "manifest.json", "operations/a.parquet")
+    assert [(path, reason.partition(";")[0], is_lost) for path, reason, is_lost in found.unread] == [
+        *((f"r/{file}", told, True) for file in files),
+        ("s/operations", "expected a folder, got a file", True),
+    ]
+    assert [(run.folder, run.is_complete) for run in found.runs] == [("r", False), ("s", False)]
+
+
+def test_of_operations_that_are_not_whole_none_is_judged(tmp_path: Path) -> None:
+    """A part that is empty, or closed, would leave the others telling of losses that never were."""
+    _run(tmp_path / "r", "operations/a.parquet", "operations/b.parquet", "verdicts.jsonl")
+    (tmp_path / "r" / "operations" / "b.parquet").write_bytes(b"")
+
+    found = _discovered(tmp_path, tmp_path / "out")
+
+    told = "expected a complete Parquet part, got an empty file; no operation of this run is judged"
+    assert found.unread == (("r/operations/b.parquet", told, True),)
+    assert [file.path for file in found.runs[0].files] == ["run.json", "verdicts.jsonl"]
+
+
+@pytest.mark.parametrize("given", ["nowhere", "verdicts.jsonl", "pipe"])
+def test_what_holds_nothing_to_read_is_no_file(tmp_path: Path, given: str) -> None:
+    """A link that leads nowhere, one that leads to itself, and a pipe, at which a reader would wait for ever."""
     _run(tmp_path / "r")
-    (tmp_path / "r" / "verdicts.jsonl").symlink_to(tmp_path / "gone")
+    if given == "pipe":
+        os.mkfifo(tmp_path / "r" / "verdicts.jsonl")
+    else:
+        (tmp_path / "r" / "verdicts.jsonl").symlink_to(tmp_path / "r" / given)
 
     assert not _only(tmp_path).has("verdicts.jsonl")
 

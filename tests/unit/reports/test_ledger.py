@@ -118,5 +118,5 @@ def test_tables_of_another_folder_are_neither_mixed_in_nor_thrown_away(tmp_path:
 def test_facts_that_were_computed_otherwise_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a release that computes facts differently every run that is still there is read anew."""
     write_ledger(LocalStorage(tmp_path), _ledger(a=1))
-    monkeypatch.setattr(ledgers, "FORMAT", 2)
+    monkeypatch.setattr(ledgers, "FORMAT", ledgers.FORMAT + 1)
     assert read_ledger(LocalStorage(tmp_path), ROOT) == {}

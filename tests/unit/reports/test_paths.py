@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate.reports.paths import can_be_opened, literal, path_of, way
+from pytest_kmigrate.reports.paths import literal, path_of, shown_path, way, why_closed
 
 
 @pytest.mark.parametrize(
@@ -30,4 +30,10 @@ def test_a_path_is_what_follows_scheme_and_authority() -> None:
 def test_patterns_are_escaped_and_a_colon_beside_one_is_refused() -> None:
     """Hadoop would read brackets as a pattern; it cannot be told not to where there is a colon too."""
     assert literal("file:///a [1]") == r"file:///a \[1\]"
-    assert [can_be_opened(path) for path in ("/a [1]", "/10:00", "/10:00 [1]")] == [True, True, False]
+    assert [path for path in ("/a [1]", "/10:00", "/10:00 [1]") if why_closed(path)] == ["/10:00 [1]"]
+
+
+def test_a_name_that_is_not_utf8_is_refused_and_can_be_shown() -> None:
+    """Python keeps such bytes in a form that no other program takes, and no file of UTF-8 can hold."""
+    assert "UTF-8" in str(why_closed("/a\udcff"))
+    assert shown_path("/a\udcff ü") == "/a\ufffd ü"

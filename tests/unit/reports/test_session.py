@@ -9,21 +9,50 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.reports.session import settings, spark_session
+from pytest_kmigrate.reports.session import LOCAL, chosen_master, settings, spark_session
 
 
 def test_little_data_starts_quickly_and_stays_on_this_machine() -> None:
-    """No shuffle, no compiled stages, loopback only, no UI, UTC."""
-    chosen = settings(None, is_small=True)
+    """No shuffle, nothing is compiled, loopback only, no UI, UTC; a heap that need not grow first."""
+    chosen = settings(LOCAL, is_small=True)
     assert (chosen["spark.master"], chosen["spark.driver.host"]) == ("local[*]", "127.0.0.1")
     assert (chosen["spark.ui.enabled"], chosen["spark.sql.session.timeZone"]) == ("false", "UTC")
     assert chosen["spark.sql.shuffle.partitions"] == "1"
+    assert chosen["spark.sql.codegen.factoryMode"] == "NO_CODEGEN"
+    assert "-Xms1g" in chosen["spark.driver.extraJavaOptions"].split()
+
+
+@pytest.mark.parametrize("is_small", [True, False])
+def test_nobody_pays_for_what_only_programmers_read(is_small: bool) -> None:
+    """However much there is, no column notes its Python line and no table gets a marker or, here, checksum files."""
+    chosen = settings(LOCAL, is_small=is_small)
+    assert chosen["spark.python.sql.dataFrameDebugging.enabled"] == "false"
+    assert chosen["spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs"] == "false"
+    assert chosen["spark.hadoop.fs.file.impl"].endswith(".RawLocalFileSystem")
+
+
+def test_a_small_driver_of_a_cluster_still_starts() -> None:
+    """How much memory a driver has is the cluster's to say: a heap that begins larger than allowed does not start."""
+    assert "-Xms" not in settings("spark://there:7077", is_small=True)["spark.driver.extraJavaOptions"]
 
 
 def test_a_cluster_keeps_its_own_settings() -> None:
     """A driver on a cluster must be reached from there; much data is planned by Spark itself."""
     chosen = settings("spark://there:7077", is_small=False)
-    assert not {"spark.driver.host", "spark.driver.memory", "spark.sql.shuffle.partitions"} & chosen.keys()
+    ours = {"spark.driver.host", "spark.driver.memory", "spark.sql.shuffle.partitions", "spark.hadoop.fs.file.impl"}
+    assert not ours & chosen.keys()
+
+
+def test_the_master_is_the_one_given_else_that_of_spark_submit_else_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What spark-submit runs must not choose another master than that was told; asked for one, it does."""
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    assert chosen_master(None) == LOCAL
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    assert chosen_master(None) is None
+    assert chosen_master("spark://there:7077") == "spark://there:7077"
+    assert not {"spark.master", "spark.driver.host"} & settings(None, is_small=True).keys()
 
 
 def test_without_java_the_lack_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -172,7 +172,31 @@ def test_a_change_point_is_marked_and_told(summary: Summary, site: Parsed) -> No
     """The sparkline has its flag, and words say from what to what, since when."""
     flakes = page(summary).partition('id="flakes"')[2].partition("</section>")[0]
     assert 'class="flag"' in flakes
-    assert re.search(r"0% until run \d+ \(2026-\d\d-\d\d\), then \d+%", site.text["flakes"])
+    assert re.search(
+        r"0% until run \d+ \(2026-\d\d-\d\d, Kafka [\d.]+, commit 1a2b<3c>\), then \d+%", site.text["flakes"]
+    )
+
+
+def test_a_requirement_tells_since_when_and_what_its_clean_runs_prove(tables: Tables, summary: Summary) -> None:
+    """Its page names the test, run, version and commit a change began with; a bound only where nothing was violated."""
+    site = Parsed(page(summary))
+    change = tables["requirement_changes"][0]
+    said = site.text[address("requirement", change["requirement"])]
+    assert re.search(rf"Since run {change['since_attempt']} \(2026-\d\d-\d\d, Kafka [\d.]+, commit 1a2b<3c>\)", said)
+    assert str(change["test_id"]).rpartition("::")[2] in said
+    rows = summary["requirements"]
+    assert {row["bound_after_clean"] is None for row in rows if row["violating"]} == {True}
+    clean = next(row for row in rows if not row["violating"] and row["conforming"] == row["runs"])
+    assert clean["bound_after_clean"] == pytest.approx(1 - 0.05 ** (1 / int(str(clean["runs"]))))
+
+
+def test_how_long_metadata_differed_is_told(site: Parsed) -> None:
+    """The longest bounds of each family, how many were never seen to end, and what differed."""
+    said = site.text["consistency"]
+    assert re.search(
+        r"configs\s+configs topic:orders in copied: metadata log nothing, ZooKeeper {\"<n>\": \"7\"}", said
+    )
+    assert re.search(r"metadata log and ZooKeeper\s+3.6.0\s+3\s+3\s+2.0 s\s+9.0 s\s+1\b", said)
 
 
 def test_versions_are_in_the_order_of_releases(site: Parsed) -> None:

@@ -22,6 +22,17 @@ def test_entries_are_told_down_to_a_depth_without_hidden_and_unwanted_ones(tmp_p
     assert [each.path for each in LocalStorage(tmp_path / "a").entries(*EVERYTHING)] == ["b", "b/c", "b/c/file"]
 
 
+def test_a_link_back_up_is_not_followed(tmp_path: Path) -> None:
+    """Everything would be found again in it, and again in that; a link to elsewhere is a folder like others."""
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "up").symlink_to(tmp_path)
+    (tmp_path / "c").symlink_to(tmp_path / "a")
+
+    told = [each.path for each in LocalStorage(tmp_path).entries(*EVERYTHING)]
+
+    assert told == ["a", "a/b", "c", "c/b"]
+
+
 def test_a_changed_file_shows_in_its_entry(tmp_path: Path) -> None:
     """Size and time of change are what a run that is being written is known by."""
     storage, file = LocalStorage(tmp_path), tmp_path / "file"

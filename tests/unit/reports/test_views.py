@@ -2,11 +2,16 @@
 
 import datetime as dt
 import re
+from html import escape
 
+from pytest_kmigrate.reports.markdown import report_markdown
 from pytest_kmigrate.reports.rows import Row
 from pytest_kmigrate.reports.site.causes import causes
+from pytest_kmigrate.reports.site.comparing import comparing
 from pytest_kmigrate.reports.site.environment import environment
 from pytest_kmigrate.reports.site.nights import nights
+from pytest_kmigrate.reports.site.overview import overview
+from pytest_kmigrate.reports.site.tests import test_pages as pages_of_tests
 from pytest_kmigrate.reports.site.trends import trends
 from pytest_kmigrate.reports.site.views import Site, address
 from pytest_kmigrate.reports.summary import summary_of
@@ -102,3 +107,41 @@ def test_an_address_holds_any_name() -> None:
     odd = {address("test", name) for name in ("a b", "a  b", 'x"><i>', "ü" * 300, "")}
     assert len(odd) == 5
     assert all(re.fullmatch(r"test/[0-9a-f]{12}", each) for each in odd)
+
+
+def test_a_long_text_is_cut_where_it_is_told_and_whole_where_it_belongs() -> None:
+    """A difference of whole tables takes two lines in overview and causes, and unfolds on the page of its test."""
+    tables = season(runs=60)
+    long = "quotas differ: " + "user=a,client-id=b " * 60 + "the end of it"
+    for row in (*tables["attempts"], *tables["failure_clusters"], *tables["bugs"], *tables["consistency"]):
+        row |= {name: long for name in ("summary", "representative", "example") if name in row}
+    site = Site(summary_of(tables, ABOUT))
+
+    assert "quotas differ" in overview(site).content
+    assert "the end of it" not in overview(site).content
+    assert "the end of it" not in causes(site).content.partition("Known Kafka bugs")[0]
+    pages = "".join(page.content for page in pages_of_tests(site))
+    beginning, _, whole = pages.partition("all of it</summary><pre>")
+    assert "the end of it" not in beginning.rpartition("quotas differ")[2]
+    assert whole.startswith("quotas differ")
+    assert "the end of it" in whole.partition("</pre>")[0]
+
+
+def test_what_changed_is_told_before_what_only_one_version_has() -> None:
+    """Rows that cannot be compared are folded away behind those that can, and in a comment only counted."""
+    tables = season(runs=600)
+    name = tables["requirements"][0]["requirement"]
+    alone = [row for row in tables["requirements"] if row["requirement"] != name or row["kafka"] != "3.6.0"]
+    summary = summary_of({**tables, "requirements": alone}, ABOUT, ("3.6.0", "3.10.0"))
+    found = summary["comparison"]
+    assert found is not None
+    assert [row["requirement"] for row in found["requirements"] if row["change"] == "ONLY_B"] == [name]
+
+    content = comparing(Site(summary)).content.partition("<h2>Tests</h2>")[0]
+    told = report_markdown(summary).partition("### Tests")[0]
+
+    changed, _, folded = content.partition("1 only in one of the two versions")
+    assert escape(str(name)) in folded
+    assert escape(str(name)) not in changed.partition("<details>")[0]
+    assert "0 no longer run, 1 run for the first time." in told
+    assert f"`{name}`" not in told

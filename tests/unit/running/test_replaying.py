@@ -18,7 +18,15 @@ HEADER = RunHeader(
     kafka="3.9.1",
     topology="zk3-broker3-controller3",
     extra={
-        "command": ["pytest", "-x", "--kmigrate-topology", "mine.toml", "--kmigrate-keep", "--kmigrate-seed=3"],
+        "command": [
+            "pytest",
+            "-x",
+            "--kmigrate-topology",
+            "mine.toml",
+            "--kmigrate-keep",
+            "--kmigrate-seed=3",
+            "--kmigrate-commit=1a2b",
+        ],
         "reproduce": f"pytest '{TEST}' --kmigrate-kafka /opt/kafka --kmigrate-seed 7 --kmigrate-profile kip-866",
     },
 )
@@ -33,11 +41,12 @@ def there(folder: Path) -> Path:
 
 
 def test_the_recorded_options_are_used_again(tmp_path: Path) -> None:
-    """The distribution as it was named, the recorded topology and seed; the cluster is not kept again."""
+    """The distribution as it was named, its commit, the recorded topology and seed; the cluster is not kept again."""
     command = replay_command(HEADER, tmp_path / "runs", there(tmp_path))
     assert command == [
-        sys.executable, "-m", "pytest", TEST, "--kmigrate-topology=mine.toml", "--kmigrate-kafka=/opt/kafka",
-        "--kmigrate-seed=7", "--kmigrate-profile=kip-866", f"--kmigrate-runs={tmp_path / 'runs'}",
+        sys.executable, "-m", "pytest", TEST, "--kmigrate-topology=mine.toml", "--kmigrate-commit=1a2b",
+        "--kmigrate-kafka=/opt/kafka", "--kmigrate-seed=7", "--kmigrate-profile=kip-866",
+        f"--kmigrate-runs={tmp_path / 'runs'}",
     ]  # fmt: skip
 
 

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from pytest_kmigrate.running.run import RunSettings, _reproduce
+from pytest_kmigrate.distributions.distribution import Distribution
+from pytest_kmigrate.providers.process.cluster import Software
+from pytest_kmigrate.running.run import RunSettings, _new_folder, _reproduce
 from tests.unit.fakes import topology
 
 
@@ -15,3 +17,13 @@ def test_the_command_that_does_it_again_names_everything_chosen(tmp_path: Path) 
     assert _reproduce(chosen, topology(), "t.py::test_it").endswith(
         " --kmigrate-topology shape.toml --kmigrate-byteman rules.btm"
     )
+
+
+def test_the_header_names_the_commit_that_was_told(tmp_path: Path) -> None:
+    """Reports say with which commit a change began; where nobody told it, it is none."""
+    shape = topology()
+    kafka = Distribution(shape.kafka, (), "d1")
+    software = Software(tmp_path, {shape.kafka: kafka}, tmp_path, tmp_path, tmp_path)
+    _, told = _new_folder(RunSettings(tmp_path, seed=7, commit="1a2b"), shape, software, "t.py::test_it", [])
+    _, untold = _new_folder(RunSettings(tmp_path, seed=7), shape, software, "t.py::test_it", [])
+    assert (told.extra["commit"], untold.extra["commit"]) == ("1a2b", None)
