@@ -43,10 +43,9 @@ def told(log: Path, pattern: str) -> str:
     return found[1]
 
 
-@pytest.fixture(scope="module")
-def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@pytest.fixture
+def master(tmp_path: Path) -> Iterator[str]:
     """The master's URL; two workers with a core each have registered."""
-    tmp_path = tmp_path_factory.mktemp("cluster")
     with ExitStack() as stack:
         log = tmp_path / "master.log"
         address = ("--host", LOOPBACK, "--port", "0", "--webui-port", "0")
@@ -60,27 +59,30 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-PROGRAM = str(files("pytest_kmigrate") / "cli" / "__main__.py")
-
-
-@pytest.mark.parametrize("submits", [False, True], ids=["--master", "spark-submit"])
-def test_a_cluster_gives_the_answers_of_one_machine(master: str, tmp_path: Path, *, submits: bool) -> None:
-    """Two runs, one with client operations of which some were lost: read, judged and written by both workers.
-
-    Whether the command is told of the cluster, or spark-submit, is the same.
-    """
-    runs, out = tmp_path / "runs", tmp_path / "out"
+def analyzed(runs: Path, out: Path, command: list[str]) -> None:
+    """Two runs, one with client operations of which some were lost, analyzed as a command; the answers are right."""
     write_run(runs, "plain", [verdict()], migration())
     write_parts(synthetic_run(7, 2_000), write_run(runs, "with-operations", [verdict()], migration()) / "operations")
     environment = {**os.environ, "SPARK_LOCAL_IP": LOOPBACK, "PYSPARK_PYTHON": sys.executable}
-    analyze = ["analyze", str(runs), "--out", str(out)]
-    submitted = [str(files("pyspark") / "bin" / "spark-submit"), "--master", master, PROGRAM, *analyze]
-    command = submitted if submits else [sys.executable, "-m", "pytest_kmigrate.cli", *analyze, "--master", master]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path)
-
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=runs)
     assert "2 runs: CONFORMS; 0 set aside" in done.stdout, done.stdout + done.stderr
-    assert f"starting Spark ({'spark-submit' if submits else master})" in done.stdout
     report = json.loads((out / "report.json").read_text())
     assert {each["folder"] for each in report["attempts"]} == {"plain", "with-operations"}
     assert report["versions"][0]["operations"] > 2_000
     assert {"lost write"} <= {each["class"] for each in report["anomaly_classes"]}
+
+
+def test_a_cluster_gives_the_answers_of_one_machine(master: str, tmp_path: Path) -> None:
+    """Read, judged and written by both workers."""
+    runs, out = tmp_path / "runs", tmp_path / "out"
+    analyze = ["analyze", str(runs), "--out", str(out), "--master", master]
+    analyzed(runs, out, [sys.executable, "-m", "pytest_kmigrate.cli", *analyze])
+
+
+def test_spark_submit_says_where_and_how_it_runs(tmp_path: Path) -> None:
+    """The same command, started by spark-submit, takes the master and the settings that were told to that."""
+    runs, out = tmp_path / "runs", tmp_path / "out"
+    program = str(files("pytest_kmigrate") / "cli" / "__main__.py")
+    told_to_it = ["--master", "local[1]", "--conf", "spark.ui.enabled=false", program]
+    submit = str(files("pyspark") / "bin" / "spark-submit")
+    analyzed(runs, out, [submit, *told_to_it, "analyze", str(runs), "--out", str(out)])
