@@ -33,7 +33,7 @@ def serve(run: Run) -> None:
     [
         ("zk3-broker3-controller3", "3.9.1", migrate_to_hybrid),
         ("zk1-broker3-controller3-mixed", "3.9.1", migrate_to_hybrid),
-        ("zk1-broker3-controller1", "3.9.1", migrate_to_hybrid),
+        ("zk1-broker3-controller1", "3.8.1", migrate_to_hybrid),
         ("kraft-broker3-controller3", "4.1.0", serve),
     ],
 )
