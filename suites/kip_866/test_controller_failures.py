@@ -100,18 +100,18 @@ def test_partitions_added_before_a_takeover_reach_zookeeper(
     """What the former controller could not write any more its successor does, and goes on with dual write."""
     migration.advance_to(Phase.HYBRID)
 
-    with inject(Cut(every(Role.CONTROLLER), every(Role.ZOOKEEPER))):
-        workload.add_partitions("orders", 6)
-        with inject(Pause(active_controller())):  # one that was killed does not start without ZooKeeper
+    with inject(Kill(active_controller()), at=after_operations(1500)):  # and it stays away: it must not catch up itself
+        with inject(Cut(every(Role.CONTROLLER), every(Role.ZOOKEEPER))):
+            workload.add_partitions("orders", 6)
             migration.await_new_active_controller()
 
-    expect(
-        "the state of orders-5 in ZooKeeper",
-        lambda: zookeeper.get("/brokers/topics/orders/partitions/5/state") is not None,
-        equals=True,
-        within_s=30,
-        signature="new-partitions-block-the-full-sync",
-    )
+        expect(
+            "the state of orders-5 in ZooKeeper",
+            lambda: zookeeper.get("/brokers/topics/orders/partitions/5/state") is not None,
+            equals=True,
+            within_s=30,
+            signature="new-partitions-block-the-full-sync",
+        )
     verify_clients()
 
 
