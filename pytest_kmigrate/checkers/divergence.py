@@ -64,8 +64,8 @@ def divergences(images: Sequence[Taken]) -> Iterator[Divergence]:
         for left, right in itertools.combinations(sorted(taken, key=lambda each: each.image.source), 2):
             pairs.setdefault((left.image.source, right.image.source), []).append(_compared(left, right))
     for (left_source, right_source), compared in pairs.items():
-        for subject in sorted({subject for each in compared for subject in each.found}):
-            family = subject.partition(" ")[0]
+        families = {subject: found.family for each in compared for subject, found in each.found.items()}
+        for subject, family in sorted(families.items()):
             could_show = [each for each in compared if family in each.families]
             for begin, end in _stretches([subject in each.found for each in could_show]):
                 yield _lasting(left_source, right_source, subject, could_show, begin, end)

@@ -31,9 +31,17 @@ _EMPTY_MEANS_ABSENT = frozenset({"configs", "acls", "quotas"})
 class Difference:
     """One place where two images differ; None: it is not there."""
 
-    subject: str
+    family: str
+    key: str
+    part: str
+    """The field that differs; empty when the whole entry does."""
     left: object
     right: object
+
+    @property
+    def subject(self) -> str:
+        """The place in words."""
+        return f"{self.family} {self.key}" + (f" {self.part}" if self.part else "")
 
 
 def differences(
@@ -120,9 +128,9 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
 
 def _signatures(unlike: Sequence[Difference]) -> list[str]:
     """What known bugs look like here: partitions that have their replicas on both sides, but on one side no state."""
-    leaders = [each for each in unlike if each.subject.startswith("partitions ") and each.subject.endswith(" leader")]
-    stateless = [each for each in leaders if None in (each.left, each.right)]
-    return ["new-partitions-block-the-full-sync"] if stateless else []
+    leaders = [each for each in unlike if (each.family, each.part) == ("partitions", "leader")]
+    is_stateless = any(None in (each.left, each.right) for each in leaders)
+    return ["new-partitions-block-the-full-sync"] if is_stateless else []
 
 
 def _missing_images(history: History, *labels: str) -> str:
@@ -187,7 +195,7 @@ def _family_differences(
     ours, theirs = entries
     fields = _compared_fields(family, entries, partition_fields)
     return [
-        Difference(f"{family} {key}" + (f" {part}" if part else ""), one, other)
+        Difference(family, key, part, one, other)
         for key in sorted(ours.keys() | theirs.keys())
         for part, one, other in _parts(ours.get(key), theirs.get(key), fields)
     ]
