@@ -102,7 +102,8 @@ class Clients:
         for member in self._members:
             member.tick(wait_s)
         self._transactors.tick()
-        self._rows.close_part_if_due()
+        for rows in (self._rows, self._transaction_rows):
+            rows.close_part_if_due()
         if self._final_read_until is not None:
             self._begin_final_read_if_due(self._final_read_until)
         while not self.news.empty():

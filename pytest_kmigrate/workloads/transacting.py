@@ -27,7 +27,7 @@ ATTEMPT_S = 2.0
 
 
 class Transactor:
-    """One transactional producer. What it is asked from other threads: ``stop``, ``give_up``, ``is_over``."""
+    """One transactional producer. What it is asked from other threads: ``stop``, ``give_up``, ``join``, ``is_over``."""
 
     def __init__(
         self, number: int, settings: ClientsSettings, clock: RunClock, done: Callable[[list[TransactionalRow]], None]
@@ -59,6 +59,9 @@ class Transactor:
         """As ``stop``, and without trying again when the cluster does not answer."""
         self._is_stopping.set()
         self._has_given_up.set()
+
+    def join(self) -> None:
+        """Return when it has ended, or has had the time to."""
         self._thread.join(ATTEMPT_S + PURGE_S)
 
     @property
@@ -198,6 +201,8 @@ class Transactors:
         """End at once; what has no answer becomes indefinite."""
         for transactor in self._each:
             transactor.give_up()
+        for transactor in self._each:
+            transactor.join()
         self.tick()
 
     def open(self) -> list[int]:
