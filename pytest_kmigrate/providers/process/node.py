@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import AwaitTimeoutError, KmigrateError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
@@ -21,10 +23,11 @@ from pytest_kmigrate.providers.process.readiness import ready
 from pytest_kmigrate.providers.process.security import Protection
 from pytest_kmigrate.providers.process.supervision import Supervision
 from pytest_kmigrate.redaction import redacted, redacted_properties
-from pytest_kmigrate.waiting import until
+from pytest_kmigrate.waiting import NotYet, until
 
 _TAIL_LINES = 25
 _KILLED_WITHIN_S = 30
+_STILL_WITHIN_S = 10
 
 
 @dataclass(frozen=True)
@@ -168,8 +171,9 @@ class ProcessNode:
         self._end(signal.SIGKILL, "killed", 10)
 
     def pause(self) -> None:
-        """SIGSTOP: the process stands still, its connections stay."""
+        """SIGSTOP: the process stands still, its connections stay. The kernel stops its threads one by one: waits."""
         self._signal(signal.SIGSTOP)
+        until(self._stands_still, awaited=f"{self.name} standing still", within_s=_STILL_WITHIN_S)
         self._around.recorder.record(EventKind.NODE_PAUSED, self.name)
 
     def resume(self) -> None:
@@ -246,6 +250,15 @@ class ProcessNode:
     def _signal(self, number: signal.Signals) -> None:
         if self.pid is not None:
             self._around.supervision.signal(self.pid, number)
+
+    def _stands_still(self) -> bool | NotYet:
+        if not self.alive:
+            return True
+        try:
+            state = psutil.Process(self.pid).status()
+        except psutil.NoSuchProcess:  # it ended, and its end is not announced yet
+            return True
+        return state == psutil.STATUS_STOPPED or NotYet(f"process {self.pid} {state}")
 
     def _on_exit(self, code: int) -> None:
         self._exit_code = code

@@ -1,13 +1,20 @@
 """A node as seen without its JVM: what happens when it does not do what it is told."""
 
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+import psutil
 import pytest
 
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import AwaitTimeoutError
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.providers.process import node as room
 from pytest_kmigrate.providers.process.addresses import Addresses
 from pytest_kmigrate.providers.process.jvm import Jvm
@@ -17,19 +24,77 @@ from pytest_kmigrate.providers.process.supervision import Supervision
 from tests.unit.fakes import MemoryRecorder, topology
 
 
+@pytest.fixture
+def recorder() -> MemoryRecorder:
+    """What the node tells."""
+    return MemoryRecorder()
+
+
+@pytest.fixture
+def sleeper() -> Iterator[psutil.Popen]:
+    """A process that does nothing."""
+    with psutil.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        yield process
+        process.kill()
+
+
+def node_of(pid: int, signal_sent: Callable[[int, int], None], recorder: MemoryRecorder, tmp_path: Path) -> ProcessNode:
+    """A node whose process is ``pid``, and whose signals go to ``signal_sent``."""
+    shape = topology()
+    supervision = cast("Supervision", SimpleNamespace(signal=signal_sent))
+    around = Surroundings(
+        Addresses(shape, 7), Plain(), supervision, cast("Jvm", None), recorder, tmp_path / "scratch", tmp_path / "logs"
+    )
+    node = ProcessNode(shape.node("broker-0"), cast("Distribution", None), around)
+    node.pid = pid
+    node._ended.clear()
+    return node
+
+
 def test_a_process_that_outlives_its_sigkill_does_not_keep_us_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, recorder: MemoryRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that hangs in the kernel ends as an error that names it, and never as stopped."""
     monkeypatch.setattr(room, "_KILLED_WITHIN_S", 0)
-    shape, recorder = topology(), MemoryRecorder()
-    deaf = cast("Supervision", SimpleNamespace(signal=lambda _pid, _number: None))
-    around = Surroundings(
-        Addresses(shape, 7), Plain(), deaf, cast("Jvm", None), recorder, tmp_path / "scratch", tmp_path / "logs"
-    )
-    node = ProcessNode(shape.node("broker-0"), cast("Distribution", None), around)
-    node.pid = 1 << 30
-    node._ended.clear()
+    node = node_of(1 << 30, lambda _pid, _number: None, recorder, tmp_path)
     with pytest.raises(AwaitTimeoutError, match="the end of broker-0, which was killed: not within 0 s"):
         node.stop(within_s=0)
     assert recorder.events == []
+
+
+def test_a_pause_returns_when_the_process_stands_still(
+    tmp_path: Path, recorder: MemoryRecorder, sleeper: psutil.Popen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel stops the threads one by one after the signal: what takes longer is waited for."""
+    looks: list[str] = []
+    look = psutil.Process.status
+
+    def stopped_at_the_third_look(process: psutil.Process) -> str:
+        looks.append(look(process))
+        if len(looks) == 2:
+            sleeper.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, sleeper.pid, os.WSTOPPED)
+        return looks[-1]
+
+    node = node_of(sleeper.pid, lambda _pid, _number: None, recorder, tmp_path)
+    monkeypatch.setattr(psutil.Process, "status", stopped_at_the_third_look)
+    node.pause()
+    assert looks[-1] == psutil.STATUS_STOPPED
+    assert len(looks) == 3
+    assert [event.kind for event in recorder.events] == [EventKind.NODE_PAUSED]
+
+
+def test_a_process_that_never_stands_still_is_told(
+    tmp_path: Path, recorder: MemoryRecorder, sleeper: psutil.Popen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is an error that names it and its state, and never a pause."""
+    monkeypatch.setattr(room, "_STILL_WITHIN_S", 0)
+    node = node_of(sleeper.pid, lambda _pid, _number: None, recorder, tmp_path)
+    with pytest.raises(AwaitTimeoutError, match=f"broker-0 standing still: not within 0 s.*process {sleeper.pid} "):
+        node.pause()
+    assert recorder.events == []
+
+
+def test_a_process_that_ended_stands_still(tmp_path: Path, recorder: MemoryRecorder) -> None:
+    """Its end may not have been announced yet."""
+    node_of(1 << 30, lambda _pid, _number: None, recorder, tmp_path).pause()
