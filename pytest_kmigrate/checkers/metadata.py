@@ -88,7 +88,7 @@ def metadata_equivalent(
     text = ", ".join(f"{family} {size}" for family, size in sizes.items() if size)
     if found:
         text = _difference_text(found, left, right)
-        return violates(name, Kind.SAFETY, found, text, **facts, signatures=_signatures(unlike))
+        return violates(name, Kind.SAFETY, found, text, **facts, signatures=_signatures(one, other))
     return conforms(name, f"{left} and {right} are equal in {text}", **facts)
 
 
@@ -122,14 +122,13 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
     if found:
         names = listed([violation.expected for violation in found], "change", "; ")
         text = f"{len(found)} of {counted(len(judged), 'acknowledged metadata change')} not in {label}: {names}"
-        return violates(name, Kind.SAFETY, found, text, **facts)
+        return violates(name, Kind.SAFETY, found, text, **facts, signatures=_signatures(image))
     return conforms(name, f"{counted(len(judged), 'acknowledged metadata change')} hold in {label}", **facts)
 
 
-def _signatures(unlike: Sequence[Difference]) -> list[str]:
-    """What known bugs look like here: partitions that have their replicas on both sides, but on one side no state."""
-    leaders = [each for each in unlike if (each.family, each.part) == ("partitions", "leader")]
-    is_stateless = any(None in (each.left, each.right) for each in leaders)
+def _signatures(*images: MetadataImage) -> list[str]:
+    """What known bugs look like here: partitions that have replicas, but no state yet."""
+    is_stateless = any(value.get("isr") is None for image in images for value in image.partitions.values())
     return ["new-partitions-block-the-full-sync"] if is_stateless else []
 
 

@@ -8,14 +8,20 @@ import pytest
 from pytest_kmigrate.catalogue import KnownBug, known_bug, requirement
 from pytest_kmigrate.model.errors import KmigrateError
 from pytest_kmigrate.plugin.options import add_options, options_of
-from pytest_kmigrate.plugin.outcomes import InconclusiveError, NotApplicableError, ViolationError, judged_of
+from pytest_kmigrate.plugin.outcomes import (
+    InconclusiveError,
+    KnownBugError,
+    NotApplicableError,
+    ViolationError,
+    judged_of,
+)
 from pytest_kmigrate.plugin.summary import summarize
 from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
 
 _MARKERS = (
     'requirement(*ids): the requirements a test judges, by ledger id, e.g. "K866-FAIL-crash-in-migration"',
     "topology(file): the topology file a test runs on, or the name of a shipped one",
-    "known_bug(id): the test shows this bug, so that it is expected to be red on the releases that have it",
+    "known_bug(id): the test meets this bug: its red is expected on the releases that have it, and no other red is",
 )
 
 
@@ -59,7 +65,7 @@ def _expect_red(item: pytest.Item, bug: KnownBug, kafka: str) -> None:
     if bug.breaks(kafka):
         # Who wins a race cannot be promised, so a green is then no surprise.
         strict = bug.reachability != "race"
-        item.add_marker(pytest.mark.xfail(raises=ViolationError, reason=f"{bug.id}: {bug.symptom}", strict=strict))
+        item.add_marker(pytest.mark.xfail(raises=KnownBugError, reason=f"{bug.id}: {bug.symptom}", strict=strict))
 
 
 @pytest.hookimpl(wrapper=True)

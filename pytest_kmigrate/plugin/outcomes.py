@@ -1,18 +1,26 @@
 """From verdicts to a pytest outcome: what is raised, and the text it is told with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_kmigrate.model.verdict import Outcome, Verdict, merged
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.running.judging import Judgement
 
 _MOST_SHOWN = 3
 
 
 class ViolationError(AssertionError):
     """A requirement is violated."""
+
+
+class KnownBugError(ViolationError):
+    """Nothing else is violated than what a bug of Kafka explains that the test is marked with."""
 
 
 class InconclusiveError(AssertionError):
@@ -45,8 +53,9 @@ def judged_of(item: pytest.Item) -> Judged | None:
     return item.stash.get(_JUDGED, None)
 
 
-def raise_for(verdicts: Sequence[Verdict], bugs: Mapping[str, Sequence[str]], folder: Path, again: str) -> None:
-    """Raise ViolationError or InconclusiveError unless everything conforms."""
+def raise_for(judgement: "Judgement", expected: Collection[str], folder: Path) -> None:
+    """Raise ViolationError or InconclusiveError unless everything conforms; ``expected`` are ids of known bugs."""
+    verdicts, bugs = judgement.verdicts, judgement.bugs
     outcome = merged(verdict.outcome for verdict in verdicts)
     if outcome is Outcome.CONFORMS:
         return
@@ -54,8 +63,11 @@ def raise_for(verdicts: Sequence[Verdict], bugs: Mapping[str, Sequence[str]], fo
         raise NotApplicableError("; ".join(verdict.summary for verdict in verdicts))
     worst = [verdict for verdict in verdicts if verdict.outcome is outcome]
     told = list(dict.fromkeys(_told(verdict, bugs.get(verdict.check, ())) for verdict in worst))
-    text = "\n".join([*told, f"evidence: {folder}", f"again: {again}"])
-    raise (ViolationError if outcome is Outcome.VIOLATES else InconclusiveError)(text)
+    text = "\n".join([*told, f"evidence: {folder}", f"again: {judgement.header.extra['reproduce']}"])
+    if outcome is Outcome.INCONCLUSIVE:
+        raise InconclusiveError(text)
+    is_known = all(set(expected) & set(bugs.get(verdict.check, ())) for verdict in worst)
+    raise (KnownBugError if is_known else ViolationError)(text)
 
 
 def _told(verdict: Verdict, bugs: Sequence[str]) -> str:

@@ -46,6 +46,7 @@ def test_broker_that_came_up_during_the_copy_survives_its_crash(
     verify_clients()
 
 
+@pytest.mark.known_bug("kmigrate-2")
 @pytest.mark.requirement(
     "K866-FAIL-crash-in-migration", "K866-ZNODE-controller-every-election", "K866-TEST-controller-failures"
 )
@@ -73,6 +74,7 @@ def test_another_controller_takes_over_in_dual_write(fault, workload, metadata, 
     )
 
 
+@pytest.mark.known_bug("kmigrate-2")
 @pytest.mark.requirement("K866-FAIL-crash-after-all-kraft")
 def test_another_controller_takes_over_when_all_brokers_run_kraft(
     workload, metadata, migration, inject, verify_clients

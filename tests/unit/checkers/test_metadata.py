@@ -290,6 +290,16 @@ def test_nothing_acknowledged_or_visible_is_inconclusive() -> None:
     assert verdict.facts["families_not_judged"] == ["acls", "configs", "partitions", "quotas", "scram", "topics"]
 
 
+def test_changes_that_a_blocked_full_sync_keeps_away_look_like_a_known_bug() -> None:
+    """Once partitions without state block it, nothing else that is acknowledged reaches ZooKeeper either."""
+    acknowledged = change(1, "alter-config", "broker:1", wanted={"a": "2"})
+    lost = _present(FULL, acknowledged)
+    assert (lost.outcome, lost.facts["signatures"]) == (Outcome.VIOLATES, [])
+    stateless = {**PARTITION, "leader": None, "isr": None, "leader_epoch": None}
+    blocked = _present(replace(FULL, partitions={"orders-0": PARTITION, "orders-1": stateless}), acknowledged)
+    assert blocked.facts["signatures"] == ["new-partitions-block-the-full-sync"]
+
+
 def test_an_unknown_change_is_wrong_use() -> None:
     """A change that no rule knows is not passed over."""
     unknown = history(events=[change(1, "rename-topic", "t")], images={"log": FULL})

@@ -24,13 +24,14 @@ class PlantedRun:
     cluster = SimpleNamespace(capabilities=frozenset())
     folder = RunFolder(Path("runs") / "run-1")
 
-    def __init__(self, planted: Sequence[Verdict]) -> None:
+    def __init__(self, planted: Sequence[Verdict], kafka: str) -> None:
         self._planted = list(planted)
+        self._kafka = kafka
         self.judgement: Judgement | None = None
 
     def verify(self, _checks: Sequence[Check]) -> Judgement:
         """What was planted, in a run on a release with known bugs."""
-        header = RunHeader("run-1", "t", 7, "3.6.0", "small", extra={"reproduce": "pytest t --kmigrate-seed 7"})
+        header = RunHeader("run-1", "t", 7, self._kafka, "small", extra={"reproduce": "pytest t --kmigrate-seed 7"})
         self.judgement = Judgement(header, self._planted, named_bugs(History(header), self._planted))
         return self.judgement
 
@@ -42,10 +43,10 @@ class PlantedRun:
 def plant(monkeypatch: pytest.MonkeyPatch) -> Plant:
     """Lets every run of an inner pytest be judged by these verdicts, without a cluster."""
 
-    def planted(*verdicts: Verdict) -> None:
+    def planted(*verdicts: Verdict, kafka: str = "3.6.0") -> None:
         @contextmanager
         def run_of(item: pytest.Item, _topology: Topology) -> Iterator[PlantedRun]:
-            run = PlantedRun(verdicts)
+            run = PlantedRun(verdicts, kafka)
             yield run
             living._judge_unjudged(item, run)  # type: ignore[arg-type]  # a stand-in
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from pytest_kmigrate.catalogue import known_bug
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 from tests.unit.plugin.conftest import Plant
 
@@ -84,24 +85,34 @@ def test_an_unknown_requirement_is_refused_at_collection(pytester: pytest.Pytest
     result.stderr.fnmatch_lines(["*::test_it: *crash-in-migratoin*did you mean*K866-FAIL-crash-in-migration*"])
 
 
+FOUND = [Violation("a", "b", 5, ("event 41",))]
+
+
+def red_like(*bugs: str) -> list[Verdict]:
+    """Red checks, each of which looks like one of these bugs."""
+    return [violates(bug, Kind.SAFETY, FOUND, signatures=[known_bug(bug).signature]) for bug in bugs]
+
+
 @pytest.mark.parametrize(
-    ("bug", "kafka", "is_red", "expected"),
+    ("bug", "kafka", "verdicts", "expected"),
     [
-        ("KAFKA-17146", "3.9.1", True, {"xfailed": 1}),
-        ("KAFKA-17146", "3.9.1", False, {"failed": 1}),  # not seen where it should be: the test has lost its teeth
-        ("kmigrate-1", "3.9.1", True, {"xfailed": 1}),
-        ("kmigrate-1", "3.9.1", False, {"xpassed": 1}),  # a race may be won
-        ("KAFKA-15605", "3.6.0", True, {"xfailed": 1}),
-        ("KAFKA-15605", "3.9.1", True, {"failed": 1}),
-        ("KAFKA-15605", "3.9.1", False, {"passed": 1}),
+        ("KAFKA-17146", "3.9.1", red_like("KAFKA-17146"), {"xfailed": 1}),
+        ("KAFKA-17146", "3.9.1", [], {"failed": 1}),  # not seen where it should be: the test has lost its teeth
+        ("kmigrate-1", "3.9.1", red_like("kmigrate-1"), {"xfailed": 1}),
+        ("kmigrate-1", "3.9.1", [], {"xpassed": 1}),  # a race may be won
+        ("kmigrate-1", "3.9.1", red_like("kmigrate-2"), {"failed": 1}),  # another bug is news
+        ("kmigrate-1", "3.9.1", [violates("a", Kind.SAFETY, FOUND)], {"failed": 1}),
+        ("kmigrate-1", "3.9.1", [*red_like("kmigrate-1"), violates("a", Kind.SAFETY, FOUND)], {"failed": 1}),
+        ("KAFKA-15605", "3.6.0", red_like("KAFKA-15605"), {"xfailed": 1}),
+        ("KAFKA-15605", "3.9.1", red_like("KAFKA-15605"), {"failed": 1}),
+        ("KAFKA-15605", "3.9.1", [], {"passed": 1}),
     ],
 )
 def test_a_known_bug_is_expected_where_it_is_known(
-    pytester: pytest.Pytester, plant: Plant, bug: str, kafka: str, is_red: bool, expected: dict[str, int]
+    pytester: pytest.Pytester, plant: Plant, bug: str, kafka: str, verdicts: list[Verdict], expected: dict[str, int]
 ) -> None:
-    """The catalogue says on which releases a test that shows a bug has to be red."""
-    found = Violation("a", "b", 5, ("event 41",))
-    plant(violates("a", Kind.SAFETY, [found]) if is_red else conforms("a", "all"))
+    """The catalogue says on which releases a test that shows a bug has to be red; no other red is expected of it."""
+    plant(conforms("b", "all"), *verdicts, kafka=kafka)
     pytester.makepyfile(f"import pytest\n\n@pytest.mark.known_bug({bug!r})\n{TEST}")
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--kmigrate-kafka", kafka)
     result.assert_outcomes(**expected)
