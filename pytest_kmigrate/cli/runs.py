@@ -110,8 +110,7 @@ def _show_verdicts(again: "JudgedAgain") -> None:
     title = f"{header.test_id}, Kafka {header.kafka}, {header.topology}, seed {header.seed}, profile {header.profile}"
     rows = []
     for verdict in again.verdicts:
-        bugs = again.bugs.get(verdict.check, ())
-        known_as = f" (known as: {', '.join(bugs)})" if bugs else ""
+        known_as = f" (known as: {', '.join(verdict.known_bugs)})" if verdict.known_bugs else ""
         kind = verdict.kind.value if verdict.kind else ""
         rows.append((verdict.outcome.name, kind, verdict.check, f"{verdict.summary}{known_as}"))
     show(("outcome", "kind", "check", "summary"), rows, title=title)

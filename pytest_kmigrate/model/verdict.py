@@ -50,6 +50,8 @@ class Verdict:
     count: int = 0
     requirements: tuple[str, ...] = ()
     facts: dict[str, object] = field(default_factory=dict)
+    known_bugs: tuple[str, ...] = ()
+    """Bugs of the release under test that look like what is violated, by id."""
 
 
 MOST_VIOLATIONS = 10

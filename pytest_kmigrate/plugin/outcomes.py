@@ -55,26 +55,26 @@ def judged_of(item: pytest.Item) -> Judged | None:
 
 def raise_for(judgement: "Judgement", expected: Collection[str], folder: Path) -> None:
     """Raise ViolationError or InconclusiveError unless everything conforms; ``expected`` are ids of known bugs."""
-    verdicts, bugs = judgement.verdicts, judgement.bugs
+    verdicts = judgement.verdicts
     outcome = merged(verdict.outcome for verdict in verdicts)
     if outcome is Outcome.CONFORMS:
         return
     if outcome is Outcome.NOT_APPLICABLE:
         raise NotApplicableError("; ".join(verdict.summary for verdict in verdicts))
     worst = [verdict for verdict in verdicts if verdict.outcome is outcome]
-    told = list(dict.fromkeys(_told(verdict, bugs.get(verdict.check, ())) for verdict in worst))
+    told = list(dict.fromkeys(_told(verdict) for verdict in worst))
     text = "\n".join([*told, f"evidence: {folder}", f"again: {judgement.header.extra['reproduce']}"])
     if outcome is Outcome.INCONCLUSIVE:
         raise InconclusiveError(text)
-    is_known = all(set(expected) & set(bugs.get(verdict.check, ())) for verdict in worst)
+    is_known = all(set(expected) & set(verdict.known_bugs) for verdict in worst)
     raise (KnownBugError if is_known else ViolationError)(text)
 
 
-def _told(verdict: Verdict, bugs: Sequence[str]) -> str:
+def _told(verdict: Verdict) -> str:
     kind = f" ({verdict.kind.value})" if verdict.kind else ""
     lines = [f"{verdict.outcome.name}{kind} {verdict.check}: {verdict.summary}"]
-    if bugs:
-        lines.append(f"  known as: {', '.join(bugs)}")
+    if verdict.known_bugs:
+        lines.append(f"  known as: {', '.join(verdict.known_bugs)}")
     for violation in verdict.violations[:_MOST_SHOWN]:
         lines += [f"  expected: {violation.expected}", f"  observed: {violation.observed}"]
         lines += [f"  evidence: {', '.join(violation.evidence)}"] if violation.evidence else []

@@ -4,7 +4,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO
@@ -77,14 +77,14 @@ class RunRecorder:
             file.close()
 
 
-def write_verdicts(folder: RunFolder, verdicts: list[Verdict], known_bugs: Mapping[str, list[str]]) -> None:
-    """(Re)write ``verdicts.jsonl``; ``known_bugs`` maps a check's name to the Kafka bugs that explain its red."""
+def write_verdicts(folder: RunFolder, verdicts: Iterable[Verdict]) -> None:
+    """(Re)write ``verdicts.jsonl``."""
     lines = []
     for verdict in verdicts:
         plain = asdict(verdict)
         plain["outcome"] = verdict.outcome.name
         plain["kind"] = verdict.kind.value if verdict.kind else None
-        lines.append(json.dumps({**plain, "known_bugs": known_bugs.get(verdict.check, [])}, default=str))
+        lines.append(json.dumps(plain, default=str))
     _replace(folder.verdicts, "".join(line + "\n" for line in lines))
 
 

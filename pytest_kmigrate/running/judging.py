@@ -1,7 +1,7 @@
 """Judges a run from its folder alone: the same for a run just ended and for one of last year."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from pytest_kmigrate.catalogue import known_bugs
 from pytest_kmigrate.checkers.migration_znode import MIGRATION
@@ -24,11 +24,10 @@ _ONCE_MIGRATING = (
 
 @dataclass(frozen=True)
 class Judgement:
-    """All that judging a folder tells: whose run it is, the verdicts, and by red check the known bugs it looks like."""
+    """All that judging a folder tells: whose run it is, and the verdicts."""
 
     header: RunHeader
     verdicts: Sequence[Verdict]
-    bugs: Mapping[str, Sequence[str]]
 
     @property
     def outcome(self) -> Outcome:
@@ -54,27 +53,23 @@ def checks_of(history: History) -> list[Check]:
 
 def judged(history: History) -> list[Verdict]:
     """The verdicts on a history."""
-    return judge(history, checks_of(history))
+    return with_known_bugs(judge(history, checks_of(history)), history.header.kafka)
 
 
 def judge_folder(folder: RunFolder) -> Judgement:
     """Judge a run folder, which is read once, and (re)write its ``verdicts.jsonl``."""
     history = read_history(folder)
     verdicts = judged(history)
-    bugs = named_bugs(history, verdicts)
-    write_verdicts(folder, verdicts, bugs)
-    return Judgement(history.header, verdicts, bugs)
+    write_verdicts(folder, verdicts)
+    return Judgement(history.header, verdicts)
 
 
-def named_bugs(history: History, verdicts: Iterable[Verdict]) -> dict[str, list[str]]:
-    """For each red check, the known Kafka bugs of this release that look like it, by issue id."""
-    return {
-        verdict.check: [
-            bug.id for signature in _signatures(verdict) for bug in known_bugs(signature, history.header.kafka)
-        ]
+def with_known_bugs(verdicts: Iterable[Verdict], kafka: str) -> list[Verdict]:
+    """The same, each red one with the known Kafka bugs of this release that look like it."""
+    return [
+        replace(verdict, known_bugs=tuple(bug.id for each in _signatures(verdict) for bug in known_bugs(each, kafka)))
         for verdict in verdicts
-        if verdict.outcome is Outcome.VIOLATES
-    }
+    ]
 
 
 def outcome_of(verdicts: Iterable[Verdict]) -> Outcome:
@@ -83,5 +78,5 @@ def outcome_of(verdicts: Iterable[Verdict]) -> Outcome:
 
 
 def _signatures(verdict: Verdict) -> list[str]:
-    found = verdict.facts.get("signatures", [])
+    found = verdict.facts.get("signatures", []) if verdict.outcome is Outcome.VIOLATES else []
     return [str(signature) for signature in found] if isinstance(found, list) else []

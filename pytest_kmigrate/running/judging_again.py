@@ -14,7 +14,7 @@ from pytest_kmigrate.model.verdict import Outcome, Verdict
 from pytest_kmigrate.recording.reading import read_history, verify_manifest
 from pytest_kmigrate.recording.recorder import write_verdicts
 from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.running.judging import Judgement, judged, named_bugs
+from pytest_kmigrate.running.judging import Judgement, judged
 
 _COMPARED = ("check", "outcome", "kind", "summary", "count", "violations", "known_bugs")
 
@@ -49,12 +49,11 @@ def judge_again(path: Path) -> JudgedAgain:
     if is_complete:
         verify_manifest(folder)
     verdicts = judged(history)
-    bugs = named_bugs(history, verdicts)
     has_stored = folder.verdicts.is_file()
     stored = stored_verdicts(folder) if has_stored else []
-    differences = _differences(stored, _as_stored(verdicts, bugs)) if has_stored else ()
+    differences = _differences(stored, _as_stored(verdicts)) if has_stored else ()
     is_finished = bool(history.of(EventKind.CHECKS))
-    return JudgedAgain(history.header, verdicts, bugs, is_complete, is_finished, has_stored, differences)
+    return JudgedAgain(history.header, verdicts, is_complete, is_finished, has_stored, differences)
 
 
 def stored_verdicts(folder: RunFolder) -> list[dict[str, Any]]:
@@ -73,11 +72,11 @@ def stored_verdicts(folder: RunFolder) -> list[dict[str, Any]]:
     return rows
 
 
-def _as_stored(verdicts: Sequence[Verdict], bugs: dict[str, list[str]]) -> list[dict[str, Any]]:
+def _as_stored(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
     """As they would be read back, had they been stored: what JSON cannot tell apart is no difference."""
     with tempfile.TemporaryDirectory() as elsewhere:
         folder = RunFolder(Path(elsewhere))
-        write_verdicts(folder, list(verdicts), bugs)
+        write_verdicts(folder, list(verdicts))
         return stored_verdicts(folder)
 
 

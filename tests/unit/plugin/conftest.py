@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import pytest
 
 from pytest_kmigrate.model.checks import Check
-from pytest_kmigrate.model.history import History, RunHeader
+from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Verdict
 from pytest_kmigrate.plugin import living
 from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.running.judging import Judgement, named_bugs
+from pytest_kmigrate.running.judging import Judgement, with_known_bugs
 
 Plant = Callable[..., None]
 
@@ -32,7 +32,7 @@ class PlantedRun:
     def verify(self, _checks: Sequence[Check]) -> Judgement:
         """What was planted, in a run on a release with known bugs."""
         header = RunHeader("run-1", "t", 7, self._kafka, "small", extra={"reproduce": "pytest t --kmigrate-seed 7"})
-        self.judgement = Judgement(header, self._planted, named_bugs(History(header), self._planted))
+        self.judgement = Judgement(header, with_known_bugs(self._planted, self._kafka))
         return self.judgement
 
     def dump_threads(self) -> None:

@@ -103,6 +103,7 @@ def red_like(*bugs: str) -> list[Verdict]:
         ("kmigrate-1", "3.9.1", red_like("kmigrate-2"), {"failed": 1}),  # another bug is news
         ("kmigrate-1", "3.9.1", [violates("a", Kind.SAFETY, FOUND)], {"failed": 1}),
         ("kmigrate-1", "3.9.1", [*red_like("kmigrate-1"), violates("a", Kind.SAFETY, FOUND)], {"failed": 1}),
+        ("kmigrate-1", "3.9.1", [*red_like("kmigrate-1"), violates("kmigrate-1", Kind.SAFETY, FOUND)], {"failed": 1}),
         ("KAFKA-15605", "3.6.0", red_like("KAFKA-15605"), {"xfailed": 1}),
         ("KAFKA-15605", "3.9.1", red_like("KAFKA-15605"), {"failed": 1}),
         ("KAFKA-15605", "3.9.1", [], {"passed": 1}),

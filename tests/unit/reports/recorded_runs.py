@@ -65,9 +65,8 @@ class RecordedRun:
         self.now_ms = ms
         self.recorder.close()
         if verdicts:
-            write_verdicts(
-                self.folder, list(verdicts), {each.check: list(bugs) for each in verdicts if each.violations}
-            )
+            named = [replace(each, known_bugs=tuple(bugs)) if each.violations else each for each in verdicts]
+            write_verdicts(self.folder, named)
         return self.folder
 
     def cut_off(self) -> RunFolder:

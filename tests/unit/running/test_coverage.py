@@ -20,7 +20,7 @@ def recorded(path: Path, *verdicts: Verdict) -> None:
     path.mkdir(parents=True)
     (path / "run.json").write_text("{}")
     if verdicts:
-        write_verdicts(RunFolder(path), list(verdicts), {})
+        write_verdicts(RunFolder(path), verdicts)
 
 
 def test_the_worst_outcome_and_the_runs_are_counted(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from pytest_kmigrate.model.verdict import Kind, Outcome, Violation, conforms, vi
 from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running import judging
-from pytest_kmigrate.running.judging import checks_of, judged, named_bugs, outcome_of
+from pytest_kmigrate.running.judging import checks_of, judged, outcome_of, with_known_bugs
 from tests.unit.checkers.histories import event, fault, history, znode
 from tests.unit.reports.recorded_runs import faulty_run
 
@@ -63,11 +62,9 @@ def test_a_check_is_not_judged_twice() -> None:
 def test_only_releases_that_have_a_bug_are_named_after_it() -> None:
     """The same red signature is a known bug on a broken release and none on a fixed one."""
     red = violates("expectations_met", Kind.SAFETY, [Violation("a", "b")], signatures=["pending-deletion-resurrected"])
-    run = history()
-    on_360 = replace(run, header=replace(run.header, kafka="3.6.0"))
-    assert named_bugs(on_360, [red])["expectations_met"]
-    assert named_bugs(run, [red])["expectations_met"] == []
-    assert named_bugs(on_360, [conforms("expectations_met", "all")]) == {}
+    green = conforms("expectations_met", "all", signatures=["pending-deletion-resurrected"])
+    assert [each.known_bugs for each in with_known_bugs([green, red], "3.6.0")] == [(), ("KAFKA-15605",)]
+    assert [each.known_bugs for each in with_known_bugs([green, red], "3.9.1")] == [(), ()]
 
 
 def test_no_verdict_at_all_is_inconclusive() -> None:
@@ -88,7 +85,7 @@ def test_a_folder_is_judged_from_one_reading(tmp_path: Path, monkeypatch: pytest
     assert judgement.outcome is outcome_of(judgement.verdicts)
     stored = [json.loads(line) for line in folder.verdicts.read_text().splitlines()]
     assert [row["check"] for row in stored] == [verdict.check for verdict in judgement.verdicts]
-    assert [row["known_bugs"] for row in stored] == [judgement.bugs.get(each.check, []) for each in judgement.verdicts]
+    assert [row["known_bugs"] for row in stored] == [list(each.known_bugs) for each in judgement.verdicts]
 
 
 def noting(read: list[RunFolder]) -> Callable[[RunFolder], History]:
