@@ -1,5 +1,7 @@
 """Checks of the run itself: the phase was reached, the faults bit, no node died by itself."""
 
+from collections.abc import Sequence
+
 from pytest_kmigrate.checkers.doubts import harness_troubles, unexpected_deaths, unwitnessed_faults
 from pytest_kmigrate.checkers.findings import violation_at
 from pytest_kmigrate.checkers.moments import when
@@ -9,6 +11,13 @@ from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive, violates
+
+_DYING_OF = {
+    "Should not have ZK migrations enabled on a cluster running metadata.version 3.0-IV1": (
+        "controller-ends-after-a-lost-bootstrap"
+    ),
+}
+"""What a node says last, and the signature of the known bug it then dies of."""
 
 
 def phase_reached(history: History, phase: str) -> Verdict:
@@ -66,7 +75,7 @@ def no_unexpected_death(history: History) -> Verdict:
             violation_at(
                 history,
                 f"{event.node} runs until it is stopped",
-                f"it ended with exit code {event.data.get('exit_code')} {when(history, event.at_ns)}",
+                f"it ended with exit code {event.data.get('exit_code')} {when(history, event.at_ns)}{_said(event)}",
                 event.at_ns,
                 f"event {event.seq}",
                 f"logs/{event.node}/",
@@ -74,7 +83,8 @@ def no_unexpected_death(history: History) -> Verdict:
             for event in deaths
         ]
         named = "; ".join(f"{event.node} {when(history, event.at_ns)}" for event in deaths)
-        return violates(name, Kind.LIVENESS, found, f"{counted(len(deaths), 'node')} died unasked: {named}")
+        text = f"{counted(len(deaths), 'node')} died unasked: {named}"
+        return violates(name, Kind.LIVENESS, found, text, signatures=_signatures(deaths))
     if not nodes:
         return inconclusive(name, Kind.VACUOUS, "no node was started")
     return conforms(name, f"none of {counted(len(nodes), 'node')} died unasked", nodes=len(nodes))
@@ -82,3 +92,14 @@ def no_unexpected_death(history: History) -> Verdict:
 
 def _failure(history: History, event: Event) -> str:
     return f"step {event.data.get('step')} failed {when(history, event.at_ns)}: {event.data.get('reason')}"
+
+
+def _said(event: Event) -> str:
+    said = event.data.get("said")
+    return f"; its log ends: {said}" if said else ""
+
+
+def _signatures(deaths: Sequence[Event]) -> list[str]:
+    """The known bugs that all these deaths look like by what the nodes said last; none if one death is another's."""
+    named = [[name for words, name in _DYING_OF.items() if words in str(event.data.get("said"))] for event in deaths]
+    return sorted({name for names in named for name in names}) if all(named) else []

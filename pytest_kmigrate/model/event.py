@@ -14,7 +14,7 @@ class EventKind(enum.StrEnum):
     NODE_STARTED = "node-started"  # role, mode, pid, kafka, incarnation (1, 2, ...)
     NODE_READY = "node-ready"  # took_ms
     NODE_STOPPED = "node-stopped"  # how ("controlled" | "killed"), exit_code, took_ms
-    NODE_DIED = "node-died"  # exit_code: nobody asked for it
+    NODE_DIED = "node-died"  # exit_code, said (the last error in its log): nobody asked for it
     NODE_PAUSED = "node-paused"  # {}
     NODE_RESUMED = "node-resumed"  # {}
     NODE_RECONFIGURED = "node-reconfigured"  # changed: {key: value or None}, mode

@@ -18,14 +18,14 @@ from pytest_kmigrate.providers.process import attaching
 from pytest_kmigrate.providers.process.addresses import JOLOKIA_PORT, Addresses
 from pytest_kmigrate.providers.process.certificates import write_private
 from pytest_kmigrate.providers.process.jvm import Jvm
+from pytest_kmigrate.providers.process.last_words import last_words, log_tail
 from pytest_kmigrate.providers.process.properties import node_properties
 from pytest_kmigrate.providers.process.readiness import ready
 from pytest_kmigrate.providers.process.security import Protection
 from pytest_kmigrate.providers.process.supervision import Supervision
-from pytest_kmigrate.redaction import redacted, redacted_properties
+from pytest_kmigrate.redaction import redacted_properties
 from pytest_kmigrate.waiting import NotYet, until
 
-_TAIL_LINES = 25
 _KILLED_WITHIN_S = 30
 _STILL_WITHIN_S = 10
 
@@ -219,12 +219,6 @@ class ProcessNode:
         """Its log, by name."""
         return {"server.log": self.log}
 
-    def log_tail(self) -> str:
-        """The last lines of its log."""
-        if not self.log.exists():
-            return "(no log)"
-        return redacted("\n".join(self.log.read_text(errors="replace").splitlines()[-_TAIL_LINES:]))
-
     def _end(self, number: signal.Signals, how: str, within_s: float) -> None:
         if not self.alive:
             return
@@ -263,12 +257,12 @@ class ProcessNode:
     def _on_exit(self, code: int) -> None:
         self._exit_code = code
         if self._ending is None:
-            self._around.recorder.record(EventKind.NODE_DIED, self.name, exit_code=code)
+            self._around.recorder.record(EventKind.NODE_DIED, self.name, exit_code=code, said=last_words(self.log))
         self._ended.set()
 
     def _raise_if_died(self) -> None:
         if not self.alive:
-            raise NodeDiedError(self.name, self._exit_code, self.log_tail())
+            raise NodeDiedError(self.name, self._exit_code, log_tail(self.log))
 
 
 def _write_properties(path: Path, properties: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Checks of metadata: equivalence of two images, presence of acknowledged changes."""
+"""Facts about the equivalence of two metadata images."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,36 +7,15 @@ import pytest
 
 from pytest_kmigrate.checkers.metadata import (
     PARTITION_FIELDS,
-    acknowledged_metadata_changes_present,
     metadata_equivalent,
 )
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.image import FAMILIES, MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
-from tests.unit.checkers.histories import MS, change, event, history
+from tests.unit.checkers.histories import MS, event, history
+from tests.unit.checkers.images import FULL, PARTITION
 
-PARTITION = {
-    "replicas": [1, 2],
-    "isr": [1, 2],
-    "leader": 1,
-    "leader_epoch": 4,
-    "partition_epoch": 7,
-    "adding": [],
-    "removing": [],
-}
-FULL = MetadataImage(
-    "metadata log",
-    topics={"orders": {"id": "x1"}},
-    partitions={"orders-0": PARTITION, "orders-1": PARTITION},
-    configs={"topic:orders": {"retention.ms": "1"}, "broker:1": {"a": "b"}},
-    acls={"Topic:LITERAL:orders": ["User:a|*|READ|ALLOW"]},
-    quotas={"user=a": {"producer_byte_rate": 1024.0}},
-    scram={"a:SCRAM-SHA-256": {"iterations": 4096, "digest": "d"}},
-    delegation_tokens={"t1": {"owner": "User:a"}},
-    producer_ids={"next": 1000},
-    features={"metadata.version": 20},
-)
 OTHER: dict[str, Any] = {
     "topics": {"orders": {"id": "x2"}},
     "partitions": {"orders-0": {**PARTITION, "leader_epoch": 5}, "orders-1": PARTITION},
@@ -55,10 +34,6 @@ def _compared(right: MetadataImage, left: MetadataImage = FULL, **arguments: Any
     return metadata_equivalent(
         history(events=taken, images={"log": left, "zookeeper": right}), "log", "zookeeper", **arguments
     )
-
-
-def _present(image: MetadataImage, *events: Event, label: str = "log") -> Verdict:
-    return acknowledged_metadata_changes_present(history(events=events, images={label: image}), "log")
 
 
 def test_equal_images_conform_whatever_their_source() -> None:
@@ -144,164 +119,3 @@ def test_missing_or_empty_images_are_inconclusive() -> None:
     assert missing.summary == "no image named zookeeper was taken; there are: log"
     empty = MetadataImage("nothing")
     assert _compared(empty, empty).kind is Kind.VACUOUS
-
-
-EVERY_CHANGE = [
-    change(1, "create-topic", "orders", wanted={"partitions": 1, "replication": 2}),
-    change(3, "add-partitions", "orders", wanted={"partitions": 2}),
-    change(5, "alter-config", "topic:orders", wanted={"retention.ms": 1, "cleanup.policy": None}),
-    change(7, "set-acl", "Topic:LITERAL:orders", wanted={"binding": "User:a|*|READ|ALLOW"}),
-    change(9, "remove-acl", "Topic:LITERAL:orders", wanted={"binding": "User:b|*|READ|ALLOW"}),
-    change(11, "set-quota", "user=a", wanted={"producer_byte_rate": 1024, "consumer_byte_rate": None}),
-    change(13, "set-scram", "a:SCRAM-SHA-256", wanted={"iterations": 4096}),
-    change(15, "remove-scram", "b:SCRAM-SHA-256"),
-    change(17, "delete-topic", "old"),
-]
-
-
-def test_all_acknowledged_changes_present_conform() -> None:
-    """Conforming: every kind of change holds in the image."""
-    verdict = _present(FULL, *EVERY_CHANGE)
-    assert verdict.outcome is Outcome.CONFORMS, verdict.violations
-    assert verdict.facts["judged"] == 13
-
-
-@pytest.mark.parametrize(
-    ("lost", "expected", "observed"),
-    [
-        ({"topics": {}}, "topics orders is present", "absent in log"),
-        ({"partitions": {"orders-0": PARTITION}}, "partitions orders count is 2", "1 in log"),
-        ({"partitions": {f"orders-{n}": {"replicas": [1]} for n in (0, 1)}}, "orders replication is 2", "1 in log"),
-        ({"configs": {}}, "configs topic:orders retention.ms is '1'", "absent in log"),
-        (
-            {"configs": {"topic:orders": {"retention.ms": "1", "cleanup.policy": "compact"}}},
-            "configs topic:orders cleanup.policy is absent",
-            "'compact' in log",
-        ),
-        ({"acls": {}}, "Topic:LITERAL:orders User:a|*|READ|ALLOW is present", "absent in log"),
-        (
-            {"acls": {"Topic:LITERAL:orders": ["User:a|*|READ|ALLOW", "User:b|*|READ|ALLOW"]}},
-            "User:b|*|READ|ALLOW is absent",
-            "present in log",
-        ),
-        ({"quotas": {}}, "quotas user=a producer_byte_rate is 1024.0", "absent in log"),
-        ({"scram": {}}, "scram a:SCRAM-SHA-256 is 4096", "absent in log"),
-        ({"topics": {"orders": {}, "old": {}}}, "topics old is absent", "present in log"),
-        ({"partitions": {**FULL.partitions, "old-0": PARTITION}}, "partitions old count is absent", "1 in log"),
-    ],
-)
-def test_any_acknowledged_change_that_is_missing_violates(lost: dict[str, Any], expected: str, observed: str) -> None:
-    """Violating: each kind of change, lost from the image, is told with subject, value and event."""
-    verdict = _present(replace(FULL, **lost), *EVERY_CHANGE)
-    assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
-    [violation] = verdict.violations
-    assert expected in violation.expected
-    assert violation.observed == observed
-    assert violation.evidence[1] == "image log"
-
-
-def test_later_changes_supersede_earlier_ones() -> None:
-    """What was created and deleted is absent, with its configs and partitions; created again, it is there."""
-    created = change(1, "create-topic", "t", wanted={"partitions": 3})
-    config = change(3, "alter-config", "topic:t", wanted={"a": "1"})
-    deleted = change(5, "delete-topic", "t")
-    empty = MetadataImage("log")
-    assert _present(empty, created, config, deleted).outcome is Outcome.CONFORMS
-    left_over = replace(empty, configs={"topic:t": {"a": "1"}})
-    assert (
-        _present(left_over, created, config, deleted).violations[0].expected.startswith("configs topic:t a is absent")
-    )
-    again = change(7, "create-topic", "t", wanted={"partitions": 1})
-    there = replace(empty, topics={"t": {}}, partitions={"t-0": {}})
-    assert _present(there, created, config, deleted, again).outcome is Outcome.CONFORMS
-    assert _present(empty, created, config, deleted, again).count == 2
-
-
-def test_an_indefinite_change_may_hold_or_not() -> None:
-    """Both values are admissible, also after a later acknowledged change; a third value is not."""
-    first = change(1, "alter-config", "broker:1", wanted={"a": "1"})
-    unsure = change(3, "alter-config", "broker:1", "indefinite", wanted={"a": "2"})
-    last = change(5, "alter-config", "broker:1", wanted={"a": "3"})
-    for value, outcome in {"1": Outcome.VIOLATES, "2": Outcome.CONFORMS, "3": Outcome.CONFORMS}.items():
-        image = MetadataImage("log", configs={"broker:1": {"a": value}})
-        assert _present(image, first, unsure, last).outcome is outcome
-        assert _present(image, unsure).outcome is Outcome.INCONCLUSIVE
-
-
-def test_a_topic_that_was_perhaps_deleted_takes_its_configs_along() -> None:
-    """After an indefinite deletion neither the topic nor what was said of it since must be there."""
-    created = change(1, "create-topic", "t", wanted={"partitions": 1})
-    deleted = change(3, "delete-topic", "t", "indefinite")
-    config = change(5, "alter-config", "topic:t", wanted={"a": "1"})
-    assert _present(MetadataImage("log"), created, deleted, config).outcome is Outcome.CONFORMS
-    there = MetadataImage("log", topics={"t": {}}, partitions={"t-0": {}})
-    assert _present(there, created, deleted, config).count == 1
-
-
-def test_changes_that_overlap_may_hold_in_either_order() -> None:
-    """Two acknowledged changes in progress at the same time: the last answer need not be the last word."""
-    one = change(10, "alter-config", "broker:1", wanted={"a": "1"}, began_ns=0)
-    other = change(11, "alter-config", "broker:1", wanted={"a": "2"}, began_ns=0)
-    for value in ("1", "2"):
-        assert (
-            _present(MetadataImage("log", configs={"broker:1": {"a": value}}), one, other).outcome is Outcome.CONFORMS
-        )
-
-
-def test_failed_changes_change_nothing() -> None:
-    """A refused change leaves the value that was acknowledged."""
-    events = [
-        change(1, "alter-config", "broker:1", wanted={"a": "1"}),
-        change(3, "alter-config", "broker:1", "failed", wanted={"a": "2"}),
-    ]
-    assert _present(MetadataImage("log", configs={"broker:1": {"a": "1"}}), *events).outcome is Outcome.CONFORMS
-
-
-def test_only_changes_before_the_image_was_taken_must_be_in_it() -> None:
-    """Later ones need not be there; those in progress at that time may be."""
-    taken = event(EventKind.SNAPSHOT, 10, label="log", file="log.json")
-    before = change(5, "alter-config", "broker:1", wanted={"a": "1"})
-    during = change(12, "alter-config", "broker:1", wanted={"a": "2"}, began_ns=9 * MS)
-    after = change(20, "alter-config", "broker:1", wanted={"a": "3"})
-    for value, outcome in {"1": Outcome.CONFORMS, "2": Outcome.CONFORMS, "3": Outcome.VIOLATES}.items():
-        image = MetadataImage("log", configs={"broker:1": {"a": value}})
-        assert _present(image, before, taken, during, after).outcome is outcome
-
-
-def test_while_images_settled_changes_count_as_in_progress() -> None:
-    """Images taken until they agreed may be older than their event; what was acknowledged meanwhile may be missing."""
-    events = [
-        change(5, "alter-config", "broker:1", wanted={"a": "1"}),
-        change(900, "alter-config", "broker:1", wanted={"a": "2"}),
-        event(EventKind.SNAPSHOT, 1000, label="log", file="log.json"),
-        event(EventKind.SETTLED, 1001, label="x", images=["log"], took_s=0.5),
-    ]
-    for value, outcome in {"1": Outcome.CONFORMS, "2": Outcome.CONFORMS, "3": Outcome.VIOLATES}.items():
-        image = MetadataImage("log", configs={"broker:1": {"a": value}})
-        assert _present(image, *events).outcome is outcome
-
-
-def test_nothing_acknowledged_or_visible_is_inconclusive() -> None:
-    """Inconclusive: no image, no acknowledged change, or none of a family that the image knows."""
-    assert _present(FULL, *EVERY_CHANGE, label="zookeeper").kind is Kind.HARNESS
-    assert _present(FULL).kind is Kind.VACUOUS
-    verdict = _present(replace(FULL, known=("features",)), *EVERY_CHANGE)
-    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
-    assert verdict.facts["families_not_judged"] == ["acls", "configs", "partitions", "quotas", "scram", "topics"]
-
-
-def test_changes_that_a_blocked_full_sync_keeps_away_look_like_a_known_bug() -> None:
-    """Once partitions without state block it, nothing else that is acknowledged reaches ZooKeeper either."""
-    acknowledged = change(1, "alter-config", "broker:1", wanted={"a": "2"})
-    lost = _present(FULL, acknowledged)
-    assert (lost.outcome, lost.facts["signatures"]) == (Outcome.VIOLATES, [])
-    stateless = {**PARTITION, "leader": None, "isr": None, "leader_epoch": None}
-    blocked = _present(replace(FULL, partitions={"orders-0": PARTITION, "orders-1": stateless}), acknowledged)
-    assert blocked.facts["signatures"] == ["new-partitions-block-the-full-sync"]
-
-
-def test_an_unknown_change_is_wrong_use() -> None:
-    """A change that no rule knows is not passed over."""
-    unknown = history(events=[change(1, "rename-topic", "t")], images={"log": FULL})
-    with pytest.raises(WrongUseError, match=r"event 0: expected a change out of create-topic.*got 'rename-topic'"):
-        acknowledged_metadata_changes_present(unknown, "log")

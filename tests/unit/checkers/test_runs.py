@@ -81,6 +81,18 @@ def test_an_unexpected_death_violates() -> None:
     assert verdict.violations[0].evidence[:2] == ("event 3", "logs/broker-1/")
 
 
+def test_a_death_is_told_with_the_last_words_and_named_after_the_bug_they_tell_of() -> None:
+    """What a controller says when it dies of a known bug is that bug's signature; another death beside it is news."""
+    started = event(EventKind.NODE_STARTED, 1, "controller-3002", role="controller")
+    said = "ERROR fault / Should not have ZK migrations enabled on a cluster running metadata.version 3.0-IV1"
+    died = event(EventKind.NODE_DIED, 2, "controller-3002", exit_code=1, said=said)
+    verdict = no_unexpected_death(history(events=[started, died]))
+    assert verdict.violations[0].observed.endswith(f"; its log ends: {said}")
+    assert verdict.facts["signatures"] == ["controller-ends-after-a-lost-bootstrap"]
+    other = event(EventKind.NODE_DIED, 3, "controller-3001", exit_code=1, said="ERROR out of memory")
+    assert no_unexpected_death(history(events=[started, died, other])).facts["signatures"] == []
+
+
 def test_nodes_that_were_stopped_or_killed_conform() -> None:
     """Conforming: what a fault or the harness ended is no unexpected death."""
     started = event(EventKind.NODE_STARTED, 1, "controller-3000", role="controller")

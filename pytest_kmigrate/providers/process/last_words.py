@@ -1,0 +1,26 @@
+"""What a node's log ends with: for the message of a failure, and for the event of a death that nobody asked for."""
+
+import re
+from pathlib import Path
+
+from pytest_kmigrate.redaction import redacted
+
+_TAIL_LINES = 25
+_ERROR = re.compile(r"\b(ERROR|FATAL)\b|^Error: |^Exception in thread")
+_LENGTH = 400
+
+
+def log_tail(log: Path) -> str:
+    """The last lines of a log."""
+    return redacted("\n".join(_lines(log)[-_TAIL_LINES:])) or "(no log)"
+
+
+def last_words(log: Path) -> str:
+    """The last error in a log with the line after it, where Kafka tells the exception; else its last line."""
+    lines = _lines(log)
+    last_error = max((number for number, line in enumerate(lines) if _ERROR.search(line)), default=len(lines) - 1)
+    return redacted(" / ".join(lines[max(last_error, 0) :][:2]))[:_LENGTH]
+
+
+def _lines(log: Path) -> list[str]:
+    return log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []

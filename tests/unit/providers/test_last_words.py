@@ -1,0 +1,30 @@
+"""What a dead node's log ends with."""
+
+from pathlib import Path
+
+from pytest_kmigrate.providers.process.last_words import last_words, log_tail
+
+
+def test_the_last_error_is_told_with_its_exception(tmp_path: Path) -> None:
+    """Not the first error, not the stack trace, and not what is logged after it."""
+    log = tmp_path / "server.log"
+    log.write_text(
+        "1 ERROR early\n2 INFO x\n3 ERROR fatal fault\njava.lang.IllegalStateException: no\n\tat x\n4 INFO y\n"
+    )
+    assert last_words(log) == "3 ERROR fatal fault / java.lang.IllegalStateException: no"
+
+
+def test_a_log_without_an_error_is_told_by_its_last_line(tmp_path: Path) -> None:
+    """What a JVM says that never came to logging, or one that was killed from outside."""
+    log = tmp_path / "server.log"
+    log.write_text("Unrecognized VM option 'x'\nCould not create the Java Virtual Machine.\n")
+    assert last_words(log) == "Could not create the Java Virtual Machine."
+    assert last_words(tmp_path / "none.log") == ""
+    assert log_tail(tmp_path / "none.log") == "(no log)"
+
+
+def test_neither_tells_a_secret(tmp_path: Path) -> None:
+    """Both end in artefacts."""
+    log = tmp_path / "server.log"
+    log.write_text('1 ERROR bad ScramLoginModule required username="u" password="secret-word";\n')
+    assert "secret-word" not in last_words(log) + log_tail(log)
