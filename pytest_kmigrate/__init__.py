@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_kmigrate.checkers import checks
     from pytest_kmigrate.faults import crash_points, targets, triggers
+    from pytest_kmigrate.faults.holding import Hold
     from pytest_kmigrate.faults.links import Cut, Isolate, Partition, Refuse, Reset, Slice, Slow, Throttle
     from pytest_kmigrate.faults.processes import Kill, Pause, Stop
     from pytest_kmigrate.faults.znodes import ExpireSession, Tamper
@@ -24,6 +25,7 @@ __all__ = [
     "BrokerMode",
     "Cut",
     "ExpireSession",
+    "Hold",
     "Isolate",
     "Kill",
     "Kind",
@@ -54,6 +56,7 @@ __all__ = [
 _ROOMS = {
     "checkers": ("checks",),
     "faults": ("crash_points", "targets", "triggers"),
+    "faults.holding": ("Hold",),
     "faults.links": ("Cut", "Isolate", "Partition", "Refuse", "Reset", "Slice", "Slow", "Throttle"),
     "faults.processes": ("Kill", "Pause", "Stop"),
     "faults.znodes": ("ExpireSession", "Tamper"),

@@ -24,3 +24,8 @@ COPY_ENDED = CrashPoint("copy-ended", f"{_DRIVER}$MigrateMetadataEvent", "run", 
 
 CONTROLLER_CLAIMED = CrashPoint("controller-claimed", f"{_DRIVER}$BecomeZkControllerEvent", "run", "AT EXIT")
 """The KRaft controller has taken ``/controller``; nothing was copied yet."""
+
+ISR_CHANGE_ASKED = CrashPoint(
+    "isr-change-asked", "org.apache.kafka.common.requests.AlterPartitionRequest$Builder", "build", held_s=25
+)
+"""A leader has chosen the controller that it will ask to change an ISR; the request is not sent yet."""

@@ -5,6 +5,7 @@ from pytest_kmigrate.fixtures.brokers import (
     broker_in_migration_mode,
     controller_is_not,
     created,
+    in_sync,
     pending_deletions,
     zookeeper,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "controller_is_not",
     "created",
     "expect",
+    "in_sync",
     "inject",
     "kmigrate_run",
     "metadata",

@@ -2,9 +2,9 @@
 
 import pytest
 
-from pytest_kmigrate import Cut, Kill, Pause, Phase, Role, checks
+from pytest_kmigrate import Cut, Hold, Kill, Kind, Pause, Phase, Role, Stop, checks, crash_points
 from pytest_kmigrate.faults.targets import broker_besides_controller, every, node
-from pytest_kmigrate.migration.procedure import ROLL_TO_KRAFT
+from pytest_kmigrate.migration.procedure import ENTER_MIGRATION, ROLL_TO_KRAFT
 
 
 @pytest.mark.requirement("K866-TEST-broker-failures", "K866-PROC-roll-one-by-one", "K866-PROC-no-downtime-broker-phase")
@@ -55,3 +55,33 @@ def test_broker_paused_longer_than_its_session(workload, metadata, migration, in
         checks.metadata_equivalent("after-log", "after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-log"),
     )
+
+
+@pytest.mark.known_bug("kmigrate-4")
+@pytest.mark.requirement("K866-TEST-broker-failures", "K866-RPC-lisr-on-election", "K866-DW-isr-leader")
+def test_isr_change_under_way_at_the_takeover_is_made(
+    workload, migration, inject, controller_is_not, in_sync, expect, verify_clients
+):
+    """A leader is about to ask the former controller to take a follower back; in the end the new one does it."""
+    migration.advance_to(Phase.PREPARING)
+    migration.begin(ENTER_MIGRATION, moves=2)
+
+    with inject(Stop(node("broker-2"))):  # so that another is the controller that they ask
+        controller_is_not("broker-2")
+    workload.await_acked(2000)
+
+    with inject(Hold(crash_points.ISR_CHANGE_ASKED, Role.BROKER)):
+        with inject(Stop(node("broker-2"))):  # when it is back, whoever leads its partitions asks for it
+            workload.await_acked(100)
+        workload.await_acked(1000)
+        migration.advance_to(Phase.HYBRID)
+
+    expect(
+        "in-sync replicas of every partition of orders",
+        lambda: in_sync("orders"),
+        equals=[[0, 1, 2]] * 3,
+        within_s=50,
+        kind=Kind.LIVENESS,
+        signature="alter-partition-lost-at-the-takeover",
+    )
+    verify_clients()

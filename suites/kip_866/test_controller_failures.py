@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Cut, Isolate, Kill, Kind, Pause, Phase, Role, checks, crash_points, raw_admin
+from pytest_kmigrate import Cut, Isolate, Kill, Kind, Pause, Phase, Role, checks, crash_points
 from pytest_kmigrate.faults.targets import active_controller, every, node, quorum_leader
 from pytest_kmigrate.faults.triggers import after_operations, at_crash_point, in_turn
 
@@ -24,7 +24,7 @@ def test_crash_in_mid_copy_is_copied_anew(workload, metadata, migration, inject,
 @pytest.mark.known_bug("kmigrate-1")
 @pytest.mark.requirement("K866-FAIL-crash-during-copy")
 def test_broker_that_came_up_during_the_copy_survives_its_crash(
-    workload, migration, inject, admin_of, expect, verify_clients
+    workload, migration, inject, in_sync, expect, verify_clients
 ):
     """The copy begins with the last broker's registration; what else happens to that broker meanwhile must stay."""
     migration.advance_to(Phase.PREPARING)
@@ -35,7 +35,7 @@ def test_broker_that_came_up_during_the_copy_survives_its_crash(
 
     expect(
         "in-sync replicas of every partition of orders",
-        lambda: _in_sync(raw_admin.describe_topic_at(admin_of("broker-0"), "orders")),
+        lambda: in_sync("orders"),
         equals=[[0, 1, 2]] * 3,
         within_s=30,
         kind=Kind.LIVENESS,
@@ -115,7 +115,3 @@ def test_partitions_added_before_a_takeover_reach_zookeeper(
             signature="new-partitions-block-the-full-sync",
         )
     verify_clients()
-
-
-def _in_sync(topic):
-    return [sorted(topic.partitions[number].isr) for number in sorted(topic.partitions)]
