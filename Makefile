@@ -30,7 +30,7 @@ cure: setup
 demo: cure ## three live migrations under faults, aggregated by Spark into one report
 	@rm -rf $(DEMO)
 	@for seed in $(SEEDS); do \
-	  $(PYTEST) -q suites/kip_866/test_live_migration.py --kmigrate-seed $$seed --kmigrate-runs $(DEMO) || failed=1; \
+	  $(PYTEST) suites/kip_866/test_live_migration.py --kmigrate-seed $$seed --kmigrate-runs $(DEMO) || failed=1; \
 	done; \
 	$(BIN)/kmigrate analyze $(DEMO) --out reports/analysis/demo && test -z "$$failed"
 
@@ -53,15 +53,15 @@ bench-scale: setup ## the analysis at its large sizes too: 100 million operation
 
 nightly: cure ## the suites ten times over with different seeds, and a report
 	@for seed in $$(seq 1 10); do \
-	  $(PYTEST) -q suites --kmigrate-seed $$seed --kmigrate-runs reports/runs/nightly || failed=1; \
+	  $(PYTEST) suites --kmigrate-seed $$seed --kmigrate-runs reports/runs/nightly || failed=1; \
 	done; \
-	KMIGRATE_SIGKILLS=20 $(PYTEST) -q tests/real/test_sigkill.py || failed=1; \
+	KMIGRATE_SIGKILLS=20 $(PYTEST) tests/real/test_sigkill.py || failed=1; \
 	$(BIN)/kmigrate analyze reports/runs/nightly --out reports/analysis/nightly && test -z "$$failed"
 
 resurrect: cure ## real bugs: red on Kafka 3.6.0, each by its name, and green on 3.9.1
 	@rm -rf $(BUGS)
 	@for kafka in $(BROKEN) $(FIXED); do \
-	  $(PYTEST) -q $(REVEALING) --kmigrate-kafka $$kafka --kmigrate-runs $(BUGS)/$$kafka || true; \
+	  $(PYTEST) $(REVEALING) --kmigrate-kafka $$kafka --kmigrate-runs $(BUGS)/$$kafka || true; \
 	done
 	@$(BIN)/python -m pytest_kmigrate.reports.resurrection $(BUGS) $(BROKEN) $(FIXED)
 

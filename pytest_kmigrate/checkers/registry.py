@@ -80,7 +80,7 @@ def judge(history: History, checks: Sequence[Check], known: CheckersByName = CHE
     checkers = [checker(check.name, known) for check in checks]
     reasons = doubts(history)
     return [
-        replace(_doubted(_judged(each, history, check), reasons), requirements=_requirements(history, check))
+        replace(_doubted(_judged(each, history, check), reasons), requirements=history.header.requirements)
         for each, check in zip(checkers, checks, strict=True)
     ]
 
@@ -108,16 +108,6 @@ def _doubted(verdict: Verdict, reasons: Sequence[Doubt]) -> Verdict:
     because = "; ".join(reason.text for reason in reasons)
     text = f"{because} - so it proves nothing that {verdict.summary}"
     return replace(verdict, outcome=Outcome.INCONCLUSIVE, kind=reasons[0].kind, summary=text)
-
-
-def _requirements(history: History, check: Check) -> tuple[str, ...]:
-    """Those recorded with the check; for a check that no event names, those of the run."""
-    named: dict[str, None] = {}
-    for event in history.of(EventKind.CHECKS):
-        ids = event.data.get("requirements")
-        if check in _checks_in(event) and isinstance(ids, list | tuple):
-            named |= dict.fromkeys(str(each) for each in ids)
-    return tuple(named) or history.header.requirements
 
 
 def _checks_in(event: Event) -> list[Check]:

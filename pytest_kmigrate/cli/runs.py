@@ -167,7 +167,3 @@ def _show_comparison(found: "Comparison") -> None:
     if rows:
         show(("change", "what", "topology"), rows, title=f"From Kafka {found['a']} to {found['b']}")
     say(found["headline"])
-
-
-def _short(name: object) -> str:
-    return shorten(str(name).rpartition("::")[2], _MOST_CHARACTERS)

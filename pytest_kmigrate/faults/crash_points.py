@@ -4,8 +4,6 @@ from dataclasses import replace
 
 from pytest_kmigrate.model.protocols import CrashPoint
 
-_DRIVER = "org.apache.kafka.metadata.migration.KRaftMigrationDriver"
-
 METADATA_COPIED_NOT_COMMITTED = CrashPoint(
     "metadata-copied-not-committed",
     "org.apache.kafka.controller.QuorumController$MigrationRecordConsumer",
@@ -15,15 +13,6 @@ METADATA_COPIED_NOT_COMMITTED = CrashPoint(
 
 LONG_COPY = replace(METADATA_COPIED_NOT_COMMITTED, name="long-copy", held_s=12)
 """The same place, held for longer: as if there were much to copy, and other things went on meanwhile."""
-
-COPY_BEGINS = CrashPoint("copy-begins", f"{_DRIVER}$MigrateMetadataEvent", "run")
-"""The active controller is about to copy; nothing is in the log yet."""
-
-COPY_ENDED = CrashPoint("copy-ended", f"{_DRIVER}$MigrateMetadataEvent", "run", "AT EXIT")
-"""The copy is committed; the driver has not yet gone on to its next state."""
-
-CONTROLLER_CLAIMED = CrashPoint("controller-claimed", f"{_DRIVER}$BecomeZkControllerEvent", "run", "AT EXIT")
-"""The KRaft controller has taken ``/controller``; nothing was copied yet."""
 
 ISR_CHANGE_ASKED = CrashPoint(
     "isr-change-asked", "org.apache.kafka.common.requests.AlterPartitionRequest$Builder", "build", held_s=25

@@ -30,7 +30,6 @@ class Step:
     name: str
     moves: Callable[[Cluster], list[Move]]
     reaches: Phase
-    from_phase: Phase
 
 
 def controllers_join(cluster: Cluster) -> dict[str, str | None]:
@@ -97,18 +96,18 @@ def _leave(cluster: Cluster) -> list[Move]:
     return [Roll(name, _BROKERS_LEAVE, BrokerMode.ZOOKEEPER) for name in _brokers(cluster)]
 
 
-PROVISION_CONTROLLERS = Step("provision-controllers", _provision, Phase.PREPARING, Phase.ZOOKEEPER)
-ENTER_MIGRATION = Step("roll-brokers-into-migration", _enter, Phase.HYBRID, Phase.PREPARING)
-ROLL_TO_KRAFT = Step("roll-brokers-to-kraft", _to_kraft, Phase.ALL_KRAFT, Phase.HYBRID)
-FINALIZE = Step("finalize", _finalize, Phase.FINALIZED, Phase.ALL_KRAFT)
+PROVISION_CONTROLLERS = Step("provision-controllers", _provision, Phase.PREPARING)
+ENTER_MIGRATION = Step("roll-brokers-into-migration", _enter, Phase.HYBRID)
+ROLL_TO_KRAFT = Step("roll-brokers-to-kraft", _to_kraft, Phase.ALL_KRAFT)
+FINALIZE = Step("finalize", _finalize, Phase.FINALIZED)
 
 STEPS = (PROVISION_CONTROLLERS, ENTER_MIGRATION, ROLL_TO_KRAFT, FINALIZE)
 """The way forward; each step begins where the one before has ended."""
 
-DEPROVISION = Step("deprovision-controllers", _deprovision, Phase.ZOOKEEPER, Phase.PREPARING)
-TAKE_CONTROL_BACK = Step("deprovision-controllers", _take_control_back, Phase.ZOOKEEPER, Phase.HYBRID)
-BACK_TO_ZOOKEEPER_MODE = Step("roll-brokers-back-to-zookeeper", _back_to_zookeeper_mode, Phase.HYBRID, Phase.ALL_KRAFT)
-LEAVE_MIGRATION = Step("roll-brokers-out-of-migration", _leave, Phase.ZOOKEEPER, Phase.ZOOKEEPER)
+DEPROVISION = Step("deprovision-controllers", _deprovision, Phase.ZOOKEEPER)
+TAKE_CONTROL_BACK = Step("deprovision-controllers", _take_control_back, Phase.ZOOKEEPER)
+BACK_TO_ZOOKEEPER_MODE = Step("roll-brokers-back-to-zookeeper", _back_to_zookeeper_mode, Phase.HYBRID)
+LEAVE_MIGRATION = Step("roll-brokers-out-of-migration", _leave, Phase.ZOOKEEPER)
 
 WAYS_BACK: dict[Phase, tuple[Step, ...]] = {
     Phase.PREPARING: (DEPROVISION, LEAVE_MIGRATION),

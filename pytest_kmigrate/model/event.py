@@ -35,7 +35,7 @@ class EventKind(enum.StrEnum):
     SNAPSHOT = "snapshot"  # label, file, began_ns: a MetadataImage or another whole view stored in the folder
     EXPECTATION = "expectation"  # name, expected, observed, met, kind, signature, within_s, took_ms
     SETTLED = "settled"  # label, images [label], took_s: images of several sides were taken until they agreed
-    CHECKS = "checks"  # checks: [{name, arguments}], requirements: [id]; what judge shall judge
+    CHECKS = "checks"  # checks: [{name, arguments}]; what judge shall judge
     HARNESS_TROUBLE = "harness-trouble"  # what, error: our own failure, makes verdicts INCONCLUSIVE
 
 

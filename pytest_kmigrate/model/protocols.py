@@ -18,8 +18,6 @@ class Capability(enum.StrEnum):
 
     KILL = "kill"
     PAUSE = "pause"
-    RECONFIGURE = "reconfigure"
-    WIPE = "wipe"
     LINKS = "links"
     CRASH_POINTS = "crash-points"
 

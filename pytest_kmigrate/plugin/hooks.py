@@ -48,17 +48,22 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Refuse ids that no ledger knows, and expect the red of known bugs, at collection."""
-    kafka = options_of(config).kafka
+    """Refuse ids that no ledger knows, leave out what judges another document, expect the red of known bugs."""
+    options = options_of(config)
     for item in items:
         try:
-            for mark in item.iter_markers("requirement"):
-                for requirement_id in mark.args:
-                    requirement(requirement_id)
+            _skip_unless_judged_by(item, options.profile)
             for mark in item.iter_markers("known_bug"):
-                _expect_red(item, known_bug(*mark.args), kafka)
+                _expect_red(item, known_bug(*mark.args), options.kafka)
         except KmigrateError as error:
             raise pytest.UsageError(f"{item.nodeid}: {error}") from error
+
+
+def _skip_unless_judged_by(item: pytest.Item, profile: str) -> None:
+    claimed = [requirement(each).profile for mark in item.iter_markers("requirement") for each in mark.args]
+    if claimed and profile not in claimed:
+        reason = f"judges requirements of {', '.join(sorted(set(claimed)))}, and --kmigrate-profile is {profile}"
+        item.add_marker(pytest.mark.skip(reason=reason))
 
 
 def _expect_red(item: pytest.Item, bug: KnownBug, kafka: str) -> None:

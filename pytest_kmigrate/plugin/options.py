@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.catalogue import PROFILES
+
 DEFAULT_KAFKA = "3.9.1"
 DEFAULT_TOPOLOGY = "zk1-broker3-controller3"
 PROVIDERS = ("process",)
-PROFILES = ("kip-866", "kip-866-draft", "kip-125", "kip-500", "kip-778")
 
 _OPTIONS = (
     ("topology", "FILE", None, "topology file, or name of a shipped one; wins over the topology marker"),

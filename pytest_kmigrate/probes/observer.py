@@ -82,6 +82,13 @@ class Observer:
             self._recorder.sample(Sample(at_ns, node.name, self._read(node, self._metrics)))
 
     def _in_background(self, name: str, every_s: float, action: Callable[[], None]) -> None:
-        thread = threading.Thread(target=repeat, args=(action, every_s, self._over), name=name, daemon=True)
+        thread = threading.Thread(target=self._watch, args=(name, action, every_s), name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
+
+    def _watch(self, name: str, action: Callable[[], None], every_s: float) -> None:
+        try:
+            repeat(action, every_s, self._over)
+        # Whatever blinds us: what was not observed must not look as if nothing had happened.
+        except Exception as error:  # noqa: BLE001
+            self._recorder.record(EventKind.HARNESS_TROUBLE, what=f"observing {name}", error=repr(error))

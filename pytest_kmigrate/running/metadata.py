@@ -108,13 +108,6 @@ class Metadata:
         """One side's image now (log, zookeeper, brokers), to look at; nothing is recorded."""
         return self._sources.sides()[side]()
 
-    def image(self, label: str, side: str) -> str:
-        """Take one side's image now (log, zookeeper, brokers); returns its label."""
-        name = f"{label}-{side}"
-        began_ns = self._recorder.now_ns()
-        self._recorder.image(name, self._sources.sides()[side](), began_ns)
-        return name
-
     def settle(self, label: str, sides: Sequence[str] = (LOG, ZOOKEEPER), within_s: float = SETTLED_WITHIN_S) -> None:
         """Take images of two or more sides until they agree or time is up; both as they then are go into the history.
 

@@ -2,18 +2,16 @@
 
 import pytest
 
-from pytest_kmigrate import Cut, Hold, Kill, Kind, Pause, Phase, Role, Stop, checks, crash_points
-from pytest_kmigrate.faults.targets import broker_besides_controller, every, node
-from pytest_kmigrate.migration.procedure import ENTER_MIGRATION, ROLL_TO_KRAFT
+from pytest_kmigrate import Cut, Hold, Kill, Kind, Pause, Phase, Role, Stop, checks, crash_points, procedure, targets
 
 
-@pytest.mark.requirement("K866-TEST-broker-failures", "K866-PROC-roll-one-by-one", "K866-PROC-no-downtime-broker-phase")
+@pytest.mark.requirement("K866-TEST-broker-failures", "K866-PROC-roll-one-by-one")
 def test_broker_killed_while_being_rolled(workload, metadata, migration, inject, verify_clients):
     """A broker dies while another has just come back in KRaft mode; once it is back the migration ends as ever."""
     migration.advance_to(Phase.HYBRID)
-    migration.begin(ROLL_TO_KRAFT, moves=1)
+    migration.begin(procedure.ROLL_TO_KRAFT, moves=1)
 
-    with inject(Kill(node("broker-1"))):
+    with inject(Kill(targets.node("broker-1"))):
         workload.await_acked(500)
     migration.advance_to(Phase.ALL_KRAFT)
     metadata.settle("all-kraft")
@@ -25,14 +23,14 @@ def test_broker_killed_while_being_rolled(workload, metadata, migration, inject,
     )
 
 
-@pytest.mark.requirement("K866-TEST-broker-failures", "K866-COMPAT-availability")
-def test_broker_cut_from_the_controllers_comes_back(workload, metadata, migration, inject, verify_clients):
+@pytest.mark.requirement("K866-TEST-broker-failures")
+def test_broker_cut_from_the_controllers_comes_back(workload, metadata, migration, inject, pass_time, verify_clients):
     """One broker cannot reach the quorum in dual write; the others serve, and afterwards all sides agree."""
     migration.advance_to(Phase.HYBRID)
 
-    cut = Cut(broker_besides_controller(), every(Role.CONTROLLER), both_ways=True)
+    cut = Cut(targets.broker_besides_controller(), targets.every(Role.CONTROLLER), both_ways=True)
     with metadata.changing("after"), inject(cut):
-        workload.await_acked(3000)
+        pass_time(12, why="longer than broker.session.timeout.ms, 9 s")
     migration.advance_to(Phase.ALL_KRAFT)
 
     verify_clients(
@@ -41,13 +39,13 @@ def test_broker_cut_from_the_controllers_comes_back(workload, metadata, migratio
     )
 
 
-@pytest.mark.requirement("K866-TEST-broker-failures", "K866-TEST-broker-consistency")
+@pytest.mark.requirement("K866-TEST-broker-failures")
 def test_broker_paused_longer_than_its_session(workload, metadata, migration, inject, pass_time, verify_clients):
     """A broker stands still for longer than its session in dual write and is fenced; it rejoins and nothing is lost."""
     migration.advance_to(Phase.HYBRID)
 
     with metadata.changing("after"):
-        with inject(Pause(broker_besides_controller())):
+        with inject(Pause(targets.broker_besides_controller())):
             pass_time(12, why="longer than broker.session.timeout.ms, 9 s")
         workload.await_acked(500)
 
@@ -64,14 +62,14 @@ def test_isr_change_under_way_at_the_takeover_is_made(
 ):
     """A leader is about to ask the former controller to take a follower back; in the end the new one does it."""
     migration.advance_to(Phase.PREPARING)
-    migration.begin(ENTER_MIGRATION, moves=2)
+    migration.begin(procedure.ENTER_MIGRATION, moves=2)
 
-    with inject(Stop(node("broker-2"))):  # so that another is the controller that they ask
+    with inject(Stop(targets.node("broker-2"))):  # so that another is the controller that they ask
         controller_is_not("broker-2")
     workload.await_acked(2000)
 
     with inject(Hold(crash_points.ISR_CHANGE_ASKED, Role.BROKER)):
-        with inject(Stop(node("broker-2"))):  # when it is back, whoever leads its partitions asks for it
+        with inject(Stop(targets.node("broker-2"))):  # when it is back, whoever leads its partitions asks for it
             workload.await_acked(100)
         workload.await_acked(1000)
         migration.advance_to(Phase.HYBRID)

@@ -2,18 +2,16 @@
 
 import pytest
 
-from pytest_kmigrate import Cut, Isolate, Kill, Kind, Pause, Phase, Role, checks, crash_points
-from pytest_kmigrate.faults.targets import active_controller, every, node, quorum_leader
-from pytest_kmigrate.faults.triggers import after_operations, at_crash_point, in_turn
+from pytest_kmigrate import Cut, Isolate, Kill, Kind, Pause, Phase, Role, checks, crash_points, targets, triggers
 
 
-@pytest.mark.requirement("K866-FAIL-crash-during-copy", "K866-PROC-single-transaction", "K866-REC-start-record")
+@pytest.mark.requirement("K866-FAIL-crash-during-copy")
 def test_crash_in_mid_copy_is_copied_anew(workload, metadata, migration, inject, verify_clients):
     """The controller dies with all of ZooKeeper in its log but the copy not committed; its successor copies again."""
     metadata.fill()
     migration.advance_to(Phase.PREPARING)
 
-    with inject(Kill(quorum_leader()), at=at_crash_point(crash_points.METADATA_COPIED_NOT_COMMITTED)):
+    with inject(Kill(targets.quorum_leader()), at=triggers.at_crash_point(crash_points.METADATA_COPIED_NOT_COMMITTED)):
         migration.advance_to(Phase.HYBRID)
     workload.await_acked(200)
     metadata.settle("copied")
@@ -29,7 +27,8 @@ def test_broker_that_came_up_during_the_copy_survives_its_crash(
     """The copy begins with the last broker's registration; what else happens to that broker meanwhile must stay."""
     migration.advance_to(Phase.PREPARING)
 
-    with inject(Kill(quorum_leader()), at=in_turn(at_crash_point(crash_points.LONG_COPY), after_operations(2000))):
+    in_long_copy = triggers.in_turn(triggers.at_crash_point(crash_points.LONG_COPY), triggers.after_operations(2000))
+    with inject(Kill(targets.quorum_leader()), at=in_long_copy):
         migration.advance_to(Phase.HYBRID)
     workload.await_acked(500)
 
@@ -41,7 +40,7 @@ def test_broker_that_came_up_during_the_copy_survives_its_crash(
         kind=Kind.LIVENESS,
         signature="unfencing-lost-with-the-aborted-copy",
     )
-    with inject(Kill(node("broker-2"))):
+    with inject(Kill(targets.node("broker-2"))):
         workload.await_acked(200)
     verify_clients()
 
@@ -53,9 +52,9 @@ def test_broker_that_came_up_during_the_copy_survives_its_crash(
 @pytest.mark.parametrize(
     "fault",
     [
-        Kill(active_controller()),
-        Isolate(active_controller(), from_roles=(Role.CONTROLLER,)),
-        Pause(active_controller()),
+        Kill(targets.active_controller()),
+        Isolate(targets.active_controller(), from_roles=(Role.CONTROLLER,)),
+        Pause(targets.active_controller()),
     ],
     ids=str,
 )
@@ -82,7 +81,7 @@ def test_another_controller_takes_over_when_all_brokers_run_kraft(
     """With every broker in KRaft mode the migration can still be finalized after a crash."""
     migration.advance_to(Phase.ALL_KRAFT)
 
-    with metadata.changing("after", per_s=2), inject(Kill(active_controller())):
+    with metadata.changing("after", per_s=2), inject(Kill(targets.active_controller())):
         migration.await_new_active_controller()
         workload.await_acked(500)
     migration.advance_to(Phase.FINALIZED)
@@ -102,8 +101,9 @@ def test_partitions_added_before_a_takeover_reach_zookeeper(
     """What the former controller could not write any more its successor does, and goes on with dual write."""
     migration.advance_to(Phase.HYBRID)
 
-    with inject(Kill(active_controller()), at=after_operations(1500)):  # and it stays away: it must not catch up itself
-        with inject(Cut(every(Role.CONTROLLER), every(Role.ZOOKEEPER))):
+    # It stays away, too: it must not catch up itself.
+    with inject(Kill(targets.active_controller()), at=triggers.after_operations(1500)):
+        with inject(Cut(targets.every(Role.CONTROLLER), targets.every(Role.ZOOKEEPER))):
             workload.add_partitions("orders", 6)
             migration.await_new_active_controller()
 

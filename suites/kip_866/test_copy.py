@@ -2,8 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Kind, Phase, checks, raw_admin
-from pytest_kmigrate.migration.procedure import ENTER_MIGRATION
+from pytest_kmigrate import Kind, Phase, checks, procedure, raw_admin
 
 DOOMED = [f"doomed-{number}" for number in range(20)]
 
@@ -24,7 +23,7 @@ def test_deletions_pending_at_the_takeover_are_carried_out(
     """Topics being deleted while a broker is down do not come back to life when KRaft takes over."""
     created(*DOOMED, partitions=2, replication=3)
     migration.advance_to(Phase.PREPARING)
-    migration.begin(ENTER_MIGRATION, moves=2)
+    migration.begin(procedure.ENTER_MIGRATION, moves=2)
     cluster.node("broker-2").stop()
     controller = controller_is_not("broker-2")
     raw_admin.delete_topics_at(admin_of(controller), DOOMED, within_s=3)
@@ -42,9 +41,9 @@ def test_deletions_pending_at_the_takeover_are_carried_out(
     verify_clients()
 
 
-@pytest.mark.requirement("K866-PROC-copy-quotas-scram", "K866-DW-quotas")
-def test_quotas_are_copied_under_their_own_names(workload, metadata, migration, expect, verify_clients):
-    """The default user's quota and the quota of a user with special characters are the same in the metadata log."""
+@pytest.mark.requirement("K866-PROC-copy-quotas-scram")
+def test_quotas_and_scram_are_copied_under_their_own_names(workload, metadata, migration, expect, verify_clients):
+    """What belongs to the default user, or to one with special characters, is the same in the metadata log."""
     metadata.fill(families=("quotas", "scram"))
     in_zookeeper = dict(metadata.seen("zookeeper").quotas)
     migration.advance_to(Phase.HYBRID)
@@ -56,9 +55,9 @@ def test_quotas_are_copied_under_their_own_names(workload, metadata, migration, 
         within_s=10,
         signature="default-user-quota-lost",
     )
-    workload.await_acked(500)
+    metadata.settle("copied")
 
-    verify_clients()
+    verify_clients(checks.metadata_equivalent("copied-log", "copied-zookeeper", families=("quotas", "scram")))
 
 
 @pytest.mark.requirement("K866-DW-reassignment", "K866-PROC-copy-topics")

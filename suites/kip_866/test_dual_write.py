@@ -26,7 +26,7 @@ def test_reassignment_completes_in_hybrid_mode(workload, migration, admin_of, cr
     verify_clients()
 
 
-@pytest.mark.requirement("K866-DW-topic-create", "K866-DW-topic-config", "K866-DW-full-parity")
+@pytest.mark.requirement("K866-DW-topic-create")
 def test_topic_created_in_hybrid_mode_is_whole_in_zookeeper(
     workload, metadata, migration, admin_of, zookeeper, expect, verify_clients
 ):

@@ -2,8 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Cut, Kill, Phase, Role, checks
-from pytest_kmigrate.faults.targets import active_controller, every
+from pytest_kmigrate import Cut, Kill, Phase, Role, checks, targets
 
 
 @pytest.mark.requirement(
@@ -14,10 +13,10 @@ def test_live_migration_survives_a_crash_and_a_cut_link(workload, metadata, migr
     metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
-    with inject(Kill(active_controller())):
+    with inject(Kill(targets.active_controller())):
         migration.await_new_active_controller()
         workload.await_acked(300)
-    with inject(Cut(active_controller(), every(Role.ZOOKEEPER))):
+    with inject(Cut(targets.active_controller(), targets.every(Role.ZOOKEEPER))):
         metadata.change(per_s=2)
         workload.await_acked(1500)
     metadata.await_acknowledged()

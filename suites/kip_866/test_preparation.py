@@ -2,17 +2,16 @@
 
 import pytest
 
-from pytest_kmigrate import Phase, raw_admin
-from pytest_kmigrate.migration.procedure import ENTER_MIGRATION
+from pytest_kmigrate import Phase, procedure, raw_admin
 
 
-@pytest.mark.requirement("K866-PROC-zk-mode-continues", "K866-FWD-before-takeover", "K866-PRE-normal-after")
+@pytest.mark.requirement("K866-FWD-before-takeover")
 def test_broker_configs_can_be_changed_before_the_takeover(
     workload, migration, admin_of, broker_in_migration_mode, expect, verify_clients
 ):
     """A broker that waits for the migration takes a dynamic config of its own, though it is not the controller."""
     migration.advance_to(Phase.PREPARING)
-    migration.begin(ENTER_MIGRATION, moves=2)
+    migration.begin(procedure.ENTER_MIGRATION, moves=2)
     broker = broker_in_migration_mode()
 
     expect(

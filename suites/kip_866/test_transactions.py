@@ -2,17 +2,16 @@
 
 import pytest
 
-from pytest_kmigrate import Kill, Phase, checks
-from pytest_kmigrate.faults.targets import partition_leader
+from pytest_kmigrate import Kill, Phase, checks, targets
 
 
-@pytest.mark.requirement("K866-FWD-producer-ids", "K866-DW-producer-id", "K866-TEST-happy-path")
+@pytest.mark.requirement("K866-TEST-happy-path")
 def test_transactions_are_whole_or_absent_after_the_migration(
     transactional_workload, migration, inject, verify_clients
 ):
     """Transactions go on over every roll and over a killed leader; of each all is read afterwards, or nothing."""
     migration.advance_to(Phase.HYBRID)
-    with inject(Kill(partition_leader("payments"))):
+    with inject(Kill(targets.partition_leader("payments"))):
         transactional_workload.await_acked(1000)
     migration.advance_to(Phase.FINALIZED)
 

@@ -2,16 +2,15 @@
 
 import pytest
 
-from pytest_kmigrate import Cut, ExpireSession, Kill, Phase, Role, checks
-from pytest_kmigrate.faults.targets import active_controller, broker_besides_controller, every, zookeeper_leader
+from pytest_kmigrate import Cut, ExpireSession, Kill, Phase, Role, checks, targets
 
 
-@pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-METRIC-ZkWriteBehindLag-outage", "K866-DW-async")
+@pytest.mark.requirement("K866-FAIL-zk-heal-catch-up")
 def test_controller_cut_from_zookeeper_catches_up(workload, metadata, migration, inject, verify_clients):
     """What is acknowledged while the active controller cannot reach ZooKeeper is in ZooKeeper soon after it can."""
     migration.advance_to(Phase.HYBRID)
 
-    with inject(Cut(active_controller(), every(Role.ZOOKEEPER))):
+    with inject(Cut(targets.active_controller(), targets.every(Role.ZOOKEEPER))):
         metadata.change(per_s=2)
         workload.await_acked(3000)
     metadata.await_acknowledged()
@@ -24,12 +23,12 @@ def test_controller_cut_from_zookeeper_catches_up(workload, metadata, migration,
     )
 
 
-@pytest.mark.requirement("K866-FAIL-zk-down-data-plane", "K866-TEST-zk-unavailable", "K866-FAIL-zk-heal-catch-up")
+@pytest.mark.requirement("K866-FAIL-zk-down-data-plane", "K866-TEST-zk-unavailable")
 def test_clients_are_served_while_zookeeper_is_down(workload, metadata, migration, inject, verify_clients):
     """ZooKeeper goes down and comes back in dual write; clients notice nothing and both sides agree afterwards."""
     migration.advance_to(Phase.HYBRID)
 
-    with inject(Kill(zookeeper_leader())):
+    with inject(Kill(targets.zookeeper_leader())):
         workload.await_acked(3000)
     metadata.change(per_s=2)
     workload.await_acked(1000)
@@ -44,12 +43,12 @@ def test_clients_are_served_while_zookeeper_is_down(workload, metadata, migratio
     )
 
 
-@pytest.mark.requirement("K866-PROC-zk-mode-continues", "K866-TEST-broker-failures")
+@pytest.mark.requirement("K866-TEST-broker-failures")
 def test_expired_session_in_preparation_does_not_stop_the_migration(workload, migration, inject, verify_clients):
     """A broker loses its ZooKeeper session while the quorum waits; it registers again and the migration goes on."""
     migration.advance_to(Phase.PREPARING)
 
-    with inject(ExpireSession(broker_besides_controller())):
+    with inject(ExpireSession(targets.broker_besides_controller())):
         workload.await_acked(1000)
     migration.advance_to(Phase.HYBRID)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_kmigrate.faults.crash_points import COPY_BEGINS
+from pytest_kmigrate.faults.crash_points import METADATA_COPIED_NOT_COMMITTED
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.processes import Kill
 from pytest_kmigrate.faults.targets import every, node
@@ -58,9 +58,9 @@ CASES: list[tuple[Trigger, Happening, Happening]] = [
         lambda stage: setattr(stage.view, "acked", 105),
     ),
     (
-        at_crash_point(COPY_BEGINS),
+        at_crash_point(METADATA_COPIED_NOT_COMMITTED),
         lambda stage: stage.cluster.held.update({"copy-ended": "controller-3000"}),
-        lambda stage: stage.cluster.held.update({COPY_BEGINS.name: "controller-3000"}),
+        lambda stage: stage.cluster.held.update({METADATA_COPIED_NOT_COMMITTED.name: "controller-3000"}),
     ),
 ]
 
@@ -94,7 +94,7 @@ def test_only_events_after_arming_fire(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(
-    "trigger", [on_phase(Phase.FINALIZED), after_operations(1), at_crash_point(COPY_BEGINS)], ids=str
+    "trigger", [on_phase(Phase.FINALIZED), after_operations(1), at_crash_point(METADATA_COPIED_NOT_COMMITTED)], ids=str
 )
 def test_a_trigger_that_never_fires_gives_no_witness(stage: Stage, trigger: Trigger) -> None:
     """The block ends, nothing was hit, and fault-not-witnessed names the trigger."""
@@ -107,8 +107,8 @@ def test_a_trigger_that_never_fires_gives_no_witness(stage: Stage, trigger: Trig
 
 def test_crash_points_are_armed_for_the_block_only(stage: Stage) -> None:
     """Arming reaches the cluster, and leaving the block disarms."""
-    with inject(stage.scene, Kill(VICTIM), at=at_crash_point(COPY_BEGINS)):
-        assert stage.cluster.armed == {COPY_BEGINS.name}
+    with inject(stage.scene, Kill(VICTIM), at=at_crash_point(METADATA_COPIED_NOT_COMMITTED)):
+        assert stage.cluster.armed == {METADATA_COPIED_NOT_COMMITTED.name}
     assert stage.cluster.armed == set()
 
 
@@ -123,9 +123,9 @@ def test_triggers_in_turn_fire_one_after_the_other_while_the_first_holds_on(stag
         assert not fired()
         event(EventKind.STEP_ENDED)
         assert fired()
-    with in_turn(at_crash_point(COPY_BEGINS), after_operations(1)).armed(stage.scene) as fired:
+    with in_turn(at_crash_point(METADATA_COPIED_NOT_COMMITTED), after_operations(1)).armed(stage.scene) as fired:
         assert not fired()
-        assert stage.cluster.armed == {COPY_BEGINS.name}
+        assert stage.cluster.armed == {METADATA_COPIED_NOT_COMMITTED.name}
 
 
 def test_a_trigger_on_a_metric_that_there_is_not_is_refused_at_once(stage: Stage) -> None:

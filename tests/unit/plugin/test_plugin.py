@@ -85,6 +85,31 @@ def test_an_unknown_requirement_is_refused_at_collection(pytester: pytest.Pytest
     result.stderr.fnmatch_lines(["*::test_it: *crash-in-migratoin*did you mean*K866-FAIL-crash-in-migration*"])
 
 
+@pytest.mark.parametrize(
+    ("profile", "expected"), [("kip-866", {"passed": 2}), ("kip-125", {"passed": 1, "skipped": 1})]
+)
+def test_a_test_of_another_document_is_left_out(
+    pytester: pytest.Pytester, profile: str, expected: dict[str, int]
+) -> None:
+    """Requirements of two documents are never mixed under one name; tests that claim none always run."""
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.requirement("K866-FAIL-crash-in-migration")
+        def test_of_kip_866():
+            pass
+
+        def test_of_none():
+            pass
+        """
+    )
+    result = pytester.runpytest_inprocess("-rs", "-p", "no:cacheprovider", "--kmigrate-profile", profile)
+    result.assert_outcomes(**expected)
+    if "skipped" in expected:
+        result.stdout.fnmatch_lines(["SKIPPED*judges requirements of kip-866, and --kmigrate-profile is kip-125"])
+
+
 FOUND = [Violation("a", "b", 5, ("event 41",))]
 
 

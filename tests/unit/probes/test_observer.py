@@ -69,6 +69,19 @@ def test_a_cluster_that_does_not_answer_is_looked_at_again(
     assert recorder.of(EventKind.PHASE)
 
 
+def test_an_observer_that_goes_blind_says_so(
+    stage: Stage, observer: Observer, recorder: Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was not observed must not look as if nothing had happened: the run is in doubt."""
+    monkeypatch.setattr(stage.view, "phase", lambda: 1 // 0)
+    observer.start()
+    until(lambda: recorder.of(EventKind.HARNESS_TROUBLE), awaited="trouble", within_s=5)
+    observer.stop()
+    (trouble,) = recorder.of(EventKind.HARNESS_TROUBLE)
+    assert trouble.data["what"] == "observing edges"
+    assert "ZeroDivisionError" in str(trouble.data["error"])
+
+
 def test_every_live_broker_and_controller_is_sampled(stage: Stage, observer: Observer, recorder: Samples) -> None:
     """Each gets a series of its own; a dead node and ZooKeeper get none."""
     stage.cluster.node("broker-1").kill()
