@@ -41,7 +41,7 @@ def test_broker_cut_from_the_controllers_comes_back(workload, metadata, migratio
 
 @pytest.mark.requirement("K866-TEST-broker-failures")
 def test_broker_paused_longer_than_its_session(workload, metadata, migration, inject, pass_time, verify_clients):
-    """A broker stands still for longer than its session in dual write and is fenced; it rejoins and nothing is lost."""
+    """A broker stands still for longer than its session in dual write; it rejoins, and nothing is lost."""
     migration.advance_to(Phase.HYBRID)
 
     with metadata.changing("after"):
