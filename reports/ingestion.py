@@ -4,7 +4,7 @@ The rules of what is read again, replaced and kept are those of the ledger.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
@@ -18,6 +18,11 @@ from pytest_kmigrate.reports.tables import TableFolder
 
 BadRow = tuple[str, str, int | None, str, bool]
 """A row of ``bad_rows``: folder, path, line, reason, is_run."""
+
+_NO_RUN_ENDED = (
+    "run-ended is missing in the history of a run that has a manifest.json: its last events are lost; "
+    "what is there counts; restore the file, or run the test again"
+)
 
 _NAMED = 5
 """So many of the folders that are gone are named."""
@@ -93,6 +98,18 @@ def _bad(run: FoundRun, file: str, reason: str) -> BadRow:
     return (run.folder, run.path(file), None, reason, True)
 
 
+def _without_end(runs: Sequence[FoundRun], unended: Collection[str]) -> list[BadRow]:
+    """What is told of complete runs whose history is there, but not to its end; that it is not there is told elsewhere.
+
+    Of a run without a manifest it is told that it has no end at all.
+    """
+    return [
+        _bad(run, staging.HISTORY_FILE, _NO_RUN_ENDED)
+        for run in runs
+        if run.folder in unended and run.is_complete and run.has(staging.HISTORY_FILE)
+    ]
+
+
 def _write_step(step: Step, files: RunFiles, bad: Sequence[BadRow], tables: TableFolder) -> None:
     """Write one batch: the facts of the runs read now, and the rows of absorbed batches that still count."""
     cached: list[DataFrame] = []
@@ -101,9 +118,7 @@ def _write_step(step: Step, files: RunFiles, bad: Sequence[BadRow], tables: Tabl
         cached.append(tables.in_one_part(frame).cache())
         return cached[-1]
 
-    new = _facts_of(files, kept)
-    known_bad = tables.spark.createDataFrame(list(bad), schemas.TABLES["bad_rows"])
-    new["bad_rows"] = new["bad_rows"].unionByName(known_bad)
+    new = _facts_of(step.runs, files, bad, kept)
     if step.absorbed:
         for name, frame in new.items():
             earlier = tables.of_batches(name, step.absorbed).where(~F.col("folder").isin(sorted(step.stale)))
@@ -113,7 +128,9 @@ def _write_step(step: Step, files: RunFiles, bad: Sequence[BadRow], tables: Tabl
         frame.unpersist()
 
 
-def _facts_of(files: RunFiles, kept: Callable[[DataFrame], DataFrame]) -> dict[str, DataFrame]:
+def _facts_of(
+    read: Sequence[FoundRun], files: RunFiles, known_bad: Sequence[BadRow], kept: Callable[[DataFrame], DataFrame]
+) -> dict[str, DataFrame]:
     """Every kept table, of the runs whose files these are; ``kept`` holds on to what is used more than once."""
     staged_runs = kept(staging.staged_runs(files.folders(), files.headers()))
     staged_verdicts = kept(staging.staged_verdicts(files.lines(staging.VERDICTS_FILE)))
@@ -124,9 +141,11 @@ def _facts_of(files: RunFiles, kept: Callable[[DataFrame], DataFrame]) -> dict[s
     runs, verdicts = staging.good(staged_runs), staging.good(staged_verdicts)
     events = staging.good(staged_events).join(runs.select("folder"), "folder", "left_semi")
     in_phases = facts.phases(events)
-    unsettled = {row["folder"] for row in facts.unsettled(events).collect()}
-    judged = kept(consistency.judged(files.operation_parts(unsettled)))
-    bad = consistency.set_aside(judged)
+    endings = facts.endings(runs, staged_events).collect()
+    judged = kept(consistency.judged(files.operation_parts({row["folder"] for row in endings if row["is_at_work"]})))
+    told_here = [*known_bad, *_without_end(read, {row["folder"] for row in endings if not row["has_ended"]})]
+    bad = judged.sparkSession.createDataFrame(told_here, schemas.TABLES["bad_rows"])
+    bad = bad.unionByName(consistency.set_aside(judged))
     for told in (staged_runs, staged_verdicts, staged_events):
         bad = bad.unionByName(staging.set_aside(told))
     for observed in (samples, znodes, images):

@@ -70,10 +70,25 @@ def phases(events: DataFrame) -> DataFrame:
     return read.withColumn("phase", F.coalesce(F.last(entered, ignorenulls=True).over(until_now), F.lit("unknown")))
 
 
-def unsettled(events: DataFrame) -> DataFrame:
-    """The ``folder`` of each run in which a workload began that did not end: sends in flight have left no row."""
-    began, ended = (F.count_if(F.col("kind") == each.value) for each in _WORKLOAD_EDGES)
-    return events.groupBy("folder").agg((began - ended).alias("_open")).where("_open > 0").select("folder")
+def endings(runs: DataFrame, staged_events: DataFrame) -> DataFrame:
+    """One row per run: whether its history tells that it ended, and whether a workload in it is still at work.
+
+    A last line that cannot be read may have been the end; it is set aside itself. Where a workload that began did not
+    end, sends in flight have left no row.
+    """
+    is_good = F.col("reason").isNull()
+    began, ended = (F.count_if((F.col("kind") == each.value) & is_good) for each in _WORKLOAD_EDGES)
+    tells_end = F.bool_or(F.col("kind").eqNullSafe(EventKind.RUN_ENDED.value)) | F.max_by(F.isnull("kind"), "line")
+    told = staged_events.groupBy("folder").agg(tells_end.alias("_tells_end"), (began > ended).alias("_is_at_work"))
+    return (
+        runs.select("folder")
+        .join(told, "folder", "left")
+        .select(
+            "folder",
+            F.coalesce("_tells_end", F.lit(col=False)).alias("has_ended"),
+            F.coalesce("_is_at_work", F.lit(col=False)).alias("is_at_work"),
+        )
+    )
 
 
 def faults(in_phases: DataFrame) -> DataFrame:
@@ -116,8 +131,14 @@ def conditions(runs: DataFrame, of_faults: DataFrame) -> DataFrame:
 
 
 def durations(in_phases: DataFrame) -> DataFrame:
-    """One row per thing that took time: the run, each phase, each step, each wait for equal metadata on all sides."""
-    whole = in_phases.groupBy("folder").agg(F.lit(0).cast("long").alias("began_ns"), F.max("at_ns").alias("ended_ns"))
+    """One row per thing that took time: the run, each phase, each step, each wait for equal metadata on all sides.
+
+    A run whose history has no end took no known time, and neither did the phase it was in.
+    """
+    has_ended = F.bool_or(F.col("kind") == EventKind.RUN_ENDED.value)
+    whole = in_phases.groupBy("folder").agg(
+        F.lit(0).cast("long").alias("began_ns"), F.when(has_ended, F.max("at_ns")).alias("ended_ns")
+    )
     run = whole.select("folder", F.lit("run").alias("what"), F.lit("whole run").alias("name"), "began_ns", "ended_ns")
     entered = in_phases.where(F.col("kind") == EventKind.PHASE.value).join(
         whole.select("folder", F.col("ended_ns").alias("_end_ns")), "folder"
@@ -132,7 +153,7 @@ def durations(in_phases: DataFrame) -> DataFrame:
     )
     took_ms = ((F.col("ended_ns") - F.col("began_ns")) / _NS_PER_MS).alias("took_ms")
     every = run.unionByName(phase).unionByName(_steps(in_phases)).unionByName(_settlings(in_phases))
-    return every.select("folder", "what", "name", "began_ns", took_ms)
+    return every.select("folder", "what", "name", "began_ns", took_ms).where("took_ms IS NOT NULL")
 
 
 def _steps(in_phases: DataFrame) -> DataFrame:

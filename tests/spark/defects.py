@@ -18,6 +18,7 @@ Row = tuple[str, int | None, str]
 
 NOT_JSON = " is not a JSON object of the expected shape; it begins: "
 NO_END = "the run has no manifest.json: it was interrupted, or is being written; it is counted as at best inconclusive"
+NO_RUN_ENDED = "run-ended is missing in the history of a run that has a manifest.json: its last events are lost; "
 NO_MANIFEST = "not a manifest ("
 NO_FILE = "expected a file, got a folder"
 
@@ -58,6 +59,21 @@ def history(*events: Line) -> Spoil:
     return holds("history.jsonl", lines.encode())
 
 
+def torn_first(file: str) -> Spoil:
+    """Before all lines of a file there is one that cannot be read."""
+    return lambda run: (run / file).write_bytes(b"{torn\n" + (run / file).read_bytes())
+
+
+def both(one: Spoil, other: Spoil) -> Spoil:
+    """Two things are wrong."""
+
+    def spoil(run: Path) -> None:
+        one(run)
+        other(run)
+
+    return spoil
+
+
 def operations(then: Spoil = lambda _run: None) -> Spoil:
     """Client operations, and what befalls them."""
 
@@ -90,7 +106,9 @@ class Defect:
 
 BEGAN, *MIDDLE, ENDED = migration()
 DEFECTS = {
-    "newer-schema": Defect(header(schema=2), (("run.json", None, "schema version 2 is newer than 1"),), None),
+    "newer-schema": Defect(
+        both(header(schema=2), history(BEGAN)), (("run.json", None, "schema version 2 is newer than 1"),), None
+    ),
     "never-a-schema": Defect(header(schema=0), (("run.json", None, "schema version 0 was never one of ours"),), None),
     "no-schema": Defect(header(schema=None), (("run.json", None, "run.json has no schema version"),), None),
     "empty-header": Defect(holds("run.json", b""), (("run.json", None, "run.json is missing, empty or too"),), None),
@@ -104,8 +122,18 @@ DEFECTS = {
     "folder-as-manifest": Defect(
         is_folder("manifest.json"), (("manifest.json", None, NO_FILE), ("run.json", None, NO_END)), "INCONCLUSIVE"
     ),
-    "no-end": Defect(lambda run: (run / "manifest.json").unlink(), (("run.json", None, NO_END),), "INCONCLUSIVE"),
+    "no-end": Defect(
+        both(history(BEGAN), lambda run: (run / "manifest.json").unlink()),
+        (("run.json", None, NO_END),),
+        "INCONCLUSIVE",
+    ),
     "cut-history": Defect(cut("history.jsonl", 20), (("history.jsonl", 7, "the line" + NOT_JSON + '{"seq": 6'),)),
+    "history-without-end": Defect(history(BEGAN, *MIDDLE), (("history.jsonl", None, NO_RUN_ENDED),)),
+    "empty-history": Defect(holds("history.jsonl", b""), (("history.jsonl", None, NO_RUN_ENDED),)),
+    "torn-line-and-no-end": Defect(
+        both(history(BEGAN, *MIDDLE), torn_first("history.jsonl")),
+        (("history.jsonl", 1, "the line" + NOT_JSON), ("history.jsonl", None, NO_RUN_ENDED)),
+    ),
     "folder-as-history": Defect(is_folder("history.jsonl"), (("history.jsonl", None, NO_FILE),)),
     "negative-clock": Defect(
         history({**BEGAN, "at_ns": -5}, *MIDDLE, ENDED), (("history.jsonl", 1, "the clock jumped: at_ns is -5, which"),)

@@ -75,6 +75,18 @@ def test_durations_of_run_phases_and_steps(spark: SparkSession) -> None:
     assertDataFrameEqual(rows, spark.createDataFrame(expected, rows.schema))
 
 
+def test_without_its_end_a_run_took_no_known_time(spark: SparkSession) -> None:
+    """Nor did the phase it was in; what had ended before is known."""
+    rows = facts.durations(_in_phases(spark, migration()[:-1])).select("what", "name", "took_ms")
+
+    expected = [
+        ("phase", "ZOOKEEPER", 9_000.0),
+        ("phase", "HYBRID", 10_000.0),
+        ("step", "roll brokers into migration mode", 7_000.0),
+    ]
+    assertDataFrameEqual(rows, spark.createDataFrame(expected, rows.schema))
+
+
 @pytest.mark.parametrize(
     ("staged", "is_complete", "is_damaged", "outcome", "kind"),
     [
