@@ -118,7 +118,7 @@ def _write_step(step: Step, files: RunFiles, bad: Sequence[BadRow], tables: Tabl
         cached.append(tables.in_one_part(frame).cache())
         return cached[-1]
 
-    new = _facts_of(step.runs, files, bad, kept)
+    new = _facts_of(step, files, bad, kept)
     if step.absorbed:
         for name, frame in new.items():
             earlier = tables.of_batches(name, step.absorbed).where(~F.col("folder").isin(sorted(step.stale)))
@@ -129,10 +129,14 @@ def _write_step(step: Step, files: RunFiles, bad: Sequence[BadRow], tables: Tabl
 
 
 def _facts_of(
-    read: Sequence[FoundRun], files: RunFiles, known_bad: Sequence[BadRow], kept: Callable[[DataFrame], DataFrame]
+    step: Step, files: RunFiles, known_bad: Sequence[BadRow], kept: Callable[[DataFrame], DataFrame]
 ) -> dict[str, DataFrame]:
     """Every kept table, of the runs whose files these are; ``kept`` holds on to what is used more than once."""
-    staged_runs = kept(staging.staged_runs(files.folders(), files.headers()))
+    staged_runs = kept(
+        staging.staged_runs(
+            files.folders({run.folder: step.ledger[run.folder].digest for run in step.runs}), files.headers()
+        )
+    )
     staged_verdicts = kept(staging.staged_verdicts(files.lines(staging.VERDICTS_FILE)))
     staged_events = kept(staging.staged_events(files.lines(staging.HISTORY_FILE)))
     samples = kept(staging.staged_samples(files.lines(staging.METRICS_FILE)))
@@ -143,7 +147,7 @@ def _facts_of(
     in_phases = facts.phases(events)
     endings = facts.endings(runs, staged_events).collect()
     judged = kept(consistency.judged(files.operation_parts({row["folder"] for row in endings if row["is_at_work"]})))
-    told_here = [*known_bad, *_without_end(read, {row["folder"] for row in endings if not row["has_ended"]})]
+    told_here = [*known_bad, *_without_end(step.runs, {row["folder"] for row in endings if not row["has_ended"]})]
     bad = judged.sparkSession.createDataFrame(told_here, schemas.TABLES["bad_rows"])
     bad = bad.unionByName(consistency.set_aside(judged))
     for told in (staged_runs, staged_verdicts, staged_events):

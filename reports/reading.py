@@ -1,6 +1,6 @@
 """Reading run folders with Spark: which files of which runs, as whole texts or as numbered lines."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
@@ -55,9 +55,9 @@ class RunFiles:
         self._root = root
         self._runs = tuple(runs)
 
-    def folders(self) -> DataFrame:
-        """One row per run folder."""
-        rows = [(run.folder, run.is_complete, run.timeline) for run in self._runs]
+    def folders(self, digests: Mapping[str, str]) -> DataFrame:
+        """One row per run folder; ``digests`` are what each is known by."""
+        rows = [(run.folder, run.is_complete, run.timeline, digests[run.folder]) for run in self._runs]
         return self._spark.createDataFrame(rows, schemas.FOLDERS)
 
     def headers(self) -> DataFrame:

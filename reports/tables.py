@@ -132,7 +132,7 @@ def write_attempts(tables: TableFolder, notices: list[Notice], foreign: DataFram
     runs = once.where(F.col("reason").isNull())
     rows = [(path, None, reason, is_run) for path, reason, is_run in notices]
     aside = tables.spark.createDataFrame(rows, schemas.TABLES["set_aside"])
-    for other in (tables["bad_rows"], staging.set_aside(once)):
+    for other in (tables["bad_rows"], staging.set_aside(once, is_run=~F.col("is_copy"))):
         aside = aside.unionByName(other.drop("folder"))
     conditions = facts.conditions(runs, tables["faults"])
     attempts = facts.attempts(conditions, tables["verdicts"], tables["durations"])

@@ -134,6 +134,8 @@ def bad_input(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
     copied = write_run(runs, "copied", [GREEN])
     _with_manifest(copied)
     shutil.copytree(copied, runs / "night" / "copied")
+    for name, started_at in (("twin", "2026-03-01T11:00:00Z"), ("twin-before", "2026-03-01T10:00:00Z")):
+        _with_manifest(write_run(runs, name, [GREEN], run_id="twin", started_at=started_at))
     torn = write_run(runs, "torn", [GREEN])
     for file in ("metrics/metrics.jsonl", "znodes/znodes.jsonl", "metadata/after-log.json"):
         (torn / file).parent.mkdir()
@@ -158,7 +160,11 @@ def test_bad_input_is_told_with_path_line_and_reason(bad_input: AnalysisResult) 
     corrupt = "operations/clients-000002.parquet: expected a complete Parquet part"
     strange = "operations/clients-000001.parquet: expected a complete Parquet part; got b'topic'"
     jumped = "the clock ran backwards: at_ns is 1, and that of the line before it 9000000000"
-    told = [(path, line, re.split("; (?:got Parquet|restore)", reason)[0]) for path, line, reason in _aside(bad_input)]
+    twin = "not counted: its run id, twin, is also that of another run, in twin-before, which is counted"
+    told = [
+        (path, line, re.split(r"; (?:got Parquet|restore)| \(of such", reason)[0])
+        for path, line, reason in _aside(bad_input)
+    ]
     assert told == [
         ("altered/verdicts.jsonl", None, altered),
         ("corrupt-part/operations", None, corrupt),
@@ -173,6 +179,7 @@ def test_bad_input_is_told_with_path_line_and_reason(bad_input: AnalysisResult) 
         ("torn/metadata/after-log.json", None, f"the image {torn}"),
         ("torn/metrics/metrics.jsonl", 1, f"the line {torn}"),
         ("torn/znodes/znodes.jsonl", 1, f"the line {torn}"),
+        ("twin/run.json", None, twin),
         (
             "unknown-outcome/verdicts.jsonl",
             2,
@@ -188,21 +195,38 @@ def test_every_run_that_can_be_read_is_counted(bad_input: AnalysisResult) -> Non
     assert [folder for folder, outcome in attempts.items() if outcome != "CONFORMS"] == ["unknown-outcome"]
     assert set(attempts) == {
         "altered", "copied", "corrupt-part", "from-1970", "from-the-future", "good", "jumping-clock", "lost",
-        "no-manifest-at-all", "other-columns", "torn", "unknown-outcome",
+        "no-manifest-at-all", "other-columns", "torn", "twin-before", "unknown-outcome",
     }  # fmt: skip
     started_at = {each["folder"]: each["started_at"] for each in _report(bad_input)["attempts"]}
     assert [folder for folder, at in started_at.items() if at is None] == ["from-1970", "from-the-future"]
 
 
-def test_an_odd_clock_or_torn_observations_leave_no_verdict_open(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_odd_clock_torn_observations_or_a_copy_leave_no_verdict_open(spark: SparkSession, tmp_path: Path) -> None:
     """They are told, and the outcome stays that of the verdicts."""
     torn = write_run(tmp_path / "runs", "torn", [GREEN], started_at="1970-01-01T00:00:00Z")
     (torn / "metrics").mkdir()
     (torn / "metrics" / "metrics.jsonl").write_text('{"at_ns": 1, "no')
 
+    shutil.copytree(torn, tmp_path / "runs" / "copy")
+
     result = analyze(str(tmp_path / "runs"), tmp_path / "out")
 
-    assert (result.outcome, result.set_aside) == (Outcome.CONFORMS, 2)
+    assert (result.outcome, result.runs, result.set_aside) == (Outcome.CONFORMS, 1, 2 + 2 + 1)
+
+
+def test_which_of_two_runs_with_one_id_counts_does_not_hang_on_which_was_read_first(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """The one that began first takes the place of the other, and a verdict may hang on what that one showed."""
+    runs, out = tmp_path / "runs", tmp_path / "out"
+    for name, began, counted in (("1", "11", ["1"]), ("2", "10", ["2"]), ("3", "12", ["2"])):
+        _with_manifest(write_run(runs, name, [GREEN], run_id="same", started_at=f"2026-03-01T{began}:00:00Z"))
+        result = analyze(str(runs), out)
+        assert list(_attempts(result)) == counted
+    assert (result.outcome, [path for path, *_ in _aside(result)]) == (
+        Outcome.INCONCLUSIVE,
+        ["1/run.json", "3/run.json"],
+    )
 
 
 def test_a_history_too_long_for_one_text_is_read_line_by_line(

@@ -1,7 +1,9 @@
 """Staging: what is read from raw text, and what is set aside with which reason."""
 
+import datetime as dt
 import json
 
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.testing import assertDataFrameEqual
 
@@ -122,19 +124,63 @@ def test_a_clock_that_was_not_set_costs_a_run_only_its_place_in_time(spark: Spar
     assert told == [("some-day/run.json", False), ("then/run.json", False)]
 
 
-def test_a_copied_run_counts_once(spark: SparkSession) -> None:
-    """Of two folders with the same run id the complete one counts, else the first; the other says where that is."""
-    flags = {"a": True, "b": True, "c": False, "d": True, "e": False}
-    same = {"a": "one", "b": "one", "c": "two", "d": "two", "e": "three"}
-    rows = [{"folder": k, "run_id": same[k], "is_complete": v} for k, v in flags.items()]
+def _runs(spark: SparkSession, *rows: tuple[str, str, str, bool, int]) -> DataFrame:
+    """Folder, run id, content, whether it is complete, and the hour it began in."""
+    shown = [
+        {"folder": folder, "run_id": run_id, "digest": digest, "is_complete": is_complete, "timeline": f"{folder}.html"}
+        | {"test_id": "t", "started_at": dt.datetime(2026, 3, 1, hour)}  # noqa: DTZ001  # in the UTC of the session
+        for folder, run_id, digest, is_complete, hour in rows
+    ]
+    return table(spark, "runs", shown)
 
-    once = staging.counted_once(table(spark, "runs", rows))
+
+def test_a_copied_run_counts_once(spark: SparkSession) -> None:
+    """A complete one counts, else the first folder; the other says where that is, and nothing is missing for it.
+
+    Of folders without a manifest, as while one is being copied, nobody knows the content: their headers tell.
+    """
+    rows = [
+        ("a", "one", "1", True, 10),
+        ("b", "one", "1", True, 10),
+        ("c", "two", "2", False, 10),
+        ("d", "two", "3", True, 10),
+        ("e", "three", "4", False, 10),
+        ("f", "three", "5", False, 10),
+    ]
+
+    once = staging.counted_once(_runs(spark, *rows))
 
     assert sorted(row.folder for row in staging.good(once).collect()) == ["a", "d", "e"]
     assert _reasons(once) == [
         ("b/run.json", None, "a copy of run one, which is counted from a"),
         ("c/run.json", None, "a copy of run two, which is counted from d"),
+        ("f/run.json", None, "a copy of run three, which is counted from e"),
     ]
+    assert {row.is_copy for row in once.where("reason IS NOT NULL").collect()} == {True}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_two_runs_with_one_id_the_same_one_always_counts(spark: SparkSession, order: int) -> None:
+    """The complete one, then the one that began first, then the first folder, in whatever order they were read."""
+    rows = [
+        ("a", "complete", "1", False, 9),
+        ("b", "complete", "2", True, 10),
+        ("c", "earlier", "3", True, 11),
+        ("d", "earlier", "4", True, 10),
+        ("e", "judged again", "5", True, 10),
+        ("f", "judged again", "6", True, 10),
+    ]
+
+    once = staging.counted_once(_runs(spark, *rows[::order]))
+
+    told = "not counted: its run id, {}, is also that of another run, in {}, which is counted"
+    assert sorted(row.folder for row in staging.good(once).collect()) == ["b", "d", "e"]
+    assert [(path, reason.partition(" (of such")[0]) for path, _, reason in _reasons(once)] == [
+        ("a/run.json", told.format("complete", "b")),
+        ("c/run.json", told.format("earlier", "d")),
+        ("f/run.json", told.format("judged again", "e")),
+    ]
+    assert {row.is_copy for row in once.where("reason IS NOT NULL").collect()} == {False}
 
 
 def test_an_event_before_the_one_told_before_it_is_set_aside(spark: SparkSession) -> None:

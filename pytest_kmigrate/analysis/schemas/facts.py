@@ -19,6 +19,7 @@ FACTS: dict[str, StructType] = {
         reproduce=TEXT,
         is_complete=FLAG,
         timeline=TEXT,
+        digest=TEXT,
     ),
     "verdicts": struct(
         folder=TEXT,

@@ -7,8 +7,9 @@ from pytest_kmigrate.analysis.schemas.columns import COUNT, NUMBER, TEXT, TEXTS,
 RUN_SCHEMA_VERSION = 1
 """The newest ``schema`` of a run folder that this version reads."""
 
-FOLDERS = struct(folder=TEXT, is_complete=BooleanType(), timeline=TEXT)
-"""One row per run folder: its path below the analyzed one, whether its manifest is there, its timeline's path."""
+FOLDERS = struct(folder=TEXT, is_complete=BooleanType(), timeline=TEXT, digest=TEXT)
+"""One row per run folder: its path below the analyzed one, whether its manifest is there, its timeline's path, and what
+its content is known by."""
 
 FILES = struct(folder=TEXT, file=TEXT, text=TEXT)
 """One row per file that was read whole: ``run.json``, metadata images. ``file`` is its path inside the run folder."""

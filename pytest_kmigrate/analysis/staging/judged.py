@@ -19,6 +19,15 @@ _FIRST_POSSIBLE_START = "2011-01-01"
 _LONGEST_RUN_NS = 31 * 24 * 3600 * 10**9
 """No run lasts for a month: an event later than that is told by a clock that jumped."""
 
+_ABOUT_THE_FOLDER = ("folder", "digest", "is_complete", "timeline")
+"""Columns of runs that no header tells."""
+
+_COPY = "a copy of run %s, which is counted from %s"
+_SAME_ID = (
+    "not counted: its run id, %s, is also that of another run, in %s, which is counted (of such runs a complete one, "
+    "then the one that began first, then the first folder); remove the wrong one, or analyze one of them by itself"
+)
+
 _NO_END = "the run has no manifest.json: it was interrupted, or is being written; it is counted as at best inconclusive"
 
 
@@ -61,6 +70,7 @@ def staged_runs(
         F.coalesce("reproduce", F.col("extra.reproduce")).alias("reproduce"),
         "is_complete",
         "timeline",
+        "digest",
     )
 
 
@@ -144,18 +154,28 @@ def staged_events(lines: DataFrame) -> DataFrame:
 
 
 def counted_once(runs: DataFrame) -> DataFrame:
-    """Runs with a ``reason`` at those that are counted already: of the same run in two folders one stays.
+    """Runs with a ``reason`` at those that are not counted, because another folder with the same run id is.
 
-    It is a complete one, if there is one, and else the folder that is first in order.
+    Counted is a complete one, of several such the one that began first, of several such the first folder. ``is_copy``
+    tells that the other holds the same run: the same content, or, as nobody can tell while one of them is incomplete,
+    the same header. Else these are two runs with one id, and what the other one showed is missing.
     """
-    same_run = Window.partitionBy("run_id").orderBy(F.desc("is_complete"), "folder")
-    numbered = runs.withColumn("_copy", F.row_number().over(same_run))
-    with_first = numbered.withColumn("_first", F.first("folder").over(same_run))
-    told = F.format_string("a copy of run %s, which is counted from %s", "run_id", "_first")
+    same_id = Window.partitionBy("run_id").orderBy(F.desc("is_complete"), F.asc_nulls_last("started_at"), "folder")
+    header = F.struct(*[name for name in runs.columns if name not in _ABOUT_THE_FOLDER])
+    numbered = runs.withColumns({"_place": F.row_number().over(same_id), "_header": header})
+    mine = numbered.withColumn(
+        "_counted", F.first(F.struct("folder", "digest", "is_complete", "_header")).over(same_id)
+    )
+    is_whole = F.col("is_complete") & F.col("_counted.is_complete")
+    same_header = F.col("_header").eqNullSafe(F.col("_counted._header"))
+    is_copy = (F.col("digest") == F.col("_counted.digest")) | (~is_whole & same_header)
+    copy, other = (F.format_string(told, "run_id", "_counted.folder") for told in (_COPY, _SAME_ID))
+    told = F.when(F.col("is_copy"), copy).otherwise(other)
     return (
-        with_first.withColumns({"reason": F.when(F.col("_copy") > 1, told), "line": F.lit(None).cast("long")})
+        mine.withColumn("is_copy", F.coalesce(is_copy, F.lit(col=False)))
+        .withColumns({"reason": F.when(F.col("_place") > 1, told), "line": F.lit(None).cast("long")})
         .withColumn("file", F.lit(RUN_FILE))
-        .drop("_copy", "_first")
+        .drop("_place", "_header", "_counted")
     )
 
 

@@ -65,7 +65,7 @@ def good(staged: DataFrame) -> DataFrame:
     return staged.where(F.col("reason").isNull()).drop("reason", "notice", "file", "line")
 
 
-def set_aside(staged: DataFrame, *, is_run: bool = True) -> DataFrame:
+def set_aside(staged: DataFrame, *, is_run: Column | bool = True) -> DataFrame:
     """The rows that could not, and those that could but are odd (``notice``), as path, line and reason.
 
     ``is_run`` tells that a verdict may hang on what is missing; a notice never says so.
