@@ -114,6 +114,11 @@ DEFECTS = {
     "empty-header": Defect(holds("run.json", b""), (("run.json", None, "run.json is missing, empty or too"),), None),
     "binary-header": Defect(holds("run.json", BINARY), (("run.json", None, "run.json" + NOT_JSON + "\ufffd"),), None),
     "folder-as-header": Defect(is_folder("run.json"), (("run.json", None, "run.json is missing"),), None),
+    "blank-test": Defect(
+        header(test_id=""),
+        (("run.json", None, 'run.json: expected test_id to be a text that is not blank, got ""'),),
+        None,
+    ),
     "cut-header": Defect(cut("run.json", 9), (("run.json", None, "run.json" + NOT_JSON + '{ "schema": 1'),), None),
     "empty-manifest": Defect(holds("manifest.json", b""), (("manifest.json", None, NO_MANIFEST),)),
     "binary-manifest": Defect(holds("manifest.json", BINARY), (("manifest.json", None, NO_MANIFEST),)),

@@ -63,12 +63,14 @@ def test_a_mutant_is_another_kafka(spark: SparkSession) -> None:
 
 
 def test_a_header_that_cannot_be_used_is_set_aside(spark: SparkSession) -> None:
-    """Missing, cut off, of a newer schema, without a test: each is told with its path and its own reason."""
+    """Missing, cut off, of a newer schema, without a test or with a blank one: each is told with its own reason."""
+    blanks = {"kafka": " \t", "run_id": "", "test_id": "", "topology": " "}
     texts = {
         "cut": '{"schema": 1, "run_id": "x',
         "newer": json.dumps({**HEADER, "run_id": "n", "schema": 2}),
-        "no-test": json.dumps({"schema": 1, "run_id": "y", "kafka": "3.9.1", "topology": "t"}),
+        "without-test": json.dumps({"schema": 1, "run_id": "y", "kafka": "3.9.1", "topology": "t"}),
         "a-list": "[1, 2]",
+        **{f"no-{key}": json.dumps({**HEADER, "run_id": "b", key: blank}) for key, blank in blanks.items()},
     }
     files = frame(spark, schemas.FILES, [{"folder": k, "file": "run.json", "text": v} for k, v in texts.items()])
 
@@ -76,13 +78,18 @@ def test_a_header_that_cannot_be_used_is_set_aside(spark: SparkSession) -> None:
 
     shape = "run.json is not a JSON object of the expected shape; it begins: "
     newer = "schema version 2 is newer than 1, the newest one known here: analyze it with a newer pytest-kmigrate"
+    blank = 'run.json: expected {} to be a text that is not blank, got "{}"'
     assert staging.good(staged).count() == 0
     assert _reasons(staged) == [
         ("a-list/run.json", None, shape + "[1, 2]"),
         ("cut/run.json", None, shape + '{"schema": 1, "run_id": "x'),
         ("empty/run.json", None, "run.json is missing, empty or too large to be a header"),
         ("newer/run.json", None, newer),
-        ("no-test/run.json", None, "run.json has no test_id"),
+        ("no-kafka/run.json", None, blank.format("kafka", " \ufffd")),
+        ("no-run_id/run.json", None, blank.format("run_id", "")),
+        ("no-test_id/run.json", None, blank.format("test_id", "")),
+        ("no-topology/run.json", None, blank.format("topology", " ")),
+        ("without-test/run.json", None, "run.json has no test_id"),
     ]
 
 

@@ -6,12 +6,15 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import schemas
-from pytest_kmigrate.analysis.staging.reading import first_of, missing, parsed, unknown, unreadable
+from pytest_kmigrate.analysis.staging.reading import blank, first_of, missing, parsed, unknown, unreadable
 from pytest_kmigrate.model.verdict import Kind, Outcome
 
 RUN_FILE = "run.json"
 VERDICTS_FILE = "verdicts.jsonl"
 HISTORY_FILE = "history.jsonl"
+
+_NAMES_OF_A_RUN = ("run_id", "test_id", "kafka", "topology")
+"""What a header must tell: without one of these nobody knows what a verdict is about."""
 
 _FIRST_POSSIBLE_START = "2011-01-01"
 """Kafka's first release: a run that says it began before that had a clock that was not set."""
@@ -86,7 +89,8 @@ def _why_unusable(older: Mapping[int, Mapping[str, str]]) -> Column:
         (F.col("schema").isNull(), F.lit("run.json has no schema version")),
         (F.col("schema") > schemas.RUN_SCHEMA_VERSION, F.format_string(newer, "schema")),
         (~F.col("schema").isin(known), F.format_string("schema version %d was never one of ours", "schema")),
-        *missing("run.json", "run_id", "test_id", "kafka", "topology"),
+        *missing("run.json", *_NAMES_OF_A_RUN),
+        *blank("run.json", *_NAMES_OF_A_RUN),
     )
 
 

@@ -35,6 +35,12 @@ def missing(what: str, *names: str) -> list[tuple[Column, Column]]:
     return [(F.col(name).isNull(), F.lit(f"{what} has no {name}")) for name in names]
 
 
+def blank(what: str, *names: str) -> list[tuple[Column, Column]]:
+    """One rule per text that must say something."""
+    told = f'{what}: expected %s to be a text that is not blank, got "%s"'
+    return [(~F.col(name).rlike(r"\S"), F.format_string(told, F.lit(name), _printable(F.col(name)))) for name in names]
+
+
 def unknown(name: str, known: Sequence[str]) -> tuple[Column, Column]:
     """The rule for a text that is none of those there are."""
     told = F.format_string(f"unknown {name}: expected one of {', '.join(known)}; got %s", _printable(F.col(name)))
