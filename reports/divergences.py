@@ -15,7 +15,7 @@ def divergence_classes(divergences: Sequence[Row], attempts: Sequence[Row]) -> l
     """
     run_of = {attempt["folder"]: attempt for attempt in attempts}
     told = [
-        {**each, "family": str(each["subject"]).partition(" ")[0], "kafka": run["kafka"], "timeline": run["timeline"]}
+        {**each, "kafka": run["kafka"], "timeline": run["timeline"]}
         for each in divergences
         if (run := run_of.get(each["folder"])) is not None
     ]

@@ -105,6 +105,7 @@ def _divergences(images: Sequence[tuple[str, str, int, int]]) -> list[tuple[obje
         (
             each.left,
             each.right,
+            each.first.family,
             each.first.subject,
             _value(each.first.left),
             _value(each.first.right),

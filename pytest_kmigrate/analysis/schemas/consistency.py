@@ -48,6 +48,7 @@ CONSISTENCY: dict[str, StructType] = {
         folder=TEXT,
         left=TEXT,
         right=TEXT,
+        family=TEXT,
         subject=TEXT,
         left_value=TEXT,
         right_value=TEXT,

@@ -102,7 +102,7 @@ def _divergence(attempt: Row, position: int) -> Row:
     """The last of them was never seen to end."""
     values = {"left_value": None, "right_value": '{"<n>": "7"}', "moments": 2, "first_moment": "copied"}
     lasted = {"first_ns": 31_000_000_000, "last_ns": 34_000_000_000, "at_least_ms": 2_000.0 + position}
-    sides = {"left": "metadata-log", "right": "zookeeper", "subject": "configs topic:orders"}
+    sides = {"left": "metadata-log", "right": "zookeeper", "family": "configs", "subject": "configs topic:orders"}
     return {"folder": attempt["folder"], **sides, **values, **lasted, "at_most_ms": 9_000.0 if position < 2 else None}
 
 
