@@ -11,7 +11,8 @@ SIDES = {"zookeeper": "ZooKeeper", "metadata-log": "metadata log", "admin": "bro
 def divergence_classes(divergences: Sequence[Row], attempts: Sequence[Row]) -> list[Row]:
     """How many differences of which family, in how many runs, how long they lasted, and the one that lasted longest.
 
-    ``at_least_ms`` and ``at_most_ms`` are of the longest; ``unended`` are those that the last images still showed.
+    The longest lasted between ``at_least_ms`` and ``at_most_ms``; nobody knows how long at most when some are
+    ``unended``: the last images still showed them.
     """
     run_of = {attempt["folder"]: attempt for attempt in attempts}
     told = [
@@ -25,7 +26,8 @@ def divergence_classes(divergences: Sequence[Row], attempts: Sequence[Row]) -> l
 
 
 def _longest(mine: Sequence[Row]) -> Row:
-    ended = [most for row in mine if (most := number(row["at_most_ms"])) is not None]
+    at_most_ms = [number(row["at_most_ms"]) for row in mine]
+    ended = [most for most in at_most_ms if most is not None]
     longest = max(mine, key=lambda row: (row["at_most_ms"] is None, number(row["at_least_ms"]) or 0.0))
     shown = ("subject", "left_value", "right_value", "first_moment", "timeline")
     return {
@@ -33,6 +35,6 @@ def _longest(mine: Sequence[Row]) -> Row:
         "runs": len({row["folder"] for row in mine}),
         "unended": len(mine) - len(ended),
         "at_least_ms": max(number(row["at_least_ms"]) or 0.0 for row in mine),
-        "at_most_ms": max(ended, default=None),
+        "at_most_ms": max(ended) if len(ended) == len(mine) else None,
         **{name: longest[name] for name in shown},
     }

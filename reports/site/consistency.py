@@ -25,7 +25,7 @@ from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, num
 
 _LASTED = (
     "Images are instants: a difference lasted at least from the first that shows it to the last, at most from the one "
-    "before to the one after."
+    "before to the one after. The bounds are of the longest; one that was never seen to end has no upper one."
 )
 
 _UNITS_OF_TIME = ("_ms", "_s", "_ns")
@@ -108,7 +108,7 @@ def _divergences(site: Site) -> str:
             number_cell(row["differences"]),
             number_cell(row["runs"]),
             Cell(duration(row["at_least_ms"]), row["at_least_ms"], "number"),
-            Cell(duration(row["at_most_ms"]), row["at_most_ms"], "number"),
+            Cell(duration(row["at_most_ms"]) or "unknown", row["at_most_ms"], "number"),
             number_cell(row["unended"]),
         ]
         for row in rows[:MOST_ROWS]

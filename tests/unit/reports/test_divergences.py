@@ -10,6 +10,10 @@ def _seen(folder: str, family: str, **more: object) -> Row:
     return {**place, **values, "at_least_ms": 0.0, "at_most_ms": 9.0, **more}
 
 
+def _lasting(at_least_ms: float, at_most_ms: float | None) -> Row:
+    return _seen("a", "configs", at_least_ms=at_least_ms, at_most_ms=at_most_ms)
+
+
 def _attempts(**kafka: str) -> list[Row]:
     return [{"folder": folder, "kafka": version, "timeline": None} for folder, version in kafka.items()]
 
@@ -22,3 +26,17 @@ def test_differences_of_a_family_and_version_are_one_row() -> None:
 
     shown = [(row["family"], row["kafka"], row["differences"], row["runs"]) for row in told]
     assert shown == [("acls", "3.9.1", 1, 1), ("acls", "3.10.0", 1, 1), ("configs", "3.9.1", 2, 2)]
+
+
+def test_both_bounds_of_the_longest_are_told() -> None:
+    """The one known to have lasted longest and the one that may have, of all that were seen to end."""
+    (told,) = divergence_classes([_lasting(0, 70), _lasting(30, 40)], _attempts(a="3.9.1"))
+
+    assert (told["at_least_ms"], told["at_most_ms"], told["unended"]) == (30.0, 70.0, 0)
+
+
+def test_what_was_never_seen_to_end_has_no_upper_bound() -> None:
+    """That of the others would be told beside a lower bound that may be above it."""
+    (told,) = divergence_classes([_lasting(0, 70), _lasting(90, None)], _attempts(a="3.9.1"))
+
+    assert (told["at_least_ms"], told["at_most_ms"], told["unended"]) == (90.0, None, 1)
