@@ -39,7 +39,7 @@ def trends(
 ) -> DataFrame:
     """One row per run and thing measured in it, of all runs that gave an answer: others may have stopped anywhere."""
     is_answer = F.col("outcome").isin(Outcome.CONFORMS.name, Outcome.VIOLATES.name)
-    runs = attempts.where(is_answer).select("folder", "test_id", *CONDITION, "run_id", "started_at")
+    runs = attempts.where(is_answer).select("folder", "test_id", *CONDITION, "run_id", "started_at", "commit")
     gaps = _gaps(verdicts)
     measured = (
         _durations(durations, runs)
@@ -111,7 +111,7 @@ def trend_changes(of_trends: DataFrame, infra_nights: DataFrame) -> DataFrame:
     """
     usual = of_trends.join(infra_nights.select("night"), night_of("started_at") == F.col("night"), "left_anti")
     stratum = F.xxhash64("test_id", "profile", "provider").alias("stratum")
-    point = F.struct("started_at", "run_id", "kafka", "value", stratum, F.xxhash64("kafka").alias("release"))
+    point = F.struct("started_at", "run_id", "kafka", "value", stratum, F.xxhash64("kafka").alias("release"), "commit")
     series = usual.groupBy(*_SERIES).agg(F.sort_array(F.collect_list(point)).alias("_points"))
     columns = [F.col(f"_points.{name}") for name in ("value", "stratum", "release")]
     found = series.select("*", F.inline(F.udf(_changes, ArrayType(_CHANGE), useArrow=False)(*columns)))
@@ -121,6 +121,7 @@ def trend_changes(of_trends: DataFrame, infra_nights: DataFrame) -> DataFrame:
         F.col("_since.run_id").alias("since_run"),
         F.col("_since.started_at").alias("since_at"),
         F.col("_since.kafka").alias("since_kafka"),
+        F.col("_since.commit").alias("since_commit"),
         *_CHANGE.names[1:],
     )
 

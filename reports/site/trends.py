@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from pytest_kmigrate.reports.charts import Panel, panels
 from pytest_kmigrate.reports.drawing import Cell, chance, chip, duration, folded, measured, text
-from pytest_kmigrate.reports.rows import Row, by, day, grouped, number, release
+from pytest_kmigrate.reports.rows import Row, began_with, by, day, grouped, number, release
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, table_of
 
 MOST_CHARTS = 60
@@ -69,8 +69,8 @@ def _change(change: Row) -> str:
     before, after = (measured(change["measure"], change[name]) for name in ("median_before", "median_after"))
     times = "" if ratio is None else f" ({ratio:.2f}x)"
     return (
-        f"{chip(change['direction'])} <span class='small'>since {day(change['since_at'])}, Kafka "
-        f"{text(change['since_kafka'])}, {text(change['since_run'])}: {before} to {after}{times}, "
+        f"{chip(change['direction'])} <span class='small'>since {day(change['since_at'])}, "
+        f"{text(began_with(change))}, {text(change['since_run'])}: {before} to {after}{times}, "
         f"p {chance(change['p_value'])}</span>"
     )
 

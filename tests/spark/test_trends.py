@@ -32,7 +32,7 @@ def test_every_measure_of_a_run_is_a_point(spark: SparkSession) -> None:
     gap = '{"longest_s": 4.5, "began_ns": 2000000000, "ended_ns": 6500000000, "faults": []}'
     told = _trends(
         spark,
-        attempts=[_run("a")],
+        attempts=[_run("a", commit="1a2b")],
         durations=[
             {"folder": "a", "what": "run", "name": "whole run", "took_ms": 60_000.0},
             {"folder": "a", "what": "step", "name": "roll", "took_ms": 9_000.0},
@@ -54,6 +54,7 @@ def test_every_measure_of_a_run_is_a_point(spark: SparkSession) -> None:
     )
 
     assertSchemaEqual(told.to(TRENDS["trends"]).schema, TRENDS["trends"])
+    assert {(each.run_id, each.started_at, each.commit) for each in told.collect()} == {("a", FIRST, "1a2b")}
     assert sorted((each.measure, each.name, each.value) for each in told.collect()) == [
         ("duration_ms", "run t", 60_000.0),
         ("duration_ms", "step roll", 9_000.0),
@@ -96,6 +97,7 @@ def _points(spark: SparkSession, values: list[float], tests: list[str] | None = 
             "test_id": tests[night] if tests else "t",
             "run_id": f"run {night}",
             "started_at": FIRST + dt.timedelta(days=night),
+            "commit": f"commit {night}",
             "value": value,
         }
         for night, value in enumerate(values)
@@ -116,13 +118,14 @@ def _no_nights(spark: SparkSession) -> DataFrame:
 def test_a_changed_duration_is_found_with_its_run_and_release(
     spark: SparkSession, level: float, direction: str
 ) -> None:
-    """Since which run, with which release, from which median to which, and whether that is good."""
+    """Since which run, with which release and commit, from which median to which, and whether that is good."""
     found = trend_changes(_points(spark, _scattered(25, 1_000.0) + _scattered(25, level)), _no_nights(spark))
 
     assertSchemaEqual(found.to(TRENDS["trend_changes"]).schema, TRENDS["trend_changes"])
     row = found.collect()[0]
     assert (row.measure, row.name, row.topology) == ("duration_ms", "step roll", "small")
     assert (row.since_run, row.since_kafka, row.since_at) == ("run 25", "3.9.1", FIRST + dt.timedelta(days=25))
+    assert row.since_commit == "commit 25"
     assert (row.median_before, row.median_after) == (pytest.approx(1_000, rel=0.1), pytest.approx(level, rel=0.1))
     assert (row.ratio, row.direction) == (pytest.approx(level / 1_000, rel=0.1), direction)
     assert row.p_value < 1e-4

@@ -13,6 +13,7 @@ TRENDS: dict[str, StructType] = {
         test_id=TEXT,
         run_id=TEXT,
         started_at=MOMENT,
+        commit=TEXT,
         value=NUMBER,
     ),
     "trend_changes": struct(
@@ -22,6 +23,7 @@ TRENDS: dict[str, StructType] = {
         since_run=TEXT,
         since_at=MOMENT,
         since_kafka=TEXT,
+        since_commit=TEXT,
         median_before=NUMBER,
         median_after=NUMBER,
         ratio=NUMBER,

@@ -26,7 +26,10 @@ def _site(**tables: list[Row]) -> Site:
 
 
 def test_a_change_is_drawn_where_it_began_in_the_panel_of_its_version() -> None:
-    """Eight runs of each of two versions, a change with the fifth of the second: one flag, halfway in its panel."""
+    """Eight runs of each of two versions, a change with the fifth of the second: one flag, halfway in its panel.
+
+    Run, version and commit are named.
+    """
     series: Row = {"measure": "duration_ms", "name": "step", **CLUSTER}
     points: list[Row] = [
         {**series, "kafka": kafka, "started_at": BEGIN + dt.timedelta(days=8 * version + n), "value": 9.0, "run_id": n}
@@ -35,6 +38,7 @@ def test_a_change_is_drawn_where_it_began_in_the_panel_of_its_version() -> None:
     ]
     change: Row = {"since_run": "of another measure", "since_at": BEGIN + dt.timedelta(days=12), "p_value": 1e-5}
     change |= {"measure": "duration_ms", "name": "step", "topology": "small", "since_kafka": "3.10.0"}
+    change |= {"since_commit": "1a2b<3"}
     change |= {"median_before": 9.0, "median_after": 18.0, "ratio": 2.0, "direction": "WORSE"}
 
     content = trends(_site(trends=points, trend_changes=[change])).content
@@ -45,6 +49,7 @@ def test_a_change_is_drawn_where_it_began_in_the_panel_of_its_version() -> None:
     (since,) = re.findall(r'class="since" d="M([\d.]+) ', newer)
     assert abs(float(since) - float(width) / 2) < 0.2
     assert newer.count('class="median"') == 2
+    assert "since 2026-01-13, Kafka 3.10.0, commit 1a2b&lt;3, of another measure: 9 ms to 18 ms" in content
 
 
 def test_what_got_worse_is_drawn_before_all_else() -> None:
