@@ -11,7 +11,7 @@ from pytest_kmigrate.analysis.flakiness import REQUIREMENT_CELL, change_points, 
 from pytest_kmigrate.analysis.nights import infra_nights
 from pytest_kmigrate.analysis.schemas.flakiness import FLAKINESS
 from tests.bench import nights
-from tests.spark.frames import ended, frame, table
+from tests.spark.frames import CELL, ended, frame, table
 
 FIRST = dt.datetime(2026, 1, 1, 22)  # noqa: DTZ001  # as Spark gives it back: in the UTC of the session
 OUTCOMES = {
@@ -121,7 +121,7 @@ def test_a_change_is_found_with_its_run_and_release(spark: SparkSession) -> None
     assert (row.since_run, row.since_at, row.since_attempt) == ("t-20", FIRST + dt.timedelta(days=20), 21)
     assert (row.kafka, row.since_kafka) == ("3.9.1", "3.9.1")
     assert (row.rate_before, row.rate_after, row.runs_before, row.runs_after) == (0.0, 1.0, 20, 10)
-    assert row.p_value < 1e-6
+    assert 0 < row.p_value < 1e-6
 
 
 def test_releases_side_by_side_are_no_change(spark: SparkSession) -> None:
@@ -167,7 +167,11 @@ def test_a_requirement_has_its_own_flakes_and_changes(spark: SparkSession) -> No
     changed = change_points(judged, _no_nights(spark), REQUIREMENT_CELL)
 
     assertSchemaEqual(changed.to(FLAKINESS["requirement_changes"]).schema, FLAKINESS["requirement_changes"])
-    assert [(each.requirement, each.test_id, each.since_run) for each in changed.collect()] == [("broken", "t", "t-20")]
+    (change,) = changed.collect()
+    assert (change.since_run, change.since_attempt, change.runs_before, change.runs_after) == ("t-20", 21, 20, 10)
+    for row in (change, told["broken"]):
+        assert {name: row[name] for name in REQUIREMENT_CELL} == {**CELL, "requirement": "broken"}
+    assert told["broken"].newest_at == FIRST + dt.timedelta(days=29)
     assert (told["broken"].clean_runs, told["broken"].standing) == (0, "VIOLATES")
     assert told["kept"].bound_after_clean == pytest.approx(1 - 0.05 ** (1 / 30))
     assert told["kept"].shrunk_high < told["broken"].shrunk_low

@@ -32,7 +32,7 @@ def test_a_metric_is_summed_up_over_the_samples_that_have_it(spark: SparkSession
     (row,) = _declared(observations.metrics(staging.good(staged)), "metrics")
 
     assert tuple(row) == ("r1", "broker-0", "Lag", 3, 1, 3, 2.0, 4.0, 9.0, 9.0)
-    assert [each.line for each in staging.set_aside(staged).collect()] == [5]
+    assert [(each.path, each.line) for each in staging.set_aside(staged).collect()] == [("r1/metrics/metrics.jsonl", 5)]
 
 
 def test_log_lines_are_counted_and_warnings_told_apart_by_their_shape(spark: SparkSession) -> None:
@@ -57,6 +57,7 @@ def test_log_lines_are_counted_and_warnings_told_apart_by_their_shape(spark: Spa
         ("broker-0", "WARN", '{"level":"warning","message":"Source terminated"}', 1, 7),
     ]
     assertDataFrameEqual(chosen, spark.createDataFrame(expected, chosen.schema))
+    assert {row.folder for row in rows.collect()} == {"r1"}
     first = next(row for row in _declared(rows, "log_lines") if row.first_line == 2)
     assert (first.first_at.isoformat(), first.example) == ("2026-11-21T11:01:09.297000", texts[1])
 
@@ -85,13 +86,15 @@ def test_a_log_line_that_may_hold_a_secret_is_not_kept(spark: SparkSession) -> N
 def test_of_znodes_those_of_control_and_migration_are_kept(spark: SparkSession) -> None:
     """Who was in control, since when, and how far the migration was."""
     paths = ("/controller", "/controller_epoch", "/migration", "/brokers/ids/0")
-    texts = [json.dumps({"at_ns": 1, "path": path, "data": "{}", "version": 1, "children": []}) for path in paths]
+    seen = {"data": "{}", "version": 3, "mzxid": 7, "children": []}
+    texts = [json.dumps({"at_ns": 1, "path": path, **seen}) for path in paths]
     staged = staging.staged_znodes(_lines(spark, "znodes/znodes.jsonl", *texts, '{"path": "/controller"}'))
 
     rows = _declared(observations.znode_changes(staging.good(staged)), "znode_changes")
 
-    assert sorted(row.path for row in rows) == ["/controller", "/controller_epoch", "/migration"]
-    assert [row.reason for row in staging.set_aside(staged).collect()] == ["the line has no at_ns"]
+    assert sorted(tuple(row) for row in rows) == [("r1", 1, path, "{}", 3, 7) for path in paths[:3]]
+    aside = [tuple(row) for row in staging.set_aside(staged).select("path", "line", "reason").collect()]
+    assert aside == [("r1/znodes/znodes.jsonl", 5, "the line has no at_ns")]
 
 
 def test_an_image_is_known_by_its_label_and_its_size(spark: SparkSession) -> None:
@@ -130,11 +133,16 @@ def test_how_long_the_sides_of_the_metadata_differed(spark: SparkSession) -> Non
         "copied-zookeeper": json.dumps(behind),
         "after-log": json.dumps(log),
         "after-zookeeper": json.dumps(same),
+        "again-log": json.dumps(log),
+        "again-zookeeper": json.dumps(behind),
+        "last-log": json.dumps(log),
+        "last-zookeeper": json.dumps(behind),
         "damaged-log": "{",
         "untold-log": json.dumps(log),
     }
     images = [{"folder": "r1", "file": f"metadata/{label}.json", "text": text} for label, text in texts.items()]
     ends_s = {"copied-log": 12, "copied-zookeeper": 13, "after-log": 22, "after-zookeeper": 23, "damaged-log": 30}
+    ends_s |= {"again-log": 32, "again-zookeeper": 33, "last-log": 42, "last-zookeeper": 43}
     events = [
         {"folder": "r1", "seq": seq, "at_ns": end * 10**9, "kind": "snapshot"}
         | {"data": json.dumps({"label": label, "began_ns": (end - 2) * 10**9})}
@@ -146,8 +154,9 @@ def test_how_long_the_sides_of_the_metadata_differed(spark: SparkSession) -> Non
     rows = observations.metadata_divergences(frame(spark, schemas.FILES, images), in_phases)
 
     assertSchemaEqual(rows.to(CONSISTENCY["metadata_divergences"]).schema, CONSISTENCY["metadata_divergences"])
-    (row,) = rows.collect()
-    assert (row.folder, row.left, row.right) == ("r1", "metadata-log", "zookeeper")
-    assert (row.family, row.subject) == ("configs", "configs topic:orders")
-    assert (row.left_value, row.right_value) == ('{"x": "1"}', None)
-    assert (row.moments, row.first_moment, row.at_least_ms, row.at_most_ms) == (1, "copied", 0.0, 23_000.0)
+    place = ("r1", "metadata-log", "zookeeper", "configs", "configs topic:orders", '{"x": "1"}', None)
+    between = [("copied", 1, 13, 13, 0.0, 23.0), ("again", 2, 33, 43, 7.0, None)]
+    assert sorted(map(tuple, rows.collect())) == sorted(
+        (*place, moments, first, first_s * 10**9, last_s * 10**9, least_s * 1_000, most_s and most_s * 1_000)
+        for first, moments, first_s, last_s, least_s, most_s in between
+    )

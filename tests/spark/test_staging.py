@@ -5,7 +5,6 @@ import json
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.testing import assertDataFrameEqual
 
 from pytest_kmigrate.analysis import schemas, staging
 from tests.spark.frames import frame, table
@@ -36,16 +35,24 @@ def test_a_header_becomes_one_typed_row(spark: SparkSession) -> None:
     text = json.dumps(
         {**header, "run_id": "a", "seed": 2**70, "extra": {"reproduce": "again", "commit": "1a2b"}}, indent=1
     )
+    folder = {"folder": "r1", "is_complete": True, "timeline": "../r1/timeline.html", "digest": "00ff"}
 
-    rows = staging.good(staging.staged_runs(_folders(spark, "r1"), _files(spark, "run.json", text)))
+    rows = staging.good(staging.staged_runs(frame(spark, schemas.FOLDERS, [folder]), _files(spark, "run.json", text)))
 
-    chosen = rows.selectExpr(
-        "run_id", "seed", "date_format(started_at, 'HH:mm') AS at", "reproduce", "commit", "is_complete"
-    )
-    assertDataFrameEqual(
-        chosen,
-        spark.createDataFrame([("a", str(2**70), "10:00", "again", "1a2b", True)], chosen.schema),
-    )
+    told = {**header, "run_id": "a", "seed": str(2**70), "reproduce": "again", "commit": "1a2b", **folder}
+    told["started_at"] = dt.datetime(2026, 3, 1, 10)  # noqa: DTZ001  # in the UTC of the session
+    assert [row.asDict() for row in rows.collect()] == [{key: told[key] for key in told.keys() - {"schema"}}]
+
+
+def test_what_a_header_need_not_tell_is_unknown(spark: SparkSession) -> None:
+    """A run without profile, provider, requirements and the like is one all the same."""
+    header = {"schema": 1, **dict.fromkeys(("run_id", "test_id", "kafka", "topology"), "x")}
+
+    staged = staging.staged_runs(_folders(spark, "r1"), _files(spark, "run.json", json.dumps(header)))
+
+    (row,) = staging.good(staged).collect()
+    assert (row.profile, row.provider, row.requirements) == ("unknown", "unknown", [])
+    assert (row.seed, row.commit, row.reproduce, row.started_at) == (None, None, None, None)
 
 
 def test_a_mutant_is_another_kafka(spark: SparkSession) -> None:
@@ -203,14 +210,16 @@ def test_an_event_before_the_one_told_before_it_is_set_aside(spark: SparkSession
 
 def test_verdict_lines_are_read_one_by_one(spark: SparkSession) -> None:
     """Bad lines are set aside by number; blank ones are nothing; good ones around them are read."""
-    good = json.dumps(verdict(facts={"acknowledged": 5, "nested": {"a": [1]}}, known_bugs=["KAFKA-1"]))
+    seen = {"expected": "e", "observed": "o", "at_ns": 7, "evidence": ["event 3"]}
+    told = verdict(outcome="VIOLATES", kind="SAFETY", requirements=["R1"], violations=[seen], known_bugs=["KAFKA-1"])
+    good = json.dumps({**told, "facts": {"acknowledged": 5, "nested": {"a": [1]}}})
     lines = [good, "", '{"check": "cut', '{"check": "c"}', json.dumps(verdict(outcome="MAYBE")), good + " trailing"]
 
     staged = staging.staged_verdicts(_lines(spark, "verdicts.jsonl", "\n".join(lines)))
 
-    row = staging.good(staged).collect()[0]
-    assert (row.check, row.outcome, row.known_bugs) == ("no_acked_record_lost", "CONFORMS", ["KAFKA-1"])
-    assert json.loads(row.facts) == {"acknowledged": 5, "nested": {"a": [1]}}
+    (row,) = [each.asDict(recursive=True) for each in staging.good(staged).collect()]
+    assert json.loads(row.pop("facts")) == {"acknowledged": 5, "nested": {"a": [1]}}
+    assert row == {"folder": "r1", **{key: value for key, value in told.items() if key != "facts"}}
     expected = "unknown outcome: expected one of NOT_APPLICABLE, CONFORMS, INCONCLUSIVE, VIOLATES; got MAYBE"
     begins = "the line is not a JSON object of the expected shape; it begins: "
     assert _reasons(staged) == [
@@ -223,9 +232,11 @@ def test_verdict_lines_are_read_one_by_one(spark: SparkSession) -> None:
 
 def test_a_history_cut_off_by_a_kill_keeps_what_came_before(spark: SparkSession) -> None:
     """The torn last line of a killed run is set aside; the events before it stay, of known kinds or not."""
-    whole = [json.dumps({"seq": seq, **event(seq, kind, any="thing")}) for seq, kind in enumerate(["phase", "of-1999"])]
+    events = [{"seq": n + 3, **event(n, kind, any="thing"), "node": "n"} for n, kind in enumerate(["phase", "of-1999"])]
+    whole = [json.dumps(each) for each in events]
 
     staged = staging.staged_events(_lines(spark, "history.jsonl", "\n".join([*whole, '{"seq": 2, "at_'])))
 
-    assert [row.kind for row in staging.good(staged).orderBy("seq").collect()] == ["phase", "of-1999"]
+    rows = [row.asDict() for row in staging.good(staged).orderBy("seq").collect()]
+    assert rows == [{"folder": "r1", **each, "data": '{"any":"thing"}'} for each in events]
     assert [line for _, line, _ in _reasons(staged)] == [3]
