@@ -14,6 +14,7 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from pytest_kmigrate.model.verdict import Outcome, merged
+from pytest_kmigrate.reports.class_data import keep_archive
 from pytest_kmigrate.reports.discovery import Discovery, discovered
 from pytest_kmigrate.reports.exclusion import alone_in
 from pytest_kmigrate.reports.hadoop_storage import HadoopStorage
@@ -97,6 +98,9 @@ def analyze(
         tables.publish()
         for name, text in published.items():
             folder.write(name, text.encode())
+    if read:
+        # One that read nothing has not loaded all that reading takes.
+        keep_archive(progress)
     return AnalysisResult(
         outcome=_outcome(summary),
         runs=len(summary["attempts"]),
@@ -135,7 +139,7 @@ def _announced(found: Discovery, earlier: Ledger) -> str:
 def _spark(master: str | None, clock: _Clock, log: Path, *, is_small: bool) -> Iterator[SparkSession]:
     with ExitStack() as stack:
         with clock.stage("spark_start", f"starting Spark ({chosen_master(master) or 'spark-submit'})"):
-            spark = stack.enter_context(spark_session(master, is_small=is_small, log=log))
+            spark = stack.enter_context(spark_session(master, is_small=is_small, log=log, has_archive=True))
         yield spark
 
 

@@ -13,6 +13,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
+from pytest_kmigrate.reports.class_data import with_archive
 
 LOCAL = "local[*]"
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"
@@ -69,16 +70,22 @@ def chosen_master(given: str | None) -> str | None:
 
 
 @contextmanager
-def spark_session(master: str | None, *, is_small: bool, log: Path) -> Iterator[SparkSession]:
+def spark_session(
+    master: str | None, *, is_small: bool, log: Path, has_archive: bool = False
+) -> Iterator[SparkSession]:
     """The session that is already there (left running), or a new one for the time of the block.
 
-    What the JVM prints goes to ``log``. Raises EnvironmentLackError when Spark cannot start.
+    What the JVM prints goes to ``log``. With ``has_archive`` a small session on this machine uses the class-data
+    archive, or is able to make it. Raises EnvironmentLackError when Spark cannot start.
     """
     active = SparkSession.getActiveSession()
     if active is not None:
         yield active
         return
-    session = _started(settings(chosen_master(master), is_small=is_small), log)
+    chosen = settings(chosen_master(master), is_small=is_small)
+    if has_archive and is_small and chosen.get("spark.master", "").startswith("local"):
+        chosen = with_archive(chosen)
+    session = _started(chosen, log)
     try:
         yield session
     finally:

@@ -9,6 +9,7 @@ import hashlib
 import re
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from pytest_kmigrate.distributions.cache import Progress, entry
@@ -27,7 +28,8 @@ def archive_for(distribution: Distribution, progress: Progress) -> Path | None:
     """The archive for exactly this class path and the Java in use, made where there is none; None where that fails."""
     try:
         java = find_java()
-        name = f"cds/{distribution.version}-{_key(distribution, java)}"
+        jars = (*distribution.jars, *distribution.appended)
+        name = archive_name(distribution.version, distribution.digest, java, JVM_FLAGS, jars)
         return entry(name, lambda folder: _build(java, distribution, folder, progress), progress) / ARCHIVE_FILE
     except (KmigrateError, OSError, subprocess.SubprocessError) as error:
         # Nodes run as well without, only slower: whatever goes wrong here must never stop a run.
@@ -35,12 +37,15 @@ def archive_for(distribution: Distribution, progress: Progress) -> Path | None:
         return None
 
 
-def _key(distribution: Distribution, java: Java) -> str:
-    """What an archive depends on; a jar's time belongs to it because the JVM refuses jars whose time has changed."""
-    jars = (*distribution.jars, *distribution.appended)
-    parts = [distribution.digest, java.build, str(java.path), *JVM_FLAGS]
+def archive_name(version: str, digest: str, java: Java, flags: Iterable[str], jars: Iterable[Path]) -> str:
+    """The name in the cache of the archive of some software: another for whatever the JVM would refuse this one.
+
+    A jar's time belongs to it because the JVM refuses jars whose time has changed.
+    """
+    parts = [digest, java.build, str(java.path), *flags]
     parts += [f"{jar} {jar.stat().st_mtime_ns} {jar.stat().st_size}" for jar in jars]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    return f"cds/{version}-{key}"
 
 
 def _build(java: Java, distribution: Distribution, folder: Path, progress: Progress) -> None:
