@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pytest_kmigrate.model.errors import TopologyError
+from pytest_kmigrate.model.errors import TopologyError, WrongUseError
 from pytest_kmigrate.model.topology import (
     BrokerMode,
     LinkSpec,
@@ -58,15 +58,19 @@ def find(name_or_path: str | Path) -> Path:
     raise _no_such_file(Path(text))
 
 
-def load(path: Path, kafka: str | None = None) -> Topology:
+def load(path: Path, kafka: str | None = None, option: str = "--kmigrate-kafka") -> Topology:
     """The topology a file describes; ``kafka``, the distribution under test, takes the place of the file's own.
 
-    Nodes and roles that chose a version keep it. All mistakes come together in one TopologyError.
+    Nodes and roles that chose a version keep it. All mistakes of the file come together in one TopologyError; what is
+    wrong with ``kafka`` is told of the ``option`` that it came by, since no file holds it.
     """
     text = _read(path)
     under_test = {} if kafka is None else {"kafka": kafka}
     document = _parsed(path, text) | under_test
     file, mistakes = _checked(_parsed(path, text) | under_test)
+    wrong_kafka = [mistake for mistake in mistakes if kafka is not None and mistake.path == ("kafka",)]
+    if wrong_kafka:
+        raise WrongUseError(f"{option}: {wrong_kafka[0].text}")
     if file is None or mistakes:
         problems = [f"{key_text(mistake.path, document)}: {mistake.text}" for mistake in mistakes]
         raise TopologyError(str(path), list(dict.fromkeys(problems)))

@@ -10,10 +10,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from pytest_kmigrate.distributions.releases import known_releases, nearest_releases
 from pytest_kmigrate.model.topology import DEFAULT_HEAP_MB, DEFAULT_METRICS, SecurityProtocol, Start
 
-OLDEST = (3, 3, 2)
-NEWEST = (4, 3, 0)
 NO_ZOOKEEPER_FROM = (4, 0, 0)
 
 _VERSION = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)")
@@ -21,20 +20,21 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
 def version_of(kafka: str) -> tuple[int, int, int] | None:
-    """The release that a ``kafka`` key names; None for a path or an image, whose release nobody knows yet."""
+    """The release that a ``kafka`` key names; None for a path, whose release nobody knows yet."""
     match = _VERSION.fullmatch(kafka)
     return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
 def _release_or_place(kafka: str) -> str:
-    version = version_of(kafka)
-    if version and not OLDEST <= version <= NEWEST:
-        raise ValueError("expected a release from 3.3.2 to 4.3.0")
-    if version or kafka.startswith((".", "~", "image:")) or "/" in kafka:
+    releases = known_releases()
+    if kafka in releases or kafka.startswith((".", "~")) or "/" in kafka:
         return kafka
+    if version_of(kafka):
+        nearest = ", ".join(nearest_releases(kafka))
+        raise ValueError(f"expected a release from {releases[0]} to {releases[-1]} (nearest: {nearest})")
     if kafka[:1].isdigit():
         raise ValueError('expected a release with three numbers, such as "3.9.1"')
-    raise ValueError('expected a release such as "3.9.1", a path such as "./kafka", or "image:NAME"')
+    raise ValueError('expected a release such as "3.9.1" or a path such as "./kafka"')
 
 
 def _fit_for_a_folder(name: str) -> str:
@@ -67,7 +67,7 @@ ControllerCount = Annotated[
 ]
 HeapMb = Annotated[int, Field(ge=64, le=65536)]
 
-_KAFKA = "a release, the path of an unpacked distribution, or image:NAME, always text: a bare 3.10 would become 3.1"
+_KAFKA = "a release or the path of an unpacked distribution, always text: a bare 3.10 would become 3.1"
 _PROPERTIES = "Kafka's own property names in quotes, values as text"
 _JVM = "extra JVM options"
 _HEAP = "largest heap (-Xmx) in MB"

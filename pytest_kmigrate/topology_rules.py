@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from pytest_kmigrate.distributions.distribution import LIBS, unpacked_at
 from pytest_kmigrate.model.topology import Role, Start
 from pytest_kmigrate.topology_format import NO_ZOOKEEPER_FROM, LinkTable, NumberedTable, TopologyFile, version_of
 from pytest_kmigrate.topology_mistakes import KeyPath, Mistake, did_you_mean, shown
@@ -144,8 +145,19 @@ def _zookeeper_only_before_4(file: TopologyFile) -> Iterator[Mistake]:
     for path, kafka in _versions(file):
         version = version_of(kafka)
         if version and version >= NO_ZOOKEEPER_FROM:
-            text = f'expected a release before 4.0.0 (4.x knows no ZooKeeper), got "{kafka}": take "3.9.1" or drop '
-            yield Mistake(path, text + "[zookeeper]")
+            text = (
+                f'expected a release before 4.0.0 (4.x knows no ZooKeeper), got "{kafka}": take "3.9.1", or a topology '
+            )
+            yield Mistake(path, text + "without [zookeeper]")
+
+
+def _paths_lead_to_kafka(file: TopologyFile) -> Iterator[Mistake]:
+    for path, kafka in _versions(file):
+        if version_of(kafka) is None and unpacked_at(kafka) is None:
+            text = (
+                f"expected a release, or the path of an unpacked Kafka (a folder with {LIBS} in it), got {shown(kafka)}"
+            )
+            yield Mistake(path, text)
 
 
 def _properties(file: TopologyFile) -> Iterator[tuple[KeyPath, str, str]]:
@@ -254,6 +266,7 @@ RULES = (
     Rule((("zookeeper",), ("controller", "start"), ("broker", "mode"), *_IDS), _modes_have_what_they_need),
     Rule(_IDS, _ids_differ),
     Rule((), _zookeeper_only_before_4),
+    Rule((), _paths_lead_to_kafka),
     Rule((), _provider_keeps_its_own),
     Rule((("broker", "count"),), _replication_fits),
     Rule((("broker", "count"), _DEFAULT_FACTOR), _enough_replicas_for_a_write),

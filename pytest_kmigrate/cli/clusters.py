@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from pytest_kmigrate.model.phase import Phase
     from pytest_kmigrate.model.topology import Topology
     from pytest_kmigrate.providers.process.standing import Standing
 
@@ -34,16 +35,20 @@ def up(
     import psutil
 
     from pytest_kmigrate import dry_run as dry
+    from pytest_kmigrate.model.phase import Phase
+    from pytest_kmigrate.running.standing import check_phase
     from pytest_kmigrate.topology_file import find, load
 
-    wanted = load(find(topology), kafka=kafka)
+    wanted = load(find(topology), kafka=kafka, option="--kafka")
+    to = Phase[phase.value] if phase else None
+    check_phase(wanted, to)
     plan = dry.plan(wanted, psutil.virtual_memory().available // 2**20)
     if dry_run:
         from pytest_kmigrate.cli.console import say
 
         say(dry.rendered(plan).rstrip())
     else:
-        _stand_up(wanted, phase)
+        _stand_up(wanted, to)
 
 
 def ps() -> None:
@@ -131,21 +136,18 @@ def gc() -> None:
         say("nothing to clear")
 
 
-def _stand_up(topology: "Topology", phase: Reach | None) -> None:
+def _stand_up(topology: "Topology", phase: "Phase | None") -> None:
     from datetime import UTC, datetime
 
     from pytest_kmigrate.cli.console import tell
-    from pytest_kmigrate.model.phase import Phase
     from pytest_kmigrate.providers.process.standing import log_folders, standing
     from pytest_kmigrate.running.software import software_for
-    from pytest_kmigrate.running.standing import check_phase, stand_up
+    from pytest_kmigrate.running.standing import stand_up
 
-    to = Phase[phase.value] if phase else None
-    check_phase(topology, to)
     log_folder = log_folders() / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{topology.name}"
     software = software_for(topology, tell)
     tell(f"starting {topology.name} on Kafka {topology.kafka}; logs in {log_folder}")
-    block = stand_up(topology, software, log_folder, to, tell)
+    block = stand_up(topology, software, log_folder, phase, tell)
     _describe(next(each for each in standing() if each.block == block))
 
 

@@ -4,6 +4,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+LIBS = "libs"
+"""The folder of an unpacked Kafka that holds its jars."""
+
 
 @dataclass(frozen=True)
 class Distribution:
@@ -24,3 +27,9 @@ class Distribution:
     def classpath(self) -> str:
         """What ``java -cp`` takes; the archive is valid only for a class path that begins with exactly this text."""
         return os.pathsep.join(str(jar) for jar in (*self.jars, *self.appended))
+
+
+def unpacked_at(kafka: str) -> Path | None:
+    """The folder that a path means, when an unpacked Kafka is there."""
+    folder = os.path.abspath(os.path.expanduser(kafka))  # noqa: PTH100, PTH111 - unlike Path's, these never raise
+    return Path(folder) if os.path.isdir(os.path.join(folder, LIBS)) else None  # noqa: PTH112, PTH118

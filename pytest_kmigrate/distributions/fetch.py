@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pytest_kmigrate.distributions.agents import AGENTS_FOLDER, byteman_jar, jolokia_jar
 from pytest_kmigrate.distributions.cache import Progress, disk_trouble_named
-from pytest_kmigrate.distributions.jars import LIBS, cached_jars
+from pytest_kmigrate.distributions.distribution import LIBS
+from pytest_kmigrate.distributions.jars import cached_jars
 from pytest_kmigrate.distributions.manifest import MANIFEST_FILE, Manifest, verify
 from pytest_kmigrate.distributions.releases import locked_release
 from pytest_kmigrate.model.errors import WrongUseError

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_kmigrate.distributions.cache import Progress, cache_dir, entry
+from pytest_kmigrate.distributions.distribution import LIBS
 from pytest_kmigrate.distributions.ivy import Artifact, download
 from pytest_kmigrate.distributions.manifest import MANIFEST_FILE, Jar, Manifest, parsed, sha256_of, verify, verify_once
 from pytest_kmigrate.model.errors import DistributionError
-
-LIBS = "libs"
 
 
 def cached_jars(lock: Manifest, progress: Progress, nearby: Path | None = None) -> Path:

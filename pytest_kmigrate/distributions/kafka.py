@@ -8,15 +8,14 @@ from pathlib import Path
 from pytest_kmigrate.distributions.agents import jolokia_jar, take_agents
 from pytest_kmigrate.distributions.cache import Progress
 from pytest_kmigrate.distributions.cds import archive_for
-from pytest_kmigrate.distributions.distribution import Distribution
-from pytest_kmigrate.distributions.jars import LIBS, cached_jars
+from pytest_kmigrate.distributions.distribution import LIBS, Distribution, unpacked_at
+from pytest_kmigrate.distributions.jars import cached_jars
 from pytest_kmigrate.distributions.manifest import MANIFEST_FILE, digest_of, parsed, sha256_of_all, verify_once
 from pytest_kmigrate.distributions.releases import SHAPE, locked_release
 from pytest_kmigrate.model.errors import DistributionError, WrongUseError
 
 __all__ = ["Distribution", "resolve"]
 
-IMAGE_PREFIX = "image:"
 VERSIONED_JAR = re.compile(r"kafka-(?:clients|server-common)-(\d.*)\.jar")
 VERSION_FILE = "kafka/kafka-version.properties"
 
@@ -27,11 +26,6 @@ def resolve(kafka: str, *, progress: Progress, archive: bool = True) -> Distribu
     A version is downloaded where the cache does not hold it; all jars are verified. ``archive=False`` leaves out the
     class-data archive, whose first making takes some seconds.
     """
-    if kafka.startswith(IMAGE_PREFIX):
-        raise WrongUseError(
-            f"{kafka}: expected a version such as 3.9.1 or the path of an unpacked Kafka, got a container image; "
-            "images need the docker provider, which this version does not have"
-        )
     found = _release(kafka, progress) if SHAPE.fullmatch(kafka) else _unpacked(kafka, progress)
     return _quick_to_start(found, progress) if archive else found
 
@@ -48,13 +42,12 @@ def _release(version: str, progress: Progress) -> Distribution:
 
 
 def _unpacked(kafka: str, progress: Progress) -> Distribution:
-    folder = Path(kafka).expanduser().absolute()
-    libs = folder / LIBS
-    if not libs.is_dir():
+    folder = unpacked_at(kafka)
+    if folder is None:
         raise WrongUseError(
-            f"{kafka}: expected a version such as 3.9.1 or the path of an unpacked Kafka with a folder {LIBS} in it, "
-            f"got {'a folder without one' if folder.is_dir() else 'no such folder'}"
+            f"{kafka}: expected a version such as 3.9.1 or the path of an unpacked Kafka with a folder {LIBS} in it"
         )
+    libs = folder / LIBS
     take_agents(folder, progress)
     jars = tuple(sorted(libs.glob("*.jar")))
     if (folder / MANIFEST_FILE).is_file():

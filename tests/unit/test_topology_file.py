@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate import topology_file
-from pytest_kmigrate.model.errors import TopologyError
+from pytest_kmigrate.model.errors import TopologyError, WrongUseError
 from pytest_kmigrate.model.topology import BrokerMode, LinkSpec, Role
 
 HEAD = 'name = "x"\nkafka = "3.9.1"\n'
@@ -81,11 +81,13 @@ def test_the_schema_knows_the_written_keys() -> None:
 def test_everything_a_file_can_say_is_kept(tmp_path: Path) -> None:
     """Ids, overrides, links, security and probes arrive in the topology; node settings win over those of the role."""
     file = tmp_path / "shape.toml"
+    build = tmp_path / "build"
+    (build / "libs").mkdir(parents=True)
     file.write_text(
         "#:schema ./topology.schema.json\n# Why this\n# shape.\n" + HEAD + ZOOKEEPER + BROKER + "first_id = 10\n"
         'jvm = ["-Da=1"]\nheap_mb = 256\nproperties = { "a" = "role", "b" = "role" }\n'
         '[controller]\ncount = 3\nkafka = "3.8.1"\n'
-        '[[node]]\nname = "broker-11"\nkafka = "/opt/kafka"\nheap_mb = 512\n'
+        '[[node]]\nname = "broker-11"\nkafka = "' + str(build) + '"\nheap_mb = 512\n'
         'jvm = ["-Db=2"]\nproperties = { "b" = "node" }\n'
         '[[link]]\nfrom = "controller"\nto = "zookeeper-1"\nlatency_ms = 20\njitter_ms = 5\nrate_kb_per_s = 100\n'
         '[security]\nprotocol = "SASL_SSL"\nauthorizer = true\n[probe.jmx]\nevery_ms = 100\nmetrics = ["M"]\n'
@@ -95,7 +97,7 @@ def test_everything_a_file_can_say_is_kept(tmp_path: Path) -> None:
     assert topology.purpose == "Why this shape."
     assert [each.node_id for each in topology.of_role(Role.BROKER)] == [10, 11, 12]
     assert (node.kafka, node.heap_mb, node.jvm, node.mode) == (
-        "/opt/kafka",
+        str(build),
         512,
         ("-Da=1", "-Db=2"),
         BrokerMode.ZOOKEEPER,
@@ -112,8 +114,23 @@ def test_the_distribution_under_test_is_checked_against_the_shape() -> None:
     file = topology_file.find("zk1-broker3-controller3-mixed")
     topology = topology_file.load(file, kafka="3.9.0")
     assert {node.name: node.kafka for node in topology.nodes if node.kafka != "3.9.0"} == {"broker-2": "3.8.1"}
-    with pytest.raises(TopologyError, match=r"kafka: expected a release before 4\.0\.0"):
-        topology_file.load(file, kafka="4.0.0")
+
+
+@pytest.mark.parametrize(
+    ("kafka", "expected"),
+    [
+        ("4.0.0", 'expected a release before 4.0.0 (4.x knows no ZooKeeper), got "4.0.0": take "3.9.1", or a topology'),
+        ("2.8.0", 'expected a release from 3.3.2 to 4.3.0 (nearest: 3.3.2), got "2.8.0"'),
+        ("image:x", 'expected a release such as "3.9.1" or a path such as "./kafka", got "image:x"'),
+        ("~nobody/kafka", "expected a release, or the path of an unpacked Kafka (a folder with libs in it), got"),
+    ],
+)
+def test_a_wrong_distribution_is_told_of_the_option_that_named_it(kafka: str, expected: str) -> None:
+    """The topology file does not hold it, so whoever looks there finds nothing to mend."""
+    file = topology_file.find("zk1-broker3-controller3")
+    with pytest.raises(WrongUseError) as raised:
+        topology_file.load(file, kafka, option="--kafka")
+    assert str(raised.value).startswith(f"--kafka: {expected}")
 
 
 def test_loading_and_with_kafka_agree() -> None:

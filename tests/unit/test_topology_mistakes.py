@@ -40,15 +40,23 @@ ONE_KEY = [
     ),
     (
         'name = "x"\nkafka = "latest"\n' + ZOOKEEPER + BROKER,
-        'kafka: expected a release such as "3.9.1", a path such as "./kafka", or "image:NAME", got "latest"',
+        'kafka: expected a release such as "3.9.1" or a path such as "./kafka", got "latest"',
     ),
     (
         'name = "x"\nkafka = "3.3.1"\n' + ZOOKEEPER + BROKER,
-        'kafka: expected a release from 3.3.2 to 4.3.0, got "3.3.1"',
+        'kafka: expected a release from 3.3.2 to 4.3.0 (nearest: 3.3.2), got "3.3.1"',
     ),
     (
         'name = "x"\nkafka = "5.0.0"\n' + ZOOKEEPER + BROKER,
-        'kafka: expected a release from 3.3.2 to 4.3.0, got "5.0.0"',
+        'kafka: expected a release from 3.3.2 to 4.3.0 (nearest: 4.3.0), got "5.0.0"',
+    ),
+    (
+        MIGRATABLE + 'kafka = "3.9.9"\n',
+        'broker.kafka: expected a release from 3.3.2 to 4.3.0 (nearest: 3.9.0, 3.9.1, 3.9.2), got "3.9.9"',
+    ),
+    (
+        'name = "x"\nkafka = "image:kafka"\n' + ZOOKEEPER + BROKER,
+        'kafka: expected a release such as "3.9.1" or a path such as "./kafka", got "image:kafka"',
     ),
     (
         'name = "My cluster"\nkafka = "3.9.1"\n' + ZOOKEEPER + BROKER,
@@ -127,11 +135,18 @@ ACROSS_KEYS = [
     ),
     (
         'name = "x"\nkafka = "4.0.0"\n' + ZOOKEEPER + BROKER,
-        f'kafka: {NO_ZOOKEEPER} "4.0.0": take "3.9.1" or drop [zookeeper]',
+        f'kafka: {NO_ZOOKEEPER} "4.0.0": take "3.9.1", or a topology without [zookeeper]',
     ),
     (
         MIGRATABLE + '[[node]]\nname = "broker-1"\nkafka = "4.1.0"\n',
-        f'node[broker-1].kafka: {NO_ZOOKEEPER} "4.1.0": take "3.9.1" or drop [zookeeper]',
+        f'node[broker-1].kafka: {NO_ZOOKEEPER} "4.1.0": take "3.9.1", or a topology without [zookeeper]',
+    ),
+    (
+        MIGRATABLE + '[[node]]\nname = "broker-1"\nkafka = "/no/such/folder"\n',
+        (
+            "node[broker-1].kafka: expected a release, or the path of an unpacked Kafka (a folder with libs in it), "
+            'got "/no/such/folder"'
+        ),
     ),
     (
         MIGRATABLE + 'properties = { "broker.id" = "7" }\n',

@@ -141,7 +141,7 @@ def test_unpacked_folder_of_no_version(tmp_path: Path, cache: Path, said: list[s
 
 @pytest.mark.parametrize("kafka_given", ["image:apache/kafka:3.9.1", "latest", "/no/such/folder"])
 def test_neither_version_nor_folder(kafka_given: str, said: list[str]) -> None:
-    """An image, a word and a missing folder are wrong use."""
+    """An image, which no provider takes, a word and a missing folder are wrong use."""
     with pytest.raises(WrongUseError, match=r"expected a version such as 3\.9\.1"):
         resolve(kafka_given, progress=said.append)
 
