@@ -1,9 +1,12 @@
 """Rules a topology file must keep that span several keys; each says what it read, so that one mistake is told once."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from pytest_kmigrate.distributions.distribution import LIBS, unpacked_at
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.metrics import check_metric
 from pytest_kmigrate.model.topology import Role, Start
 from pytest_kmigrate.topology_format import NO_ZOOKEEPER_FROM, LinkTable, NumberedTable, TopologyFile, version_of
 from pytest_kmigrate.topology_mistakes import KeyPath, Mistake, did_you_mean, shown
@@ -16,18 +19,15 @@ REPLICATION_FACTORS = frozenset(
     }
 )
 MOST_DIGITS = 10
-SET_BY_THE_PROVIDER = frozenset(
-    {
-        "advertised.listeners",
-        "broker.id",
-        "controller.quorum.voters",
-        "listeners",
-        "node.id",
-        "process.roles",
-        "zookeeper.connect",
-    }
-)
-"""A file that sets one of these would make nodes go past their links, or not find each other."""
+SET_BY_THE_PROVIDER = frozenset({
+    "advertised.listeners", "broker.id", "clientPort", "clientPortAddress",
+    "controller.listener.names", "controller.quorum.voters", "dataDir", "dataLogDir",
+    "inter.broker.listener.name", "listener.security.protocol.map", "listeners", "log.dir",
+    "log.dirs", "metadata.log.dir", "node.id", "process.roles", "security.inter.broker.protocol",
+    "zookeeper.connect",
+})  # fmt: skip
+"""A file that sets one of these makes nodes go past their links, not find each other, or share a disk that stays."""
+_ZOOKEEPER_PEER = re.compile(r"server\.\d+")
 
 
 @dataclass(frozen=True)
@@ -172,8 +172,9 @@ def _properties(file: TopologyFile) -> Iterator[tuple[KeyPath, str, str]]:
 
 def _provider_keeps_its_own(file: TopologyFile) -> Iterator[Mistake]:
     for path, name, value in _properties(file):
-        if name in SET_BY_THE_PROVIDER:
-            yield Mistake(path, f"expected nothing (the provider gives addresses and ids), got {shown(value)}")
+        if name in SET_BY_THE_PROVIDER or _ZOOKEEPER_PEER.fullmatch(name):
+            text = f"expected nothing (the provider gives addresses, ids, listeners and disks), got {shown(value)}"
+            yield Mistake(path, f"{text}: leave it out")
 
 
 def _whole_number(text: str) -> int | None:
@@ -247,6 +248,14 @@ def _links_join_nodes(file: TopologyFile) -> Iterator[Mistake]:
             yield Mistake(("link", number), "expected latency_ms, jitter_ms or rate_kb_per_s, got none of them")
 
 
+def _metrics_are_known(file: TopologyFile) -> Iterator[Mistake]:
+    for number, name in enumerate(file.probe.jmx.metrics):
+        try:
+            check_metric(name)
+        except WrongUseError as error:
+            yield Mistake(("probe", "jmx", "metrics", number), str(error))
+
+
 def _dialled(link: LinkTable, names: list[str]) -> bool:
     """Whether a link selects any pair of nodes that really talk."""
     sources = [name for name in names if link.source in (name, name.split("-")[0])]
@@ -273,4 +282,5 @@ RULES = (
     Rule((("kafka",), ("broker", "kafka"), *_IDS), _protocol_version_is_known),
     Rule(_ALL_IDS, _overrides_name_nodes),
     Rule(_ALL_IDS, _links_join_nodes),
+    Rule((), _metrics_are_known),
 )

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pytest_kmigrate.model.errors import ClusterError
-from pytest_kmigrate.probes.jmx_catalogue import CATALOGUES, RAFT_STATES, ZOOKEEPER_SESSION_STATES, MBean
+from pytest_kmigrate.model.metrics import CATALOGUES, RAFT_STATES, ZOOKEEPER_SESSION_STATES, MBean
 
 __all__ = ["CATALOGUES", "MBean", "read_many"]
 
@@ -21,7 +21,7 @@ _connections = threading.local()  # a connection serves one thread; samplers com
 def read_many(base_url: str, mbeans: Mapping[str, MBean], timeout_s: float) -> dict[str, float | None]:
     """The value of every name in ``mbeans``; None where the node has no such MBean or attribute, or no number yet.
 
-    Texts become the numbers of jmx_catalogue's tables. ``base_url`` is the agent's, as in ``http://127.0.0.1:7777/jolokia``.
+    Texts become the numbers of the tables in model.metrics. ``base_url`` is the agent's, as in ``http://127.0.0.1:7777/jolokia``.
     Raises OSError (TimeoutError, ConnectionError) when the node does not answer, ClusterError when the answer is not
     Jolokia's; the connection is kept for the next call of the same thread.
     """

@@ -3,11 +3,11 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 
+from pytest_kmigrate.model.metrics import check_metric
 from pytest_kmigrate.model.phase import Phase, ZkMigrationState, zk_migration_state
 from pytest_kmigrate.model.protocols import Cluster, Node, Znodes
 from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.probes.cluster_metadata import partition_leaders
-from pytest_kmigrate.probes.jmx_catalogue import check_metric
 
 ReadMetrics = Callable[[Node, Iterable[str]], Mapping[str, float | None]]
 """Reads metrics of one live node, by the catalogue's names; a node that does not answer gives None for each."""

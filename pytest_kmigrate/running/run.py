@@ -75,8 +75,6 @@ class Run:
                 watcher.start()
                 ending.callback(watcher.stop)
             metrics = self.cluster.topology.probe.metrics
-            for name in metrics:
-                self.view.check_metric(name)
             observer = Observer(self.cluster, self.view, self.recorder, read_metrics, metrics)
             observer.start()
             ending.callback(observer.stop)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.metrics import check_metric
 from pytest_kmigrate.model.phase import Phase, ZkMigrationState
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
-from pytest_kmigrate.probes.jmx_catalogue import check_metric
 from pytest_kmigrate.providers.fake import FakeCluster, provision
 
 

@@ -90,7 +90,7 @@ def test_everything_a_file_can_say_is_kept(tmp_path: Path) -> None:
         '[[node]]\nname = "broker-11"\nkafka = "' + str(build) + '"\nheap_mb = 512\n'
         'jvm = ["-Db=2"]\nproperties = { "b" = "node" }\n'
         '[[link]]\nfrom = "controller"\nto = "zookeeper-1"\nlatency_ms = 20\njitter_ms = 5\nrate_kb_per_s = 100\n'
-        '[security]\nprotocol = "SASL_SSL"\nauthorizer = true\n[probe.jmx]\nevery_ms = 100\nmetrics = ["M"]\n'
+        '[security]\nprotocol = "SASL_SSL"\nauthorizer = true\n[probe.jmx]\nevery_ms = 100\nmetrics = ["BrokerState"]\n'
     )
     topology = topology_file.load(file)
     node = topology.node("broker-11")
@@ -106,7 +106,7 @@ def test_everything_a_file_can_say_is_kept(tmp_path: Path) -> None:
     assert {each.start for each in topology.of_role(Role.CONTROLLER)} == {"by-migration"}
     assert topology.links == (LinkSpec("controller", "zookeeper-1", 20, 5, 100),)
     assert (topology.security.protocol, topology.security.authorizer) == ("SASL_SSL", True)
-    assert (topology.probe.every_ms, topology.probe.metrics) == (100, ("M",))
+    assert (topology.probe.every_ms, topology.probe.metrics) == (100, ("BrokerState",))
 
 
 def test_the_distribution_under_test_is_checked_against_the_shape() -> None:

@@ -15,6 +15,7 @@ MIGRATABLE = HEAD + ZOOKEEPER + CONTROLLER + BROKER
 TOP_KEYS = "name, purpose, kafka, zookeeper, broker, controller, node, link, security, probe"
 BROKER_KEYS = "kafka, properties, jvm, heap_mb, count, first_id, mode"
 NO_ZOOKEEPER = "expected a release before 4.0.0 (4.x knows no ZooKeeper), got"
+THE_PROVIDERS = "expected nothing (the provider gives addresses, ids, listeners and disks)"
 NODES = "zookeeper-1, broker-0, broker-1, broker-2, controller-3000"
 
 SYNTAX = [
@@ -150,7 +151,7 @@ ACROSS_KEYS = [
     ),
     (
         MIGRATABLE + 'properties = { "broker.id" = "7" }\n',
-        'broker.properties."broker.id": expected nothing (the provider gives addresses and ids), got "7"',
+        f'broker.properties."broker.id": {THE_PROVIDERS}, got "7": leave it out',
     ),
     (
         MIGRATABLE + 'properties = { "default.replication.factor" = "4" }\n',
@@ -208,6 +209,18 @@ ACROSS_KEYS = [
 ]
 
 
+OWNED = [
+    ("zookeeper", "clientPort", "2181"),
+    ("zookeeper", "dataDir", "/data"),
+    ("zookeeper", "server.1", "elsewhere:2888:3888"),
+    ("broker", "inter.broker.listener.name", "MINE"),
+    ("broker", "log.dirs", "/data"),
+    ("broker", "metadata.log.dir", "/data"),
+    ("controller", "controller.listener.names", "MINE"),
+    ("controller", "listener.security.protocol.map", "MINE:PLAINTEXT"),
+]
+
+
 def problems_of(folder: Path, text: str) -> tuple[str, ...]:
     """What the loader says is wrong with this text."""
     file = folder / "shape.toml"
@@ -229,6 +242,27 @@ def test_text_that_is_not_toml_is_located(tmp_path: Path, text: str, problem: st
 def test_a_mistake_is_told_once_in_these_words(tmp_path: Path, text: str, problem: str) -> None:
     """One mistake gives exactly one sentence: key, expected, got, and what was probably meant."""
     assert problems_of(tmp_path, text) == (problem,)
+
+
+@pytest.mark.parametrize(("role", "key", "value"), OWNED)
+def test_what_makes_the_nodes_a_cluster_is_the_providers(tmp_path: Path, role: str, key: str, value: str) -> None:
+    """Addresses, listeners and disks: one folder for all brokers would be shared, and nobody would remove it."""
+    text = MIGRATABLE + f'[{role}.properties]\n"{key}" = "{value}"\n'
+    shown = key if key.isalpha() else f'"{key}"'
+    assert problems_of(tmp_path, text) == (f'{role}.properties.{shown}: {THE_PROVIDERS}, got "{value}": leave it out',)
+
+
+def test_the_property_of_a_whole_server_is_no_peer(tmp_path: Path) -> None:
+    """Only ``server.N`` names a ZooKeeper peer; Kafka has properties that begin with the same word."""
+    (tmp_path / "own.toml").write_text(MIGRATABLE + 'properties = { "server.max.startup.time.ms" = "60000" }\n')
+    assert topology_file.load(tmp_path / "own.toml").node("broker-0").properties
+
+
+def test_an_unknown_metric_is_told_with_the_nearest(tmp_path: Path) -> None:
+    """When the file is read, and not when the cluster stands: a metric that nobody exposes is None for ever."""
+    (told,) = problems_of(tmp_path, MIGRATABLE + '[probe.jmx]\nmetrics = ["ZkWriteBehindLag", "ZkMigrationStat"]\n')
+    assert told.startswith("probe.jmx.metrics[#2]: expected one of ActiveBrokerCount, ")
+    assert told.endswith("got 'ZkMigrationStat'; did you mean ZkMigrationState?")
 
 
 @pytest.mark.parametrize(

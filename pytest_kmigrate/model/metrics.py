@@ -123,7 +123,7 @@ def check_metric(name: str) -> None:
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
         advice = f"did you mean {near[0]}?" if near else "take one of these"
-        raise WrongUseError(f"metric: expected one of {', '.join(sorted(known))}; got {name!r}; {advice}")
+        raise WrongUseError(f"expected one of {', '.join(sorted(known))}; got {name!r}; {advice}")
 
 
 RAFT_STATES: Mapping[str, float] = {
