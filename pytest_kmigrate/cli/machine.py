@@ -1,12 +1,9 @@
 """Commands about this machine: ``doctor`` and ``fetch``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from pytest_kmigrate.doctor import Finding
 
 
 def doctor(
@@ -18,20 +15,14 @@ def doctor(
     from pytest_kmigrate.cli.console import say, show, tell
 
     findings = examining.cure(tell) if cure else examining.examine()
-    show(("what", "", "found"), [(each.name, _state(each), each.found) for each in findings])
+    show(("what", "", "found"), [(each.name, "ok" if each.ok else "LACKING", each.found) for each in findings])
     for finding in findings:
         if not finding.ok:
             say(f"{finding.name}: {finding.cure}")
-    lacking = [finding.name for finding in findings if not finding.ok and not finding.optional]
+    lacking = [finding.name for finding in findings if not finding.ok]
     if lacking:
         tell(f"this machine lacks: {', '.join(lacking)}; the command for each is above")
         raise typer.Exit(4)
-
-
-def _state(finding: "Finding") -> str:
-    if finding.ok:
-        return "ok"
-    return "optional" if finding.optional else "LACKING"
 
 
 def fetch(
