@@ -2,12 +2,14 @@
 
 import hashlib
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 
 from pytest_kmigrate.migration import MigrationDriver
@@ -198,5 +200,5 @@ def _reproduce(settings: RunSettings, topology: Topology, test_id: str) -> str:
         "topology": settings.topology,
         "byteman": settings.byteman,
     }
-    chosen = [f"--kmigrate-{name} {value}" for name, value in options.items() if value is not None]
-    return " ".join([f"pytest '{test_id}'", *chosen])
+    chosen = [(f"--kmigrate-{name}", str(value)) for name, value in options.items() if value is not None]
+    return shlex.join(["pytest", test_id, *chain.from_iterable(chosen)])

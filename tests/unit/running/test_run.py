@@ -1,5 +1,6 @@
 """What a run says of itself before it begins."""
 
+import shlex
 from pathlib import Path
 
 from pytest_kmigrate.distributions.distribution import Distribution
@@ -13,10 +14,19 @@ def test_the_command_that_does_it_again_names_everything_chosen(tmp_path: Path) 
     plain = _reproduce(RunSettings(tmp_path, seed=7), topology(kafka="3.9.1"), "t.py::test_it")
     chosen = RunSettings(tmp_path, seed=7, topology="shape.toml", byteman=Path("rules.btm"))
 
-    assert plain == "pytest 't.py::test_it' --kmigrate-kafka 3.9.1 --kmigrate-seed 7 --kmigrate-profile kip-866"
+    assert plain == "pytest t.py::test_it --kmigrate-kafka 3.9.1 --kmigrate-seed 7 --kmigrate-profile kip-866"
     assert _reproduce(chosen, topology(), "t.py::test_it").endswith(
         " --kmigrate-topology shape.toml --kmigrate-byteman rules.btm"
     )
+
+
+def test_the_command_that_does_it_again_survives_a_shell(tmp_path: Path) -> None:
+    """A path with a space, and a quote in the id of a test, come back as the words they were."""
+    settings = RunSettings(tmp_path, seed=7, topology="my shapes/it's one.toml")
+    words = shlex.split(_reproduce(settings, topology(kafka="/my builds/kafka"), "t.py::test_it[it's]"))
+
+    assert words[:4] == ["pytest", "t.py::test_it[it's]", "--kmigrate-kafka", "/my builds/kafka"]
+    assert words[-2:] == ["--kmigrate-topology", "my shapes/it's one.toml"]
 
 
 def test_the_header_names_the_commit_that_was_told(tmp_path: Path) -> None:
