@@ -65,7 +65,7 @@ class KnownBug:
     def breaks(self, version: str) -> bool:
         """Whether a release has the bug.
 
-        Never true of a distribution given by path or image: what it was built from is not known, so no bug excuses it.
+        Never true of a distribution given by path: what it was built from is not known, so no bug excuses it.
         """
         try:
             release = Version(version)

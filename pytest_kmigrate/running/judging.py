@@ -13,6 +13,7 @@ from pytest_kmigrate.model.verdict import Outcome, Verdict, merged
 from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.recorder import write_verdicts
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.running.replaying import kafka_asked_for
 
 _ALWAYS = ("no_unexpected_death", "steps_completed")
 _ONCE_MIGRATING = (
@@ -53,7 +54,7 @@ def checks_of(history: History) -> list[Check]:
 
 def judged(history: History) -> list[Verdict]:
     """The verdicts on a history."""
-    return with_known_bugs(judge(history, checks_of(history)), history.header.kafka)
+    return with_known_bugs(judge(history, checks_of(history)), kafka_asked_for(history.header))
 
 
 def judge_folder(folder: RunFolder) -> Judgement:
@@ -65,7 +66,10 @@ def judge_folder(folder: RunFolder) -> Judgement:
 
 
 def with_known_bugs(verdicts: Iterable[Verdict], kafka: str) -> list[Verdict]:
-    """The same, each red one with the known Kafka bugs of this release that look like it."""
+    """The same, each red one with the known Kafka bugs that look like it; ``kafka`` as it was asked for.
+
+    A distribution given by path has none of them, whatever release its jars name: see ``KnownBug.breaks``.
+    """
     return [
         replace(verdict, known_bugs=tuple(bug.id for each in _signatures(verdict) for bug in known_bugs(each, kafka)))
         for verdict in verdicts

@@ -26,7 +26,7 @@ def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:
     if header.topology in shipped():
         options.setdefault("topology", header.topology)
     options |= {
-        "kafka": _options(shlex.split(str(header.extra.get("reproduce", "")))).get("kafka", header.kafka),
+        "kafka": kafka_asked_for(header),
         "seed": str(header.seed),
         "profile": header.profile,
         "runs": str(runs),
@@ -39,6 +39,18 @@ def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:
         )
     told = [f"{_PREFIX}{name}={value}" for name, value in options.items()]
     return [sys.executable, "-m", "pytest", *_test(header.test_id, at), *told]
+
+
+def kafka_asked_for(header: RunHeader) -> str:
+    """The distribution as it was named: a release, or a path, of which ``header.kafka`` is what its jars say.
+
+    Where the command that does it again does not tell (an older one may have a lone quote), it is what the jars say.
+    """
+    try:
+        words = shlex.split(str(header.extra.get("reproduce", "")))
+    except ValueError:
+        words = []
+    return _options(words).get("kafka", header.kafka)
 
 
 def replay(command: Sequence[str]) -> int:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,24 @@ def test_only_releases_that_have_a_bug_are_named_after_it() -> None:
     green = conforms("expectations_met", "all", signatures=["pending-deletion-resurrected"])
     assert [each.known_bugs for each in with_known_bugs([green, red], "3.6.0")] == [(), ("KAFKA-15605",)]
     assert [each.known_bugs for each in with_known_bugs([green, red], "3.9.1")] == [(), ()]
+
+
+@pytest.mark.parametrize(
+    ("reproduce", "bugs"),
+    [
+        ("pytest t --kmigrate-kafka 3.6.0", ("KAFKA-15605",)),
+        ("pytest t --kmigrate-kafka /opt/kafka-3.6.0", ()),
+        (None, ("KAFKA-15605",)),
+    ],
+)
+def test_no_bug_excuses_a_distribution_given_by_path(
+    reproduce: str | None, bugs: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever release its jars name: what it was built from is not known. Folders that do not tell are as before."""
+    red = violates("expectations_met", Kind.SAFETY, [Violation("a", "b")], signatures=["pending-deletion-resurrected"])
+    monkeypatch.setattr(judging, "judge", lambda *_: [red])
+    of_360 = replace(history().header, kafka="3.6.0", extra={"reproduce": reproduce} if reproduce else {})
+    assert [each.known_bugs for each in judged(replace(history(), header=of_360))] == [bugs]
 
 
 def test_no_verdict_at_all_is_inconclusive() -> None:

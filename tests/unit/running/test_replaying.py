@@ -57,6 +57,12 @@ def test_a_shipped_topology_is_named_and_a_version_taken_from_the_header(tmp_pat
     assert "--kmigrate-kafka=3.9.1" in command
 
 
+def test_an_older_command_with_a_lone_quote_is_passed_over(tmp_path: Path) -> None:
+    """Folders from before the words were quoted are run again, on the release that their jars told."""
+    header = replace(HEADER, extra={"reproduce": f"pytest '{TEST}[it's]' --kmigrate-kafka /opt/kafka"})
+    assert "--kmigrate-kafka=3.9.1" in replay_command(header, tmp_path, there(tmp_path))
+
+
 def test_a_suite_of_the_package_is_run_from_there(tmp_path: Path) -> None:
     """A vendor who has only the wheel replays in an empty folder."""
     module = "pytest_kmigrate.suites.kip_866.test_happy_path::test_migration_ends_finalized_with_all_metadata"
