@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_kmigrate.plugin.asking import topology_of
+
 if TYPE_CHECKING:
     from pytest_kmigrate.faults.injection import Injection
     from pytest_kmigrate.migration import MigrationDriver
@@ -19,9 +21,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def topology(request: pytest.FixtureRequest) -> "Topology":
     """The topology of this test: the command line's, the marker's, or the default; with the distribution under test."""
-    from pytest_kmigrate.plugin import living
-
-    return living.topology_of(request.node)
+    return topology_of(request.node)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 
 from pytest_kmigrate.catalogue import KnownBug, known_bug, requirement
 from pytest_kmigrate.model.errors import KmigrateError
+from pytest_kmigrate.plugin.asking import check_runs, chosen_topology, marked, needs_cluster, topology_of
 from pytest_kmigrate.plugin.options import add_options, options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
@@ -48,19 +49,24 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Refuse ids that no ledger knows, leave out what judges another document, expect the red of known bugs."""
+    """Refuse what cannot be, leave out what judges another document, expect the red of known bugs."""
     options = options_of(config)
+    possible: set[str] = set()
     for item in items:
         try:
             _skip_unless_judged_by(item, options.profile)
-            for mark in item.iter_markers("known_bug"):
-                _expect_red(item, known_bug(*mark.args), options.kafka)
+            for bug_id in marked(item, "known_bug"):
+                _expect_red(item, known_bug(bug_id), options.kafka)
+            if needs_cluster(item) and chosen_topology(item) not in possible:
+                check_runs(options.runs)
+                topology_of(item)
+                possible.add(chosen_topology(item))
         except KmigrateError as error:
             raise pytest.UsageError(f"{item.nodeid}: {error}") from error
 
 
 def _skip_unless_judged_by(item: pytest.Item, profile: str) -> None:
-    claimed = [requirement(each).profile for mark in item.iter_markers("requirement") for each in mark.args]
+    claimed = [requirement(each).profile for each in marked(item, "requirement")]
     if claimed and profile not in claimed:
         reason = f"judges requirements of {', '.join(sorted(set(claimed)))}, and --kmigrate-profile is {profile}"
         item.add_marker(pytest.mark.skip(reason=reason))

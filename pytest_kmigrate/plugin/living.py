@@ -13,7 +13,8 @@ from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.errors import KmigrateError
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from pytest_kmigrate.plugin.options import DEFAULT_TOPOLOGY, options_of
+from pytest_kmigrate.plugin.asking import marked
+from pytest_kmigrate.plugin.options import options_of
 from pytest_kmigrate.plugin.outcomes import Judged, NotApplicableError, raise_for, remember
 from pytest_kmigrate.plugin.progress import shown
 from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
@@ -21,16 +22,7 @@ from pytest_kmigrate.reports.run_reports import write_run_reports
 from pytest_kmigrate.running import Run, RunSettings, open_run
 from pytest_kmigrate.running.expectations import expect
 from pytest_kmigrate.running.software import software_for
-from pytest_kmigrate.topology_file import find, load
 from pytest_kmigrate.waiting import elapse
-
-
-def topology_of(item: pytest.Item) -> Topology:
-    """The command line's topology, the marker's, or the default; with the distribution under test."""
-    options = options_of(item.config)
-    marker = item.get_closest_marker("topology")
-    chosen = options.topology or (str(marker.args[0]) if marker else DEFAULT_TOPOLOGY)
-    return load(find(chosen), kafka=options.kafka)
 
 
 @contextmanager
@@ -51,7 +43,7 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
         topology=options.topology,
     )
     software = software_for(topology, terminal.line)
-    requirements = [str(each) for mark in item.iter_markers("requirement") for each in mark.args]
+    requirements = marked(item, "requirement")
     with open_run(settings, topology, software, item.nodeid, requirements, write_run_reports) as run:
         with shown(run, terminal):
             yield run
@@ -98,8 +90,7 @@ def verifier(item: pytest.Item, run: Run) -> Callable[..., None]:
     def verified(*checks: Check) -> None:
         judgement = run.verify(checks)
         remember(item, Judged(run.folder.path, judgement.outcome, judgement.verdicts))
-        expected = [str(each) for mark in item.iter_markers("known_bug") for each in mark.args]
-        raise_for(judgement, expected, run.folder.path)
+        raise_for(judgement, marked(item, "known_bug"), run.folder.path)
 
     return verified
 

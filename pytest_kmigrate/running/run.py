@@ -167,7 +167,13 @@ def _new_folder(
     unique = hashlib.sha256(f"{test_id} {started.isoformat()} {settings.seed}".encode()).hexdigest()[:6]
     run_id = f"{started:%Y%m%dT%H%M%S}-{slug}-seed{settings.seed}-{unique}"
     folder = RunFolder(settings.runs / run_id)
-    folder.path.mkdir(parents=True)
+    try:
+        folder.path.mkdir(parents=True)
+    except OSError as error:
+        raise EnvironmentLackError(
+            f"{folder.path}: the run folder cannot be made: {error.strerror}; "
+            "make room, or name another by --kmigrate-runs"
+        ) from error
     header = RunHeader(
         run_id=run_id,
         test_id=test_id,

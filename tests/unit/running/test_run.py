@@ -3,7 +3,10 @@
 import shlex
 from pathlib import Path
 
+import pytest
+
 from pytest_kmigrate.distributions.distribution import Distribution
+from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.providers.process.cluster import Software
 from pytest_kmigrate.running.run import RunSettings, _new_folder, _reproduce
 from tests.unit.fakes import topology
@@ -27,6 +30,15 @@ def test_the_command_that_does_it_again_survives_a_shell(tmp_path: Path) -> None
 
     assert words[:4] == ["pytest", "t.py::test_it[it's]", "--kmigrate-kafka", "/my builds/kafka"]
     assert words[-2:] == ["--kmigrate-topology", "my shapes/it's one.toml"]
+
+
+def test_a_run_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    """In one sentence with its path and the option, and not as whatever the system said."""
+    (tmp_path / "file").touch()
+    shape = topology()
+    software = Software(tmp_path, {shape.kafka: Distribution(shape.kafka, (), "d1")}, tmp_path, tmp_path, tmp_path)
+    with pytest.raises(EnvironmentLackError, match=r"cannot be made: Not a directory; .* --kmigrate-runs"):
+        _new_folder(RunSettings(tmp_path / "file", seed=7), shape, software, "t.py::test_it", [])
 
 
 def test_the_header_names_the_commit_that_was_told(tmp_path: Path) -> None:

@@ -1,0 +1,66 @@
+"""What a test asks for, by its markers and the command line; told at collection when it cannot be had."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.plugin.options import DEFAULT_TOPOLOGY, options_of
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.model.topology import Topology
+
+_EXAMPLES = {
+    "requirement": "K866-FAIL-crash-in-migration",
+    "topology": DEFAULT_TOPOLOGY,
+    "known_bug": "kmigrate-1",
+}
+_OF_MANY = ("requirement",)
+
+
+def marked(item: pytest.Item, name: str) -> list[str]:
+    """What a test's markers of this name hold, the nearest first; WrongUseError when one holds something else."""
+    found = []
+    for mark in item.iter_markers(name):
+        is_right_many = len(mark.args) == 1 or (mark.args and name in _OF_MANY)
+        if not is_right_many or mark.kwargs or not all(isinstance(each, str | Path) for each in mark.args):
+            got = ", ".join([*map(repr, mark.args), *(f"{key}={value!r}" for key, value in mark.kwargs.items())])
+            raise WrongUseError(
+                f"marker {name}: expected {'texts' if name in _OF_MANY else 'one text'}, got {got or 'nothing'}: "
+                f'write @pytest.mark.{name}("{_EXAMPLES[name]}")'
+            )
+        found += map(str, mark.args)
+    return found
+
+
+def topology_of(item: pytest.Item) -> "Topology":
+    """The command line's topology, the marker's, or the default; with the distribution under test."""
+    from pytest_kmigrate.topology_file import find, load  # not at pytest's start: it brings pydantic
+
+    options = options_of(item.config)
+    return load(find(chosen_topology(item)), kafka=options.kafka)
+
+
+def chosen_topology(item: pytest.Item) -> str:
+    """The file or name that the command line, the marker or nobody chose."""
+    return options_of(item.config).topology or next(iter(marked(item, "topology")), DEFAULT_TOPOLOGY)
+
+
+def needs_cluster(item: pytest.Item) -> bool:
+    """Whether a test's topology comes from our fixture; a suite may have put one of its own in its place."""
+    if not isinstance(item, pytest.Function):
+        return False
+    definitions = item._fixtureinfo.name2fixturedefs.get("topology", ())  # noqa: SLF001 - it has no public name
+    return bool(definitions) and definitions[-1].func.__module__ == "pytest_kmigrate.plugin.fixtures"
+
+
+def check_runs(runs: Path) -> None:
+    """WrongUseError when run folders cannot lie there, as far as looking tells; nothing is made."""
+    there = next(each for each in (runs.absolute(), *runs.absolute().parents) if each.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        got = "a folder that may not be written to" if there.is_dir() else "a file"
+        raise WrongUseError(
+            f"--kmigrate-runs: expected a folder to put run folders in, got {runs}, but {there} is {got}: name another"
+        )

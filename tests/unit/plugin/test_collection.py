@@ -1,0 +1,66 @@
+"""Facts about what is refused at collection: markers and options that cannot be, before anything is downloaded."""
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.mark.parametrize(
+    ("marker", "told"),
+    [
+        ("topology", "marker topology: expected one text, got nothing: write @pytest.mark.topology(*)"),
+        ("topology('a', 'b')", "marker topology: expected one text, got 'a', 'b': *"),
+        ("topology(file='a')", "marker topology: expected one text, got file='a': *"),
+        ("topology('zk1-broker3')", "zk1-broker3: expected a topology file, got nothing there; did you mean *"),
+        ("known_bug", "marker known_bug: expected one text, got nothing: write @pytest.mark.known_bug(*)"),
+        ("known_bug(1)", "marker known_bug: expected one text, got 1: *"),
+        ("requirement", "marker requirement: expected texts, got nothing: write @pytest.mark.requirement(*)"),
+    ],
+)
+def test_a_wrong_marker_is_told_with_its_test(pytester: pytest.Pytester, marker: str, told: str) -> None:
+    """A usage error of one sentence; no test runs, and no stack trace is shown."""
+    pytester.makepyfile(f"import pytest\n\n@pytest.mark.{marker}\ndef test_it(cluster): pass\n")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: *::test_it: {told}"])
+    assert "Traceback" not in result.stderr.str()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("kafka", "4.0.0", "expected a release before 4.0.0 *"),
+        ("kafka", "/no/such/folder", "expected a release, or the path of an unpacked Kafka *"),
+        ("runs", "file", "expected a folder to put run folders in, got file, but */file is a file: name another"),
+    ],
+)
+def test_a_wrong_option_is_told_once_for_all_tests(
+    pytester: pytest.Pytester, option: str, value: str, told: str
+) -> None:
+    """Before anything is downloaded or started, and not at the setup of each test."""
+    pytester.makepyfile("def test_one(cluster): pass\n\ndef test_two(cluster): pass\n")
+    (pytester.path / "file").touch()
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", f"--kmigrate-{option}", value)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: *::test_one: --kmigrate-{option}: {told}"])
+    assert "test_two" not in result.stderr.str()
+
+
+def test_tests_that_need_no_cluster_of_ours_are_left_alone(pytester: pytest.Pytester) -> None:
+    """One that uses none, and one whose suite has a topology of its own, mind no option that is for clusters."""
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.fixture
+        def topology():
+            return "my own"
+
+        def test_none(): pass
+
+        def test_own(topology):
+            assert topology == "my own"
+        """
+    )
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--kmigrate-kafka", "4.0.0")
+    result.assert_outcomes(passed=2)
