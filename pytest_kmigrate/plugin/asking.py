@@ -22,7 +22,7 @@ _OF_MANY = ("requirement",)
 
 def marked(item: pytest.Item, name: str) -> list[str]:
     """What a test's markers of this name hold, the nearest first; WrongUseError when one holds something else."""
-    found = []
+    found: list[str] = []
     for mark in item.iter_markers(name):
         is_right_many = len(mark.args) == 1 or (mark.args and name in _OF_MANY)
         if not is_right_many or mark.kwargs or not all(isinstance(each, str | Path) for each in mark.args):
