@@ -1,6 +1,7 @@
 """Drawing: the small pieces a page is made of. Every function takes plain values and gives safe HTML."""
 
 import html
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -131,6 +132,12 @@ def percent(share: float) -> str:
     if 0.995 <= share < 1:
         return ">99%"
     return f"{share:.0%}"
+
+
+def ceiling(share: float) -> str:
+    """An upper bound in whole per cent, rounded up: what is claimed with it must still hold."""
+    # Less than a millionth of a per cent is how floats round, not part of a bound.
+    return f"{math.ceil(round(share * 100, 6))}%"
 
 
 def duration(ms: object) -> str:

@@ -88,7 +88,7 @@ def day(moment: object) -> str:
 
 def plural(amount: object, noun: str) -> str:
     """``1 run``, ``2 runs``."""
-    return f"{amount} {noun}{'s' * (amount != 1)}"
+    return f"{amount} {noun}{'s' * (str(amount) != '1')}"
 
 
 def plain(value: object) -> object:

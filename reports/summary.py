@@ -10,8 +10,8 @@ from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.attention import attention
 from pytest_kmigrate.reports.comparison import Comparison, compare
 from pytest_kmigrate.reports.divergences import divergence_classes
-from pytest_kmigrate.reports.estimates import wilson
 from pytest_kmigrate.reports.rows import CELL, CONDITION, Row, by, count, day, grouped, number, release
+from pytest_kmigrate.reports.versions import versions as versions_of
 
 SCHEMA = 2
 """Schema version of ``report.json``. 2: flakiness, change points, causes, clusters, anomalies, trends, comparison."""
@@ -108,7 +108,7 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
         "totals": totals,
         "headline": headline(totals),
         "attention": attention(known, tests, attempts),
-        "versions": _versions(attempts, known["operation_counts"]),
+        "versions": versions_of(attempts, known["operation_counts"]),
         "ledger": _ledger(totals["profiles"]),
         "tests": tests,
         "requirements": _worst_first(_with_bound(known["requirements"]), "requirement", "profile", "kafka"),
@@ -175,37 +175,6 @@ def _totals(attempts: Sequence[Row], tables: Mapping[str, list[Row]]) -> Totals:
 
 def _seen(rows: Sequence[Row], column: str) -> set[object]:
     return {row[column] for row in rows if row[column] is not None}
-
-
-def _versions(attempts: Sequence[Row], operations: Sequence[Row]) -> list[Row]:
-    """What can be claimed of each Kafka version, and with what confidence: newest first."""
-    version_of = {attempt["folder"]: attempt["kafka"] for attempt in attempts}
-    checked: Counter[object] = Counter()
-    for each in operations:
-        checked[version_of.get(each["folder"])] += count(each["operations"])
-    rows = []
-    for (kafka,), mine in grouped(attempts, "kafka").items():
-        ends = Counter(str(each["outcome"]) for each in mine)
-        answers, bad = ends["CONFORMS"] + ends["VIOLATES"], ends["VIOLATES"]
-        safety = sum(1 for each in mine if each["outcome"] == "VIOLATES" and each["kind"] == "SAFETY")
-        low, high = wilson(bad, answers)
-        rows.append(
-            {
-                "kafka": kafka,
-                "runs": len(mine),
-                "conforming": ends["CONFORMS"],
-                "violating": bad,
-                "inconclusive": ends["INCONCLUSIVE"],
-                "not_applicable": ends["NOT_APPLICABLE"],
-                "safety_violations": safety,
-                "rate": bad / answers if answers else None,
-                "rate_low": low,
-                "rate_high": high,
-                "safety_bound": None if safety or not answers else float(bound_after_clean(answers)),
-                "operations": checked[kafka],
-            }
-        )
-    return sorted(rows, key=lambda row: release(row["kafka"]), reverse=True)
 
 
 def _ledger(profiles: Sequence[str]) -> list[Row]:

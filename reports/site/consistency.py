@@ -54,17 +54,24 @@ def _matrix(site: Site) -> str:
         drawn.append([Cell(f"<b>{text(name)}</b>", name, "name"), Cell(chip(kind)), *cells])
     over = [Cell("<b>operations checked</b>", "", "name"), Cell("")]
     over += [number_cell(version["operations"]) for version in versions]
-    lead = "How many, and in which share of the runs."
+    lead = "How many, and in which share of the runs whose operations were checked."
     return section("Anomalies", f'<div class="matrix">{table(heads, [*drawn, over])}</div>', lead)
 
 
 def _found(row: Row | None, version: Row) -> Cell:
-    runs = count(version["runs"]) - count(version["not_applicable"])
+    runs = count(version["checked_runs"])
     if row is None:
-        return Cell(f'{mark("CONFORMS", "none")} <span class="soft small">none in {amount(runs)} runs</span>', 0)
-    low, high = wilson(min(count(row["runs"]), runs), runs)
-    share = rate(min(count(row["runs"]) / max(runs, 1), 1.0), low, high, str(row["kind"]))
-    return Cell(f"<b>{amount(row['anomalies'])}</b><br>{share}", row["anomalies"], "rate")
+        if not runs:
+            return Cell('<span class="soft">not checked</span>', "")
+        said = f"none in {plural(amount(runs), 'run')}"
+        return Cell(f'{mark("CONFORMS", "none")} <span class="soft small">{said}</span>', 0)
+    bad = count(row["runs"])
+    # Every anomaly was found in operations; a part of them that cannot be counted hides none.
+    runs = max(runs, bad)
+    share = rate(bad / runs, *wilson(bad, runs), str(row["kind"]))
+    return Cell(
+        f"<b>{amount(row['anomalies'])}</b> in {plural(amount(bad), 'run')}<br>{share}", row["anomalies"], "rate"
+    )
 
 
 def _counterexamples(site: Site) -> str:

@@ -5,6 +5,7 @@ from pytest_kmigrate.reports.charts import rate
 from pytest_kmigrate.reports.drawing import (
     Cell,
     amount,
+    ceiling,
     chip,
     colour,
     cut,
@@ -17,7 +18,7 @@ from pytest_kmigrate.reports.drawing import (
     table,
     text,
 )
-from pytest_kmigrate.reports.rows import Row, began_with, count, day, number
+from pytest_kmigrate.reports.rows import Row, began_with, day, number, plural
 from pytest_kmigrate.reports.site.views import Site, View, empty, number_cell, section
 from pytest_kmigrate.reports.summary import Totals
 
@@ -120,9 +121,9 @@ def _safety_claim(row: Row) -> str:
         return chip("SAFETY", f"{row['safety_violations']} broken")
     bound = number(row["safety_bound"])
     if bound is None:
-        return '<span class="soft">no answer</span>'
-    answers = count(row["conforming"]) + count(row["violating"])
-    return f'none broken in {amount(answers)} <span class="soft small">so fewer than {percent(bound)} at 95 %</span>'
+        return '<span class="soft">not checked</span>'
+    told = f"none broken in {plural(amount(row['safety_runs']), 'run')}"
+    return f'{told} <span class="soft small">so at most {ceiling(bound)} at 95 %</span>'
 
 
 def _changes(site: Site) -> str:

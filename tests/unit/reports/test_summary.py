@@ -183,11 +183,34 @@ def test_a_version_is_told_with_what_its_runs_prove() -> None:
     clean = [_attempt("t", "CONFORMS", kafka="3.10.0", attempt=n) for n in range(299)]
     broken = [_attempt("t", "VIOLATES", "SAFETY", kafka="3.9.1")]
 
-    newest, older = _summary([], [*broken, *clean])["versions"]
+    operations: Row = {"topic": "orders", "partition": 0, "kind": "send", "outcome": "ok", "operations": 20_000}
+    counted = [{**operations, "folder": each["folder"]} for each in clean]
+    tables = {"attempts": [*broken, *clean], "operation_counts": counted}
+
+    newest, older = summary_of(tables, ABOUT)["versions"]
 
     assert (newest["kafka"], newest["runs"], newest["rate"]) == ("3.10.0", 299, 0.0)
     assert 0.0099 < float(str(newest["safety_bound"])) < 0.01
     assert (older["safety_bound"], older["safety_violations"], older["rate"]) == (None, 1, 1.0)
+
+
+def test_safety_is_claimed_only_of_runs_whose_operations_were_checked() -> None:
+    """A web shop's runs, runs of no client and runs without an answer say nothing of lost records: nor is it said."""
+    ends = ("CONFORMS", "CONFORMS", "INCONCLUSIVE", "CONFORMS")
+    ours = [_attempt("t", end, attempt=number) for number, end in enumerate(ends)]
+    shop = [_attempt("shop", "CONFORMS", kafka="unknown", attempt=number) for number in range(9)]
+    counted = [{"folder": each["folder"], "operations": at} for each, at in zip(ours, (7, 7, 7, 0), strict=True)]
+    tests = [_test("t", "CONFORMS")]
+
+    summary = summary_of({"tests": tests, "attempts": [*ours, *shop], "operation_counts": counted}, ABOUT)
+
+    checked, foreign = summary["versions"]
+    assert (checked["safety_runs"], checked["checked_runs"]) == (2, 3)
+    assert (foreign["safety_runs"], foreign["safety_bound"]) == (0, None)
+    told = page(summary)
+    assert "none broken in 2 runs" in told
+    assert "none broken in 9" not in told
+    assert "not checked" in told
 
 
 def test_anomalies_are_summed_by_class_and_version() -> None:
