@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.reports.comparison import REAL, Comparison, changed
 from pytest_kmigrate.reports.drawing import WORDS, amount, chance, measured, percent
-from pytest_kmigrate.reports.rows import Row, began_with, count, day, number
+from pytest_kmigrate.reports.rows import Row, began_with, count, day, number, went_wrong
 from pytest_kmigrate.reports.summary import Summary
 
 MOST_BYTES = 60_000
@@ -117,10 +117,8 @@ def _changes(change_points: Sequence[Row], trend_changes: Sequence[Row]) -> str:
 def _nights(nights: Sequence[Row]) -> str:
     if not nights:
         return ""
-    listed = ", ".join(
-        f"{day(row['night'])} ({amount(row['inconclusive'])} of {amount(row['runs'])})" for row in nights[:MOST_ROWS]
-    )
-    return f"Infra nights, not held against any test (runs without an answer): {listed}."
+    listed = ", ".join(f"{day(row['night'])} ({went_wrong(row)})" for row in nights[:MOST_ROWS])
+    return f"Infra nights, not held against any test: {listed}."
 
 
 def _compared(found: Comparison) -> list[str]:

@@ -31,6 +31,12 @@ def began_with(change: Row) -> str:
     return f"Kafka {change['since_kafka']}" + (f", commit {commit}" if commit else "")
 
 
+def went_wrong(night: Row) -> str:
+    """Of what an infra night had far too much, and out of how many runs."""
+    wrong = "violating" if night["wrong"] == "violating" else "without an answer"
+    return f"{night['wrong_runs']} of {night['judged_runs']} {wrong}"
+
+
 def grouped(rows: Iterable[Row], *keys: str) -> dict[tuple[object, ...], list[Row]]:
     """Rows by the values of some columns, each group in the order of the rows."""
     groups: dict[tuple[object, ...], list[Row]] = defaultdict(list)

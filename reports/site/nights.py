@@ -3,34 +3,40 @@
 from pytest_kmigrate.reports.charts import rate
 from pytest_kmigrate.reports.drawing import Cell, amount, chance, text
 from pytest_kmigrate.reports.estimates import wilson
-from pytest_kmigrate.reports.rows import count, day, number
+from pytest_kmigrate.reports.rows import count, day, number, went_wrong
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, table_of
+
+_MORE_HEADS = ("Tests touched", "p", "What was said")
+_LEAD = (
+    "Far more runs than usual ended without an answer, or violated in most tests for this one night only. Such runs "
+    "are not held against any test, unless they broke SAFETY."
+)
 
 
 def nights(site: Site) -> View:
-    """Nights on which so much was inconclusive that the machines are to blame."""
+    """Nights on which so much went wrong everywhere that the machines are to blame."""
     rows = site.summary["infra_nights"]
-    heads = ("Night", "Without an answer, 95 % interval", "Usually", "Runs", "Tests touched", "p", "What was said")
+    heads = ("Night", "Went wrong, 95 % interval", "Usually", "Without an answer", "Violating", "Runs", *_MORE_HEADS)
     drawn = []
     for row in rows[:MOST_ROWS]:
-        runs, bad = count(row["runs"]), count(row["inconclusive"])
-        low, high = wilson(bad, runs)
-        share = bad / runs if runs else None
+        bad, judged = count(row["wrong_runs"]), count(row["judged_runs"])
+        low, high = wilson(bad, judged)
+        share = bad / judged if judged else None
+        told = f'<br><span class="soft small">{text(went_wrong(row))}</span>'
+        level = "VIOLATES" if row["wrong"] == "violating" else "INCONCLUSIVE"
         drawn.append(
             [
                 Cell(f"<b>{day(row['night'])}</b>", day(row["night"]), "name"),
-                Cell(rate(share, low, high, "INCONCLUSIVE"), share, "rate"),
+                Cell(rate(share, low, high, level) + told, share, "rate"),
                 Cell(f"{number(row['usual_rate']) or 0:.1%}", row["usual_rate"], "number"),
-                Cell(f'{amount(bad)} <span class="soft small">of {amount(runs)}</span>', bad, "number"),
-                number_cell(row["tests_touched"]),
+                *[number_cell(row[name]) for name in ("inconclusive", "violating", "runs", "tests_touched")],
                 Cell(chance(row["p_value"]), row["p_value"], "number"),
                 Cell(f'<span class="small">{text(row["reason"])}</span>'),
             ]
         )
-    told = "None: on no night did more runs end without an answer than usual."
+    told = "None: on no night did far more runs than usual end without an answer, nor tests violate everywhere at once."
     content = table_of(heads, drawn, len(rows) - len(drawn), "infra_nights") if rows else empty(told)
-    lead = "Far more runs without an answer than usual, over many tests: these runs are not held against any test."
-    return View("nights", "Infra nights", lead, content)
+    return View("nights", "Infra nights", _LEAD, content)
 
 
 def aside(site: Site) -> View:

@@ -106,6 +106,7 @@ def test_infra_nights_are_set_aside_but_for_safety(spark: SparkSession) -> None:
     assertSchemaEqual(aside.to(FLAKINESS["infra_nights"]).schema, FLAKINESS["infra_nights"])
     night = aside.collect()[0]
     assert (night.night, night.runs, night.inconclusive, night.tests_touched) == (dt.date(2026, 1, 3), 7, 6, 6)
+    assert (night.wrong, night.wrong_runs, night.judged_runs, night.violating) == ("inconclusive", 6, 7, 0)
     assert (told["t0"].runs, told["t0"].infra_runs, told["t0"].inconclusive) == (4, 1, 0)
     assert (told["lost"].safety_violations, told["lost"].infra_runs, told["lost"].standing) == (1, 0, "SAFETY")
 

@@ -40,11 +40,18 @@ class Nightly:
 
 @dataclass(frozen=True)
 class InfraNight:
-    """One night to be set aside."""
+    """One night to be set aside.
+
+    ``wrong`` says of what there was far too much, inconclusive or violating runs: ``wrong_runs`` of ``judged_runs``.
+    """
 
     night: int
     runs: int
     inconclusive: int
+    violating: int
+    wrong: str
+    wrong_runs: int
+    judged_runs: int
     tests_touched: int
     usual_rate: float
     p_value: float
@@ -97,6 +104,10 @@ def _told(table: Nightly, night: int, signal: _Signal, row: int, what: str, more
         night=night,
         runs=int(table.runs[of_night].sum()),
         inconclusive=int(table.inconclusive[of_night].sum()),
+        violating=int(table.violating[of_night].sum()),
+        wrong=what,
+        wrong_runs=bad,
+        judged_runs=runs,
         tests_touched=len(np.unique(table.test[of_night & (counts > 0)])),
         usual_rate=usual,
         p_value=float(signal.p_value[row]),

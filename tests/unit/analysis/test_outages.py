@@ -24,6 +24,7 @@ def test_nights_of_inconclusive_runs_are_set_aside() -> None:
     assert [each.night for each in found] == [3, 29]
     assert (found[0].runs, found[0].tests_touched) == (20, 9)
     assert found[0].inconclusive > 15
+    assert (found[0].wrong, found[0].wrong_runs) == ("inconclusive", found[0].inconclusive)
     assert found[0].usual_rate < 0.1
     assert found[0].p_value < 0.001
     assert found[0].reason.startswith(f"{found[0].inconclusive} of 20 runs inconclusive, usual are ")
@@ -35,6 +36,8 @@ def test_a_night_red_everywhere_is_set_aside_when_the_next_was_as_usual() -> Non
 
     assert [each.night for each in found] == [20]
     assert found[0].reason.endswith("and the night after was as usual")
+    assert (found[0].wrong, found[0].wrong_runs) == ("violating", found[0].violating)
+    assert found[0].inconclusive < 5 < found[0].wrong_runs <= found[0].judged_runs <= found[0].runs
 
 
 def test_a_regression_is_not_set_aside() -> None:

@@ -61,6 +61,7 @@ def season(runs: int = 240, seed: int = 7, tests: int = 5) -> Tables:
         **times(attempts, chance),
     }
     night = {"night": BEGIN.date() + dt.timedelta(days=20), "runs": 6, "inconclusive": 5, "tests_touched": 4}
+    night |= {"violating": 1, "wrong": "inconclusive", "wrong_runs": 5, "judged_runs": 6}
     tables["infra_nights"] = [{**night, "usual_rate": 0.02, "p_value": 1e-7, "reason": "broker did not leave recovery"}]
     tables["set_aside"] = [
         {"path": "night-3/r7/history.jsonl", "line": 91, "reason": "not JSON: it ends in <mid-line>", "is_run": True},

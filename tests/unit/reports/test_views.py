@@ -82,7 +82,8 @@ def test_the_surest_cause_comes_first() -> None:
 
 def test_a_bad_night_has_the_interval_of_its_share() -> None:
     """5 of 6 runs without an answer: 83 %, and with so few runs anything from 44 % on."""
-    night: Row = {"night": BEGIN.date(), "runs": 6, "inconclusive": 5, "tests_touched": 4}
+    night: Row = {"night": BEGIN.date(), "runs": 6, "inconclusive": 5, "violating": 0, "tests_touched": 4}
+    night |= {"wrong": "inconclusive", "wrong_runs": 5, "judged_runs": 6}
 
     content = nights(
         _site(infra_nights=[{**night, "usual_rate": 0.021, "p_value": 1e-7, "reason": "<disk full>"}])
