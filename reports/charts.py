@@ -140,9 +140,10 @@ def _panel(panel: Panel, width: float, top: float) -> str:
     for begin, end in _regimes(panel):
         median, low, high = median_interval(panel.values[begin:end])
         x, across = begin * step, (end - begin) * step
-        band = (
-            f'<rect class="band" x="{x:.1f}" y="{y(high):.1f}" width="{across:.1f}" height="{y(low) - y(high):.1f}"/>'
-        )
+        band = ""
+        if low is not None and high is not None:
+            span = f'y="{y(high):.1f}" width="{across:.1f}" height="{y(low) - y(high):.1f}"'
+            band = f'<rect class="band" x="{x:.1f}" {span}/>'
         regimes.append(f'{band}<path class="median" d="M{x:.1f} {y(median):.1f}h{across:.1f}"/>')
     since = "".join(_since(at * step, _PANEL_HEIGHT_PX) for at in panel.changes)
     return (

@@ -1,13 +1,12 @@
 """Estimates that a report makes itself, from counts and values that the tables hold. Pure functions of numbers."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import fisher_exact, mannwhitneyu
+from scipy.stats import binom, fisher_exact, mannwhitneyu
 
 from pytest_kmigrate.analysis.statistics.association import false_discovery_rates
-from pytest_kmigrate.analysis.statistics.bounds import Z_95, wilson_95
+from pytest_kmigrate.analysis.statistics.bounds import wilson_95
 
 
 def wilson(successes: int, of: int) -> tuple[float, float]:
@@ -35,11 +34,10 @@ def corrected(p_values: Sequence[float]) -> list[float]:
     return [float(q) for q in false_discovery_rates(np.asarray(p_values, np.float64))]
 
 
-def median_interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """The median and its 95 % interval, from the order of the values alone; of few values: all of them."""
+def median_interval(values: Sequence[float]) -> tuple[float, float | None, float | None]:
+    """The median and its 95 % interval, from the order of the values alone; of fewer than 6 values there is none."""
     ordered = sorted(values)
-    count = len(ordered)
-    half = Z_95 * math.sqrt(count) / 2
-    low = max(math.floor(count / 2 - half), 0)
-    high = min(math.ceil(count / 2 + half), count - 1)
-    return float(np.median(ordered)), ordered[low], ordered[high]
+    # As many values are below the true median as there are heads in so many tosses of a coin.
+    left_out = int(binom.ppf(0.025, len(ordered), 0.5)) - 1
+    middle = float(np.median(ordered))
+    return (middle, None, None) if left_out < 0 else (middle, ordered[left_out], ordered[-1 - left_out])

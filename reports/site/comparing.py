@@ -111,7 +111,8 @@ def _durations(rows: Sequence[Row], found: Comparison) -> str:
 
 def _median(row: Row, side: str) -> str:
     median, low, high = (measured(row["measure"], row[f"{name}_{side}"]) for name in ("median", "low", "high"))
-    return f'<span>{median}<br><span class="soft small">{low} to {high}</span></span>'
+    interval = f"{low} to {high}" if low else "too few runs for an interval"
+    return f'<span>{median}<br><span class="soft small">{interval}</span></span>'
 
 
 def _clusters(site: Site, rows: Sequence[Row], found: Comparison) -> str:

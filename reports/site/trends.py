@@ -13,7 +13,7 @@ _MOST_PANELS = 5
 _SERIES = ("measure", "name", "profile", "provider", "topology")
 _LEAD = (
     "A panel per Kafka version, runs from left to right. The line is the median of a regime, the band its 95 % "
-    "interval, the dashed line a change point. What changed comes first."
+    "interval (with fewer than 6 runs there is none), the dashed line a change point. What changed comes first."
 )
 
 Changes = Mapping[tuple[object, ...], Sequence[Row]]

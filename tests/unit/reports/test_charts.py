@@ -65,6 +65,12 @@ def test_panels_share_one_scale_and_split_at_the_change() -> None:
     assert drawn.count('class="flag"') == 1
 
 
+def test_of_few_runs_no_band_is_drawn() -> None:
+    """A band from the least to the largest of five values would pass for an interval of 95 %."""
+    assert 'class="band"' not in panels("lag", [Panel("3.9.1", (1.0, 2.0, 3.0, 4.0, 5.0))])
+    assert panels("lag", [Panel("3.9.1", (1.0, 2.0, 3.0, 4.0, 5.0, 6.0))]).count('class="band"') == 1
+
+
 def test_one_outlier_does_not_flatten_a_chart() -> None:
     """A value a thousand times the others is drawn at the upper edge, not the others at the lower one."""
     drawn = panels("lag", [Panel("3.9.1", (10.0,) * 99 + (10_000.0,))])

@@ -91,7 +91,21 @@ def test_a_bad_night_has_the_interval_of_its_share() -> None:
 
     assert "83%, 95 % interval 44% to 97%" in content
     assert "2.1%" in content
+    assert "5 of 6 without an answer" in content
     assert "&lt;disk full&gt;" in content
+
+
+def test_a_night_of_violations_is_told_as_one() -> None:
+    """36 of 38 runs that could be judged violated: nobody reads that none was without an answer."""
+    summary = summary_of(season(runs=60), ABOUT)
+    red = {"inconclusive": 0, "violating": 37, "wrong": "violating", "wrong_runs": 36, "judged_runs": 38, "runs": 40}
+    summary["infra_nights"] = [{**summary["infra_nights"][0], **red}]
+
+    content = nights(Site(summary)).content
+
+    assert "95%, 95 % interval 83% to 99%" in content
+    assert "36 of 38 violating" in content
+    assert "(36 of 38 violating)" in report_markdown(summary)
 
 
 def test_the_commands_of_red_runs_come_first() -> None:
@@ -151,3 +165,19 @@ def test_what_changed_is_told_before_what_only_one_version_has() -> None:
     assert escape(str(name)) not in changed.partition("<details>")[0]
     assert "0 no longer run, 1 run for the first time." in told
     assert f"`{name}`" not in told
+
+
+def test_medians_of_few_runs_are_compared_without_an_interval() -> None:
+    """From least to largest of three would pass for 95 %; it is said why there is none."""
+    tables = season(runs=600)
+    few = [
+        row
+        for row in tables["trends"]
+        if row["kafka"] == "3.10.0" and row["topology"] == tables["trends"][0]["topology"]
+    ]
+    few = [row for name in ("run", "step migrate") for row in [each for each in few if each["name"] == name][:3]]
+    before = [row for row in tables["trends"] if row["kafka"] == "3.6.0"]
+
+    content = comparing(Site(summary_of({**tables, "trends": [*before, *few]}, ABOUT, ("3.6.0", "3.10.0")))).content
+
+    assert content.count("too few runs for an interval") == 2
