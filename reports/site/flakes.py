@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.charts import rate, strip
-from pytest_kmigrate.reports.drawing import Cell, amount, chance, chip, folded, percent, text
+from pytest_kmigrate.reports.drawing import Cell, amount, ceiling, chance, chip, folded, percent, text
 from pytest_kmigrate.reports.rows import Row, began_with, by, count, day, number
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
@@ -17,10 +17,10 @@ from pytest_kmigrate.reports.site.views import (
 )
 
 MOST_TICKS = 60
-RATE_HEADS = ("Fails, shrunk, 95 % interval", "Clean runs since", "More for 1 %")
+RATE_HEADS = ("Fails, shrunk, 95 % interval", "Clean runs since, 95 %", "More to claim 1 %")
 _HEADS = ("Test", "Fault, phase", "Runs, oldest first", "Decision", *RATE_HEADS)
 _LEAD = (
-    "Most flaky first. The rate is shrunk towards that of similar cells, so two unlucky runs do not top the list. "
+    "Most flaky first. The rate is shrunk towards that of similar cells, the more so the fewer its runs. "
     "The dashed line is where the rate changed. Bad nights of the infrastructure are not counted."
 )
 
@@ -44,12 +44,13 @@ def flakes(site: Site) -> View:
 def rate_cells(row: Row) -> list[Cell]:
     """How often it fails, what its clean runs prove, and how many more a claim would take."""
     bound, more = number(row["bound_after_clean"]), count(row["more_runs_needed"])
-    claim = f'{amount(row["clean_runs"])} <span class="soft small">{f"&le; {percent(bound)}" if bound else ""}</span>'
+    clean = count(row["clean_runs"])
+    proves = f'<span class="soft small">so at most {ceiling(bound)}</span>' if clean and bound else ""
     wanted = amount(more) if more else '<span class="soft small">enough</span>'
     shrunk = row["shrunk_rate"]
     return [
         Cell(rate(shrunk, row["shrunk_low"], row["shrunk_high"], "FLAKY"), "" if shrunk is None else shrunk, "rate"),
-        Cell(claim, row["clean_runs"], "number"),
+        Cell(f"{amount(clean)} {proves}", clean, "number"),
         Cell(wanted, more, "number"),
     ]
 
@@ -103,7 +104,8 @@ def _steady(site: Site, rows: Sequence[Row]) -> str:
     if not rows:
         return ""
     weakest = sorted(rows, key=lambda row: (count(row["clean_runs"]), *by("test_id", "kafka")(row)))
-    heads = ("Test", "Fault, phase", "Clean runs", "Fails at most, at 95 %", "More for 1 %", "Decision", "Infra runs")
+    claims = ("Clean runs", "Fails at most, at 95 %", "More to claim 1 %")
+    heads = ("Test", "Fault, phase", *claims, "Decision", "Infra runs")
     drawn = [
         [
             Cell(site.test(row["test_id"], f"Kafka {row['kafka']} · {row['topology']}"), row["test_id"], "name"),
@@ -123,4 +125,4 @@ def _steady(site: Site, rows: Sequence[Row]) -> str:
 def at_most(row: Row) -> str:
     """The rate that the clean runs leave possible."""
     bound = number(row["bound_after_clean"])
-    return "" if bound is None else percent(bound)
+    return "" if bound is None else ceiling(bound)
