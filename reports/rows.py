@@ -2,6 +2,7 @@
 
 import datetime as dt
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
@@ -25,10 +26,38 @@ def changes_of(row: Row, changes: Iterable[Row]) -> list[Row]:
     return [each for each in changes if row["kafka"] in (each["since_kafka"], each["kafka"])]
 
 
+UNKNOWN = "unknown"
+"""What the tables say of what no run told: results of other tools know of no version, topology, fault or phase."""
+
+_DIGEST = re.compile(r"[0-9a-f]{20}(-\d+)?")
+
+
+def known(*words: object) -> list[str]:
+    """Those of some words that say anything."""
+    return [str(word) for word in words if word not in (None, "", UNKNOWN)]
+
+
+def kafka_of(*versions: object) -> str:
+    """Kafka with its versions; nothing where no run told one."""
+    told = known(*versions)
+    return f"Kafka {', '.join(told)}" if told else ""
+
+
 def began_with(change: Row) -> str:
     """What was tested when a change began: its version, and its commit where runs told it."""
     commit = change.get("since_commit")
-    return f"Kafka {change['since_kafka']}" + (f", commit {commit}" if commit else "")
+    return ", ".join([*known(kafka_of(change["since_kafka"])), *([f"commit {commit}"] if commit else [])])
+
+
+def began(change: Row) -> str:
+    """When a change began, and with what."""
+    return ", ".join(known(day(change["since_at"]), began_with(change)))
+
+
+def began_in(change: Row) -> str:
+    """The run a change began with; nothing for a result of another tool, whose run has a digest for a name."""
+    run = str(change["since_run"])
+    return "" if _DIGEST.fullmatch(run) else run
 
 
 def went_wrong(night: Row) -> str:

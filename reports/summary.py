@@ -143,7 +143,9 @@ def headline(totals: Totals) -> str:
     if totals["safety_violations"]:
         return f"{totals['safety_violations']} of {runs} broke a safety requirement"
     if outcomes["VIOLATES"]:
-        return f"{outcomes['VIOLATES']} of {runs} violated a requirement"
+        # Results of other tools are about no requirement of ours.
+        did = "violated a requirement" if totals["requirements"] else "failed"
+        return f"{outcomes['VIOLATES']} of {runs} {did}"
     if outcomes["INCONCLUSIVE"]:
         return f"No violation in {runs}; {outcomes['INCONCLUSIVE']} could not be decided"
     if outcomes["CONFORMS"]:

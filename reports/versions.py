@@ -4,8 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean
+from pytest_kmigrate.reports.drawing import amount, ceiling
 from pytest_kmigrate.reports.estimates import wilson
-from pytest_kmigrate.reports.rows import Row, count, grouped, release
+from pytest_kmigrate.reports.rows import Row, count, grouped, number, plural, release
 
 
 def versions(attempts: Sequence[Row], operations: Sequence[Row]) -> list[Row]:
@@ -21,6 +22,17 @@ def versions(attempts: Sequence[Row], operations: Sequence[Row]) -> list[Row]:
     newest_first = sorted(rows, key=lambda row: release(row["kafka"]), reverse=True)
     # What is no version is newer than all by its name.
     return sorted(newest_first, key=lambda row: release(row["kafka"])[0])
+
+
+def safety_claim(version: Row) -> str:
+    """What can be said of a version's safety, and nothing where it was not looked at."""
+    if version["safety_violations"]:
+        return f"{amount(version['safety_violations'])} broken"
+    bound = number(version["safety_bound"])
+    if bound is None:
+        return "not checked"
+    runs = plural(amount(version["safety_runs"]), "run")
+    return f"none broken in {runs}, so at most {ceiling(bound)} at 95 %"
 
 
 def _version(kafka: object, mine: Sequence[Row], operations_of: dict[object, int]) -> Row:

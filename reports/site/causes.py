@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pytest_kmigrate.reports.charts import lift
 from pytest_kmigrate.reports.drawing import Cell, amount, chance, chip, cut, table, text, unfolding
 from pytest_kmigrate.reports.rows import Row, count, grouped, listed, number
-from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, section, table_of
+from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, section, shown, table_of
 
 MOST_FAILURES = 40
 _MOST_LEVELS = 8
@@ -83,7 +83,7 @@ def _bugs(rows: Sequence[Row]) -> str:
     drawn = [
         [
             Cell(chip("BUG", str(row["bug"])), row["bug"], "name"),
-            Cell(text(row["kafka"])),
+            Cell(shown(row["kafka"])),
             number_cell(row["runs"]),
             Cell(f"<code>{text(', '.join(map(str, listed(row['checks']))))}</code>"),
             Cell(f'<div class="small">{unfolding(row["example"])}</div>'),
@@ -101,8 +101,8 @@ def _faults(rows: Sequence[Row]) -> str:
     drawn = [
         [
             Cell(f"<code>{text(row['fault'])}</code>", row["fault"], "name"),
-            Cell(text(row["phase"])),
-            Cell(text(row["kafka"])),
+            Cell(shown(row["phase"])),
+            Cell(shown(row["kafka"])),
             *[number_cell(row[name]) for name in counts],
         ]
         for row in rows[:MOST_ROWS]

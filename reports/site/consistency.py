@@ -20,8 +20,18 @@ from pytest_kmigrate.reports.drawing import (
     unfolding,
 )
 from pytest_kmigrate.reports.estimates import wilson
-from pytest_kmigrate.reports.rows import Row, count, grouped, listed, number, plural
-from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, section, table_of
+from pytest_kmigrate.reports.rows import Row, count, grouped, kafka_of, listed, number, plural
+from pytest_kmigrate.reports.site.views import (
+    MOST_ROWS,
+    NO_VERSION,
+    Site,
+    View,
+    empty,
+    number_cell,
+    section,
+    shown,
+    table_of,
+)
 
 _LASTED = (
     "Images are instants: a difference lasted at least from the first that shows it to the last, at most from the one "
@@ -46,7 +56,7 @@ def _matrix(site: Site) -> str:
     if not rows:
         told = f"None in {amount(checked)} operations." if checked else "None, but no operations were counted either."
         return section("Anomalies", empty(told))
-    heads = ("Anomaly", "Kind", *(f"Kafka {version['kafka']}" for version in versions))
+    heads = ("Anomaly", "Kind", *(kafka_of(version["kafka"]) or NO_VERSION for version in versions))
     drawn = []
     for (name, kind), mine in grouped(rows, "class", "kind").items():
         of = {row["kafka"]: row for row in mine}
@@ -84,8 +94,8 @@ def _counterexamples(site: Site) -> str:
         drawn.append(
             f'<article class="concern" style="--colour: {colour(row["kind"])}">'
             f"<header><h3>{text(row['class'])}</h3>{chip(row['kind'])}"
-            f'<span class="soft small">Kafka {text(row["kafka"])} · {amount(row["anomalies"])} in '
-            f"{amount(row['runs'])} runs · last {text(row['newest'])}</span></header>{told}</article>"
+            f'<span class="soft small">{text(kafka_of(row["kafka"]))} · {amount(row["anomalies"])} in '
+            f"{plural(amount(row['runs']), 'run')} · last {text(row['newest'])}</span></header>{told}</article>"
         )
     return section("Counterexamples", "".join(drawn), "The shortest of each class and version.")
 
@@ -111,7 +121,7 @@ def _divergences(site: Site) -> str:
         [
             Cell(_difference(row), row["family"], "name"),
             Cell(text(" and ".join(_sides(row)))),
-            Cell(text(row["kafka"])),
+            Cell(shown(row["kafka"])),
             number_cell(row["differences"]),
             number_cell(row["runs"]),
             Cell(duration(row["at_least_ms"]), row["at_least_ms"], "number"),
@@ -153,7 +163,7 @@ def _checks(rows: Sequence[Row]) -> str:
     """What each check said in all runs together; the worst verdict wins."""
     if not rows:
         return section("Checks", empty("No check gave a verdict."))
-    heads = ("Check", "Kafka", "Topology", "Merged verdict", "Anomalies", "Verdicts", "Inconclusive", "Evidence")
+    heads = ("Check", "Kafka", "Topology", "Merged verdict", "Findings", "Verdicts", "Inconclusive", "Evidence")
     drawn = [
         [
             Cell(
@@ -161,8 +171,8 @@ def _checks(rows: Sequence[Row]) -> str:
                 row["check"],
                 "name",
             ),
-            Cell(text(row["kafka"])),
-            Cell(text(row["topology"])),
+            Cell(shown(row["kafka"])),
+            Cell(shown(row["topology"])),
             Cell(chip("SAFETY" if row["kind"] == "SAFETY" else row["outcome"]), place),
             number_cell(row["anomalies"]),
             number_cell(row["verdicts"]),
@@ -171,7 +181,7 @@ def _checks(rows: Sequence[Row]) -> str:
         ]
         for place, row in enumerate(rows[:MOST_ROWS])
     ]
-    lead = "What each check said in all runs together; the worst verdict wins."
+    lead = "What each check said in all runs together; the worst verdict wins. Findings are what its verdicts count."
     return section("Checks", table_of(heads, drawn, len(rows) - len(drawn), "consistency"), lead)
 
 

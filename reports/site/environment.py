@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.drawing import Cell, amount, chip, link, text
-from pytest_kmigrate.reports.rows import Row, by
-from pytest_kmigrate.reports.site.views import Site, View, section, table_of
+from pytest_kmigrate.reports.rows import Row, by, known
+from pytest_kmigrate.reports.site.views import Site, View, empty, section, table_of
+from pytest_kmigrate.reports.summary import About
 
 MOST_COMMANDS = 200
 _URGENCY = {"VIOLATES": 0, "INCONCLUSIVE": 1}
@@ -14,15 +15,15 @@ def environment(site: Site) -> View:
     """Versions, commands, timings, and the command of each run."""
     totals, about = site.summary["totals"], site.summary["about"]
     facts = [
-        ("Kafka", ", ".join(totals["kafka"])),
-        ("Topologies", ", ".join(totals["topologies"])),
-        ("Profiles", ", ".join(totals["profiles"])),
+        ("Kafka", ", ".join(known(*totals["kafka"]))),
+        ("Topologies", ", ".join(known(*totals["topologies"]))),
+        ("Profiles", ", ".join(known(*totals["profiles"]))),
         ("Providers", ", ".join(totals["providers"])),
         ("Runs from", about["runs_folder"]),
         ("Made", f"{about['made_at']} with Spark {about['spark']}, Python {about['python']}, {about['platform']}"),
-        ("Took", ", ".join(f"{stage.replace('_', ' ')} {taken:.1f} s" for stage, taken in about["seconds"].items())),
+        ("Took", ", ".join(f"{stage.replace('_', ' ')} {taken:.1f} s" for stage, taken in _done(about))),
     ]
-    listed = "".join(f"<dt>{name}</dt><dd>{text(value)}</dd>" for name, value in facts)
+    listed = "".join(f"<dt>{name}</dt><dd>{text(value)}</dd>" for name, value in facts if value)
     again = (
         f"<pre>{text(about['command'])}</pre><p>The same as data: <a href='report.json'>report.json</a>, for a pull "
         "request <a href='report.md'>report.md</a>, and Parquet below <code>tables/</code>.</p>"
@@ -32,8 +33,17 @@ def environment(site: Site) -> View:
     return View("environment", "Environment", "With what this was made, and how to do it again.", content)
 
 
+def _done(about: About) -> list[tuple[str, float]]:
+    """The stages that had ended when the page was made; the page's own had not."""
+    return [(stage, taken) for stage, taken in about["seconds"].items() if taken]
+
+
 def _commands(attempts: Sequence[Row]) -> str:
-    latest = sorted(attempts, key=by("started_at"), reverse=True)
+    # Nobody but the tool that wrote a result knows how to get it again.
+    ours = [each for each in attempts if each["reproduce"]]
+    if not ours:
+        return empty("No run told its command.")
+    latest = sorted(ours, key=by("started_at"), reverse=True)
     chosen = sorted(latest, key=lambda each: _URGENCY.get(str(each["outcome"]), 2))[:MOST_COMMANDS]
     rows = [
         [
@@ -44,4 +54,4 @@ def _commands(attempts: Sequence[Row]) -> str:
         ]
         for each in chosen
     ]
-    return table_of(("Command", "Run", "Outcome", "Timeline"), rows, len(attempts) - len(rows), "attempts")
+    return table_of(("Command", "Run", "Outcome", "Timeline"), rows, len(ours) - len(rows), "attempts")

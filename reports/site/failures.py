@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.drawing import Cell, amount, chip, cut, link, short, table, text
-from pytest_kmigrate.reports.rows import Row, by, day, grouped, listed, release
+from pytest_kmigrate.reports.rows import Row, by, day, grouped, known, listed, plural, release
 from pytest_kmigrate.reports.site.causes import causes_table
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
@@ -14,6 +14,7 @@ from pytest_kmigrate.reports.site.views import (
     empty,
     number_cell,
     section,
+    shown,
     table_of,
 )
 
@@ -58,13 +59,13 @@ def _name(site: Site, row: Row) -> str:
 
 
 def _versions(row: Row) -> str:
-    return text(", ".join(sorted(map(str, listed(row["kafka"])), key=release)))
+    return text(", ".join(sorted(known(*listed(row["kafka"])), key=release)))
 
 
 def _page(site: Site, row: Row, members: Sequence[Row], causes: Sequence[Row]) -> View:
     tests = listed(row["tests"])
     facts = [
-        ("Seen", f"{amount(row['failures'])} times in {amount(row['runs'])} runs"),
+        ("Seen", f"{plural(amount(row['failures']), 'time')} in {plural(amount(row['runs']), 'run')}"),
         ("First, last", f"{day(row['first_at'])}, {day(row['last_at'])}"),
         ("Kafka", _versions(row)),
         ("Checks", "".join(f"<code>{text(check)}</code> " for check in listed(row["checks"]))),
@@ -94,7 +95,7 @@ def _members(site: Site, members: Sequence[Row]) -> str:
         [
             Cell(text(cut(each["text"])), each["text"], "name"),
             Cell(site.about("test", each["test_id"], short(each["test_id"])), each["test_id"]),
-            Cell(text(each["kafka"])),
+            Cell(shown(each["kafka"])),
             Cell(condition(each), each["fault"], "fault"),
             Cell(day(each["started_at"]), each["started_at"]),
             Cell(link(each["timeline"], "timeline") if each["timeline"] else chip("NOT_APPLICABLE", "none")),

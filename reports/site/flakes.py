@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.reports.charts import rate, strip
 from pytest_kmigrate.reports.drawing import Cell, amount, ceiling, chance, chip, folded, percent, text
-from pytest_kmigrate.reports.rows import Row, began_with, by, count, day, number
+from pytest_kmigrate.reports.rows import Row, began, by, count, kafka_of, known, number, plural
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
     Site,
@@ -59,11 +59,17 @@ def since(change: Row) -> str:
     """When a rate changed, from what to what, and how surely."""
     before, after = number(change["rate_before"]) or 0.0, number(change["rate_after"]) or 0.0
     return (
-        f"Since run {text(change['since_attempt'])} ({day(change['since_at'])}, "
-        f"{text(began_with(change))}) "
+        f"Since run {text(change['since_attempt'])} ({text(began(change))}) "
         f"{percent(after)} of {amount(change['runs_after'])} runs violate, before {percent(before)} of "
-        f'{amount(change["runs_before"])} <span class="soft small">under {text(change["fault"])} in '
-        f"{text(change['phase'])}; by chance: p {chance(change['p_value'])}</span>"
+        f'{amount(change["runs_before"])} <span class="soft small">{_under(change)}by chance: p '
+        f"{chance(change['p_value'])}</span>"
+    )
+
+
+def _under(change: Row) -> str:
+    fault, phase = known(change["fault"]), known(change["phase"])
+    return (
+        text(" ".join([f"under {each}" for each in fault] + [f"in {each}" for each in phase]) + "; ") if fault else ""
     )
 
 
@@ -82,10 +88,10 @@ def _row(site: Site, row: Row) -> list[Cell]:
     runs = sorted(site.attempts_of_cell.get(cell_key(row), []), key=by("started_at"))[-MOST_TICKS:]
     changes = site.changes(row)
     ticks = strip(runs, changes[0]["since_run"] if changes else None)
-    counted = f"{amount(row['violating'])} of {amount(row['runs'])}, {amount(row['flips'])} flips"
+    counted = f"{amount(row['violating'])} of {amount(row['runs'])}, {plural(amount(row['flips']), 'flip')}"
     told = f'<div class="soft small">{_since_when(changes[0]) if changes else counted}</div>'
     return [
-        Cell(site.test(row["test_id"], f"Kafka {row['kafka']} · {row['topology']}"), row["test_id"], "name"),
+        Cell(site.test(row["test_id"], kafka_of(row["kafka"]), row["topology"]), row["test_id"], "name"),
         Cell(condition(row), row["fault"], "fault"),
         Cell(f"<span>{ticks}{told}</span>", row["newest_at"], "dots"),
         Cell(chip(row["decision"])),
@@ -95,7 +101,7 @@ def _row(site: Site, row: Row) -> list[Cell]:
 
 def _since_when(change: Row) -> str:
     before, after = number(change["rate_before"]) or 0.0, number(change["rate_after"]) or 0.0
-    until = f"run {text(change['since_attempt'])} ({day(change['since_at'])}, {text(began_with(change))})"
+    until = f"run {text(change['since_attempt'])} ({text(began(change))})"
     return f"{percent(before)} until {until}, then {percent(after)}"
 
 
@@ -108,7 +114,7 @@ def _steady(site: Site, rows: Sequence[Row]) -> str:
     heads = ("Test", "Fault, phase", *claims, "Decision", "Infra runs")
     drawn = [
         [
-            Cell(site.test(row["test_id"], f"Kafka {row['kafka']} · {row['topology']}"), row["test_id"], "name"),
+            Cell(site.test(row["test_id"], kafka_of(row["kafka"]), row["topology"]), row["test_id"], "name"),
             Cell(condition(row), row["fault"], "fault"),
             number_cell(row["clean_runs"]),
             Cell(at_most(row), row["bound_after_clean"], "number"),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.reports.charts import rate, strip
 from pytest_kmigrate.reports.drawing import WORDS, Cell, amount, chip, folded, legend, mark, short, table, text
-from pytest_kmigrate.reports.rows import Row, by, count, grouped, release, worst
+from pytest_kmigrate.reports.rows import Row, by, count, grouped, kafka_of, release, worst
 from pytest_kmigrate.reports.site.flakes import RATE_HEADS, at_most, rate_cells, since
 from pytest_kmigrate.reports.site.runs import unconforming_runs
 from pytest_kmigrate.reports.site.views import (
@@ -138,7 +138,7 @@ def _cells(site: Site, cells: Sequence[Row]) -> str:
     # The order of the summary is the worst first.
     rows = [
         [
-            Cell(site.test(cell["test_id"], f"Kafka {cell['kafka']} · {cell['topology']}"), cell["test_id"], "name"),
+            Cell(site.test(cell["test_id"], kafka_of(cell["kafka"]), cell["topology"]), cell["test_id"], "name"),
             Cell(condition(cell), cell["fault"], "fault"),
             Cell(chip(cell["standing"]), place),
             Cell(strip(_runs(site, cell)), cell["runs"], "dots"),

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.drawing import Cell, amount, chip, folded, link, table, text, unfolding
-from pytest_kmigrate.reports.rows import Row, by, day, listed
-from pytest_kmigrate.reports.site.views import condition, empty, section
+from pytest_kmigrate.reports.rows import Row, by, day, kafka_of, known, listed
+from pytest_kmigrate.reports.site.views import below, condition, empty, section
 
 _MOST_RUNS = 8
 
@@ -23,7 +23,7 @@ def unconforming_runs(attempts: Sequence[Row]) -> str:
             Cell(_what_happened(each), each["summary"], "name"),
             Cell(chip("SAFETY" if each["kind"] == "SAFETY" else each["outcome"])),
             Cell(
-                f'{day(each["started_at"])}<br><span class="soft small">Kafka {text(each["kafka"])}</span>',
+                day(each["started_at"]) + below(*known(kafka_of(each["kafka"]))),
                 each["started_at"],
             ),
             Cell(condition(each), each["fault"], "fault"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pytest_kmigrate.reports.drawing import Cell, amount, goto, short, table, text
-from pytest_kmigrate.reports.rows import CELL, CONDITION, SERIES, Row, changes_of, grouped
+from pytest_kmigrate.reports.rows import CELL, CONDITION, SERIES, Row, changes_of, grouped, known
 from pytest_kmigrate.reports.summary import Summary
 
 MOST_PAGES = 300
@@ -15,6 +15,9 @@ MOST_PAGES = 300
 
 MOST_ROWS = 300
 """Rows of one table; the rest is in report.json and in the tables."""
+
+NO_VERSION = "version not told"
+"""What stands for the version of runs that told none."""
 
 _SAFE = re.compile(r"[A-Za-z0-9._-]{1,80}")
 
@@ -94,11 +97,11 @@ class Site:
         """A link to the page about something; just its words when it has none."""
         return goto(address(kind, name), content) if (kind, name) in self._pages else content
 
-    def test(self, test_id: object, more: object = "") -> str:
-        """A test's name, leading to its page, with the file it is in below."""
-        file = str(test_id).partition("::")[0]
-        beside = f"{text(file)} · {text(more)}" if more else text(file)
-        return f'{self.about("test", test_id, short(test_id))}<br><span class="soft small">{beside}</span>'
+    def test(self, test_id: object, *more: object) -> str:
+        """A test's name, leading to its page, with the file it is in and what else is known below."""
+        file, of_file, _ = str(test_id).partition("::")
+        beside = known(file if of_file else "", *more)
+        return self.about("test", test_id, short(test_id)) + (below(*beside) if beside else "")
 
 
 def cell_key(row: Row) -> tuple[object, ...]:
@@ -135,9 +138,15 @@ def _first_of(rows: Sequence[Row], column: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(row[column]) for row in rows))[:MOST_PAGES]
 
 
+def shown(value: object) -> str:
+    """A value as text; nothing for what no run told."""
+    return text("".join(known(value)))
+
+
 def condition(row: Row) -> str:
-    """Fault and phase, one below the other."""
-    return f'<span><code>{text(row["fault"])}</code><br><span class="soft small">{text(row["phase"])}</span></span>'
+    """Fault and phase, one below the other; nothing where neither is known."""
+    fault, phase = (f"<code>{text(each)}</code>" for each in known(row["fault"])), known(row["phase"])
+    return f"<span>{''.join(fault)}{below(*phase) if phase else ''}</span>"
 
 
 def below(*words: object) -> str:
