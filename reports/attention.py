@@ -3,8 +3,22 @@
 from collections.abc import Mapping, Sequence
 
 from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.reports.drawing import measured
-from pytest_kmigrate.reports.rows import CONDITION, Row, began_with, changes_of, day, grouped, listed, number, plural
+from pytest_kmigrate.reports.drawing import measure_name, measured
+from pytest_kmigrate.reports.rows import (
+    CONDITION,
+    Row,
+    began,
+    began_in,
+    began_with,
+    changes_of,
+    day,
+    grouped,
+    kafka_of,
+    known,
+    listed,
+    number,
+    plural,
+)
 
 LEVELS = ("SAFETY", "VIOLATES", "BUG", "FLAKY", "SLOWER", "VARIES", "INCONCLUSIVE")
 """How urgent a concern is; SAFETY comes before all else, whatever explains it."""
@@ -40,7 +54,7 @@ def _about_test(test: Row, mine: Sequence[Row], changes: Sequence[Row]) -> Row |
     unexplained = [attempt for attempt in red if not attempt["known_bugs"]]
     if standing in ("SAFETY", "VIOLATES", "VARIES") and not unexplained:
         return None
-    condition = f"Kafka {test['kafka']} · {test['topology']}"
+    condition = " · ".join(known(kafka_of(test["kafka"]), test["topology"]))
     detail = f"{_counts_sentence(test)}{_since_sentence(changes)}"
     concern = _concern(standing, test["test_id"], condition, detail, (unexplained or red)[-1])
     return {**concern, "test_id": test["test_id"], "is_safety": standing == "SAFETY"}
@@ -58,8 +72,9 @@ def _since_sentence(changes: Sequence[Row]) -> str:
     if not worse:
         return ""
     newest = max(worse, key=lambda each: str(each["since_at"]))
-    began = f"{day(newest['since_at'])}, {began_with(newest)}"
-    return f"; worse since {newest['since_run']} ({began}) under {newest['fault']}"
+    run, under = began_in(newest), known(newest["fault"])
+    since = f"{run} ({began(newest)})" if run else began(newest)
+    return f"; worse since {since}" + (f" under {under[0]}" if under else "")
 
 
 def _is_worse(change: Row) -> bool:
@@ -74,7 +89,7 @@ def _about_no_answers(attempts: Sequence[Row]) -> list[Row]:
         _concern(
             Outcome.INCONCLUSIVE.name,
             f"{plural(len(mine), 'run')} without an answer",
-            f"{str(kind).lower()} · Kafka {', '.join(sorted({str(attempt['kafka']) for attempt in mine}))}",
+            " · ".join(known(str(kind).lower(), kafka_of(*sorted({str(attempt["kafka"]) for attempt in mine})))),
             f"in {plural(len({attempt['test_id'] for attempt in mine}), 'test')}",
             mine[-1],
         )
@@ -93,14 +108,14 @@ def _about_bug(bug: Row) -> Row:
     checks = ", ".join(str(each) for each in listed(bug["checks"]))
     is_safety = "SAFETY" in listed(bug["kinds"])
     detail = f"seen in {plural(bug['runs'], 'run')} by {checks}{', breaks SAFETY' * is_safety}"
-    told = {"level": "BUG", "title": bug["bug"], "condition": f"Kafka {bug['kafka']}", "detail": detail}
+    told = {"level": "BUG", "title": bug["bug"], "condition": kafka_of(bug["kafka"]), "detail": detail}
     return {**told, **_no_run(bug["example"]), "is_safety": is_safety}
 
 
 def _about_change(change: Row) -> Row:
     """A measure that got worse: when, from what to what."""
-    title = f"{change['name']}: {change['measure']} got worse"
-    condition = f"{change['topology']} · since {began_with(change)}, {change['since_run']}"
+    title = f"{change['name']}: {measure_name(change['measure'])} got worse"
+    condition = " · ".join(known(change["topology"], f"since {', '.join(known(began_with(change), began_in(change)))}"))
     before, after = (measured(change["measure"], change[name]) for name in ("median_before", "median_after"))
     detail = f"median {before} before, {after} since {day(change['since_at'])}"
     told = {"level": "SLOWER", "title": title, "condition": condition, "detail": detail}

@@ -14,6 +14,7 @@ _RUN_PX = 6
 _LIFT_PX = 150
 _LIFT_ENDS = (1 / 8, 64.0)
 _PANELS_PX = 330
+_TICKS_PX = 64
 _PANEL_GAP_PX = 8
 _PANEL_HEIGHT_PX = 92
 _MOST_POINTS = 120
@@ -112,18 +113,30 @@ def panels(measure: object, drawn: Sequence[Panel]) -> str:
     """Values over time, a panel per version on one scale: each regime with its median and that one's 95 % interval."""
     every = sorted(value for panel in drawn for value in panel.values)
     # A single outlier must not press all else flat: it is drawn at the upper edge.
-    top = max(every[min(int(len(every) * 0.98), len(every) - 1)] * 1.12, 1e-9)
+    top = _round_up(every[min(int(len(every) * 0.98), len(every) - 1)])
     width = (_PANELS_PX - _PANEL_GAP_PX * (len(drawn) - 1)) / len(drawn)
     parts = [
         f'<g transform="translate({position * (width + _PANEL_GAP_PX):.1f} 0)">{_panel(panel, width, top)}</g>'
         for position, panel in enumerate(drawn)
     ]
+    ticks = "".join(
+        f'<text class="tick" x="-5" y="{_PANEL_HEIGHT_PX * (1 - share) + 3:.0f}">{text(measured(measure, share * top))}'
+        f'</text><path class="grid" d="M-3 {_PANEL_HEIGHT_PX * (1 - share):.0f}H{_PANELS_PX}"/>'
+        for share in (0.0, 0.5, 1.0)
+    )
     told = "; ".join(f"{panel.label}: {_regimes_told(measure, panel)}" for panel in drawn)
     return (
-        f'<svg class="panels" viewBox="0 -14 {_PANELS_PX} {_PANEL_HEIGHT_PX + 30}" role="img">'
-        f"<title>{text(told)}</title>{''.join(parts)}"
-        f'<text x="0" y="-4">{text(measured(measure, top))}</text></svg>'
+        f'<svg class="panels" viewBox="{-_TICKS_PX} -8 {_PANELS_PX + _TICKS_PX} {_PANEL_HEIGHT_PX + 24}" role="img">'
+        f"<title>{text(told)}</title>{''.join(parts)}{ticks}</svg>"
     )
+
+
+def _round_up(value: float) -> float:
+    """The end of a scale on which a value lies, such that it and half of it are short to write."""
+    if value <= 0:
+        return 1.0
+    tens = 10.0 ** math.floor(math.log10(value))
+    return next(each * tens for each in (1, 1.2, 1.6, 2, 3, 4, 6, 8, 10) if value <= each * tens * (1 + 1e-9))
 
 
 def _panel(panel: Panel, width: float, top: float) -> str:

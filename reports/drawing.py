@@ -30,6 +30,16 @@ WORDS = {
 }
 """What levels, standings, decisions and changes are called; what is not here is called by its name."""
 
+MEASURES = {
+    "unavailable_ms": "unavailability",
+    "fail_over_ms": "time to fail over",
+    "write_behind_lag": "how far ZooKeeper is behind",
+    "duration_ms": "duration",
+}
+"""What measures are called, in the order in which they matter to those who use a cluster."""
+
+_UNITS = {"write_behind_lag": "records"}
+
 _COLOURS = {
     "SLOWER": "VARIES", "ADMIT": "CONFORMS", "QUARANTINE": "FLAKY", "UNDECIDED": "INCONCLUSIVE", "WORSE": "VIOLATES",
     "NEW": "VIOLATES", "BETTER": "CONFORMS", "GONE": "CONFORMS", "LIVENESS": "VIOLATES",
@@ -169,13 +179,21 @@ def chance(p_value: object) -> str:
     return "< 0.001" if known < 0.001 else f"{known:.2g}"
 
 
+def measure_name(measure: object) -> str:
+    """What a measure is called."""
+    return MEASURES.get(str(measure), str(measure))
+
+
 def measured(measure: object, value: object) -> str:
     """A value in the unit that its measure's name ends with."""
     name = str(measure)
     factors_ms = {"_ms": 1.0, "_s": 1_000.0, "_ns": 1e-6}
     known = number(value)
     factor_ms = next((factor for ending, factor in factors_ms.items() if name.endswith(ending)), None)
-    return amount(value) if known is None or factor_ms is None else duration(known * factor_ms)
+    if known is None or factor_ms is None:
+        unit = _UNITS.get(name)
+        return f"{amount(value)} {unit}" if unit and known is not None else amount(value)
+    return duration(known * factor_ms)
 
 
 def short(test_id: object) -> str:

@@ -4,8 +4,20 @@ from collections.abc import Callable, Sequence
 
 from pytest_kmigrate.reports.charts import rate
 from pytest_kmigrate.reports.comparison import ALONE, REAL, Comparison, changed
-from pytest_kmigrate.reports.drawing import WORDS, Cell, amount, chance, chip, cut, folded, mark, measured, text
-from pytest_kmigrate.reports.rows import Row
+from pytest_kmigrate.reports.drawing import (
+    WORDS,
+    Cell,
+    amount,
+    chance,
+    chip,
+    cut,
+    folded,
+    mark,
+    measure_name,
+    measured,
+    text,
+)
+from pytest_kmigrate.reports.rows import Row, known
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, below, empty, section, table_of
 
 _LEAD = (
@@ -95,7 +107,7 @@ def _durations(rows: Sequence[Row], found: Comparison) -> str:
     drawn = [
         [
             Cell(
-                f"<b>{text(row['name'])}</b>{below(row['measure'], row['topology'])}",
+                f"<b>{text(row['name'])}</b>{below(measure_name(row['measure']), *known(row['topology']))}",
                 row["name"],
                 "name",
             ),

@@ -5,22 +5,23 @@ from pytest_kmigrate.reports.charts import rate
 from pytest_kmigrate.reports.drawing import (
     Cell,
     amount,
-    ceiling,
     chip,
     colour,
     cut,
     folded,
     goto,
     link,
+    measure_name,
     percent,
     share_bar,
     short,
     table,
     text,
 )
-from pytest_kmigrate.reports.rows import Row, began_with, day, number, plural
-from pytest_kmigrate.reports.site.views import Site, View, empty, number_cell, section
+from pytest_kmigrate.reports.rows import Row, began_with, day, kafka_of, known, number
+from pytest_kmigrate.reports.site.views import NO_VERSION, Site, View, empty, number_cell, section, shown
 from pytest_kmigrate.reports.summary import Totals
+from pytest_kmigrate.reports.versions import safety_claim
 
 MOST_CONCERNS = 25
 _MOST_CHANGES = 6
@@ -40,7 +41,7 @@ def overview(site: Site) -> View:
             _changes(site),
         ]
     )
-    lead = f"Kafka {', '.join(totals['kafka'])} · {_days(totals)}"
+    lead = " · ".join(known(kafka_of(*totals["kafka"]), _days(totals)))
     return View("overview", summary["headline"], lead, content)
 
 
@@ -103,27 +104,17 @@ def _versions(versions: list[Row]) -> str:
     heads = ("Kafka", "Runs", "Violating runs, 95 % interval", "Safety", "Inconclusive", "Operations checked")
     rows = [
         [
-            Cell(f"<b>{text(row['kafka'])}</b>", place, "name"),
+            Cell(f"<b>{shown(row['kafka']) or NO_VERSION}</b>", place, "name"),
             number_cell(row["runs"]),
             Cell(rate(row["rate"], row["rate_low"], row["rate_high"], "VIOLATES"), number(row["rate"]), "rate"),
-            Cell(_safety_claim(row), row["safety_violations"]),
+            Cell(chip("SAFETY", claim) if row["safety_violations"] else text(claim), row["safety_violations"]),
             number_cell(row["inconclusive"]),
             number_cell(row["operations"]),
         ]
-        for place, row in enumerate(versions)
+        for place, (row, claim) in enumerate((each, safety_claim(each)) for each in versions)
     ]
     lead = "What the runs entitle one to say of each version, inconclusive runs not counted."
     return section("Versions", table(heads, rows) if rows else empty("No run told its version."), lead)
-
-
-def _safety_claim(row: Row) -> str:
-    if row["safety_violations"]:
-        return chip("SAFETY", f"{row['safety_violations']} broken")
-    bound = number(row["safety_bound"])
-    if bound is None:
-        return '<span class="soft">not checked</span>'
-    told = f"none broken in {plural(amount(row['safety_runs']), 'run')}"
-    return f'{told} <span class="soft small">so at most {ceiling(bound)} at 95 %</span>'
 
 
 def _changes(site: Site) -> str:
@@ -142,17 +133,17 @@ def _flip(site: Site, change: Row) -> str:
     name = site.about("test", change["test_id"], short(change["test_id"]))
     return (
         f"{day(change['since_at'])}: {name} violates in {percent(after)} of its runs, before in {percent(before)} "
-        f'<span class="soft small">{text(change["fault"])} · {text(began_with(change))}</span>'
+        f'<span class="soft small">{text(" · ".join(known(change["fault"], began_with(change))))}</span>'
     )
 
 
 def _moved(change: Row) -> str:
     ratio = number(change["ratio"])
     told = "" if ratio is None else f", {ratio:.2f} times what it was"
-    measure = goto("trends", f"{text(change['name'])} ({text(change['measure'])})")
+    measure = goto("trends", f"{text(change['name'])} ({text(measure_name(change['measure']))})")
     return (
         f"{day(change['since_at'])}: {measure} {'got worse' if change['direction'] == 'WORSE' else 'got better'}{told} "
-        f'<span class="soft small">{text(change["topology"])} · {text(began_with(change))}</span>'
+        f'<span class="soft small">{text(" · ".join(known(change["topology"], began_with(change))))}</span>'
     )
 
 

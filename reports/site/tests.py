@@ -3,15 +3,8 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.charts import rate, strip
-from pytest_kmigrate.reports.drawing import (
-    Cell,
-    chip,
-    dots,
-    duration,
-    legend,
-    text,
-)
-from pytest_kmigrate.reports.rows import CONDITION, Row, grouped
+from pytest_kmigrate.reports.drawing import Cell, amount, chip, dots, duration, legend
+from pytest_kmigrate.reports.rows import CONDITION, Row, grouped, known
 from pytest_kmigrate.reports.site.flakes import RATE_HEADS, rate_cells, since
 from pytest_kmigrate.reports.site.runs import unconforming_runs
 from pytest_kmigrate.reports.site.views import (
@@ -22,8 +15,8 @@ from pytest_kmigrate.reports.site.views import (
     below,
     condition,
     empty,
-    number_cell,
     section,
+    shown,
     table_of,
 )
 
@@ -31,7 +24,7 @@ MOST_DOTS = 24
 """Runs of a test and kind of cluster shown as marks, the latest ones."""
 
 _MOST_CONDITIONS = 12
-_HEADS = ("Kafka", "Standing", "Runs, oldest first", "Pass rate, 95 % interval", "Inconclusive", "Took: median, 90 %")
+_HEADS = ("Kafka", "Standing", "Runs, oldest first", "Pass rate, 95 % interval", "Took: median, 90 %")
 _LEAD = (
     "Flaky means both answers under equal conditions: profile, provider, version, topology, fault and phase. "
     "A safety violation is never called flaky, and inconclusive runs are not part of the pass rate."
@@ -66,7 +59,7 @@ def _page(site: Site, name: str, shapes: Sequence[Row], flakiness: Sequence[Row]
     rows = [
         [
             Cell(
-                text(row["topology"]) + below(row["profile"], row["provider"]),
+                shown(row["topology"]) + below(*known(row["profile"], row["provider"])),
                 row["topology"],
                 "name",
             ),
@@ -75,8 +68,9 @@ def _page(site: Site, name: str, shapes: Sequence[Row], flakiness: Sequence[Row]
         for place, row in enumerate(shapes[:_MOST_CONDITIONS])
     ]
     clusters = table_of(("Cluster", *_HEADS), rows, len(shapes) - len(rows), "tests")
+    own = name.rpartition("::")[2]
     content = legend() + clusters + _conditions(site, flakiness) + unconforming_runs(attempts)
-    return View(address("test", name), name.rpartition("::")[2], name.partition("::")[0], content, "tests")
+    return View(address("test", name), own, "" if own == name else name.partition("::")[0], content, "tests")
 
 
 def _runs(site: Site, row: Row) -> list[Row]:
@@ -85,13 +79,13 @@ def _runs(site: Site, row: Row) -> list[Row]:
 
 def _statistics(row: Row, place: int, runs: str) -> list[Cell]:
     share, took = row["pass_rate"], row["duration_median_ms"]
+    silent = below(f"{amount(row['inconclusive'])} inconclusive") if row["inconclusive"] else ""
     median, p90 = duration(took), duration(row["duration_p90_ms"])
     return [
-        Cell(text(row["kafka"])),
+        Cell(shown(row["kafka"])),
         Cell(chip(row["standing"]), place),
-        Cell(runs, row["runs"], "dots"),
+        Cell(f"<span>{runs}{silent}</span>", row["runs"], "dots"),
         Cell(rate(share, row["pass_rate_low"], row["pass_rate_high"]), "" if share is None else share, "rate"),
-        number_cell(row["inconclusive"]),
         Cell(f'<span>{median}<br><span class="soft small">{p90}</span></span>' if median else "", took or "", "number"),
     ]
 
@@ -104,7 +98,7 @@ def _conditions(site: Site, flakiness: Sequence[Row]) -> str:
     rows = [
         [
             Cell(condition(row), row["fault"], "name"),
-            Cell(f'{text(row["kafka"])}<br><span class="soft small">{text(row["topology"])}</span>'),
+            Cell(shown(row["kafka"]) + below(*known(row["topology"]))),
             Cell(chip(row["standing"])),
             Cell(chip(row["decision"])),
             *rate_cells(row),

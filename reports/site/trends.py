@@ -4,9 +4,20 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 from pytest_kmigrate.reports.charts import Panel, panels
-from pytest_kmigrate.reports.drawing import Cell, chance, chip, duration, folded, measured, text
-from pytest_kmigrate.reports.rows import Row, began_with, by, day, grouped, number, release
-from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, table_of
+from pytest_kmigrate.reports.drawing import (
+    MEASURES,
+    Cell,
+    chance,
+    chip,
+    duration,
+    folded,
+    measure_name,
+    measured,
+    short,
+    text,
+)
+from pytest_kmigrate.reports.rows import Row, began, began_in, by, grouped, known, number, release
+from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, shown, table_of
 
 MOST_CHARTS = 60
 _MOST_PANELS = 5
@@ -34,10 +45,12 @@ def _of(key: tuple[object, ...], changes: Changes) -> Sequence[Row]:
     return changes.get((measure, name, topology), [])
 
 
-def _urgency(key: tuple[object, ...], changes: Changes) -> tuple[int, tuple[str, ...]]:
+def _urgency(key: tuple[object, ...], changes: Changes) -> tuple[int, int, tuple[str, ...]]:
+    """What got worse, what got better, then all else; among these what users of a cluster feel before durations."""
     mine = _of(key, changes)
     worse = any(each["direction"] == "WORSE" for each in mine)
-    return (0 if worse else 1 if mine else 2), tuple(str(part) for part in key)
+    weight = list(MEASURES).index(str(key[0])) if key[0] in MEASURES else len(MEASURES)
+    return (0 if worse else 1 if mine else 2), weight, tuple(str(part) for part in key)
 
 
 def _chart(key: tuple[object, ...], rows: Sequence[Row], changes: Changes) -> str:
@@ -48,20 +61,20 @@ def _chart(key: tuple[object, ...], rows: Sequence[Row], changes: Changes) -> st
     if not drawn:
         return ""
     told = "".join(f"<p>{_change(each)}</p>" for each in mine)
+    about = f"{text(measure_name(measure))}<br>{text(' · '.join(known(topology, profile, provider)))}"
     return (
-        f'<figure class="card"><figcaption><b>{text(name)}</b> <span class="soft small">{text(measure)}<br>'
-        f"{text(topology)} · {text(profile)} · {text(provider)}</span></figcaption>{panels(measure, drawn)}{told}"
-        "</figure>"
+        f'<figure class="card"><figcaption><b>{short(name)}</b> <span class="soft small">{about}</span></figcaption>'
+        f"{panels(measure, drawn)}{told}</figure>"
     )
 
 
 def _panel(kafka: object, points: Sequence[Row], changes: Sequence[Row]) -> Panel:
     """The values of one version, and where in them something changed."""
-    known = [point for point in sorted(points, key=by("started_at")) if number(point["value"]) is not None]
-    moments = [str(point["started_at"]) for point in known]
+    taken = [point for point in sorted(points, key=by("started_at")) if number(point["value"]) is not None]
+    moments = [str(point["started_at"]) for point in taken]
     # By its time, not by its run: the run with which it began may have no value of this very measure.
     at = (bisect_left(moments, str(each["since_at"])) for each in changes if each["since_kafka"] == kafka)
-    return Panel(str(kafka), tuple(number(point["value"]) or 0.0 for point in known), tuple(at))
+    return Panel(str(kafka), tuple(number(point["value"]) or 0.0 for point in taken), tuple(at))
 
 
 def _change(change: Row) -> str:
@@ -69,8 +82,8 @@ def _change(change: Row) -> str:
     before, after = (measured(change["measure"], change[name]) for name in ("median_before", "median_after"))
     times = "" if ratio is None else f" ({ratio:.2f}x)"
     return (
-        f"{chip(change['direction'])} <span class='small'>since {day(change['since_at'])}, "
-        f"{text(began_with(change))}, {text(change['since_run'])}: {before} to {after}{times}, "
+        f"{chip(change['direction'])} <span class='small'>since "
+        f"{text(', '.join(known(began(change), began_in(change))))}: {before} to {after}{times}, "
         f"p {chance(change['p_value'])}</span>"
     )
 
@@ -84,8 +97,8 @@ def _durations(rows: Sequence[Row]) -> str:
         [
             Cell(text(row["name"]), row["name"], "name"),
             Cell(text(row["what"])),
-            Cell(text(row["kafka"])),
-            Cell(text(row["topology"])),
+            Cell(shown(row["kafka"])),
+            Cell(shown(row["topology"])),
             number_cell(row["times"]),
             *[Cell(duration(row[name]), row[name], "number") for name in ("median_ms", "p90_ms", "largest_ms")],
         ]

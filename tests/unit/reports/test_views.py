@@ -5,9 +5,11 @@ import re
 from html import escape
 
 from pytest_kmigrate.reports.markdown import report_markdown
+from pytest_kmigrate.reports.page import page
 from pytest_kmigrate.reports.rows import Row
 from pytest_kmigrate.reports.site.causes import causes
 from pytest_kmigrate.reports.site.comparing import comparing
+from pytest_kmigrate.reports.site.consistency import consistency
 from pytest_kmigrate.reports.site.environment import environment
 from pytest_kmigrate.reports.site.nights import nights
 from pytest_kmigrate.reports.site.overview import overview
@@ -181,3 +183,69 @@ def test_medians_of_few_runs_are_compared_without_an_interval() -> None:
     content = comparing(Site(summary_of({**tables, "trends": [*before, *few]}, ABOUT, ("3.6.0", "3.10.0")))).content
 
     assert content.count("too few runs for an interval") == 2
+
+
+def test_what_users_feel_is_drawn_before_durations() -> None:
+    """Unavailability, fail-over, lag, then durations whatever their names, each in words and with a scale."""
+    names = {"duration_ms": "a", "write_behind_lag": "b", "fail_over_ms": "c", "unavailable_ms": "d"}
+    points: list[Row] = [
+        {"measure": measure, "name": name, **CLUSTER, "kafka": "3.9.1", "started_at": BEGIN, "value": 1_500.0}
+        for measure, name in names.items()
+    ]
+
+    content = trends(_site(trends=points)).content
+
+    assert re.findall(r"<figcaption><b>(\w+)</b>", content) == ["d", "c", "b", "a"]
+    assert "duration_ms" not in content
+    assert re.findall(r'class="tick"[^>]*>([^<]+)<', content)[-3:] == ["0 ms", "800 ms", "1.6 s"]
+    assert "how far ZooKeeper is behind" in content
+    assert ">1\u202f600 records</text>" in content
+
+
+def test_what_no_run_told_is_not_shown() -> None:
+    """Results of another tool: no version, fault or digest of theirs is on the page, and no name twice."""
+    tables = season(runs=600)
+    untold = dict.fromkeys(("kafka", "topology", "profile", "fault", "phase", "since_kafka"), "unknown")
+    shop: Row = {"test_id": "suites.shop.test_7", "since_commit": None, "timeline": None, "provider": "allure"}
+    foreign = {
+        name: [row | {key: value for key, value in (untold | shop).items() if key in row} for row in tables[name]]
+        for name in ("attempts", "tests", "flakiness", "change_points")
+    }
+    for change in foreign["change_points"]:
+        change["since_run"] = "488bb1d7cb1733a70d9d-000004"
+    assert foreign["change_points"]
+
+    for attempt in foreign["attempts"]:
+        attempt |= {"kind": "LIVENESS" if attempt["kind"] else None, "reproduce": None}
+
+    summary = summary_of({**foreign, "tests": foreign["tests"][:1]}, ABOUT)
+
+    for told in (re.sub(r"<[^>]*>", "", page(summary)), report_markdown(summary)):
+        assert "unknown" not in told
+        assert "488bb1d7" not in told
+    assert str(summary["headline"]).endswith(" of 600 runs failed")
+    assert "<br>" not in Site(summary).test("suites.shop.test_7", "unknown")
+    assert "<code></code>" not in environment(Site(summary)).content
+
+
+def test_a_stage_that_has_not_ended_is_not_timed() -> None:
+    """The page is made before it is known how long that took: no 0.0 s is claimed."""
+    content = environment(Site(summary_of({}, {**ABOUT, "seconds": {"facts": 12.4, "page": 0.0}}))).content
+
+    assert "facts 12.4 s" in content
+    assert "page" not in content.partition("<dt>Took</dt>")[2].partition("</dd>")[0]
+
+
+def test_anomalies_are_told_with_their_runs() -> None:
+    """How many in how many runs; of a version whose operations nobody checked there is no clean bill."""
+    tables = season(runs=240)
+    newest = {row["folder"] for row in tables["attempts"] if row["kafka"] == "3.10.0"}
+    counted = [row for row in tables["operation_counts"] if row["folder"] not in newest]
+
+    content = consistency(Site(summary_of({**tables, "operation_counts": counted}, ABOUT))).content
+
+    (matrix,) = re.findall(r'<div class="matrix">(.*?)</table>', content)
+    assert re.search(r"<b>\d+</b> in \d+ runs?<br>", matrix)
+    assert "not checked" in matrix
+    assert re.search(r"none in 80 runs", matrix)
+    assert content.count(">Anomalies<") == 1
