@@ -1,33 +1,60 @@
 """Markdown: a report as a comment on a pull request. GitHub flavoured, and always short enough."""
 
-import re
 from collections.abc import Sequence
 
-from pytest_kmigrate.reports.comparison import REAL, Comparison, changed
-from pytest_kmigrate.reports.drawing import WORDS, amount, chance, measured, percent
-from pytest_kmigrate.reports.rows import Row, began_with, count, day, number, went_wrong
+from pytest_kmigrate.reports.comparison import SURE
+from pytest_kmigrate.reports.drawing import WORDS, amount, chance, measured
+from pytest_kmigrate.reports.markdown_comparison import compared
+from pytest_kmigrate.reports.markup import (
+    MOST_ROWS,
+    cell_code,
+    code,
+    escaped,
+    in_percent,
+    left_out,
+    share,
+    short,
+    table,
+)
+from pytest_kmigrate.reports.rows import (
+    Row,
+    began,
+    day,
+    kafka_of,
+    known,
+    listed,
+    number,
+    plural,
+    went_wrong,
+    worst,
+)
 from pytest_kmigrate.reports.summary import Summary
+from pytest_kmigrate.reports.versions import safety_claim
 
 MOST_BYTES = 60_000
 """GitHub refuses a comment of more than 65,536 characters."""
 
-MOST_ROWS = 15
-_MOST_CHARACTERS = 160
+MOST_OF_A_KIND = 5
+"""Violated requirements, anomalies and causes that a comment tells; the report has all."""
 
 
 def report_markdown(summary: Summary) -> str:
-    """The headline, what changed if versions were compared, what needs a human, flakes and changes."""
+    """The headline, what changed if versions were compared, what needs a human; then of all else the worst."""
     comparison = summary["comparison"]
     return _within_limit(
         [
-            f"# {_escaped(summary['headline'])}",
+            f"# {escaped(summary['headline'])}",
             _counts(summary),
-            *(_compared(comparison) if comparison else []),
+            *(compared(comparison) if comparison else []),
             _attention(summary["attention"]),
+            _versions(summary["versions"]),
+            _requirements(summary["requirements"]),
+            _anomalies(summary["anomaly_classes"]),
             _flakes(summary["flakiness"]),
-            _changes(summary["change_points"], summary["trend_changes"]),
+            *_changes(summary["change_points"], summary["trend_changes"]),
+            _causes(summary),
             _nights(summary["infra_nights"]),
-            f"Made by {_code(summary['about']['command'])}; more is in `index.html` and `report.json`.",
+            f"Made by {code(summary['about']['command'])}; more is in `index.html` and `report.json`.",
         ]
     )
 
@@ -60,22 +87,27 @@ def _counts(summary: Summary) -> str:
         ]
     ]
     heads = ("Runs", "Conform", "Violate", "Of these safety", "Inconclusive", "Flaky tests", "Set aside")
-    return f"Kafka {_escaped(', '.join(totals['kafka']))}\n\n{_table(heads, rows)}"
+    kafka = kafka_of(*totals["kafka"])
+    return "\n\n".join([*([escaped(kafka)] if kafka else []), table(heads, rows)])
 
 
 def _attention(concerns: Sequence[Row]) -> str:
     if not concerns:
         return "## Needs a human\n\nNothing. Every test that gave an answer conforms."
     listed = [
-        f"- **{WORDS[str(row['level'])]}** {_code(_short(row['title']))} ({_escaped(row['condition'])}): "
-        f"{_escaped(row['detail'])}{_example(row)}"
+        f"- **{WORDS[str(row['level'])]}** {code(short(row['title']))}{_in(row)}: "
+        f"{escaped(row['detail'])}{_example(row)}"
         for row in concerns[:MOST_ROWS]
     ]
-    return "## Needs a human\n\n" + "\n".join(listed) + _left_out(len(concerns))
+    return "## Needs a human\n\n" + "\n".join(listed) + left_out(len(concerns))
+
+
+def _in(concern: Row) -> str:
+    return f" ({escaped(concern['condition'])})" if concern["condition"] else ""
 
 
 def _example(concern: Row) -> str:
-    return f"\n  {_code(concern['example'])}" if concern["example"] else ""
+    return f"\n  {code(concern['example'])}" if concern["example"] else ""
 
 
 def _flakes(flakiness: Sequence[Row]) -> str:
@@ -85,33 +117,107 @@ def _flakes(flakiness: Sequence[Row]) -> str:
     heads = ("Test", "Kafka", "Fault, phase", "Fails, 95 % interval", "Runs", "Decision", "Clean runs still needed")
     rows = [
         [
-            _cell_code(_short(row["test_id"])),
-            _cell(row["kafka"]),
-            _cell_code(f"{row['fault']} {row['phase']}"),
-            _share(row["shrunk_rate"], row["shrunk_low"], row["shrunk_high"]),
+            cell_code(short(row["test_id"])),
+            escaped("".join(known(row["kafka"]))),
+            cell_code(" ".join(dict.fromkeys(known(row["fault"], row["phase"])))),
+            share(row["shrunk_rate"], row["shrunk_low"], row["shrunk_high"]),
             amount(row["runs"]),
-            WORDS.get(str(row["decision"]), _cell(row["decision"])),
+            WORDS.get(str(row["decision"]), escaped(row["decision"])),
             amount(row["more_runs_needed"]),
         ]
         for row in flaky[:MOST_ROWS]
     ]
-    return f"## Flakes\n\n{_table(heads, rows)}{_left_out(len(flaky))}"
+    return f"## Flakes\n\n{table(heads, rows)}{left_out(len(flaky))}"
 
 
-def _changes(change_points: Sequence[Row], trend_changes: Sequence[Row]) -> str:
+def _versions(versions: Sequence[Row]) -> str:
+    told = [row for row in versions if known(row["kafka"])]
+    if not told:
+        return ""
+    heads = ("Kafka", "Runs", "Violating, 95 % interval", "Safety", "Operations checked")
+    rows = [
+        [
+            escaped(row["kafka"]),
+            amount(row["runs"]),
+            "no answer" if row["rate"] is None else share(row["rate"], row["rate_low"], row["rate_high"]),
+            escaped(safety_claim(row)),
+            amount(row["operations"]),
+        ]
+        for row in told[:MOST_ROWS]
+    ]
+    return f"## Versions\n\n{table(heads, rows)}{left_out(len(told))}"
+
+
+def _requirements(requirements: Sequence[Row]) -> str:
+    violated = [row for row in requirements if worst(row) in ("SAFETY", "VIOLATES")]
     told = [
-        f"- {_code(_short(row['test_id']))} violates in {_percent(row['rate_after'])} of its runs since "
-        f"{day(row['since_at'])} ({_escaped(began_with(row))}), before in {_percent(row['rate_before'])}"
-        for row in change_points[:MOST_ROWS]
+        f"- {code(row['requirement'])} **{WORDS[worst(row)]}** in {amount(row['violating'])} of "
+        f"{plural(amount(row['runs']), 'run')} ({escaped(' · '.join(known(kafka_of(row['kafka']), row['profile'])))})"
+        for row in violated
     ]
-    told += [
-        f"- {_code(row['name'])} got {WORDS.get(str(row['direction']), 'different')} on {day(row['since_at'])} "
-        f"({_escaped(began_with(row))}, {_code(row['topology'])}): median "
-        f"{measured(row['measure'], row['median_before'])} to {measured(row['measure'], row['median_after'])}"
-        for row in trend_changes[:MOST_ROWS]
+    return _few("Requirements violated", told)
+
+
+def _anomalies(classes: Sequence[Row]) -> str:
+    told = [
+        f"- {escaped(row['class'])}, {escaped(str(row['kind']))}: {amount(row['anomalies'])} in "
+        f"{plural(amount(row['runs']), 'run')} ({escaped(kafka_of(row['kafka']))})"
+        + "".join(
+            f"\n  {code(each['counterexample'])}" for each in listed(row["examples"])[:1] if isinstance(each, dict)
+        )
+        for row in classes
     ]
-    left = _left_out(max(len(change_points), len(trend_changes)))
-    return "## Changed\n\n" + "\n".join(told) + left if told else ""
+    return _few("Anomalies of client operations", told)
+
+
+def _causes(summary: Summary) -> str:
+    """The likeliest cause of each failure that has a sure one."""
+    said = {row["cluster"]: row["representative"] for row in summary["failure_clusters"]}
+    sure = [row for row in summary["causes"] if row["rank"] == 1 and (number(row["q_value"]) or 0.0) <= SURE]
+    told = [
+        f"- {code(said.get(row['failure'], row['failure']))} goes along with {code(row['level'])}: "
+        f"{amount(row['with_failures'])} of {plural(amount(row['with_runs']), 'run')} with it, "
+        f"{amount(row['without_failures'])} of {amount(row['without_runs'])} without "
+        f"(q {escaped(chance(row['q_value']))})"
+        for row in sorted(sure, key=lambda row: number(row["q_value"]) or 0.0)
+    ]
+    return _few("Causes", told)
+
+
+def _few(title: str, told: Sequence[str]) -> str:
+    if not told:
+        return ""
+    return f"## {title}\n\n" + "\n".join(told[:MOST_OF_A_KIND]) + left_out(len(told), MOST_OF_A_KIND)
+
+
+def _changes(change_points: Sequence[Row], trend_changes: Sequence[Row]) -> list[str]:
+    """What got worse, and apart from it what got better."""
+    flips = [(_is_worse(row), _flip(row)) for row in change_points]
+    moved = [(row["direction"] == "WORSE", _moved(row)) for row in trend_changes]
+    parts = []
+    for title, wanted in (("Got worse", True), ("Got better", False)):
+        told = [line for is_worse, line in (*flips, *moved) if is_worse is wanted]
+        parts += [f"## {title}\n\n" + "\n".join(told[:MOST_ROWS]) + left_out(len(told))] if told else []
+    return parts
+
+
+def _is_worse(change: Row) -> bool:
+    return (number(change["rate_after"]) or 0.0) > (number(change["rate_before"]) or 0.0)
+
+
+def _flip(row: Row) -> str:
+    return (
+        f"- {code(short(row['test_id']))} violates in {in_percent(row['rate_after'])} of its runs since "
+        f"{escaped(began(row))}, before in {in_percent(row['rate_before'])} (p {escaped(chance(row['p_value']))})"
+    )
+
+
+def _moved(row: Row) -> str:
+    before, after = (measured(row["measure"], row[f"median_{when}"]) for when in ("before", "after"))
+    return (
+        f"- {code(row['name'])} ({code(row['topology'])}) since {escaped(began(row))}: median {before} to {after} "
+        f"(p {escaped(chance(row['p_value']))})"
+    )
 
 
 def _nights(nights: Sequence[Row]) -> str:
@@ -119,137 +225,3 @@ def _nights(nights: Sequence[Row]) -> str:
         return ""
     listed = ", ".join(f"{day(row['night'])} ({went_wrong(row)})" for row in nights[:MOST_ROWS])
     return f"Infra nights, not held against any test: {listed}."
-
-
-def _compared(found: Comparison) -> list[str]:
-    """The parts of a comparison; what may be chance is only counted."""
-    a, b = found["a"], found["b"]
-    sharing = (f"Violate in {a}", f"Violate in {b}", "q")
-    rates = [
-        _family("Requirements", ("Requirement", "Change", *sharing), found["requirements"], "requirement"),
-        _family("Tests", ("Test", "Change", *sharing), found["tests"], "test_id"),
-    ]
-    return [
-        f"## {_escaped(found['headline'])}",
-        f"{amount(found['runs_a'])} runs of {_escaped(a)}, {amount(found['runs_b'])} of {_escaped(b)}.",
-        *rates,
-        _durations(found["durations"], a, b),
-        _clusters(found["clusters"], a, b),
-    ]
-
-
-def _family(title: str, heads: Sequence[str], rows: Sequence[Row], name: str) -> str:
-    loud = changed(rows, *REAL)
-    told = [
-        [
-            _cell_code(f"{_short(row[name])}{_where(row)}"),
-            _said(row),
-            *(_side(row, side) for side in "ab"),
-            chance(row["q_value"]),
-        ]
-        for row in loud[:MOST_ROWS]
-    ]
-    table = _table(heads, told) + _left_out(len(loud)) if told else "No change that is more than chance."
-    unsure, no_longer, new = (len(changed(rows, change)) for change in ("UNSURE", "ONLY_A", "ONLY_B"))
-    rest = [f"{amount(unsure)} more differ, but that may be chance."] if unsure else []
-    rest += [f"{amount(no_longer)} no longer run, {amount(new)} run for the first time."] if no_longer or new else []
-    return f"### {title}\n\n{table}" + (f"\n\n{' '.join(rest)}" if rest else "")
-
-
-def _where(row: Row) -> str:
-    """Tests of one name are told apart by the cluster they ran on."""
-    return f" ({row['topology']})" if "topology" in row else ""
-
-
-def _said(row: Row) -> str:
-    worst = [WORDS.get(str(row[f"worst_{side}"]), "") for side in "ab"]
-    return f"**{WORDS[str(row['change'])]}**" + (f" ({worst[0]} to {worst[1]})" if worst[0] != worst[1] else "")
-
-
-def _side(row: Row, side: str) -> str:
-    if not count(row[f"answers_{side}"]):
-        return "no answer"
-    counted = f"{row[f'violating_{side}']} of {row[f'answers_{side}']}"
-    return f"{counted}: {_share(row[f'rate_{side}'], row[f'rate_low_{side}'], row[f'rate_high_{side}'])}"
-
-
-def _durations(rows: Sequence[Row], a: str, b: str) -> str:
-    loud = changed(rows, *REAL)
-    told = [
-        [
-            _cell_code(f"{row['name']} ({row['topology']})"),
-            f"**{WORDS[str(row['change'])]}**",
-            *(_cell(measured(row["measure"], row[f"median_{side}"])) for side in "ab"),
-            "" if row["ratio"] is None else f"{row['ratio']:.2f}x",
-            chance(row["q_value"]),
-        ]
-        for row in loud[:MOST_ROWS]
-    ]
-    heads = ("Duration", "Change", f"Median {a}", f"Median {b}", "Ratio", "q")
-    return f"### Durations\n\n{_table(heads, told)}{_left_out(len(loud))}" if told else ""
-
-
-def _clusters(rows: Sequence[Row], a: str, b: str) -> str:
-    loud = changed(rows, *REAL)
-    told = [
-        [
-            _cell_code(row["representative"]),
-            f"**{WORDS[str(row['change'])]}**",
-            *(f"{row[f'runs_{side}']} of {row[f'of_{side}']}" for side in "ab"),
-            chance(row["q_value"]),
-        ]
-        for row in loud[:MOST_ROWS]
-    ]
-    heads = ("Failure", "Change", f"Runs of {a}", f"Runs of {b}", "q")
-    return f"### Failures\n\n{_table(heads, told)}{_left_out(len(loud))}" if told else ""
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [[_cell(head) for head in heads], ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _left_out(of: int) -> str:
-    return f"\n\n{amount(of - MOST_ROWS)} more are in the report." if of > MOST_ROWS else ""
-
-
-def _share(value: object, low: object, high: object) -> str:
-    return f"{_percent(value)} ({_percent(low)} to {_percent(high)})"
-
-
-def _percent(value: object) -> str:
-    known = number(value)
-    return "unknown" if known is None else percent(known).replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _short(name: object) -> str:
-    return str(name).rpartition("::")[2]
-
-
-def _cut(value: object) -> str:
-    said = re.sub(r"\s+", " ", str(value)).strip()
-    return said if len(said) <= _MOST_CHARACTERS else f"{said[:_MOST_CHARACTERS]}…"
-
-
-def _code(value: object) -> str:
-    """What a test or a log said, as code: nothing in it is markup, a mention of somebody or a reference."""
-    said = _cut(value)
-    if not said:
-        return ""
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", said)), default=0))
-    pad = " " if said[0] == "`" or said[-1] == "`" else ""
-    return f"{fence}{pad}{said}{pad}{fence}"
-
-
-def _cell_code(value: object) -> str:
-    # In a table a bar ends the cell, even in code; there, and only there, its escape is not shown.
-    return _code(value).replace("|", "\\|")
-
-
-def _escaped(value: object) -> str:
-    """Our own words around names of versions and topologies."""
-    return re.sub(r"([\\`*_\[\]<>#|~])", r"\\\1", _cut(value)).replace("@", "@\u200b")
-
-
-def _cell(value: object) -> str:
-    return _escaped(value)
