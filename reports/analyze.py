@@ -125,7 +125,7 @@ def _counted(found: Discovery, source: Storage, tables: TableFolder, clock: _Clo
         others = RunFiles(tables.spark, source.uri, ()).foreign(found.foreign) if found.foreign else None
         write_attempts(tables, notices(found, ledger), others)
     with clock.stage("marts", "counting: flakiness, consistency, durations"):
-        write_marts(tables)
+        write_marts(tables, lambda name: clock.progress(f"counted: {name.replace('_', ' ')}"))
     return read
 
 

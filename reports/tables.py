@@ -1,7 +1,7 @@
 """The tables of an analysis: kept facts in batches that no one rewrites, all else computed anew and put in place."""
 
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
@@ -51,13 +51,13 @@ class TableFolder:
         """A number above that of any batch there is, be it in the ledger or left by an interrupted analysis."""
         return 1 + max((number for name in schemas.KEPT for number in self._numbers(name)), default=0)
 
-    def write(self, tables: Mapping[str, DataFrame]) -> None:
-        """Write tables that are computed anew."""
-        self._write({f"{UNFINISHED}/{name}": (name, frame) for name, frame in tables.items()})
+    def write(self, tables: Mapping[str, DataFrame], done: Callable[[str], None] = lambda _name: None) -> None:
+        """Write tables that are computed anew; ``done`` hears of each that is there."""
+        self._write({f"{UNFINISHED}/{name}": (name, frame) for name, frame in tables.items()}, done)
 
     def write_batch(self, batch: int, tables: Mapping[str, DataFrame]) -> None:
         """Write kept facts; nobody sees them before the ledger names the batch."""
-        self._write({_batch(name, batch): (name, frame) for name, frame in tables.items()})
+        self._write({_batch(name, batch): (name, frame) for name, frame in tables.items()}, lambda _name: None)
 
     def of_batches(self, name: str, batches: Iterable[int]) -> DataFrame:
         """A kept table, from some batches only."""
@@ -89,12 +89,13 @@ class TableFolder:
         """The rows of every table that a page is made of, as just written."""
         return {name: self._rows(name) for name in schemas.TABLES if name not in _UNSHOWN}
 
-    def _write(self, tables: Mapping[str, tuple[str, DataFrame]]) -> None:
+    def _write(self, tables: Mapping[str, tuple[str, DataFrame]], done: Callable[[str], None]) -> None:
         def write(path: str) -> None:
             name, frame = tables[path]
             # The declared schema is what is written: a column that strayed fails here, not at a reader.
             table = self.in_one_part(frame.to(schemas.TABLES[name]))
             table.write.mode("overwrite").parquet(f"{self.storage.uri}/{path}")
+            done(name)
 
         with ThreadPoolExecutor(_WRITTEN_AT_ONCE) as pool:
             # list() raises what a write raised.
@@ -147,8 +148,8 @@ def write_attempts(tables: TableFolder, notices: list[Notice], foreign: DataFram
         frame.unpersist()
 
 
-def write_marts(tables: TableFolder) -> None:
-    """Compute from the facts what people look at."""
+def write_marts(tables: TableFolder, done: Callable[[str], None]) -> None:
+    """Compute from the facts what people look at; ``done`` hears of each table that is there."""
     attempts, verdicts, per_requirement = tables["attempts"], tables["verdicts"], tables["requirement_attempts"]
     faults, durations = tables["faults"], tables["durations"]
     messages = tables.in_one_part(clusters.normalised(clusters.failure_messages(verdicts, attempts))).cache()
@@ -165,7 +166,8 @@ def write_marts(tables: TableFolder) -> None:
             "infra_nights": nights.infra_nights(attempts),
             "failure_members": clusters.failure_members(messages),
             "trends": trends.trends(durations, verdicts, faults, tables["metrics"], attempts),
-        }
+        },
+        done,
     )
     messages.unpersist()
     members, bad_nights = tables["failure_members"], tables["infra_nights"]
@@ -178,7 +180,8 @@ def write_marts(tables: TableFolder) -> None:
             "trend_changes": trends.trend_changes(tables["trends"], bad_nights),
             "failure_clusters": clusters.failure_clusters(members, attempts),
             "causes": causes.causes(attempts, faults, verdicts, members),
-        }
+        },
+        done,
     )
 
 

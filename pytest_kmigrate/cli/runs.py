@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from pytest_kmigrate.running.coverage import Coverage
     from pytest_kmigrate.running.judging_again import JudgedAgain
 
+_MOST_TESTS = 25
+"""Tests told on the terminal, the worst ones; the report has all."""
+
 _MOST_CHARACTERS = 120
 """A longer failure is cut in a table of the terminal; the report has it whole."""
 
@@ -127,6 +130,7 @@ def _show_analysis(result: "AnalysisResult", runs: str) -> None:
     import json
 
     from pytest_kmigrate.cli.console import say, show
+    from pytest_kmigrate.reports.storage import is_local, local_path
 
     report = json.loads(result.report.read_text(encoding="utf-8"))
     columns = ("standing", "test", "kafka", "topology", "runs", "violating", "inconclusive")
@@ -136,15 +140,18 @@ def _show_analysis(result: "AnalysisResult", runs: str) -> None:
             str(test["test_id"]).rpartition("::")[2],
             *(str(test[key]) for key in ("kafka", "topology", "runs", "violating", "inconclusive")),
         )
-        for test in report["tests"]
+        for test in report["tests"][:_MOST_TESTS]
     ]
     show(columns, rows)
+    if more := len(report["tests"]) - len(rows):
+        say(f"{more} more tests, none of them worse, are in the report")
     if report["comparison"]:
         _show_comparison(report["comparison"])
     say(f"{result.runs} runs: {result.outcome.name}; {result.set_aside} set aside")
     say(f"report: {result.page.resolve()}")
     say(f"tables: {result.tables.resolve()}")
-    say(f"Allure: {Path(runs).resolve()}/*/allure-results  (a folder per run: `allure serve` takes them all)")
+    if is_local(runs) and any(local_path(runs).glob("*/allure-results")):
+        say(f"Allure: {local_path(runs).resolve()}/*/allure-results  (a folder per run: `allure serve` takes them all)")
 
 
 def _show_comparison(found: "Comparison") -> None:

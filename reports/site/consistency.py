@@ -76,7 +76,7 @@ def _found(row: Row | None, version: Row) -> Cell:
         said = f"none in {plural(amount(runs), 'run')}"
         return Cell(f'{mark("CONFORMS", "none")} <span class="soft small">{said}</span>', 0)
     bad = count(row["runs"])
-    # Every anomaly was found in operations; a part of them that cannot be counted hides none.
+    # What was found was checked, even where nobody knows how many operations that were.
     runs = max(runs, bad)
     share = rate(bad / runs, *wilson(bad, runs), str(row["kind"]))
     return Cell(

@@ -1,4 +1,4 @@
-"""``kmigrate analyze --compare A B``: both versions reach the analysis, and what changed is said on the terminal."""
+"""``kmigrate analyze``: both versions of ``--compare`` reach the analysis, and the terminal is told what matters."""
 
 import sys
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.cli import main
+from pytest_kmigrate.cli import runs as runs_commands
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports import analyze as analysis
 from pytest_kmigrate.reports.analyze import AnalysisResult
@@ -60,3 +61,33 @@ def test_nothing_is_compared_unless_asked(
     assert asked == [None]
     assert "From Kafka" not in capsys.readouterr().out
     assert _analyze(monkeypatch, "--compare", "3.6.0") == 2
+
+
+@pytest.mark.usefixtures("asked")
+def test_the_terminal_tells_the_worst_tests_and_how_many_more(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ten thousand rows would hide the sentence below them."""
+    monkeypatch.setattr(runs_commands, "_MOST_TESTS", 2)
+    assert _analyze(monkeypatch) == 0
+    said = capsys.readouterr().out
+    tests = len(summary_of(season(runs=600), ABOUT)["tests"])
+    assert said.count("-controller3") == 2
+    assert f"{tests - 2} more tests, none of them worse, are in the report" in said
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize("runs", ["here", "s3a://nights/runs"])
+def test_allure_is_told_of_only_where_its_results_are(
+    runs: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Not for a bucket, and not for runs that have none."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["kmigrate", "analyze", runs, "--out", "out"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "Allure" not in capsys.readouterr().out
+    (tmp_path / "here" / "run" / "allure-results").mkdir(parents=True)
+    with pytest.raises(SystemExit):
+        main()
+    assert ("Allure" in capsys.readouterr().out) is (runs == "here")
