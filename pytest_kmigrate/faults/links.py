@@ -175,16 +175,24 @@ def _both_ways(scene: Scene, one: Sequence[str], other: Sequence[str]) -> tuple[
 def _disturbed(
     scene: Scene, links: Sequence[Link], disturbance: Disturbance, targets: tuple[str, ...]
 ) -> Iterator[Applied]:
-    """Disturb the links; it bit when a connection crossed one of them (and was severed, where the effect severs)."""
+    """Disturb the links; it bit when bytes came to one of them, or where the effect severs, when it severed any."""
     before = scene.cluster.links.connections(links)
-    with scene.cluster.links.disturb(links, disturbance):
+    with scene.cluster.links.disturb(links, disturbance) as arrived:
 
-        def witness() -> str | None:
+        def severed() -> str | None:
             now = scene.cluster.links.connections(links)
-            if disturbance.kind in _SEVERS:
-                return f"{before - now} of {before} connections severed" if now < before else None
-            crossed = max(before, now)
-            return f"{crossed} connections on {len(links)} links under {disturbance.kind}" if crossed else None
+            return f"{before - now} of {before} connections severed" if now < before else None
 
+        def reached() -> str | None:
+            so_far, where = arrived(), f"{len(links)} links under {disturbance.kind}"
+            if so_far is not None:
+                return (
+                    f"{so_far.size_bytes:,} bytes arrived on {so_far.links} of {where}" if so_far.size_bytes else None
+                )
+            crossed = max(before, scene.cluster.links.connections(links))
+            return f"{crossed} connections on {where}, whose bytes this kernel does not count" if crossed else None
+
+        severs = disturbance.kind in _SEVERS
+        looked_for = f"{'a connection severed' if severs else 'bytes arriving'} on one of {len(links)} links"
         facts: dict[str, object] = {"links": [str(link) for link in links], "connections_before": before}
-        yield Applied(targets, f"a connection on one of {len(links)} links", witness, facts)
+        yield Applied(targets, looked_for, severed if severs else reached, facts)

@@ -56,6 +56,14 @@ class Disturbance:
 
 
 @dataclass(frozen=True)
+class Arrived:
+    """What has come to links in the ways that are disturbed, and on how many of them anything has."""
+
+    size_bytes: int
+    links: int
+
+
+@dataclass(frozen=True)
 class CrashPoint:
     """A place in Kafka's code where a node can be held: Byteman's class, method and location."""
 
@@ -73,8 +81,13 @@ class Links(Protocol):
         """The links dialled from any of ``sources`` to any of ``destinations``, never a node's link to itself."""
         ...
 
-    def disturb(self, links: Sequence[Link], disturbance: Disturbance) -> AbstractContextManager[None]:
-        """Disturb these links for the duration of the block; leaving heals, whatever happened inside."""
+    def disturb(
+        self, links: Sequence[Link], disturbance: Disturbance
+    ) -> AbstractContextManager[Callable[[], Arrived | None]]:
+        """Disturb these links for the duration of the block; leaving heals, whatever happened inside.
+
+        The callable tells what has arrived since all of them are disturbed; None where nobody counts.
+        """
         ...
 
     def heal_all(self) -> None:

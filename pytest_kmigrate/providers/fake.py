@@ -11,7 +11,7 @@ from pathlib import Path
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.model.protocols import Capability, CrashPoint, Disturbance, Link, Node
+from pytest_kmigrate.model.protocols import Arrived, Capability, CrashPoint, Disturbance, Link, Node
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
 from pytest_kmigrate.providers.process.addresses import CLIENT_PORT, CLIENTS, Addresses
 from pytest_kmigrate.providers.process.properties import quorum_voters, zookeeper_connect
@@ -118,12 +118,16 @@ class FakeNode:
 
 
 class FakeLinks:
-    """The same links as a cluster of processes has; each carries one connection unless it is idle or severed."""
+    """The same links as a cluster of processes has; each carries one connection unless it is idle or severed.
+
+    On each that does, ``sent_bytes`` arrive while it is disturbed; None: nobody counts them.
+    """
 
     def __init__(self, addresses: Addresses) -> None:
         self._all = tuple(addresses.links())
         self._in_force: list[tuple[Link, Disturbance]] = []
         self.is_idle = False
+        self.sent_bytes: int | None = 100
         self.done: list[tuple[Link, Disturbance]] = []
         """Every disturbance there ever was, in order."""
 
@@ -133,13 +137,13 @@ class FakeLinks:
         return tuple(link for link in self._all if link.source in dialling and link.destination in dialled)
 
     @contextmanager
-    def disturb(self, links: Sequence[Link], disturbance: Disturbance) -> Iterator[None]:
+    def disturb(self, links: Sequence[Link], disturbance: Disturbance) -> Iterator[Callable[[], Arrived | None]]:
         """Note the disturbance for the duration of the block."""
         pairs = [(link, disturbance) for link in links]
         self._in_force += pairs
         self.done += pairs
         try:
-            yield
+            yield lambda: self._arrived(links)
         finally:
             healed = [pair for pair in self._in_force if not any(pair is each for each in pairs)]
             self._in_force = healed
@@ -152,6 +156,12 @@ class FakeLinks:
         """One for every link that carries any."""
         severed = {link for link, disturbance in self._in_force if disturbance.kind in _SEVERS}
         return 0 if self.is_idle else sum(link not in severed for link in links)
+
+    def _arrived(self, links: Sequence[Link]) -> Arrived | None:
+        if self.sent_bytes is None:
+            return None
+        carrying = self.connections(links) if self.sent_bytes else 0
+        return Arrived(self.sent_bytes * carrying, carrying)
 
     def disturbed(self, kind: str | None = None) -> set[Link]:
         """The links under a disturbance (of this kind) now."""

@@ -5,13 +5,14 @@ import itertools
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import ClusterError
-from pytest_kmigrate.model.protocols import Disturbance, Link, Stream
+from pytest_kmigrate.model.protocols import Arrived, Disturbance, Link, Stream
 from pytest_kmigrate.providers.process.addresses import Addresses
+from pytest_kmigrate.providers.process.arrivals import counting
 
 _ESTABLISHED = "01"
 _TOXICS = {
@@ -55,7 +56,7 @@ class ProxiedLinks:
                 {
                     "name": _proxy(link),
                     "listen": self._addresses.listen_address(link),
-                    "upstream": f"{self._addresses.real(link.destination)}:{link.port}",
+                    "upstream": self._forwarded_to(link),
                     "enabled": True,
                 }
                 for link in self._all
@@ -69,12 +70,15 @@ class ProxiedLinks:
         return tuple(link for link in self._all if link.source in dialling and link.destination in dialled)
 
     @contextmanager
-    def disturb(self, links: Sequence[Link], disturbance: Disturbance) -> Iterator[None]:
+    def disturb(self, links: Sequence[Link], disturbance: Disturbance) -> Iterator[Callable[[], Arrived | None]]:
         """Disturb these links for the duration of the block; what could be healed is, whatever happened inside."""
-        with ExitStack() as healing:
+        proxies = {self._addresses.listen_address(link): self._forwarded_to(link) for link in links}
+        with counting(proxies, disturbance.stream) as arrivals, ExitStack() as healing:
             for link in links:
                 self._disturb_one(link, disturbance, healing)
-            yield
+            if arrivals is not None:
+                arrivals.begin()
+            yield lambda: None if arrivals is None else arrivals.so_far()
 
     def heal_all(self) -> None:
         """Every link as on the first day."""
@@ -88,6 +92,9 @@ class ProxiedLinks:
         wanted = {_kernel_form(self._addresses.listen_address(link)) for link in links}
         rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
         return sum(row[1] in wanted and row[3] == _ESTABLISHED for row in rows)
+
+    def _forwarded_to(self, link: Link) -> str:
+        return f"{self._addresses.real(link.destination)}:{link.port}"
 
     def _disturb_one(self, link: Link, disturbance: Disturbance, healing: ExitStack) -> None:
         proxy = f"/proxies/{_proxy(link)}"

@@ -93,6 +93,37 @@ def test_a_link_nobody_uses_is_no_witness(stage: Stage, fault: Fault) -> None:
     assert not stage.of(EventKind.FAULT_WITNESSED)
 
 
+@pytest.mark.parametrize(
+    ("fault", "bit"),
+    [(Cut(ONE, TWO), False), (Isolate(ONE), False), (Slow(ONE, TWO), False), (Refuse(ONE, TWO), True)],
+    ids=str,
+)
+def test_a_connection_on_which_nothing_moves_is_no_witness(stage: Stage, fault: Fault, bit: bool) -> None:
+    """What holds bytes back or delays them needs some; what severs needs a connection."""
+    stage.cluster.links.sent_bytes = 0
+    with inject(stage.scene, fault):
+        pass
+    assert bool(stage.of(EventKind.FAULT_WITNESSED)) == bit
+
+
+@pytest.mark.parametrize(
+    ("sent_bytes", "fault", "told"),
+    [
+        (4312, Cut(ONE, TWO, both_ways=True), "8,624 bytes arrived on 2 of 2 links under cut"),
+        (4312, Reset(ONE, TWO), "1 of 1 connections severed"),
+        (None, Slow(ONE, TWO), "1 connections on 1 links under slow, whose bytes this kernel does not count"),
+    ],
+    ids=str,
+)
+def test_the_witness_says_what_it_saw(stage: Stage, sent_bytes: int | None, fault: Fault, told: str) -> None:
+    """Bytes and links, connections severed; or that only connections could be counted."""
+    stage.cluster.links.sent_bytes = sent_bytes
+    with inject(stage.scene, fault):
+        pass
+    (witnessed,) = stage.of(EventKind.FAULT_WITNESSED)
+    assert witnessed.data["witness"] == told
+
+
 def test_links_that_do_not_exist_are_no_witness(stage: Stage) -> None:
     """ZooKeeper never dials a broker: such a fault has no link, and says so by not being witnessed."""
     with inject(stage.scene, Cut(every(Role.ZOOKEEPER), every(Role.BROKER))):

@@ -1,0 +1,75 @@
+"""What arrived at the proxies of disturbed links, told from the kernel's counts of three moments.
+
+Forwards, that is what the accepted side of a connection received; it is bound to the link's own address. Backwards, it
+is at least what that side has sent on. What was held back, the side towards the node received, and such sockets of all
+links to one node look alike: the one that belongs to an accepted connection is known by having sent on exactly what
+that one received. Where several have, the one that received least counts: in doubt too little is told.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
+
+from pytest_kmigrate.model.protocols import Arrived, Stream
+from pytest_kmigrate.providers.process.socket_table import Sockets, SocketTable
+
+
+class Arrivals:
+    """A count that is prepared while all is well, and begins when the links are disturbed.
+
+    ``proxies``: where the proxy of each link listens -> where it forwards to.
+    """
+
+    def __init__(self, proxies: Mapping[str, str], stream: Stream, read: Callable[[], Sockets]) -> None:
+        self._proxies = proxies
+        self._stream = stream
+        self._read = read
+        self._well = self._before = read()
+
+    def begin(self) -> None:
+        """Count from now on."""
+        self._before = self._read()
+
+    def so_far(self) -> Arrived:
+        """The bytes since."""
+        now, sizes = self._read(), Counter[str]()
+        for cookie, accepted in now.items():
+            if accepted.local in self._proxies:
+                if self._stream is not Stream.BACK:
+                    sizes[accepted.local] += self._received(cookie, now)
+                if self._stream is not Stream.FORWARD:
+                    sizes[accepted.local] += max(self._sent(cookie, now), self._held_back(cookie, now))
+        return Arrived(sizes.total(), sum(size > 0 for size in sizes.values()))
+
+    def _held_back(self, accepted: bytes, now: Sockets) -> int:
+        # Once forwards is disturbed too, what was sent on says no longer which side belongs to which.
+        then = now if self._stream is Stream.BACK else self._well
+        one = then.get(accepted)
+        if one is None:
+            return 0
+        sides = [
+            cookie
+            for cookie, other in then.items()
+            if other.remote == self._proxies[one.local] and other.sent_bytes == one.received_bytes > 0
+        ]
+        return min((self._received(side, now) for side in sides), default=0)
+
+    def _received(self, cookie: bytes, now: Sockets) -> int:
+        before = self._before.get(cookie)
+        since = now[cookie].received_bytes - (before.received_bytes if before else 0) if cookie in now else 0
+        return max(0, since)  # the last byte of one that has ended may have been its end, and is taken off
+
+    def _sent(self, cookie: bytes, now: Sockets) -> int:
+        before = self._before.get(cookie)
+        return now[cookie].sent_bytes - (before.sent_bytes if before else 0)
+
+
+@contextmanager
+def counting(proxies: Mapping[str, str], stream: Stream) -> Iterator[Arrivals | None]:
+    """A count of what arrives at these proxies; None where the kernel does not tell."""
+    with ExitStack() as open_until_healed:
+        arrivals = None
+        with suppress(OSError):
+            table = open_until_healed.enter_context(closing(SocketTable()))
+            arrivals = Arrivals(proxies, stream, table.read)
+        yield arrivals
