@@ -14,6 +14,8 @@ from pytest_kmigrate.recording.operation_parts import read_operations
 from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
 
 T = TypeVar("T")
+_KINDS = {str: "text", dict: "an object"}
+_DAMAGED = "the folder is damaged: take another copy of it, or run the test again"
 
 
 def read_header(folder: RunFolder) -> RunHeader:
@@ -26,6 +28,9 @@ def read_header(folder: RunFolder) -> RunHeader:
         raise RunFolderError(
             f"{folder.header}: schema: expected {SCHEMA}, got {schema}; was it written by a later release?"
         )
+    for key, kind in (("kafka", str), ("test_id", str), ("topology", str), ("profile", str), ("extra", dict)):
+        if not isinstance(content.get(key, kind()), kind):
+            raise RunFolderError(f"{folder.header}: {key}: expected {_KINDS[kind]}, got {content[key]!r}; {_DAMAGED}")
     try:
         return RunHeader(**{**content, "requirements": tuple(content["requirements"])})
     except (KeyError, TypeError) as error:

@@ -129,6 +129,8 @@ def test_an_event_of_no_known_kind_is_named(folder: RunFolder) -> None:
         ("{", "expected JSON"),
         ('{"schema": 99}', "expected 1, got 99"),
         ('{"schema": 1}', "keys"),
+        ('{"schema": 1, "kafka": 3.9}', r"run\.json: kafka: expected text, got 3\.9; the folder is damaged"),
+        ('{"schema": 1, "extra": []}', r"run\.json: extra: expected an object, got \[\]; the folder is damaged"),
     ],
 )
 def test_a_folder_that_is_no_run_says_why(folder: RunFolder, content: str | None, told: str) -> None:
