@@ -5,7 +5,7 @@ import re
 from importlib import resources
 
 from pytest_kmigrate.distributions.manifest import Manifest, parsed
-from pytest_kmigrate.model.errors import DistributionError
+from pytest_kmigrate.model.errors import WrongUseError
 
 SHAPE = re.compile(r"\d+(\.\d+){0,3}")
 
@@ -21,9 +21,10 @@ def locked_release(version: str) -> Manifest:
     """The lock of one release; for any other version an error that says which exist near it."""
     if version not in known_releases():
         first, last = known_releases()[0], known_releases()[-1]
-        raise DistributionError(
+        nearest = nearest_releases(version) if SHAPE.fullmatch(version) else [last]
+        raise WrongUseError(
             f"Kafka {version}: expected a release from {first} to {last}, got one that is not among them; "
-            f"nearest: {', '.join(nearest_releases(version))}. Another build can be used by the path of its folder"
+            f"nearest: {', '.join(nearest)}. Another build can be used by the path of its folder"
         )
     file = resources.files(__package__).joinpath("locks", f"{version}.json")
     return parsed(file.read_text(), str(file))

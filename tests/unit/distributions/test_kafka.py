@@ -57,9 +57,15 @@ def test_every_release_is_locked() -> None:
 def test_unknown_release(version: str, nearest: list[str], downloads: list[str]) -> None:
     """A version that does not exist is refused without asking the network, naming the range and the nearest ones."""
     assert nearest_releases(version) == nearest
-    with pytest.raises(DistributionError, match=rf"from 3\.3\.2 to 4\.3\.0.*nearest: {', '.join(nearest)}"):
+    with pytest.raises(WrongUseError, match=rf"from 3\.3\.2 to 4\.3\.0.*nearest: {', '.join(nearest)}"):
         resolve(version, progress=print)
     assert downloads == []
+
+
+def test_what_is_no_version_at_all_is_told_like_an_unknown_one() -> None:
+    """As ``kmigrate fetch latest`` would be; there is no nearest one, so the newest is named."""
+    with pytest.raises(WrongUseError, match=r"Kafka latest: expected a release from .*nearest: 4\.3\.0"):
+        locked_release("latest")
 
 
 def test_version_is_downloaded_once(release: Manifest, cache: Path, downloads: list[str], said: list[str]) -> None:
