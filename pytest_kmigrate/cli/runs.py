@@ -151,7 +151,7 @@ def _show_analysis(result: "AnalysisResult", runs: str) -> None:
     say(f"report: {result.page.resolve()}")
     say(f"tables: {result.tables.resolve()}")
     if is_local(runs) and any(local_path(runs).glob("*/allure-results")):
-        say(f"Allure: {local_path(runs).resolve()}/*/allure-results  (a folder per run: `allure serve` takes them all)")
+        say(f"Allure: {local_path(runs)}/*/allure-results  (a folder per run: `allure serve` takes them all)")
 
 
 def _show_comparison(found: "Comparison") -> None:

@@ -81,13 +81,13 @@ def test_the_terminal_tells_the_worst_tests_and_how_many_more(
 def test_allure_is_told_of_only_where_its_results_are(
     runs: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """Not for a bucket, and not for runs that have none."""
+    """Not for a bucket, whatever folder is called like one here, and not for runs that have none."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["kmigrate", "analyze", runs, "--out", "out"])
     with pytest.raises(SystemExit):
         main()
     assert "Allure" not in capsys.readouterr().out
-    (tmp_path / "here" / "run" / "allure-results").mkdir(parents=True)
+    (tmp_path / runs / "run" / "allure-results").mkdir(parents=True)
     with pytest.raises(SystemExit):
         main()
     assert ("Allure" in capsys.readouterr().out) is (runs == "here")

@@ -218,7 +218,9 @@ def test_what_no_run_told_is_not_shown() -> None:
     for attempt in foreign["attempts"]:
         attempt |= {"kind": "LIVENESS" if attempt["kind"] else None, "reproduce": None}
 
-    summary = summary_of({**foreign, "tests": foreign["tests"][:1]}, ABOUT)
+    flaky = next(test for test in foreign["tests"] if test["standing"] == "FLAKY")
+    summary = summary_of({**foreign, "tests": [flaky]}, ABOUT)
+    assert "worse since 20" in str(summary["attention"])
 
     for told in (re.sub(r"<[^>]*>", "", page(summary)), report_markdown(summary)):
         assert "unknown" not in told
