@@ -13,6 +13,7 @@ from pytest_kmigrate.reports.rows import (
     changes_of,
     day,
     grouped,
+    held,
     kafka_of,
     known,
     listed,
@@ -33,7 +34,7 @@ def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: S
     A violation that a known Kafka bug explains is told once, as that bug; unexplained ones come before it, because
     nobody knows yet what they are.
     """
-    of_test = grouped(attempts, "test_id", *CONDITION)
+    of_test = grouped(held(attempts, tables.get("infra_nights", [])), "test_id", *CONDITION)
     changes = grouped(tables.get("change_points", []), *_CLUSTER)
     told = [_about_bug(bug) for bug in tables.get("bugs", [])]
     for test in tests:

@@ -155,9 +155,6 @@ def write_marts(tables: TableFolder, done: Callable[[str], None]) -> None:
     messages = tables.in_one_part(clusters.normalised(clusters.failure_messages(verdicts, attempts))).cache()
     tables.write(
         {
-            "cells": marts.cells(per_requirement),
-            "tests": marts.tests(attempts),
-            "requirements": marts.requirements(per_requirement),
             "fault_effects": marts.fault_effects(faults, attempts),
             "bugs": marts.bugs(verdicts, attempts),
             "consistency": marts.consistency(verdicts, attempts),
@@ -179,7 +176,16 @@ def write_marts(tables: TableFolder, done: Callable[[str], None]) -> None:
             "requirement_changes": flakiness.change_points(per_requirement, bad_nights, flakiness.REQUIREMENT_CELL),
             "trend_changes": trends.trend_changes(tables["trends"], bad_nights),
             "failure_clusters": clusters.failure_clusters(members, attempts),
-            "causes": causes.causes(attempts, faults, verdicts, members),
+            "causes": causes.causes(nights.held(attempts, bad_nights), faults, verdicts, members),
+        },
+        done,
+    )
+    counted = nights.excused(per_requirement, bad_nights)
+    tables.write(
+        {
+            "cells": marts.cells(counted, tables["requirement_flakiness"]),
+            "tests": marts.tests(nights.excused(attempts, bad_nights), tables["flakiness"]),
+            "requirements": marts.requirements(counted, tables["requirement_flakiness"]),
         },
         done,
     )

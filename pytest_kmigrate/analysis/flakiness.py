@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in P
 from pyspark.sql.types import ArrayType
 
 from pytest_kmigrate.analysis.facts import CONDITION, FAULTS
-from pytest_kmigrate.analysis.nights import night_of
+from pytest_kmigrate.analysis.nights import with_nights
 from pytest_kmigrate.analysis.schemas.columns import COUNT, NUMBER, TEXT, struct
 from pytest_kmigrate.analysis.statistics import bounds, histories
 from pytest_kmigrate.analysis.statistics.bernoulli_changes import rate_changes
@@ -70,12 +70,10 @@ def _lettered(attempts: DataFrame, infra_nights: DataFrame, cell: tuple[str, ...
     A retry is the same test with the same seed once more in a night in which it violated already: it repeats a
     question rather than asking a new one.
     """
-    nights = infra_nights.select(F.col("night").alias("_night"), F.lit(col=True).alias("_is_infra"))
-    in_nights = attempts.withColumn("_night", night_of("started_at")).join(F.broadcast(nights), "_night", "left")
     violated = F.col("outcome") == Outcome.VIOLATES.name
     letter = (
-        F.when(violated & F.col("kind").eqNullSafe(Kind.SAFETY.value), histories.SAFETY)
-        .when(F.col("_is_infra"), histories.SET_ASIDE)
+        F.when(F.col("_is_aside"), histories.SET_ASIDE)
+        .when(violated & F.col("kind").eqNullSafe(Kind.SAFETY.value), histories.SAFETY)
         .when(violated, histories.VIOLATES)
         .when(F.col("outcome") == Outcome.CONFORMS.name, histories.CONFORMS)
         .when(F.col("outcome") == Outcome.INCONCLUSIVE.name, histories.INCONCLUSIVE)
@@ -85,6 +83,7 @@ def _lettered(attempts: DataFrame, infra_nights: DataFrame, cell: tuple[str, ...
     before = same_question.orderBy("started_at", "run_id").rowsBetween(Window.unboundedPreceding, -1)
     is_retry = F.coalesce(F.bool_or(violated).over(before), F.lit(col=False)) & F.col("_night").isNotNull()
     is_answer = letter.isin(list(histories.ANSWERS))
+    in_nights = with_nights(attempts, infra_nights)
     return in_nights.withColumn("letter", F.when(is_retry & is_answer, F.lower(letter)).otherwise(letter))
 
 

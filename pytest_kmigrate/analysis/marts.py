@@ -1,6 +1,6 @@
 """Marts: what people look at. Flakiness, requirements, causes, consistency and durations over many runs."""
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import schemas
@@ -11,31 +11,25 @@ from pytest_kmigrate.model.verdict import Kind, Outcome
 CELL = ("test_id", "requirement", *CONDITION, *FAULTS)
 
 
-def cells(requirement_attempts: DataFrame) -> DataFrame:
+def cells(requirement_attempts: DataFrame, requirement_flakiness: DataFrame) -> DataFrame:
     """One row per test, requirement and condition: the grain at which flaky is decided."""
-    return _statistics(_with_flaky_cells(requirement_attempts, CELL), CELL)
+    return _with_standing(statistics(requirement_attempts, CELL), requirement_flakiness, CELL)
 
 
-def tests(attempts: DataFrame) -> DataFrame:
-    """One row per test and cluster shape, over all its faults and phases; flaky when one of its cells is."""
-    cell = ("test_id", *CONDITION, *FAULTS)
-    return _statistics(_with_flaky_cells(attempts, cell), ("test_id", *CONDITION))
+def tests(attempts: DataFrame, flakiness: DataFrame) -> DataFrame:
+    """One row per test and cluster shape, over all its faults and phases."""
+    keys = ("test_id", *CONDITION)
+    return _with_standing(statistics(attempts, keys), flakiness, keys)
 
 
-def requirements(requirement_attempts: DataFrame) -> DataFrame:
+def requirements(requirement_attempts: DataFrame, requirement_flakiness: DataFrame) -> DataFrame:
     """One row per requirement, profile and Kafka version, over all tests that speak about it."""
-    return _statistics(_with_flaky_cells(requirement_attempts, CELL), ("requirement", "profile", "kafka"))
+    keys = ("requirement", "profile", "kafka")
+    return _with_standing(statistics(requirement_attempts, keys), requirement_flakiness, keys)
 
 
-def _with_flaky_cells(rows: DataFrame, cell: tuple[str, ...]) -> DataFrame:
-    """Mark the rows of flaky cells: both answers under equal conditions, none of them a SAFETY violation."""
-    alike = Window.partitionBy(*cell)
-    both = (F.count_if(_is(Outcome.CONFORMS)).over(alike) > 0) & (F.count_if(_is(Outcome.VIOLATES)).over(alike) > 0)
-    return rows.withColumn("_in_flaky_cell", both & (F.count_if(_is_safety_violation()).over(alike) == 0))
-
-
-def _statistics(rows: DataFrame, keys: tuple[str, ...]) -> DataFrame:
-    """Counts, pass rate with its interval, durations and standing per group of ``keys``.
+def statistics(rows: DataFrame, keys: tuple[str, ...]) -> DataFrame:
+    """Counts, pass rate with its interval and durations per group of ``keys``.
 
     INCONCLUSIVE is counted apart: the pass rate is that of the runs which gave an answer, so a weak harness never
     looks like a flaky Kafka. Durations are those of runs with an answer, for the same reason.
@@ -52,30 +46,37 @@ def _statistics(rows: DataFrame, keys: tuple[str, ...]) -> DataFrame:
         F.count_if(_is_safety_violation()).alias("safety_violations"),
         F.percentile(answered_ms, F.lit(0.5)).alias("duration_median_ms"),
         F.percentile(answered_ms, F.lit(0.9)).alias("duration_p90_ms"),
-        F.bool_or("_in_flaky_cell").alias("_has_flaky_cell"),
     )
     answers = F.col("conforming") + F.col("violating")
     return (
         counted.withColumn("pass_rate", F.when(answers > 0, F.col("conforming") / answers))
         .withColumn("pass_rate_low", low)
         .withColumn("pass_rate_high", high)
-        .withColumn("is_flaky", F.col("_has_flaky_cell") & (F.col("safety_violations") == 0))
-        .withColumn("standing", _standing())
-        .drop("_has_flaky_cell")
     )
 
 
-def _standing() -> Column:
-    """What a group amounts to, worst first; VARIES: both answers, but never under equal conditions."""
-    return (
-        F.when(F.col("safety_violations") > 0, "SAFETY")
-        .when(F.col("is_flaky"), "FLAKY")
-        .when((F.col("violating") > 0) & (F.col("conforming") > 0), "VARIES")
-        .when(F.col("violating") > 0, Outcome.VIOLATES.name)
-        .when(F.col("conforming") > 0, Outcome.CONFORMS.name)
-        .when(F.col("inconclusive") > 0, Outcome.INCONCLUSIVE.name)
+def _with_standing(counted: DataFrame, flakiness: DataFrame, keys: tuple[str, ...]) -> DataFrame:
+    """Groups with what the cells in them amount to now, worst first.
+
+    What broke comes before what flakes: it was well and will stay broken. VARIES: some cells are red, others green.
+    """
+
+    def some(standing: str) -> Column:
+        return F.bool_or(F.col("standing") == standing)
+
+    violates, conforms = Outcome.VIOLATES.name, Outcome.CONFORMS.name
+    broke = F.bool_or((F.col("standing") == violates) & (F.col("conforming") > 0))
+    standing = (
+        F.when(some("SAFETY"), "SAFETY")
+        .when(broke, violates)
+        .when(some("FLAKY"), "FLAKY")
+        .when(some(violates) & some(conforms), "VARIES")
+        .when(some(violates), violates)
+        .when(some(conforms), conforms)
+        .when(some(Outcome.INCONCLUSIVE.name), Outcome.INCONCLUSIVE.name)
         .otherwise(Outcome.NOT_APPLICABLE.name)
     )
+    return counted.join(flakiness.groupBy(*keys).agg(standing.alias("standing")), list(keys))
 
 
 def fault_effects(faults: DataFrame, attempts: DataFrame) -> DataFrame:

@@ -14,16 +14,13 @@ from pytest_kmigrate.analysis.schemas.flakiness import FLAKINESS
 from pytest_kmigrate.analysis.statistics import outages
 from pytest_kmigrate.model.verdict import Kind, Outcome
 
-BEGINS_AT_H = 12
-"""A night lasts from noon to noon, in UTC, and is named after the day it began on; at midnight it is at its height."""
-
 _EPOCH = dt.date(1970, 1, 1)
 _COUNTS = ("runs", "inconclusive", "violating")
 
 
 def night_of(moment: str) -> Column:
     """The night that a moment was in."""
-    return F.to_date(F.col(moment) - F.make_interval(hours=F.lit(BEGINS_AT_H)))
+    return F.to_date(F.col(moment) - F.make_interval(hours=F.lit(outages.NIGHT_BEGINS_AT_H)))
 
 
 def infra_nights(attempts: DataFrame) -> DataFrame:
@@ -45,6 +42,36 @@ def infra_nights(attempts: DataFrame) -> DataFrame:
     table = counted.agg(F.collect_list(F.struct(*[F.col(name).cast("long") for name in columns])).alias("_rows"))
     found = F.udf(_found, ArrayType(FLAKINESS["infra_nights"]), useArrow=False)
     return table.select(F.inline(found("_rows")))
+
+
+def with_nights(attempts: DataFrame, infra_nights: DataFrame) -> DataFrame:
+    """Attempts with their ``_night``, and with ``_is_aside``: was it an infra night, so that it counts for no test?
+
+    SAFETY violations count in any night, and what did not apply was not disturbed.
+    """
+    outcome = F.col("outcome")
+    is_safety = (outcome == Outcome.VIOLATES.name) & F.col("kind").eqNullSafe(Kind.SAFETY.value)
+    bad = infra_nights.select(F.col("night").alias("_night"), F.lit(col=True).alias("_is_infra"))
+    in_nights = attempts.withColumn("_night", night_of("started_at")).join(F.broadcast(bad), "_night", "left")
+    is_aside = F.col("_is_infra").isNotNull() & ~is_safety & (outcome != Outcome.NOT_APPLICABLE.name)
+    return in_nights.withColumn("_is_aside", is_aside).drop("_is_infra")
+
+
+def held(attempts: DataFrame, infra_nights: DataFrame) -> DataFrame:
+    """The attempts that count."""
+    return with_nights(attempts, infra_nights).where("not _is_aside").select(*attempts.columns)
+
+
+def excused(attempts: DataFrame, infra_nights: DataFrame) -> DataFrame:
+    """All attempts; those that do not count are INCONCLUSIVE, so that each is still seen to have run."""
+    as_they_count = {"outcome": Outcome.INCONCLUSIVE.name, "kind": Kind.INFRA.value}
+    columns = [
+        F.when(F.col("_is_aside"), as_they_count[name]).otherwise(F.col(name)).alias(name)
+        if name in as_they_count
+        else name
+        for name in attempts.columns
+    ]
+    return with_nights(attempts, infra_nights).select(*columns)
 
 
 def _found(rows: Sequence[Sequence[int]]) -> list[tuple[object, ...]]:

@@ -9,7 +9,7 @@ from tests.bench.engines.engine import MARTS, differing_rows
 
 
 def test_spark_answers_as_duckdb_does(spark: SparkSession, tmp_path: Path) -> None:
-    """Counts, rates, intervals, exact percentiles and standings of 20,000 rows are the same, row by row."""
+    """Counts, rates, intervals and exact percentiles of 20,000 rows are the same, row by row."""
     facts = data.written(tmp_path / "facts", 20_000)
 
     with in_duckdb.started(facts, cores=1, memory_gib=None) as duckdb:

@@ -7,8 +7,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.testing import assertSchemaEqual
 
+from pytest_kmigrate.analysis import marts
 from pytest_kmigrate.analysis.flakiness import REQUIREMENT_CELL, change_points, flakiness
-from pytest_kmigrate.analysis.nights import infra_nights
+from pytest_kmigrate.analysis.nights import excused, held, infra_nights
 from pytest_kmigrate.analysis.schemas.flakiness import FLAKINESS
 from tests.bench import nights
 from tests.spark.frames import CELL, ended, frame, table
@@ -19,6 +20,7 @@ OUTCOMES = {
     "V": ("VIOLATES", "LIVENESS"),
     "S": ("VIOLATES", "SAFETY"),
     "I": ("INCONCLUSIVE", "INFRA"),
+    "N": ("NOT_APPLICABLE", None),
 }
 
 
@@ -109,6 +111,35 @@ def test_infra_nights_are_set_aside_but_for_safety(spark: SparkSession) -> None:
     assert (night.wrong, night.wrong_runs, night.judged_runs, night.violating) == ("inconclusive", 6, 7, 0)
     assert (told["t0"].runs, told["t0"].infra_runs, told["t0"].inconclusive) == (4, 1, 0)
     assert (told["lost"].safety_violations, told["lost"].infra_runs, told["lost"].standing) == (1, 0, "SAFETY")
+
+
+def test_what_broke_or_was_repaired_for_good_is_not_flaky(spark: SparkSession) -> None:
+    """Both gave both answers, but changed once: the one violates now, the other conforms; and so it is told."""
+    histories = {"broke": "C" * 20 + "V" * 10, "repaired": "V" * 10 + "C" * 20, "flaky": "CCCCV" * 6}
+    attempts = _attempts(spark, *[_nightly(told, test_id=name) for name, told in histories.items()])
+
+    told = marts.tests(attempts, flakiness(attempts, _no_nights(spark))).collect()
+
+    standings = {row.test_id: row.standing for row in told}
+    assert standings == {"broke": "VIOLATES", "repaired": "CONFORMS", "flaky": "FLAKY"}
+
+
+def test_infra_nights_are_held_against_no_test(spark: SparkSession) -> None:
+    """Red in one, a test is counted without that answer, and no cause is sought; lost records and skips stay."""
+    aside = frame(spark, FLAKINESS["infra_nights"], [{"night": (FIRST + dt.timedelta(days=1)).date()}])
+    attempts = _attempts(
+        spark, *[_nightly(told, test_id=name) for name, told in {"red": "CVC", "lost": "CSC", "skip": "CNC"}.items()]
+    )
+
+    told = marts.tests(excused(attempts, aside), flakiness(attempts, aside)).collect()
+
+    counted = {row.test_id: (row.runs, row.conforming, row.violating, row.inconclusive, row.standing) for row in told}
+    assert counted["red"] == (3, 2, 0, 1, "CONFORMS")
+    assert counted["lost"] == (3, 2, 1, 0, "SAFETY")
+    assert counted["skip"] == (3, 2, 0, 0, "CONFORMS")
+    assert {row.folder for row in attempts.collect()} - {row.folder for row in held(attempts, aside).collect()} == {
+        "red-1"
+    }
 
 
 def test_a_change_is_found_with_its_run_and_release(spark: SparkSession) -> None:

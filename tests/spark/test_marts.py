@@ -7,36 +7,42 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
-from pytest_kmigrate.analysis import marts, schemas
+from pytest_kmigrate.analysis import flakiness, marts, schemas
 from pytest_kmigrate.analysis.intervals import wilson_95
-from tests.spark.frames import ended, table
+from tests.spark.frames import CELL, ended, table
 
 
 def _cells(spark: SparkSession, *rows: dict[str, object]) -> DataFrame:
-    return marts.cells(table(spark, "requirement_attempts", rows))
+    attempts = table(spark, "requirement_attempts", rows)
+    told = flakiness.flakiness(attempts, table(spark, "infra_nights", []), flakiness.REQUIREMENT_CELL)
+    return marts.cells(attempts, told)
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "is_flaky", "standing"),
+    ("cells", "standing"),
     [
-        ([("CONFORMS", None), ("CONFORMS", None)], False, "CONFORMS"),
-        ([("CONFORMS", None), ("VIOLATES", "LIVENESS")], True, "FLAKY"),
-        ([("VIOLATES", "LIVENESS"), ("VIOLATES", "LIVENESS")], False, "VIOLATES"),
-        ([("CONFORMS", None), ("VIOLATES", "SAFETY")], False, "SAFETY"),
-        ([("CONFORMS", None), ("VIOLATES", "LIVENESS"), ("VIOLATES", "SAFETY")], False, "SAFETY"),
-        ([("CONFORMS", None), ("INCONCLUSIVE", "HARNESS")], False, "CONFORMS"),
-        ([("VIOLATES", "LIVENESS"), ("INCONCLUSIVE", "INFRA")], False, "VIOLATES"),
-        ([("INCONCLUSIVE", "VACUOUS")], False, "INCONCLUSIVE"),
-        ([("NOT_APPLICABLE", None)], False, "NOT_APPLICABLE"),
+        ([("CONFORMS", 9), ("CONFORMS", 1)], "CONFORMS"),
+        ([("CONFORMS", 9), ("FLAKY", 1)], "FLAKY"),
+        ([("CONFORMS", 9), ("VIOLATES", 0)], "VARIES"),
+        ([("FLAKY", 9), ("VIOLATES", 0)], "FLAKY"),
+        ([("FLAKY", 9), ("VIOLATES", 30)], "VIOLATES"),
+        ([("CONFORMS", 9), ("VIOLATES", 30)], "VIOLATES"),
+        ([("VIOLATES", 30), ("SAFETY", 9)], "SAFETY"),
+        ([("VIOLATES", 0), ("INCONCLUSIVE", 0)], "VIOLATES"),
+        ([("NOT_APPLICABLE", 0), ("INCONCLUSIVE", 0)], "INCONCLUSIVE"),
+        ([("NOT_APPLICABLE", 0)], "NOT_APPLICABLE"),
     ],
 )
-def test_flaky_is_both_answers_under_equal_conditions(
-    spark: SparkSession, outcomes: list[tuple[str, str | None]], is_flaky: bool, standing: str
-) -> None:
-    """INCONCLUSIVE is no answer, and a SAFETY violation is never called flaky, however rare."""
-    row = _cells(spark, *[ended(outcome, kind) for outcome, kind in outcomes]).collect()[0]
+def test_a_test_is_what_its_cells_are(spark: SparkSession, cells: list[tuple[str, int]], standing: str) -> None:
+    """The worst of them; a cell that was green and broke is worse than a flaky one, and one always red is not."""
+    rows = [
+        {**CELL, "fault": str(place), "standing": each, "conforming": conforming}
+        for place, (each, conforming) in enumerate(cells)
+    ]
 
-    assert (row.is_flaky, row.standing) == (is_flaky, standing)
+    told = marts.tests(table(spark, "attempts", [ended("CONFORMS")]), table(spark, "flakiness", rows))
+
+    assert [row.standing for row in told.collect()] == [standing]
 
 
 def test_counts_rates_and_durations_of_a_cell(spark: SparkSession) -> None:
@@ -78,28 +84,6 @@ def test_wilson_interval(
     assert [row[0], row[1]] == [pytest.approx(low, abs=2e-4), pytest.approx(high, abs=2e-4)]
 
 
-def test_a_test_that_answers_by_condition_varies_and_is_not_flaky(spark: SparkSession) -> None:
-    """Red under one fault and green under another is a finding about the fault; red and green under one is flaky."""
-    rows = [
-        ended("CONFORMS", test_id="by fault", fault="kill"),
-        ended("VIOLATES", "LIVENESS", test_id="by fault", fault="cut"),
-        ended("CONFORMS", test_id="by chance", fault="kill"),
-        ended("VIOLATES", "LIVENESS", test_id="by chance", fault="kill"),
-        ended("CONFORMS", test_id="by version", kafka="3.9.1"),
-        ended("VIOLATES", "LIVENESS", test_id="by version", kafka="3.6.0"),
-    ]
-
-    told = marts.tests(table(spark, "attempts", rows)).select("test_id", "kafka", "standing")
-
-    expected = [
-        ("by fault", "3.9.1", "VARIES"),
-        ("by chance", "3.9.1", "FLAKY"),
-        ("by version", "3.9.1", "CONFORMS"),
-        ("by version", "3.6.0", "VIOLATES"),
-    ]
-    assertDataFrameEqual(told, spark.createDataFrame(expected, told.schema))
-
-
 def test_a_requirement_is_counted_over_its_tests(spark: SparkSession) -> None:
     """One test red and another green is no flakiness of the requirement; profiles and versions stay apart."""
     rows = [
@@ -108,9 +92,10 @@ def test_a_requirement_is_counted_over_its_tests(spark: SparkSession) -> None:
         ended("CONFORMS", profile="draft"),
     ]
 
-    told = marts.requirements(table(spark, "requirement_attempts", rows)).select(
-        "requirement", "profile", "runs", "standing"
-    )
+    attempts = table(spark, "requirement_attempts", rows)
+    flakes = flakiness.flakiness(attempts, table(spark, "infra_nights", []), flakiness.REQUIREMENT_CELL)
+
+    told = marts.requirements(attempts, flakes).select("requirement", "profile", "runs", "standing")
 
     expected = [("R1", "kip-866", 2, "VARIES"), ("R1", "draft", 1, "CONFORMS")]
     assertDataFrameEqual(told, spark.createDataFrame(expected, told.schema))

@@ -2,7 +2,7 @@
 
 from pyspark.sql.types import StructType
 
-from pytest_kmigrate.analysis.schemas.columns import CONDITION, COUNT, FAULTS, FLAG, NUMBER, TEXT, TEXTS, struct
+from pytest_kmigrate.analysis.schemas.columns import CONDITION, COUNT, FAULTS, NUMBER, TEXT, TEXTS, struct
 
 _STATISTICS = {
     "runs": COUNT,
@@ -19,9 +19,9 @@ _STATISTICS = {
 }
 
 MARTS: dict[str, StructType] = {
-    "cells": struct(test_id=TEXT, requirement=TEXT, **CONDITION, **FAULTS, **_STATISTICS, is_flaky=FLAG, standing=TEXT),
-    "tests": struct(test_id=TEXT, **CONDITION, **_STATISTICS, is_flaky=FLAG, standing=TEXT),
-    "requirements": struct(requirement=TEXT, profile=TEXT, kafka=TEXT, **_STATISTICS, is_flaky=FLAG, standing=TEXT),
+    "cells": struct(test_id=TEXT, requirement=TEXT, **CONDITION, **FAULTS, **_STATISTICS, standing=TEXT),
+    "tests": struct(test_id=TEXT, **CONDITION, **_STATISTICS, standing=TEXT),
+    "requirements": struct(requirement=TEXT, profile=TEXT, kafka=TEXT, **_STATISTICS, standing=TEXT),
     "fault_effects": struct(
         fault=TEXT, phase=TEXT, kafka=TEXT, injected=COUNT, witnessed=COUNT, conforming=COUNT, violating=COUNT
     ),

@@ -7,6 +7,9 @@ from scipy.special import betaln, gammaln
 
 from pytest_kmigrate.analysis.statistics.arrays import Flags, Floats, Integers
 
+NIGHT_BEGINS_AT_H = 12
+"""A night lasts from noon to noon, in UTC, and is named after the day it began on; at midnight it is at its height."""
+
 FALSE_ALARM_RATE = 0.01
 """So often, over all nights of an analysis together, may a usual night be set aside."""
 

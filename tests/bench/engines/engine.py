@@ -13,7 +13,7 @@ Answer = Callable[[str], pa.Table]
 """A mart by its name."""
 
 MARTS = ("plain", "cells", "durations")
-"""Counts and a mean by two keys; the mart ``cells``; the mart of durations, with a join and exact percentiles."""
+"""Counts and a mean by two keys; the counts of the mart ``cells``; the mart of durations, with exact percentiles."""
 
 SECONDS = "seconds.json"
 """Beside the answers of an engine: how long its start and each mart took."""

@@ -29,17 +29,12 @@ WITH counted AS (
 ), rated AS (
   SELECT *, nullif(conforming + violating, 0)::DOUBLE AS n, conforming / n AS pass_rate,
          (pass_rate + {square} / (2 * n)) / (1 + {square} / n) AS middle,
-         {z} / (1 + {square} / n) * sqrt(pass_rate * (1 - pass_rate) / n + {square} / (4 * n * n)) AS half,
-         conforming > 0 AND violating > 0 AND safety_violations = 0 AS is_flaky
+         {z} / (1 + {square} / n) * sqrt(pass_rate * (1 - pass_rate) / n + {square} / (4 * n * n)) AS half
   FROM counted
 )
 SELECT * EXCLUDE (n, middle, half),
        CASE WHEN n > 0 THEN greatest(middle - half, 0.0) END AS pass_rate_low,
-       CASE WHEN n > 0 THEN least(middle + half, 1.0) END AS pass_rate_high,
-       CASE WHEN safety_violations > 0 THEN 'SAFETY' WHEN is_flaky THEN 'FLAKY'
-            WHEN violating > 0 AND conforming > 0 THEN 'VARIES' WHEN violating > 0 THEN 'VIOLATES'
-            WHEN conforming > 0 THEN 'CONFORMS' WHEN inconclusive > 0 THEN 'INCONCLUSIVE'
-            ELSE 'NOT_APPLICABLE' END AS standing
+       CASE WHEN n > 0 THEN least(middle + half, 1.0) END AS pass_rate_high
 FROM rated
 """
 _DURATIONS = """

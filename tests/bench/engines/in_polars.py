@@ -67,19 +67,10 @@ def _cells(rows: "pl.LazyFrame") -> "pl.LazyFrame":
     rate = pl.col("conforming") / n
     middle = (rate + square / (2 * n)) / (1 + square / n)
     half = (Z_95 / (1 + square / n)) * (rate * (1 - rate) / n + square / (4 * n * n)).sqrt()
-    mixed, safe = (pl.col("violating") > 0) & (pl.col("conforming") > 0), pl.col("safety_violations") == 0
-    standing = (
-        pl.when(~safe).then(pl.lit("SAFETY")).when(mixed).then(pl.lit("FLAKY"))
-        .when(pl.col("violating") > 0).then(pl.lit("VIOLATES"))
-        .when(pl.col("conforming") > 0).then(pl.lit("CONFORMS"))
-        .when(pl.col("inconclusive") > 0).then(pl.lit("INCONCLUSIVE")).otherwise(pl.lit("NOT_APPLICABLE"))
-    )  # fmt: skip
     return counted.with_columns(
         pass_rate=rate,
         pass_rate_low=(middle - half).clip(lower_bound=0.0),
         pass_rate_high=(middle + half).clip(upper_bound=1.0),
-        is_flaky=mixed & safe,
-        standing=standing,
     )
 
 

@@ -41,7 +41,7 @@ def answer(spark: SparkSession, data: Path, mart: str) -> pa.Table:
         return spark.read.parquet(str(data / name))
 
     if mart == "cells":
-        return marts.cells(facts("requirement_attempts")).toArrow()
+        return marts.statistics(facts("requirement_attempts"), marts.CELL).toArrow()
     if mart == "durations":
         return marts.duration_statistics(facts("durations"), facts("attempts")).toArrow()
     violates = F.count_if(F.col("outcome") == "VIOLATES").alias("violating")

@@ -58,7 +58,6 @@ def test_duckdb_and_polars_agree(tmp_path: Path) -> None:
         answers = {mart: (duckdb(mart), polars(mart)) for mart in MARTS}
 
     assert {mart: differing_rows(*both) for mart, both in answers.items()} == dict.fromkeys(MARTS, 0)
-    assert set(answers["cells"][0]["standing"].to_pylist()) >= {"CONFORMS", "FLAKY", "SAFETY"}
 
 
 def test_the_table_tells_how_many_times_as_long(tmp_path: Path) -> None:

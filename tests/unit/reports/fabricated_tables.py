@@ -168,8 +168,7 @@ def _statistics(rows: Iterable[tuple[Row, Row]], keys: tuple[str, ...]) -> list[
         took = sorted(float(str(each["duration_ms"])) for each in mine)
         rates = {"pass_rate": good / (good + bad) if good + bad else None, "pass_rate_low": low, "pass_rate_high": high}
         times = {"duration_median_ms": took[len(took) // 2], "duration_p90_ms": took[len(took) * 9 // 10]}
-        flaky = {"is_flaky": counts["standing"] == "FLAKY", "not_applicable": 0}
-        made.append({**dict(zip(keys, key, strict=True)), **counts, **rates, **times, **flaky})
+        made.append({**dict(zip(keys, key, strict=True)), **counts, **rates, **times, "not_applicable": 0})
     return made
 
 

@@ -1,5 +1,7 @@
 """The summary: what needs a human comes first, and everything else worst first."""
 
+import datetime as dt
+
 from pytest_kmigrate.reports.attention import attention
 from pytest_kmigrate.reports.page import page
 from pytest_kmigrate.reports.rows import Row, worst
@@ -22,7 +24,6 @@ def _test(test_id: str, standing: str) -> Row:
         **rates,
         **times,
         "standing": standing,
-        "is_flaky": standing == "FLAKY",
     }
 
 
@@ -97,6 +98,27 @@ def test_runs_without_an_answer_are_grouped_by_reason() -> None:
         ("3 runs without an answer", "in 3 tests"),
         ("1 run without an answer", "in 1 test"),
     ]
+
+
+def test_a_run_of_a_bad_night_is_no_reason_to_call_anybody() -> None:
+    """Explained by a known bug but for one run in an infra night, a test needs nobody; a lost record always does."""
+    nights: list[Row] = [{"night": dt.date(2026, 1, 2)}]
+    early, late = (dt.datetime(2026, 1, day, 3, tzinfo=dt.UTC) for day in (2, 3))
+    explained = _attempt("t", "VIOLATES", "LIVENESS", known_bugs=["KAFKA-1"], started_at=early)
+
+    def titles(kind: str) -> list[object]:
+        attempts = [explained, _attempt("t", "VIOLATES", kind, started_at=late)]
+        return [row["title"] for row in attention({"infra_nights": nights}, [_test("t", "VIOLATES")], attempts)]
+
+    assert (titles("LIVENESS"), titles("SAFETY")) == ([], ["t"])
+
+
+def test_flaky_tests_are_those_of_the_ranking() -> None:
+    """A test that flakes under two faults is one, whatever else it does; the page of flakes has no other."""
+    told = summary_of(season(runs=240), ABOUT)
+
+    flaky = {row["test_id"] for row in told["flakiness"] if row["standing"] == "FLAKY"}
+    assert told["totals"]["flaky_tests"] == len(flaky) > 0
 
 
 def test_tests_are_listed_worst_first() -> None:
