@@ -36,9 +36,10 @@ def flakes(site: Site) -> View:
             f'<p class="soft">{amount(safety)} with a safety violation are not here, however rare: '
             f'<a href="#overview">they need a human</a>.</p>'
         )
-    return View(
-        "flakes", "Flakes", _LEAD, content + _steady(site, [row for row in rows if row["standing"] == "CONFORMS"])
-    )
+    conforming = [row for row in rows if row["standing"] == "CONFORMS"]
+    content += _repaired(site, [row for row in conforming if count(row["violating"])])
+    content += _steady(site, [row for row in conforming if not count(row["violating"])])
+    return View("flakes", "Flakes", _LEAD, content)
 
 
 def rate_cells(row: Row) -> list[Cell]:
@@ -103,6 +104,12 @@ def _since_when(change: Row) -> str:
     before, after = number(change["rate_before"]) or 0.0, number(change["rate_after"]) or 0.0
     until = f"run {text(change['since_attempt'])} ({text(began(change))})"
     return f"{percent(before)} until {until}, then {percent(after)}"
+
+
+def _repaired(site: Site, rows: Sequence[Row]) -> str:
+    """Failed until they were repaired, for good as it seems: no flakes, but nothing yet that one would bet on."""
+    told = f"{amount(len(rows))} that failed and then no more"
+    return folded(told, _ranking(site, rows)) if rows else ""
 
 
 def _steady(site: Site, rows: Sequence[Row]) -> str:

@@ -11,6 +11,7 @@ from pytest_kmigrate.reports.site.causes import causes
 from pytest_kmigrate.reports.site.comparing import comparing
 from pytest_kmigrate.reports.site.consistency import consistency
 from pytest_kmigrate.reports.site.environment import environment
+from pytest_kmigrate.reports.site.flakes import flakes
 from pytest_kmigrate.reports.site.nights import nights
 from pytest_kmigrate.reports.site.overview import overview
 from pytest_kmigrate.reports.site.tests import test_pages as pages_of_tests
@@ -121,6 +122,19 @@ def test_the_commands_of_red_runs_come_first() -> None:
     seeds = [int(seed) for seed in re.findall(r"--kmigrate-seed (\d+)", content)]
     conforming = seeds[order.index("conforms") :]
     assert conforming[0] > conforming[-1]
+
+
+def test_what_was_repaired_did_not_never_fail() -> None:
+    """A test that conforms since it was repaired is listed as such, and not with those that never failed."""
+    row: Row = {**season(runs=60)["flakiness"][0], "standing": "CONFORMS", "violating": 0}
+    rows = [{**row, "test_id": "t::steady"}, {**row, "test_id": "t::mended", "violating": 27}]
+
+    content = flakes(_site(flakiness=rows)).content
+
+    repaired, _, steady = content.partition("1 that never failed")
+    assert "1 that failed and then no more" in repaired
+    assert ("mended" in repaired, "steady" in repaired) == (True, False)
+    assert ("mended" in steady, "steady" in steady) == (False, True)
 
 
 def test_an_address_holds_any_name() -> None:
