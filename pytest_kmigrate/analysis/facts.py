@@ -184,10 +184,8 @@ def _settlings(in_phases: DataFrame) -> DataFrame:
 
 def attempts(runs_with_conditions: DataFrame, of_verdicts: DataFrame, of_durations: DataFrame) -> DataFrame:
     """One row per run of a test: its worst outcome, numbered among the runs of this test on the same cluster shape."""
-    violated = F.col("outcome") == Outcome.VIOLATES.name
-    bugs = F.array_sort(F.array_distinct(F.flatten(F.collect_list(F.when(violated, F.col("known_bugs"))))))
     worst = F.max(F.struct(weight().alias("weight"), "outcome", "kind", "check", "summary"))
-    merged = of_verdicts.groupBy("folder").agg(worst.alias("_worst"), bugs.alias("known_bugs"))
+    merged = of_verdicts.groupBy("folder").agg(worst.alias("_worst"), _bugs().alias("known_bugs"))
     whole = of_durations.where(F.col("what") == "run").select("folder", F.col("took_ms").alias("duration_ms"))
     number = F.row_number().over(Window.partitionBy("test_id", *CONDITION).orderBy("started_at", "run_id"))
     return (
@@ -211,20 +209,27 @@ def requirement_attempts(of_attempts: DataFrame, runs: DataFrame, of_verdicts: D
     claimed = runs.select("folder", F.col("requirements").alias("_claimed"))
     named = F.when(F.size("requirements") > 0, F.col("requirements")).otherwise(F.col("_claimed"))
     judged = of_verdicts.join(claimed, "folder").select(
-        "folder", F.explode_outer(named).alias("requirement"), "outcome", "kind"
+        "folder", F.explode_outer(named).alias("requirement"), "outcome", "kind", "known_bugs"
     )
     unjudged = claimed.select(
         "folder",
         F.explode("_claimed").alias("requirement"),
         F.lit(Outcome.INCONCLUSIVE.name).alias("outcome"),
         F.lit(Kind.VACUOUS.value).alias("kind"),
+        F.array().cast(schemas.TEXTS).alias("known_bugs"),
     ).join(judged, ["folder", "requirement"], "left_anti")
     per_requirement = (
         judged.unionByName(unjudged)
         .withColumn("requirement", F.coalesce("requirement", F.lit(NONE)))
         .groupBy("folder", "requirement")
-        .agg(F.max(F.struct(weight().alias("weight"), "outcome", "kind")).alias("_worst"))
-        .select("folder", "requirement", "_worst.outcome", "_worst.kind")
+        .agg(F.max(F.struct(weight().alias("weight"), "outcome", "kind")).alias("_worst"), _bugs().alias("known_bugs"))
+        .select("folder", "requirement", "_worst.outcome", "_worst.kind", "known_bugs")
     )
-    context = of_attempts.drop("outcome", "kind")
+    context = of_attempts.drop("outcome", "kind", "known_bugs")
     return context.join(per_requirement, "folder").select(*schemas.TABLES["requirement_attempts"].names)
+
+
+def _bugs() -> Column:
+    """The known bugs that explain violations, of a group of verdicts."""
+    violated = F.col("outcome") == Outcome.VIOLATES.name
+    return F.array_sort(F.array_distinct(F.flatten(F.collect_list(F.when(violated, F.col("known_bugs"))))))

@@ -74,6 +74,7 @@ def _lettered(attempts: DataFrame, infra_nights: DataFrame, cell: tuple[str, ...
     letter = (
         F.when(F.col("_is_aside"), histories.SET_ASIDE)
         .when(violated & F.col("kind").eqNullSafe(Kind.SAFETY.value), histories.SAFETY)
+        .when(violated & (F.size("known_bugs") > 0), histories.EXPLAINED)
         .when(violated, histories.VIOLATES)
         .when(F.col("outcome") == Outcome.CONFORMS.name, histories.CONFORMS)
         .when(F.col("outcome") == Outcome.INCONCLUSIVE.name, histories.INCONCLUSIVE)

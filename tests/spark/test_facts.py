@@ -129,6 +129,19 @@ def test_only_a_violation_names_bugs(spark: SparkSession) -> None:
     assert [row.known_bugs for row in rows.collect()] == [["KAFKA-2", "KAFKA-3"]]
 
 
+def test_a_bug_explains_the_requirements_it_broke(spark: SparkSession) -> None:
+    """Of a run in which a known bug broke one requirement, and who knows what another, only the first names the bug."""
+    staged = [
+        _verdict("VIOLATES", "LIVENESS", requirements=("A",), known_bugs=["KAFKA-1"]),
+        _verdict("VIOLATES", "LIVENESS", requirements=("B",)),
+    ]
+    of_attempts = table(spark, "attempts", [{**CELL, "folder": "r1", "known_bugs": ["KAFKA-1"]}])
+
+    rows = facts.requirement_attempts(of_attempts, _run(spark, "A", "B", "C"), table(spark, "verdicts", staged))
+
+    assert {row.requirement: row.known_bugs for row in rows.collect()} == {"A": ["KAFKA-1"], "B": [], "C": []}
+
+
 def test_requirements_get_the_worst_verdict_on_them(spark: SparkSession) -> None:
     """A verdict that names none speaks for all the run claims; a claimed one that nothing judged is INCONCLUSIVE."""
     staged = [_verdict("CONFORMS", requirements=("A",)), _verdict("VIOLATES", "SAFETY", requirements=("A", "B"))]

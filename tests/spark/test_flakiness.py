@@ -124,6 +124,18 @@ def test_what_broke_or_was_repaired_for_good_is_not_flaky(spark: SparkSession) -
     assert standings == {"broke": "VIOLATES", "repaired": "CONFORMS", "flaky": "FLAKY"}
 
 
+def test_a_known_bug_explains_violations(spark: SparkSession) -> None:
+    """Twice red among green is enough to be quarantined, but not for a test that met a known bug of Kafka."""
+    rows = [row for bugs in (["KAFKA-1"], []) for row in _nightly("CVVC", test_id=str(bugs), known_bugs=bugs)]
+
+    told = {
+        row.test_id: (row.violating, row.decision)
+        for row in flakiness(_attempts(spark, rows), _no_nights(spark)).collect()
+    }
+
+    assert told == {"['KAFKA-1']": (2, "UNDECIDED"), "[]": (2, "QUARANTINE")}
+
+
 def test_infra_nights_are_held_against_no_test(spark: SparkSession) -> None:
     """Red in one, a test is counted without that answer, and no cause is sought; lost records and skips stay."""
     aside = frame(spark, FLAKINESS["infra_nights"], [{"night": (FIRST + dt.timedelta(days=1)).date()}])

@@ -62,6 +62,7 @@ FACTS: dict[str, StructType] = {
         **FAULTS,
         outcome=TEXT,
         kind=TEXT,
+        known_bugs=TEXTS,
         duration_ms=NUMBER,
         started_at=MOMENT,
         commit=TEXT,

@@ -8,10 +8,10 @@ from scipy.special import gammaln
 from pytest_kmigrate.analysis.statistics.arrays import Flags
 from pytest_kmigrate.analysis.statistics.sequential import UNDECIDED, decision
 
-CONFORMS, VIOLATES, SAFETY, INCONCLUSIVE, NOT_APPLICABLE, SET_ASIDE = "C", "V", "S", "I", "N", "X"
-"""SAFETY: a violation of that kind. SET_ASIDE: whatever it was, in an infra night."""
+CONFORMS, VIOLATES, EXPLAINED, SAFETY, INCONCLUSIVE, NOT_APPLICABLE, SET_ASIDE = "C", "V", "K", "S", "I", "N", "X"
+"""EXPLAINED: a violation, by a known bug of Kafka. SAFETY: one of that kind. SET_ASIDE: whatever, in an infra night."""
 
-ANSWERS = CONFORMS + VIOLATES + SAFETY
+ANSWERS = CONFORMS + VIOLATES + EXPLAINED + SAFETY
 """In small letters these are retries: attempts like others, but no news of what the first attempt already told."""
 
 _CLEAR = 0.01
@@ -39,20 +39,19 @@ def told(history: str) -> Told:
     counts = {code: history.upper().count(code) for code in ANSWERS + INCONCLUSIVE + SET_ASIDE}
     violated = violations(history)
     safety = counts[SAFETY]
-    # What a person must look at is neither admitted nor put aside by a formula.
-    decided = UNDECIDED if safety else decision(violations(history, with_retries=False))
     flips = int(np.count_nonzero(violated[1:] != violated[:-1]))
+    standing = _standing(history, violated, flips, safety)
     return Told(
         runs=len(history),
         conforming=counts[CONFORMS],
-        violating=counts[VIOLATES] + safety,
+        violating=counts[VIOLATES] + counts[EXPLAINED] + safety,
         inconclusive=counts[INCONCLUSIVE],
         infra_runs=counts[SET_ASIDE],
         safety_violations=safety,
         flips=flips,
         clean_runs=int(np.argmax(violated[::-1])) if violated.any() else len(violated),
-        decision=decided,
-        standing=_standing(history, violated, flips, safety),
+        decision=_decision(history) if standing in ("FLAKY", "CONFORMS") else UNDECIDED,
+        standing=standing,
     )
 
 
@@ -74,6 +73,15 @@ def _standing(history: str, violated: Flags, flips: int, safety: int) -> str:
     if len(violated):
         return "VIOLATES" if violated[-1] else "CONFORMS"
     return "INCONCLUSIVE" if INCONCLUSIVE in history or SET_ASIDE in history else "NOT_APPLICABLE"
+
+
+def _decision(history: str) -> str:
+    """Whether a test is steady enough, of one that has shown no more than that it may not be.
+
+    What broke SAFETY, or is red for good, a person must look at; no formula puts it aside. And a test that found a bug
+    of Kafka is no less steady for that.
+    """
+    return decision(violations(history.replace(EXPLAINED, ""), with_retries=False))
 
 
 def _chance_of_one_flip(violated: Flags) -> float:

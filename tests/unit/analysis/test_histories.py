@@ -48,8 +48,22 @@ def test_standing(history: str, standing: str) -> None:
 
 def test_retries_do_not_quarantine() -> None:
     """A seed that violates three times in a row has violated once; three seeds that do are another thing."""
-    assert told("Vvv").decision == "UNDECIDED"
-    assert told("VVV").decision == "QUARANTINE"
+    assert told("VvvC").decision == "UNDECIDED"
+    assert told("VVVC").decision == "QUARANTINE"
+
+
+def test_only_what_flakes_is_quarantined() -> None:
+    """A test that is always red, or broke for good, is not unsteady; one that was admitted is so no more."""
+    assert told("VV").decision == "UNDECIDED"
+    assert told("C" * 100 + "V" * 10).decision == "UNDECIDED"
+
+
+def test_a_test_that_finds_a_known_bug_is_not_quarantined() -> None:
+    """Its reds are violations, and it flakes, but how steady it is the other runs tell."""
+    found = told("CKCKKC")
+    assert (found.violating, found.flips, found.standing, found.decision) == (3, 4, "FLAKY", "UNDECIDED")
+    assert told("KC" * 64).decision == "ADMIT"
+    assert told("CKVKVC").decision == "QUARANTINE"
 
 
 def test_safety_is_decided_by_people() -> None:
