@@ -36,7 +36,7 @@ def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: S
     """
     of_test = grouped(held(attempts, tables.get("infra_nights", [])), "test_id", *CONDITION)
     changes = grouped(tables.get("change_points", []), *_CLUSTER)
-    told = [_about_bug(bug) for bug in tables.get("bugs", [])]
+    told = [_about_bug(bug, attempts) for bug in tables.get("bugs", [])]
     for test in tests:
         key = tuple(test[name] for name in ("test_id", *CONDITION))
         of_cluster = changes.get(tuple(test[name] for name in _CLUSTER), [])
@@ -50,14 +50,12 @@ def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: S
 def _about_test(test: Row, mine: Sequence[Row], changes: Sequence[Row]) -> Row | None:
     standing = str(test["standing"])
     red = [attempt for attempt in mine if attempt["outcome"] == Outcome.VIOLATES.name]
-    if standing not in LEVELS or not red:
-        return None
     unexplained = [attempt for attempt in red if not attempt["known_bugs"]]
-    if standing in ("SAFETY", "VIOLATES", "VARIES") and not unexplained:
+    if standing not in LEVELS or not unexplained:
         return None
     condition = " · ".join(known(kafka_of(test["kafka"]), test["topology"]))
     detail = f"{_counts_sentence(test)}{_since_sentence(changes)}"
-    concern = _concern(standing, test["test_id"], condition, detail, (unexplained or red)[-1])
+    concern = _concern(standing, test["test_id"], condition, detail, unexplained[-1])
     return {**concern, "test_id": test["test_id"], "is_safety": standing == "SAFETY"}
 
 
@@ -105,12 +103,17 @@ def _concern(level: str, title: object, condition: str, detail: str, example: Ro
     return {**told, "example": example["summary"], **shown}
 
 
-def _about_bug(bug: Row) -> Row:
+def _about_bug(bug: Row, attempts: Sequence[Row]) -> Row:
+    """A known bug, and the latest run that it made red."""
+    red = [each for each in attempts if each["kafka"] == bug["kafka"] and bug["bug"] in listed(each["known_bugs"])]
+    latest = max(red, key=lambda each: str(each["started_at"] or ""), default={})
     checks = ", ".join(str(each) for each in listed(bug["checks"]))
     is_safety = "SAFETY" in listed(bug["kinds"])
-    detail = f"seen in {plural(bug['runs'], 'run')} by {checks}{', breaks SAFETY' * is_safety}"
+    where = f", latest in {str(latest['test_id']).rpartition('::')[2]}" if latest else ""
+    detail = f"seen in {plural(bug['runs'], 'run')} by {checks}{', breaks SAFETY' * is_safety}{where}"
     told = {"level": "BUG", "title": bug["bug"], "condition": kafka_of(bug["kafka"]), "detail": detail}
-    return {**told, **_no_run(bug["example"]), "is_safety": is_safety}
+    shown = {key: latest.get(key) for key in ("test_id", "timeline", "reproduce")}
+    return {**told, **_no_run(bug["example"]), **shown, "is_safety": is_safety}
 
 
 def _about_change(change: Row) -> Row:

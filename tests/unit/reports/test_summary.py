@@ -80,6 +80,33 @@ def test_a_violation_that_a_known_bug_explains_is_told_once() -> None:
     assert [(row["title"], row["example"]) for row in rows] == [("t", "nobody knows"), ("KAFKA-1", "e")]
 
 
+def test_what_flakes_by_a_known_bug_is_told_as_the_bug() -> None:
+    """Under some conditions a bug bites only sometimes: still one concern. By chance once, it is two."""
+    explained = _attempt("t", "VIOLATES", "LIVENESS", known_bugs=["KAFKA-1"])
+    tests = [_test("t", "FLAKY")]
+
+    rows = _attention(tests, [_bug("KAFKA-1")], [explained])
+    both = _attention(tests, [_bug("KAFKA-1")], [explained, _attempt("t", "VIOLATES", "LIVENESS")])
+
+    assert [row["level"] for row in rows] == ["BUG"]
+    assert [row["level"] for row in both] == ["BUG", "FLAKY"]
+
+
+def test_a_known_bug_leads_to_its_latest_run() -> None:
+    """On the same version: the test it is in, its timeline, and how to see it again."""
+    seen = [
+        _attempt(
+            f"f::{name}", "VIOLATES", kafka=kafka, known_bugs=["KAFKA-1"], started_at=at, timeline=name, reproduce=name
+        )
+        for name, kafka, at in (("old", "3.6.0", "2026-01-01"), ("new", "3.6.0", "2026-01-02"), ("x", "3.9.1", "2027"))
+    ]
+
+    (row,) = _attention([], [_bug("KAFKA-1")], seen[::-1])
+
+    assert (row["test_id"], row["timeline"], row["reproduce"]) == ("f::new", "new", "new")
+    assert row["detail"] == "seen in 2 runs by c, latest in new"
+
+
 def test_a_known_bug_that_breaks_safety_comes_first() -> None:
     """A lost record is most urgent even if its cause is known."""
     rows = _attention([_test("t", "VIOLATES")], [_bug("KAFKA-1", "SAFETY")], [_attempt("t", "VIOLATES", "LIVENESS")])
