@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.charts import rate, strip
-from pytest_kmigrate.reports.drawing import Cell, amount, chip, dots, duration, legend
-from pytest_kmigrate.reports.rows import CONDITION, Row, grouped, known
+from pytest_kmigrate.reports.drawing import Cell, amount, chip, dots, duration, legend, percent
+from pytest_kmigrate.reports.rows import CONDITION, Row, grouped, known, number, plural
 from pytest_kmigrate.reports.site.flakes import RATE_HEADS, rate_cells, since
 from pytest_kmigrate.reports.site.runs import unconforming_runs
 from pytest_kmigrate.reports.site.views import (
@@ -95,13 +95,14 @@ def _conditions(site: Site, flakiness: Sequence[Row]) -> str:
     """Under which conditions it fails, how often, and since when."""
     if not flakiness:
         return ""
-    heads = ("Fault, phase", "Kafka", "Standing", "Decision", *RATE_HEADS)
+    heads = ("Fault, phase", "Kafka", "Standing", "Decision", "Fails, as counted, 95 % interval", *RATE_HEADS)
     rows = [
         [
             Cell(condition(row), row["fault"], "name"),
             Cell(shown(row["kafka"]) + below(*known(row["topology"]))),
             Cell(chip(row["standing"])),
             Cell(chip(row["decision"])),
+            _as_counted(row),
             *rate_cells(row),
         ]
         for row in flakiness[:_MOST_CONDITIONS]
@@ -110,3 +111,12 @@ def _conditions(site: Site, flakiness: Sequence[Row]) -> str:
     told = "".join(f"<li>{since(change)}</li>" for change in changed[:_MOST_CONDITIONS])
     drawn = table_of(heads, rows, len(flakiness) - len(rows), "flakiness")
     return section("By condition", (f"<ul>{told}</ul>" if told else "") + drawn)
+
+
+def _as_counted(row: Row) -> Cell:
+    """The rate of this cell's own answers, and how often an answer was not that of the run before."""
+    flipped = number(row["flip_rate"])
+    share = "" if flipped is None else f", {percent(flipped)} of the times"
+    flips = below(f"{plural(row['flips'], 'flip')}{share}")
+    drawn = rate(row["rate"], row["wilson_low"], row["wilson_high"], "VIOLATES")
+    return Cell(f"{drawn}{flips}", "" if row["rate"] is None else row["rate"], "rate")

@@ -124,6 +124,19 @@ def test_the_commands_of_red_runs_come_first() -> None:
     assert conforming[0] > conforming[-1]
 
 
+def test_a_test_is_told_as_counted_beside_what_others_make_of_it() -> None:
+    """Its own rate with Wilson's interval and its flips, and the shrunk rate, which is another one."""
+    tables = season(runs=60)
+    counted: Row = {"rate": 0.5, "wilson_low": 0.21, "wilson_high": 0.79, "flips": 3, "flip_rate": 0.375}
+    told = [{**row, **counted, "shrunk_rate": 0.31} for row in tables["flakiness"]]
+
+    page, *_ = pages_of_tests(_site(**{**tables, "flakiness": told}))
+
+    said = re.sub("<[^>]+>", " ", page.content.partition("By condition")[2])
+    assert re.search(r"50%\s+21%-79%\s+3 flips, 38% of the times", said)
+    assert "31%" in said
+
+
 def test_what_was_repaired_did_not_never_fail() -> None:
     """A test that conforms since it was repaired is listed as such, and not with those that never failed."""
     row: Row = {**season(runs=60)["flakiness"][0], "standing": "CONFORMS", "violating": 0}
