@@ -147,6 +147,7 @@ def _facts_of(
     in_phases = facts.phases(events)
     endings = facts.endings(runs, staged_events).collect()
     judged = kept(consistency.judged(files.operation_parts({row["folder"] for row in endings if row["is_at_work"]})))
+    anomalies = consistency.anomalies(judged)
     told_here = [*known_bad, *_without_end(step.runs, {row["folder"] for row in endings if not row["has_ended"]})]
     bad = judged.sparkSession.createDataFrame(told_here, schemas.TABLES["bad_rows"])
     bad = bad.unionByName(consistency.set_aside(judged))
@@ -155,9 +156,11 @@ def _facts_of(
     for observed in (samples, znodes, images):
         # No verdict is read from these.
         bad = bad.unionByName(staging.set_aside(observed, is_run=False))
+    of_runs = facts.verdicts(runs, verdicts, staged_verdicts.where(F.col("reason").isNotNull()))
+    of_good = anomalies.join(runs.select("folder"), "folder", "left_semi")
     return {
         "runs": runs,
-        "verdicts": facts.verdicts(runs, verdicts, staged_verdicts.where(F.col("reason").isNotNull())),
+        "verdicts": of_runs.unionByName(consistency.verdicts(of_good, verdicts)),
         "faults": facts.faults(in_phases),
         "durations": facts.durations(in_phases),
         "bad_rows": bad,
@@ -167,6 +170,6 @@ def _facts_of(
         "metadata_divergences": observations.metadata_divergences(files.images(), in_phases),
         "metadata_differences": observations.metadata_differences(verdicts),
         "znode_changes": observations.znode_changes(staging.good(znodes)),
-        "anomalies": consistency.anomalies(judged),
+        "anomalies": anomalies,
         "operation_counts": consistency.operation_counts(judged),
     }

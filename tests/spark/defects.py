@@ -78,7 +78,7 @@ def operations(then: Spoil = lambda _run: None) -> Spoil:
     """Client operations, and what befalls them."""
 
     def spoil(run: Path) -> None:
-        write_parts(synthetic_run(7, 200), run / "operations")
+        write_parts(synthetic_run(7, 200, is_faulty=False), run / "operations")
         then(run)
 
     return spoil

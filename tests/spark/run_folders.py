@@ -4,6 +4,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pytest_kmigrate.recording.operation_parts import ARROW_SCHEMA
+from tests.unit.checkers.histories import Row, operations
+
 Line = dict[str, object]
 
 HEADER: Line = {
@@ -92,6 +98,13 @@ def write_run(  # everything a run folder may be
     if is_complete:
         (folder / "manifest.json").write_text('{"schema": 1, "sha256": {}}\n')
     return folder
+
+
+def write_operations(part: Path, *rows: Row) -> None:
+    """Write one part of a run's client operations."""
+    part.parent.mkdir(exist_ok=True)
+    columns = operations(*rows)
+    pq.write_table(pa.table({name: getattr(columns, name) for name in ARROW_SCHEMA.names}, ARROW_SCHEMA), part)
 
 
 def _lines(rows: Sequence[Line]) -> str:

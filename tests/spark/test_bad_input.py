@@ -69,7 +69,7 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
         defect.spoil(write_run(runs, name, [verdict()]))
     for name in ODD_NAMES:
         run = write_run(runs, f"odd/{name}", [verdict()])
-        write_parts(synthetic_run(7, 200), run / "operations")
+        write_parts(synthetic_run(7, 200, is_faulty=False), run / "operations")
         (run / "logs" / name).mkdir(parents=True)
         (run / "logs" / name / "server.log").write_bytes(b"[2026-03-01 10:00:00,000] WARN \xff\xfe (kafka)\n")
     write_run(runs, "garbage", [verdict()])

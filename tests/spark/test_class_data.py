@@ -12,7 +12,9 @@ from tests.spark.run_folders import migration, verdict, write_run
 def test_the_second_analysis_loads_classes_that_the_first_archived(tmp_path: Path) -> None:
     """Told when it is made; then most of Spark's classes come from it, the flags of small sessions notwithstanding."""
     runs, loaded = tmp_path / "runs", tmp_path / "loaded"
-    write_parts(synthetic_run(7, 2_000), write_run(runs, "r1", [verdict()], migration()) / "operations")
+    write_parts(
+        synthetic_run(7, 2_000, is_faulty=False), write_run(runs, "r1", [verdict()], migration()) / "operations"
+    )
     environment = {**os.environ, "KMIGRATE_CACHE": str(tmp_path / "a cache")}
     # What tells Java's version and what Spark starts with are JVMs, too: each has its own file.
     environment["JDK_JAVA_OPTIONS"] = f"-Xlog:class+load:file={loaded}-%p"

@@ -15,11 +15,11 @@ from pytest_kmigrate.analysis.consistency.judging import judged_group
 from pytest_kmigrate.analysis.consistency.tables import MOST_BYTES
 from pytest_kmigrate.analysis.schemas.consistency import CONSISTENCY
 from pytest_kmigrate.checkers.kernels import Aspect, anomalies_of
-from pytest_kmigrate.model.operations import Operations
-from pytest_kmigrate.recording.operation_parts import ARROW_SCHEMA, read_operations, read_part
+from pytest_kmigrate.recording.operation_parts import read_operations, read_part
 from pytest_kmigrate.reports.operations import operation_parts
 from tests.bench.operations import Shape, SyntheticRun, synthetic_run, write_parts
-from tests.unit.checkers.histories import consumed, operations, read_back, sent
+from tests.spark.run_folders import write_operations
+from tests.unit.checkers.histories import consumed, read_back, sent
 
 SHAPES = {
     "plain": Shape(),
@@ -164,7 +164,7 @@ def test_a_skip_over_whole_slices_is_found(tmp_path: Path, monkeypatch: pytest.M
     written = {"clients-1.parquet": log, "consumers-1.parquet": reads[: 10 if files == 2 else None]}
     written |= {"consumers-2.parquet": reads[10:]} if files == 2 else {}
     for name, rows in written.items():
-        pq.write_table(_table(operations(*rows)), tmp_path / name)
+        write_operations(tmp_path / name, *rows)
 
     assert _in_slices(tmp_path, 5) == {"poll skip": 15}
 
@@ -176,7 +176,7 @@ def test_an_offset_in_dispute_counts_in_its_own_slice_only(tmp_path: Path, monke
     reads = [consumed(at, 9, client=who, sequence=record, group="") for who, record in seen for at in (0, 25)]
     log = [sent(at) for at in (0, 25, 26)]
     for name, rows in {"clients-1.parquet": log, "consumers-1.parquet": reads}.items():
-        pq.write_table(_table(operations(*rows)), tmp_path / name)
+        write_operations(tmp_path / name, *rows)
 
     whole = Counter({each.name.value: each.count for each in anomalies_of(read_operations(tmp_path))})
 
@@ -192,10 +192,6 @@ def _in_slices(folder: Path, slices: int) -> Counter[str]:
             if row["what"] == "anomaly":
                 found[str(row["name"])] += int(str(row["count"]))
     return found
-
-
-def _table(rows: Operations) -> pa.Table:
-    return pa.table({name: getattr(rows, name) for name in ARROW_SCHEMA.names}, ARROW_SCHEMA)
 
 
 def _groups(folder: Path, slices: int) -> dict[tuple[str, int], list[dict[str, object]]]:

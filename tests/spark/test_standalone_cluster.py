@@ -65,7 +65,7 @@ def analyzed(runs: Path, out: Path, command: list[str]) -> None:
     write_parts(synthetic_run(7, 2_000), write_run(runs, "with-operations", [verdict()], migration()) / "operations")
     environment = {**os.environ, "SPARK_LOCAL_IP": LOOPBACK, "PYSPARK_PYTHON": sys.executable}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=runs)
-    assert "2 runs: CONFORMS; 0 set aside" in done.stdout, done.stdout + done.stderr
+    assert "2 runs: VIOLATES; 0 set aside" in done.stdout, done.stdout + done.stderr
     report = json.loads((out / "report.json").read_text())
     assert {each["folder"] for each in report["attempts"]} == {"plain", "with-operations"}
     assert report["versions"][0]["operations"] > 2_000

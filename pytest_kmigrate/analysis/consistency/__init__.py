@@ -6,5 +6,6 @@ in slices, each complete for one aspect of its checks. The checks are those of a
 """
 
 from pytest_kmigrate.analysis.consistency.tables import anomalies, judged, operation_counts, set_aside
+from pytest_kmigrate.analysis.consistency.verdicts import verdicts
 
-__all__ = ["anomalies", "judged", "operation_counts", "set_aside"]
+__all__ = ["anomalies", "judged", "operation_counts", "set_aside", "verdicts"]

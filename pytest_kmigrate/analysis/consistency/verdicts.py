@@ -1,0 +1,43 @@
+"""Verdicts: SAFETY anomalies of client operations that no check of their own run tells of."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
+
+from pytest_kmigrate.analysis.schemas.facts import FACTS
+from pytest_kmigrate.checkers.kernels import AnomalyClass
+from pytest_kmigrate.model.verdict import Kind, Outcome
+
+_CHECK_OF = {each.value: each.check for each in AnomalyClass if each.check is not None}
+
+
+def verdicts(anomalies: DataFrame, of_runs: DataFrame) -> DataFrame:
+    """One verdict per run and class of SAFETY anomaly, save where a verdict ``of_runs`` says the same already.
+
+    A test that fails on its way never asks what it would have asked at its end, and what its clients saw stays seen.
+    """
+    check_of = F.create_map(*[F.lit(text) for pair in _CHECK_OF.items() for text in pair])
+    in_run = (
+        anomalies.where(F.col("kind") == Kind.SAFETY.value)
+        .groupBy("folder", "class")
+        .agg(F.sum("count").alias("count"), F.min(F.struct("at_ns", "counterexample", "evidence")).alias("_first"))
+        .withColumn("check", check_of[F.col("class")])
+    )
+    told = of_runs.where(F.col("outcome") == Outcome.VIOLATES.name).select("folder", "check")
+    sentence = F.col("_first.counterexample")
+    values = {
+        "folder": F.col("folder"),
+        "check": F.concat(F.lit("operations: "), "class"),
+        "outcome": F.lit(Outcome.VIOLATES.name),
+        "kind": F.lit(Kind.SAFETY.value),
+        "summary": sentence,
+        "count": F.col("count"),
+        # It names no requirement: operations speak for all that their run claims.
+        "requirements": F.array(),
+        "violations": F.array(
+            F.struct(F.concat(F.lit("no "), "class"), sentence, "_first.at_ns", F.array("_first.evidence"))
+        ),
+        "facts": F.lit(None),
+        "known_bugs": F.array(),
+    }
+    untold = in_run.join(told, ["folder", "check"], "left_anti")
+    return untold.select(*[values[each.name].cast(each.dataType).alias(each.name) for each in FACTS["verdicts"]])
