@@ -120,8 +120,9 @@ def _running_workloads(history: History) -> str:
 
 def _told_loss(history: History, each: Found) -> Violation:
     first = int(each.rows.ended_ns.min())
-    records = f"{counted(len(each.rows), 'record')} at {offsets(each.rows)} ({kernels.identity(each.rows, 0)}"
-    records += " first)" if len(each.rows) > 1 else ")"
+    one = kernels.identity(each.rows, 0) + " first" * (len(each.rows) > 1)
+    reader = kernels.who_read(history.operations, int(each.rows.producer[0]), int(each.rows.sequence[0]))
+    records = f"{counted(len(each.rows), 'record')} at {offsets(each.rows)} ({one}; {reader})"
     observed = f"{records}, acknowledged {when(history, first)}, never read back"
     return violation_at(history, f"every acknowledged record of {each.place} is read back", observed, first)
 

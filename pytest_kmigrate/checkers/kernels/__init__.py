@@ -31,7 +31,7 @@ from pytest_kmigrate.checkers.kernels.partition import (
 from pytest_kmigrate.checkers.kernels.places import contested_offsets, duplicated, moved, reordered
 from pytest_kmigrate.checkers.kernels.positions import commits_run_back, reads_below_committed, steps_back, steps_over
 from pytest_kmigrate.checkers.kernels.presence import DEFINITE_ERRORS, definitely_refused, lost, phantoms
-from pytest_kmigrate.checkers.kernels.sentences import identity
+from pytest_kmigrate.checkers.kernels.sentences import identity, who_read
 from pytest_kmigrate.checkers.kernels.surroundings import (
     WHOLE_TOPIC,
     Surroundings,
@@ -79,5 +79,6 @@ __all__ = [
     "steps_over",
     "surroundings",
     "unread_partitions",
+    "who_read",
     "with_unplaced",
 ]

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 
 _VERBS = {
@@ -21,7 +23,18 @@ def identity(group: Operations, row: int) -> str:
 
 def lost_write(group: Operations, _: int, row: int) -> str:
     """Acknowledged, and not there."""
-    return f"{identity(group, row)} was {_seen(group, row)}, but the final read of {_place(group, row)} has it not"
+    told = f"{identity(group, row)} was {_seen(group, row)}, but the final read of {_place(group, row)} has it not"
+    return f"{told}; {who_read(group, int(group.producer[row]), int(group.sequence[row]))}"
+
+
+def who_read(operations: Operations, producer: int, sequence: int) -> str:
+    """Who read a lost record first: one that somebody read was committed, and is no mere answer to a send."""
+    is_read = (operations.kind == OperationKind.CONSUME) & (operations.outcome == OperationOutcome.OK)
+    reads = np.flatnonzero(is_read & (operations.producer == producer) & (operations.sequence == sequence))
+    if len(reads) == 0:
+        return "nobody ever read it"
+    first = int(reads[np.argmin(operations.ended_ns[reads])])
+    return f"client {operations.client[first]} had read it at {_s(operations, first)}"
 
 
 def phantom(group: Operations, _: int, row: int) -> str:

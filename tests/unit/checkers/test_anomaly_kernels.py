@@ -30,7 +30,7 @@ EXAMPLES: dict[AnomalyClass, tuple[list[Row], str]] = {
         [sent(3, **LATE), sent(4), read_back(4)],
         (
             "record 3 of producer 1 was acknowledged at orders-0 offset 3 at 2.500 s, "
-            "but the final read of orders-0 has it not"
+            "but the final read of orders-0 has it not; nobody ever read it"
         ),
     ),
     AnomalyClass.PHANTOM: (
@@ -126,6 +126,13 @@ def test_in_an_unread_partition_nothing_is_lost(partition: int) -> None:
     failed: Row = {**read_back(-1), "outcome": FAILED, "error": "_TIMED_OUT", "producer": -1, "partition": partition}
     rows = [sent(1), failed, sent(2, topic="other"), read_back(2, topic="other")]
     assert anomalies_of(operations(*rows)) == []
+
+
+def test_a_lost_write_names_who_read_it_first() -> None:
+    """A record that a client had read was there: it was lost later, or the final read did not look far enough."""
+    reads = [consumed(3, 900, client=7), consumed(3, 800, client=5), consumed(3, 700, client=6, outcome=FAILED)]
+    (lost,) = anomalies_of(operations(sent(3), sent(4), *reads, consumed(4, 600), read_back(4)))
+    assert lost.counterexample.endswith("has it not; client 5 had read it at 0.800 s")
 
 
 def test_a_topic_that_is_gone_has_lost_its_records() -> None:

@@ -32,13 +32,14 @@ def test_lost_records_are_told_with_place_time_and_evidence() -> None:
     """Violating: the summary names count, partition and offsets; the violation says when and which event."""
     acked = [sent(n, partition=2, ended_ns=(4000 + n) * MS) for n in range(1000)]
     read = [read_back(n, partition=2) for n in range(1000) if not 411 <= n <= 413]
+    read += [consumed(411, 4600, partition=2)]
     verdict = no_acked_record_lost(history(acked + read, [phase(1000, "HYBRID"), *fault(3211)]))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 3)
     assert verdict.summary == "3 of 1 000 acknowledged records were never read back: orders-2 at 411-413"
     [violation] = verdict.violations
     assert violation.observed == (
-        "3 records at 411-413 (record 411 of producer 1 first), acknowledged 1.2 s after kill(active-controller) "
-        "began, in HYBRID, never read back"
+        "3 records at 411-413 (record 411 of producer 1 first; client 50 had read it at 4.600 s), acknowledged 1.2 s "
+        "after kill(active-controller) began, in HYBRID, never read back"
     )
     assert violation.evidence == ("event 1", "event 0")
     assert violation.at_ns == 4411 * MS
