@@ -152,7 +152,9 @@ def _requirements(requirements: Sequence[Row]) -> str:
     violated = [row for row in requirements if worst(row) in ("SAFETY", "VIOLATES")]
     told = [
         f"- {code(row['requirement'])} **{WORDS[worst(row)]}** in {amount(row['violating'])} of "
-        f"{plural(amount(row['runs']), 'run')} ({escaped(' · '.join(known(kafka_of(row['kafka']), row['profile'])))})"
+        f"{plural(amount(row['runs']), 'run')} ({escaped(' · '.join(known(kafka_of(row['kafka']), row['profile'])))}), "
+        # A red check counts for all that its test claims.
+        f"in runs that claim it, by {', '.join(code(check) for check in listed(row['violated_by']))}"
         for row in violated
     ]
     return _few("Requirements violated", told)

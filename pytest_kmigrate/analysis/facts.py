@@ -201,15 +201,16 @@ def attempts(runs_with_conditions: DataFrame, of_verdicts: DataFrame, of_duratio
 
 
 def requirement_attempts(of_attempts: DataFrame, runs: DataFrame, of_verdicts: DataFrame) -> DataFrame:
-    """One row per run and requirement: the worst verdict on it.
+    """One row per run and requirement: the worst verdict on it and, of a violation, the checks that gave it.
 
     A verdict that names no requirement speaks for all the run claims; a claimed requirement that nothing judged is
-    INCONCLUSIVE, for its check may simply never have been reached.
+    INCONCLUSIVE, for its check may simply never have been reached. One that names several, as a test's checks do, need
+    not be about each of them: so it is told which checks were red.
     """
     claimed = runs.select("folder", F.col("requirements").alias("_claimed"))
     named = F.when(F.size("requirements") > 0, F.col("requirements")).otherwise(F.col("_claimed"))
     judged = of_verdicts.join(claimed, "folder").select(
-        "folder", F.explode_outer(named).alias("requirement"), "outcome", "kind", "known_bugs"
+        "folder", F.explode_outer(named).alias("requirement"), "outcome", "kind", "check", "known_bugs"
     )
     unjudged = claimed.select(
         "folder",
@@ -217,13 +218,20 @@ def requirement_attempts(of_attempts: DataFrame, runs: DataFrame, of_verdicts: D
         F.lit(Outcome.INCONCLUSIVE.name).alias("outcome"),
         F.lit(Kind.VACUOUS.value).alias("kind"),
         F.array().cast(schemas.TEXTS).alias("known_bugs"),
+        F.lit(None).cast("string").alias("check"),
     ).join(judged, ["folder", "requirement"], "left_anti")
+    red = F.collect_set(F.when(F.col("outcome") == Outcome.VIOLATES.name, F.struct(weight().alias("weight"), "check")))
+    of_worst = F.array_sort(F.filter("_red", lambda each: each["weight"] == F.col("_worst.weight"))["check"])
     per_requirement = (
         judged.unionByName(unjudged)
         .withColumn("requirement", F.coalesce("requirement", F.lit(NONE)))
         .groupBy("folder", "requirement")
-        .agg(F.max(F.struct(weight().alias("weight"), "outcome", "kind")).alias("_worst"), _bugs().alias("known_bugs"))
-        .select("folder", "requirement", "_worst.outcome", "_worst.kind", "known_bugs")
+        .agg(
+            F.max(F.struct(weight().alias("weight"), "outcome", "kind")).alias("_worst"),
+            red.alias("_red"),
+            _bugs().alias("known_bugs"),
+        )
+        .select("folder", "requirement", "_worst.outcome", "_worst.kind", of_worst.alias("violated_by"), "known_bugs")
     )
     context = of_attempts.drop("outcome", "kind", "known_bugs")
     return context.join(per_requirement, "folder").select(*schemas.TABLES["requirement_attempts"].names)

@@ -23,13 +23,22 @@ def tests(attempts: DataFrame, flakiness: DataFrame) -> DataFrame:
 
 
 def requirements(requirement_attempts: DataFrame, requirement_flakiness: DataFrame) -> DataFrame:
-    """One row per requirement, profile and Kafka version, over all tests that speak about it."""
+    """One row per requirement, profile and Kafka version, over all tests that speak about it.
+
+    ``violated_by`` are the checks that were red where it stands worst: by SAFETY ones, where there is any.
+    """
     keys = ("requirement", "profile", "kafka")
-    return _with_standing(statistics(requirement_attempts, keys), requirement_flakiness, keys)
+    safety, any_kind = (_checks_where(chosen) for chosen in (_is_safety_violation(), _is(Outcome.VIOLATES)))
+    violated_by = F.when(F.bool_or(_is_safety_violation()), safety).otherwise(any_kind).alias("violated_by")
+    return _with_standing(statistics(requirement_attempts, keys, violated_by), requirement_flakiness, keys)
 
 
-def statistics(rows: DataFrame, keys: tuple[str, ...]) -> DataFrame:
-    """Counts, pass rate with its interval and durations per group of ``keys``.
+def _checks_where(chosen: Column) -> Column:
+    return F.array_sort(F.array_distinct(F.flatten(F.collect_list(F.when(chosen, F.col("violated_by"))))))
+
+
+def statistics(rows: DataFrame, keys: tuple[str, ...], *more: Column) -> DataFrame:
+    """Counts, pass rate with its interval and durations per group of ``keys``, and ``more`` columns.
 
     INCONCLUSIVE is counted apart: the pass rate is that of the runs which gave an answer, so a weak harness never
     looks like a flaky Kafka. Durations are those of runs with an answer, for the same reason.
@@ -46,6 +55,7 @@ def statistics(rows: DataFrame, keys: tuple[str, ...]) -> DataFrame:
         F.count_if(_is_safety_violation()).alias("safety_violations"),
         F.percentile(answered_ms, F.lit(0.5)).alias("duration_median_ms"),
         F.percentile(answered_ms, F.lit(0.9)).alias("duration_p90_ms"),
+        *more,
     )
     answers = F.col("conforming") + F.col("violating")
     return (

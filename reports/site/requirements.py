@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.reports.charts import rate, strip
 from pytest_kmigrate.reports.drawing import WORDS, Cell, amount, chip, folded, legend, mark, short, table, text
-from pytest_kmigrate.reports.rows import Row, by, count, grouped, kafka_of, release, worst
+from pytest_kmigrate.reports.rows import Row, by, count, grouped, kafka_of, listed, release, worst
 from pytest_kmigrate.reports.site.flakes import RATE_HEADS, at_most, rate_cells, since
 from pytest_kmigrate.reports.site.runs import unconforming_runs
 from pytest_kmigrate.reports.site.views import (
@@ -24,13 +24,17 @@ from pytest_kmigrate.reports.site.views import (
 _MOST_CELLS = 40
 _MOST_TICKS = 40
 _MOST_CHANGES = 12
+_CLAIMED = "A red check counts for all that its test claims, so the checks that were red are named."
 
 
 def requirements(site: Site) -> View:
     """Every requirement against every profile and version: the worst outcome in each cell."""
     rows = site.summary["requirements"]
     content = _matrix(site, rows) if rows else empty("No run said anything about a requirement.")
-    lead = "Each cell tells the worst outcome of all runs of that version, and in how many runs out of all it came."
+    lead = (
+        "Each cell tells the worst outcome of all runs of that version, and in how many runs out of all it came. "
+        f"{_CLAIMED}"
+    )
     return View("requirements", "Requirements", lead, content + _uncovered(site))
 
 
@@ -73,7 +77,14 @@ def _outcome(site: Site, row: Row | None) -> Cell:
     )
     told = f"{amount(count(row[counts[level]]))}/{amount(row['runs'])}"
     said = f'{mark(level, WORDS[level])} <span class="small">{told}</span>'
-    return Cell(site.about("requirement", row["requirement"], said), order.index(level), f"outcome {level}")
+    linked = site.about("requirement", row["requirement"], said) + _red_checks(row)
+    return Cell(linked, order.index(level), f"outcome {level}")
+
+
+def _red_checks(row: Row) -> str:
+    """By which checks a requirement is red: they need not be about it alone."""
+    named = ", ".join(f"<code>{text(check)}</code>" for check in listed(row["violated_by"]))
+    return f'<br><span class="soft small">in runs that claim it, by {named}</span>' if named else ""
 
 
 def _uncovered(site: Site) -> str:
@@ -103,7 +114,7 @@ def _page(site: Site, name: str, statistics: Sequence[Row], cells: Sequence[Row]
         [
             Cell(f"<b>{text(row['kafka'])}</b>", place, "name"),
             Cell(text(row["profile"])),
-            Cell(chip(row["standing"])),
+            Cell(chip(row["standing"]) + _red_checks(row)),
             number_cell(row["runs"]),
             Cell(rate(row["pass_rate"], row["pass_rate_low"], row["pass_rate_high"]), row["pass_rate"], "rate"),
             Cell(at_most(row), row["bound_after_clean"], "number"),

@@ -159,3 +159,16 @@ def test_requirements_get_the_worst_verdict_on_them(spark: SparkSession) -> None
     assert told(named) == [("A", "VIOLATES", "SAFETY"), ("B", "VIOLATES", "SAFETY"), ("C", "INCONCLUSIVE", "VACUOUS")]
     assert told(unnamed) == [("A", "CONFORMS", None), ("C", "CONFORMS", None)]
     assert told(without) == [("none", "CONFORMS", None)]
+
+
+def test_a_violated_requirement_names_the_checks_that_were_red(spark: SparkSession) -> None:
+    """A check names all that its test claims, so the worst ones are told: the SAFETY one, not the late step beside."""
+    late = _verdict("VIOLATES", "LIVENESS", requirements=("A", "B"), check="steps_completed")
+    lost = _verdict("VIOLATES", "SAFETY", requirements=("A",), check="no_acked_record_lost")
+    fine = _verdict("CONFORMS", requirements=("A", "B", "C"), check="phase_reached")
+    of_attempts = table(spark, "attempts", [{**CELL, "folder": "r1"}])
+
+    rows = facts.requirement_attempts(of_attempts, _run(spark), table(spark, "verdicts", [late, lost, fine]))
+
+    told = {row.requirement: row.violated_by for row in rows.collect()}
+    assert told == {"A": ["no_acked_record_lost"], "B": ["steps_completed"], "C": []}

@@ -101,6 +101,21 @@ def test_a_requirement_is_counted_over_its_tests(spark: SparkSession) -> None:
     assertDataFrameEqual(told, spark.createDataFrame(expected, told.schema))
 
 
+def test_a_requirement_names_the_checks_by_which_it_stands_as_it_does(spark: SparkSession) -> None:
+    """Of all its runs' red checks those of the worst kind; where nothing was red, none."""
+    rows = [
+        ended("VIOLATES", "SAFETY", violated_by=["b", "a"]),
+        ended("VIOLATES", "SAFETY", violated_by=["a"]),
+        ended("VIOLATES", "LIVENESS", violated_by=["late"]),
+        ended("VIOLATES", "LIVENESS", violated_by=["late"], kafka="3.6.0"),
+        ended("CONFORMS", violated_by=[], kafka="3.10.0"),
+    ]
+
+    told = marts.requirements(table(spark, "requirement_attempts", rows)).collect()
+
+    assert {row.kafka: row.violated_by for row in told} == {"3.9.1": ["a", "b"], "3.6.0": ["late"], "3.10.0": []}
+
+
 def _attempts(spark: SparkSession) -> DataFrame:
     rows = [
         ended("VIOLATES", folder="r1"),

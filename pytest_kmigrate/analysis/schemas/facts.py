@@ -63,6 +63,7 @@ FACTS: dict[str, StructType] = {
         outcome=TEXT,
         kind=TEXT,
         known_bugs=TEXTS,
+        violated_by=TEXTS,
         duration_ms=NUMBER,
         started_at=MOMENT,
         commit=TEXT,

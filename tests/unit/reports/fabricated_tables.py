@@ -52,7 +52,10 @@ def season(runs: int = 240, seed: int = 7, tests: int = 5) -> Tables:
     tables: Tables = {
         "attempts": attempts,
         "tests": _statistics(((each, {}) for each in attempts), ("test_id", *CONDITION)),
-        "requirements": _statistics(((a, {"requirement": r}) for a, r in pairs), ("requirement", "profile", "kafka")),
+        "requirements": [
+            {**row, "violated_by": _red_checks(row)}
+            for row in _statistics(((a, {"requirement": r}) for a, r in pairs), ("requirement", "profile", "kafka"))
+        ],
         "cells": _statistics(((a, {"requirement": r}) for a, r in pairs), cell),
         **_flakes(((each, {}) for each in attempts), ("test_id", *CONDITION, "fault", "phase")),
         **_of_requirements(_flakes(((a, {"requirement": r}) for a, r in pairs), cell)),
@@ -170,6 +173,10 @@ def _statistics(rows: Iterable[tuple[Row, Row]], keys: tuple[str, ...]) -> list[
         times = {"duration_median_ms": took[len(took) // 2], "duration_p90_ms": took[len(took) * 9 // 10]}
         made.append({**dict(zip(keys, key, strict=True)), **counts, **rates, **times, "not_applicable": 0})
     return made
+
+
+def _red_checks(row: Row) -> list[str]:
+    return ["no_acked_record_lost"] if row["safety_violations"] else ["controller_moves"] if row["violating"] else []
 
 
 def _of_requirements(tables: Tables) -> Tables:

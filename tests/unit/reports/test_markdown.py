@@ -39,6 +39,12 @@ def test_what_the_site_has_is_told_in_a_few_lines(summary: Summary) -> None:
     assert "more are in the report" in named
 
 
+def test_a_violated_requirement_is_told_with_the_checks_that_were_red(summary: Summary) -> None:
+    """A check that is red counts for all its test claims: the comment does not say more than that."""
+    told = report_markdown(summary)
+    assert re.search(r"^- `K866-\S+` .* in runs that claim it, by `no_acked_record_lost`$", told, re.MULTILINE)
+
+
 def test_better_is_not_mixed_with_worse(summary: Summary) -> None:
     """Each under its own head, and each with how likely it is by chance."""
     point, moved = summary["change_points"][0], summary["trend_changes"][0]

@@ -190,6 +190,15 @@ def test_a_requirement_tells_since_when_and_what_its_clean_runs_prove(tables: Ta
     assert clean["bound_after_clean"] == pytest.approx(1 - 0.05 ** (1 / int(str(clean["runs"]))))
 
 
+def test_a_red_requirement_says_by_which_checks(summary: Summary, site: Parsed) -> None:
+    """In the matrix and on its page: a check that is red counts for all its test claims, and need not be about it."""
+    lossy = next(row for row in summary["requirements"] if row["standing"] == "SAFETY")
+    lost, late = (f"in runs that claim it, by {check}" for check in ("no_acked_record_lost", "controller_moves"))
+    assert lost in site.text["requirements"]
+    assert late in site.text["requirements"]
+    assert lost in site.text[address("requirement", lossy["requirement"])]
+
+
 def test_how_long_metadata_differed_is_told(site: Parsed) -> None:
     """The bounds of the longest of each family, none above while some were never seen to end, and what differed."""
     said = site.text["consistency"]
