@@ -12,6 +12,7 @@ from pytest_kmigrate.analysis.messages import normal_form_of
 from pytest_kmigrate.analysis.schemas.causes import CAUSES, MESSAGES
 from pytest_kmigrate.analysis.schemas.columns import COUNT, TEXT, struct
 from pytest_kmigrate.analysis.similarity import similar_groups
+from pytest_kmigrate.checkers.doubts import SO_NOTHING_IS_PROVED
 from pytest_kmigrate.model.verdict import Kind, Outcome
 
 _ID_CHARACTERS = 12
@@ -22,12 +23,13 @@ def failure_messages(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
     """One row per verdict that tells of something broken; of a run without verdicts (a foreign one), its summary.
 
     Violations, and answers that the harness or the machine prevented. VACUOUS ones are left out: nothing broke, a
-    fault did not bite, and every check of the run says so in its own words.
+    fault did not bite, and every check of the run says so in its own words. Of a doubted verdict only the reason is
+    told, which is what broke: what would have held but for that is another sentence for each check.
     """
     is_broken = (F.col("outcome") == Outcome.VIOLATES.name) | (
         (F.col("outcome") == Outcome.INCONCLUSIVE.name) & F.col("kind").isin(Kind.HARNESS.value, Kind.INFRA.value)
     )
-    told = F.trim(F.coalesce("summary", F.lit("")))
+    told = F.trim(F.substring_index(F.coalesce("summary", F.lit("")), SO_NOTHING_IS_PROVED, 1))
     unjudged = attempts.join(verdicts.select("folder"), "folder", "left_anti")
     every = [
         frame.where(is_broken & (told != "")).select("folder", "check", "outcome", told.alias("text"))

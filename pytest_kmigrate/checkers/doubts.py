@@ -7,6 +7,9 @@ from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind
 
+SO_NOTHING_IS_PROVED = " - so it proves nothing that "
+"""Stands in a doubted verdict between the reasons, which all verdicts of a run share, and what would have held."""
+
 
 @dataclass(frozen=True)
 class Doubt:

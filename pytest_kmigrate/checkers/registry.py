@@ -14,7 +14,7 @@ from pytest_kmigrate.checkers.controllers import (
     migration_state_moves_along_legal_edges,
     one_active_controller_per_epoch,
 )
-from pytest_kmigrate.checkers.doubts import Doubt, doubts
+from pytest_kmigrate.checkers.doubts import SO_NOTHING_IS_PROVED, Doubt, doubts
 from pytest_kmigrate.checkers.metadata import acknowledged_metadata_changes_present, metadata_equivalent
 from pytest_kmigrate.checkers.migration_znode import migration_znode_never_moves_back
 from pytest_kmigrate.checkers.places import (
@@ -106,7 +106,7 @@ def _doubted(verdict: Verdict, reasons: Sequence[Doubt]) -> Verdict:
     if verdict.outcome is not Outcome.CONFORMS or not reasons:
         return verdict
     because = "; ".join(reason.text for reason in reasons)
-    text = f"{because} - so it proves nothing that {verdict.summary}"
+    text = f"{because}{SO_NOTHING_IS_PROVED}{verdict.summary}"
     return replace(verdict, outcome=Outcome.INCONCLUSIVE, kind=reasons[0].kind, summary=text)
 
 

@@ -9,6 +9,7 @@ from pyspark.testing import assertSchemaEqual
 from pytest_kmigrate.analysis import clusters
 from pytest_kmigrate.analysis.messages import normal_form_of
 from pytest_kmigrate.analysis.schemas.causes import CAUSES, MESSAGES
+from pytest_kmigrate.checkers.doubts import SO_NOTHING_IS_PROVED
 from tests.spark.frames import ended, frame, table
 from tests.unit.analysis.message_examples import EXAMPLES
 
@@ -104,6 +105,32 @@ def test_only_what_broke_is_a_message(spark: SparkSession) -> None:
         ("r1", "a", "late"),
         ("r1", "b", "no disk"),
     ]
+
+
+def test_what_one_death_leaves_open_is_one_failure(spark: SparkSession) -> None:
+    """Every verdict that a death takes the ground from gives it as its reason; what else each says is no failure."""
+    held = {
+        "no_acked_record_lost": "none of 900 acknowledged records was lost",
+        "controller_epoch_never_falls": "4 sightings of epochs, none below one before",
+        "steps_completed": "2 migration steps completed",
+    }
+    verdicts = [
+        {
+            "folder": "r1",
+            "check": check,
+            "outcome": "INCONCLUSIVE",
+            "kind": "INFRA",
+            "summary": f"{DIED}{SO_NOTHING_IS_PROVED}{would}",
+        }
+        for check, would in held.items()
+    ]
+    told = clusters.failure_messages(table(spark, "verdicts", verdicts), table(spark, "attempts", []))
+
+    rows = clusters.failure_members(clusters.normalised(told)).collect()
+
+    assert {row.text for row in rows} == {DIED}
+    assert len({row.cluster for row in rows}) == 1
+    assert {row.check for row in rows} == set(held)
 
 
 def test_no_failure_is_no_cluster(spark: SparkSession) -> None:
