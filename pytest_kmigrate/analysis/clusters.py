@@ -20,7 +20,7 @@ _GROUPED = ArrayType(struct(normal_form=TEXT, failures=COUNT, group=COUNT))
 
 
 def failure_messages(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
-    """One row per verdict that tells of something broken; of a run without verdicts (a foreign one), its summary.
+    """One row per verdict of a counted run that tells of something broken; of a run without verdicts, its summary.
 
     Violations, and answers that the harness or the machine prevented. VACUOUS ones are left out: nothing broke, a
     fault did not bite, and every check of the run says so in its own words. Of a doubted verdict only the reason is
@@ -31,9 +31,10 @@ def failure_messages(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
     )
     told = F.trim(F.substring_index(F.coalesce("summary", F.lit("")), SO_NOTHING_IS_PROVED, 1))
     unjudged = attempts.join(verdicts.select("folder"), "folder", "left_anti")
+    judged = verdicts.join(attempts.select("folder"), "folder", "left_semi")
     every = [
         frame.where(is_broken & (told != "")).select("folder", "check", "outcome", told.alias("text"))
-        for frame in (verdicts, unjudged)
+        for frame in (judged, unjudged)
     ]
     return every[0].unionByName(every[1])
 

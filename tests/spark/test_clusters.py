@@ -84,13 +84,14 @@ def test_a_cluster_keeps_its_name(spark: SparkSession, members: DataFrame) -> No
 
 
 def test_only_what_broke_is_a_message(spark: SparkSession) -> None:
-    """Violations and what harness or machine prevented; of a run without verdicts, its own summary."""
+    """Violations and what harness or machine prevented, in counted runs; of a run without verdicts, its own summary."""
     verdicts = [
         {"folder": "r1", "check": "a", "outcome": "VIOLATES", "kind": "LIVENESS", "summary": "late"},
         {"folder": "r1", "check": "b", "outcome": "INCONCLUSIVE", "kind": "INFRA", "summary": "no disk"},
         {"folder": "r1", "check": "c", "outcome": "INCONCLUSIVE", "kind": "VACUOUS", "summary": "nothing sent"},
         {"folder": "r1", "check": "d", "outcome": "CONFORMS", "summary": "fine"},
         {"folder": "r1", "check": "e", "outcome": "VIOLATES", "kind": "LIVENESS", "summary": None},
+        {"folder": "copy of r1", "check": "a", "outcome": "VIOLATES", "kind": "LIVENESS", "summary": "late"},
     ]
     attempts = [
         ended("VIOLATES", "LIVENESS", folder="r1", check="a", summary="late"),
@@ -124,7 +125,7 @@ def test_what_one_death_leaves_open_is_one_failure(spark: SparkSession) -> None:
         }
         for check, would in held.items()
     ]
-    told = clusters.failure_messages(table(spark, "verdicts", verdicts), table(spark, "attempts", []))
+    told = clusters.failure_messages(table(spark, "verdicts", verdicts), table(spark, "attempts", [_attempt("r1", 1)]))
 
     rows = clusters.failure_members(clusters.normalised(told)).collect()
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
@@ -91,3 +92,5 @@ def test_runs_that_are_not_counted_make_no_outcome(spark: SparkSession, tmp_path
     assert again.read == 2
     assert ends == {"lossy": ("VIOLATES", "SAFETY"), "other": ("CONFORMS", None)}
     assert report["totals"]["safety_violations"] == 1
+    assert [each["failures"] for each in report["failure_clusters"]] == [1]
+    assert "damaged" not in pq.read_table(out / "tables" / "verdicts")["folder"].to_pylist()
