@@ -170,6 +170,6 @@ def _facts_of(
         "metadata_divergences": observations.metadata_divergences(files.images(), in_phases),
         "metadata_differences": observations.metadata_differences(verdicts),
         "znode_changes": observations.znode_changes(staging.good(znodes)),
-        "anomalies": anomalies,
+        "anomalies": anomalies.unionByName(consistency.controller_anomalies(verdicts)),
         "operation_counts": consistency.operation_counts(judged),
     }

@@ -1,4 +1,4 @@
-"""Anomalies that no check of their run tells of: what the clients saw makes the run's outcome all the same."""
+"""Anomalies and verdicts: what clients saw makes a run's outcome, what controllers did is told beside it."""
 
 import json
 from pathlib import Path
@@ -8,6 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from pytest_kmigrate.analysis.consistency.controllers import CLASS_OF
+from pytest_kmigrate.checkers.registry import CHECKERS
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.analyze import AnalysisResult, analyze
 from tests.spark.run_folders import Line, verdict, write_operations, write_run
@@ -94,3 +96,26 @@ def test_runs_that_are_not_counted_make_no_outcome(spark: SparkSession, tmp_path
     assert report["totals"]["safety_violations"] == 1
     assert [each["failures"] for each in report["failure_clusters"]] == [1]
     assert "damaged" not in pq.read_table(out / "tables" / "verdicts")["folder"].to_pylist()
+
+
+def test_what_a_controller_did_is_a_class_beside_those_of_operations(spark: SparkSession, tmp_path: Path) -> None:
+    """Two active controllers in one epoch, as a check of the run found them: counted, told and placed in time."""
+    first = {"expected": "one", "observed": "two", "at_ns": 9_000_000_000, "evidence": ["event 4", "event 7"]}
+    summary = "epoch 4 had 2 active controllers: 3000 and 3001"
+    said = verdict("one_active_controller_per_epoch", "VIOLATES", "SAFETY", summary=summary, violations=[first])
+    _run(tmp_path / "runs", "two", 1, said)
+    _run(tmp_path / "runs", "one", 2, verdict("one_active_controller_per_epoch"))
+
+    analyze(str(tmp_path / "runs"), tmp_path / "out")
+
+    (row,) = json.loads((tmp_path / "out" / "report.json").read_text())["anomaly_classes"]
+    assert [row[name] for name in ("class", "kind", "runs", "anomalies")] == [
+        "two controllers in one epoch",
+        "SAFETY",
+        1,
+        1,
+    ]
+    (example,) = row["examples"]
+    told = ("folder", "counterexample", "at_ns", "evidence")
+    assert [example[name] for name in told] == ["two", summary, 9_000_000_000, "event 4, event 7"]
+    assert set(CLASS_OF) <= set(CHECKERS)

@@ -1,0 +1,36 @@
+"""Controllers: what verdicts say of epochs and migration states, as anomalies beside those of client operations."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
+
+from pytest_kmigrate.analysis.schemas.consistency import CONSISTENCY
+from pytest_kmigrate.model.verdict import Outcome
+
+CLASS_OF = {
+    "one_active_controller_per_epoch": "two controllers in one epoch",
+    "controller_epoch_never_falls": "falling controller epoch",
+    "migration_state_moves_along_legal_edges": "illegal migration state",
+    "migration_znode_never_moves_back": "migration znode moves back",
+}
+"""The check of a run -> the class that reports show."""
+
+
+def controller_anomalies(of_runs: DataFrame) -> DataFrame:
+    """One row (of ``anomalies``) per verdict that a controller did what none may."""
+    class_of = F.create_map(*[F.lit(text) for pair in CLASS_OF.items() for text in pair])
+    violated = of_runs.where((F.col("outcome") == Outcome.VIOLATES.name) & F.col("check").isin(list(CLASS_OF)))
+    first = F.get("violations", F.lit(0))
+    values = {
+        "class": class_of[F.col("check")],
+        "topic": F.lit(None),
+        "partition": F.lit(None),
+        "counterexample": F.col("summary"),
+        "at_ns": first["at_ns"],
+        "evidence": F.concat_ws(", ", first["evidence"]),
+    }
+    return violated.select(
+        *[
+            values.get(each.name, F.col(each.name)).cast(each.dataType).alias(each.name)
+            for each in CONSISTENCY["anomalies"]
+        ]
+    )
