@@ -86,7 +86,9 @@ def _with_standing(counted: DataFrame, flakiness: DataFrame, keys: tuple[str, ..
         .when(some(Outcome.INCONCLUSIVE.name), Outcome.INCONCLUSIVE.name)
         .otherwise(Outcome.NOT_APPLICABLE.name)
     )
-    return counted.join(flakiness.groupBy(*keys).agg(standing.alias("standing")), list(keys))
+    now = flakiness.groupBy(*keys).agg(standing.alias("standing"))
+    unknown = F.lit(Outcome.INCONCLUSIVE.name)
+    return counted.join(now, list(keys), "left").withColumn("standing", F.coalesce("standing", unknown))
 
 
 def fault_effects(faults: DataFrame, attempts: DataFrame) -> DataFrame:
