@@ -68,14 +68,15 @@ def lift(row: Row) -> str:
     middle, left, right = (_on_doublings(each) for each in (value, low, high))
     sure = low > 1 or high < 1
     shade = colour("VIOLATES" if low > 1 else "CONFORMS" if sure else "NOT_APPLICABLE")
-    told = f"{_times(value)}, 95 % interval {_times(low)} to {_times(high)}"
+    said = "only with it" if math.isinf(value) else _times(value)
+    told = f"{said}, 95 % interval {_times(low)} to {_times(high)}"
     one = _on_doublings(1.0)
     return (
         f'<span><svg width="{_LIFT_PX + 8}" height="18" viewBox="-4 0 {_LIFT_PX + 8} 18" role="img">'
         f'<title>{told}</title><path d="M{one:.1f} 0v18" stroke="var(--soft)" stroke-dasharray="2 2"/>'
         f'<path d="M{left:.1f} 9H{right:.1f}M{left:.1f} 5v8M{right:.1f} 5v8" stroke="{shade}" stroke-width="2" '
         f'fill="none"/><circle cx="{middle:.1f}" cy="9" r="4.5" fill="{shade}"/></svg> '
-        f'{_times(value)} <span class="soft small">{_times(low)} to {_times(high)}</span></span>'
+        f'{said} <span class="soft small">{_times(low)} to {_times(high)}</span></span>'
     )
 
 

@@ -18,10 +18,14 @@ _LEAD = (
 
 def causes(site: Site) -> View:
     """Failures with what goes along with them, then known bugs, then all faults."""
-    content = "".join(
-        [_ranking(site, site.summary["causes"]), _bugs(site.summary["bugs"]), _faults(site.summary["fault_effects"])]
-    )
+    ranking = _ranking(site, raising(site.summary["causes"]))
+    content = ranking + _bugs(site.summary["bugs"]) + _faults(site.summary["fault_effects"])
     return View("causes", "Causes", _LEAD, content)
+
+
+def raising(rows: Sequence[Row]) -> list[Row]:
+    """Those that a failure comes with more often, not less: nobody looks for what prevents it."""
+    return [row for row in rows if (number(row["lift"]) or 0.0) > 1]
 
 
 def causes_table(rows: Sequence[Row]) -> str:

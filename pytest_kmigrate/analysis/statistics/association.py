@@ -41,15 +41,20 @@ class Counts:
 def lift(counts: Counts) -> tuple[Floats, Floats, Floats]:
     """The failure rate with the circumstance over that without it, and its 95 % interval.
 
-    Normal on the logarithm. Half a failure and a whole run are added on both sides: a rate of 0 would make the lift
-    infinite or nothing, and both rates 1 would leave no doubt after two runs.
+    The ratio is that of the runs that were seen: 0 if none failed with it, infinite if none failed without, and no
+    number if none failed at all. The interval is normal on the logarithm, with half a failure and a whole run added on
+    both sides: a rate of 0 has no logarithm, and both rates 1 would leave no doubt after two runs. That draws the rate
+    of a small group to a half, so the interval ends no nearer than the ratio itself.
     """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Products of whole numbers, so that equal rates give exactly 1.
+        ratio = counts.with_failures * counts.without_runs / (counts.without_failures * counts.with_runs)
     failed_with, failed_without = counts.with_failures + 0.5, counts.without_failures + 0.5
     runs_with, runs_without = counts.with_runs + 1.0, counts.without_runs + 1.0
     logarithm = np.log(failed_with / runs_with) - np.log(failed_without / runs_without)
     deviation = np.sqrt(1 / failed_with - 1 / runs_with + 1 / failed_without - 1 / runs_without)
     reach = Z_95 * deviation
-    return np.exp(logarithm), np.exp(logarithm - reach), np.exp(logarithm + reach)
+    return ratio, np.fmin(np.exp(logarithm - reach), ratio), np.fmax(np.exp(logarithm + reach), ratio)
 
 
 def log_fisher(counts: Counts) -> Floats:

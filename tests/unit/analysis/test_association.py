@@ -74,13 +74,25 @@ def test_lift_intervals_cover_the_truth(runs: tuple[int, int], rates: tuple[floa
     assert 0.94 <= np.mean((low <= rates[0] / rates[1]) & (rates[0] / rates[1] <= high)) <= 0.975
 
 
-def test_a_lift_is_finite_even_when_nothing_failed_without() -> None:
-    """No failure on the other side is much, not infinite, and says its doubt."""
-    ratio, low, high = lift(_counts((5, 10, 0, 100), (0, 10, 5, 100), (2, 2, 2, 2)))
-    assert 10 < ratio[0] < high[0] < np.inf
-    assert low[1] < 1 < high[1]
-    assert ratio[2] == pytest.approx(1.0)
-    assert low[2] < 1 < high[2]
+def test_a_lift_points_where_the_rates_do() -> None:
+    """Above 1 just where more failed with it than without, however few the runs, and 1 where equally many did."""
+    counts = _random_counts(5_000, most_runs=12)
+    with_it, without = counts.with_failures * counts.without_runs, counts.without_failures * counts.with_runs
+    ratio, low, high = (each[with_it + without > 0] for each in lift(counts))
+    rises = np.sign(with_it - without)[with_it + without > 0]
+    assert np.array_equal(np.sign(ratio - 1), rises)
+    assert np.all((low <= ratio) & (ratio <= high))
+    assert {-1, 0, 1} == set(rises.tolist())
+
+
+def test_a_lift_is_none_or_any_where_one_side_never_failed() -> None:
+    """One run that passed is no lift of 13; what failed only with it has no upper end, but a lower one."""
+    ratio, low, high = lift(_counts((0, 1, 1, 77), (5, 10, 0, 100), (2, 2, 2, 2)))
+    assert (ratio[0], low[0]) == (0, 0)
+    assert high[0] > 1
+    assert (ratio[1], high[1]) == (np.inf, np.inf)
+    assert 1 < low[1] < 100
+    assert low[2] < ratio[2] == 1 < high[2]
 
 
 def test_ranks_count_per_failure_and_equal_ones_share() -> None:

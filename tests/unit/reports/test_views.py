@@ -1,7 +1,9 @@
 """Views: the order and the numbers of single ones, with tables of a few rows."""
 
 import datetime as dt
+import math
 import re
+from collections.abc import Sequence
 from html import escape
 
 from pytest_kmigrate.reports.markdown import report_markdown
@@ -11,6 +13,7 @@ from pytest_kmigrate.reports.site.causes import causes
 from pytest_kmigrate.reports.site.comparing import comparing
 from pytest_kmigrate.reports.site.consistency import consistency
 from pytest_kmigrate.reports.site.environment import environment
+from pytest_kmigrate.reports.site.failures import cluster_pages
 from pytest_kmigrate.reports.site.flakes import flakes
 from pytest_kmigrate.reports.site.nights import nights
 from pytest_kmigrate.reports.site.overview import overview
@@ -69,18 +72,33 @@ def test_what_got_worse_is_drawn_before_all_else() -> None:
     assert re.findall(r"<figcaption><b>(\w+)</b>", content) == ["omega", "alpha", "beta"]
 
 
+def _cause(failure: str, level: str, lift: float, q_value: float, inseparable: Sequence[str] = ()) -> Row:
+    counts = {"with_failures": 4, "with_runs": 8, "without_failures": 1, "without_runs": 80}
+    lifts = {"lift": lift, "lift_low": 2.0, "lift_high": 8.0, "p_value": q_value, "q_value": q_value, "rank": 1}
+    named = {"what": "check", "failure": failure, "factor": "fault", "level": level, "inseparable": [*inseparable]}
+    return {**named, **counts, **lifts}
+
+
 def test_the_surest_cause_comes_first() -> None:
     """Failures are in the order of their least q; what no count can tell apart is named beside it."""
+    told = [_cause("alpha", "kill", 4.0, 0.9), _cause("beta", "kill", 4.0, 1e-9, ["phase HYBRID"])]
 
-    def cause(failure: str, q_value: float, inseparable: list[str]) -> Row:
-        counts = {"with_failures": 4, "with_runs": 8, "without_failures": 1, "without_runs": 80}
-        lift = {"lift": 4.0, "lift_low": 2.0, "lift_high": 8.0, "p_value": q_value, "q_value": q_value, "rank": 1}
-        return {"failure": failure, "factor": "fault", "level": "kill", **counts, **lift, "inseparable": inseparable}
-
-    content = causes(_site(causes=[cause("alpha", 0.9, []), cause("beta", 1e-9, ["phase HYBRID"])])).content
+    content = causes(_site(causes=told)).content
 
     assert re.findall(r"<h3><code>(\w+)</code></h3>", content) == ["beta", "alpha"]
     assert content.count("always together with phase HYBRID") == 1
+
+
+def test_what_does_not_raise_a_failure_is_on_no_page() -> None:
+    """Neither where causes are told nor on the page of the failure: no failures with it, fewer, and as many."""
+    cluster: Row = {"cluster": "c1", "representative": "lost", "tests": [], "kafka": [], "checks": []}
+    cluster |= {"failures": 1, "runs": 1, "first_at": BEGIN, "last_at": BEGIN}
+    lifts = {"never": 0.0, "seldom": 0.3, "alike": 1.0, "often": 4.0, "alone": math.inf}
+    site = _site(failure_clusters=[cluster], causes=[_cause("c1", *each, 1e-9) for each in lifts.items()])
+
+    for content in (causes(site).content, *[page.content for page in cluster_pages(site)]):
+        assert re.findall(r'data-label="With" class="name" data-sort="(\w+)"', content) == ["often", "alone"]
+        assert "only with it" in content
 
 
 def test_a_bad_night_has_the_interval_of_its_share() -> None:
