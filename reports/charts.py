@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pytest_kmigrate.reports.drawing import colour, measured, percent, text
-from pytest_kmigrate.reports.estimates import median_interval
+from pytest_kmigrate.reports.estimates import is_sure, median_interval
 from pytest_kmigrate.reports.rows import Row, number
 
 _BAR_PX = 80
@@ -61,13 +61,15 @@ def strip(runs: Sequence[Row], since_run: object = None) -> str:
 
 
 def lift(row: Row) -> str:
-    """How many times more often something fails with a thing than without, on a scale of doublings."""
+    """How many times more often something fails with a thing than without, on a scale of doublings.
+
+    In colour only if that is no chance among all that was compared: the interval knows nothing of the others.
+    """
     value, low, high = (number(row[name]) for name in ("lift", "lift_low", "lift_high"))
     if value is None or low is None or high is None:
         return '<span class="soft">not to tell</span>'
     middle, left, right = (_on_doublings(each) for each in (value, low, high))
-    sure = low > 1 or high < 1
-    shade = colour("VIOLATES" if low > 1 else "CONFORMS" if sure else "NOT_APPLICABLE")
+    shade = colour("VIOLATES" if is_sure(row) else "NOT_APPLICABLE")
     said = "only with it" if math.isinf(value) else _times(value)
     told = f"{said}, 95 % interval {_times(low)} to {_times(high)}"
     one = _on_doublings(1.0)

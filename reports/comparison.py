@@ -4,11 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.reports.estimates import corrected, fisher, median_interval, rank_sum, wilson
+from pytest_kmigrate.reports.estimates import corrected, fisher, is_sure, median_interval, rank_sum, wilson
 from pytest_kmigrate.reports.rows import Row, by, count, grouped, number, release, worst
-
-SURE = 0.05
-"""The share of false alarms put up with among the changes that are called one."""
 
 CHANGES = ("WORSE", "NEW", "BETTER", "GONE", "ONLY_A", "ONLY_B", "UNSURE", "SAME")
 """In the order they are told. UNSURE: the two differ, but so might two nights of one version."""
@@ -108,8 +105,7 @@ def _change_of_rates(row: Row) -> str:
 
 
 def _direction(row: Row, *, is_worse: bool) -> str:
-    q = number(row["q_value"])
-    if q is None or q > SURE:
+    if not is_sure(row):
         return "UNSURE"
     return "WORSE" if is_worse else "BETTER"
 

@@ -1,4 +1,4 @@
-"""Estimates that a report makes itself, from counts and values that the tables hold. Pure functions of numbers."""
+"""Estimates that a report makes itself, from counts and values that the tables hold. Pure functions."""
 
 from collections.abc import Sequence
 
@@ -7,6 +7,10 @@ from scipy.stats import binom, fisher_exact, mannwhitneyu
 
 from pytest_kmigrate.analysis.statistics.association import false_discovery_rates
 from pytest_kmigrate.analysis.statistics.bounds import wilson_95
+from pytest_kmigrate.reports.rows import Row, number
+
+SURE = 0.05
+"""The share of false alarms put up with among what is called a change, or a cause."""
 
 
 def wilson(successes: int, of: int) -> tuple[float, float]:
@@ -32,6 +36,12 @@ def rank_sum(a: Sequence[float], b: Sequence[float]) -> float:
 def corrected(p_values: Sequence[float]) -> list[float]:
     """The same p-values as q-values: the share of false alarms if this one is called one."""
     return [float(q) for q in false_discovery_rates(np.asarray(p_values, np.float64))]
+
+
+def is_sure(row: Row) -> bool:
+    """Whether a row may be called a change or a cause."""
+    q_value = number(row["q_value"])
+    return q_value is not None and q_value <= SURE
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float | None, float | None]:

@@ -1,35 +1,53 @@
 """Causes: what goes with each failure more often than chance would have it, and what every fault came to."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pytest_kmigrate.reports.charts import lift
-from pytest_kmigrate.reports.drawing import Cell, amount, chance, chip, cut, table, text, unfolding
-from pytest_kmigrate.reports.rows import Row, count, grouped, listed, number
+from pytest_kmigrate.reports.drawing import Cell, amount, chance, chip, cut, folded, table, text, unfolding
+from pytest_kmigrate.reports.estimates import is_sure
+from pytest_kmigrate.reports.rows import Row, count, grouped, listed, number, plural
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, section, shown, table_of
 
 MOST_FAILURES = 40
 _MOST_LEVELS = 8
-_SURE = 0.05
+_NOTHING_SURE = "Nothing is sure: whatever goes along may do so by chance, as among so many comparisons some must."
 _LEAD = (
     "Lift: how many times more often a failure comes with this than without. The scale doubles; the dashed line is "
-    "no difference. q: the share of false alarms if all down to here were called causes."
+    "no difference. q: the share of false alarms if all down to here were called causes; "
+    "what has more than 0.05 is grey and folded away."
 )
 
 
 def causes(site: Site) -> View:
     """Failures with what goes along with them, then known bugs, then all faults."""
-    ranking = _ranking(site, raising(site.summary["causes"]))
+    ranking = _ranking(site, telling(site.summary["causes"]))
     content = ranking + _bugs(site.summary["bugs"]) + _faults(site.summary["fault_effects"])
     return View("causes", "Causes", _LEAD, content)
 
 
-def raising(rows: Sequence[Row]) -> list[Row]:
-    """Those that a failure comes with more often, not less: nobody looks for what prevents it."""
-    return [row for row in rows if (number(row["lift"]) or 0.0) > 1]
+def telling(rows: Sequence[Row]) -> list[Row]:
+    """What goes with more of a failure, once: nobody looks for what prevents it.
+
+    Of those that were there in the very same runs the first stands for all, and names the others.
+    """
+    named: set[tuple[object, ...]] = set()
+    told = []
+    for row in rows:
+        if (number(row["lift"]) or 0.0) <= 1 or (row["failure"], f"{row['factor']} {row['level']}") in named:
+            continue
+        told.append(row)
+        named |= {(row["failure"], other) for other in listed(row.get("inseparable"))}
+    return told
 
 
 def causes_table(rows: Sequence[Row]) -> str:
-    """What goes with one failure, likeliest first."""
+    """What goes with one failure, likeliest first; what may be chance is folded away."""
+    sure, unsure = ([row for row in rows if is_sure(row) is wanted] for wanted in (True, False))
+    drawn = _table(sure) if sure else empty(_NOTHING_SURE)
+    return drawn + (folded(f"{amount(len(unsure))} more that may be chance", _table(unsure)) if unsure else "")
+
+
+def _table(rows: Sequence[Row]) -> str:
     heads = ("With", "Lift, 95 % interval", "With it", "Without it", "q")
     drawn = [
         [
@@ -37,11 +55,11 @@ def causes_table(rows: Sequence[Row]) -> str:
             Cell(lift(row), row["lift"], "rate"),
             Cell(_share(row["with_failures"], row["with_runs"]), row["with_failures"], "number"),
             Cell(_share(row["without_failures"], row["without_runs"]), row["without_failures"], "number"),
-            Cell(_q(row["q_value"]), row["q_value"], "number"),
+            Cell(_q(row), row["q_value"], "number"),
         ]
         for row in rows[:_MOST_LEVELS]
     ]
-    return table(heads, drawn)
+    return table_of(heads, drawn, len(rows) - len(drawn), "causes")
 
 
 def _circumstance(row: Row) -> str:
@@ -54,14 +72,23 @@ def _circumstance(row: Row) -> str:
 def _ranking(site: Site, rows: Sequence[Row]) -> str:
     if not rows:
         return empty("Nothing failed often enough to say what goes along with it.")
+    failures = sorted(grouped(rows, "failure").values(), key=_least_q)
+    sure = [mine for mine in failures if any(map(is_sure, mine))]
+    told = _headed(site, sure, causes_table) if sure else empty(_NOTHING_SURE)
+    unsure = failures[len(sure) :]
+    title = f"{plural(len(unsure), 'failure')} of which nothing is sure"
+    return told + (folded(title, _headed(site, unsure, _table)) if unsure else "")
+
+
+def _headed(site: Site, failures: Sequence[Sequence[Row]], drawn: Callable[[Sequence[Row]], str]) -> str:
     clusters = {row["cluster"]: row for row in site.summary["failure_clusters"]}
-    failures = sorted(grouped(rows, "failure").items(), key=lambda failure: _least_q(failure[1]))
-    drawn = []
-    for (failure,), mine in failures[:MOST_FAILURES]:
+    told = []
+    for mine in failures[:MOST_FAILURES]:
+        failure = mine[0]["failure"]
         cluster = clusters.get(failure)
         said = text(cut(cluster["representative"])) if cluster else f"<code>{text(failure)}</code>"
-        drawn.append(f"<h3>{site.about('cluster', failure, said)}</h3>{causes_table(mine)}")
-    return "".join(drawn) + rest(len(failures) - len(drawn), len(drawn), "causes")
+        told.append(f"<h3>{site.about('cluster', failure, said)}</h3>{drawn(mine)}")
+    return "".join(told) + rest(len(failures) - len(told), len(told), "causes")
 
 
 def _least_q(rows: Sequence[Row]) -> float:
@@ -73,10 +100,9 @@ def _share(failures: object, runs: object) -> str:
     return f'{amount(count(failures))} <span class="soft small">of {amount(count(runs))}</span>'
 
 
-def _q(q_value: object) -> str:
-    known = number(q_value)
-    sure = known is not None and known <= _SURE
-    return f"<b>{chance(q_value)}</b>" if sure else f'<span class="soft">{chance(q_value)}</span>'
+def _q(row: Row) -> str:
+    said = chance(row["q_value"])
+    return f"<b>{said}</b>" if is_sure(row) else f'<span class="soft">{said}</span>'
 
 
 def _bugs(rows: Sequence[Row]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.reports.drawing import Cell, amount, chip, cut, link, short, table, text
 from pytest_kmigrate.reports.rows import Row, by, day, grouped, known, listed, plural, release
-from pytest_kmigrate.reports.site.causes import causes_table, raising
+from pytest_kmigrate.reports.site.causes import causes_table, telling
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
     Site,
@@ -47,7 +47,7 @@ def failures(site: Site) -> View:
 def cluster_pages(site: Site) -> list[View]:
     """A page about each cluster."""
     members = grouped(site.summary["failure_members"], "cluster")
-    causes = grouped(raising(site.summary["causes"]), "failure")
+    causes = grouped(telling(site.summary["causes"]), "failure")
     known = {row["cluster"]: row for row in site.summary["failure_clusters"]}
     return [_page(site, known[name], members.get((name,), []), causes.get((name,), [])) for name in site.clusters]
 

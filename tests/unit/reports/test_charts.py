@@ -38,15 +38,15 @@ def test_a_strip_has_one_tick_per_run_and_marks_the_change() -> None:
 
 
 def test_a_lift_beyond_the_scale_ends_at_its_edge() -> None:
-    """An interval without an upper end is told as any; one around 1 has no colour; nothing is a power of ten."""
-    sure = lift({"lift": 80.0, "lift_low": 2.0, "lift_high": float("inf")})
-    unsure = lift({"lift": 1.0, "lift_low": 0.5, "lift_high": 2.0})
+    """An interval without an upper end is told as any; what q calls chance has no colour; nothing is a power of ten."""
+    sure = lift({"lift": 80.0, "lift_low": 2.0, "lift_high": float("inf"), "q_value": 0.05})
+    unsure = lift({"lift": 9.0, "lift_low": 1.5, "lift_high": 54.0, "q_value": 0.11})
     assert "H150.0" in sure
     assert "80x" in sure
     assert "2x to any" in sure
     assert "var(--VIOLATES)" in sure
     assert "var(--NOT_APPLICABLE)" in unsure
-    steep = lift({"lift": 1_300.0, "lift_low": 0.0004, "lift_high": 1.7e7})
+    steep = lift({"lift": 1_300.0, "lift_low": 0.0004, "lift_high": 1.7e7, "q_value": 0.9})
     assert "1,300x, 95 % interval below 0.001x to 17,000,000x" in steep
     assert "not to tell" in lift({"lift": None, "lift_low": None, "lift_high": None})
 

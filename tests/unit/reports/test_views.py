@@ -26,6 +26,9 @@ from tests.unit.reports.fabricated_tables import ABOUT, season
 BEGIN = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 CLUSTER: Row = {"profile": "kip-866", "provider": "process", "topology": "small"}
 
+LOST: Row = {"cluster": "c1", "representative": "lost", "tests": [], "kafka": [], "checks": []}
+LOST |= {"failures": 1, "runs": 1, "first_at": BEGIN, "last_at": BEGIN}
+
 
 def _site(**tables: list[Row]) -> Site:
     return Site(summary_of(tables, ABOUT))
@@ -89,15 +92,53 @@ def test_the_surest_cause_comes_first() -> None:
     assert content.count("always together with phase HYBRID") == 1
 
 
+def _levels(content: str) -> list[str]:
+    return re.findall(r'data-label="With" class="name" data-sort="(\w+)"', content)
+
+
+def test_what_may_be_chance_is_folded_away() -> None:
+    """What is sure stands open, in colour; the rest of its failure, and failures of which nothing is, are folded."""
+    told = [_cause("beta", "kill", 4.0, 0.05), _cause("beta", "pause", 4.0, 0.051), _cause("alpha", "cut", 9.0, 0.11)]
+
+    content = causes(_site(causes=told)).content.partition("<h2>")[0]
+
+    opened, *folded = content.split("<details>")
+    assert (_levels(opened), [_levels(each) for each in folded]) == (["kill"], [["pause"], ["cut"]])
+    assert "1 failure of which nothing is sure" in content
+    assert "Nothing is sure:" not in content
+    assert ["var(--VIOLATES)" in each for each in (opened, *folded)] == [True, False, False]
+
+
+def test_that_nothing_is_sure_is_said() -> None:
+    """On the page of causes and on that of the failure, before what may be chance."""
+    site = _site(failure_clusters=[LOST], causes=[_cause("c1", "kill", 13.0, 0.38)])
+
+    for content in (causes(site).content, *[view.content for view in cluster_pages(site)]):
+        opened, _, folded = content.partition("<details>")
+        assert "Nothing is sure:" in opened
+        assert (_levels(opened), _levels(folded)) == ([], ["kill"])
+
+
+def test_what_no_count_tells_apart_takes_one_row() -> None:
+    """Three that were in force in the same runs are one row, the first, and leave the place to a fourth."""
+    names = [f"fault {level}" for level in ("kill", "pause", "cut")]
+    told = [_cause("alpha", name.split()[1], 4.0, 0.01, [other for other in names if other != name]) for name in names]
+
+    content = causes(
+        _site(causes=[*told, _cause("alpha", "late", 2.0, 0.02), _cause("beta", "cut", 2.0, 0.02)])
+    ).content
+
+    assert _levels(content) == ["kill", "late", "cut"]
+    assert content.count("always together with fault pause, fault cut") == 1
+
+
 def test_what_does_not_raise_a_failure_is_on_no_page() -> None:
     """Neither where causes are told nor on the page of the failure: no failures with it, fewer, and as many."""
-    cluster: Row = {"cluster": "c1", "representative": "lost", "tests": [], "kafka": [], "checks": []}
-    cluster |= {"failures": 1, "runs": 1, "first_at": BEGIN, "last_at": BEGIN}
     lifts = {"never": 0.0, "seldom": 0.3, "alike": 1.0, "often": 4.0, "alone": math.inf}
-    site = _site(failure_clusters=[cluster], causes=[_cause("c1", *each, 1e-9) for each in lifts.items()])
+    site = _site(failure_clusters=[LOST], causes=[_cause("c1", *each, 1e-9) for each in lifts.items()])
 
-    for content in (causes(site).content, *[page.content for page in cluster_pages(site)]):
-        assert re.findall(r'data-label="With" class="name" data-sort="(\w+)"', content) == ["often", "alone"]
+    for content in (causes(site).content, *[view.content for view in cluster_pages(site)]):
+        assert _levels(content) == ["often", "alone"]
         assert "only with it" in content
 
 
