@@ -1,7 +1,8 @@
 """Functions over Arrow arrays as functions of Spark's columns.
 
-Spark's ``applyInArrow`` and ``mapInArrow`` hand over the same arrays, but refuse to be called where pandas is missing,
-which nothing here needs and every worker would have to load.
+Spark's ``applyInArrow`` and ``mapInArrow`` hand over the same arrays, but whole tables of them: a function of one
+column stands among others in a ``select`` or an ``agg``. Those two also refuse to be called where pandas is missing,
+which is why this project requires it: ``consistency.tables`` calls both.
 """
 
 from collections.abc import Callable
