@@ -104,7 +104,7 @@ def _concern(level: str, title: object, condition: str, detail: str, example: Ro
 
 
 def _about_bug(bug: Row, attempts: Sequence[Row]) -> Row:
-    """A known bug, and the latest run that it made red."""
+    """A known bug, and the latest run that was red by it and nothing else."""
     red = [each for each in attempts if each["kafka"] == bug["kafka"] and bug["bug"] in listed(each["known_bugs"])]
     latest = max(red, key=lambda each: str(each["started_at"] or ""), default={})
     checks = ", ".join(str(each) for each in listed(bug["checks"]))

@@ -238,6 +238,8 @@ def requirement_attempts(of_attempts: DataFrame, runs: DataFrame, of_verdicts: D
 
 
 def _bugs() -> Column:
-    """The known bugs that explain violations, of a group of verdicts."""
+    """The known bugs that explain all that is violated, of a group of verdicts; none where one is left unexplained."""
     violated = F.col("outcome") == Outcome.VIOLATES.name
-    return F.array_sort(F.array_distinct(F.flatten(F.collect_list(F.when(violated, F.col("known_bugs"))))))
+    is_open = F.bool_or(violated & (F.size("known_bugs") == 0))
+    named = F.array_sort(F.array_distinct(F.flatten(F.collect_list(F.when(violated, F.col("known_bugs"))))))
+    return F.when(is_open, F.array().cast(schemas.TEXTS)).otherwise(named)

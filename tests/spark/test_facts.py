@@ -129,6 +129,16 @@ def test_only_a_violation_names_bugs(spark: SparkSession) -> None:
     assert [row.known_bugs for row in rows.collect()] == [["KAFKA-2", "KAFKA-3"]]
 
 
+def test_a_bug_that_explains_one_violation_does_not_excuse_another(spark: SparkSession) -> None:
+    """A record that was lost in a run with a known bug needs a human as ever."""
+    staged = [_verdict("VIOLATES", "LIVENESS", known_bugs=["KAFKA-1"]), _verdict("VIOLATES", "SAFETY")]
+    conditions = facts.conditions(_run(spark), table(spark, "faults", []))
+
+    rows = facts.attempts(conditions, table(spark, "verdicts", staged), table(spark, "durations", []))
+
+    assert [row.known_bugs for row in rows.collect()] == [[]]
+
+
 def test_a_bug_explains_the_requirements_it_broke(spark: SparkSession) -> None:
     """Of a run in which a known bug broke one requirement, and who knows what another, only the first names the bug."""
     staged = [
