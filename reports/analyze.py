@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from pytest_kmigrate.model.verdict import Outcome, merged
 from pytest_kmigrate.reports.class_data import keep_archive
+from pytest_kmigrate.reports.comparison import require_versions
 from pytest_kmigrate.reports.discovery import Discovery, discovered
 from pytest_kmigrate.reports.exclusion import alone_in
 from pytest_kmigrate.reports.hadoop_storage import HadoopStorage
@@ -91,7 +92,7 @@ def analyze(
         found = found or discovered(source, target, runs)
         folder = _storage(target, spark)
         tables = TableFolder(spark, _storage(f"{target}/tables", spark), is_small=is_small)
-        read = _counted(found, source, tables, clock)
+        read = _counted(found, source, tables, clock, compare)
         with clock.stage("page", "writing the page"):
             summary = summary_of(tables.shown(), _about(runs, target, master, compare, clock.seconds), compare)
             published = files(summary)
@@ -117,13 +118,18 @@ def _storage(location: str, spark: SparkSession) -> Storage:
     return LocalStorage(local_path(location)) if is_local(location) else HadoopStorage(spark, location)
 
 
-def _counted(found: Discovery, source: Storage, tables: TableFolder, clock: _Clock) -> int:
+def _counted(
+    found: Discovery, source: Storage, tables: TableFolder, clock: _Clock, compare: tuple[str, str] | None
+) -> int:
     """Spark's part: from run folders to all tables; gives how many folders had to be read."""
     earlier = read_ledger(tables.storage, found.root)
     with clock.stage("facts", _announced(found, earlier)):
         ledger, read = ingest(found, source, tables, earlier, clock.progress)
         others = RunFiles(tables.spark, source.uri, ()).foreign(found.foreign) if found.foreign else None
         write_attempts(tables, notices(found, ledger), others)
+        if compare:
+            # Now, and not with the comparison: all the counting comes before that.
+            require_versions((row.kafka for row in tables["attempts"].select("kafka").distinct().collect()), *compare)
     with clock.stage("marts", "counting: flakiness, consistency, durations"):
         write_marts(tables, lambda name: clock.progress(f"counted: {name.replace('_', ' ')}"))
     return read

@@ -1,8 +1,12 @@
 """What changed between two Kafka versions: outcomes, tests, durations and failures, each with how sure that is."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypedDict
 
+import numpy as np
+
+from pytest_kmigrate.analysis.statistics.alignment import aligned
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports.estimates import corrected, fisher, is_sure, median_interval, rank_sum, wilson
 from pytest_kmigrate.reports.rows import Row, by, count, grouped, number, release, worst
@@ -34,25 +38,30 @@ class Comparison(TypedDict):
 def compare(tables: Mapping[str, list[Row]], a: str, b: str) -> Comparison:
     """Tell what changed from Kafka ``a`` to ``b``; raises WrongUseError when no run is of one of them."""
     attempts = tables.get("attempts", [])
-    runs = {version: [each for each in attempts if each["kafka"] == version] for version in (a, b)}
-    if a == b or not (runs[a] and runs[b]):
-        seen = ", ".join(sorted({str(each["kafka"]) for each in attempts}, key=release)) or "none"
-        raise WrongUseError(f"--compare {a} {b}: expected two of the Kafka versions of these runs, which are: {seen}")
+    require_versions((each["kafka"] for each in attempts), a, b)
     requirements = _rates(tables.get("requirements", []), ("requirement", "profile"), a, b)
     tests = _rates(tables.get("tests", []), ("test_id", "profile", "provider", "topology"), a, b)
     durations = _durations(tables.get("trends", []), a, b)
-    clusters = _clusters(tables, runs[a], runs[b])
+    clusters = _clusters(tables, a, b)
     return {
         "a": a,
         "b": b,
-        "runs_a": len(runs[a]),
-        "runs_b": len(runs[b]),
+        "runs_a": sum(1 for each in attempts if each["kafka"] == a),
+        "runs_b": sum(1 for each in attempts if each["kafka"] == b),
         "headline": _headline(a, b, requirements, tests, durations, clusters),
         "requirements": requirements,
         "tests": tests,
         "durations": durations,
         "clusters": clusters,
     }
+
+
+def require_versions(seen: Iterable[object], a: str, b: str) -> None:
+    """Raises WrongUseError unless ``a`` and ``b`` are two of the Kafka versions that were seen."""
+    known = set(seen)
+    if a == b or not {a, b} <= known:
+        told = ", ".join(sorted(map(str, known), key=release)) or "none"
+        raise WrongUseError(f"--compare {a} {b}: expected two of the Kafka versions of these runs, which are: {told}")
 
 
 def changed(rows: Sequence[Row], *changes: str) -> list[Row]:
@@ -89,7 +98,10 @@ def _side(row: Row | None, side: str) -> Row:
 
 
 def _p_of_rates(row: Row) -> float:
-    return fisher(*(count(row[name]) for name in ("violating_a", "answers_a", "violating_b", "answers_b")))
+    violating_a, answers_a, violating_b, answers_b = (
+        count(row[name]) for name in ("violating_a", "answers_a", "violating_b", "answers_b")
+    )
+    return fisher((violating_a, answers_a, violating_b, answers_b))
 
 
 def _change_of_rates(row: Row) -> str:
@@ -110,59 +122,78 @@ def _direction(row: Row, *, is_worse: bool) -> str:
     return "WORSE" if is_worse else "BETTER"
 
 
+def _of_both(rows: Iterable[Row], a: str, b: str, *keys: str) -> list[list[Row]]:
+    """The rows of either version, by these columns; what one version alone has is no base for a comparison."""
+    of_either = grouped((row for row in rows if row["kafka"] in (a, b)), *keys)
+    return [mine for mine in of_either.values() if {row["kafka"] for row in mine} == {a, b}]
+
+
 def _durations(trends: Sequence[Row], a: str, b: str) -> list[Row]:
     """Every timed thing of both versions: medians with intervals, and whether one version is slower."""
     keys = ("measure", "name", "profile", "provider", "topology")
-    told = []
-    for key, mine in grouped([row for row in trends if row["kafka"] in (a, b)], *keys).items():
-        values = {side: _values(mine, version) for side, version in (("a", a), ("b", b))}
-        if not all(values.values()):
-            continue
-        row: Row = dict(zip(keys, key, strict=True))
-        for side, taken in values.items():
-            median, low, high = median_interval(taken)
-            row |= {f"median_{side}": median, f"low_{side}": low, f"high_{side}": high, f"runs_{side}": len(taken)}
-        before, after = number(row["median_a"]), number(row["median_b"])
-        row["ratio"] = after / before if before and after is not None else None
-        told.append(row | {"p_value": rank_sum(values["a"], values["b"])})
+    known = [row for row in trends if number(row["value"]) is not None]
+    told = [
+        {**dict(zip(keys, key, strict=True)), **_timed(of_both, b)}
+        for key, mine in grouped(known, *keys).items()
+        if (of_both := _of_both(mine, a, b, "test_id"))
+    ]
     return _in_order(_with_q(told, _change_of_medians), *keys)
 
 
-def _values(rows: Sequence[Row], version: str) -> list[float]:
-    return [value for row in rows if row["kafka"] == version and (value := number(row["value"])) is not None]
+def _timed(of_tests: Sequence[Sequence[Row]], b: str) -> Row:
+    """Both sides' medians over the tests both ran; how many times as long is told test by test, as some are long."""
+    values = np.array([number(row["value"]) for mine in of_tests for row in mine], np.float64)
+    is_b = np.array([row["kafka"] == b for mine in of_tests for row in mine])
+    test = np.repeat(np.arange(len(of_tests)), [len(mine) for mine in of_tests])
+    level = aligned(values, test)
+    row: Row = {}
+    for side, on_side in (("a", ~is_b), ("b", is_b)):
+        median, low, high = median_interval(values[on_side].tolist())
+        row |= {f"median_{side}": median, f"low_{side}": low, f"high_{side}": high, f"runs_{side}": int(on_side.sum())}
+    ratio = float(np.exp(np.median(level[is_b]) - np.median(level[~is_b])))
+    return {**row, "ratio": ratio if row["median_a"] else None, "p_value": rank_sum(level, is_b, test)}
 
 
 def _change_of_medians(row: Row) -> str:
-    before, after = number(row["median_a"]), number(row["median_b"])
-    if before is None or after is None or before == after:
+    ratio = number(row["ratio"])
+    if ratio == 1 or (ratio is None and not row["median_b"]):
         return "SAME"
-    return _direction(row, is_worse=after > before)
+    return _direction(row, is_worse=ratio is None or ratio > 1)
 
 
-def _clusters(tables: Mapping[str, list[Row]], runs_a: Sequence[Row], runs_b: Sequence[Row]) -> list[Row]:
-    """Every failure cluster that one of the two versions met: in how many of its runs."""
-    folders = {"a": {run["folder"] for run in runs_a}, "b": {run["folder"] for run in runs_b}}
+def _clusters(tables: Mapping[str, list[Row]], a: str, b: str) -> list[Row]:
+    """Every failure cluster that one of the two versions met, over the runs of those tests that met it and both ran."""
+    of_tests = _of_both(tables.get("attempts", []), a, b, "test_id", "profile", "provider", "topology")
+    place_of = {run["folder"]: (test, run["kafka"]) for test, mine in enumerate(of_tests) for run in mine}
+    runs = Counter(place_of.values())
     members = grouped(tables.get("failure_members", []), "cluster")
     told = []
     for cluster in tables.get("failure_clusters", []):
-        mine = {member["folder"] for member in members.get((cluster["cluster"],), [])}
-        met = {side: len(mine & of_version) for side, of_version in folders.items()}
-        if not any(met.values()):
-            continue
-        row: Row = {"cluster": cluster["cluster"], "representative": cluster["representative"]}
-        row |= {f"runs_{side}": runs for side, runs in met.items()}
-        row |= {f"of_{side}": len(of_version) for side, of_version in folders.items()}
-        told.append(row | {"p_value": fisher(met["a"], len(folders["a"]), met["b"], len(folders["b"]))})
+        folders = {member["folder"] for member in members.get((cluster["cluster"],), [])}
+        met = Counter(place_of[folder] for folder in folders if folder in place_of)
+        strata = [
+            (met[test, a], runs[test, a], met[test, b], runs[test, b]) for test in sorted({test for test, _ in met})
+        ]
+        if strata:
+            named = {name: cluster[name] for name in ("cluster", "representative")}
+            told.append({**named, **_met(strata), "p_value": fisher(*strata)})
     return _in_order(_with_q(told, _change_of_cluster), "cluster")
 
 
+def _met(strata: Sequence[tuple[int, int, int, int]]) -> Row:
+    """In how many runs of how many on each side; and in how many of ``b`` were the versions alike in every test."""
+    sums = (sum(each) for each in zip(*strata, strict=True))
+    counts: Row = dict(zip(("runs_a", "of_a", "runs_b", "of_b"), sums, strict=True))
+    expected = sum((met_a + met_b) * of_b / (of_a + of_b) for met_a, of_a, met_b, of_b in strata)
+    return {**counts, "expected_b": expected}
+
+
 def _change_of_cluster(row: Row) -> str:
-    in_a, in_b = count(row["runs_a"]), count(row["runs_b"])
-    if not in_a:
+    if is_sure(row) and not row["runs_a"]:
         return "NEW"
-    if not in_b:
+    if is_sure(row) and not row["runs_b"]:
         return "GONE"
-    return _direction(row, is_worse=in_b / count(row["of_b"]) > in_a / count(row["of_a"]))
+    return _direction(row, is_worse=count(row["runs_b"]) > (number(row["expected_b"]) or 0.0))
 
 
 def _with_q(rows: Sequence[Row], change: Callable[[Row], str]) -> list[Row]:

@@ -1,16 +1,21 @@
 """Estimates that a report makes itself, from counts and values that the tables hold. Pure functions."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import binom, fisher_exact, mannwhitneyu
+from scipy.stats import binom, hypergeom, norm, rankdata
 
+from pytest_kmigrate.analysis.statistics.arrays import Flags, Floats, Integers
 from pytest_kmigrate.analysis.statistics.association import false_discovery_rates
 from pytest_kmigrate.analysis.statistics.bounds import wilson_95
 from pytest_kmigrate.reports.rows import Row, number
 
 SURE = 0.05
 """The share of false alarms put up with among what is called a change, or a cause."""
+
+_AS_LIKELY = 1 + 1e-7
+"""What is as likely as what was seen but for rounding counts as equally likely."""
 
 
 def wilson(successes: int, of: int) -> tuple[float, float]:
@@ -21,16 +26,35 @@ def wilson(successes: int, of: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def fisher(bad_a: int, of_a: int, bad_b: int, of_b: int) -> float:
-    """How likely two shares differ this much by chance (Fisher's exact test, two-sided)."""
-    return float(fisher_exact([[bad_a, of_a - bad_a], [bad_b, of_b - bad_b]]).pvalue)
+def fisher(*strata: tuple[int, int, int, int]) -> float:
+    """How likely two sides differ this much in failures by chance (exact, two-sided): Fisher's test, over strata.
+
+    A stratum is what failed of how many on side a, then on side b. Each is only compared with itself: given what failed
+    in it, how much of that fell to side a is hypergeometric, and so the sum over all strata is known too.
+    """
+    likelihood, seen = np.ones(1), 0
+    for bad_a, of_a, bad_b, of_b in strata:
+        failed = bad_a + bad_b
+        likelihood = np.convolve(likelihood, hypergeom.pmf(np.arange(failed + 1), of_a + of_b, failed, of_a))
+        seen += bad_a
+    return min(float(likelihood[likelihood <= likelihood[seen] * _AS_LIKELY].sum()), 1.0)
 
 
-def rank_sum(a: Sequence[float], b: Sequence[float]) -> float:
-    """How likely values of one kind would differ this much in size by chance (Mann-Whitney, two-sided)."""
-    if not a or not b or len({*a, *b}) == 1:
-        return 1.0
-    return float(mannwhitneyu(a, b).pvalue)
+def rank_sum(values: Floats, is_b: Flags, stratum: Integers) -> float:
+    """How likely the values of two sides differ this much in size by chance: their rank sum, two-sided.
+
+    Values are already aligned; to which side they belong is exchanged only within each stratum. Were it exchanged over
+    all, the few values of a stratum, which lie around their own median, would count for more than they say.
+    """
+    rank = rankdata(values)
+    surplus = variance = 0.0
+    for each in np.unique(stratum):
+        mine = rank[stratum == each]
+        on_b = is_b[stratum == each]
+        surplus += mine[on_b].sum() - on_b.sum() * mine.mean()
+        variance += on_b.sum() * (~on_b).sum() * mine.var() / max(len(mine) - 1, 1)
+    # Half a rank is taken off, as sums of ranks are whole and the normal distribution is not.
+    return float(2 * norm.sf(max(abs(surplus) - 0.5, 0.0) / math.sqrt(variance))) if variance else 1.0
 
 
 def corrected(p_values: Sequence[float]) -> list[float]:

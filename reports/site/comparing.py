@@ -22,8 +22,9 @@ from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, below, emp
 
 _LEAD = (
     "Shares are of runs with an answer that violate. q: the share of false alarms if all down to here were called "
-    "changes (Fisher's exact test for counts, rank sums for times, corrected for their number). A first safety "
-    "violation is worse without any test."
+    "changes (Fisher's exact test for counts, rank sums for times, corrected for their number). Durations and failures "
+    "are of the tests that both versions ran, each compared with itself. A first safety violation is worse without any "
+    "test."
 )
 
 
@@ -52,7 +53,7 @@ def comparing(site: Site) -> View:
 def _parted(rows: Sequence[Row], drawn: Callable[[Sequence[Row]], str]) -> str:
     """What changed for all to see; what may be chance, and what only one of them has, folded away; the same counted."""
     if not rows:
-        return empty("Neither version has any.")
+        return empty("There is nothing that both versions were asked.")
     real, unsure, alone = changed(rows, *REAL), changed(rows, "UNSURE"), changed(rows, *ALONE)
     same = len(changed(rows, "SAME"))
     told = drawn(real) if real else empty("No change that is more than chance.")

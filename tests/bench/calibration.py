@@ -17,6 +17,8 @@ from pytest_kmigrate.analysis.statistics.outages import Nightly, infra_nights
 from pytest_kmigrate.analysis.statistics.rank_changes import level_changes
 from pytest_kmigrate.analysis.statistics.sequential import ADMIT, FLAKY_RATE, QUARANTINE, STEADY_RATE, decision
 from pytest_kmigrate.analysis.statistics.shrinkage import shrunk_rates
+from pytest_kmigrate.reports.comparison import REAL, Comparison, changed, compare
+from pytest_kmigrate.reports.rows import Row
 from tests.bench import nights
 from tests.bench.chapter import Chapter
 from tests.bench.limits import Limit
@@ -47,6 +49,7 @@ def claims(tests: int) -> Iterator[Limit]:
     yield from level_change(tests)
     yield from outages(max(tests // 20, 20))
     yield right_cause(tests // 2)
+    yield from unchanged_versions(tests // 2)
 
 
 def _claim(text: str, at_least: float, at_most: float, share: float, cases: int) -> Limit:
@@ -173,3 +176,38 @@ def right_cause(analyses: int) -> Limit:
     """One planted cause among 58 circumstances, some of which hardly differ from it: is it the first that is named?"""
     first = [place_of_the_cause(night(seed, runs=300, base_rate=0.1, lift=3.0)) == 1 for seed in range(analyses)]
     return _claim("the right cause ranked first", 0.9, 1.0, float(np.mean(first)), analyses)
+
+
+def unchanged_versions(comparisons: int) -> Iterator[Limit]:
+    """Two versions that are alike, but ran each test unequally often: is a failure or a duration called changed?"""
+    found = [_alike(np.random.default_rng(seed)) for seed in range(comparisons)]
+    for noun, rows in (
+        ("failure", [each["clusters"] for each in found]),
+        ("duration", [each["durations"] for each in found]),
+    ):
+        share = float(np.mean([bool(changed(each, *REAL)) for each in rows]))
+        yield _claim(
+            f"comparisons of equal versions that call a {noun} changed", 0.0, WRONG_AT_MOST, share, comparisons
+        )
+
+
+def _alike(chance: np.random.Generator) -> Comparison:
+    """Twelve tests, each of its own length and rate, that meet four failures and take three steps."""
+    tables: dict[str, list[Row]] = {"attempts": [], "failure_members": [], "trends": []}
+    for test in range(12):
+        rate, length_ms = chance.beta(0.5, 5), chance.lognormal(9, 1)
+        for folder in [f"{kafka} {test} {run}" for kafka in "ab" for run in range(chance.integers(1, 25))]:
+            run: Row = {
+                "folder": folder,
+                "kafka": folder[0],
+                "test_id": test,
+                "profile": "",
+                "provider": "",
+                "topology": "",
+            }
+            tables["attempts"].append(run)
+            step: Row = {"measure": "duration_ms", "name": test % 3, "value": length_ms * chance.lognormal(0, 0.3)}
+            tables["trends"].append({**run, **step})
+            tables["failure_members"] += [{**run, "cluster": test % 4}] if chance.random() < rate else []
+    clusters: list[Row] = [{"cluster": name, "representative": name} for name in range(4)]
+    return compare({**tables, "failure_clusters": clusters}, "a", "b")

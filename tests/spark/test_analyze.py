@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pytest_kmigrate.analysis import schemas
+from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.analyze import AnalysisResult, analyze
 from tests.spark.run_folders import fault, migration, verdict, write_run
@@ -130,3 +131,14 @@ def test_a_second_analysis_replaces_the_first(spark: SparkSession, tmp_path: Pat
     again = analyze(str(tmp_path), tmp_path / "out")
 
     assert (again.outcome, again.runs, again.set_aside) == (Outcome.CONFORMS, 1, 0)
+
+
+def test_a_version_that_no_run_has_is_told_before_the_counting(spark: SparkSession, tmp_path: Path) -> None:
+    """Facts are read, for only they know the versions; what takes long is not begun."""
+    write_run(tmp_path, "r1", [verdict()])
+    said: list[str] = []
+
+    with pytest.raises(WrongUseError, match=r"--compare 3\.9\.1 9\.9\.9: .* which are: 3\.9\.1"):
+        analyze(str(tmp_path), tmp_path / "out", progress=said.append, compare=("3.9.1", "9.9.9"))
+
+    assert not [line for line in said if line.startswith("count")]

@@ -139,7 +139,7 @@ def times(attempts: list[Row], chance: random.Random) -> Tables:
     """Measures of every run; one step is slower in the last version."""
     points: list[Row] = []
     for each in attempts:
-        condition = {key: each[key] for key in CONDITION}
+        condition = {key: each[key] for key in ("test_id", *CONDITION)}
         at = {"started_at": each["started_at"], "run_id": each["run_id"]}
         slow = 1.5 if each["kafka"] == "3.10.0" else 1
         points += [

@@ -1,5 +1,7 @@
 """Comparison: what changed between two versions is told with how sure it is; chance is not called a change."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from pytest_kmigrate.model.errors import WrongUseError
@@ -18,7 +20,7 @@ def _counted(name: str, kafka: str, conforming: int, violating: int, safety: int
 
 
 def _runs(kafka: str, count: int) -> list[Row]:
-    return [{"folder": f"{kafka}/{n}", "kafka": kafka} for n in range(count)]
+    return [{"folder": f"{kafka}/{n}", "kafka": kafka, "test_id": "t", **CLUSTER} for n in range(count)]
 
 
 def _compared(**tables: list[Row]) -> Comparison:
@@ -97,55 +99,127 @@ def test_rates_come_with_their_intervals_and_outcomes() -> None:
     assert row["rate_low_a"] == 0.0
 
 
+def _points(name: str, kafka: str, values: Sequence[float], test_id: str = "t") -> list[Row]:
+    series: Row = {"measure": "duration_ms", "name": name, **CLUSTER, "kafka": kafka, "test_id": test_id}
+    return [{**series, "value": value} for value in values]
+
+
 def test_durations_that_moved_are_found_by_rank() -> None:
     """Half as long again in every run is worse, shorter is better; one outlier moves nothing."""
-
-    def points(name: str, kafka: str, values: list[float]) -> list[Row]:
-        return [{"measure": "duration_ms", "name": name, **CLUSTER, "kafka": kafka, "value": value} for value in values]
-
     usual = [100.0 + n for n in range(20)]
     trends = [
-        *points("slower", "A", usual),
-        *points("slower", "B", [1.5 * value for value in usual]),
-        *points("quicker", "A", usual),
-        *points("quicker", "B", [0.5 * value for value in usual]),
-        *points("outlier", "A", usual),
-        *points("outlier", "B", [*usual[1:], 90_000.0]),
-        *points("new", "B", usual),
+        *_points("slower", "A", usual),
+        *_points("slower", "B", [1.5 * value for value in usual]),
+        *_points("quicker", "A", usual),
+        *_points("quicker", "B", [0.5 * value for value in usual]),
+        *_points("outlier", "A", usual),
+        *_points("outlier", "B", [*usual[1:], 90_000.0]),
+        *_points("alike", "A", usual),
+        *_points("alike", "B", usual),
+        *_points("new", "B", usual),
     ]
 
     found = _compared(trends=trends)["durations"]
 
-    assert _changes(found, "name") == {"slower": "WORSE", "quicker": "BETTER", "outlier": "UNSURE"}
-    slower = found[0]
-    assert (slower["median_a"], slower["median_b"], slower["ratio"]) == (109.5, 164.25, 1.5)
+    told = {"slower": "WORSE", "quicker": "BETTER", "outlier": "UNSURE", "alike": "SAME"}
+    assert _changes(found, "name") == told
+    slower = next(row for row in found if row["name"] == "slower")
+    assert (slower["median_a"], slower["median_b"]) == (109.5, 164.25)
+    assert slower["ratio"] == pytest.approx(1.5)
     assert 150 < float(str(slower["low_b"])) < 164.25 < float(str(slower["high_b"])) < 178.5
+
+
+def test_another_mix_of_tests_is_no_change_of_durations() -> None:
+    """B ran the slow test more often, and a slower one besides: only what takes longer in the same test is worse."""
+    quick, slow = [100.0 + n for n in range(20)], [900.0 + n for n in range(20)]
+    mixes = {"alike": 1.0, "longer": 1.2}
+    trends = [
+        *(point for name in mixes for point in _points(name, "A", quick * 2, "quick")),
+        *(point for name in mixes for point in _points(name, "A", slow, "slow")),
+        *(point for name in mixes for point in _points(name, "B", quick, "quick")),
+        *(
+            point
+            for name, times in mixes.items()
+            for point in _points(name, "B", [times * v for v in slow] * 3, "slow")
+        ),
+        *(point for name in mixes for point in _points(name, "B", [9_000.0] * 40, "of B alone")),
+    ]
+
+    found = _compared(trends=trends)["durations"]
+
+    assert _changes(found, "name") == {"longer": "WORSE", "alike": "SAME"}
+    assert [(row["runs_a"], row["runs_b"]) for row in found] == [(60, 80), (60, 80)]
+
+
+def test_a_lag_that_was_none_before_has_no_ratio() -> None:
+    """Nothing to something is worse all the same, and nothing to nothing is no change."""
+    trends = [
+        *(point for kafka in "AB" for point in _points("none", kafka, [0.0] * 20)),
+        *_points("some", "A", [0.0] * 20),
+        *_points("some", "B", [5.0 + n for n in range(20)]),
+    ]
+
+    found = _compared(trends=trends)["durations"]
+
+    assert _changes(found, "name") == {"some": "WORSE", "none": "SAME"}
+    assert [row["ratio"] for row in found] == [None, None]
+
+
+def _failed(name: str, kafka: str, runs: int) -> list[Row]:
+    return [{"cluster": name, "folder": f"{kafka}/{n}"} for n in range(runs)] * 2
+
+
+def _named(*names: str) -> list[Row]:
+    return [{"cluster": name, "representative": name} for name in names]
 
 
 def test_failures_are_new_gone_or_more_often_by_their_runs() -> None:
     """Counted are runs of each version, not messages; a cluster of neither version is not told."""
-
-    def cluster(name: str) -> Row:
-        return {"cluster": name, "representative": name}
-
-    def members(name: str, kafka: str, runs: int) -> list[Row]:
-        return [{"cluster": name, "folder": f"{kafka}/{n}"} for n in range(runs)] * 2
-
     found = _compared(
-        failure_clusters=[cluster(name) for name in ("new", "gone", "more", "alike", "elsewhere")],
+        failure_clusters=_named("new", "gone", "more", "alike", "elsewhere"),
         failure_members=[
-            *members("new", "B", 3),
-            *members("gone", "A", 3),
-            *members("more", "A", 2),
-            *members("more", "B", 30),
-            *members("alike", "A", 4),
-            *members("alike", "B", 5),
-            *members("elsewhere", "C", 9),
+            *_failed("new", "B", 12),
+            *_failed("gone", "A", 12),
+            *_failed("more", "A", 2),
+            *_failed("more", "B", 30),
+            *_failed("alike", "A", 4),
+            *_failed("alike", "B", 5),
+            *_failed("elsewhere", "C", 9),
         ],
     )["clusters"]
 
     assert _changes(found, "cluster") == {"more": "WORSE", "new": "NEW", "gone": "GONE", "alike": "UNSURE"}
     assert [(row["runs_a"], row["runs_b"], row["of_b"]) for row in found if row["cluster"] == "more"] == [(2, 30, 40)]
+
+
+def test_a_failure_that_one_version_met_by_chance_is_neither_new_nor_gone() -> None:
+    """One run of 40 against none says nothing, neither way, and is in no headline."""
+    members = [*_failed("first", "B", 1), *_failed("last", "A", 1)]
+
+    found = _compared(failure_clusters=_named("first", "last"), failure_members=members)
+
+    assert _changes(found["clusters"], "cluster") == {"first": "UNSURE", "last": "UNSURE"}
+    assert found["headline"] == "Kafka A to B: nothing changed that is more than chance"
+
+
+def test_failures_are_compared_test_by_test() -> None:
+    """A test that one version alone ran proves nothing, nor does one that fails as often but was run more often."""
+    mix = {("A", "failing"): 4, ("B", "failing"): 40, ("A", "cleaner"): 40, ("B", "cleaner"): 4, ("B", "of B"): 30}
+    runs: list[Row] = [
+        {"folder": f"{kafka}/{test}/{n}", "kafka": kafka, "test_id": test, **CLUSTER}
+        for (kafka, test), times in mix.items()
+        for n in range(times)
+    ]
+    members: list[Row] = [
+        {"cluster": "alone" if run["test_id"] == "of B" else "mixed", "folder": run["folder"]}
+        for run in runs
+        if int(str(run["folder"])[-1]) % (10 if run["test_id"] == "cleaner" else 2) == 0
+    ]
+
+    found = _compared(attempts=runs, failure_clusters=_named("alone", "mixed"), failure_members=members)["clusters"]
+
+    assert _changes(found, "cluster") == {"mixed": "UNSURE"}
+    assert [(row["runs_a"], row["of_a"], row["runs_b"], row["of_b"]) for row in found] == [(6, 44, 21, 44)]
 
 
 @pytest.mark.parametrize(("a", "b"), [("3.6.0", "4.0.0"), ("3.6.0", "3.6.0")])

@@ -1,8 +1,11 @@
-"""Estimates of a report: an interval that says 95 % covers what it is about so often."""
+"""Estimates of a report: right about chance, exact where they can be, and 95 % where they say so."""
 
 import numpy as np
+import pytest
+from scipy.stats import fisher_exact, mannwhitneyu
 
-from pytest_kmigrate.reports.estimates import median_interval
+from pytest_kmigrate.analysis.statistics.alignment import aligned
+from pytest_kmigrate.reports.estimates import fisher, median_interval, rank_sum
 
 LEAST_RUNS = 6
 TRIES = 4_000
@@ -26,3 +29,40 @@ def test_the_interval_of_a_median_holds_95_percent() -> None:
             1 for _, low, high in found if low is not None and high is not None and low <= true_median <= high
         )
         assert covered / TRIES > 0.94
+
+
+def test_one_stratum_is_fishers_test() -> None:
+    """The p-values are those of SciPy's."""
+    chance = np.random.default_rng(3)
+    for _ in range(50):
+        of_a, of_b = (int(each) for each in chance.integers(1, 60, 2))
+        bad_a, bad_b = int(chance.integers(0, of_a + 1)), int(chance.integers(0, of_b + 1))
+        expected = fisher_exact([[bad_a, of_a - bad_a], [bad_b, of_b - bad_b]]).pvalue
+        assert fisher((bad_a, of_a, bad_b, of_b)) == pytest.approx(expected)
+
+
+def test_strata_add_up_and_are_not_mixed() -> None:
+    """Two tests are surer than one; what one side alone ran, or what never failed, adds nothing."""
+    assert fisher((0, 5, 3, 5), (0, 5, 3, 5)) < fisher((0, 5, 3, 5)) / 4
+    assert fisher((0, 5, 3, 5), (0, 0, 9, 9), (0, 7, 0, 70)) == pytest.approx(fisher((0, 5, 3, 5)))
+    assert fisher((5, 10, 50, 100), (0, 100, 0, 10)) == pytest.approx(1.0)
+
+
+def test_one_stratum_is_a_rank_sum() -> None:
+    """With ties and without, the p-values are those of SciPy's normal approximation."""
+    chance = np.random.default_rng(5)
+    for decimals in (0, 9):
+        values, is_b = np.round(chance.normal(0, 2, 60), decimals), np.arange(60) % 3 == 0
+        expected = mannwhitneyu(values[is_b], values[~is_b], method="asymptotic").pvalue
+        assert rank_sum(values, is_b, np.zeros(60, np.int64)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("tests", "runs"), [(1, 40), (12, 2), (8, 6)])
+def test_equal_versions_differ_by_chance_only(tests: int, runs: int) -> None:
+    """Of 2,000 pairs of equal versions at most 6 % have a p-value of 5 %, also where each test ran once on each."""
+    chance = np.random.default_rng(9)
+    test = np.repeat(np.arange(tests), runs)
+    is_b = np.arange(len(test)) % 2 == 0
+    scale = chance.lognormal(0, 2, tests)[test]
+    p_values = [rank_sum(aligned(chance.lognormal(0, 0.3, len(test)) * scale, test), is_b, test) for _ in range(2_000)]
+    assert 0.02 <= np.mean(np.array(p_values) <= 0.05) <= 0.06
