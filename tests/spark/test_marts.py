@@ -111,7 +111,10 @@ def test_a_requirement_names_the_checks_by_which_it_stands_as_it_does(spark: Spa
         ended("CONFORMS", violated_by=[], kafka="3.10.0"),
     ]
 
-    told = marts.requirements(table(spark, "requirement_attempts", rows)).collect()
+    attempts = table(spark, "requirement_attempts", rows)
+    flakes = flakiness.flakiness(attempts, table(spark, "infra_nights", []), flakiness.REQUIREMENT_CELL)
+
+    told = marts.requirements(attempts, flakes).collect()
 
     assert {row.kafka: row.violated_by for row in told} == {"3.9.1": ["a", "b"], "3.6.0": ["late"], "3.10.0": []}
 
