@@ -14,10 +14,10 @@ from pytest_kmigrate.reports.rows import (
     day,
     grouped,
     held,
+    is_worse,
     kafka_of,
     known,
     listed,
-    number,
     plural,
 )
 
@@ -67,18 +67,13 @@ def _counts_sentence(test: Row) -> str:
 
 def _since_sentence(changes: Sequence[Row]) -> str:
     """When it began, where that is known: the first question of whoever has to repair it."""
-    worse = [each for each in changes if _is_worse(each)]
+    worse = [each for each in changes if is_worse(each)]
     if not worse:
         return ""
     newest = max(worse, key=lambda each: str(each["since_at"]))
     run, under = began_in(newest), known(newest["fault"])
     since = f"{run} ({began(newest)})" if run else began(newest)
     return f"; worse since {since}" + (f" under {under[0]}" if under else "")
-
-
-def _is_worse(change: Row) -> bool:
-    before, after = number(change["rate_before"]), number(change["rate_after"])
-    return before is not None and after is not None and after > before
 
 
 def _about_no_answers(attempts: Sequence[Row]) -> list[Row]:

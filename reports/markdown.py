@@ -20,6 +20,7 @@ from pytest_kmigrate.reports.rows import (
     Row,
     began,
     day,
+    is_worse,
     kafka_of,
     known,
     listed,
@@ -194,17 +195,13 @@ def _few(title: str, told: Sequence[str]) -> str:
 
 def _changes(change_points: Sequence[Row], trend_changes: Sequence[Row]) -> list[str]:
     """What got worse, and apart from it what got better."""
-    flips = [(_is_worse(row), _flip(row)) for row in change_points]
+    flips = [(is_worse(row), _flip(row)) for row in change_points]
     moved = [(row["direction"] == "WORSE", _moved(row)) for row in trend_changes]
     parts = []
     for title, wanted in (("Got worse", True), ("Got better", False)):
         told = [line for is_worse, line in (*flips, *moved) if is_worse is wanted]
         parts += [f"## {title}\n\n" + "\n".join(told[:MOST_ROWS]) + left_out(len(told))] if told else []
     return parts
-
-
-def _is_worse(change: Row) -> bool:
-    return (number(change["rate_after"]) or 0.0) > (number(change["rate_before"]) or 0.0)
 
 
 def _flip(row: Row) -> str:

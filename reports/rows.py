@@ -62,6 +62,12 @@ def began_in(change: Row) -> str:
     return "" if _DIGEST.fullmatch(run) else run
 
 
+def is_worse(change: Row) -> bool:
+    """Whether a change of a rate of violations is one for the worse."""
+    before, after = number(change["rate_before"]), number(change["rate_after"])
+    return before is not None and after is not None and after > before
+
+
 def went_wrong(night: Row) -> str:
     """Of what an infra night had far too much, and out of how many runs."""
     wrong = "violating" if night["wrong"] == "violating" else "without an answer"

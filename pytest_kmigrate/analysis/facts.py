@@ -31,6 +31,11 @@ def weight() -> Column:
     return ranks[F.col("outcome")] + F.when(F.col("kind") == Kind.SAFETY.value, 1).otherwise(0)
 
 
+def is_safety_violation() -> Column:
+    """Whether ``outcome`` and ``kind`` are those of a violation that nothing makes up for."""
+    return (F.col("outcome") == Outcome.VIOLATES.name) & F.col("kind").eqNullSafe(Kind.SAFETY.value)
+
+
 def verdicts(runs: DataFrame, staged: DataFrame, unreadable: DataFrame) -> DataFrame:
     """One row per verdict of every good run, and one for each thing that makes a run's verdicts incomplete.
 

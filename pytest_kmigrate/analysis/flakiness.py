@@ -8,14 +8,14 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 from pyspark.sql.types import ArrayType
 
-from pytest_kmigrate.analysis.facts import CONDITION, FAULTS
+from pytest_kmigrate.analysis.facts import CONDITION, FAULTS, is_safety_violation
 from pytest_kmigrate.analysis.nights import with_nights
 from pytest_kmigrate.analysis.schemas.columns import COUNT, NUMBER, TEXT, struct
 from pytest_kmigrate.analysis.statistics import bounds, histories
 from pytest_kmigrate.analysis.statistics.bernoulli_changes import rate_changes
 from pytest_kmigrate.analysis.statistics.shrinkage import shrunk_rates
 from pytest_kmigrate.analysis.statistics.version_lines import version_lines
-from pytest_kmigrate.model.verdict import Kind, Outcome
+from pytest_kmigrate.model.verdict import Outcome
 
 CELL = ("test_id", *CONDITION, *FAULTS)
 """A test under equal conditions."""
@@ -73,7 +73,7 @@ def _lettered(attempts: DataFrame, infra_nights: DataFrame, cell: tuple[str, ...
     violated = F.col("outcome") == Outcome.VIOLATES.name
     letter = (
         F.when(F.col("_is_aside"), histories.SET_ASIDE)
-        .when(violated & F.col("kind").eqNullSafe(Kind.SAFETY.value), histories.SAFETY)
+        .when(is_safety_violation(), histories.SAFETY)
         .when(violated & (F.size("known_bugs") > 0), histories.EXPLAINED)
         .when(violated, histories.VIOLATES)
         .when(F.col("outcome") == Outcome.CONFORMS.name, histories.CONFORMS)

@@ -4,9 +4,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import schemas
-from pytest_kmigrate.analysis.facts import CONDITION, FAULTS, weight
+from pytest_kmigrate.analysis.facts import CONDITION, FAULTS, is_safety_violation, weight
 from pytest_kmigrate.analysis.intervals import wilson_95
-from pytest_kmigrate.model.verdict import Kind, Outcome
+from pytest_kmigrate.model.verdict import Outcome
 
 CELL = ("test_id", "requirement", *CONDITION, *FAULTS)
 
@@ -28,8 +28,8 @@ def requirements(requirement_attempts: DataFrame, requirement_flakiness: DataFra
     ``violated_by`` are the checks that were red where it stands worst: by SAFETY ones, where there is any.
     """
     keys = ("requirement", "profile", "kafka")
-    safety, any_kind = (_checks_where(chosen) for chosen in (_is_safety_violation(), _is(Outcome.VIOLATES)))
-    violated_by = F.when(F.bool_or(_is_safety_violation()), safety).otherwise(any_kind).alias("violated_by")
+    safety, any_kind = (_checks_where(chosen) for chosen in (is_safety_violation(), _is(Outcome.VIOLATES)))
+    violated_by = F.when(F.bool_or(is_safety_violation()), safety).otherwise(any_kind).alias("violated_by")
     return _with_standing(statistics(requirement_attempts, keys, violated_by), requirement_flakiness, keys)
 
 
@@ -52,7 +52,7 @@ def statistics(rows: DataFrame, keys: tuple[str, ...], *more: Column) -> DataFra
         F.count_if(_is(Outcome.VIOLATES)).alias("violating"),
         F.count_if(_is(Outcome.INCONCLUSIVE)).alias("inconclusive"),
         F.count_if(_is(Outcome.NOT_APPLICABLE)).alias("not_applicable"),
-        F.count_if(_is_safety_violation()).alias("safety_violations"),
+        F.count_if(is_safety_violation()).alias("safety_violations"),
         F.percentile(answered_ms, F.lit(0.5)).alias("duration_median_ms"),
         F.percentile(answered_ms, F.lit(0.9)).alias("duration_p90_ms"),
         *more,
@@ -169,10 +169,6 @@ def duration_statistics(durations: DataFrame, attempts: DataFrame) -> DataFrame:
 
 def _is(outcome: Outcome) -> Column:
     return F.col("outcome") == outcome.name
-
-
-def _is_safety_violation() -> Column:
-    return _is(Outcome.VIOLATES) & F.col("kind").eqNullSafe(Kind.SAFETY.value)
 
 
 def _runs_that(outcome: Outcome) -> Column:

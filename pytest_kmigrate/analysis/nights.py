@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 from pyspark.sql.types import ArrayType
 
-from pytest_kmigrate.analysis.facts import CONDITION
+from pytest_kmigrate.analysis.facts import CONDITION, is_safety_violation
 from pytest_kmigrate.analysis.schemas.flakiness import FLAKINESS
 from pytest_kmigrate.analysis.statistics import outages
 from pytest_kmigrate.model.verdict import Kind, Outcome
@@ -27,7 +27,7 @@ def infra_nights(attempts: DataFrame) -> DataFrame:
     """One row per night in which far more runs than usual went wrong everywhere."""
     known = attempts.where(F.col("started_at").isNotNull() & (F.col("outcome") != Outcome.NOT_APPLICABLE.name))
     # SAFETY violations are no sign of a bad night: no machine loses an acknowledged record.
-    red = (F.col("outcome") == Outcome.VIOLATES.name) & ~F.col("kind").eqNullSafe(Kind.SAFETY.value)
+    red = (F.col("outcome") == Outcome.VIOLATES.name) & ~is_safety_violation()
     counted = known.groupBy(
         F.unix_date(night_of("started_at")).alias("night"),
         F.xxhash64("test_id", *CONDITION).alias("stratum"),
@@ -49,11 +49,11 @@ def with_nights(attempts: DataFrame, infra_nights: DataFrame) -> DataFrame:
 
     SAFETY violations count in any night, and what did not apply was not disturbed.
     """
-    outcome = F.col("outcome")
-    is_safety = (outcome == Outcome.VIOLATES.name) & F.col("kind").eqNullSafe(Kind.SAFETY.value)
     bad = infra_nights.select(F.col("night").alias("_night"), F.lit(col=True).alias("_is_infra"))
     in_nights = attempts.withColumn("_night", night_of("started_at")).join(F.broadcast(bad), "_night", "left")
-    is_aside = F.col("_is_infra").isNotNull() & ~is_safety & (outcome != Outcome.NOT_APPLICABLE.name)
+    is_aside = (
+        F.col("_is_infra").isNotNull() & ~is_safety_violation() & (F.col("outcome") != Outcome.NOT_APPLICABLE.name)
+    )
     return in_nights.withColumn("_is_aside", is_aside).drop("_is_infra")
 
 

@@ -76,7 +76,7 @@ def _as_stored(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
     """As they would be read back, had they been stored: what JSON cannot tell apart is no difference."""
     with tempfile.TemporaryDirectory() as elsewhere:
         folder = RunFolder(Path(elsewhere))
-        write_verdicts(folder, list(verdicts))
+        write_verdicts(folder, verdicts)
         return stored_verdicts(folder)
 
 
