@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from pytest_kmigrate.checkers.changes import State, admissible_states, began_ns, has_failed
 from pytest_kmigrate.checkers.findings import violation_at
+from pytest_kmigrate.checkers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.moments import when
 from pytest_kmigrate.checkers.wording import counted, listed
 from pytest_kmigrate.model.errors import WrongUseError
@@ -110,7 +111,7 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
     if not judged:
         text = f"no acknowledged metadata change that {label} could show"
         return inconclusive(name, Kind.VACUOUS, text, **facts)
-    found = []
+    found, lost = [], []
     gone = _rightly_gone(states, image)
     for state in judged:
         observed = state.observed_in(image)
@@ -119,10 +120,12 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
             expected = f"{state.subject} is {state.expected} (acknowledged {when(history, at)})"
             told = f"{state.told(observed)} in {label}"
             found.append(violation_at(history, expected, told, at, f"event {seq}", f"image {label}"))
+            lost.append(at)
     if found:
         names = listed([violation.expected for violation in found], "change", "; ")
         text = f"{len(found)} of {counted(len(judged), 'acknowledged metadata change')} not in {label}: {names}"
-        return violates(name, Kind.SAFETY, found, text, **facts, signatures=_signatures(image))
+        signatures = [*_signatures(image), *_signatures_of_loss(history, label, lost)]
+        return violates(name, Kind.SAFETY, found, text, **facts, signatures=signatures)
     return conforms(name, f"{counted(len(judged), 'acknowledged metadata change')} hold in {label}", **facts)
 
 
@@ -130,6 +133,14 @@ def _signatures(*images: MetadataImage) -> list[str]:
     """What known bugs look like here: partitions that have replicas, but no state yet."""
     is_stateless = any(value.get("isr") is None for image in images for value in image.partitions.values())
     return ["new-partitions-block-the-full-sync"] if is_stateless else []
+
+
+def _signatures_of_loss(history: History, label: str, acknowledged_ns: Sequence[int]) -> list[str]:
+    """What a known bug looks like here: all that is lost was acknowledged by a quorum that is deprovisioned since."""
+    taken, starts_ns = _snapshot(history, label), life_starts_ns(history)
+    since = life_at(starts_ns, taken.at_ns) if taken else 0
+    is_of_former_life = all(life_at(starts_ns, at_ns) < since for at_ns in acknowledged_ns)
+    return ["dual-write-backlog-dropped-at-shutdown"] if is_of_former_life else []
 
 
 def _missing_images(history: History, *labels: str) -> str:

@@ -41,6 +41,11 @@ class Injection:
         """Return once the fault is in force."""
         until(self._begun.is_set, awaited=f"{self._trigger} for {self._fault}", within_s=within_s, abort=self._reraise)
 
+    def await_bitten(self, within_s: float = 120) -> None:
+        """Return once the fault was seen to bite, by its own witness."""
+        self.await_begun(within_s)
+        until(self._witness, awaited=f"{self._fault} seen to bite", within_s=within_s)
+
     def arm(self, fired: Fired) -> None:
         """Begin to wait for the trigger, in a thread of its own."""
         self._thread = threading.Thread(target=self._run, args=(fired,), name=str(self._fault), daemon=True)
@@ -73,9 +78,12 @@ class Injection:
                 self._scene.recorder.record(EventKind.FAULT_HEALED, fault_id=self._id, fault=str(self._fault))
         self._reraise()
 
+    def _witness(self) -> str | None:
+        return self._applied.witness() if self._applied else None
+
     def _record_witness(self) -> None:
         applied, record = self._applied, self._scene.recorder.record
-        witness = applied.witness() if applied else None
+        witness = self._witness()
         if applied and witness:
             record(EventKind.FAULT_WITNESSED, fault_id=self._id, witness=witness, facts=applied.facts)
             return

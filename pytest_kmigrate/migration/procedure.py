@@ -93,7 +93,8 @@ def _back_to_zookeeper_mode(cluster: Cluster) -> list[Move]:
 
 
 def _leave(cluster: Cluster) -> list[Move]:
-    return [Roll(name, _BROKERS_LEAVE, BrokerMode.ZOOKEEPER) for name in _brokers(cluster)]
+    joined = [node.name for node in cluster.nodes(Role.BROKER) if MIGRATION_FLAG in node.properties]
+    return [Roll(name, _BROKERS_LEAVE, BrokerMode.ZOOKEEPER) for name in joined]
 
 
 PROVISION_CONTROLLERS = Step("provision-controllers", _provision, Phase.PREPARING)

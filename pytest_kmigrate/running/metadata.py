@@ -73,8 +73,8 @@ class Metadata:
         self._running.start()
 
     @contextmanager
-    def changing(self, settled_as: str, per_s: float = 1.0) -> Iterator[None]:
-        """Metadata of every family changes while the block runs; then the sides settle, as images with this label.
+    def changing(self, settled_as: str, per_s: float = 1.0, sides: Sequence[str] = (LOG, ZOOKEEPER)) -> Iterator[None]:
+        """Metadata of every family changes while the block runs; then ``sides`` settle, as images with this label.
 
         Changes were acknowledged before the block begins, and are again after it: what is in it meets them both.
         """
@@ -83,7 +83,7 @@ class Metadata:
         yield
         self.await_acknowledged()
         self.stop()
-        self.settle(settled_as)
+        self.settle(settled_as, sides)
 
     def await_acknowledged(self, more: int = 2, within_s: float = 60) -> None:
         """Return when so many more changes than now were acknowledged: what follows meets changes already made."""

@@ -55,6 +55,23 @@ def test_broker_paused_longer_than_its_session(workload, metadata, migration, in
     )
 
 
+@pytest.mark.topology("zk1-broker3-controller3-mixed")
+@pytest.mark.requirement("K866-TEST-broker-failures")
+def test_broker_of_an_older_release_dies_in_dual_write(workload, metadata, migration, inject, verify_clients):
+    """The broker that was left on 3.8 crashes and comes back; the migration of the mixed cluster can be finalized."""
+    migration.advance_to(Phase.HYBRID)
+
+    with metadata.changing("after"), inject(Kill(targets.node("broker-2"))):
+        workload.await_acked(500)
+    migration.advance_to(Phase.FINALIZED)
+
+    verify_clients(
+        checks.phase_reached(Phase.FINALIZED),
+        checks.metadata_equivalent("after-log", "after-zookeeper"),
+        checks.acknowledged_metadata_changes_present("after-log"),
+    )
+
+
 @pytest.mark.known_bug("kmigrate-4")
 @pytest.mark.requirement("K866-TEST-broker-failures", "K866-RPC-lisr-on-election", "K866-DW-isr-leader")
 def test_isr_change_under_way_at_the_takeover_is_made(

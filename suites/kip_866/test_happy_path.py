@@ -1,4 +1,4 @@
-"""KIP-866, Migration Overview: the whole way, and the way back, with traffic flowing and nothing going wrong."""
+"""KIP-866, Migration Overview: the whole way, with traffic flowing and nothing going wrong."""
 
 import pytest
 
@@ -22,24 +22,4 @@ def test_migration_ends_finalized_with_all_metadata(workload, metadata, migratio
         checks.metadata_equivalent("copied-log", "copied-zookeeper"),
         checks.metadata_equivalent("all-kraft-log", "all-kraft-zookeeper"),
         checks.metadata_equivalent("all-kraft-log", "all-kraft-brokers"),
-    )
-
-
-@pytest.mark.requirement("K866-RB-retry-migration", "K866-RB-data-kept", "K866-RB-metadata-kept")
-def test_reverted_migration_can_be_done_again(workload, metadata, migration, verify_clients):
-    """Back from ALL_KRAFT to ZooKeeper without losing anything; the second migration copies and finalizes."""
-    metadata.fill()
-    migration.advance_to(Phase.ALL_KRAFT)
-    workload.await_acked(500)
-    migration.revert()
-    workload.await_acked(500)
-    migration.advance_to(Phase.HYBRID)
-    metadata.settle("copied-again")
-    migration.advance_to(Phase.FINALIZED)
-    workload.await_acked(500)
-
-    verify_clients(
-        checks.phase_reached(Phase.FINALIZED),
-        checks.acknowledged_metadata_changes_present("copied-again-log"),
-        checks.metadata_equivalent("copied-again-log", "copied-again-zookeeper"),
     )

@@ -43,6 +43,22 @@ def test_clients_are_served_while_zookeeper_is_down(workload, metadata, migratio
     )
 
 
+@pytest.mark.topology("zk3-broker3-controller3")
+@pytest.mark.requirement("K866-TEST-zk-unavailable", "K866-FAIL-zk-heal-catch-up")
+def test_dual_write_outlives_the_leader_of_the_ensemble(workload, metadata, migration, inject, verify_clients):
+    """Two of three ZooKeeper servers elect another leader; dual write goes on there while the former one is away."""
+    migration.advance_to(Phase.HYBRID)
+
+    with inject(Kill(targets.zookeeper_leader())), metadata.changing("without-it", per_s=2):
+        workload.await_acked(1000)
+
+    verify_clients(
+        checks.longest_time_without_acked_write(at_most_s=15),
+        checks.metadata_equivalent("without-it-log", "without-it-zookeeper"),
+        checks.acknowledged_metadata_changes_present("without-it-zookeeper"),
+    )
+
+
 @pytest.mark.requirement("K866-TEST-broker-failures")
 def test_expired_session_in_preparation_does_not_stop_the_migration(workload, migration, inject, verify_clients):
     """A broker loses its ZooKeeper session while the quorum waits; it registers again and the migration goes on."""

@@ -179,3 +179,28 @@ def test_an_unknown_change_is_wrong_use() -> None:
     unknown = history(events=[change(1, "rename-topic", "t")], images={"log": FULL})
     with pytest.raises(WrongUseError, match=r"event 0: expected a change out of create-topic.*got 'rename-topic'"):
         acknowledged_metadata_changes_present(unknown, "log")
+
+
+DEPROVISIONED = event(EventKind.STEP_ENDED, 20, step="deprovision-controllers", outcome="done")
+
+
+def _lost_in_zookeeper(*events: Event) -> Verdict:
+    taken = event(EventKind.SNAPSHOT, 30, label="zookeeper")
+    seen = history(events=[*events, taken], images={"zookeeper": MetadataImage("zookeeper", known=FULL.known)})
+    return acknowledged_metadata_changes_present(seen, "zookeeper")
+
+
+@pytest.mark.parametrize(
+    ("events", "signatures"),
+    [
+        ([EVERY_CHANGE[0], DEPROVISIONED], ["dual-write-backlog-dropped-at-shutdown"]),
+        ([EVERY_CHANGE[0]], []),
+        ([EVERY_CHANGE[0], DEPROVISIONED, change(25, "set-quota", "user=a", wanted={"producer_byte_rate": 1})], []),
+    ],
+    ids=["by the quorum that is gone", "no revert", "some of it afterwards"],
+)
+def test_what_a_deprovisioned_quorum_owed_is_told_by_its_signature(events: list[Event], signatures: list[str]) -> None:
+    """All that is lost was acknowledged before the controllers were taken away, and nothing that is lost after it."""
+    verdict = _lost_in_zookeeper(*events)
+    assert verdict.outcome is Outcome.VIOLATES
+    assert verdict.facts["signatures"] == signatures

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from pytest_kmigrate.faults.crash_points import ISR_CHANGE_ASKED
 from pytest_kmigrate.faults.effect import Applied
+from pytest_kmigrate.faults.holding import Hold
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.processes import Kill, Pause
 from pytest_kmigrate.faults.targets import every, follower_controller, node
 from pytest_kmigrate.faults.triggers import on_phase
-from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.protocols import Capability, Scene
@@ -63,6 +65,16 @@ def test_the_order_of_a_fault_is_told_by_its_events(stage: Stage) -> None:
     assert len({event.data["fault_id"] for event in stage.recorder.events}) == 1
     began, applied = stage.recorder.events[:2]
     assert applied.data["began"] == began.seq
+
+
+def test_a_test_can_wait_until_a_fault_bites(stage: Stage) -> None:
+    """The witness is asked until it has seen something; what never bites is told in the end."""
+    hold = Hold(ISR_CHANGE_ASKED, Role.BROKER)
+    with inject(stage.scene, hold) as injection:
+        with pytest.raises(AwaitTimeoutError, match=r"hold\(a broker at isr-change-asked\) seen to bite"):
+            injection.await_bitten(within_s=0)
+        stage.cluster.held["isr-change-asked"] = "broker-2"
+        injection.await_bitten()
 
 
 def test_a_fault_that_cannot_be_applied_is_an_error(stage: Stage) -> None:

@@ -165,6 +165,20 @@ def test_revert_rolls_back_only_brokers_in_kraft_mode(stage: Stage, driver: Migr
     assert started(stage) == ["broker-0", *BROKERS]
 
 
+def test_revert_restarts_only_brokers_that_had_joined(stage: Stage, driver: MigrationDriver) -> None:
+    """Before a broker is rolled, stopping the controllers is all there is to undo."""
+    driver.advance_to(Phase.PREPARING)
+    stage.recorder.events.clear()
+    driver.revert()
+    assert started(stage) == []
+
+    driver.advance_to(Phase.PREPARING)
+    driver.begin(ENTER_MIGRATION, moves=1)
+    stage.recorder.events.clear()
+    driver.revert()
+    assert started(stage) == ["broker-0"]
+
+
 def test_there_is_no_way_back_after_finalization(driver: MigrationDriver) -> None:
     """Reverting a finalized migration is refused."""
     driver.advance_to(Phase.FINALIZED)
