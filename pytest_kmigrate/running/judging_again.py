@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from pytest_kmigrate.model.errors import RunFolderError
+from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Outcome, Verdict
 from pytest_kmigrate.recording.reading import read_history, verify_manifest
@@ -48,7 +48,10 @@ def judge_again(path: Path) -> JudgedAgain:
     history = read_history(folder)
     if is_complete:
         verify_manifest(folder)
-    verdicts = judged(history)
+    try:
+        verdicts = judged(history)
+    except WrongUseError as error:
+        raise RunFolderError(f"{folder.history}: {error}; judge it with the release that recorded it") from error
     has_stored = folder.verdicts.is_file()
     stored = stored_verdicts(folder) if has_stored else []
     differences = _differences(stored, _as_stored(verdicts)) if has_stored else ()

@@ -7,6 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_kmigrate.checkers import checks
+from pytest_kmigrate.faults.injection import inject
+from pytest_kmigrate.faults.processes import Kill
+from pytest_kmigrate.faults.targets import active_controller
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.phase import Phase
@@ -43,13 +46,15 @@ authorizer = true
 
 
 def test_protected_cluster_migrates_under_traffic(tmp_path: Path) -> None:
-    """Clients are served from ZOOKEEPER to ALL_KRAFT, all metadata arrives, and no secret is in the closed folder."""
+    """Served from ZOOKEEPER to ALL_KRAFT over a crash, all metadata arrives, and no secret is in the folder."""
 
     def migrate(run: Run) -> None:
         run.metadata.fill()
         run.migration.advance_to(Phase.HYBRID)
         run.metadata.settle("copied")
-        run.traffic.await_acked(300)
+        with inject(run.scene, Kill(active_controller())):
+            run.migration.await_new_active_controller()
+            run.traffic.await_acked(300)
         run.migration.advance_to(Phase.ALL_KRAFT)
         assert refused(run, **{"sasl.password": "guessed"})
         assert refused(run, **{"security.protocol": "PLAINTEXT"})

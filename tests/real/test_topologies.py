@@ -1,12 +1,14 @@
-"""Every shipped shape lives: it starts, serves clients, and those with ZooKeeper migrate."""
+"""The shapes that no suite uses live, and a defect planted on real Kafka is told, and nothing besides it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from pytest_kmigrate.checkers import checks
+from pytest_kmigrate.faults.injection import inject
+from pytest_kmigrate.faults.znodes import Tamper
+from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.phase import Phase
-from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.model.verdict import Outcome, Verdict
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running import Run, RunSettings, open_run
 from pytest_kmigrate.running.software import software_for
@@ -15,34 +17,37 @@ from pytest_kmigrate.topology_file import find, load
 PROMISES = [checks.no_acked_record_lost(), checks.no_phantom_record(), checks.no_offset_given_twice()]
 
 
-def migrate_to_hybrid(run: Run) -> None:
-    """Bring a ZooKeeper cluster into dual write under traffic."""
-    run.traffic.start()
-    run.migration.advance_to(Phase.HYBRID)
-    run.traffic.await_acked(300)
+def test_smallest_cluster_migrates_and_a_tampered_znode_is_told(tmp_path: Path) -> None:
+    """One controller, an older release: no record is lost, and what ZooKeeper was made to say is the only violation."""
+
+    def migrate_and_tamper(run: Run) -> None:
+        run.migration.advance_to(Phase.HYBRID)
+        run.traffic.await_acked(300)
+        with inject(run.scene, Tamper("/config/topics/orders", '{"version":1,"config":{"retention.ms":"1"}}')):
+            run.metadata.settle("tampered", within_s=0)
+
+    equal = checks.metadata_equivalent("tampered-log", "tampered-zookeeper")
+    red = reds(tmp_path, "zk1-broker3-controller1", "3.8.1", migrate_and_tamper, [*PROMISES, equal])
+    assert [verdict.check for verdict in red] == ["metadata_equivalent"]
+    assert [violation.expected for violation in red[0].violations] == [
+        "configs topic:orders retention.ms is the same in tampered-log and tampered-zookeeper"
+    ]
 
 
-def serve(run: Run) -> None:
-    """Let a cluster born in KRaft mode serve clients."""
-    run.traffic.start()
-    run.traffic.await_acked(300)
+def test_cluster_born_in_kraft_mode_lives(tmp_path: Path) -> None:
+    """It serves clients, and nothing acknowledged is lost."""
+    assert (
+        reds(tmp_path, "kraft-broker3-controller3", "4.1.0", lambda run: run.traffic.await_acked(300), PROMISES) == []
+    )
 
 
-@pytest.mark.parametrize(
-    ("name", "kafka", "live"),
-    [
-        ("zk3-broker3-controller3", "3.9.1", migrate_to_hybrid),
-        ("zk1-broker3-controller3-mixed", "3.9.1", migrate_to_hybrid),
-        ("zk1-broker3-controller1", "3.8.1", migrate_to_hybrid),
-        ("kraft-broker3-controller3", "4.1.0", serve),
-    ],
-)
-def test_shape_lives(name: str, kafka: str, live: object, tmp_path: Path) -> None:
-    """The cluster serves clients and nothing acknowledged is lost."""
+def reds(runs: Path, name: str, kafka: str, act: Callable[[Run], None], promises: list[Check]) -> list[Verdict]:
+    """One run with traffic; every verdict that does not conform when its folder is closed."""
     topology = load(find(name), kafka=kafka)
-    settings = RunSettings(tmp_path, seed=1)
+    settings = RunSettings(runs, seed=1)
     with open_run(settings, topology, software_for(topology, print), f"test::{name}", [], lambda _folder: None) as run:
-        live(run)
-        judgement = run.verify(PROMISES)
-    assert judgement.outcome is Outcome.CONFORMS, [verdict.summary for verdict in judgement.verdicts]
+        run.traffic.start()
+        act(run)
+        judgement = run.verify(promises)
     assert RunFolder(run.folder.path).manifest.exists()
+    return [verdict for verdict in judgement.verdicts if verdict.outcome is not Outcome.CONFORMS]

@@ -138,5 +138,13 @@ def test_a_bug_excuses_only_its_own_release() -> None:
     assert catalogue.known_bugs("no-such-signature", "3.6.0") == ()
     assert catalogue.known_bugs("pending-deletion-resurrected", "/opt/kafka-3.6.0") == ()
     unfixed = {bug.id for bug in catalogue.all_known_bugs() if bug.breaks("3.9.1")}
-    assert unfixed == {"KAFKA-17146", "KAFKA-20960", "kmigrate-1", "kmigrate-2", "kmigrate-3", "kmigrate-4", "kmigrate-5"}
+    assert unfixed == {
+        "KAFKA-17146",
+        "KAFKA-20960",
+        "kmigrate-1",
+        "kmigrate-2",
+        "kmigrate-3",
+        "kmigrate-4",
+        "kmigrate-5",
+    }
     assert unfixed == {bug.id for bug in catalogue.all_known_bugs() if not bug.fixed_in}

@@ -77,3 +77,12 @@ def test_a_line_that_is_no_verdict_is_named(tmp_path: Path) -> None:
     folder.verdicts.write_text('{"check": "x"}\n')
     with pytest.raises(RunFolderError, match="line 1: expected a verdict"):
         judge_again(folder.path)
+
+
+def test_a_check_that_this_release_does_not_know_is_told_with_its_file(tmp_path: Path) -> None:
+    """As a newer release may have recorded one: the file, the check, the nearest name, what to do."""
+    run = faulty_run(tmp_path)
+    run.at(2500, EventKind.CHECKS, checks=[{"name": "no_acked_record_lots", "arguments": {}}])
+    told = r"history\.jsonl: check: .*no_acked_record_lost\?; judge it with the release that recorded it"
+    with pytest.raises(RunFolderError, match=told):
+        judge_again(run.cut_off().path)
