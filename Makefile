@@ -35,8 +35,8 @@ demo: cure ## three live migrations under faults, aggregated by Spark into one r
 	$(BIN)/kmigrate analyze $(DEMO) --out reports/analysis/demo && test -z "$$failed"
 
 test: cure ## every test of the project, real Kafka included
-	$(PYTEST) tests
-	$(PYTEST) suites
+	$(PYTEST) -n 2 --dist loadfile --ignore tests/real tests
+	$(PYTEST) tests/real suites
 
 check: setup ## what every commit must pass, in under a minute
 	$(BIN)/ruff check .

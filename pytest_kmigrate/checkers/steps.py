@@ -1,5 +1,7 @@
 """Checks of what a test and its migration wanted to happen: steps were completed, expectations came true."""
 
+from collections.abc import Sequence
+
 from pytest_kmigrate.checkers.findings import violation_at
 from pytest_kmigrate.checkers.moments import when
 from pytest_kmigrate.checkers.wording import counted
@@ -32,7 +34,7 @@ def steps_completed(history: History) -> Verdict:
             )
             for event in blamed
         ]
-        return violates(name, Kind.LIVENESS, found)
+        return violates(name, Kind.LIVENESS, found, signatures=_signatures(blamed))
     if len(ended) < len(history.of(EventKind.STEP_BEGAN)):
         return inconclusive(name, Kind.HARNESS, "the run ended in the middle of a migration step")
     if excused:
@@ -65,8 +67,12 @@ def expectations_met(history: History) -> Verdict:
     ]
     kinds = [Kind(str(event.data["kind"])) for event in unmet]
     kind = Kind.SAFETY if Kind.SAFETY in kinds else kinds[0]
-    signatures = [event.data["signature"] for event in unmet if event.data.get("signature")]
-    return violates(name, kind, found, signatures=signatures)
+    return violates(name, kind, found, signatures=_signatures(unmet))
+
+
+def _signatures(events: Sequence[Event]) -> list[str]:
+    """What known bugs look like here, as whoever recorded the events saw it."""
+    return [str(event.data["signature"]) for event in events if event.data.get("signature")]
 
 
 def _fault_in_force(history: History, at: Event) -> bool:

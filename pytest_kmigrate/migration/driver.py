@@ -85,7 +85,8 @@ class MigrationDriver:
             if moves is None:
                 self.await_phase(step.reaches)
         except KmigrateError as error:
-            recorder.record(EventKind.STEP_ENDED, step=step.name, outcome="failed", reason=str(error))
+            told = {"reason": str(error), "signature": error.signature}
+            recorder.record(EventKind.STEP_ENDED, step=step.name, outcome="failed", **told)
             raise
         finally:
             self._half_done = (step, done)

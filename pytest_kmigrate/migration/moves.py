@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Node, Scene
 from pytest_kmigrate.model.topology import BrokerMode, Role
@@ -15,6 +16,7 @@ _IN_SYNC_WITHIN_S = 90
 _CLUSTER_ID_WITHIN_S = 20
 _IN_CONTROL_WITHIN_S = 60
 _IDLE = 0  # of the metric ControllerState
+_REFUSED_BY_CHANCE = 1000  # changes of ISRs; a broker that asks nobody refuses some hundred each second
 
 
 class Move(Protocol):
@@ -67,18 +69,13 @@ class Roll:
     def make(self, scene: Scene) -> None:
         """Carry it out; a node that is down already is only changed and started."""
         node = scene.cluster.node(self.node)
-        before = _under_replicated(scene, node)
+        before, refused = _under_replicated(scene, node), _refused_isr_changes(scene, node)
         node.stop()
         await_session_over(scene, node)
         node.reconfigure(self.changes, self.mode)
         node.start()
         if node.spec.role is Role.BROKER:
-            until(
-                # A fault may begin while this is waited for: the last broker's start is what sets off the copy.
-                lambda: _fault_in_force(scene) or _back_in_sync(scene, node, before),
-                awaited=f"the replicas of {self.node} back in sync after its restart",
-                within_s=_IN_SYNC_WITHIN_S,
-            )
+            _await_in_sync(scene, node, before, refused)
 
 
 @dataclass(frozen=True)
@@ -131,6 +128,26 @@ def _cluster_id(scene: Scene) -> str | None:
 def _fault_in_force(scene: Scene) -> bool:
     kinds = [event.kind for event in scene.recorder.events]
     return kinds.count(EventKind.FAULT_BEGAN) > kinds.count(EventKind.FAULT_HEALED)
+
+
+def _await_in_sync(scene: Scene, node: Node, before: Mapping[str, float | None], refused: float) -> None:
+    try:
+        until(
+            # A fault may begin while this is waited for: the last broker's start is what sets off the copy.
+            lambda: _fault_in_force(scene) or _back_in_sync(scene, node, before),
+            awaited=f"the replicas of {node.name} back in sync after its restart",
+            within_s=_IN_SYNC_WITHIN_S,
+        )
+    except AwaitTimeoutError as error:
+        if _refused_isr_changes(scene, node) > refused + _REFUSED_BY_CHANCE:
+            error.signature = "alter-partition-lost-at-the-takeover"
+        raise
+
+
+def _refused_isr_changes(scene: Scene, besides: Node) -> float:
+    """How many changes of ISRs the other live brokers were refused, or refused themselves, so far."""
+    others = [node.name for node in scene.cluster.nodes(Role.BROKER) if node.alive and node.name != besides.name]
+    return sum(scene.view.metric(name, "FailedIsrUpdatesPerSec.Count") or 0 for name in others)
 
 
 def _under_replicated(scene: Scene, besides: Node) -> dict[str, float | None]:

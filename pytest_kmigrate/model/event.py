@@ -20,7 +20,7 @@ class EventKind(enum.StrEnum):
     NODE_RECONFIGURED = "node-reconfigured"  # changed: {key: value or None}, mode
     NODE_WIPED = "node-wiped"  # {}
     STEP_BEGAN = "step-began"  # step
-    STEP_ENDED = "step-ended"  # step, outcome ("done" | "stopped" | "failed"), reason
+    STEP_ENDED = "step-ended"  # step, outcome ("done" | "stopped" | "failed"), reason, signature
     PHASE = "phase"  # phase, previous (Phase names)
     FAULT_BEGAN = "fault-began"  # fault (its str), fault_id, effect, trigger
     FAULT_APPLIED = "fault-applied"  # fault_id, targets [node], began (seq of its fault-began): now in force

@@ -55,6 +55,7 @@ def test_broker_paused_longer_than_its_session(workload, metadata, migration, in
     )
 
 
+@pytest.mark.known_bug("kmigrate-4")
 @pytest.mark.topology("zk1-broker3-controller3-mixed")
 @pytest.mark.requirement("K866-TEST-broker-failures")
 def test_broker_of_an_older_release_dies_in_dual_write(workload, metadata, migration, inject, verify_clients):

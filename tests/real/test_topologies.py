@@ -30,7 +30,7 @@ def test_smallest_cluster_migrates_and_a_tampered_znode_is_told(tmp_path: Path) 
     red = reds(tmp_path, "zk1-broker3-controller1", "3.8.1", migrate_and_tamper, [*PROMISES, equal])
     assert [verdict.check for verdict in red] == ["metadata_equivalent"]
     assert [violation.expected for violation in red[0].violations] == [
-        "configs topic:orders retention.ms is the same in tampered-log and tampered-zookeeper"
+        "configs topic:orders is absent, as in tampered-log"
     ]
 
 
@@ -42,7 +42,7 @@ def test_cluster_born_in_kraft_mode_lives(tmp_path: Path) -> None:
 
 
 def reds(runs: Path, name: str, kafka: str, act: Callable[[Run], None], promises: list[Check]) -> list[Verdict]:
-    """One run with traffic; every verdict that does not conform when its folder is closed."""
+    """One run with traffic; every verdict that violates or proves nothing when its folder is closed."""
     topology = load(find(name), kafka=kafka)
     settings = RunSettings(runs, seed=1)
     with open_run(settings, topology, software_for(topology, print), f"test::{name}", [], lambda _folder: None) as run:
@@ -50,4 +50,4 @@ def reds(runs: Path, name: str, kafka: str, act: Callable[[Run], None], promises
         act(run)
         judgement = run.verify(promises)
     assert RunFolder(run.folder.path).manifest.exists()
-    return [verdict for verdict in judgement.verdicts if verdict.outcome is not Outcome.CONFORMS]
+    return [verdict for verdict in judgement.verdicts if verdict.outcome >= Outcome.INCONCLUSIVE]

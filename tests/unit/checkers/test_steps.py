@@ -38,6 +38,14 @@ def test_a_failed_step_violates() -> None:
     assert "event 3" in violation.evidence
 
 
+def test_a_step_that_failed_as_a_known_bug_would_let_it_bears_its_signature() -> None:
+    """Whoever saw it fail recorded the signature; most failures look like nothing known."""
+    look = {"step": "finalize", "outcome": "failed", "reason": "", "signature": "alter-partition-lost-at-the-takeover"}
+    known = Event(0, 0, EventKind.STEP_ENDED, None, look)
+    verdict = steps_completed(history(events=[*step(0, "failed"), *step(2000, outcome=None), known]))
+    assert verdict.facts["signatures"] == ["alter-partition-lost-at-the-takeover"]
+
+
 def test_a_step_that_failed_under_a_fault_is_inconclusive() -> None:
     """Progress is demanded only while no fault is in force."""
     verdict = steps_completed(history(events=[*fault(500), *step(1000, "failed")]))

@@ -49,6 +49,23 @@ def test_a_roll_waits_for_replicas_to_be_back_in_sync(stage: Stage, monkeypatch:
         ROLL.make(stage.scene)
 
 
+@pytest.mark.parametrize(("refused", "signature"), [(1002, "alter-partition-lost-at-the-takeover"), (1001, "")])
+def test_replicas_kept_out_by_a_broker_that_asks_nobody_look_like_a_known_bug(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, refused: float, signature: str
+) -> None:
+    """It refuses its own changes of ISRs by the thousand; some are refused at every take-over."""
+    stage.view.metrics["broker-1", "FailedIsrUpdatesPerSec.Count"] = 1
+
+    def refusing() -> None:
+        lag(stage, 4)
+        stage.view.metrics["broker-1", "FailedIsrUpdatesPerSec.Count"] = refused
+
+    after_its_restart(stage, refusing, monkeypatch)
+    with pytest.raises(AwaitTimeoutError) as told:
+        ROLL.make(stage.scene)
+    assert told.value.signature == signature
+
+
 def test_a_broker_that_does_not_tell_any_more_is_not_in_sync(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """It told before the restart: its silence is not the same as nothing under-replicated."""
     after_its_restart(stage, lambda: lag(stage, None), monkeypatch)
