@@ -14,6 +14,8 @@ from pytest_kmigrate.plugin.outcomes import (
     KnownBugError,
     NotApplicableError,
     ViolationError,
+    bug_met,
+    expect_of,
     judged_of,
 )
 from pytest_kmigrate.plugin.summary import summarize
@@ -55,8 +57,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         try:
             _skip_unless_judged_by(item, options.profile)
-            for bug_id in marked(item, "known_bug"):
-                _expect_red(item, known_bug(bug_id), options.kafka)
+            _expect_red(item, [known_bug(bug_id) for bug_id in marked(item, "known_bug")], options.kafka)
             if needs_cluster(item) and chosen_topology(item) not in possible:
                 check_runs(options.runs)
                 topology_of(item)
@@ -72,11 +73,16 @@ def _skip_unless_judged_by(item: pytest.Item, profile: str) -> None:
         item.add_marker(pytest.mark.skip(reason=reason))
 
 
-def _expect_red(item: pytest.Item, bug: KnownBug, kafka: str) -> None:
-    if bug.breaks(kafka):
-        # Who wins a race cannot be promised, so a green is then no surprise.
-        strict = bug.reachability != "race"
-        item.add_marker(pytest.mark.xfail(raises=KnownBugError, reason=f"{bug.id}: {bug.symptom}", strict=strict))
+def _expect_red(item: pytest.Item, bugs: list[KnownBug], kafka: str) -> None:
+    expected = [bug for bug in bugs if bug.breaks(kafka)]
+    expect_of(item, expected)
+    for bug in expected:
+        if bug.reachability != "race":  # who wins a race cannot be promised; here a green would be news
+            item.add_marker(pytest.mark.xfail(raises=KnownBugError, reason=_expectation(bug), strict=True))
+
+
+def _expectation(bug: KnownBug) -> str:
+    return f"{bug.id}: {bug.symptom}"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -91,6 +97,10 @@ def pytest_runtest_makereport(
     if isinstance(error, NotApplicableError):
         report.outcome = "skipped"
         report.longrepr = (str(item.path), 0, str(error))
+    bug = None if item.config.option.runxfail else bug_met(item, error)
+    if bug is not None:
+        report.outcome = "skipped"
+        report.wasxfail = _expectation(bug)
     judged = judged_of(item)
     if judged is not None and report.when != "setup":  # a test that failed before verify is judged at its teardown
         report.user_properties.append(("kmigrate_outcome", judged.outcome.name))

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 
 import pytest
 
@@ -15,7 +15,14 @@ from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from pytest_kmigrate.plugin.asking import marked
 from pytest_kmigrate.plugin.options import options_of
-from pytest_kmigrate.plugin.outcomes import Judged, NotApplicableError, raise_for, remember
+from pytest_kmigrate.plugin.outcomes import (
+    Judged,
+    KnownBugError,
+    NotApplicableError,
+    has_met_bug,
+    raise_for,
+    remember,
+)
 from pytest_kmigrate.plugin.progress import shown
 from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
 from pytest_kmigrate.reports.run_reports import write_run_reports
@@ -106,3 +113,6 @@ def _judge_unjudged(item: pytest.Item, run: Run) -> None:
         run.trouble("judging an unfinished run", error)
         return
     remember(item, Judged(run.folder.path, max(judgement.outcome, Outcome.INCONCLUSIVE), judgement.verdicts))
+    if has_met_bug(item):  # which excuses nothing else
+        with suppress(KnownBugError):
+            raise_for(judgement, marked(item, "known_bug"), run.folder.path)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_kmigrate.catalogue import KnownBug
+from pytest_kmigrate.model.errors import KmigrateError
 from pytest_kmigrate.model.verdict import Outcome, Verdict, merged
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ class ViolationError(AssertionError):
 
 
 class KnownBugError(ViolationError):
-    """Nothing else is violated than what a bug of Kafka explains that the test is marked with."""
+    """Nothing else is violated than what bugs of Kafka explain that the test is marked with."""
 
 
 class InconclusiveError(AssertionError):
@@ -41,6 +43,8 @@ class Judged:
 
 
 _JUDGED = pytest.StashKey[Judged]()
+_EXPECTED = pytest.StashKey[Sequence[KnownBug]]()
+_MET = pytest.StashKey[KnownBug]()
 
 
 def remember(item: pytest.Item, judged: Judged) -> None:
@@ -51,6 +55,26 @@ def remember(item: pytest.Item, judged: Judged) -> None:
 def judged_of(item: pytest.Item) -> Judged | None:
     """What became of a test, if it was judged."""
     return item.stash.get(_JUDGED, None)
+
+
+def expect_of(item: pytest.Item, bugs: Sequence[KnownBug]) -> None:
+    """These bugs may show in this test, with the release under test."""
+    item.stash[_EXPECTED] = bugs
+
+
+def bug_met(item: pytest.Item, error: BaseException | None) -> KnownBug | None:
+    """The expected bug that ended a test; whatever else is violated in its run is for its end to tell."""
+    for bug in item.stash.get(_EXPECTED, ()):
+        is_judged = isinstance(error, KnownBugError)
+        if is_judged or (isinstance(error, KmigrateError) and error.signature == bug.signature):
+            item.stash[_MET] = bug
+            return bug
+    return None
+
+
+def has_met_bug(item: pytest.Item) -> bool:
+    """Whether a test has ended by a bug that was expected of it."""
+    return _MET in item.stash
 
 
 def raise_for(judgement: "Judgement", expected: Collection[str], folder: Path) -> None:

@@ -4,6 +4,8 @@ import pytest
 
 from pytest_kmigrate import Cut, Isolate, Kill, Kind, Pause, Phase, Role, checks, crash_points, targets, triggers
 
+pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
+
 
 @pytest.mark.requirement("K866-FAIL-crash-during-copy")
 def test_crash_in_mid_copy_is_copied_anew(workload, metadata, migration, inject, verify_clients):

@@ -6,6 +6,8 @@ from pytest_kmigrate import Kind, Phase, checks, procedure, raw_admin
 
 DOOMED = [f"doomed-{number}" for number in range(20)]
 
+pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
+
 
 @pytest.mark.requirement("K866-DW-pending-deletions", "K866-PROC-copy-topics")
 def test_deletions_pending_at_the_takeover_are_carried_out(

@@ -4,6 +4,8 @@ import pytest
 
 from pytest_kmigrate import Kind, Phase, raw_admin
 
+pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
+
 
 @pytest.mark.requirement("K866-DW-reassignment", "K866-RPC-lisr-on-election", "K866-RPC-umr-on-change")
 def test_reassignment_completes_in_hybrid_mode(workload, migration, admin_of, created, expect, verify_clients):

@@ -4,6 +4,8 @@ import pytest
 
 from pytest_kmigrate import Phase, checks
 
+pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
+
 
 @pytest.mark.requirement("K866-TEST-happy-path", "K866-STATE-order")
 def test_migration_ends_finalized_with_all_metadata(workload, metadata, migration, verify_clients):

@@ -4,6 +4,8 @@ import pytest
 
 from pytest_kmigrate import Cut, Kill, Phase, Role, checks, targets
 
+pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
+
 
 @pytest.mark.requirement(
     "K866-TEST-happy-path", "K866-TEST-controller-failures", "K866-TEST-zk-unavailable", "K866-DW-full-parity"

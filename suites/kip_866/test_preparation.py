@@ -4,6 +4,8 @@ import pytest
 
 from pytest_kmigrate import Phase, procedure, raw_admin
 
+pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
+
 
 @pytest.mark.requirement("K866-FWD-before-takeover")
 def test_broker_configs_can_be_changed_before_the_takeover(

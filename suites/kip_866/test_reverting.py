@@ -4,6 +4,8 @@ import pytest
 
 from pytest_kmigrate import Hold, Phase, Role, Slow, checks, crash_points, procedure, targets
 
+pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
+
 
 @pytest.mark.requirement("K866-RB-any-point", "K866-RB-data-kept", "K866-RB-metadata-kept")
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ import pytest
 
 from pytest_kmigrate import Cut, ExpireSession, Kill, Phase, Role, checks, targets
 
+pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
+
 
 @pytest.mark.requirement("K866-FAIL-zk-heal-catch-up")
 def test_controller_cut_from_zookeeper_catches_up(workload, metadata, migration, inject, verify_clients):
