@@ -9,7 +9,7 @@ from scipy.stats import binom, hypergeom, norm, rankdata
 from pytest_kmigrate.analysis.statistics.arrays import Flags, Floats, Integers
 from pytest_kmigrate.analysis.statistics.association import false_discovery_rates
 from pytest_kmigrate.analysis.statistics.bounds import wilson_95
-from pytest_kmigrate.reports.rows import Row, number
+from pytest_kmigrate.reports.rows import Row, listed, number
 
 SURE = 0.05
 """The share of false alarms put up with among what is called a change, or a cause."""
@@ -66,6 +66,21 @@ def is_sure(row: Row) -> bool:
     """Whether a row may be called a change or a cause."""
     q_value = number(row["q_value"])
     return q_value is not None and q_value <= SURE
+
+
+def telling(rows: Sequence[Row]) -> list[Row]:
+    """What goes with more of a failure, once: nobody looks for what prevents it.
+
+    Of those that were there in the very same runs the first stands for all, and names the others.
+    """
+    named: set[tuple[object, ...]] = set()
+    told = []
+    for row in rows:
+        if (number(row["lift"]) or 0.0) <= 1 or (row["failure"], f"{row['factor']} {row['level']}") in named:
+            continue
+        told.append(row)
+        named |= {(row["failure"], other) for other in listed(row.get("inseparable"))}
+    return told
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float | None, float | None]:

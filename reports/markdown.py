@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.drawing import WORDS, amount, chance, measured
-from pytest_kmigrate.reports.estimates import is_sure
+from pytest_kmigrate.reports.estimates import is_sure, telling
 from pytest_kmigrate.reports.markdown_comparison import compared
 from pytest_kmigrate.reports.markup import (
     MOST_ROWS,
@@ -176,7 +176,8 @@ def _anomalies(classes: Sequence[Row]) -> str:
 def _causes(summary: Summary) -> str:
     """The likeliest cause of each failure that has a sure one."""
     said = {row["cluster"]: row["representative"] for row in summary["failure_clusters"]}
-    sure = [row for row in summary["causes"] if row["rank"] == 1 and is_sure(row)]
+    likeliest = {row["failure"]: row for row in reversed(telling(summary["causes"]))}
+    sure = [row for row in likeliest.values() if is_sure(row)]
     told = [
         f"- {code(said.get(row['failure'], row['failure']))} goes along with {code(row['level'])}: "
         f"{amount(row['with_failures'])} of {plural(amount(row['with_runs']), 'run')} with it, "

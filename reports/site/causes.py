@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from pytest_kmigrate.reports.charts import lift
 from pytest_kmigrate.reports.drawing import Cell, amount, chance, chip, cut, folded, table, text, unfolding
-from pytest_kmigrate.reports.estimates import is_sure
+from pytest_kmigrate.reports.estimates import is_sure, telling
 from pytest_kmigrate.reports.rows import Row, count, grouped, listed, number, plural
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, section, shown, table_of
 
@@ -23,21 +23,6 @@ def causes(site: Site) -> View:
     ranking = _ranking(site, telling(site.summary["causes"]))
     content = ranking + _bugs(site.summary["bugs"]) + _faults(site.summary["fault_effects"])
     return View("causes", "Causes", _LEAD, content)
-
-
-def telling(rows: Sequence[Row]) -> list[Row]:
-    """What goes with more of a failure, once: nobody looks for what prevents it.
-
-    Of those that were there in the very same runs the first stands for all, and names the others.
-    """
-    named: set[tuple[object, ...]] = set()
-    told = []
-    for row in rows:
-        if (number(row["lift"]) or 0.0) <= 1 or (row["failure"], f"{row['factor']} {row['level']}") in named:
-            continue
-        told.append(row)
-        named |= {(row["failure"], other) for other in listed(row.get("inseparable"))}
-    return told
 
 
 def causes_table(rows: Sequence[Row]) -> str:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.drawing import Cell, amount, chip, cut, link, short, table, text
+from pytest_kmigrate.reports.estimates import telling
 from pytest_kmigrate.reports.rows import Row, by, day, grouped, known, listed, plural, release
-from pytest_kmigrate.reports.site.causes import causes_table, telling
+from pytest_kmigrate.reports.site.causes import causes_table
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
     Site,

@@ -57,6 +57,15 @@ def test_better_is_not_mixed_with_worse(summary: Summary) -> None:
     assert worse.count("(p ") == rest.partition("##")[0].count("(p ") == 2
 
 
+def test_what_lowers_a_failure_is_no_cause(summary: Summary) -> None:
+    """The likeliest circumstance may be one that prevents it: then the next that raises it is told."""
+    first = next(row for row in summary["causes"] if "HYBRID" in row["level"] and row["rank"] == 1)
+    preventing = {**first, "level": "kafka 4", "lift": 0.0}
+    told = report_markdown({**summary, "causes": [preventing, {**first, "rank": 2}]})
+    causes = told.partition("## Causes")[2].partition("##")[0]
+    assert re.findall(r"goes along with `([^`]*)`", causes) == ["kill(active-controller) HYBRID"]
+
+
 def test_every_table_has_its_columns(summary: Summary) -> None:
     """A bar in a message does not begin a new cell: each row of a table has as many cells as its head."""
     told = report_markdown(summary)
