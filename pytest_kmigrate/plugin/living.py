@@ -19,6 +19,7 @@ from pytest_kmigrate.plugin.outcomes import (
     Judged,
     KnownBugError,
     NotApplicableError,
+    expected_of,
     has_met_bug,
     raise_for,
     remember,
@@ -97,7 +98,7 @@ def verifier(item: pytest.Item, run: Run) -> Callable[..., None]:
     def verified(*checks: Check) -> None:
         judgement = run.verify(checks)
         remember(item, Judged(run.folder.path, judgement.outcome, judgement.verdicts))
-        raise_for(judgement, marked(item, "known_bug"), run.folder.path)
+        raise_for(judgement, expected_of(item), run.folder.path)
 
     return verified
 
@@ -115,4 +116,4 @@ def _judge_unjudged(item: pytest.Item, run: Run) -> None:
     remember(item, Judged(run.folder.path, max(judgement.outcome, Outcome.INCONCLUSIVE), judgement.verdicts))
     if has_met_bug(item):  # which excuses nothing else
         with suppress(KnownBugError):
-            raise_for(judgement, marked(item, "known_bug"), run.folder.path)
+            raise_for(judgement, expected_of(item), run.folder.path)

@@ -1,6 +1,6 @@
 """From verdicts to a pytest outcome: what is raised, and the text it is told with."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,9 +62,14 @@ def expect_of(item: pytest.Item, bugs: Sequence[KnownBug]) -> None:
     item.stash[_EXPECTED] = bugs
 
 
+def expected_of(item: pytest.Item) -> Sequence[KnownBug]:
+    """The bugs that may show in this test."""
+    return item.stash.get(_EXPECTED, ())
+
+
 def bug_met(item: pytest.Item, error: BaseException | None) -> KnownBug | None:
     """The expected bug that ended a test; whatever else is violated in its run is for its end to tell."""
-    for bug in item.stash.get(_EXPECTED, ()):
+    for bug in expected_of(item):
         is_judged = isinstance(error, KnownBugError)
         if is_judged or (isinstance(error, KmigrateError) and error.signature == bug.signature):
             item.stash[_MET] = bug
@@ -77,8 +82,8 @@ def has_met_bug(item: pytest.Item) -> bool:
     return _MET in item.stash
 
 
-def raise_for(judgement: "Judgement", expected: Collection[str], folder: Path) -> None:
-    """Raise ViolationError or InconclusiveError unless everything conforms; ``expected`` are ids of known bugs."""
+def raise_for(judgement: "Judgement", expected: Sequence[KnownBug], folder: Path) -> None:
+    """Raise ViolationError or InconclusiveError unless everything conforms; KnownBugError if it is all expected."""
     verdicts = judgement.verdicts
     outcome = merged(verdict.outcome for verdict in verdicts)
     if outcome is Outcome.CONFORMS:
@@ -90,7 +95,8 @@ def raise_for(judgement: "Judgement", expected: Collection[str], folder: Path) -
     text = "\n".join([*told, f"evidence: {folder}", f"again: {judgement.header.extra['reproduce']}"])
     if outcome is Outcome.INCONCLUSIVE:
         raise InconclusiveError(text)
-    is_known = all(set(expected) & set(verdict.known_bugs) for verdict in worst)
+    ids = {bug.id for bug in expected}
+    is_known = all(ids & set(verdict.known_bugs) for verdict in worst)
     raise (KnownBugError if is_known else ViolationError)(text)
 
 
