@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from tests.bench.nights import Change, Plan, nights
+
 NIGHTS, TESTS = 50, 200
 FLAKY, BROKEN, BREAKING, REPAIRED = 13, 4, 5, 3
 RATES = (0.04, 0.4)
@@ -37,30 +39,24 @@ class Planted:
 
 
 def planted(seed: int) -> Planted:
-    """Play the nights."""
+    """Play the nights; again when nobody could tell a flaky test from one that never failed, or changed once."""
     chance = np.random.default_rng(seed)
     names = [f"suites.shop.test_{place:03}" for place in chance.permutation(TESTS)]
-    night = np.arange(NIGHTS)
-    red = {name: np.zeros(NIGHTS, np.bool_) for name in names}
-    rest = iter(names)
-    flaky = [next(rest) for _ in range(FLAKY)]
-    for name, rate in zip(flaky, np.linspace(*RATES, FLAKY), strict=True):
-        red[name] = _flaking(chance, float(rate))
-    for _ in range(BROKEN):
-        red[next(rest)][:] = True
-    for _ in range(BREAKING):
-        red[next(rest)][:] = night >= chance.integers(10, NIGHTS - 10)
-    for _ in range(REPAIRED):
-        red[next(rest)][:] = night < chance.integers(10, NIGHTS - 10)
-    return Planted(dict(sorted(red.items())), frozenset(flaky))
-
-
-def _flaking(chance: np.random.Generator, rate: float) -> npt.NDArray[np.bool_]:
-    """Failures by chance; drawn again when nobody could tell them from a test that never failed, or changed once."""
+    rates = (*np.linspace(*RATES, FLAKY), *[1.0] * BROKEN, *[0.0] * BREAKING, *[1.0] * REPAIRED)
+    turns = enumerate(chance.integers(10, NIGHTS - 10, BREAKING + REPAIRED).tolist(), FLAKY + BROKEN)
+    plan = Plan(
+        tests=TESTS,
+        nights=NIGHTS,
+        faults=1,
+        phases=1,
+        usual_inconclusive=0.0,
+        rates=(*rates, *[0.0] * (TESTS - len(rates))),
+        changes=tuple(Change(test, night, 1.0 - rates[test]) for test, night in turns),
+    )
     while True:
-        red = chance.random(NIGHTS) < rate
-        if np.count_nonzero(red[1:] != red[:-1]) >= _FEWEST_FLIPS:
-            return red
+        red = nights(int(chance.integers(2**32)), plan).violated.reshape(NIGHTS, TESTS)
+        if np.count_nonzero(red[1:] != red[:-1], axis=0)[:FLAKY].min() >= _FEWEST_FLIPS:
+            return Planted(dict(sorted(zip(names, red.T, strict=True))), frozenset(names[:FLAKY]))
 
 
 def _result(name: str, night: int, place: int, *, is_red: bool) -> dict[str, object]:

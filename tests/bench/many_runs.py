@@ -1,7 +1,7 @@
 """``kmigrate analyze`` from three runs to ten thousand: how long it takes, cold, and how much memory it needs.
 
 Each run has 200 verdicts and 5,000 log lines, so that 10,000 runs are 2 million verdicts and 50 million log lines.
-Which runs violate what is told by the seed. Of three runs the client operations are there too.
+They are synthetic nights with a change, an outage and a cause. Of three runs the client operations are there too.
 """
 
 import hashlib
@@ -17,12 +17,11 @@ from typing import Any
 from tests.bench.chapter import Chapter
 from tests.bench.limits import Limit
 from tests.bench.measuring import cost
-from tests.bench.operations import synthetic_run, write_parts
-from tests.spark.run_folders import fault, migration, verdict, write_run
+from tests.bench.night_folders import CHECKS, write_nights
+from tests.bench.nights import Cause, Change, Plan, nights
 
 NODES = ("zookeeper-1", "broker-0", "broker-1", "broker-2", "controller-3000", "controller-3001", "controller-3002")
-KAFKA = ("3.6.0", "3.8.1", "3.9.1")
-TESTS = 40
+TESTS = 25
 RUNS_PER_NIGHT = 100
 VERDICTS, LOG_LINES = 200, 5_000
 """Per run."""
@@ -48,12 +47,12 @@ WANTED = {3: Wanted(seconds=25.0), LARGE_SIZE: Wanted(seconds=300.0, gib=8.0)}
 
 def measure(folder: Path, *, is_large: bool) -> Chapter:
     """Three runs, several times over; then many, and once more with nothing new."""
-    three = _folders(folder / "runs-3", 3, _OPERATIONS_OF_THREE)
+    three = _folders(folder / "runs-3", 3)
     small = [_analyzed(three, folder / f"out-3-{number}") for number in range(ROUNDS_OF_THREE)]
     rows = [{"runs": 3, "analysis": f"first, round {number}", **told} for number, told in enumerate(small, 1)]
     limits = limits_of(3, {name: statistics.median(told[name] for told in small) for name in small[0]})
     for count in (SIZE, *((LARGE_SIZE,) if is_large else ())):
-        many, out = _folders(folder / f"runs-{count}", count, 0), folder / f"out-{count}"
+        many, out = _folders(folder / f"runs-{count}", count), folder / f"out-{count}"
         first = _analyzed(many, out)
         rows += [{"runs": count, "analysis": "first", **first}]
         rows += [{"runs": count, "analysis": "again, nothing new", **_analyzed(many, out, is_first=False)}]
@@ -71,12 +70,12 @@ def limits_of(count: int, told: dict[str, float]) -> list[Limit]:
     ]
 
 
-def _folders(runs: Path, count: int, operations: int) -> Path:
+def _folders(runs: Path, count: int) -> Path:
     """So many run folders; made once, and again when making them was interrupted."""
     done = runs.with_suffix(".done")
     if not done.exists():
         shutil.rmtree(runs, ignore_errors=True)
-        night_folders(runs, count, operations)
+        night_folders(runs, count)
         done.touch()
     return runs
 
@@ -100,36 +99,28 @@ def _analyzed(runs: Path, out: Path, *, is_first: bool = True) -> dict[str, floa
     }
 
 
-def night_folders(runs: Path, count: int, operations: int) -> None:
-    """Write ``count`` run folders, a hundred to a night, each with about so many client operations."""
+def night_folders(runs: Path, count: int) -> None:
+    """Write ``count`` run folders, a hundred to a night."""
     rng = random.Random(SEED)
     logs = [_log(rng, LOG_LINES // len(NODES)) for _ in range(8)]
-    for number in range(count):
-        night = 1 + number // RUNS_PER_NIGHT
-        is_red = rng.random() < 0.05
-        folder = write_run(
-            runs,
-            f"night-{night:04}/run-{number:06}",
-            _verdicts(VERDICTS, is_red=is_red),
-            migration(fault(11_000 + rng.randrange(5_000))),
-            test_id=f"suites/test_scale.py::test_{number % TESTS:02}",
-            kafka=KAFKA[number % len(KAFKA)],
-            seed=number,
-            started_at=f"2026-{1 + night // 28 % 12:02}-{1 + night % 28:02}T01:00:00+00:00",
-        )
+    write_nights(nights(SEED, _plan(count)), runs, greens=VERDICTS - len(CHECKS))
+    for folder in sorted(runs.glob("*/*")):
         for node in NODES:
             log = folder / "logs" / node / "server.log"
             log.parent.mkdir(parents=True)
             log.write_text(rng.choice(logs))
-        if operations:
-            write_parts(synthetic_run(number, operations, is_faulty=False), folder / "operations")
         _observe(folder, rng)
         _close(folder)
 
 
-def _verdicts(count: int, *, is_red: bool) -> list[dict[str, object]]:
-    greens = [verdict(f"check_{number:03}", facts={"judged": number}) for number in range(count - 1)]
-    return [*greens, verdict("no_acked_record_lost", *(("VIOLATES", "LIVENESS") if is_red else ("CONFORMS",)))]
+def _plan(count: int) -> Plan:
+    """A few runs are of a test each; of many each test meets two faults in two phases every night."""
+    if count < RUNS_PER_NIGHT:
+        of_each = {"sound_histories_every": 1, "operations_per_history": _OPERATIONS_OF_THREE}
+        return Plan(tests=count, nights=1, faults=1, phases=1, **of_each)
+    spent = count // RUNS_PER_NIGHT
+    broken = Change(cell=RUNS_PER_NIGHT - 1, night=spent // 2, rate=0.9)
+    return Plan(tests=TESTS, faults=2, phases=2, nights=spent, cause=Cause(), changes=(broken,), outages=(spent // 3,))
 
 
 def _log(rng: random.Random, lines: int) -> str:

@@ -41,7 +41,12 @@ def event(at_ms: float, kind: str, **data: object) -> Line:
 
 
 def fault(
-    at_ms: float, name: str = "kill(active-controller)", *, witnessed: bool = True, number: int = 1
+    at_ms: float,
+    name: str = "kill(active-controller)",
+    *,
+    target: str = "controller-3000",
+    witnessed: bool = True,
+    number: int = 1,
 ) -> list[Line]:
     """The three events of one fault that lasted half a second."""
     fault_id = f"fault-{number}"
@@ -53,7 +58,7 @@ def fault(
             fault=name,
             fault_id=fault_id,
             effect="kill",
-            targets=["controller-3000"],
+            targets=[target],
             trigger="now",
         ),
         event(at_ms + 20, seen, fault_id=fault_id, witness="the process is gone"),

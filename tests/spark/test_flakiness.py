@@ -11,7 +11,6 @@ from pytest_kmigrate.analysis import marts
 from pytest_kmigrate.analysis.flakiness import REQUIREMENT_CELL, change_points, flakiness
 from pytest_kmigrate.analysis.nights import excused, held, infra_nights
 from pytest_kmigrate.analysis.schemas.flakiness import FLAKINESS
-from tests.bench import nights
 from tests.spark.frames import CELL, ended, frame, table
 
 FIRST = dt.datetime(2026, 1, 1, 22)  # noqa: DTZ001  # as Spark gives it back: in the UTC of the session
@@ -232,19 +231,3 @@ def test_tests_one_after_another_are_no_change_of_a_requirement(spark: SparkSess
     ]
 
     assert change_points(table(spark, "requirement_attempts", rows), _no_nights(spark), REQUIREMENT_CELL).count() == 0
-
-
-def test_what_was_planted_in_synthetic_nights_is_found(spark: SparkSession) -> None:
-    """The outage, and the broken cell with the night it broke in; hardly anything else."""
-    plan = nights.Plan(
-        tests=6, nights=40, faults=2, phases=1, mean_log_odds=-5.0, spread_of_tests=0.5, outages=(11,),
-        changes=(nights.Change(cell=5, night=25, rate=0.95),),
-    )  # fmt: skip
-    attempts = table(spark, "attempts", nights.nights(2, plan).table().to_pylist())
-
-    aside = infra_nights(attempts)
-    changed = change_points(attempts, aside).collect()
-
-    assert [each.night for each in aside.collect()] == [dt.date(2026, 1, 12)]
-    assert [(each.test_id, each.fault) for each in changed] == [("test_2", nights.FAULTS[1])]
-    assert abs((changed[0].since_at.date() - dt.date(2026, 1, 26)).days) <= 3

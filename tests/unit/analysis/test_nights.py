@@ -7,10 +7,10 @@ from tests.bench.nights import Cause, Change, Plan, nights
 
 def test_the_same_seed_plays_the_same_nights() -> None:
     """And another seed others: without this no found defect could be looked at again."""
-    plan = Plan(tests=3, nights=4)
+    plan = Plan(tests=3, nights=40)
 
-    assert nights(1, plan).table().equals(nights(1, plan).table())
-    assert not nights(1, plan).table().equals(nights(2, plan).table())
+    assert np.array_equal(nights(1, plan).outcome, nights(1, plan).outcome)
+    assert not np.array_equal(nights(1, plan).outcome, nights(2, plan).outcome)
 
 
 def test_rates_changes_causes_outages_and_durations_are_as_planned() -> None:
@@ -39,20 +39,3 @@ def test_rates_changes_causes_outages_and_durations_are_as_planned() -> None:
     assert np.allclose([rate(2, late=False), rate(3, late=False)], [0.55, 0.1], atol=0.06)
     assert not played.answered[played.night == 7].all()
     assert np.isclose(took_ms(late=True) / took_ms(late=False), 1.5, atol=0.05)
-
-
-def test_messages_are_those_of_what_failed() -> None:
-    """Every run that did not conform says why, with numbers that differ; the others say nothing."""
-    table = nights(1, Plan(tests=4, nights=20, mean_log_odds=0.0)).table()
-    said = {
-        outcome: [
-            text
-            for got, text in zip(*(table[name].to_pylist() for name in ("outcome", "summary")), strict=True)
-            if got == outcome
-        ]
-        for outcome in ("CONFORMS", "VIOLATES", "INCONCLUSIVE")
-    }
-
-    assert set(said["CONFORMS"]) == {None}
-    assert len(set(said["VIOLATES"])) > len(said["VIOLATES"]) * 0.9
-    assert all("no route to host" in text for text in said["INCONCLUSIVE"])
