@@ -4,6 +4,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import schemas
+from pytest_kmigrate.analysis.schemas.columns import shaped
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
 
@@ -58,13 +59,11 @@ def verdicts(runs: DataFrame, staged: DataFrame, unreadable: DataFrame) -> DataF
 
 
 def _inconclusive(folders: DataFrame, check: str, kind: Kind, summary: str) -> DataFrame:
-    values = {"check": check, "outcome": Outcome.INCONCLUSIVE.name, "kind": kind.value, "summary": summary, "count": 0}
-    fields = schemas.TABLES["verdicts"].fields[1:]
-    empty = {"requirements": F.array(), "known_bugs": F.array()}
-    columns = [
-        empty.get(each.name, F.lit(values.get(each.name))).cast(each.dataType).alias(each.name) for each in fields
-    ]
-    return folders.select("folder", *columns)
+    told = {"check": check, "outcome": Outcome.INCONCLUSIVE.name, "kind": kind.value, "summary": summary, "count": 0}
+    told |= {"violations": None, "facts": None}
+    values = {name: F.lit(value) for name, value in told.items()}
+    values |= dict.fromkeys(("requirements", "known_bugs"), F.array())
+    return shaped(folders, schemas.TABLES["verdicts"], values)
 
 
 def phases(events: DataFrame) -> DataFrame:

@@ -3,6 +3,7 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
+from pytest_kmigrate.analysis.schemas.columns import shaped
 from pytest_kmigrate.analysis.schemas.consistency import CONSISTENCY
 from pytest_kmigrate.model.verdict import Outcome
 
@@ -28,9 +29,4 @@ def controller_anomalies(of_runs: DataFrame) -> DataFrame:
         "at_ns": first["at_ns"],
         "evidence": F.concat_ws(", ", first["evidence"]),
     }
-    return violated.select(
-        *[
-            values.get(each.name, F.col(each.name)).cast(each.dataType).alias(each.name)
-            for each in CONSISTENCY["anomalies"]
-        ]
-    )
+    return shaped(violated, CONSISTENCY["anomalies"], values)

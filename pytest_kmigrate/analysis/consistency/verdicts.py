@@ -3,6 +3,7 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
+from pytest_kmigrate.analysis.schemas.columns import shaped
 from pytest_kmigrate.analysis.schemas.facts import FACTS
 from pytest_kmigrate.checkers.kernels import AnomalyClass
 from pytest_kmigrate.model.verdict import Kind, Outcome
@@ -25,12 +26,10 @@ def verdicts(anomalies: DataFrame, of_runs: DataFrame) -> DataFrame:
     told = of_runs.where(F.col("outcome") == Outcome.VIOLATES.name).select("folder", "check")
     sentence = F.col("_first.counterexample")
     values = {
-        "folder": F.col("folder"),
         "check": F.concat(F.lit("operations: "), "class"),
         "outcome": F.lit(Outcome.VIOLATES.name),
         "kind": F.lit(Kind.SAFETY.value),
         "summary": sentence,
-        "count": F.col("count"),
         # It names no requirement: operations speak for all that their run claims.
         "requirements": F.array(),
         "violations": F.array(
@@ -39,5 +38,4 @@ def verdicts(anomalies: DataFrame, of_runs: DataFrame) -> DataFrame:
         "facts": F.lit(None),
         "known_bugs": F.array(),
     }
-    untold = in_run.join(told, ["folder", "check"], "left_anti")
-    return untold.select(*[values[each.name].cast(each.dataType).alias(each.name) for each in FACTS["verdicts"]])
+    return shaped(in_run.join(told, ["folder", "check"], "left_anti"), FACTS["verdicts"], values)

@@ -1,5 +1,9 @@
-"""What every schema is made of."""
+"""What every schema is made of, and how rows get the shape of one."""
 
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 from pyspark.sql.types import (
     ArrayType,
     BooleanType,
@@ -29,3 +33,10 @@ FAULTS: dict[str, DataType] = {"fault": TEXT, "phase": TEXT}
 def struct(**columns: DataType) -> StructType:
     """Columns by name, in order, each nullable."""
     return StructType([StructField(name, kind) for name, kind in columns.items()])
+
+
+def shaped(rows: DataFrame, schema: StructType, values: Mapping[str, Column]) -> DataFrame:
+    """The rows as rows of a table: each column from ``values``, else the one of its name that they have already."""
+    return rows.select(
+        *[values.get(each.name, F.col(each.name)).cast(each.dataType).alias(each.name) for each in schema]
+    )
