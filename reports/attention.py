@@ -13,7 +13,6 @@ from pytest_kmigrate.reports.rows import (
     changes_of,
     day,
     grouped,
-    held,
     is_worse,
     kafka_of,
     known,
@@ -34,7 +33,7 @@ def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: S
     A violation that a known Kafka bug explains is told once, as that bug; unexplained ones come before it, because
     nobody knows yet what they are.
     """
-    of_test = grouped(held(attempts, tables.get("infra_nights", [])), "test_id", *CONDITION)
+    of_test = grouped([each for each in attempts if not each["is_aside"]], "test_id", *CONDITION)
     changes = grouped(tables.get("change_points", []), *_CLUSTER)
     told = [_about_bug(bug, attempts) for bug in tables.get("bugs", [])]
     for test in tests:

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable
 
 from packaging.version import InvalidVersion, Version
 
-from pytest_kmigrate.analysis.statistics.outages import NIGHT_BEGINS_AT_H
-
 Row = dict[str, object]
 
 CONDITION = ("profile", "provider", "kafka", "topology")
@@ -122,18 +120,6 @@ def worst(row: Row) -> str:
 def listed(value: object) -> list[object]:
     """A column of lists; null is empty."""
     return list(value) if isinstance(value, list | tuple) else []
-
-
-def held(attempts: Iterable[Row], infra_nights: Iterable[Row]) -> list[Row]:
-    """The attempts that count: those of no infra night, and SAFETY violations of any."""
-    bad = {row["night"] for row in infra_nights}
-    return [each for each in attempts if each["kind"] == "SAFETY" or _night(each["started_at"]) not in bad]
-
-
-def _night(moment: object) -> dt.date | None:
-    if not isinstance(moment, dt.datetime):
-        return None
-    return (moment - dt.timedelta(hours=NIGHT_BEGINS_AT_H)).date()
 
 
 def day(moment: object) -> str:

@@ -140,10 +140,14 @@ def write_attempts(tables: TableFolder, notices: list[Notice], foreign: DataFram
     if foreign is not None:
         staged = tables.in_one_part(foreign_attempts(foreign)).cache()
         cached.append(staged)
-        attempts = attempts.unionByName(staging.good(staged).select(*schemas.TABLES["attempts"].names))
+        attempts = attempts.unionByName(staging.good(staged).select(*schemas.ATTEMPTS.names))
         aside = aside.unionByName(staging.set_aside(staged).drop("folder"))
-    tables.write({"attempts": attempts, "set_aside": staging.shortened(aside)})
-    tables.write({"requirement_attempts": facts.requirement_attempts(tables["attempts"], runs, tables["verdicts"])})
+    cached.append(tables.in_one_part(attempts).cache())
+    attempts = cached[-1]
+    tables.write({"infra_nights": nights.infra_nights(attempts), "set_aside": staging.shortened(aside)})
+    per_requirement = facts.requirement_attempts(attempts, runs, tables["verdicts"])
+    told = {"attempts": attempts, "requirement_attempts": per_requirement}
+    tables.write({name: nights.in_nights(frame, tables["infra_nights"]) for name, frame in told.items()})
     for frame in cached:
         frame.unpersist()
 
@@ -160,31 +164,30 @@ def write_marts(tables: TableFolder, done: Callable[[str], None]) -> None:
             "consistency": marts.consistency(verdicts, attempts),
             "consistency_facts": marts.consistency_facts(verdicts, attempts),
             "duration_statistics": marts.duration_statistics(durations, attempts),
-            "infra_nights": nights.infra_nights(attempts),
             "failure_members": clusters.failure_members(messages),
             "trends": trends.trends(durations, verdicts, faults, tables["metrics"], attempts),
         },
         done,
     )
     messages.unpersist()
-    members, bad_nights = tables["failure_members"], tables["infra_nights"]
+    members = tables["failure_members"]
     tables.write(
         {
-            "flakiness": flakiness.flakiness(attempts, bad_nights),
-            "change_points": flakiness.change_points(attempts, bad_nights),
-            "requirement_flakiness": flakiness.flakiness(per_requirement, bad_nights, flakiness.REQUIREMENT_CELL),
-            "requirement_changes": flakiness.change_points(per_requirement, bad_nights, flakiness.REQUIREMENT_CELL),
-            "trend_changes": trends.trend_changes(tables["trends"], bad_nights),
+            "flakiness": flakiness.flakiness(attempts),
+            "change_points": flakiness.change_points(attempts),
+            "requirement_flakiness": flakiness.flakiness(per_requirement, flakiness.REQUIREMENT_CELL),
+            "requirement_changes": flakiness.change_points(per_requirement, flakiness.REQUIREMENT_CELL),
+            "trend_changes": trends.trend_changes(tables["trends"], tables["infra_nights"]),
             "failure_clusters": clusters.failure_clusters(members, attempts),
-            "causes": causes.causes(nights.held(attempts, bad_nights), faults, verdicts, members),
+            "causes": causes.causes(attempts.where("not is_aside"), faults, verdicts, members),
         },
         done,
     )
-    counted = nights.excused(per_requirement, bad_nights)
+    counted = nights.excused(per_requirement)
     tables.write(
         {
             "cells": marts.cells(counted, tables["requirement_flakiness"]),
-            "tests": marts.tests(nights.excused(attempts, bad_nights), tables["flakiness"]),
+            "tests": marts.tests(nights.excused(attempts), tables["flakiness"]),
             "requirements": marts.requirements(counted, tables["requirement_flakiness"]),
         },
         done,

@@ -200,7 +200,7 @@ def attempts(runs_with_conditions: DataFrame, of_verdicts: DataFrame, of_duratio
             number.alias("attempt"),
             *[F.col(f"_worst.{name}").alias(name) for name in ("outcome", "kind", "check", "summary")],
         )
-        .select(*schemas.TABLES["attempts"].names)
+        .select(*schemas.ATTEMPTS.names)
     )
 
 
@@ -238,7 +238,7 @@ def requirement_attempts(of_attempts: DataFrame, runs: DataFrame, of_verdicts: D
         .select("folder", "requirement", "_worst.outcome", "_worst.kind", of_worst.alias("violated_by"), "known_bugs")
     )
     context = of_attempts.drop("outcome", "kind", "known_bugs")
-    return context.join(per_requirement, "folder").select(*schemas.TABLES["requirement_attempts"].names)
+    return context.join(per_requirement, "folder").select(*schemas.REQUIREMENT_ATTEMPTS.names)
 
 
 def _bugs() -> Column:

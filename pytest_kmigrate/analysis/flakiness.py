@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in P
 from pyspark.sql.types import ArrayType
 
 from pytest_kmigrate.analysis.facts import CONDITION, FAULTS, is_safety_violation
-from pytest_kmigrate.analysis.nights import with_nights
+from pytest_kmigrate.analysis.nights import night_of
 from pytest_kmigrate.analysis.schemas.columns import COUNT, NUMBER, TEXT, struct
 from pytest_kmigrate.analysis.statistics import bounds, histories
 from pytest_kmigrate.analysis.statistics.bernoulli_changes import rate_changes
@@ -45,7 +45,7 @@ _CHANGE = struct(
 )
 
 
-def flakiness(attempts: DataFrame, infra_nights: DataFrame, cell: tuple[str, ...] = CELL) -> DataFrame:
+def flakiness(attempts: DataFrame, cell: tuple[str, ...] = CELL) -> DataFrame:
     """One row per cell: its counts, its rate of violations as it is and in the light of others, and a verdict.
 
     Cells that agree in the first column of ``cell``, of one test or of one requirement, lend each other strength. Every
@@ -55,7 +55,7 @@ def flakiness(attempts: DataFrame, infra_nights: DataFrame, cell: tuple[str, ...
     # sort_array compares natively; array_sort calls a comparator it interprets, and takes minutes for millions of runs.
     in_order = F.sort_array(F.collect_list(F.struct("started_at", "run_id", "letter")))
     cells = (
-        _lettered(attempts, infra_nights, cell)
+        _lettered(attempts, cell)
         .groupBy(*cell)
         .agg(in_order["letter"].alias("_letters"), F.max("started_at").alias("newest_at"))
     )
@@ -64,7 +64,7 @@ def flakiness(attempts: DataFrame, infra_nights: DataFrame, cell: tuple[str, ...
     return _with_rates(counted, cell[0])
 
 
-def _lettered(attempts: DataFrame, infra_nights: DataFrame, cell: tuple[str, ...]) -> DataFrame:
+def _lettered(attempts: DataFrame, cell: tuple[str, ...]) -> DataFrame:
     """Attempts with what each was as a letter of a history; a small one for a retry.
 
     A retry is the same test with the same seed once more in a night in which it violated already: it repeats a
@@ -72,7 +72,7 @@ def _lettered(attempts: DataFrame, infra_nights: DataFrame, cell: tuple[str, ...
     """
     violated = F.col("outcome") == Outcome.VIOLATES.name
     letter = (
-        F.when(F.col("_is_aside"), histories.SET_ASIDE)
+        F.when(F.col("is_aside"), histories.SET_ASIDE)
         .when(is_safety_violation(), histories.SAFETY)
         .when(violated & (F.size("known_bugs") > 0), histories.EXPLAINED)
         .when(violated, histories.VIOLATES)
@@ -80,12 +80,11 @@ def _lettered(attempts: DataFrame, infra_nights: DataFrame, cell: tuple[str, ...
         .when(F.col("outcome") == Outcome.INCONCLUSIVE.name, histories.INCONCLUSIVE)
         .otherwise(histories.NOT_APPLICABLE)
     )
-    same_question = Window.partitionBy(*cell, F.coalesce("seed", "run_id"), "_night")
+    same_question = Window.partitionBy(*cell, F.coalesce("seed", "run_id"), night_of("started_at"))
     before = same_question.orderBy("started_at", "run_id").rowsBetween(Window.unboundedPreceding, -1)
-    is_retry = F.coalesce(F.bool_or(violated).over(before), F.lit(col=False)) & F.col("_night").isNotNull()
+    is_retry = F.coalesce(F.bool_or(violated).over(before), F.lit(col=False)) & F.col("started_at").isNotNull()
     is_answer = letter.isin(list(histories.ANSWERS))
-    in_nights = with_nights(attempts, infra_nights)
-    return in_nights.withColumn("letter", F.when(is_retry & is_answer, F.lower(letter)).otherwise(letter))
+    return attempts.withColumn("letter", F.when(is_retry & is_answer, F.lower(letter)).otherwise(letter))
 
 
 def _told(history: str) -> tuple[object, ...]:
@@ -124,13 +123,13 @@ def _rates(
     ]
 
 
-def change_points(attempts: DataFrame, infra_nights: DataFrame, cell: tuple[str, ...] = CELL) -> DataFrame:
+def change_points(attempts: DataFrame, cell: tuple[str, ...] = CELL) -> DataFrame:
     """One row per run from which on a cell violated more, or less, often, whatever the release.
 
     Releases that followed each other are one series, so that the release is found with which a change began; ``kafka``
     is the newest of them. Retries are left out: a seed that fails three times in a row has failed once.
     """
-    answers = _lettered(attempts, infra_nights, cell).where(F.col("letter").isin(list(histories.ANSWERS)))
+    answers = _lettered(attempts, cell).where(F.col("letter").isin(list(histories.ANSWERS)))
     release = F.xxhash64("kafka").alias("release")
     run = F.struct("started_at", "run_id", "kafka", "attempt", "letter", release, "commit")
     # A test that always gave one answer has not changed; most are so, and need not be put in order.

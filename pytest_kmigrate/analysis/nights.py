@@ -44,34 +44,29 @@ def infra_nights(attempts: DataFrame) -> DataFrame:
     return table.select(F.inline(found("_rows")))
 
 
-def with_nights(attempts: DataFrame, infra_nights: DataFrame) -> DataFrame:
-    """Attempts with their ``_night``, and with ``_is_aside``: was it an infra night, so that it counts for no test?
+def in_nights(attempts: DataFrame, infra_nights: DataFrame) -> DataFrame:
+    """Attempts with ``is_aside``: were they made in an infra night, so that they count for no test?
 
     SAFETY violations count in any night, and what did not apply was not disturbed.
     """
     bad = infra_nights.select(F.col("night").alias("_night"), F.lit(col=True).alias("_is_infra"))
-    in_nights = attempts.withColumn("_night", night_of("started_at")).join(F.broadcast(bad), "_night", "left")
+    known = attempts.withColumn("_night", night_of("started_at")).join(F.broadcast(bad), "_night", "left")
     is_aside = (
         F.col("_is_infra").isNotNull() & ~is_safety_violation() & (F.col("outcome") != Outcome.NOT_APPLICABLE.name)
     )
-    return in_nights.withColumn("_is_aside", is_aside).drop("_is_infra")
+    return known.withColumn("is_aside", is_aside).drop("_night", "_is_infra")
 
 
-def held(attempts: DataFrame, infra_nights: DataFrame) -> DataFrame:
-    """The attempts that count."""
-    return with_nights(attempts, infra_nights).where("not _is_aside").select(*attempts.columns)
-
-
-def excused(attempts: DataFrame, infra_nights: DataFrame) -> DataFrame:
+def excused(attempts: DataFrame) -> DataFrame:
     """All attempts; those that do not count are INCONCLUSIVE, so that each is still seen to have run."""
     as_they_count = {"outcome": Outcome.INCONCLUSIVE.name, "kind": Kind.INFRA.value}
     columns = [
-        F.when(F.col("_is_aside"), as_they_count[name]).otherwise(F.col(name)).alias(name)
+        F.when(F.col("is_aside"), as_they_count[name]).otherwise(F.col(name)).alias(name)
         if name in as_they_count
         else name
         for name in attempts.columns
     ]
-    return with_nights(attempts, infra_nights).select(*columns)
+    return attempts.select(*columns)
 
 
 def _found(rows: Sequence[Sequence[int]]) -> list[tuple[object, ...]]:

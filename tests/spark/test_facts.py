@@ -111,7 +111,7 @@ def test_a_run_ends_as_its_worst_verdict(  # one line of the table above
 
     rows = facts.attempts(conditions, verdicts, table(spark, "durations", []))
 
-    assertSchemaEqual(rows.to(schemas.TABLES["attempts"]).schema, schemas.TABLES["attempts"])
+    assertSchemaEqual(rows.to(schemas.ATTEMPTS).schema, schemas.ATTEMPTS)
     assert [(row.outcome, row.kind, row.attempt) for row in rows.collect()] == [(outcome, kind, 1)]
 
 

@@ -9,7 +9,7 @@ from pyspark.testing import assertSchemaEqual
 
 from pytest_kmigrate.analysis import marts
 from pytest_kmigrate.analysis.flakiness import REQUIREMENT_CELL, change_points, flakiness
-from pytest_kmigrate.analysis.nights import excused, held, infra_nights
+from pytest_kmigrate.analysis.nights import excused, in_nights, infra_nights
 from pytest_kmigrate.analysis.schemas.flakiness import FLAKINESS
 from tests.spark.frames import CELL, ended, frame, table
 
@@ -33,18 +33,18 @@ def _nightly(outcomes: str, first_night: int = 0, **more: object) -> list[dict[s
     return rows
 
 
-def _attempts(spark: SparkSession, *rows: Iterable[dict[str, object]]) -> DataFrame:
-    # Out of order, as Spark may read them.
-    return table(spark, "attempts", [row for some in rows for row in some][::-1])
-
-
-def _no_nights(spark: SparkSession) -> DataFrame:
-    return frame(spark, FLAKINESS["infra_nights"], [])
+def _attempts(
+    spark: SparkSession, *rows: Iterable[dict[str, object]], infra_night: dt.datetime | None = None
+) -> DataFrame:
+    """Attempts out of order, as Spark may read them."""
+    attempts = table(spark, "attempts", [row for some in rows for row in some][::-1])
+    aside = [] if infra_night is None else [{"night": infra_night.date()}]
+    return in_nights(attempts, frame(spark, FLAKINESS["infra_nights"], aside))
 
 
 def test_a_cell_is_counted_in_the_order_of_its_runs(spark: SparkSession) -> None:
     """Counts, flips, clean runs, rates with their intervals, what is still needed, and when it ran last."""
-    told = flakiness(_attempts(spark, _nightly("CVCCICCC")), _no_nights(spark))
+    told = flakiness(_attempts(spark, _nightly("CVCCICCC")))
 
     assertSchemaEqual(told.to(FLAKINESS["flakiness"]).schema, FLAKINESS["flakiness"])
     row = told.collect()[0]
@@ -66,7 +66,7 @@ def test_cells_are_apart_and_siblings_lend_strength(spark: SparkSession) -> None
         *_nightly("CC", test_id="flaky", fault="cut"),
     ]
 
-    told = {(each.test_id, each.fault): each for each in flakiness(_attempts(spark, rows), _no_nights(spark)).collect()}
+    told = {(each.test_id, each.fault): each for each in flakiness(_attempts(spark, rows)).collect()}
 
     assert len(told) == 4
     assert told["steady", "cut"].rate == told["flaky", "cut"].rate == 0
@@ -76,7 +76,7 @@ def test_cells_are_apart_and_siblings_lend_strength(spark: SparkSession) -> None
 
 def test_a_cell_without_an_answer_has_no_rate(spark: SparkSession) -> None:
     """Null, not zero: nothing was found out."""
-    row = flakiness(_attempts(spark, _nightly("II")), _no_nights(spark)).collect()[0]
+    row = flakiness(_attempts(spark, _nightly("II"))).collect()[0]
 
     assert (row.rate, row.wilson_low, row.wilson_high, row.flip_rate) == (None, None, None, None)
     assert (row.inconclusive, row.bound_after_clean, row.standing) == (2, 1.0, "INCONCLUSIVE")
@@ -91,7 +91,7 @@ def test_retries_are_attempts(spark: SparkSession) -> None:
         *[{**row, **again, "started_at": FIRST + dt.timedelta(hours=3)} for row in _nightly("C", run_id="third")],
     ]
 
-    row = flakiness(_attempts(spark, rows), _no_nights(spark)).collect()[0]
+    row = flakiness(_attempts(spark, rows)).collect()[0]
 
     assert (row.runs, row.violating, row.flips, row.standing, row.decision) == (3, 2, 1, "FLAKY", "UNDECIDED")
 
@@ -102,7 +102,7 @@ def test_infra_nights_are_set_aside_but_for_safety(spark: SparkSession) -> None:
     attempts = _attempts(spark, *tests, _nightly("CCSC", test_id="lost"))
     aside = infra_nights(attempts)
 
-    told = {each.test_id: each for each in flakiness(attempts, aside).collect()}
+    told = {each.test_id: each for each in flakiness(in_nights(attempts, aside)).collect()}
 
     assertSchemaEqual(aside.to(FLAKINESS["infra_nights"]).schema, FLAKINESS["infra_nights"])
     night = aside.collect()[0]
@@ -117,7 +117,7 @@ def test_what_broke_or_was_repaired_for_good_is_not_flaky(spark: SparkSession) -
     histories = {"broke": "C" * 20 + "V" * 10, "repaired": "V" * 10 + "C" * 20, "flaky": "CCCCV" * 6}
     attempts = _attempts(spark, *[_nightly(told, test_id=name) for name, told in histories.items()])
 
-    told = marts.tests(attempts, flakiness(attempts, _no_nights(spark))).collect()
+    told = marts.tests(attempts, flakiness(attempts)).collect()
 
     standings = {row.test_id: row.standing for row in told}
     assert standings == {"broke": "VIOLATES", "repaired": "CONFORMS", "flaky": "FLAKY"}
@@ -127,37 +127,31 @@ def test_a_known_bug_explains_violations(spark: SparkSession) -> None:
     """Twice red among green is enough to be quarantined, but not for a test that met a known bug of Kafka."""
     rows = [row for bugs in (["KAFKA-1"], []) for row in _nightly("CVVC", test_id=str(bugs), known_bugs=bugs)]
 
-    told = {
-        row.test_id: (row.violating, row.decision)
-        for row in flakiness(_attempts(spark, rows), _no_nights(spark)).collect()
-    }
+    told = {row.test_id: (row.violating, row.decision) for row in flakiness(_attempts(spark, rows)).collect()}
 
     assert told == {"['KAFKA-1']": (2, "UNDECIDED"), "[]": (2, "QUARANTINE")}
 
 
 def test_infra_nights_are_held_against_no_test(spark: SparkSession) -> None:
     """Red in one, a test is counted without that answer, and no cause is sought; lost records and skips stay."""
-    aside = frame(spark, FLAKINESS["infra_nights"], [{"night": (FIRST + dt.timedelta(days=1)).date()}])
-    attempts = _attempts(
-        spark, *[_nightly(told, test_id=name) for name, told in {"red": "CVC", "lost": "CSC", "skip": "CNC"}.items()]
-    )
+    histories = {"red": "CVC", "lost": "CSC", "skip": "CNC"}
+    rows = [_nightly(told, test_id=name) for name, told in histories.items()]
+    attempts = _attempts(spark, *rows, infra_night=FIRST + dt.timedelta(days=1))
 
-    told = marts.tests(excused(attempts, aside), flakiness(attempts, aside)).collect()
+    told = marts.tests(excused(attempts), flakiness(attempts)).collect()
 
     counted = {row.test_id: (row.runs, row.conforming, row.violating, row.inconclusive, row.standing) for row in told}
     assert counted["red"] == (3, 2, 0, 1, "CONFORMS")
     assert counted["lost"] == (3, 2, 1, 0, "SAFETY")
     assert counted["skip"] == (3, 2, 0, 0, "CONFORMS")
-    assert {row.folder for row in attempts.collect()} - {row.folder for row in held(attempts, aside).collect()} == {
-        "red-1"
-    }
+    assert [row.folder for row in attempts.where("is_aside").collect()] == ["red-1"]
 
 
 def test_a_change_is_found_with_its_run_and_release(spark: SparkSession) -> None:
     """From the first run with the release that broke it, which follows the other: one series over both."""
     old, new = _nightly("C" * 20, kafka="3.8.0"), _nightly("V" * 10, first_night=20, kafka="3.9.1")
 
-    found = change_points(_attempts(spark, old, new), _no_nights(spark))
+    found = change_points(_attempts(spark, old, new))
 
     assertSchemaEqual(found.to(FLAKINESS["change_points"]).schema, FLAKINESS["change_points"])
     row = found.collect()[0]
@@ -171,29 +165,29 @@ def test_releases_side_by_side_are_no_change(spark: SparkSession) -> None:
     """Green on one and red on the other every night: a difference between releases, and none over time."""
     rows = [*_nightly("C" * 30, kafka="3.9.1"), *_nightly("V" * 30, kafka="3.6.0", run_id=None)]
 
-    assert change_points(_attempts(spark, rows), _no_nights(spark)).collect() == []
+    assert change_points(_attempts(spark, rows)).collect() == []
 
 
 def test_a_night_set_aside_makes_no_change(spark: SparkSession) -> None:
     """Red runs of an infra night, and one seed retried again and again, are no new state of things."""
-    aside = frame(spark, FLAKINESS["infra_nights"], [{"night": (FIRST + dt.timedelta(days=20)).date()}])
-    one_night = [{**row, "started_at": FIRST + dt.timedelta(days=20)} for row in _nightly("VVVV", first_night=20)]
+    night = FIRST + dt.timedelta(days=20)
+    one_night = [{**row, "started_at": night} for row in _nightly("VVVV", first_night=20)]
     retried = [{**row, "seed": "1"} for row in one_night]
     clean = _nightly("C" * 20)
 
-    def found(red: list[dict[str, object]], nights: DataFrame) -> int:
-        return len(change_points(_attempts(spark, clean, red), nights).collect())
+    def found(red: list[dict[str, object]], infra_night: dt.datetime | None = None) -> int:
+        return len(change_points(_attempts(spark, clean, red, infra_night=infra_night)).collect())
 
-    assert found(one_night, _no_nights(spark)) == 1
-    assert found(one_night, aside) == 0
-    assert found(retried, _no_nights(spark)) == 0
+    assert found(one_night) == 1
+    assert found(one_night, night) == 0
+    assert found(retried) == 0
 
 
 def test_a_change_names_the_commit_it_began_with(spark: SparkSession) -> None:
     """Builds of one version: the first run of the commit that broke it; null where runs do not tell it."""
     old, new = _nightly("C" * 20, commit="1a2b"), _nightly("V" * 10, first_night=20, commit="3c4d")
 
-    row = change_points(_attempts(spark, old, new), _no_nights(spark)).collect()[0]
+    row = change_points(_attempts(spark, old, new)).collect()[0]
 
     assert (row.since_run, row.since_kafka, row.since_commit) == ("t-20", "3.9.1", "3c4d")
 
@@ -206,8 +200,8 @@ def test_a_requirement_has_its_own_flakes_and_changes(spark: SparkSession) -> No
     ]
     judged = table(spark, "requirement_attempts", rows[::-1])
 
-    told = {each.requirement: each for each in flakiness(judged, _no_nights(spark), REQUIREMENT_CELL).collect()}
-    changed = change_points(judged, _no_nights(spark), REQUIREMENT_CELL)
+    told = {each.requirement: each for each in flakiness(judged, REQUIREMENT_CELL).collect()}
+    changed = change_points(judged, REQUIREMENT_CELL)
 
     assertSchemaEqual(changed.to(FLAKINESS["requirement_changes"]).schema, FLAKINESS["requirement_changes"])
     (change,) = changed.collect()
@@ -230,4 +224,4 @@ def test_tests_one_after_another_are_no_change_of_a_requirement(spark: SparkSess
         for place, row in enumerate(_nightly(letter * 10, test_id=test, requirement="R"))
     ]
 
-    assert change_points(table(spark, "requirement_attempts", rows), _no_nights(spark), REQUIREMENT_CELL).count() == 0
+    assert change_points(table(spark, "requirement_attempts", rows), REQUIREMENT_CELL).count() == 0

@@ -28,8 +28,8 @@ def test_attempts_have_the_shape_of_our_own(spark: SparkSession) -> None:
 
     good = staging.good(foreign_attempts(files))
 
-    attempts = good.select(*schemas.TABLES["attempts"].names)
-    assertSchemaEqual(attempts.to(schemas.TABLES["attempts"]).schema, schemas.TABLES["attempts"])
+    attempts = good.select(*schemas.ATTEMPTS.names)
+    assertSchemaEqual(attempts.to(schemas.ATTEMPTS).schema, schemas.ATTEMPTS)
     told = [
         (row.folder, row.test_id, row.attempt, row.outcome, row.kind, row.provider, row.kafka, row.fault)
         for row in attempts.orderBy("test_id", "attempt").collect()

@@ -14,7 +14,7 @@ from tests.spark.frames import CELL, ended, table
 
 def _cells(spark: SparkSession, *rows: dict[str, object]) -> DataFrame:
     attempts = table(spark, "requirement_attempts", rows)
-    told = flakiness.flakiness(attempts, table(spark, "infra_nights", []), flakiness.REQUIREMENT_CELL)
+    told = flakiness.flakiness(attempts, flakiness.REQUIREMENT_CELL)
     return marts.cells(attempts, told)
 
 
@@ -93,7 +93,7 @@ def test_a_requirement_is_counted_over_its_tests(spark: SparkSession) -> None:
     ]
 
     attempts = table(spark, "requirement_attempts", rows)
-    flakes = flakiness.flakiness(attempts, table(spark, "infra_nights", []), flakiness.REQUIREMENT_CELL)
+    flakes = flakiness.flakiness(attempts, flakiness.REQUIREMENT_CELL)
 
     told = marts.requirements(attempts, flakes).select("requirement", "profile", "runs", "standing")
 
@@ -112,7 +112,7 @@ def test_a_requirement_names_the_checks_by_which_it_stands_as_it_does(spark: Spa
     ]
 
     attempts = table(spark, "requirement_attempts", rows)
-    flakes = flakiness.flakiness(attempts, table(spark, "infra_nights", []), flakiness.REQUIREMENT_CELL)
+    flakes = flakiness.flakiness(attempts, flakiness.REQUIREMENT_CELL)
 
     told = marts.requirements(attempts, flakes).collect()
 

@@ -3,7 +3,7 @@
 from pytest_kmigrate.analysis.schemas.causes import CAUSES
 from pytest_kmigrate.analysis.schemas.columns import COUNT, TEXT, TEXTS
 from pytest_kmigrate.analysis.schemas.consistency import CONSISTENCY
-from pytest_kmigrate.analysis.schemas.facts import FACTS
+from pytest_kmigrate.analysis.schemas.facts import ATTEMPTS, FACTS, REQUIREMENT_ATTEMPTS
 from pytest_kmigrate.analysis.schemas.flakiness import FLAKINESS
 from pytest_kmigrate.analysis.schemas.ingestion import INGESTED, KEPT, OBSERVATIONS
 from pytest_kmigrate.analysis.schemas.marts import MARTS
@@ -28,6 +28,7 @@ TABLES = {**FACTS, **OBSERVATIONS, **CONSISTENCY, **MARTS, **FLAKINESS, **CAUSES
 """Table name -> its columns, in order: the Parquet folders below ``tables/``."""
 
 __all__ = [
+    "ATTEMPTS",
     "COUNT",
     "EVENT_DATA",
     "EVENT_JSON",
@@ -42,6 +43,7 @@ __all__ = [
     "MARTS",
     "OBSERVATIONS",
     "OLDER_RUN_JSON",
+    "REQUIREMENT_ATTEMPTS",
     "RUN_JSON",
     "RUN_SCHEMA_VERSION",
     "SAMPLE_JSON",

@@ -1,9 +1,52 @@
 """Facts: the tables of what happened, below ``tables/``."""
 
-from pyspark.sql.types import IntegerType, StructType
+from pyspark.sql.types import IntegerType, StructField, StructType
 
 from pytest_kmigrate.analysis.schemas.columns import CONDITION, COUNT, FAULTS, FLAG, MOMENT, NUMBER, TEXT, TEXTS, struct
 from pytest_kmigrate.analysis.schemas.sources import VERDICT_JSON
+
+ATTEMPTS = struct(
+    folder=TEXT,
+    run_id=TEXT,
+    test_id=TEXT,
+    attempt=IntegerType(),
+    **CONDITION,
+    **FAULTS,
+    outcome=TEXT,
+    kind=TEXT,
+    check=TEXT,
+    summary=TEXT,
+    known_bugs=TEXTS,
+    duration_ms=NUMBER,
+    started_at=MOMENT,
+    commit=TEXT,
+    seed=TEXT,
+    reproduce=TEXT,
+    timeline=TEXT,
+)
+"""What is known of attempts before nights are compared."""
+
+REQUIREMENT_ATTEMPTS = struct(
+    folder=TEXT,
+    run_id=TEXT,
+    test_id=TEXT,
+    requirement=TEXT,
+    attempt=IntegerType(),
+    **CONDITION,
+    **FAULTS,
+    outcome=TEXT,
+    kind=TEXT,
+    known_bugs=TEXTS,
+    violated_by=TEXTS,
+    duration_ms=NUMBER,
+    started_at=MOMENT,
+    commit=TEXT,
+    seed=TEXT,
+)
+"""The same of what they say of each requirement."""
+
+_IS_ASIDE = StructField("is_aside", FLAG)
+"""Whether an infra night keeps the attempt from counting: see ``nights``."""
 
 FACTS: dict[str, StructType] = {
     "set_aside": struct(path=TEXT, line=COUNT, reason=TEXT, is_run=FLAG),
@@ -33,42 +76,8 @@ FACTS: dict[str, StructType] = {
         facts=TEXT,
         known_bugs=TEXTS,
     ),
-    "attempts": struct(
-        folder=TEXT,
-        run_id=TEXT,
-        test_id=TEXT,
-        attempt=IntegerType(),
-        **CONDITION,
-        **FAULTS,
-        outcome=TEXT,
-        kind=TEXT,
-        check=TEXT,
-        summary=TEXT,
-        known_bugs=TEXTS,
-        duration_ms=NUMBER,
-        started_at=MOMENT,
-        commit=TEXT,
-        seed=TEXT,
-        reproduce=TEXT,
-        timeline=TEXT,
-    ),
-    "requirement_attempts": struct(
-        folder=TEXT,
-        run_id=TEXT,
-        test_id=TEXT,
-        requirement=TEXT,
-        attempt=IntegerType(),
-        **CONDITION,
-        **FAULTS,
-        outcome=TEXT,
-        kind=TEXT,
-        known_bugs=TEXTS,
-        violated_by=TEXTS,
-        duration_ms=NUMBER,
-        started_at=MOMENT,
-        commit=TEXT,
-        seed=TEXT,
-    ),
+    "attempts": StructType([*ATTEMPTS, _IS_ASIDE]),
+    "requirement_attempts": StructType([*REQUIREMENT_ATTEMPTS, _IS_ASIDE]),
     "faults": struct(
         folder=TEXT,
         fault_id=TEXT,

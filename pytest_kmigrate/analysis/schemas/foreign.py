@@ -1,9 +1,9 @@
 """Results of other projects and tools, as they are staged: rows like attempts, or the reason why there is none."""
 
 from pytest_kmigrate.analysis.schemas.columns import COUNT, TEXT, struct
-from pytest_kmigrate.analysis.schemas.facts import FACTS
+from pytest_kmigrate.analysis.schemas.facts import ATTEMPTS
 
-_OF_ATTEMPTS = {each.name: each.dataType for each in FACTS["attempts"] if each.name not in ("folder", "attempt")}
+_OF_ATTEMPTS = {each.name: each.dataType for each in ATTEMPTS if each.name not in ("folder", "attempt")}
 """Attempts are numbered only when all of them are known."""
 
 FOREIGN_RESULTS = struct(folder=TEXT, file=TEXT, line=COUNT, reason=TEXT, **_OF_ATTEMPTS)

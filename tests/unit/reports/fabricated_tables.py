@@ -102,6 +102,7 @@ def _attempt(number: int, runs: int, tests: int, chance: random.Random) -> Row:
         "seed": str(number),
         "reproduce": f"pytest 'suites/kip_866/test_migration.py::test_{name}' --kmigrate-seed {number}",
         "timeline": f"../runs/{folder}/timeline.html" if number % 9 else None,
+        "is_aside": False,
     }
 
 
