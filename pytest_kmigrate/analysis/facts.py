@@ -59,9 +59,9 @@ def verdicts(runs: DataFrame, staged: DataFrame, unreadable: DataFrame) -> DataF
 
 
 def _inconclusive(folders: DataFrame, check: str, kind: Kind, summary: str) -> DataFrame:
-    told = {"check": check, "outcome": Outcome.INCONCLUSIVE.name, "kind": kind.value, "summary": summary, "count": 0}
-    told |= {"violations": None, "facts": None}
-    values = {name: F.lit(value) for name, value in told.items()}
+    told = {"check": check, "outcome": Outcome.INCONCLUSIVE.name, "kind": kind.value, "summary": summary}
+    values = {name: F.lit(value) for name, value in told.items()} | {"count": F.lit(0)}
+    values |= dict.fromkeys(("violations", "facts"), F.lit(None))
     values |= dict.fromkeys(("requirements", "known_bugs"), F.array())
     return shaped(folders, schemas.TABLES["verdicts"], values)
 
