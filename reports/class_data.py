@@ -4,7 +4,9 @@ The first analysis makes it of its own JVM when all else is done, so that nothin
 other class path, Java build or way of checking bytecode the JVM leaves it aside by itself.
 """
 
+import errno
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,9 @@ from pytest_kmigrate.distributions.java import find_java
 from pytest_kmigrate.model.errors import DistributionError, KmigrateError
 
 ARCHIVE_FILE = "spark.jsa"
+_ROOM_BYTES = 300_000_000
+"""So much must be free, twice what an archive takes: on a full disk the JVM ends itself without a word."""
+
 _OPTIONS = "spark.driver.extraJavaOptions"
 _PLACE = "kmigrate.class-data"
 """The JVM's own property that names the archive to be made of it; a JVM that cannot make one has none."""
@@ -40,7 +45,7 @@ def with_archive(chosen: dict[str, str]) -> dict[str, str]:
 def keep_archive(progress: Progress) -> None:
     """Make the archive of the JVM, if that was started to make one; whatever goes wrong is only told.
 
-    Nothing may be left for the JVM to do: when it cannot write the archive, on a full disk, say, it ends itself.
+    Nothing may be left for the JVM to do: when it cannot write the archive it ends itself.
     """
     try:
         # PySpark has no public word for the JVM that stays when a session has ended.
@@ -59,6 +64,8 @@ def _name(flags: str) -> str:
 
 
 def _dump(file: Path, progress: Progress) -> None:
+    if shutil.disk_usage(file.parent).free < _ROOM_BYTES:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
     progress("making a class-data archive of Spark (once; later analyses take three quarters of the time)")
     jvm: Any = SparkContext._jvm  # noqa: SLF001
     array: Any = SparkContext._gateway.new_array  # type: ignore[union-attr]  # noqa: SLF001

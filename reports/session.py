@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # PySpark's bridge has no types
 from pyspark import SparkConf, SparkContext
@@ -55,6 +56,16 @@ _MUCH_ON_THIS_MACHINE = {
     "spark.sql.shuffle.partitions": "32",
     "spark.driver.memory": "5g",
 }
+_OFTEN_NAMED = {
+    "PythonUtils": ("toSeq",),
+    "PythonSQLUtils": (),
+    "functions": ("col", "lit"),
+    "org.apache.spark.sql.functions": ("col", "lit"),
+    "org.apache.spark.sql.classic.SparkSession": (),
+    "org.apache.spark.sql.expressions.Window": (),
+}
+"""Classes of the JVM that PySpark asks for by these names, and of their members the most frequent ones."""
+
 _SMALL_JVM = (
     "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 "
     # Loading Spark's 20,000 classes is most of its start; checking their bytecode again is a fifth of that.
@@ -106,6 +117,18 @@ def settings(master: str | None, *, is_small: bool) -> dict[str, str]:
     return dict(chosen)
 
 
+def _remember(jvm: Any) -> None:
+    """Keep what PySpark looks up by name for every column and every list of them.
+
+    It asks the JVM each time, which for a name without a package searches all of Spark's 300 jars, several times over.
+    """
+    for name, members in _OFTEN_NAMED.items():
+        named = getattr(jvm, name)
+        for member in members:
+            setattr(named, member, getattr(named, member))
+        setattr(jvm, name, named)
+
+
 def _started(chosen: dict[str, str], log: Path) -> SparkSession:
     conf = SparkConf().setAll(list(chosen.items()))
     master = chosen.get("spark.master", "of spark-submit")
@@ -118,10 +141,12 @@ def _started(chosen: dict[str, str], log: Path) -> SparkSession:
             launched = SparkContext._gateway or launch_gateway(  # type: ignore[no-untyped-call]  # noqa: SLF001
                 conf, {"stdout": stream, "stderr": stream}
             )
-        return SparkSession(SparkContext(conf=conf, gateway=launched))
+        session = SparkSession(SparkContext(conf=conf, gateway=launched))
     except (PySparkRuntimeError, Py4JError) as error:
         first, last = str(error).splitlines()[0], " / ".join(log.read_text(encoding="utf-8").strip().splitlines()[-2:])
         raise EnvironmentLackError(
             f"Spark: expected it to start with master {master}, got {first} ({last}); "
             f"it needs Java 17 or newer and a master that answers: kmigrate doctor tells, and {log} has everything"
         ) from error
+    _remember(launched.jvm)
+    return session

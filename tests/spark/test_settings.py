@@ -1,4 +1,4 @@
-"""Settings are for speed only: whichever Spark is given, the tables are the same."""
+"""Settings are for speed only: whichever Spark is given, the tables are the same. And what a column must not cost."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import SparkSession
+from py4j.clientserver import ClientServerConnection  # type: ignore[import-untyped]
+from py4j.protocol import REFL_GET_UNKNOWN_SUB_COMMAND_NAME, REFLECTION_COMMAND_NAME  # type: ignore[import-untyped]
+from pyspark.sql import SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import schemas
 from pytest_kmigrate.reports.analyze import AnalysisResult, analyze
@@ -53,3 +56,18 @@ def test_little_and_much_data_are_counted_alike(
 
     assert much == little
     assert all(little[name] for name in ("attempts", "anomalies", "causes", "failure_clusters", "flakiness", "trends"))
+
+
+def test_no_class_is_looked_up_again_for_a_column(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look-up searches all jars of Spark, and an analysis makes thousands of columns."""
+    told: list[str] = []
+    send = ClientServerConnection.send_command
+    monkeypatch.setattr(ClientServerConnection, "send_command", lambda it, text: told.append(text) or send(it, text))
+
+    first = F.row_number().over(Window.partitionBy("id").orderBy("id"))
+    some = spark.range(2).where(F.col("id") > F.lit(0)).withColumn("first", first)
+    some.select("first", F.transform(F.array("id"), lambda each: each + 1).alias("more"))
+
+    looked_up = [each for each in told if each.startswith(REFLECTION_COMMAND_NAME + REFL_GET_UNKNOWN_SUB_COMMAND_NAME)]
+    assert told
+    assert looked_up == []

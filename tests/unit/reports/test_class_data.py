@@ -107,6 +107,21 @@ def test_what_goes_wrong_is_told_and_leaves_nothing_behind(
     assert list((spark_home.parent / "a cache" / "cds").iterdir()) == []
 
 
+def test_a_full_disk_is_told_before_the_jvm_meets_it(spark_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The JVM would end itself and say nothing; people are told how much room is wanted, and where."""
+    said: list[str] = []
+    system = SimpleNamespace(getProperty={"kmigrate.class-data": "cds/spark-1"}.get)
+    monkeypatch.setattr(SparkContext, "_jvm", SimpleNamespace(System=system))
+    monkeypatch.setattr(class_data.shutil, "disk_usage", lambda _folder: SimpleNamespace(free=299_999_999))
+
+    keep_archive(said.append)
+
+    cds = spark_home.parent / "a cache" / "cds"
+    told = f"analyses start slower: the disk is full: expected about 300 MB of room in {cds}, got none"
+    assert [told in each for each in said] == [True]
+    assert list(cds.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("master", "is_small", "has_archive", "is_given"),
     [
