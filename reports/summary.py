@@ -20,7 +20,7 @@ TABLES = (
     "attempts", "tests", "requirements", "cells", "fault_effects", "bugs", "consistency", "consistency_facts",
     "duration_statistics", "set_aside", "flakiness", "change_points", "infra_nights", "causes", "trends",
     "trend_changes", "failure_clusters", "failure_members", "anomalies", "operation_counts", "requirement_flakiness",
-    "requirement_changes", "metadata_divergences",
+    "requirement_changes", "metadata_divergences", "log_templates", "log_signs",
 )  # fmt: skip
 """The tables a report is made of; one that is missing counts as empty."""
 
@@ -88,6 +88,8 @@ class Summary(TypedDict):
     causes: list[Row]
     failure_clusters: list[Row]
     failure_members: list[Row]
+    log_templates: list[Row]
+    log_signs: list[Row]
     trends: list[Row]
     trend_changes: list[Row]
     duration_statistics: list[Row]
@@ -127,6 +129,8 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
             known["failure_clusters"], key=lambda row: (-count(row["failures"]), *by("cluster")(row))
         ),
         "failure_members": sorted(known["failure_members"], key=by("cluster", "folder")),
+        "log_templates": sorted(known["log_templates"], key=lambda row: (-count(row["runs"]), *by("template")(row))),
+        "log_signs": sorted(known["log_signs"], key=by("failure", "rank", "template")),
         "trends": sorted(known["trends"], key=by("measure", "name", "topology", "started_at")),
         "trend_changes": sorted(known["trend_changes"], key=by("since_at"), reverse=True),
         "duration_statistics": sorted(known["duration_statistics"], key=by("what", "name", "kafka", "topology")),

@@ -10,7 +10,7 @@ from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
-from pytest_kmigrate.analysis import causes, clusters, facts, flakiness, marts, nights, schemas, staging, trends
+from pytest_kmigrate.analysis import causes, clusters, facts, flakiness, logs, marts, nights, schemas, staging, trends
 from pytest_kmigrate.analysis.foreign import foreign_attempts
 from pytest_kmigrate.reports.discovery import Notice
 from pytest_kmigrate.reports.ledger import FOLDER as LEDGER_FOLDER
@@ -25,7 +25,9 @@ UNFINISHED = "_unfinished"
 _WRITTEN_AT_ONCE = 3
 """Small tables are all waiting and little work, so a few at a time keep two cores busy."""
 
-_UNSHOWN = frozenset({"runs", "verdicts", "requirement_attempts", "faults", "durations", *schemas.OBSERVATIONS})
+_UNSHOWN = frozenset(
+    {"runs", "verdicts", "requirement_attempts", "faults", "durations", "log_forms", *schemas.OBSERVATIONS}
+)
 """Tables for questions of one's own; a page is made of the others."""
 
 
@@ -155,7 +157,7 @@ def write_attempts(tables: TableFolder, notices: list[Notice], foreign: DataFram
 def write_marts(tables: TableFolder, done: Callable[[str], None]) -> None:
     """Compute from the facts what people look at; ``done`` hears of each table that is there."""
     attempts, verdicts, per_requirement = tables["attempts"], tables["verdicts"], tables["requirement_attempts"]
-    faults, durations = tables["faults"], tables["durations"]
+    faults, durations, log_lines = tables["faults"], tables["durations"], tables["log_lines"]
     messages = tables.in_one_part(clusters.normalised(clusters.failure_messages(verdicts, attempts))).cache()
     tables.write(
         {
@@ -165,12 +167,14 @@ def write_marts(tables: TableFolder, done: Callable[[str], None]) -> None:
             "consistency_facts": marts.consistency_facts(verdicts, attempts),
             "duration_statistics": marts.duration_statistics(durations, attempts),
             "failure_members": clusters.failure_members(messages),
+            "log_forms": logs.log_forms(log_lines, attempts),
             "trends": trends.trends(durations, verdicts, faults, tables["metrics"], attempts),
         },
         done,
     )
     messages.unpersist()
-    members = tables["failure_members"]
+    members, forms = tables["failure_members"], tables["log_forms"]
+    held = attempts.where("not is_aside")
     tables.write(
         {
             "flakiness": flakiness.flakiness(attempts),
@@ -179,7 +183,9 @@ def write_marts(tables: TableFolder, done: Callable[[str], None]) -> None:
             "requirement_changes": flakiness.change_points(per_requirement, flakiness.REQUIREMENT_CELL),
             "trend_changes": trends.trend_changes(tables["trends"], tables["infra_nights"]),
             "failure_clusters": clusters.failure_clusters(members, attempts),
-            "causes": causes.causes(attempts.where("not is_aside"), faults, verdicts, members),
+            "causes": causes.causes(held, faults, verdicts, members),
+            "log_templates": logs.log_templates(log_lines, forms, attempts),
+            "log_signs": logs.log_signs(log_lines, forms, held, members),
         },
         done,
     )

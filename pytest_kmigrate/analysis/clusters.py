@@ -16,7 +16,7 @@ from pytest_kmigrate.checkers.doubts import SO_NOTHING_IS_PROVED
 from pytest_kmigrate.model.verdict import Kind, Outcome
 
 _ID_CHARACTERS = 12
-_GROUPED = ArrayType(struct(normal_form=TEXT, failures=COUNT, group=COUNT))
+_GROUPED = ArrayType(struct(normal_form=TEXT, times=COUNT, group=COUNT))
 
 
 def failure_messages(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
@@ -45,18 +45,23 @@ def normalised(messages: DataFrame) -> DataFrame:
 
 
 def failure_members(normal: DataFrame) -> DataFrame:
-    """Each normalised message with the cluster it belongs to; they are looked at twice, so keep them.
+    """Each normalised message with the cluster it belongs to; they are looked at twice, so keep them."""
+    named = clustered(normal.groupBy("normal_form").agg(F.count("*").alias("times")))
+    return normal.join(named.drop("times"), "normal_form").select(*CAUSES["failure_members"].names)
 
-    Equal normal forms are counted as one by Spark first; only distinct ones, of which there are few however many
-    messages there are, are compared with each other, in one task.
+
+def clustered(forms: DataFrame) -> DataFrame:
+    """Distinct normal forms, each with its number of ``times``, and beside them the ``cluster`` they belong to.
+
+    Spark has counted equal ones as one; only distinct ones, of which there are few however many messages there are,
+    are compared with each other, in one task.
     """
-    forms = normal.groupBy("normal_form").agg(F.count("*").alias("failures"))
     with_groups = over_arrays(_with_groups, _GROUPED)
-    grouped = forms.agg(with_groups(F.struct("normal_form", "failures")).alias("_all")).select(F.inline("_all"))
-    in_group = Window.partitionBy("group").orderBy(F.desc("failures"), "normal_form")
-    named = grouped.select("normal_form", F.first("normal_form").over(in_group).alias("_representative"))
+    grouped = forms.agg(with_groups(F.struct("normal_form", "times")).alias("_all")).select(F.inline("_all"))
+    in_group = Window.partitionBy("group").orderBy(F.desc("times"), "normal_form")
+    named = grouped.select("normal_form", "times", F.first("normal_form").over(in_group).alias("_representative"))
     cluster = F.substring(F.sha2("_representative", 256), 1, _ID_CHARACTERS).alias("cluster")
-    return normal.join(named.select("normal_form", cluster), "normal_form").select(*CAUSES["failure_members"].names)
+    return named.select("normal_form", "times", cluster)
 
 
 def _with_groups(forms: pa.Array) -> list[dict[str, Any]]:

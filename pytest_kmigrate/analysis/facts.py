@@ -37,6 +37,11 @@ def is_safety_violation() -> Column:
     return (F.col("outcome") == Outcome.VIOLATES.name) & F.col("kind").eqNullSafe(Kind.SAFETY.value)
 
 
+def role_of(node: Column) -> Column:
+    """What a node is, by its name: ``broker-1`` is a broker."""
+    return F.regexp_extract(node, "^[a-z]+", 0)
+
+
 def verdicts(runs: DataFrame, staged: DataFrame, unreadable: DataFrame) -> DataFrame:
     """One row per verdict of every good run, and one for each thing that makes a run's verdicts incomplete.
 

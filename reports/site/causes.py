@@ -9,6 +9,7 @@ from pytest_kmigrate.reports.rows import Row, count, grouped, listed, number, pl
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, section, shown, table_of
 
 MOST_FAILURES = 40
+LIFT_HEADS = ("Lift, 95 % interval", "With it", "Without it", "q")
 _MOST_LEVELS = 8
 _NOTHING_SURE = "Nothing is sure: whatever goes along may do so by chance, as among so many comparisons some must."
 _LEAD = (
@@ -33,18 +34,18 @@ def causes_table(rows: Sequence[Row]) -> str:
 
 
 def _table(rows: Sequence[Row]) -> str:
-    heads = ("With", "Lift, 95 % interval", "With it", "Without it", "q")
-    drawn = [
-        [
-            Cell(_circumstance(row), row["level"], "name"),
-            Cell(lift(row), row["lift"], "rate"),
-            Cell(_share(row["with_failures"], row["with_runs"]), row["with_failures"], "number"),
-            Cell(_share(row["without_failures"], row["without_runs"]), row["without_failures"], "number"),
-            Cell(_q(row), row["q_value"], "number"),
-        ]
-        for row in rows[:_MOST_LEVELS]
+    drawn = [[Cell(_circumstance(row), row["level"], "name"), *lift_cells(row)] for row in rows[:_MOST_LEVELS]]
+    return table_of(("With", *LIFT_HEADS), drawn, len(rows) - len(drawn), "causes")
+
+
+def lift_cells(row: Row) -> list[Cell]:
+    """How many times more often a failure comes with a thing, of how many runs, and how surely that is no chance."""
+    return [
+        Cell(lift(row), row["lift"], "rate"),
+        Cell(_share(row["with_failures"], row["with_runs"]), row["with_failures"], "number"),
+        Cell(_share(row["without_failures"], row["without_runs"]), row["without_failures"], "number"),
+        Cell(_q(row), row["q_value"], "number"),
     ]
-    return table_of(heads, drawn, len(rows) - len(drawn), "causes")
 
 
 def _circumstance(row: Row) -> str:

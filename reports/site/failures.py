@@ -6,6 +6,7 @@ from pytest_kmigrate.reports.drawing import Cell, amount, chip, cut, link, short
 from pytest_kmigrate.reports.estimates import telling
 from pytest_kmigrate.reports.rows import Row, by, day, grouped, known, listed, plural, release
 from pytest_kmigrate.reports.site.causes import causes_table
+from pytest_kmigrate.reports.site.logs import signs_of
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
     Site,
@@ -50,7 +51,10 @@ def cluster_pages(site: Site) -> list[View]:
     members = grouped(site.summary["failure_members"], "cluster")
     causes = grouped(telling(site.summary["causes"]), "failure")
     known = {row["cluster"]: row for row in site.summary["failure_clusters"]}
-    return [_page(site, known[name], members.get((name,), []), causes.get((name,), [])) for name in site.clusters]
+    signs = grouped(site.summary["log_signs"], "failure")
+    return [
+        _page(site, known[name], *(of.get((name,), []) for of in (members, causes, signs))) for name in site.clusters
+    ]
 
 
 def _name(site: Site, row: Row) -> str:
@@ -63,7 +67,7 @@ def _versions(row: Row) -> str:
     return text(", ".join(sorted(known(*listed(row["kafka"])), key=release)))
 
 
-def _page(site: Site, row: Row, members: Sequence[Row], causes: Sequence[Row]) -> View:
+def _page(site: Site, row: Row, members: Sequence[Row], causes: Sequence[Row], signs: Sequence[Row]) -> View:
     tests = listed(row["tests"])
     facts = [
         ("Seen", f"{plural(amount(row['failures']), 'time')} in {plural(amount(row['runs']), 'run')}"),
@@ -74,7 +78,8 @@ def _page(site: Site, row: Row, members: Sequence[Row], causes: Sequence[Row]) -
     ]
     listing = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in facts)
     why = section("Goes along with", causes_table(causes)) if causes else ""
-    content = f"<pre>{text(row['representative'])}</pre><dl>{listing}</dl>{why}{_members(site, members)}"
+    lines = section("Log lines that go with it", signs_of(site, signs)) if signs else ""
+    content = f"<pre>{text(row['representative'])}</pre><dl>{listing}</dl>{why}{lines}{_members(site, members)}"
     return View(
         address("cluster", row["cluster"]),
         f"Failure {row['cluster']}",

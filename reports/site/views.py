@@ -76,6 +76,11 @@ class Site:
         return {attempt["folder"]: attempt for attempt in self.summary["attempts"]}
 
     @cached_property
+    def templates(self) -> dict[object, Row]:
+        """Log lines that count as one, by their name."""
+        return {row["template"]: row for row in self.summary["log_templates"]}
+
+    @cached_property
     def _changes_of_series(self) -> dict[tuple[object, ...], list[Row]]:
         return grouped(self.summary["change_points"], *SERIES)
 

@@ -36,12 +36,15 @@ def test_a_metric_is_summed_up_over_the_samples_that_have_it(spark: SparkSession
 
 
 def test_log_lines_are_counted_and_warnings_told_apart_by_their_shape(spark: SparkSession) -> None:
-    """Below WARN only the number stays; lines without a level, as of stack traces, belong to the line before them."""
+    """Below WARN only the number stays; of a stack trace the head and what caused it count, as of one level more."""
     texts = [
         "2026-11-21 11:01:09,296 INFO starting (kafka.server.KafkaServer)",
         "2026-11-21 11:01:09,297 WARN took 15 ms (kafka.Log)",
-        "\tat org.apache.kafka.Something.java:7",
+        "java.io.IOException: Connection to 3 was disconnected",
+        "\tat org.apache.kafka.Error",
+        "Caused by: java.io.IOException: Connection to 2 was disconnected",
         "Caused by: ERROR 3",
+        "no class kafka.server.KafkaException: none",
         "[2026-11-21 11:01:09,298] WARN took 2048 ms (kafka.Log)",
         '{"level":"info","name":"broker-0","time":"2026-11-21T11:01:08Z","message":"Started proxy"}',
         '{"level":"warning","time":"2026-11-21T11:01:08Z","message":"Source terminated"}',
@@ -54,7 +57,8 @@ def test_log_lines_are_counted_and_warnings_told_apart_by_their_shape(spark: Spa
     expected = [
         ("broker-0", "INFO", None, 2, 1),
         ("broker-0", "WARN", "took <duration> (kafka.Log)", 2, 2),
-        ("broker-0", "WARN", '{"level":"warning","message":"Source terminated"}', 1, 7),
+        ("broker-0", "EXCEPTION", "java.io.IOException: Connection to <n> was disconnected", 2, 3),
+        ("broker-0", "WARN", '{"level":"warning","message":"Source terminated"}', 1, 10),
     ]
     assertDataFrameEqual(chosen, spark.createDataFrame(expected, chosen.schema))
     assert {row.folder for row in rows.collect()} == {"r1"}

@@ -1,8 +1,25 @@
-"""Causes and clusters: which failures are one, and what they go together with."""
+"""Causes, clusters and signs: which failures and log lines are one, and what goes together with failures."""
 
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructType
 
 from pytest_kmigrate.analysis.schemas.columns import COUNT, MOMENT, NUMBER, TEXT, TEXTS, struct
+
+_PAIR: dict[str, DataType] = {
+    "with_failures": COUNT,
+    "with_runs": COUNT,
+    "without_failures": COUNT,
+    "without_runs": COUNT,
+    "lift": NUMBER,
+    "lift_low": NUMBER,
+    "lift_high": NUMBER,
+    "p_value": NUMBER,
+    "q_value": NUMBER,
+    "rank": COUNT,
+}
+"""What is known of a failure and something that goes with it."""
+
+ASSOCIATION = struct(what=TEXT, failure=TEXT, factor=TEXT, level=TEXT, **_PAIR)
+"""One row per failure and level of a factor."""
 
 MESSAGES = struct(folder=TEXT, check=TEXT, outcome=TEXT, text=TEXT)
 """What is clustered: one row per failure message or log slice of a run."""
@@ -24,22 +41,25 @@ CAUSES: dict[str, StructType] = {
         example_timeline=TEXT,
     ),
     "failure_members": struct(cluster=TEXT, folder=TEXT, check=TEXT, outcome=TEXT, text=TEXT, normal_form=TEXT),
-    "causes": struct(
-        what=TEXT,
-        failure=TEXT,
-        factor=TEXT,
-        level=TEXT,
-        with_failures=COUNT,
-        with_runs=COUNT,
-        without_failures=COUNT,
-        without_runs=COUNT,
-        lift=NUMBER,
-        lift_low=NUMBER,
-        lift_high=NUMBER,
-        p_value=NUMBER,
-        q_value=NUMBER,
-        rank=COUNT,
-        inseparable=TEXTS,
+    "causes": struct(what=TEXT, failure=TEXT, factor=TEXT, level=TEXT, **_PAIR, inseparable=TEXTS),
+    "log_forms": struct(template=TEXT, shape=TEXT, lines=COUNT),
+    "log_templates": struct(
+        template=TEXT,
+        levels=TEXTS,
+        roles=TEXTS,
+        representative=TEXT,
+        normal_form=TEXT,
+        lines=COUNT,
+        runs=COUNT,
+        tests=TEXTS,
+        kafka=TEXTS,
+        first_at=MOMENT,
+        last_at=MOMENT,
+        example_folder=TEXT,
+        example_node=TEXT,
+        example_line=COUNT,
+        example_timeline=TEXT,
     ),
+    "log_signs": struct(what=TEXT, failure=TEXT, template=TEXT, **_PAIR),
 }
 """Table name -> its columns, in order."""

@@ -11,7 +11,7 @@ ZNODES_FILE = "znodes/znodes.jsonl"
 IMAGES_FOLDER = "metadata"
 LOGS_FOLDER = "logs"
 
-KEPT_LEVELS = ("WARN", "ERROR", "FATAL")
+KEPT_LEVELS = ("WARN", "ERROR", "FATAL", "EXCEPTION")
 """Lines of these levels are told apart by their normal form; of all others only the number is kept."""
 
 _LONGEST_EXAMPLE = 400
@@ -19,7 +19,9 @@ _LONGEST_EXAMPLE = 400
 _LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 _JSON_LEVEL = '{"level":"'
 _LONGEST_BEFORE_LEVEL = 40
-_BEFORE_MESSAGE = r"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]\d{3}\]? +[A-Z]+ +|,?\"time\":\"[^\"]*\""
+_CAUSED_BY = "Caused by: "
+_LONGEST_NAME = 120
+_BEFORE_MESSAGE = r"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]\d{3}\]? +[A-Z]+ +|,?\"time\":\"[^\"]*\"|^" + _CAUSED_BY
 _MOMENT = r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:[.,](\d{3}))?"
 _WORDS_OF_CONFIDENCE = (
     r"(?i)(password|passwd|jaas|secret|private.?key|keystore.key|stored_?key|server_?key|\bsalt\b|hmac|LoginModule"
@@ -59,7 +61,10 @@ def staged_images(files: DataFrame) -> DataFrame:
 
 
 def staged_log_lines(lines: DataFrame) -> DataFrame:
-    """One row per line of a node's log, with its ``level``; the lines of a stack trace have none and are no rows."""
+    """One row per line of a node's log with its ``level``; an exception's head has its own, its stack frames none.
+
+    What has no level is no row.
+    """
     of_logs = lines.where(F.col("file").startswith(f"{LOGS_FOLDER}/"))
     return of_logs.select("folder", "file", _level(F.col("text")).alias("level"), "line", "text").where(
         F.col("level").isNotNull()
@@ -75,13 +80,24 @@ def _level(text: Column) -> Column:
     third_word = F.substring_index(F.substring_index(start, " ", 3), " ", -1)
     begins_with_date = F.substring(F.ltrim(start, F.lit("[")), 1, 1).between("0", "9")
     in_json = F.upper(F.substring_index(F.substring(text, len(_JSON_LEVEL) + 1, len("warning")), '"', 1))
-    return F.when(begins_with_date & third_word.isin(*_LEVELS), third_word).when(
-        text.startswith(_JSON_LEVEL), F.when(in_json == "WARNING", "WARN").otherwise(in_json)
+    return (
+        F.when(begins_with_date & third_word.isin(*_LEVELS), third_word)
+        .when(text.startswith(_JSON_LEVEL), F.when(in_json == "WARNING", "WARN").otherwise(in_json))
+        .when(~text.startswith("\t") & _names_an_exception(text), "EXCEPTION")
     )
 
 
+def _names_an_exception(text: Column) -> Column:
+    """Whether a line is ``package.Class: message`` as Java tells of a thrown Class, or of what caused it."""
+    start = F.substring(text, 1, _LONGEST_NAME)
+    thrown = F.when(start.startswith(_CAUSED_BY), F.substring(start, len(_CAUSED_BY) + 1, _LONGEST_NAME))
+    name = F.substring_index(F.coalesce(thrown, start), ":", 1)
+    is_thrown = name.endswith("Exception") | name.endswith("Error")
+    return is_thrown & name.contains(".") & ~name.contains(" ")
+
+
 def message(text: Column) -> Column:
-    """A line, cut, without its time and level."""
+    """A line, cut, without its time and level; what caused an exception is one like any other."""
     return F.regexp_replace(F.substring(text, 1, _LONGEST_EXAMPLE), _BEFORE_MESSAGE, "")
 
 

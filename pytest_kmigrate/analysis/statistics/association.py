@@ -104,11 +104,14 @@ def _log_choose(all_of_them: Integers, chosen: Integers) -> Floats:
     return np.asarray(gammaln(all_of_them + 1.0) - gammaln(chosen + 1.0) - gammaln(rest + 1.0))
 
 
-def false_discovery_rates(p_values: Floats) -> Floats:
-    """Benjamini and Hochberg's q-values: calling all pairs up to this one causes is wrong for this share of them."""
+def false_discovery_rates(p_values: Floats, compared: int | None = None) -> Floats:
+    """Benjamini and Hochberg's q-values: calling all pairs up to this one causes is wrong for this share of them.
+
+    Of so many pairs ``compared`` those without a p-value are taken to be no causes.
+    """
     count = len(p_values)
     order = np.argsort(p_values, kind="stable")
-    scaled = p_values[order] * count / np.arange(1, count + 1)
+    scaled = p_values[order] * (count if compared is None else compared) / np.arange(1, count + 1)
     rates = np.empty(count)
     rates[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
     return rates

@@ -61,6 +61,13 @@ def test_many_comparisons_are_corrected_for() -> None:
     assert false_discovery_rates(p_values) == pytest.approx(false_discovery_control(p_values))
 
 
+def test_what_was_compared_without_being_told_is_corrected_for() -> None:
+    """Pairs without a p-value count as those would that are certainly chance."""
+    p_values = np.random.default_rng(1).random(100) ** 9
+    of_all = false_discovery_rates(np.concatenate([p_values, np.ones(300)]))
+    assert false_discovery_rates(p_values, compared=400) == pytest.approx(of_all[:100])
+
+
 @pytest.mark.parametrize(
     ("runs", "rates"),
     [((100, 1_000), (0.2, 0.05)), ((50, 500), (0.05, 0.02)), ((300, 300), (0.5, 0.5)), ((20, 200), (0.3, 0.1))],

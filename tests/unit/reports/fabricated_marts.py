@@ -49,6 +49,28 @@ def failures(attempts: list[Row]) -> Tables:
     return {"failure_clusters": clusters, "failure_members": members, "causes": causes}
 
 
+def logged(attempts: list[Row], clusters: list[Row]) -> Tables:
+    """A warning and an exception for each failure cluster, which go with it and with all violations, and six more."""
+    templates, signs = [], []
+    failures = [str(row["cluster"]) for row in clusters] + ["nothing"] * 3
+    for place, failure in enumerate(failures):
+        warned = f"[Broker id={place}] Connection to node -1 (broker-0/127.1.0.2:9092) is <gone>, as are those to " * 3
+        thrown = f"org.apache.kafka.common.errors.NotControllerException: No controller appears to be active in {place}"
+        for level, role, text in (("WARN", "broker", warned), ("EXCEPTION", "controller", thrown)):
+            name = f"{level} {place}"
+            seen = {"first_at": attempts[0]["started_at"], "last_at": attempts[-1]["started_at"], "kafka": list(KAFKA)}
+            spread = {"lines": 4711, "runs": 61, "tests": ["a", "b"], "levels": [level], "roles": [role], "forms": 2}
+            shown = {"representative": text, "example_folder": attempts[0]["folder"], "example_line": 812}
+            shown |= {"example_node": f"{role}-1", "example_timeline": attempts[place]["timeline"]}
+            templates.append({"template": name, **seen, **spread, **shown})
+            counted = {"with_failures": 20, "with_runs": 61, "without_failures": 4, "without_runs": 179}
+            lift = {"lift": 14.0, "lift_low": 5.0, "lift_high": 40.0, "p_value": 1e-6, "rank": 1 + place}
+            lift["q_value"] = 0.7 if failure == "nothing" else 1e-5
+            for what, named in (("run", "VIOLATES"), ("cluster", failure)):
+                signs.append({"what": what, "failure": named, "template": name, **counted, **lift})
+    return {"log_templates": templates, "log_signs": signs}
+
+
 def evidence(attempts: list[Row], chance: random.Random) -> Tables:
     """Anomalies in every run that broke SAFETY, operations of all runs, and what checks and faults came to."""
     anomalies: list[Row] = [

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pytest_kmigrate.reports.estimates import wilson
 from pytest_kmigrate.reports.rows import CONDITION, Row
 from pytest_kmigrate.reports.summary import About
-from tests.unit.reports.fabricated_marts import FAULTS, KAFKA, TOPOLOGIES, Tables, evidence, failures, times
+from tests.unit.reports.fabricated_marts import FAULTS, KAFKA, TOPOLOGIES, Tables, evidence, failures, logged, times
 
 ABOUT: About = {
     "made_at": "2026-03-01T00:00:00+00:00",
@@ -49,6 +49,7 @@ def season(runs: int = 240, seed: int = 7, tests: int = 5) -> Tables:
     _number(attempts)
     pairs = [(attempt, name) for attempt in attempts for name in _requirements(str(attempt["test_id"]))]
     cell = ("test_id", "requirement", *CONDITION, "fault", "phase")
+    failed = failures(attempts)
     tables: Tables = {
         "attempts": attempts,
         "tests": _statistics(((each, {}) for each in attempts), ("test_id", *CONDITION)),
@@ -59,7 +60,8 @@ def season(runs: int = 240, seed: int = 7, tests: int = 5) -> Tables:
         "cells": _statistics(((a, {"requirement": r}) for a, r in pairs), cell),
         **_flakes(((each, {}) for each in attempts), ("test_id", *CONDITION, "fault", "phase")),
         **_of_requirements(_flakes(((a, {"requirement": r}) for a, r in pairs), cell)),
-        **failures(attempts),
+        **failed,
+        **logged(attempts, failed["failure_clusters"]),
         **evidence(attempts, chance),
         **times(attempts, chance),
     }
