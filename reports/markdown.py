@@ -120,7 +120,7 @@ def _flakes(flakiness: Sequence[Row]) -> str:
         [
             cell_code(short(row["test_id"])),
             escaped("".join(known(row["kafka"]))),
-            cell_code(" ".join(dict.fromkeys(known(row["fault"], row["phase"])))),
+            cell_code(" ".join(dict.fromkeys(known(row["fault"], row["phase"], row["role"])))),
             share(row["shrunk_rate"], row["shrunk_low"], row["shrunk_high"]),
             amount(row["runs"]),
             WORDS.get(str(row["decision"]), escaped(row["decision"])),

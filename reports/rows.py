@@ -13,7 +13,7 @@ Row = dict[str, object]
 CONDITION = ("profile", "provider", "kafka", "topology")
 """What a cluster was."""
 
-CELL = ("test_id", *CONDITION, "fault", "phase")
+CELL = ("test_id", *CONDITION, "fault", "phase", "role")
 """A test under equal conditions."""
 
 
@@ -27,7 +27,7 @@ def changes_of(row: Row, changes: Iterable[Row]) -> list[Row]:
 
 
 UNKNOWN = "unknown"
-"""What the tables say of what no run told: results of other tools know of no version, topology, fault or phase."""
+"""What the tables say of what no run told: results of other tools know of no version, topology or fault."""
 
 _DIGEST = re.compile(r"[0-9a-f]{20}(-\d+)?")
 

@@ -1,6 +1,7 @@
 """Causes: what each failure goes together with, and how sure that is, over many runs and many comparisons."""
 
 import functools
+import re
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
@@ -15,9 +16,9 @@ from pytest_kmigrate.analysis.associations import (
     ran,
     violated,
 )
-from pytest_kmigrate.analysis.facts import FAULTS, NONE, role_of
+from pytest_kmigrate.analysis.facts import BESIDE, NONE, UNKNOWN
 
-_UNKNOWN = "unknown"
+_OF_FAULT = ("fault", "phase")
 
 
 def causes(attempts: DataFrame, faults: DataFrame, verdicts: DataFrame, members: DataFrame) -> DataFrame:
@@ -52,19 +53,17 @@ def circumstances(attempts: DataFrame, faults: DataFrame) -> DataFrame:
     injected = faults.join(attempts, "folder", "left_semi")
     others = attempts.join(faults, "folder", "left_anti")
     of_attempts = [_circumstance(attempts, factor, F.col(factor)) for factor in ("kafka", "topology")]
-    of_faults = [_circumstance(runs, factor, F.col(factor)) for runs in (injected, others) for factor in FAULTS]
+    of_faults = [_circumstance(runs, factor, F.col(factor)) for runs in (injected, others) for factor in _OF_FAULT]
     in_phase = [_circumstance(runs, COMBINED, _fault_in_phase()) for runs in (injected, others)]
-    roles = injected.select("folder", F.explode(_roles()).alias("role"))
-    spared = others.where(F.col("fault") == NONE)
+    roles = attempts.select("folder", F.explode(F.split("role", re.escape(BESIDE))).alias("role"))
     every = [
         *of_attempts,
         *of_faults,
         *in_phase,
         _circumstance(roles, "role", F.col("role")),
-        _circumstance(spared, "role", F.lit(NONE)),
     ]
     told = functools.reduce(DataFrame.unionByName, every)
-    return told.where(F.col("level").isNotNull() & (F.col("level") != _UNKNOWN)).distinct()
+    return told.where(F.col("level").isNotNull() & (F.col("level") != UNKNOWN)).distinct()
 
 
 def _circumstance(rows: DataFrame, factor: str, level: Column) -> DataFrame:
@@ -73,15 +72,8 @@ def _circumstance(rows: DataFrame, factor: str, level: Column) -> DataFrame:
 
 def _fault_in_phase() -> Column:
     """Null where one of them is not known; a run that nothing was done to had no fault in any phase."""
-    is_known = (F.col("fault") != _UNKNOWN) & (F.col("phase") != _UNKNOWN)
+    is_known = (F.col("fault") != UNKNOWN) & (F.col("phase") != UNKNOWN)
     return F.when(F.col("fault") == NONE, NONE).when(is_known, F.concat_ws(" in ", "fault", "phase"))
-
-
-def _roles() -> Column:
-    """The roles a fault was aimed at: of the nodes it hit, whose names begin with it, else as its own text tells."""
-    hit = F.transform("targets", role_of)
-    told = F.regexp_extract_all("fault", F.lit("(broker|controller|zookeeper)"), F.lit(1))
-    return F.array_distinct(F.when(F.size("targets") > 0, hit).otherwise(told))
 
 
 def _test_name() -> Column:

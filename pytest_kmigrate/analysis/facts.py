@@ -12,7 +12,13 @@ NONE = "none"
 """Shown where a condition is empty: no fault was injected, a run claims no requirement."""
 
 CONDITION = ("profile", "provider", "kafka", "topology")
-FAULTS = ("fault", "phase")
+UNKNOWN = "unknown"
+"""Shown where nothing tells a condition."""
+
+BESIDE = " + "
+"""Stands between several faults, phases or roles of one run."""
+
+FAULTS = ("fault", "phase", "role")
 
 _NS_PER_MS = 1_000_000
 _NS_PER_S = 1_000_000_000
@@ -76,7 +82,7 @@ def phases(events: DataFrame) -> DataFrame:
     read = events.withColumn("data", F.from_json("data", schemas.EVENT_DATA))
     until_now = Window.partitionBy("folder").orderBy("seq")
     entered = F.when(F.col("kind") == EventKind.PHASE.value, F.col("data.phase"))
-    return read.withColumn("phase", F.coalesce(F.last(entered, ignorenulls=True).over(until_now), F.lit("unknown")))
+    return read.withColumn("phase", F.coalesce(F.last(entered, ignorenulls=True).over(until_now), F.lit(UNKNOWN)))
 
 
 def endings(runs: DataFrame, staged_events: DataFrame) -> DataFrame:
@@ -126,17 +132,25 @@ def faults(in_phases: DataFrame) -> DataFrame:
 
 
 def conditions(runs: DataFrame, of_faults: DataFrame) -> DataFrame:
-    """Runs with their faults, and the phases these began in, as two texts: runs with equal ones were treated alike."""
-    in_order = F.sort_array(F.collect_list(F.struct("seq", "fault", "phase")))
+    """Runs with their faults, the phases these began in and the roles they were aimed at, as three texts.
+
+    Runs with equal ones were treated alike. A fault on "some node" is thus one condition for each role it fell on.
+    """
+    in_order = F.sort_array(F.collect_list(F.struct("seq", "fault", "phase", _roles().alias("roles"))))
     listed = of_faults.groupBy("folder").agg(in_order.alias("_faults"))
-
-    def text(name: str) -> Column:
-        return F.coalesce(F.concat_ws(" + ", F.array_distinct(F.col(f"_faults.{name}"))), F.lit(NONE)).alias(name)
-
-    joined = runs.join(listed, "folder", "left")
-    return joined.select(
-        *runs.columns, *[F.when(F.col("_faults").isNull(), NONE).otherwise(text(n)).alias(n) for n in FAULTS]
+    roles = F.concat_ws(BESIDE, F.array_sort(F.array_distinct(F.flatten("_faults.roles"))))
+    texts = {name: F.concat_ws(BESIDE, F.array_distinct(F.col(f"_faults.{name}"))) for name in ("fault", "phase")}
+    texts["role"] = F.when(roles == "", UNKNOWN).otherwise(roles)
+    return runs.join(listed, "folder", "left").select(
+        *runs.columns, *[F.when(F.col("_faults").isNull(), NONE).otherwise(texts[name]).alias(name) for name in FAULTS]
     )
+
+
+def _roles() -> Column:
+    """The roles a fault was aimed at: of the nodes it hit, whose names begin with it, else as its own text tells."""
+    hit = F.transform("targets", role_of)
+    told = F.regexp_extract_all("fault", F.lit("(broker|controller|zookeeper)"), F.lit(1))
+    return F.when(F.size("targets") > 0, hit).otherwise(told)
 
 
 def durations(in_phases: DataFrame) -> DataFrame:

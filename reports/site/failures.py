@@ -119,5 +119,5 @@ def _members(site: Site, members: Sequence[Row]) -> str:
 
 def _run(attempt: Row | None) -> Row:
     """What is known of a member's run; nothing, if it was set aside."""
-    names = ("test_id", "kafka", "fault", "phase", "started_at", "timeline")
+    names = ("test_id", "kafka", "fault", "phase", "role", "started_at", "timeline")
     return {name: attempt[name] if attempt else None for name in names}

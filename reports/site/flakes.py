@@ -56,6 +56,9 @@ def rate_cells(row: Row) -> list[Cell]:
     ]
 
 
+_UNDER = {"fault": "under", "phase": "in", "role": "on"}
+
+
 def since(change: Row) -> str:
     """When a rate changed, from what to what, and how surely."""
     before, after = number(change["rate_before"]) or 0.0, number(change["rate_after"]) or 0.0
@@ -68,10 +71,8 @@ def since(change: Row) -> str:
 
 
 def _under(change: Row) -> str:
-    fault, phase = known(change["fault"]), known(change["phase"])
-    return (
-        text(" ".join([f"under {each}" for each in fault] + [f"in {each}" for each in phase]) + "; ") if fault else ""
-    )
+    told = [f"{word} {each}" for name, word in _UNDER.items() for each in known(change[name])]
+    return text(" ".join(told) + "; ") if known(change["fault"]) else ""
 
 
 def _why_none(rows: Sequence[Row]) -> str:

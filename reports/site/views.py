@@ -149,9 +149,11 @@ def shown(value: object) -> str:
 
 
 def condition(row: Row) -> str:
-    """Fault and phase, one below the other; nothing where neither is known."""
-    fault, phase = (f"<code>{text(each)}</code>" for each in known(row["fault"])), known(row["phase"])
-    return f"<span>{''.join(fault)}{below(*phase) if phase else ''}</span>"
+    """Fault, and below it phase and role of what it hit; nothing where none is known."""
+    fault = "".join(f"<code>{text(each)}</code>" for each in known(row["fault"]))
+    # Without a fault all of them are "none", which is said once.
+    beside = [each for each in known(row["phase"], row["role"]) if each != row["fault"]]
+    return f"<span>{fault}{below(*beside) if beside else ''}</span>"
 
 
 def below(*words: object) -> str:

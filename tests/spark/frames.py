@@ -16,6 +16,7 @@ CELL: dict[str, object] = {
     "topology": "small",
     "fault": "kill(active-controller)",
     "phase": "HYBRID",
+    "role": "controller",
 }
 
 

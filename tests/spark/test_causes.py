@@ -26,11 +26,13 @@ def _night(spark: SparkSession) -> dict[str, DataFrame]:
         fails = number % 4 == 0 or number == 1
         folder, outcome = f"r{number}", "VIOLATES" if fails else "CONFORMS"
         fault = "kill(active-controller)" if kills else "pause(random-broker)"
+        role = "controller" if kills else "broker"
         kafka, phase = ("3.9.1", "3.6.0")[number // 2 % 5 % 2], ("HYBRID", "COPYING")[number // 4 % 2]
         ends = ended(outcome, "LIVENESS" if fails else None, folder=folder, check=CHECK, kafka=kafka)
-        attempts.append({**ends, "test_id": f"suite::test_takes_over[{fault}]", "fault": fault, "phase": phase})
-        node = "controller-3000" if kills else "broker-1"
-        faults.append({"folder": folder, "fault": fault, "phase": phase, "targets": [node]})
+        attempts.append(
+            {**ends, "test_id": f"suite::test_takes_over[{fault}]", "fault": fault, "phase": phase, "role": role}
+        )
+        faults.append({"folder": folder, "fault": fault, "phase": phase})
         verdicts.append({"folder": folder, "check": CHECK, "outcome": outcome})
         if fails:
             members.append({"cluster": "c1", "folder": folder, "check": CHECK, "text": "lost"})
@@ -111,17 +113,17 @@ def test_a_run_without_an_answer_says_nothing(spark: SparkSession) -> None:
 
 
 def test_circumstances_are_each_told_once(spark: SparkSession) -> None:
-    """Two faults give both; a role is read from the nodes that were hit, or else from the fault; none is one too."""
+    """Two faults give both, and so do two roles; none is a circumstance too."""
     attempts = [
-        ended("CONFORMS", folder="two", fault="a + b"),
-        ended("CONFORMS", folder="told", fault="kill(broker-1)"),
-        ended("CONFORMS", folder="spared", fault="none", phase="none"),
-        ended("CONFORMS", folder="foreign", fault="unknown", phase="unknown", kafka="unknown"),
+        ended("CONFORMS", folder="two", fault="a + b", role="broker + controller"),
+        ended("CONFORMS", folder="told", fault="kill(broker-1)", role="broker"),
+        ended("CONFORMS", folder="spared", fault="none", phase="none", role="none"),
+        ended("CONFORMS", folder="foreign", fault="unknown", phase="unknown", role="unknown", kafka="unknown"),
     ]
     faults = [
-        {"folder": "two", "fault": "a", "phase": "HYBRID", "targets": ["broker-0", "broker-1", "controller-3000"]},
-        {"folder": "two", "fault": "b", "phase": "unknown", "targets": ["broker-0"]},
-        {"folder": "told", "fault": "kill(broker-1)", "phase": "HYBRID", "targets": None},
+        {"folder": "two", "fault": "a", "phase": "HYBRID"},
+        {"folder": "two", "fault": "b", "phase": "unknown"},
+        {"folder": "told", "fault": "kill(broker-1)", "phase": "HYBRID"},
     ]
 
     told = circumstances(table(spark, "attempts", attempts), table(spark, "faults", faults))

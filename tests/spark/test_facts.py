@@ -1,5 +1,6 @@
 """Facts: faults with their phase and witness, durations, merged outcomes."""
 
+import functools
 import json
 
 import pytest
@@ -55,6 +56,28 @@ def test_conditions_name_faults_in_order_and_none_where_there_was_none(spark: Sp
 
     expected = [("r1", "z + a", "HYBRID"), ("r2", "none", "none")]
     assertDataFrameEqual(rows, spark.createDataFrame(expected, rows.schema))
+
+
+def test_a_condition_names_the_roles_that_were_hit(spark: SparkSession) -> None:
+    """Of all nodes of all faults, each role once and in order; where no node was hit as the fault says, if it does."""
+    hit = {
+        "any node": [("a", ["controller-3000", "broker-1"]), ("b", ["broker-0", "broker-2"])],
+        "not applied": [("kill(random-broker)", None)],
+        "other words": [("kill(active-controller)", ["broker-1"])],
+        "nobody": [("tamper(/migration)", [])],
+        "spared": [],
+    }
+    runs = functools.reduce(DataFrame.unionByName, [_run(spark, folder=folder) for folder in hit])
+    of_faults = [
+        {"folder": folder, "fault": name, "phase": "HYBRID", "targets": targets, "seq": seq}
+        for folder, faults_of_run in hit.items()
+        for seq, (name, targets) in enumerate(faults_of_run)
+    ]
+
+    rows = facts.conditions(runs, table(spark, "faults", of_faults)).select("folder", "role").collect()
+
+    roles = {"any node": "broker + controller", "not applied": "broker", "other words": "broker"}
+    assert {row.folder: row.role for row in rows} == {**roles, "nobody": "unknown", "spared": "none"}
 
 
 def test_durations_of_run_phases_and_steps(spark: SparkSession) -> None:

@@ -45,6 +45,18 @@ def test_a_test_is_what_its_cells_are(spark: SparkSession, cells: list[tuple[str
     assert [row.standing for row in told.collect()] == [standing]
 
 
+def test_a_fault_that_hit_another_role_is_another_cell(spark: SparkSession) -> None:
+    """What some test finds when a broker dies says nothing of controllers: two cells, each stable, and no flake."""
+    rows = _cells(
+        spark,
+        *[ended("CONFORMS", role="broker")] * 6,
+        *[ended("VIOLATES", "LIVENESS", role="controller")] * 6,
+    )
+
+    told = {row.role: (row.runs, row.pass_rate, row.standing) for row in rows.collect()}
+    assert told == {"broker": (6, 1.0, "CONFORMS"), "controller": (6, 0.0, "VIOLATES")}
+
+
 def test_counts_rates_and_durations_of_a_cell(spark: SparkSession) -> None:
     """The rate is over answers only, and so are the durations; every count is there."""
     rows = _cells(

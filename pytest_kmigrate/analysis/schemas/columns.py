@@ -26,8 +26,8 @@ MOMENT = TimestampType()
 CONDITION: dict[str, DataType] = {"profile": TEXT, "provider": TEXT, "kafka": TEXT, "topology": TEXT}
 """What a cluster was: runs that share it ran on the same kind of cluster."""
 
-FAULTS: dict[str, DataType] = {"fault": TEXT, "phase": TEXT}
-"""What was done to it, and in which phase."""
+FAULTS: dict[str, DataType] = {"fault": TEXT, "phase": TEXT, "role": TEXT}
+"""What was done to it, in which phase, and to nodes of which roles."""
 
 
 def struct(**columns: DataType) -> StructType:

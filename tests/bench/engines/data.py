@@ -12,6 +12,8 @@ TESTS, REQUIREMENTS_PER_RUN, REQUIREMENTS = 200, 10, 60
 KAFKAS = ("3.6.0", "3.7.2", "3.9.1")
 TOPOLOGIES = ("zk1-broker3-controller3", "zk3-broker5-controller3")
 FAULTS = ("kill(active-controller)", "pause(broker)", "cut(controller-zookeeper)", "none")
+ROLES = ("controller", "broker", "controller", "none")
+"""What each fault hits."""
 PHASES = ("COPYING", "HYBRID", "ALL_KRAFT")
 OUTCOMES = ("CONFORMS", "VIOLATES", "INCONCLUSIVE", "NOT_APPLICABLE")
 KINDS = (None, "SAFETY", "LIVENESS", "HARNESS")
@@ -53,6 +55,7 @@ def piece(number: int, first_run: int, runs: int) -> dict[str, pa.Table]:
         "topology": _texts(TOPOLOGIES, test % len(TOPOLOGIES)),
         "fault": _texts(FAULTS, test % len(FAULTS)),
         "phase": _texts(PHASES, test % len(PHASES)),
+        "role": _texts(ROLES, test % len(ROLES)),
     }
     shared = pa.table({**attempts, "duration_ms": 20_000 + 300 * test + chance.gamma(4, 900, runs)})
     run = np.repeat(np.arange(runs), REQUIREMENTS_PER_RUN)

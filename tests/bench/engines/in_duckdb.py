@@ -17,7 +17,7 @@ FROM '{data}/requirement_attempts/*.parquet' GROUP BY ALL
 """
 _CELLS = """
 WITH counted AS (
-  SELECT test_id, requirement, profile, provider, kafka, topology, fault, phase, count(*) AS runs,
+  SELECT test_id, requirement, profile, provider, kafka, topology, fault, phase, role, count(*) AS runs,
          count(*) FILTER (outcome = 'CONFORMS') AS conforming,
          count(*) FILTER (outcome = 'VIOLATES') AS violating,
          count(*) FILTER (outcome = 'INCONCLUSIVE') AS inconclusive,

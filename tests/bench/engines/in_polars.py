@@ -14,7 +14,7 @@ from tests.bench.engines.engine import Answer
 if TYPE_CHECKING:
     import polars as pl
 
-_CELL = ("test_id", "requirement", "profile", "provider", "kafka", "topology", "fault", "phase")
+_CELL = ("test_id", "requirement", "profile", "provider", "kafka", "topology", "fault", "phase", "role")
 
 
 @contextmanager

@@ -10,7 +10,11 @@ Tables = dict[str, list[Row]]
 
 KAFKA = ("3.6.0", "3.9.1", "3.10.0")
 TOPOLOGIES = ("zk1-broker3-controller3", "zk3-broker5-controller3")
-FAULTS = (("kill(active-controller)", "HYBRID"), ("cut(broker->zookeeper)", "COPYING"), ("none", "none"))
+FAULTS = (
+    ("kill(active-controller)", "HYBRID", "controller"),
+    ("cut(broker->zookeeper)", "COPYING", "broker + zookeeper"),
+    ("none", "none", "none"),
+)
 
 
 def failures(attempts: list[Row]) -> Tables:
@@ -39,7 +43,7 @@ def failures(attempts: list[Row]) -> Tables:
             }
         )
         members += [{"cluster": name, "folder": a["folder"], "check": a["check"], "text": a["summary"]} for a in mine]
-        for rank, (fault, phase) in enumerate(FAULTS, start=1):
+        for rank, (fault, phase, _) in enumerate(FAULTS, start=1):
             counted = {"with_failures": 40 // rank, "with_runs": 80, "without_failures": 4, "without_runs": 160}
             lift = {"lift": 20.0 / rank**2, "lift_low": 6.0 / rank**2, "lift_high": 60.0 / rank**2}
             factor = {"failure": name, "factor": "fault", "level": f"{fault} {phase}"}
@@ -59,7 +63,7 @@ def logged(attempts: list[Row], clusters: list[Row]) -> Tables:
         for level, role, text in (("WARN", "broker", warned), ("EXCEPTION", "controller", thrown)):
             name = f"{level} {place}"
             seen = {"first_at": attempts[0]["started_at"], "last_at": attempts[-1]["started_at"], "kafka": list(KAFKA)}
-            spread = {"lines": 4711, "runs": 61, "tests": ["a", "b"], "levels": [level], "roles": [role], "forms": 2}
+            spread = {"lines": 4711, "runs": 61, "tests": ["a", "b"], "levels": [level], "roles": [role]}
             shown = {"representative": text, "example_folder": attempts[0]["folder"], "example_line": 812}
             shown |= {"example_node": f"{role}-1", "example_timeline": attempts[place]["timeline"]}
             templates.append({"template": name, **seen, **spread, **shown})
@@ -139,7 +143,7 @@ def _known(attempts: list[Row], chance: random.Random) -> Tables:
             "conforming": 30,
             "violating": chance.choice((0, 7)),
         }
-        for f, p in FAULTS[:2]
+        for f, p, _ in FAULTS[:2]
         for k in KAFKA
     ]
     bugs: list[Row] = [

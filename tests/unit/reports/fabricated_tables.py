@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from pytest_kmigrate.reports.estimates import wilson
-from pytest_kmigrate.reports.rows import CONDITION, Row
+from pytest_kmigrate.reports.rows import CELL, CONDITION, Row
 from pytest_kmigrate.reports.summary import About
 from tests.unit.reports.fabricated_marts import FAULTS, KAFKA, TOPOLOGIES, Tables, evidence, failures, logged, times
 
@@ -48,7 +48,7 @@ def season(runs: int = 240, seed: int = 7, tests: int = 5) -> Tables:
     attempts = [_attempt(number, runs, tests, chance) for number in range(runs)]
     _number(attempts)
     pairs = [(attempt, name) for attempt in attempts for name in _requirements(str(attempt["test_id"]))]
-    cell = ("test_id", "requirement", *CONDITION, "fault", "phase")
+    cell = ("requirement", *CELL)
     failed = failures(attempts)
     tables: Tables = {
         "attempts": attempts,
@@ -58,7 +58,7 @@ def season(runs: int = 240, seed: int = 7, tests: int = 5) -> Tables:
             for row in _statistics(((a, {"requirement": r}) for a, r in pairs), ("requirement", "profile", "kafka"))
         ],
         "cells": _statistics(((a, {"requirement": r}) for a, r in pairs), cell),
-        **_flakes(((each, {}) for each in attempts), ("test_id", *CONDITION, "fault", "phase")),
+        **_flakes(((each, {}) for each in attempts), CELL),
         **_of_requirements(_flakes(((a, {"requirement": r}) for a, r in pairs), cell)),
         **failed,
         **logged(attempts, failed["failure_clusters"]),
@@ -79,7 +79,7 @@ def _attempt(number: int, runs: int, tests: int, chance: random.Random) -> Row:
     test = number % tests
     name = TESTS[test % len(TESTS)] + (f"_{test}" if test >= len(TESTS) else "")
     kafka = KAFKA[min(3 * number // runs, 2)]
-    fault, phase = FAULTS[number // tests % 3]
+    fault, phase, role = FAULTS[number // tests % 3]
     outcome, kind = _ended(test % len(TESTS), number / runs, kafka, fault, chance)
     folder = f"night-{1 + number * 40 // runs}/run {number}"
     red = MESSAGES[1] if kind == "SAFETY" else MESSAGES[0] if kind == "LIVENESS" else MESSAGES[2]
@@ -94,6 +94,7 @@ def _attempt(number: int, runs: int, tests: int, chance: random.Random) -> Row:
         "topology": TOPOLOGIES[number // (3 * tests) % 2],
         "fault": fault,
         "phase": phase,
+        "role": role,
         "outcome": outcome,
         "kind": kind,
         "check": "no_acked_record_lost" if kind == "SAFETY" else "controller_moves",

@@ -7,6 +7,7 @@ from pytest_kmigrate.reports.summary import Summary, summary_of
 from tests.unit.reports.fabricated_tables import ABOUT, season
 
 CONDITION: Row = {"profile": "kip-866", "provider": "process", "kafka": "3.9.1", "topology": "small"}
+_KILLED: Row = {"test_id": "t", "fault": "kill", "phase": "p", "role": "r", "since_run": "run-9"}
 
 
 def _test(test_id: str, standing: str) -> Row:
@@ -40,6 +41,7 @@ def _attempt(test_id: str, outcome: str, kind: str | None = None, **more: object
         "run_id": "r",
         "fault": "none",
         "phase": "none",
+        "role": "none",
         "duration_ms": 1.0,
         **more,
     }
@@ -167,7 +169,7 @@ def test_the_headline_says_the_worst() -> None:
 
 def test_a_change_is_told_with_the_test_it_is_about() -> None:
     """Since when it is worse stands beside the counts; a change to the better needs nobody."""
-    change = {**CONDITION, "test_id": "t", "fault": "kill", "phase": "p", "since_run": "run-9", "since_kafka": "3.9.1"}
+    change = {**CONDITION, **_KILLED, "since_kafka": "3.9.1"}
     rates = {"rate_before": 0.0, "rate_after": 0.5, "since_at": "2026-01-09"}
     tests, red = [_test("t", "FLAKY")], [_attempt("t", "VIOLATES", "LIVENESS")]
 
@@ -181,7 +183,7 @@ def test_a_change_is_told_with_the_test_it_is_about() -> None:
 
 def test_a_change_of_another_version_is_not_told() -> None:
     """A series runs over versions: what began with 3.10 is no news about 3.9.1."""
-    change = {**CONDITION, "kafka": "3.10.0", "test_id": "t", "fault": "kill", "phase": "p", "since_run": "run-9"}
+    change = {**CONDITION, **_KILLED, "kafka": "3.10.0"}
     later = {"since_kafka": "3.10.0", "rate_before": 0.0, "rate_after": 0.5, "since_at": "2026-01-09"}
 
     (concern,) = attention(

@@ -218,7 +218,7 @@ def test_what_users_feel_is_drawn_before_durations() -> None:
 def test_what_no_run_told_is_not_shown() -> None:
     """Results of another tool: no version, fault or digest of theirs is on the page, and no name twice."""
     tables = season(runs=600)
-    untold = dict.fromkeys(("kafka", "topology", "profile", "fault", "phase", "since_kafka"), "unknown")
+    untold = dict.fromkeys(("kafka", "topology", "profile", "fault", "phase", "role", "since_kafka"), "unknown")
     shop: Row = {"test_id": "suites.shop.test_7", "since_commit": None, "timeline": None, "provider": "allure"}
     foreign = {
         name: [row | {key: value for key, value in (untold | shop).items() if key in row} for row in tables[name]]
