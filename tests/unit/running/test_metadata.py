@@ -16,7 +16,9 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
     monkeypatch.setattr(Metadata, "change", lambda _self, per_s: made.append(f"change {per_s:g}"))
     monkeypatch.setattr(Metadata, "await_acknowledged", lambda _self: made.append("acknowledged"))
     monkeypatch.setattr(Metadata, "stop", lambda _self: made.append("stop"))
-    monkeypatch.setattr(Metadata, "settle", lambda _self, label: made.append(f"settle {label}"))
+    monkeypatch.setattr(
+        Metadata, "settle", lambda _self, label, sides: made.append(f"settle {label}: {' '.join(sides)}")
+    )
     return made
 
 
@@ -28,9 +30,10 @@ def metadata(stage: Stage) -> Metadata:
 
 def test_changes_are_acknowledged_before_a_block_and_after_it(metadata: Metadata, told: Told) -> None:
     """What is in the block meets changes already made and must not keep later ones away; then the sides settle."""
-    with metadata.changing("after", per_s=2):
+    with metadata.changing("after", per_s=2, sides=("zookeeper", "brokers")):
         told.append("block")
-    assert told == ["change 2", "acknowledged", "block", "acknowledged", "stop", "settle after"]
+    settled = "settle after: zookeeper brokers"
+    assert told == ["change 2", "acknowledged", "block", "acknowledged", "stop", settled]
 
 
 def test_an_error_in_the_block_comes_out_of_it_at_once(metadata: Metadata, told: Told) -> None:
