@@ -17,16 +17,17 @@ from pytest_kmigrate.model.verdict import Outcome, merged
 from pytest_kmigrate.reports.class_data import keep_archive
 from pytest_kmigrate.reports.comparison import require_versions
 from pytest_kmigrate.reports.discovery import Discovery, discovered
-from pytest_kmigrate.reports.exclusion import alone_in
+from pytest_kmigrate.reports.exclusion import alone_in, require_folder
 from pytest_kmigrate.reports.hadoop_storage import HadoopStorage
 from pytest_kmigrate.reports.ingestion import ingest, notices
 from pytest_kmigrate.reports.ledger import Ledger, read_ledger
 from pytest_kmigrate.reports.publication import files
 from pytest_kmigrate.reports.reading import RunFiles
-from pytest_kmigrate.reports.session import chosen_master, spark_session
+from pytest_kmigrate.reports.session import chosen_master, hurry, spark_session
 from pytest_kmigrate.reports.storage import LocalStorage, Place, Storage, is_local, local_path, location
 from pytest_kmigrate.reports.summary import About, Summary, summary_of
 from pytest_kmigrate.reports.tables import TableFolder, write_attempts, write_marts
+from pytest_kmigrate.reports.trouble import require_answer, trouble_named
 
 SMALL_RUNS = 500
 SMALL_BYTES = 2 * 1024**3
@@ -65,6 +66,7 @@ class _Clock:
         self.seconds[name] = round(time.monotonic() - began_s, 2)
 
 
+@trouble_named()
 def analyze(
     runs: str,
     out: Path | str,
@@ -77,20 +79,23 @@ def analyze(
     ``compare`` names two Kafka versions of these runs: the report then tells what changed from the first to the second.
 
     Both may be paths or URIs of any file system that Hadoop reaches. Raises WrongUseError when there is no run to
-    analyze or another analysis is writing into ``out``, EnvironmentLackError when Spark cannot start. Runs that an
-    earlier analysis into ``out`` has read are not read again (see ``ledger``); what it wrote for people is replaced
-    only when everything new is complete.
+    analyze or another analysis is writing into ``out``, EnvironmentLackError when Spark cannot start or a file system
+    refuses. Runs that an earlier analysis into ``out`` has read are not read again (see ``ledger``); what it wrote for
+    people is replaced only when everything new is complete.
     """
     clock = _Clock(progress)
-    target = location(out)
-    local = LocalStorage(local_path(runs)) if is_local(runs) else None
+    target, local = location(out), LocalStorage(local_path(runs)) if is_local(runs) else None
     # Without Spark where that is possible: wrong use is told at once.
     found = discovered(local, target, runs) if local else None
-    is_small = found is not None and len(found.runs) <= SMALL_RUNS and found.size_bytes <= SMALL_BYTES
-    with alone_in(target), _spark(master, clock, _log_file(target), is_small=is_small) as spark:
-        source = local or _storage(runs, spark)
-        found = found or discovered(source, target, runs)
-        folder = _storage(target, spark)
+    is_small = found is not None and _is_small(found)
+    with alone_in(target), _spark(master, clock, target, is_small=is_small) as spark:
+        source, folder = local or _reached(runs, spark), _reached(target, spark)
+        require_folder(target, folder.kind())
+        if found is None:
+            found = discovered(source, target, runs)
+            is_small = _is_small(found)
+            if is_small:
+                hurry(spark)
         tables = TableFolder(spark, _storage(f"{target}/tables", spark), is_small=is_small)
         read = _counted(found, source, tables, clock, compare)
         with clock.stage("page", "writing the page"):
@@ -112,6 +117,16 @@ def analyze(
         seconds=clock.seconds,
         read=read,
     )
+
+
+def _is_small(found: Discovery) -> bool:
+    return len(found.runs) <= SMALL_RUNS and found.size_bytes <= SMALL_BYTES
+
+
+def _reached(location: str, spark: SparkSession) -> Storage:
+    if not is_local(location):
+        require_answer(spark, location)
+    return _storage(location, spark)
 
 
 def _storage(location: str, spark: SparkSession) -> Storage:
@@ -142,10 +157,12 @@ def _announced(found: Discovery, earlier: Ledger) -> str:
 
 
 @contextmanager
-def _spark(master: str | None, clock: _Clock, log: Path, *, is_small: bool) -> Iterator[SparkSession]:
+def _spark(master: str | None, clock: _Clock, out: str, *, is_small: bool) -> Iterator[SparkSession]:
+    log, writes_here = _log_file(out), is_local(out)
     with ExitStack() as stack:
         with clock.stage("spark_start", f"starting Spark ({chosen_master(master) or 'spark-submit'})"):
-            spark = stack.enter_context(spark_session(master, is_small=is_small, log=log, has_archive=True))
+            session = spark_session(master, is_small=is_small, log=log, has_archive=True, writes_here=writes_here)
+            spark = stack.enter_context(session)
         yield spark
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.reports.storage import is_local, local_path
+from pytest_kmigrate.reports.storage import LocalStorage, is_local, local_path
 
 LOCK_FILE = ".lock"
 
@@ -22,8 +22,7 @@ def alone_in(out: str) -> Iterator[None]:
         yield
         return
     folder = local_path(out)
-    if folder.exists() and not folder.is_dir():
-        raise WrongUseError(f"{out}: expected a folder to write the report into, got a file; choose another --out")
+    require_folder(out, LocalStorage(folder).kind())
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK_FILE).open("a+", encoding="ascii") as lock:
         try:
@@ -38,3 +37,9 @@ def alone_in(out: str) -> Iterator[None]:
         lock.write(str(os.getpid()))
         lock.flush()
         yield
+
+
+def require_folder(out: str, kind: str | None) -> None:
+    """What lies at ``out`` (see ``Storage.kind``) must be a folder, or nothing yet; else WrongUseError."""
+    if kind not in ("folder", None):
+        raise WrongUseError(f"{out}: expected a folder to write the report into, got a {kind}; choose another --out")

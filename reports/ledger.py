@@ -2,7 +2,8 @@
 
 It is a table of one Parquet file, ``ingested/part-<number>.parquet``, and the file with the highest number is in force.
 A new one appears by a single rename, after everything it speaks of is on disk: an analysis that is interrupted leaves
-the old one, and what was written meanwhile is in no ledger, so nobody reads it.
+the old one, and what was written meanwhile is in no ledger, so nobody reads it. An object store has no rename, but the
+one object that is copied instead appears whole too, and under a name that nothing had: the rule holds there as well.
 
 Rules:
 

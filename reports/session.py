@@ -36,7 +36,10 @@ _LOCAL_ONLY = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "3g",
+}
+_WRITES_HERE = {
     # Hadoop starts a process (chmod) for every file that it makes on this machine; so no second one with checksums.
+    # Not for a report elsewhere: s3a buffers on the disk what it uploads, and asks for the usual class by its name.
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
 }
 _SMALL = {
@@ -82,18 +85,19 @@ def chosen_master(given: str | None) -> str | None:
 
 @contextmanager
 def spark_session(
-    master: str | None, *, is_small: bool, log: Path, has_archive: bool = False
+    master: str | None, *, is_small: bool, log: Path, has_archive: bool = False, writes_here: bool = True
 ) -> Iterator[SparkSession]:
     """The session that is already there (left running), or a new one for the time of the block.
 
-    What the JVM prints goes to ``log``. With ``has_archive`` a small session on this machine uses the class-data
-    archive, or is able to make it. Raises EnvironmentLackError when Spark cannot start.
+    What the JVM prints goes to ``log``; ``writes_here`` says that the tables go to a disk of this machine. With
+    ``has_archive`` a small session on this machine uses the class-data archive, or is able to make it. Raises
+    EnvironmentLackError when Spark cannot start.
     """
     active = SparkSession.getActiveSession()
     if active is not None:
         yield active
         return
-    chosen = settings(chosen_master(master), is_small=is_small)
+    chosen = settings(chosen_master(master), is_small=is_small, writes_here=writes_here)
     if has_archive and is_small and chosen.get("spark.master", "").startswith("local"):
         chosen = with_archive(chosen)
     session = _started(chosen, log)
@@ -103,7 +107,7 @@ def spark_session(
         session.stop()
 
 
-def settings(master: str | None, *, is_small: bool) -> dict[str, str]:
+def settings(master: str | None, *, is_small: bool, writes_here: bool = True) -> dict[str, str]:
     """Spark's settings; those of a cluster (``master`` not local) are the cluster's own, save the ones we rely on.
 
     Without a master they are those of spark-submit.
@@ -112,9 +116,16 @@ def settings(master: str | None, *, is_small: bool) -> dict[str, str]:
     is_here = master is not None and master.startswith("local")
     if is_here:
         chosen = chosen | (_LOCAL_ONLY if is_small else {**_LOCAL_ONLY, **_MUCH_ON_THIS_MACHINE})
+        chosen = chosen | (_WRITES_HERE if writes_here else {})
     if is_small:
         chosen = chosen | {**_SMALL, "spark.driver.extraJavaOptions": _SMALL_JVM + _SMALL_HEAP * is_here}
     return dict(chosen)
+
+
+def hurry(spark: SparkSession) -> None:
+    """Set a session up for little data while it runs: how much there is elsewhere, only Spark could tell."""
+    for name, value in _SMALL.items():
+        spark.conf.set(name, value)
 
 
 def _remember(jvm: Any) -> None:

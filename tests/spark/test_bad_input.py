@@ -2,11 +2,8 @@
 
 import json
 import os
-import sys
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cached_property
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from pytest_kmigrate.cli import main
 from pytest_kmigrate.model.verdict import EXIT_STATUS, Outcome
 from tests.bench.operations import synthetic_run, write_parts
+from tests.spark.commands import kmigrate
 from tests.spark.defects import DEFECTS
 from tests.spark.run_folders import verdict, write_run
 
@@ -51,16 +48,6 @@ class Told:
         return next((each for each in self.report["attempts"] if each["folder"] == run), None)
 
 
-def _command(*arguments: object) -> tuple[int, str]:
-    """``kmigrate`` with these arguments: its exit status, and all it printed."""
-    printed = StringIO()
-    with pytest.MonkeyPatch.context() as patched, redirect_stdout(printed), redirect_stderr(printed):
-        patched.setattr(sys, "argv", ["kmigrate", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-    return int(str(ended.value.code)), printed.getvalue()
-
-
 @pytest.fixture(scope="module")
 def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
     """All defects at once, and a good run under each odd name, analyzed by the command."""
@@ -75,7 +62,7 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
     write_run(runs, "garbage", [verdict()])
     (runs / "garbage" / "history.jsonl").write_text("".join(f"garbage {line}\n" for line in range(5_000)))
     write_run(runs, "to be renamed", [verdict()]).rename(runs / os.fsdecode(CLOSED_NAME))
-    status, printed = _command("analyze", runs, "--out", out)
+    status, printed = kmigrate("analyze", runs, "--out", out)
     return Told(status, printed, out)
 
 
@@ -160,7 +147,7 @@ def test_no_folder_of_runs_is_wrong_use(tmp_path: Path, given: str, got: str) ->
     (tmp_path / "other" / "things").mkdir(parents=True)
     write_run(tmp_path / "closed", "10:00 [x]", [verdict()])
 
-    status, printed = _command("analyze", tmp_path / given, "--out", tmp_path / "out")
+    status, printed = kmigrate("analyze", tmp_path / given, "--out", tmp_path / "out")
 
     assert (status, len(printed.splitlines())) == (2, 1)
     assert got in printed

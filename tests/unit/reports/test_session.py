@@ -31,6 +31,12 @@ def test_nobody_pays_for_what_only_programmers_read(is_small: bool) -> None:
     assert chosen["spark.hadoop.fs.file.impl"].endswith(".RawLocalFileSystem")
 
 
+@pytest.mark.parametrize("is_small", [True, False])
+def test_what_uploads_finds_the_local_files_it_asks_for(is_small: bool) -> None:
+    """s3a buffers in Hadoop's own LocalFileSystem, by that name, whatever suits tables on this machine."""
+    assert "spark.hadoop.fs.file.impl" not in settings(LOCAL, is_small=is_small, writes_here=False)
+
+
 def test_a_small_driver_of_a_cluster_still_starts() -> None:
     """How much memory a driver has is the cluster's to say: a heap that begins larger than allowed does not start."""
     assert "-Xms" not in settings("spark://there:7077", is_small=True)["spark.driver.extraJavaOptions"]
