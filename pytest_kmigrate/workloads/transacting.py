@@ -45,6 +45,7 @@ class Transactor:
         self._is_stopping = threading.Event()
         self._has_given_up = threading.Event()
         self._may_be_open = False
+        self._has_purged = False
         self._thread = threading.Thread(target=self._run, name=f"transactor-{number}", daemon=True)
 
     def start(self) -> None:
@@ -71,17 +72,20 @@ class Transactor:
 
     def _run(self) -> None:
         while self._anew():
-            while not self._is_stopping.is_set() and not self._may_be_open:
+            while not (self._is_stopping.is_set() or self._may_be_open or self._has_purged):
                 self._one()
-            if not self._may_be_open:
-                return
 
     def _anew(self) -> bool:
-        """A new producer under the same transactional id: that ends what its predecessor left open."""
+        """A new producer under the same transactional id: that ends what its predecessor left open.
+
+        One that purged records is not used again. What it takes out of its queue a broker may have all the same, if it
+        stood there to be sent once more, and librdkafka then gives its sequence number to a record of the next
+        transaction: the broker takes that for the former one, acknowledges it and writes nothing.
+        """
         while self._must_go_on():
             self._producer = Producer(transactor_properties(self._settings, self.number))
             if self._is_initialized():
-                self._may_be_open = False
+                self._may_be_open = self._has_purged = False
                 return True
         return False
 
@@ -163,6 +167,7 @@ class Transactor:
     def _row(self, sequence: int, began_ns: int, place: tuple[str, int, int], error: str) -> None:
         if self._unanswered.pop(sequence, None) is None:
             return  # an answer that came after all, when the send had its row already
+        self._has_purged |= error.startswith("_PURGE_")
         who = (OperationKind.PRODUCE.value, produce_outcome(error).value, self.number)
         times = (began_ns, self._clock.now_ns())
         self._rows.append((*who, *place, self.number, sequence, *times, "", True, error))

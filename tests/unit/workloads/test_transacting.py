@@ -183,6 +183,15 @@ def test_a_send_without_an_answer_is_indefinite(
     assert {(row[1], row[5], row[12]) for row in rows[:RECORDS]} == {(INDEFINITE, -1, "_PURGE_INFLIGHT")}
 
 
+def test_a_producer_that_purged_records_is_not_used_again(
+    transactors: Transactors, rows: list[TransactionalRow], cluster: Cluster
+) -> None:
+    """A broker may have them all the same; the next record would bear their sequence number and not be written."""
+    cluster.is_silent = True
+    assert _ended(transactors, rows, 2) == [OK, OK]
+    assert cluster.asked[:6] == ["init", "begin", "commit", "init", "begin", "commit"]
+
+
 def test_a_transaction_that_cannot_be_ended_is_told_to_be_open(
     transactors: Transactors, rows: list[TransactionalRow], cluster: Cluster
 ) -> None:
