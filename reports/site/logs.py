@@ -33,7 +33,7 @@ def logs(site: Site) -> View:
     if not templates:
         return View("logs", "Log lines", _LEAD, empty("No run logged a warning or an error."))
     signs = [row for row in site.summary["log_signs"] if row["what"] == _ANY_VIOLATION]
-    going = section("Go with runs that violate", signs_of(site, signs))
+    going = section("Go with runs that violate", signs_of(site, signs)) if signs else ""
     return View("logs", "Log lines", _LEAD, going + section("All of them", _every(templates)))
 
 

@@ -58,10 +58,11 @@ def test_lines_of_one_accident_take_one_row() -> None:
 
 
 def test_that_no_line_is_sure_is_said() -> None:
-    """Before what may be chance, and where no line was told at all nothing is asserted."""
+    """Before what may be chance; and not of violations that there were none of."""
     opened, _, folded = logs(_site([_sign("beta", 1, 0.4)])).content.partition("<details>")
     assert "No line is sure" in opened
     assert _lines(folded)[:1] == ["beta"]
+    assert "Go with runs that violate" not in logs(_site([])).content
 
 
 def test_a_failure_has_its_own_lines() -> None:
