@@ -22,7 +22,11 @@ class ViolationError(AssertionError):
 
 
 class KnownBugError(ViolationError):
-    """Nothing else is violated than what bugs of Kafka explain that the test is marked with."""
+    """Nothing else is violated than what bugs of Kafka explain that the test is marked with: ``bugs``, by their ids."""
+
+    def __init__(self, text: str, bugs: frozenset[str]) -> None:
+        self.bugs = bugs
+        super().__init__(text)
 
 
 class InconclusiveError(AssertionError):
@@ -70,7 +74,7 @@ def expected_of(item: pytest.Item) -> Sequence[KnownBug]:
 def bug_met(item: pytest.Item, error: BaseException | None) -> KnownBug | None:
     """The expected bug that ended a test; whatever else is violated in its run is for its end to tell."""
     for bug in expected_of(item):
-        is_judged = isinstance(error, KnownBugError)
+        is_judged = isinstance(error, KnownBugError) and bug.id in error.bugs
         if is_judged or (isinstance(error, KmigrateError) and error.signature == bug.signature):
             item.stash[_MET] = bug
             return bug
@@ -96,8 +100,8 @@ def raise_for(judgement: "Judgement", expected: Sequence[KnownBug], folder: Path
     if outcome is Outcome.INCONCLUSIVE:
         raise InconclusiveError(text)
     ids = {bug.id for bug in expected}
-    is_known = all(ids & set(verdict.known_bugs) for verdict in worst)
-    raise (KnownBugError if is_known else ViolationError)(text)
+    met = [ids & set(verdict.known_bugs) for verdict in worst]
+    raise KnownBugError(text, frozenset().union(*met)) if all(met) else ViolationError(text)
 
 
 def _told(verdict: Verdict) -> str:

@@ -16,6 +16,8 @@ from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running.judging import Judgement, with_known_bugs
 
 Plant = Callable[..., None]
+TEST = "def test_it(verify):\n    verify()\n"
+"""A test of an inner pytest that has its run judged."""
 
 
 class PlantedRun:

@@ -6,14 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_kmigrate.catalogue import known_bug
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
-from tests.unit.plugin.conftest import Plant
+from tests.unit.plugin.conftest import TEST, Plant
 
 Judged = Callable[..., pytest.RunResult]
 pytest_plugins = ["pytester"]
 HEAVY = ("numpy", "confluent_kafka", "pyspark", "pyarrow", "kazoo", "psutil", "cryptography", "pydantic")
-TEST = "def test_it(verify):\n    verify()\n"
 
 
 @pytest.fixture
@@ -108,87 +106,6 @@ def test_a_test_of_another_document_is_left_out(
     result.assert_outcomes(**expected)
     if "skipped" in expected:
         result.stdout.fnmatch_lines(["SKIPPED*judges requirements of kip-866, and --kmigrate-profile is kip-125"])
-
-
-FOUND = [Violation("a", "b", 5, ("event 41",))]
-
-
-def red_like(*bugs: str) -> list[Verdict]:
-    """Red checks, each of which looks like one of these bugs."""
-    return [violates(bug, Kind.SAFETY, FOUND, signatures=[known_bug(bug).signature]) for bug in bugs]
-
-
-@pytest.mark.parametrize(
-    ("bug", "kafka", "verdicts", "expected"),
-    [
-        ("KAFKA-17146", "3.9.1", red_like("KAFKA-17146"), {"xfailed": 1}),
-        ("KAFKA-17146", "3.9.1", [], {"failed": 1}),  # not seen where it should be: the test has lost its teeth
-        ("kmigrate-1", "3.9.1", red_like("kmigrate-1"), {"xfailed": 1}),
-        ("kmigrate-1", "3.9.1", [], {"passed": 1}),  # a race may be won
-        ("kmigrate-1", "3.9.1", red_like("kmigrate-2"), {"failed": 1}),  # another bug is news
-        ("kmigrate-1", "3.9.1", [violates("a", Kind.SAFETY, FOUND)], {"failed": 1}),
-        ("kmigrate-1", "3.9.1", [*red_like("kmigrate-1"), violates("a", Kind.SAFETY, FOUND)], {"failed": 1}),
-        ("kmigrate-1", "3.9.1", [*red_like("kmigrate-1"), violates("kmigrate-1", Kind.SAFETY, FOUND)], {"failed": 1}),
-        ("KAFKA-15605", "3.6.0", red_like("KAFKA-15605"), {"xfailed": 1}),
-        ("KAFKA-15605", "3.9.1", red_like("KAFKA-15605"), {"failed": 1}),
-        ("KAFKA-15605", "3.9.1", [], {"passed": 1}),
-    ],
-)
-def test_a_known_bug_is_expected_where_it_is_known(
-    pytester: pytest.Pytester, plant: Plant, bug: str, kafka: str, verdicts: list[Verdict], expected: dict[str, int]
-) -> None:
-    """The catalogue says on which releases a test that shows a bug has to be red; no other red is expected of it."""
-    plant(conforms("b", "all"), *verdicts, kafka=kafka)
-    pytester.makepyfile(f"import pytest\n\n@pytest.mark.known_bug({bug!r})\n{TEST}")
-    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--kmigrate-kafka", kafka)
-    result.assert_outcomes(**expected)
-
-
-STUCK = """
-    import pytest
-    from pytest_kmigrate.model.errors import ClusterError
-
-    @pytest.mark.known_bug("kmigrate-4")
-    def test_it(kmigrate_run):
-        error = ClusterError("never in sync")
-        error.signature = {signature!r}
-        raise error
-"""
-KMIGRATE_4 = known_bug("kmigrate-4").signature
-
-
-@pytest.mark.parametrize(
-    ("signature", "more", "options", "expected"),
-    [
-        (KMIGRATE_4, [], [], {"xfailed": 1}),
-        (KMIGRATE_4, [violates("a", Kind.SAFETY, FOUND)], [], {"xfailed": 1, "errors": 1}),
-        (KMIGRATE_4, [], ["--runxfail"], {"failed": 1}),
-        (known_bug("kmigrate-1").signature, [], [], {"failed": 1}),
-        ("", [], [], {"failed": 1}),
-    ],
-    ids=["expected", "and a lost record", "asked to run", "another bug", "nothing known"],
-)
-def test_a_step_that_fails_by_an_expected_bug_is_no_news(
-    pytester: pytest.Pytester,
-    plant: Plant,
-    signature: str,
-    more: list[Verdict],
-    options: list[str],
-    expected: dict[str, int],
-) -> None:
-    """The test ends there; what else its run shows is judged at its end, and excused by nothing."""
-    plant(*red_like("kmigrate-4"), *more, kafka="3.9.1")
-    pytester.makepyfile(STUCK.format(signature=signature))
-    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--kmigrate-kafka", "3.9.1", *options)
-    result.assert_outcomes(**expected)
-
-
-def test_an_unknown_bug_is_refused_at_collection(pytester: pytest.Pytester) -> None:
-    """As with requirements: the error names the test and the nearest id."""
-    pytester.makepyfile(f"import pytest\n\n@pytest.mark.known_bug('KAFKA-1560')\n{TEST}")
-    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(['*::test_it: *got "KAFKA-1560"; did you mean*KAFKA-15605*'])
 
 
 def test_tests_that_use_none_of_it_run_as_ever(pytester: pytest.Pytester) -> None:
