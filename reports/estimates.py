@@ -68,6 +68,11 @@ def is_sure(row: Row) -> bool:
     return q_value is not None and q_value <= SURE
 
 
+def is_raising(row: Row) -> bool:
+    """Whether a failure comes more often with this than without."""
+    return (number(row["lift"]) or 0.0) > 1
+
+
 def telling(rows: Sequence[Row]) -> list[Row]:
     """What goes with more of a failure, once: nobody looks for what prevents it.
 
@@ -76,7 +81,7 @@ def telling(rows: Sequence[Row]) -> list[Row]:
     named: set[tuple[object, ...]] = set()
     told = []
     for row in rows:
-        if (number(row["lift"]) or 0.0) <= 1 or (row["failure"], f"{row['factor']} {row['level']}") in named:
+        if not is_raising(row) or (row["failure"], f"{row['factor']} {row['level']}") in named:
             continue
         told.append(row)
         named |= {(row["failure"], other) for other in listed(row.get("inseparable"))}

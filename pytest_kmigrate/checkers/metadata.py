@@ -111,7 +111,7 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
     if not judged:
         text = f"no acknowledged metadata change that {label} could show"
         return inconclusive(name, Kind.VACUOUS, text, **facts)
-    found, lost = [], []
+    found = []
     gone = _rightly_gone(states, image)
     for state in judged:
         observed = state.observed_in(image)
@@ -120,11 +120,10 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
             expected = f"{state.subject} is {state.expected} (acknowledged {when(history, at)})"
             told = f"{state.told(observed)} in {label}"
             found.append(violation_at(history, expected, told, at, f"event {seq}", f"image {label}"))
-            lost.append(at)
     if found:
         names = listed([violation.expected for violation in found], "change", "; ")
         text = f"{len(found)} of {counted(len(judged), 'acknowledged metadata change')} not in {label}: {names}"
-        signatures = [*_signatures(image), *_signatures_of_loss(history, label, lost)]
+        signatures = [*_signatures(image), *_signatures_of_loss(history, label, found)]
         return violates(name, Kind.SAFETY, found, text, **facts, signatures=signatures)
     return conforms(name, f"{counted(len(judged), 'acknowledged metadata change')} hold in {label}", **facts)
 
@@ -135,11 +134,11 @@ def _signatures(*images: MetadataImage) -> list[str]:
     return ["new-partitions-block-the-full-sync"] if is_stateless else []
 
 
-def _signatures_of_loss(history: History, label: str, acknowledged_ns: Sequence[int]) -> list[str]:
+def _signatures_of_loss(history: History, label: str, lost: Sequence[Violation]) -> list[str]:
     """What a known bug looks like here: all that is lost was acknowledged by a quorum that is deprovisioned since."""
     taken, starts_ns = _snapshot(history, label), life_starts_ns(history)
     since = life_at(starts_ns, taken.at_ns) if taken else 0
-    is_of_former_life = all(life_at(starts_ns, at_ns) < since for at_ns in acknowledged_ns)
+    is_of_former_life = all(life_at(starts_ns, each.at_ns or 0) < since for each in lost)
     return ["dual-write-backlog-dropped-at-shutdown"] if is_of_former_life else []
 
 

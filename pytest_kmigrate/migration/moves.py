@@ -146,14 +146,17 @@ def _await_in_sync(scene: Scene, node: Node, before: Mapping[str, float | None],
 
 def _refused_isr_changes(scene: Scene, besides: Node) -> float:
     """How many changes of ISRs the other live brokers were refused, or refused themselves, so far."""
-    others = [node.name for node in scene.cluster.nodes(Role.BROKER) if node.alive and node.name != besides.name]
-    return sum(scene.view.metric(name, "FailedIsrUpdatesPerSec.Count") or 0 for name in others)
+    return sum(count or 0 for count in _of_others(scene, besides, "FailedIsrUpdatesPerSec.Count").values())
 
 
 def _under_replicated(scene: Scene, besides: Node) -> dict[str, float | None]:
     """By each other live broker, how many of the partitions it leads lack a replica; None where it does not tell."""
+    return _of_others(scene, besides, "UnderReplicatedPartitions")
+
+
+def _of_others(scene: Scene, besides: Node, metric: str) -> dict[str, float | None]:
     others = [node.name for node in scene.cluster.nodes(Role.BROKER) if node.alive and node.name != besides.name]
-    return {name: scene.view.metric(name, "UnderReplicatedPartitions") for name in others}
+    return {name: scene.view.metric(name, metric) for name in others}
 
 
 def _back_in_sync(scene: Scene, node: Node, before: Mapping[str, float | None]) -> bool | NotYet:

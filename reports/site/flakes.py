@@ -18,6 +18,7 @@ from pytest_kmigrate.reports.site.views import (
 
 MOST_TICKS = 60
 RATE_HEADS = ("Fails, shrunk, 95 % interval", "Clean runs since, 95 %", "More to claim 1 %")
+_UNDER = {"fault": "under", "phase": "in", "role": "on"}
 _HEADS = ("Test", "Fault, phase", "Runs, oldest first", "Decision", *RATE_HEADS)
 _LEAD = (
     "Most flaky first. The rate is shrunk towards that of similar cells, the more so the fewer its runs. "
@@ -54,9 +55,6 @@ def rate_cells(row: Row) -> list[Cell]:
         Cell(f"{amount(clean)} {proves}", clean, "number"),
         Cell(wanted, more, "number"),
     ]
-
-
-_UNDER = {"fault": "under", "phase": "in", "role": "on"}
 
 
 def since(change: Row) -> str:

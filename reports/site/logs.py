@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.drawing import Cell, amount, chip, cut, folded, link, text
-from pytest_kmigrate.reports.estimates import is_sure
-from pytest_kmigrate.reports.rows import Row, day, grouped, kafka_of, listed, number, plural
+from pytest_kmigrate.reports.estimates import is_raising, is_sure
+from pytest_kmigrate.reports.rows import Row, day, grouped, kafka_of, listed, plural
 from pytest_kmigrate.reports.site.causes import LIFT_HEADS, lift_cells
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
@@ -39,7 +39,7 @@ def logs(site: Site) -> View:
 
 def signs_of(site: Site, signs: Sequence[Row]) -> str:
     """The lines that go with one failure, surest first; what may be chance is folded away."""
-    rising = [row for row in signs if (number(row["lift"]) or 0.0) > 1 and row["template"] in site.templates]
+    rising = [row for row in signs if is_raising(row) and row["template"] in site.templates]
     # Lines of one accident are in the same runs, so that all counts are the same: they take one row.
     accidents = list(grouped(rising, "rank", "with_failures", "with_runs").values())
     sure, unsure = ([rows for rows in accidents if is_sure(rows[0]) is wanted] for wanted in (True, False))
