@@ -77,9 +77,14 @@ class Chromium:
         result: Message = message["result"]
         return result
 
-    def wait_for(self, event: str, session: str) -> None:
-        """Read on until an event of a session is among those kept."""
-        while not any(each.get("method") == event and each.get("sessionId") == session for each in self.events):
+    def wait_for(self, event: str, session: str, **parameters: object) -> None:
+        """Read on until an event of a session, with these parameters and any others, is among those kept."""
+
+        def is_awaited(message: Message) -> bool:
+            is_of_it = message.get("method") == event and message.get("sessionId") == session
+            return is_of_it and parameters.items() <= message["params"].items()
+
+        while not any(map(is_awaited, self.events)):
             self.events.append(self._next(event))
 
     def _next(self, awaited: str) -> Message:

@@ -28,6 +28,7 @@ class Tab:
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self._call(f"{domain}.enable")
+        self._call("Page.setLifecycleEventsEnabled", enabled=True)
 
     def close(self) -> None:
         """Forget it, with all it stored."""
@@ -38,8 +39,9 @@ class Tab:
         # By way of nothing: from a page to another place in it nothing would be loaded.
         for url in ("about:blank", file.as_uri() + place):
             self._browser.events.clear()
-            self._call("Page.navigate", url=url)
-            self._browser.wait_for("Page.loadEventFired", self._session)
+            # Told by its number: the page before may be late to say that it is loaded.
+            loader = self._call("Page.navigate", url=url)["loaderId"]
+            self._browser.wait_for("Page.lifecycleEvent", self._session, name="load", loaderId=loader)
         self.run(_PROBES)
 
     def run(self, script: str, *arguments: object) -> Any:
