@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from pytest_kmigrate.checkers import checks
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.processes import Kill
@@ -45,6 +47,7 @@ authorizer = true
 """
 
 
+@pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
 def test_protected_cluster_migrates_under_traffic(tmp_path: Path) -> None:
     """Served from ZOOKEEPER to ALL_KRAFT over a crash, all metadata arrives, and no secret is in the folder."""
 

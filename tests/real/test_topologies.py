@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from pytest_kmigrate.checkers import checks
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.znodes import Tamper
@@ -17,6 +19,7 @@ from pytest_kmigrate.topology_file import find, load
 PROMISES = [checks.no_acked_record_lost(), checks.no_phantom_record(), checks.no_offset_given_twice()]
 
 
+@pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
 def test_smallest_cluster_migrates_and_a_tampered_znode_is_told(tmp_path: Path) -> None:
     """One controller, an older release: no record is lost, and what ZooKeeper was made to say is the only violation."""
 

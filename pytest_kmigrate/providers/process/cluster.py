@@ -77,14 +77,15 @@ class ProcessCluster:
         raise WrongUseError(f"node: expected one of {', '.join(each.name for each in self._nodes)}; got {name!r}")
 
     def start_initial(self) -> None:
-        """Start every node that the topology starts at once; ZooKeeper first, then the quorum, then the brokers."""
+        """Start every node that the topology starts at once; what brokers must find, a quorum say, is there first."""
         if any(node.mode is BrokerMode.KRAFT for node in self.nodes(Role.BROKER)):
             credential = self._protection.format_arguments()
             storage.format_disks(self._born_kraft(), self._jvm, storage.new_cluster_id(), credential)
-        self._start_at_once(Role.ZOOKEEPER)
         self._put_credential_into_zookeeper()
-        self._start_at_once(Role.CONTROLLER)
-        self._start_at_once(Role.BROKER)
+        self.start_together(self._at_once(Role.CONTROLLER))
+        # A broker looks for ZooKeeper long after one that was started with it listens; else it tries again.
+        both = [*self._at_once(Role.ZOOKEEPER), *self._at_once(Role.BROKER)]
+        self.start_together([node for node in both if not node.alive])
 
     def start_together(self, nodes: Sequence[Node]) -> None:
         """Start several nodes in parallel; return when all are ready, raise the first failure otherwise."""
@@ -118,8 +119,8 @@ class ProcessCluster:
         """A broker's own client listener, past the links, for requests to that very broker."""
         return Peer(f"{self.addresses.real(broker)}:{CLIENT_PORT}", self._protection.client_properties())
 
-    def _start_at_once(self, role: Role) -> None:
-        self.start_together([node for node in self.nodes(role) if node.spec.start == "at-once"])
+    def _at_once(self, role: Role) -> list[ProcessNode]:
+        return [node for node in self.nodes(role) if node.spec.start == "at-once"]
 
     def _put_credential_into_zookeeper(self) -> None:
         """Brokers in ZooKeeper mode let each other in by credentials that must be there before the first one starts."""
@@ -128,6 +129,7 @@ class ProcessCluster:
             return
         servers = ",".join(f"{node.address}:{ZOOKEEPER_PORT}" for node in self.nodes(Role.ZOOKEEPER))
         if arguments := self._protection.scram_in_zookeeper(servers):
+            self.start_together(self._at_once(Role.ZOOKEEPER))
             doing = "putting the first credential into ZooKeeper"
             run_tool(self._jvm, brokers[0].distribution, CONFIG_TOOL, arguments, doing)
 
