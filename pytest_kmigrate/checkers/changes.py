@@ -14,6 +14,9 @@ Slot = tuple[str, str, str]
 PRESENT = "present"
 """The value of what has none but its existence."""
 
+_TOKENS = "delegation_tokens"
+_TOKEN_PARTS = ("owner", "renewers", "expires_ms")
+
 
 @dataclass(frozen=True)
 class Effect:
@@ -164,6 +167,15 @@ def _remove_scram(subject: str, _: Mapping[str, object]) -> Iterator[Effect]:
     yield Effect(("scram", subject, ""), None)
 
 
+def _set_token(subject: str, wanted: Mapping[str, object]) -> Iterator[Effect]:
+    yield Effect((_TOKENS, subject, ""), PRESENT)
+    yield from (Effect((_TOKENS, subject, part), wanted[part]) for part in _TOKEN_PARTS if part in wanted)
+
+
+def _remove_token(subject: str, _: Mapping[str, object]) -> Iterator[Effect]:
+    yield from (Effect((_TOKENS, subject, part), None) for part in ("", *_TOKEN_PARTS))
+
+
 _EFFECTS: dict[str, Callable[[str, Mapping[str, object]], Iterator[Effect]]] = {
     "create-topic": _create_topic,
     "delete-topic": _delete_topic,
@@ -174,6 +186,9 @@ _EFFECTS: dict[str, Callable[[str, Mapping[str, object]], Iterator[Effect]]] = {
     "set-quota": _set_quota,
     "set-scram": _set_scram,
     "remove-scram": _remove_scram,
+    "create-token": _set_token,
+    "renew-token": _set_token,
+    "remove-token": _remove_token,
 }
 
 
@@ -214,6 +229,11 @@ def _scram_in(image: MetadataImage, key: str, _: str) -> object:
     return None if held is None else held.get("iterations")
 
 
+def _token_in(image: MetadataImage, key: str, part: str) -> object:
+    held = image.delegation_tokens.get(key)
+    return held if held is None else held.get(part) if part else PRESENT
+
+
 _OBSERVED: dict[str, Callable[[MetadataImage, str, str], object]] = {
     "topics": _topic_in,
     "partitions": _partitions_in,
@@ -221,4 +241,5 @@ _OBSERVED: dict[str, Callable[[MetadataImage, str, str], object]] = {
     "acls": _acl_in,
     "quotas": _quota_in,
     "scram": _scram_in,
+    _TOKENS: _token_in,
 }

@@ -21,8 +21,11 @@ PARTITION_FIELDS = ("replicas", "isr", "leader", "leader_epoch", "adding", "remo
 _UNORDERED = frozenset({"isr", "adding", "removing"})
 """Partition fields that are sets by their meaning; the order of ``replicas`` names the preferred leader."""
 
-_FIELDS_MAY_LACK = frozenset({"partitions", "scram"})
-"""Families whose entries have fields that one source cannot know: clients see no leader epoch and no credential."""
+_FIELDS_MAY_LACK = frozenset({"partitions", "scram", "delegation_tokens"})
+"""Families whose entries have fields that one source cannot know.
+
+Clients see no leader epoch and no credential; what a token's password is only brokers tell, nobody stores it.
+"""
 
 _EMPTY_MEANS_ABSENT = frozenset({"configs", "acls", "quotas"})
 """Families in which an entity without any value is the same as none."""

@@ -28,7 +28,8 @@ class MetadataImage:
     - ``acls``: "Topic:LITERAL:name" -> sorted list of "principal|host|operation|permission"
     - ``quotas``: "user=a,client-id=<default>" -> {key: number}
     - ``scram``: "user:SCRAM-SHA-256" -> {"iterations", "digest"}; the digest is a SHA-256, never the credential
-    - ``delegation_tokens``: token id -> {...}
+    - ``delegation_tokens``: token id -> {"owner", "requester", "renewers", "issued_ms", "max_ms", "expires_ms",
+      "digest"}; the digest is of the HMAC, which is the token's password, and known where brokers are asked
     - ``producer_ids``: "next" -> first id of the next block
     - ``features``: name -> level
 

@@ -66,7 +66,8 @@ def image_from_admin(cluster: Mapping[str, str] | AdminClient, *, within_s: floa
     sensitive config is ``[hidden]``: compare the keys that both sides have, and let ``[hidden]`` equal anything.
     ``extra`` holds ``brokers`` (ids listed) and ``silent_brokers``, whose own configs are missing: in hybrid mode a
     ZooKeeper-mode broker goes on listing one that is long dead (3.6.0 and 3.9.1).
-    Quotas, tokens, producer ids and features cannot be asked for with this client; ACLs are unknown without authorizer.
+    Quotas, tokens, producer ids and features cannot be asked for with this client (``running.images`` adds the tokens);
+    ACLs are unknown without authorizer.
     """
     asking = _Asking(_client(cluster) if isinstance(cluster, Mapping) else cluster, within_s)
     metadata = asking.metadata()

@@ -1,19 +1,23 @@
 """Metadata images of a live cluster at one named moment: metadata log, ZooKeeper, brokers."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.protocols import View
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.probes.cluster_metadata import image_from_admin
+from pytest_kmigrate.probes.image_spelling import token_value
 from pytest_kmigrate.probes.metadata_log import decoded, image_from_records
 from pytest_kmigrate.probes.znodes import image_from_znodes
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
+from pytest_kmigrate.redaction import hashed
 from pytest_kmigrate.waiting import NotYet, until
+from pytest_kmigrate.workloads.delegation_tokens import Token, tokens_at
 
 Taken = dict[str, tuple[MetadataImage, int]]
 """Images by label, each with the time its taking began (nanoseconds since the run began)."""
@@ -49,7 +53,21 @@ class ImageSource:
 
     def of_brokers(self) -> MetadataImage:
         """What the brokers answer; in ZooKeeper mode they read much of it from ZooKeeper itself."""
-        return image_from_admin(self._cluster.client_connection())
+        image = image_from_admin(self._cluster.client_connection())
+        told = self._tokens_told()
+        if not told:
+            return image
+        return replace(image, known=(*image.known, "delegation_tokens"), delegation_tokens=agreed(told))
+
+    def _tokens_told(self) -> dict[str, dict[str, dict[str, object]]]:
+        """The delegation tokens that each broker knows; nothing of one that does not answer or has none to offer."""
+        told = {}
+        for node in self._cluster.nodes(Role.BROKER):
+            with suppress(ClusterError, AwaitTimeoutError):
+                error, tokens = tokens_at(self._cluster.peer(node.name))
+                if error == "NONE":
+                    told[node.name] = {token_id: _value(token) for token_id, token in tokens.items()}
+        return told
 
     def sides(self) -> dict[str, Callable[[], MetadataImage]]:
         """The sides that can be asked now."""
@@ -59,6 +77,33 @@ class ImageSource:
         if any(node.alive for node in self._cluster.nodes(Role.CONTROLLER)):
             sides[LOG] = self.of_log
         return sides
+
+
+def agreed(told: Mapping[str, Mapping[str, Mapping[str, object]]]) -> dict[str, dict[str, object]]:
+    """Entries as all nodes tell them, field by field; where they do not agree, the field says who tells what."""
+    found: dict[str, dict[str, object]] = {}
+    for key in sorted({key for entries in told.values() for key in entries}):
+        by_node = {node: entries.get(key, {}) for node, entries in told.items()}
+        fields = dict.fromkeys(field for entry in by_node.values() for field in entry)
+        found[key] = {field: _agreed({node: entry.get(field) for node, entry in by_node.items()}) for field in fields}
+    return found
+
+
+def _agreed(by_node: Mapping[str, object]) -> object:
+    first, *others = by_node.values()
+    return first if all(each == first for each in others) else "; ".join(f"{k}: {v}" for k, v in by_node.items())
+
+
+def _value(token: Token) -> dict[str, object]:
+    value = token_value(
+        owner=token.owner,
+        requester=token.requester,
+        renewers=token.renewers,
+        issued_ms=token.issued_ms,
+        max_ms=token.max_ms,
+        expires_ms=token.expires_ms,
+    )
+    return {**value, "digest": hashed(token.hmac.hex())}
 
 
 def settled(take: Callable[[], Taken], differences: Callable[[Taken], int], within_s: float) -> tuple[Taken, float]:

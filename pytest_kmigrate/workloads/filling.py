@@ -23,11 +23,19 @@ FAMILIES = (
     "quotas",
     "scram",
     "acls",
+    "delegation-tokens",
     "producer-ids",
 )
 """What can be filled in. ``default-broker-config`` alone ends a controller of 3.5.1 (apache/kafka#14237)."""
 
-NO_AUTHORIZER = "SECURITY_DISABLED"
+IMPOSSIBLE = {
+    "SECURITY_DISABLED": "the cluster has no authorizer",
+    "DELEGATION_TOKEN_AUTH_DISABLED": "the brokers have no delegation.token.secret.key",
+    "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED": "clients are not authenticated",
+}
+"""Errors that say that a cluster has no room for a family at all, and why."""
+
+RENEWED_FOR_MS = 3 * 3_600_000
 AWKWARD_USER = "CN=al ice,O=x"
 """ZooKeeper holds this name encoded; 3.7.0 and older migrated the encoded name (KAFKA-16222)."""
 
@@ -62,7 +70,8 @@ class Filling:
 def fill(connection: Mapping[str, str], recorder: Recorder, plan: FillingPlan) -> Filling:
     """Carry out the plan in the cluster behind ``connection`` (librdkafka properties), recording every change.
 
-    Without an authorizer the ACLs are left out, and the result says so.
+    Without an authorizer the ACLs are left out, without a secret to sign them or without authentication the delegation
+    tokens are, and the result says so.
     """
     admin = MetadataAdmin(connection, within_s=30)
     done: Counter[str] = Counter()
@@ -72,8 +81,8 @@ def fill(connection: Mapping[str, str], recorder: Recorder, plan: FillingPlan) -
         if family in left_out:
             continue
         completion = admin.record(change, recorder)
-        if completion.error == NO_AUTHORIZER:
-            left_out[family] = "the cluster has no authorizer"
+        if completion.error in IMPOSSIBLE:
+            left_out[family] = IMPOSSIBLE[completion.error]
         elif completion.outcome is OperationOutcome.OK:
             done[family] += 1
         else:
@@ -93,6 +102,7 @@ def changes(plan: FillingPlan) -> Iterator[tuple[str, MetadataChange]]:
         "quotas": quotas(rng, plan.prefix),
         "scram": scram_users(rng, plan.prefix),
         "acls": acls(plan.prefix),
+        "delegation-tokens": delegation_tokens(plan.prefix),
     }
     for family, of_this in of_family.items():
         if family in plan.families:
@@ -186,6 +196,22 @@ def acls(prefix: str) -> list[MetadataChange]:
         binding("set-acl", f"Group:PREFIXED:{prefix}", f"User:{prefix}-user|*|Read|Allow"),
         binding("set-acl", f"Group:LITERAL:{prefix}-group", f"User:{prefix}-user|*|Delete|Allow"),
         binding("remove-acl", f"Group:LITERAL:{prefix}-group", f"User:{prefix}-user|*|Delete|Allow"),
+    ]
+
+
+def delegation_tokens(prefix: str) -> list[MetadataChange]:
+    """One with renewers, one made for somebody else, one renewed, one made and taken back."""
+
+    def created(name: str, owner: str | None = None, *renewers: str) -> MetadataChange:
+        return MetadataChange("create-token", name, {"owner": owner, "renewers": list(renewers)})
+
+    return [
+        created("renewable", None, f"{prefix}-user", AWKWARD_USER),
+        created("of-another", AWKWARD_USER),
+        created("renewed"),
+        MetadataChange("renew-token", "renewed", {"for_ms": RENEWED_FOR_MS}),
+        created("removed"),
+        MetadataChange("remove-token", "removed"),
     ]
 
 

@@ -37,6 +37,9 @@ class MetadataChange:
     set-quota             "user=a,client-id=b", "user=<default>", "ip=..."    quota: number, None to unset
     set-scram             "user:SCRAM-SHA-256"                                iterations
     remove-scram          "user:SCRAM-SHA-256"
+    create-token          any name; recorded by the id that Kafka gave        owner (None: ourselves), renewers: [user]
+    renew-token           the same name                                       for_ms
+    remove-token          the same name
     ====================  ==================================================  ====================================
     """
 

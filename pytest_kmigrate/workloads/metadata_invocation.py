@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from confluent_kafka import KafkaException
@@ -29,7 +29,10 @@ from confluent_kafka.cimpl import NewPartitions, NewTopic
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind, Recorder
 from pytest_kmigrate.model.operations import OperationOutcome
+from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.waiting import NotYet, until
 from pytest_kmigrate.workloads.client_properties import QUICK_FAILOVER
+from pytest_kmigrate.workloads.delegation_tokens import Token, create_token_at, remove_token_at, renew_token_at
 from pytest_kmigrate.workloads.metadata_change import MetadataChange
 from pytest_kmigrate.workloads.outcomes import error_name, request_outcome
 from pytest_kmigrate.workloads.raw_admin import BROKER_RESOURCE, alter_config_at, alter_quota_at
@@ -37,6 +40,8 @@ from pytest_kmigrate.workloads.wire import first_reachable, peers
 
 DEFAULT = "<default>"
 QUOTA_SUBJECT = re.compile(r"(?:user=(?P<user>.+?))?(?:(?:^|,)client-id=(?P<client>.+))?|ip=(?P<ip>.+)")
+
+UNKNOWN_TOKEN = "DELEGATION_TOKEN_NOT_FOUND"  # noqa: S105 - an error's name
 
 GRACE_S = 2
 """How much longer than the request's own timeout its future is waited for."""
@@ -57,6 +62,7 @@ class MetadataAdmin:
         self._within_s = within_s
         self._timeouts = {"request_timeout": within_s}
         self._peers = peers(connection)
+        self._tokens: dict[str, Token] = {}
         self._admin = AdminClient({**QUICK_FAILOVER, **connection, "socket.timeout.ms": int(within_s * 1000)})
         self._ways: Mapping[str, Callable[[MetadataChange], str]] = {
             "create-topic": self._create_topic,
@@ -68,6 +74,9 @@ class MetadataAdmin:
             "set-quota": self._set_quota,
             "set-scram": self._set_scram,
             "remove-scram": self._remove_scram,
+            "create-token": self._create_token,
+            "renew-token": self._renew_token,
+            "remove-token": self._remove_token,
         }
 
     def invoke(self, change: MetadataChange) -> Completion:
@@ -86,8 +95,16 @@ class MetadataAdmin:
         """Carry out one change and write it down."""
         began_ns = recorder.now_ns()
         completion = self.invoke(change)
-        recorded(recorder, change, completion, began_ns)
+        recorded(recorder, self._as_made(change), completion, began_ns)
         return completion
+
+    def _as_made(self, change: MetadataChange) -> MetadataChange:
+        """The change with what Kafka chose: a token's id, and when it expires."""
+        token = self._tokens.get(change.subject) if change.change.endswith("-token") else None
+        if token is None:
+            return change
+        told = {"owner": token.owner, "renewers": sorted(token.renewers), "expires_ms": token.expires_ms}
+        return replace(change, subject=token.token_id, wanted={} if change.change == "remove-token" else told)
 
     def _done(self, futures: Mapping[Any, Future[Any]]) -> str:
         for future in futures.values():
@@ -154,6 +171,42 @@ class MetadataAdmin:
         user, _, mechanism = change.subject.rpartition(":")
         deletion = UserScramCredentialDeletion(user, _mechanism(mechanism))
         return self._done(self._admin.alter_user_scram_credentials([deletion], **self._timeouts))
+
+    def _create_token(self, change: MetadataChange) -> str:
+        owner, renewers = change.wanted["owner"], change.wanted["renewers"]
+        error, token = create_token_at(
+            first_reachable(self._peers),
+            renewers if isinstance(renewers, list) else (),
+            owner=None if owner is None else str(owner),
+            within_s=self._within_s,
+        )
+        if token is not None:
+            self._tokens[change.subject] = token
+        return error
+
+    def _renew_token(self, change: MetadataChange) -> str:
+        def ask(peer: Peer, token: Token) -> str:
+            error, expires_ms = renew_token_at(peer, token, for_ms=_number(change, "for_ms"), within_s=self._within_s)
+            if error == "NONE":
+                self._tokens[change.subject] = replace(token, expires_ms=expires_ms)
+            return error
+
+        return self._of_token(change, ask)
+
+    def _remove_token(self, change: MetadataChange) -> str:
+        return self._of_token(change, lambda peer, token: remove_token_at(peer, token, within_s=self._within_s))
+
+    def _of_token(self, change: MetadataChange, ask: Callable[[Peer, Token], str]) -> str:
+        """Ask until the controller knows the token: a KRaft one does a little later than it answers that it made it."""
+        peer, token = first_reachable(self._peers), self._tokens.get(change.subject)
+        if token is None:
+            return UNKNOWN_TOKEN
+
+        def answer() -> str | NotYet:
+            error = ask(peer, token)
+            return NotYet(error) if error == UNKNOWN_TOKEN else error
+
+        return until(answer, awaited=f"token {token.token_id} known to the controller", within_s=self._within_s)
 
 
 def recorded(recorder: Recorder, change: MetadataChange, completion: Completion, began_ns: int) -> Event:

@@ -14,12 +14,15 @@ DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 class ScramClient:
     """One exchange: ``first``, then ``final`` of the server's first message, then ``verify`` of its final one."""
 
-    def __init__(self, mechanism: str, user: str, password: str, nonce: str | None = None) -> None:
+    def __init__(
+        self, mechanism: str, user: str, password: str, nonce: str | None = None, *, is_token: bool = False
+    ) -> None:
         self._digest = DIGESTS[mechanism]
         self._password = password.encode()
         self._nonce = nonce or secrets.token_urlsafe(18)
         name = user.replace("=", "=3D").replace(",", "=2C")
-        self._first_bare = f"n={name},r={self._nonce}"
+        extension = ",tokenauth=true" if is_token else ""  # Kafka's: user and password are a token's id and HMAC
+        self._first_bare = f"n={name},r={self._nonce}{extension}"
         self._server_signature = b""
 
     def first(self) -> bytes:

@@ -25,6 +25,9 @@ CLIENT_ID = "kmigrate-raw"
 CORRELATION_ID = 1
 """Each request waits for its answer, so one number is enough."""
 
+TOKEN_LOGIN = "tokenauth"  # noqa: S105 - a property's name
+"""A Peer that has this among its security properties is logged in to by a delegation token; librdkafka cannot."""
+
 Answer = TypeVar("Answer")
 
 
@@ -103,7 +106,8 @@ def _encrypted(connection: socket.socket, peer: Peer) -> socket.socket:
 
 def _authenticate(connection: socket.socket, security: Mapping[str, str], deadline: float) -> None:
     mechanism = security.get("sasl.mechanism") or security["sasl.mechanisms"]
-    client = ScramClient(mechanism, security["sasl.username"], security["sasl.password"])
+    is_token = TOKEN_LOGIN in security
+    client = ScramClient(mechanism, security["sasl.username"], security["sasl.password"], is_token=is_token)
     handshake = _exchange(connection, SaslHandshakeRequest(mechanism=mechanism), SaslHandshakeResponse, deadline)
     if handshake.error_code is not ErrorCode.none:
         offered = ", ".join(handshake.mechanisms)

@@ -1,5 +1,6 @@
 """SASL_SSL on real Kafka: a migration of a protected cluster, and a protected cluster born in KRaft mode."""
 
+import base64
 import json
 import stat
 from collections.abc import Callable, Iterable
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.checkers import checks
+from pytest_kmigrate.checkers.metadata import differences
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.processes import Kill
 from pytest_kmigrate.faults.targets import active_controller
@@ -19,8 +21,10 @@ from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.run_reports import write_run_reports
 from pytest_kmigrate.running import Run, RunSettings, open_run
+from pytest_kmigrate.running.images import BROKERS, LOG, ZOOKEEPER
 from pytest_kmigrate.running.software import software_for
 from pytest_kmigrate.topology_file import find, load
+from pytest_kmigrate.workloads.delegation_tokens import Token, logged_in_by, tokens_at
 from pytest_kmigrate.workloads.raw_admin import cluster_at
 
 CLIENTS_ARE_SERVED = (
@@ -49,24 +53,42 @@ authorizer = true
 
 @pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
 def test_protected_cluster_migrates_under_traffic(tmp_path: Path) -> None:
-    """Served from ZOOKEEPER to ALL_KRAFT over a crash, all metadata arrives, and no secret is in the folder."""
+    """Served from ZOOKEEPER to ALL_KRAFT over a crash, all metadata arrives, and no secret is in the folder.
+
+    Delegation tokens are what they were before, on every side, and every broker lets those in who have one.
+    """
+    hmacs: list[str] = []
 
     def migrate(run: Run) -> None:
         run.metadata.fill()
+        run.metadata.settle("filled", (ZOOKEEPER, BROKERS))
+        hmacs.extend(base64.b64encode(token.hmac).decode() for token in known_tokens(run).values())
         run.migration.advance_to(Phase.HYBRID)
-        run.metadata.settle("copied")
+        run.metadata.settle("copied", (LOG, ZOOKEEPER, BROKERS))
+        assert differences_planted_in_a_token(run) == ["expires_ms", "owner", "renewers"]
         with inject(run.scene, Kill(active_controller())):
             run.migration.await_new_active_controller()
             run.traffic.await_acked(300)
         run.migration.advance_to(Phase.ALL_KRAFT)
+        run.metadata.settle("joined", (LOG, BROKERS))
+        for node in run.cluster.nodes(Role.BROKER):
+            peer = run.cluster.peer(node.name)
+            assert [cluster_at(logged_in_by(peer, token))[1] for token in known_tokens(run).values()] == [{0, 1, 2}] * 3
         assert refused(run, **{"sasl.password": "guessed"})
         assert refused(run, **{"security.protocol": "PLAINTEXT"})
 
-    equal = checks.metadata_equivalent("copied-log", "copied-zookeeper")
-    secrets = ran("zk1-broker3-controller3-sasl", tmp_path, migrate, [checks.phase_reached(Phase.ALL_KRAFT), equal])
-    images = [json.loads(file.read_text())["scram"] for file in tmp_path.rglob("metadata/copied-*.json")]
-    assert len(images) == 2
-    assert all("admin:SCRAM-SHA-512" in scram for scram in images)
+    tokens = ["delegation_tokens"]
+    asked = [
+        checks.phase_reached(Phase.ALL_KRAFT),
+        checks.metadata_equivalent("copied-log", "copied-zookeeper"),
+        checks.metadata_equivalent("copied-log", "copied-brokers", tokens),
+        checks.metadata_equivalent("filled-brokers", "joined-brokers", tokens),
+        checks.acknowledged_metadata_changes_present("copied-log"),
+    ]
+    secrets = [*ran("zk1-broker3-controller3-sasl", tmp_path, migrate, asked), *hmacs]
+    images = [json.loads(file.read_text()) for file in tmp_path.rglob("metadata/copied-*.json")]
+    assert [len(image["delegation_tokens"]) for image in images] == [3] * 3
+    assert all("admin:SCRAM-SHA-512" in image["scram"] for image in images)
     assert leaks(tmp_path, secrets) == []
     (tmp_path / "planted.log").write_text(f"x{secrets[0]}y")
     assert leaks(tmp_path, secrets) == ["planted.log"]
@@ -78,6 +100,23 @@ def test_protected_cluster_is_born_in_kraft_mode(tmp_path: Path) -> None:
     file.write_text(BORN_KRAFT)
     secrets = ran(file, tmp_path, lambda run: run.traffic.await_acked(1), ())
     assert leaks(tmp_path, secrets) == []
+
+
+def known_tokens(run: Run) -> dict[str, Token]:
+    """The delegation tokens that the first broker knows."""
+    return tokens_at(run.cluster.peer(run.cluster.nodes(Role.BROKER)[0].name))[1]
+
+
+def differences_planted_in_a_token(run: Run) -> list[str]:
+    """The fields that the comparison finds different while ZooKeeper holds something else of one token."""
+    assert run.zookeeper is not None
+    path = f"/delegation_token/tokens/{next(iter(known_tokens(run)))}"
+    stored = run.zookeeper.get(path) or b""
+    planted = {**json.loads(stored), "owner": "User:nobody", "renewers": ["User:nobody"], "expiryTimestamp": 1}
+    run.zookeeper.set(path, json.dumps(planted).encode())
+    found = differences(run.metadata.seen(LOG), run.metadata.seen(ZOOKEEPER))
+    run.zookeeper.set(path, stored)
+    return sorted(each.part for each in found)
 
 
 def ran(topology: str | Path, runs: Path, act: Callable[[Run], None], more: Iterable[Check]) -> list[str]:
@@ -109,7 +148,7 @@ def refused(run: Run, **wrong: str) -> bool:
 
 
 def secrets_of(run: Run) -> list[str]:
-    """Both passwords, the private key of every node, and the stored credential in every part."""
+    """Both passwords, what tokens are signed with, every node's private key, the stored credential in every part."""
     assert stat.S_IMODE(run.cluster.scratch.stat().st_mode) == 0o700
     properties = run.cluster.nodes(Role.BROKER)[0].properties
     plain = properties["listener.name.controller.plain.sasl.jaas.config"].split('password="')[1].split('"')[0]
@@ -119,7 +158,8 @@ def secrets_of(run: Run) -> list[str]:
     credential = [part.split("=", 1)[1] for part in stored.split('"') for part in part.split(",") if "key=" in part]
     assert len(keys) == len(run.cluster.nodes(Role.BROKER)) + len(run.cluster.nodes(Role.CONTROLLER))
     assert len(credential) == (2 if run.zookeeper else 0)
-    return [run.cluster.client_connection()["sasl.password"], plain, *keys, *credential]
+    signing = properties["delegation.token.secret.key"]
+    return [run.cluster.client_connection()["sasl.password"], plain, signing, *keys, *credential]
 
 
 def leaks(folder: Path, secrets: Iterable[str]) -> list[str]:

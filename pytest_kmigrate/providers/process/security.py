@@ -13,6 +13,9 @@ the brokers, the controllers and our clients are all that superuser, known by th
 
 In hybrid mode a controller dials the INTERNAL listener of brokers in ZooKeeper mode, and brokers in either mode dial
 the CONTROLLER listener: so brokers and controllers get the same properties, from their first start on.
+
+Delegation tokens are on where every node is of 3.6 or later: all of them then share the secret that tokens are signed
+with. Before, a broker in KRaft mode refuses to start with one, so that no such cluster could be migrated.
 """
 
 import secrets
@@ -21,7 +24,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from pytest_kmigrate.model.topology import NodeSpec, Role
+from packaging.version import InvalidVersion, Version
+
+from pytest_kmigrate.model.topology import NodeSpec, Role, Topology
 from pytest_kmigrate.providers.process.addresses import CLIENTS, Addresses
 from pytest_kmigrate.providers.process.certificates import new_authority, write_private
 
@@ -35,6 +40,7 @@ _SCRAM_MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule require
 _PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 _ITERATIONS = 4096  # the fewest Kafka takes: every connection of a node pays for them
 _PASSWORD_BYTES = 24
+_TOKENS_SINCE = Version("3.6.0")
 
 
 class Protection(Protocol):
@@ -99,6 +105,8 @@ class SaslSsl:
     folder: Path
     scram_password: str = field(repr=False)
     plain_password: str = field(repr=False)
+    token_secret: str = field(repr=False)
+    """What delegation tokens are signed with; empty where the cluster has none."""
 
     superusers = f"User:{ADMIN}"
 
@@ -108,6 +116,7 @@ class SaslSsl:
         internal, clients, controller = (
             f"listener.name.{name.lower()}" for name in (INTERNAL_LISTENER, CLIENTS_LISTENER, CONTROLLER_LISTENER)
         )
+        tokens = {"delegation.token.secret.key": self.token_secret} if self.token_secret else {}
         as_admin = f'username="{ADMIN}" password="{self.plain_password}" user_{ADMIN}="{self.plain_password}"'
         return {
             "listener.security.protocol.map": _all_listeners("SASL_SSL"),
@@ -122,6 +131,7 @@ class SaslSsl:
             f"{clients}.{scram}": f"{_SCRAM_MODULE};",
             f"{controller}.sasl.enabled.mechanisms": _CONTROLLER_MECHANISM,
             f"{controller}.{plain}": f"{_PLAIN_MODULE} {as_admin};",
+            **tokens,
         }
 
     def client_properties(self) -> Mapping[str, str]:
@@ -169,7 +179,8 @@ def protect(addresses: Addresses, folder: Path) -> Protection:
     for spec in addresses.topology.nodes:
         if spec.role is not Role.ZOOKEEPER:
             authority.key_store(_key_store(folder, spec.name), spec.name, _leading_to(spec.name, addresses))
-    return SaslSsl(folder, secrets.token_hex(_PASSWORD_BYTES), secrets.token_hex(_PASSWORD_BYTES))
+    scram, plain, signing = (secrets.token_hex(_PASSWORD_BYTES) for _ in range(3))
+    return SaslSsl(folder, scram, plain, signing if _has_tokens(addresses.topology) else "")
 
 
 def client_file(protection: Protection, scratch: Path) -> Path | None:
@@ -177,6 +188,14 @@ def client_file(protection: Protection, scratch: Path) -> Path | None:
     properties = protection.tool_properties()
     lines = "".join(f"{key}={value}\n" for key, value in properties.items())
     return write_private(scratch.absolute() / "client.properties", lines) if properties else None
+
+
+def _has_tokens(topology: Topology) -> bool:
+    """Whether every node may have a secret to sign tokens with; what is given as a folder is taken for a new Kafka."""
+    try:
+        return all(Version(spec.kafka) >= _TOKENS_SINCE for spec in topology.nodes if spec.role is not Role.ZOOKEEPER)
+    except InvalidVersion:
+        return True
 
 
 def _leading_to(name: str, addresses: Addresses) -> Iterable[str]:

@@ -30,14 +30,20 @@ EVERY_CHANGE = [
     change(13, "set-scram", "a:SCRAM-SHA-256", wanted={"iterations": 4096}),
     change(15, "remove-scram", "b:SCRAM-SHA-256"),
     change(17, "delete-topic", "old"),
+    change(19, "create-token", "t1", wanted={"owner": "User:a", "renewers": ["User:b"], "expires_ms": 1}),
+    change(21, "renew-token", "t1", wanted={"owner": "User:a", "renewers": ["User:b"], "expires_ms": 5}),
+    change(23, "create-token", "t2", wanted={"owner": "User:a", "renewers": [], "expires_ms": 1}),
+    change(25, "remove-token", "t2"),
 ]
+TOKENS = {"t1": {"owner": "User:a", "renewers": ["User:b"], "expires_ms": 5}}
+FULL = replace(FULL, delegation_tokens=TOKENS)
 
 
 def test_all_acknowledged_changes_present_conform() -> None:
     """Conforming: every kind of change holds in the image."""
     verdict = _present(FULL, *EVERY_CHANGE)
     assert verdict.outcome is Outcome.CONFORMS, verdict.violations
-    assert verdict.facts["judged"] == 13
+    assert verdict.facts["judged"] == 21
 
 
 @pytest.mark.parametrize(
@@ -61,6 +67,17 @@ def test_all_acknowledged_changes_present_conform() -> None:
         ({"quotas": {}}, "quotas user=a producer_byte_rate is 1024.0", "absent in log"),
         ({"scram": {}}, "scram a:SCRAM-SHA-256 is 4096", "absent in log"),
         ({"topics": {"orders": {}, "old": {}}}, "topics old is absent", "present in log"),
+        ({"delegation_tokens": {**TOKENS, "t2": {}}}, "delegation_tokens t2 is absent", "present in log"),
+        (
+            {"delegation_tokens": {"t1": {**TOKENS["t1"], "expires_ms": 1}}},
+            "delegation_tokens t1 expires_ms is 5",
+            "1 in log",
+        ),
+        (
+            {"delegation_tokens": {"t1": {**TOKENS["t1"], "renewers": []}}},
+            "delegation_tokens t1 renewers is ['User:b']",
+            "[] in log",
+        ),
         ({"partitions": {**FULL.partitions, "old-0": PARTITION}}, "partitions old count is absent", "1 in log"),
     ],
 )
@@ -161,7 +178,8 @@ def test_nothing_acknowledged_or_visible_is_inconclusive() -> None:
     assert _present(FULL).kind is Kind.VACUOUS
     verdict = _present(replace(FULL, known=("features",)), *EVERY_CHANGE)
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
-    assert verdict.facts["families_not_judged"] == ["acls", "configs", "partitions", "quotas", "scram", "topics"]
+    families = ["acls", "configs", "delegation_tokens", "partitions", "quotas", "scram", "topics"]
+    assert verdict.facts["families_not_judged"] == families
 
 
 def test_changes_that_a_blocked_full_sync_keeps_away_look_like_a_known_bug() -> None:

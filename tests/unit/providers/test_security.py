@@ -128,7 +128,7 @@ def test_zookeeper_stays_plain(topology: Topology, protection: Protection) -> No
 def test_evidence_shows_no_password(
     topology: Topology, protection: Protection, role: Role, mode: BrokerMode | None
 ) -> None:
-    """The copy of the properties that goes into the run folder has neither password in it."""
+    """The copy of the properties that goes into the run folder has no secret in it."""
     made = properties(topology, protection, role, mode)
     shown = str(redacted_properties(made))
     for secret in passwords(protection):
@@ -139,9 +139,9 @@ def test_evidence_shows_no_password(
 def test_passwords_differ_between_clusters_and_listeners(
     protection: Protection, topology: Topology, tmp_path: Path
 ) -> None:
-    """Two clusters share no password, and PLAIN's is not SCRAM's."""
+    """Two clusters share no secret, and PLAIN's is not SCRAM's, nor what tokens are signed with."""
     another = protect(Addresses(topology, BLOCK), tmp_path / "another")
-    assert len(set(passwords(protection) + passwords(another))) == 4
+    assert len(set(passwords(protection) + passwords(another))) == 6
 
 
 def test_object_tells_no_password(protection: Protection) -> None:
@@ -183,10 +183,21 @@ def test_plaintext_needs_nothing(topology: Topology, tmp_path: Path) -> None:
 
 
 def passwords(protection: Protection) -> list[str]:
-    """The password of SCRAM and that of PLAIN."""
+    """The password of SCRAM, that of PLAIN, and what tokens are signed with."""
     spec = load(find("zk1-broker3-controller3-sasl")).of_role(Role.BROKER)[0]
-    plain = protection.node_properties(spec)["listener.name.controller.plain.sasl.jaas.config"]
-    return [protection.client_properties()["sasl.password"], plain.split('password="')[1].split('"')[0]]
+    made = protection.node_properties(spec)
+    plain = made["listener.name.controller.plain.sasl.jaas.config"].split('password="')[1].split('"')[0]
+    return [protection.client_properties()["sasl.password"], plain, made["delegation.token.secret.key"]]
+
+
+def test_tokens_are_signed_with_one_secret_where_every_release_can(topology: Topology, tmp_path: Path) -> None:
+    """Brokers and controllers share it; a KRaft broker of 3.5 would not start with one, so nobody gets any."""
+    for kafka, secrets in {"3.5.2": 0, "3.6.0": 1, "3.9.1": 1, "/opt/kafka": 1}.items():
+        shape = replace(topology, nodes=tuple(replace(spec, kafka=kafka) for spec in topology.nodes))
+        protection = protect(Addresses(shape, BLOCK), tmp_path / kafka.replace("/", "-"))
+        made = [properties(shape, protection, role, mode) for role, mode in EVERY_MODE]
+        assert len({each.get("delegation.token.secret.key") for each in made} - {None}) == secrets
+        assert sum("delegation.token.secret.key" in each for each in made) == secrets * len(EVERY_MODE)
 
 
 def test_kafkas_own_tools_are_let_in_by_a_file_nobody_else_can_read(protection: Protection, tmp_path: Path) -> None:

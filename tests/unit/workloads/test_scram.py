@@ -40,3 +40,10 @@ def test_an_answer_to_another_exchange_is_refused(client: ScramClient) -> None:
 def test_an_awkward_name_is_written_as_the_standard_says() -> None:
     """Commas and equals signs separate attributes, so a name cannot hold them as they are."""
     assert ScramClient("SCRAM-SHA-512", "CN=o,x", "p", "n").first() == b"n,,n=CN=3Do=2Cx,r=n"
+
+
+def test_a_token_s_login_says_that_it_is_one() -> None:
+    """Kafka's extension stands in the first message, and is signed with it: the same password proves otherwise."""
+    login = ScramClient("SCRAM-SHA-256", "user", "pencil", NONCE, is_token=True)
+    assert login.first() == b"n,,n=user,r=" + NONCE.encode() + b",tokenauth=true"
+    assert PROOF not in login.final(SERVER_FIRST)
