@@ -86,3 +86,32 @@ def test_reassignment_under_way_is_taken_over_and_completes(workload, metadata, 
         checks.phase_reached(Phase.FINALIZED),
         checks.metadata_equivalent("copied-log", "copied-zookeeper", families=("topics", "partitions")),
     )
+
+
+@pytest.mark.topology("zk1-broker3-controller3-sasl")
+@pytest.mark.requirement("K866-PROC-copy-tokens-pids")
+def test_delegation_tokens_are_copied_and_go_on_opening_every_broker(
+    workload, metadata, migration, let_in_by_token, expect, verify_clients
+):
+    """Who has nothing but a token gets in as before, wherever; the next producer id is where it was."""
+    metadata.fill(families=("delegation-tokens", "producer-ids"))
+    tokens = sorted(metadata.seen("zookeeper").delegation_tokens)
+    metadata.settle("filled", sides=("zookeeper", "brokers"))
+    migration.advance_to(Phase.HYBRID)
+
+    metadata.settle("copied", sides=("log", "zookeeper"))
+    migration.advance_to(Phase.ALL_KRAFT)
+    metadata.settle("joined", sides=("log", "brokers"))
+    expect(
+        "tokens that open each broker",
+        lambda: [let_in_by_token(f"broker-{number}") for number in range(3)],
+        equals=[tokens] * 3,
+        within_s=20,
+    )
+
+    verify_clients(
+        checks.metadata_equivalent("copied-log", "copied-zookeeper", families=("delegation_tokens", "producer_ids")),
+        checks.metadata_equivalent("joined-log", "joined-brokers", families=("delegation_tokens",)),
+        checks.metadata_equivalent("filled-brokers", "joined-brokers", families=("delegation_tokens",)),
+        checks.acknowledged_metadata_changes_present("copied-log"),
+    )

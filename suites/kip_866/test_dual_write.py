@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Kind, Phase, raw_admin
+from pytest_kmigrate import Kind, Phase, checks, raw_admin
 
 pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
 
@@ -70,6 +70,32 @@ def test_added_partitions_are_seen_by_every_broker(workload, migration, admin_of
     )
     workload.await_acked(500)
     verify_clients()
+
+
+@pytest.mark.known_bug("kmigrate-6")
+@pytest.mark.topology("zk1-broker3-controller3-sasl")
+@pytest.mark.requirement("K866-DW-delegation-tokens", "K866-DW-watch-acl")
+def test_tokens_made_in_dual_write_open_every_broker(
+    workload, metadata, migration, let_in_by_token, expect, verify_clients
+):
+    """A token made in dual write is in ZooKeeper, and brokers that are still in ZooKeeper mode let in who has it."""
+    migration.advance_to(Phase.HYBRID)
+
+    metadata.fill(families=("delegation-tokens",))
+    metadata.settle("made")
+
+    expect(
+        "tokens that open each broker",
+        lambda: [let_in_by_token(f"broker-{number}") for number in range(3)],
+        equals=[sorted(metadata.seen("log").delegation_tokens)] * 3,
+        within_s=20,
+        signature="tokens-unknown-in-hybrid",
+    )
+    workload.await_acked(500)
+    verify_clients(
+        checks.metadata_equivalent("made-log", "made-zookeeper", families=("delegation_tokens",)),
+        checks.acknowledged_metadata_changes_present("made-log"),
+    )
 
 
 def _replicas_and_isr(peer):
