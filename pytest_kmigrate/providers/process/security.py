@@ -26,7 +26,7 @@ from typing import Protocol
 
 from packaging.version import InvalidVersion, Version
 
-from pytest_kmigrate.model.topology import NodeSpec, Role, Topology
+from pytest_kmigrate.model.topology import NodeSpec, Role
 from pytest_kmigrate.providers.process.addresses import CLIENTS, Addresses
 from pytest_kmigrate.providers.process.certificates import new_authority, write_private
 
@@ -180,7 +180,7 @@ def protect(addresses: Addresses, folder: Path) -> Protection:
         if spec.role is not Role.ZOOKEEPER:
             authority.key_store(_key_store(folder, spec.name), spec.name, _leading_to(spec.name, addresses))
     scram, plain, signing = (secrets.token_hex(_PASSWORD_BYTES) for _ in range(3))
-    return SaslSsl(folder, scram, plain, signing if _has_tokens(addresses.topology) else "")
+    return SaslSsl(folder, scram, plain, signing if all(map(_may_have_tokens, addresses.topology.nodes)) else "")
 
 
 def client_file(protection: Protection, scratch: Path) -> Path | None:
@@ -190,10 +190,10 @@ def client_file(protection: Protection, scratch: Path) -> Path | None:
     return write_private(scratch.absolute() / "client.properties", lines) if properties else None
 
 
-def _has_tokens(topology: Topology) -> bool:
-    """Whether every node may have a secret to sign tokens with; what is given as a folder is taken for a new Kafka."""
+def _may_have_tokens(spec: NodeSpec) -> bool:
+    """Whether a node in KRaft mode may have a secret to sign tokens with; a folder is taken for a new Kafka."""
     try:
-        return all(Version(spec.kafka) >= _TOKENS_SINCE for spec in topology.nodes if spec.role is not Role.ZOOKEEPER)
+        return spec.role is Role.ZOOKEEPER or Version(spec.kafka) >= _TOKENS_SINCE
     except InvalidVersion:
         return True
 
