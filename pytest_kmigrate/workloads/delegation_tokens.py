@@ -27,20 +27,20 @@ _INT64 = {"kafka_type": "int64"}  # kio's own type cannot be -1, which is the ti
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Created(CreateDelegationTokenResponse):  # type: ignore[misc]  # kio's classes have no types here
-    issue_timestamp: i64 = field(metadata=_INT64)
-    expiry_timestamp: i64 = field(metadata=_INT64)
-    max_timestamp: i64 = field(metadata=_INT64)
+class _Created(CreateDelegationTokenResponse):
+    issue_timestamp: i64 = field(metadata=_INT64)  # type: ignore[assignment]  # on purpose
+    expiry_timestamp: i64 = field(metadata=_INT64)  # type: ignore[assignment]  # on purpose
+    max_timestamp: i64 = field(metadata=_INT64)  # type: ignore[assignment]  # on purpose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Renewed(RenewDelegationTokenResponse):  # type: ignore[misc]  # as above
-    expiry_timestamp: i64 = field(metadata=_INT64)
+class _Renewed(RenewDelegationTokenResponse):
+    expiry_timestamp: i64 = field(metadata=_INT64)  # type: ignore[assignment]  # on purpose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Expired(ExpireDelegationTokenResponse):  # type: ignore[misc]  # as above
-    expiry_timestamp: i64 = field(metadata=_INT64)
+class _Expired(ExpireDelegationTokenResponse):
+    expiry_timestamp: i64 = field(metadata=_INT64)  # type: ignore[assignment]  # on purpose
 
 
 @dataclass(frozen=True)
