@@ -5,7 +5,7 @@ import pytest
 from pytest_kmigrate import Cut, Hold, Kill, Kind, Pause, Phase, Role, Stop, checks, crash_points, procedure, targets
 
 FENCED = "brokers that the controllers have fenced"
-SESSION_AND_MORE_S = 40
+SESSION_AND_MORE_S = 90
 """broker.session.timeout.ms is 9 s; the rest is for a busy machine."""
 
 pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
