@@ -56,7 +56,6 @@ _ACL_RESOURCES = {  # librdkafka calls Kafka's CLUSTER "BROKER", and numbers bot
 }
 _TOPIC = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
 _BROKER = ConfigSource.DYNAMIC_BROKER_CONFIG.value
-_BROKER_DEFAULT = ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG.value
 
 
 def image_from_admin(cluster: Mapping[str, str] | AdminClient, *, within_s: float = 15.0) -> MetadataImage:
@@ -66,8 +65,8 @@ def image_from_admin(cluster: Mapping[str, str] | AdminClient, *, within_s: floa
     sensitive config is ``[hidden]``: compare the keys that both sides have, and let ``[hidden]`` equal anything.
     ``extra`` holds ``brokers`` (ids listed) and ``silent_brokers``, whose own configs are missing: in hybrid mode a
     ZooKeeper-mode broker goes on listing one that is long dead (3.6.0 and 3.9.1).
-    Quotas, tokens, producer ids and features cannot be asked for with this client (``running.images`` adds the tokens);
-    ACLs are unknown without authorizer.
+    ACLs are unknown without authorizer. Quotas, tokens, producer ids, features and the configs of all brokers together
+    cannot be asked for with this client (``running.images`` adds the tokens and these configs).
     """
     asking = _Asking(_client(cluster) if isinstance(cluster, Mapping) else cluster, within_s)
     metadata = asking.metadata()
@@ -230,19 +229,13 @@ def _partitions(topic: TopicDescription) -> Iterable[tuple[str, dict[str, object
 
 
 def _add_dynamic(found: dict[str, dict[str, str]], answers: Mapping[ConfigResource, Mapping[str, Any] | None]) -> None:
-    """Add what was set at run time.
-
-    A broker's own value hides the cluster-wide default, which is then among the synonyms only.
-    """
+    """Add what was set at run time on the resource itself."""
     for resource, entries in answers.items():
-        sources = {_BROKER: ("broker", resource.name), _BROKER_DEFAULT: ("broker", "")}
-        if resource.restype == ConfigResource.Type.TOPIC:
-            sources = {_TOPIC: ("topic", resource.name)}
+        kind, source = ("topic", _TOPIC) if resource.restype == ConfigResource.Type.TOPIC else ("broker", _BROKER)
         for entry in (entries or {}).values():
-            for setting in (entry, *(entry.synonyms or {}).values()):
-                if setting.source in sources:
-                    value = HIDDEN if setting.value is None else shown(setting.name, setting.value)
-                    found.setdefault(spelling.config_key(*sources[setting.source]), {})[setting.name] = value
+            if entry.source == source:
+                value = HIDDEN if entry.value is None else shown(entry.name, entry.value)
+                found.setdefault(spelling.config_key(kind, resource.name), {})[entry.name] = value
 
 
 def _acl_key(binding: Any) -> str:

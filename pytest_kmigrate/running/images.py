@@ -4,23 +4,29 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import View
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.probes.cluster_metadata import image_from_admin
-from pytest_kmigrate.probes.image_spelling import token_value
+from pytest_kmigrate.probes.image_spelling import config_key, token_value
 from pytest_kmigrate.probes.metadata_log import decoded, image_from_records
 from pytest_kmigrate.probes.znodes import image_from_znodes
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
-from pytest_kmigrate.redaction import hashed
+from pytest_kmigrate.redaction import HIDDEN, hashed, shown
 from pytest_kmigrate.waiting import NotYet, until
 from pytest_kmigrate.workloads.delegation_tokens import Token, tokens_at
+from pytest_kmigrate.workloads.raw_admin import default_broker_configs_at
 
 Taken = dict[str, tuple[MetadataImage, int]]
 """Images by label, each with the time its taking began (nanoseconds since the run began)."""
+
+Entries = Mapping[str, Mapping[str, object]]
+"""Of one family, as one broker tells it: key -> fields."""
 
 LOG, ZOOKEEPER, BROKERS = "log", "zookeeper", "brokers"
 _DUMP_FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
@@ -54,19 +60,19 @@ class ImageSource:
     def of_brokers(self) -> MetadataImage:
         """What the brokers answer; in ZooKeeper mode they read much of it from ZooKeeper itself."""
         image = image_from_admin(self._cluster.client_connection())
-        told = self._tokens_told()
-        if not told:
-            return image
-        return replace(image, known=(*image.known, "delegation_tokens"), delegation_tokens=agreed(told))
+        image = replace(image, configs={**image.configs, **agreed(self._told(_default_configs))})
+        if tokens := self._told(_tokens):
+            image = replace(image, known=(*image.known, "delegation_tokens"), delegation_tokens=agreed(tokens))
+        return image
 
-    def _tokens_told(self) -> dict[str, dict[str, dict[str, object]]]:
-        """The delegation tokens that each broker knows; nothing of one that does not answer or has none to offer."""
+    def _told(self, ask: Callable[[Peer], Entries | None]) -> dict[str, Entries]:
+        """What each broker tells; nothing of one that does not answer or has nothing of the kind."""
         told = {}
         for node in self._cluster.nodes(Role.BROKER):
             with suppress(ClusterError, AwaitTimeoutError):
-                error, tokens = tokens_at(self._cluster.peer(node.name))
-                if error == "NONE":
-                    told[node.name] = {token_id: _value(token) for token_id, token in tokens.items()}
+                entries = ask(self._cluster.peer(node.name))
+                if entries is not None:
+                    told[node.name] = entries
         return told
 
     def sides(self) -> dict[str, Callable[[], MetadataImage]]:
@@ -79,9 +85,9 @@ class ImageSource:
         return sides
 
 
-def agreed(told: Mapping[str, Mapping[str, Mapping[str, object]]]) -> dict[str, dict[str, object]]:
+def agreed(told: Mapping[str, Entries]) -> dict[str, dict[str, Any]]:
     """Entries as all nodes tell them, field by field; where they do not agree, the field says who tells what."""
-    found: dict[str, dict[str, object]] = {}
+    found: dict[str, dict[str, Any]] = {}
     for key in sorted({key for entries in told.values() for key in entries}):
         by_node = {node: entries.get(key, {}) for node, entries in told.items()}
         fields = dict.fromkeys(field for entry in by_node.values() for field in entry)
@@ -92,6 +98,17 @@ def agreed(told: Mapping[str, Mapping[str, Mapping[str, object]]]) -> dict[str, 
 def _agreed(by_node: Mapping[str, object]) -> object:
     first, *others = by_node.values()
     return first if all(each == first for each in others) else "; ".join(f"{k}: {v}" for k, v in by_node.items())
+
+
+def _default_configs(peer: Peer) -> Entries:
+    """Of a config that a broker has of its own, too, confluent-kafka's client tells only one of the values."""
+    told = default_broker_configs_at(peer).items()
+    return {config_key("broker", ""): {name: HIDDEN if value is None else shown(name, value) for name, value in told}}
+
+
+def _tokens(peer: Peer) -> Entries | None:
+    error, tokens = tokens_at(peer)
+    return {token_id: _value(token) for token_id, token in tokens.items()} if error == "NONE" else None
 
 
 def _value(token: Token) -> dict[str, object]:

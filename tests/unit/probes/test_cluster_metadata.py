@@ -98,7 +98,6 @@ def test_every_family_in_the_words_of_the_other_images() -> None:
     assert image.configs == {
         "broker:1": {"log.retention.ms": "8", "ssl.key.password": "[hidden]"},
         "broker:2": {"log.retention.ms": "8", "ssl.key.password": "[hidden]"},
-        "broker:<default>": {"log.retention.ms": "7"},
         "topic:t": {"max.message.bytes": "9"},
     }
     assert image.acls == {"Cluster:LITERAL:kafka-cluster": ["User:a|*|IdempotentWrite|Allow"]}

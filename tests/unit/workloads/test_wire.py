@@ -18,6 +18,7 @@ NOT_CONTROLLER = bytes([0, 41])
 DELETED = HEADER + bytes(4) + bytes([2, 2]) + b"a" + NOT_CONTROLLER + bytes([0, 0])
 """DeleteTopics v4: throttle time, one topic called "a", its error, no tagged fields."""
 
+STATIC, DYNAMIC_DEFAULT = 4, 3
 Play = Callable[[socket.socket], None]
 
 
@@ -60,6 +61,26 @@ def test_an_answer_comes_back_with_kafka_s_error_name() -> None:
     with _broker(play) as address:
         assert raw_admin.delete_topics_at(address, ["a"]) == {"a": "NOT_CONTROLLER"}
     assert requests[0][:4] == bytes([0, 20, 0, 4])
+
+
+def _config(name: bytes, value: bytes | None, source: int) -> bytes:
+    """Of DescribeConfigs v4: not read-only, not sensitive, no synonyms, of no type, without documentation."""
+    text = bytes([0]) if value is None else bytes([len(value) + 1]) + value
+    return bytes([len(name) + 1]) + name + text + bytes([0, source, 0, 1, 0, 0, 0])
+
+
+def test_only_what_was_set_for_all_brokers_is_told_as_their_default() -> None:
+    """Brokers tell static configs, too, when they are asked for those of all; a hidden value is None."""
+    configs = _config(b"a", b"1", DYNAMIC_DEFAULT) + _config(b"b", b"2", STATIC) + _config(b"c", None, DYNAMIC_DEFAULT)
+    result = bytes([0, 0, 0, 4, 1, 4]) + configs + bytes([0])
+    frame = HEADER + bytes(4) + bytes([2]) + result + bytes([0])
+
+    def play(connection: socket.socket) -> None:
+        _request(connection)
+        connection.sendall(len(frame).to_bytes(4, "big") + frame)
+
+    with _broker(play) as address:
+        assert raw_admin.default_broker_configs_at(address) == {"a": "1", "c": None}
 
 
 def test_a_refused_connection_is_definite() -> None:
