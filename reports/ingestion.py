@@ -14,7 +14,7 @@ from pytest_kmigrate.reports.discovery import JUDGED_FILES, MANIFEST_FILE, Disco
 from pytest_kmigrate.reports.ledger import Ledger, Step, batches, gone, steps, write_ledger
 from pytest_kmigrate.reports.reading import MOST_WHOLE_BYTES, RunFiles
 from pytest_kmigrate.reports.storage import Storage
-from pytest_kmigrate.reports.tables import TableFolder
+from pytest_kmigrate.reports.tables import Begin, TableFolder
 
 BadRow = tuple[str, str, int | None, str, bool]
 """A row of ``bad_rows``: folder, path, line, reason, is_run."""
@@ -118,36 +118,55 @@ def _write_step(step: Step, files: RunFiles, bad: Sequence[BadRow], tables: Tabl
         cached.append(tables.in_one_part(frame).cache())
         return cached[-1]
 
-    new = _facts_of(step, files, bad, kept)
-    if step.absorbed:
-        for name, frame in new.items():
-            earlier = tables.of_batches(name, step.absorbed).where(~F.col("folder").isin(sorted(step.stale)))
-            new[name] = frame.to(schemas.TABLES[name]).unionByName(earlier)
-    tables.write_batch(step.batch, new)
+    def with_absorbed(name: str, new: DataFrame) -> DataFrame:
+        if not step.absorbed:
+            return new
+        earlier = tables.of_batches(name, step.absorbed).where(~F.col("folder").isin(sorted(step.stale)))
+        return new.to(schemas.TABLES[name]).unionByName(earlier)
+
+    with tables.writing(step.batch) as begin:
+        _begin_facts(step, files, bad, kept, lambda name, made: begin(name, lambda: with_absorbed(name, made())))
     for frame in cached:
         frame.unpersist()
 
 
-def _facts_of(
-    step: Step, files: RunFiles, known_bad: Sequence[BadRow], kept: Callable[[DataFrame], DataFrame]
-) -> dict[str, DataFrame]:
-    """Every kept table, of the runs whose files these are; ``kept`` holds on to what is used more than once."""
+def _begin_facts(
+    step: Step, files: RunFiles, known_bad: Sequence[BadRow], kept: Callable[[DataFrame], DataFrame], begin: Begin
+) -> None:
+    """Begin every kept table, of the runs whose files these are; ``kept`` holds on to what is used more than once.
+
+    What needs nothing else is begun first: the rest is prepared meanwhile.
+    """
+    begin("log_lines", lambda: observations.log_lines(staging.staged_log_lines(files.log_lines())))
     staged_runs = kept(
         staging.staged_runs(
             files.folders({run.folder: step.ledger[run.folder].digest for run in step.runs}), files.headers()
         )
     )
-    staged_verdicts = kept(staging.staged_verdicts(files.lines(staging.VERDICTS_FILE)))
     staged_events = kept(staging.staged_events(files.lines(staging.HISTORY_FILE)))
+    runs = staging.good(staged_runs)
+    begin("runs", lambda: runs)
+    in_phases = facts.phases(staging.good(staged_events).join(runs.select("folder"), "folder", "left_semi"))
+    begin("faults", lambda: facts.faults(in_phases))
+    begin("durations", lambda: facts.durations(in_phases))
+    begin("metadata_divergences", lambda: observations.metadata_divergences(files.images(), in_phases))
+    endings = facts.endings(runs, staged_events).collect()
+    judged = kept(consistency.judged(files.operation_parts({row["folder"] for row in endings if row["is_at_work"]})))
+    begin("operation_counts", lambda: consistency.operation_counts(judged))
+    staged_verdicts = kept(staging.staged_verdicts(files.lines(staging.VERDICTS_FILE)))
+    verdicts = staging.good(staged_verdicts)
+    begin("metadata_differences", lambda: observations.metadata_differences(verdicts))
+    anomalies = consistency.anomalies(judged)
+    begin("anomalies", lambda: anomalies.unionByName(consistency.controller_anomalies(verdicts)))
+    of_runs = facts.verdicts(runs, verdicts, staged_verdicts.where(F.col("reason").isNotNull()))
+    of_good = anomalies.join(runs.select("folder"), "folder", "left_semi")
+    begin("verdicts", lambda: of_runs.unionByName(consistency.verdicts(of_good, verdicts)))
     samples = kept(staging.staged_samples(files.lines(staging.METRICS_FILE)))
     znodes = kept(staging.staged_znodes(files.lines(staging.ZNODES_FILE)))
     images = kept(staging.staged_images(files.images()))
-    runs, verdicts = staging.good(staged_runs), staging.good(staged_verdicts)
-    events = staging.good(staged_events).join(runs.select("folder"), "folder", "left_semi")
-    in_phases = facts.phases(events)
-    endings = facts.endings(runs, staged_events).collect()
-    judged = kept(consistency.judged(files.operation_parts({row["folder"] for row in endings if row["is_at_work"]})))
-    anomalies = consistency.anomalies(judged)
+    begin("metrics", lambda: observations.metrics(staging.good(samples)))
+    begin("znode_changes", lambda: observations.znode_changes(staging.good(znodes)))
+    begin("metadata_images", lambda: staging.good(images))
     told_here = [*known_bad, *_without_end(step.runs, {row["folder"] for row in endings if not row["has_ended"]})]
     bad = judged.sparkSession.createDataFrame(told_here, schemas.TABLES["bad_rows"])
     bad = bad.unionByName(consistency.set_aside(judged))
@@ -156,20 +175,4 @@ def _facts_of(
     for observed in (samples, znodes, images):
         # No verdict is read from these.
         bad = bad.unionByName(staging.set_aside(observed, is_run=False))
-    of_runs = facts.verdicts(runs, verdicts, staged_verdicts.where(F.col("reason").isNotNull()))
-    of_good = anomalies.join(runs.select("folder"), "folder", "left_semi")
-    return {
-        "runs": runs,
-        "verdicts": of_runs.unionByName(consistency.verdicts(of_good, verdicts)),
-        "faults": facts.faults(in_phases),
-        "durations": facts.durations(in_phases),
-        "bad_rows": bad,
-        "metrics": observations.metrics(staging.good(samples)),
-        "log_lines": observations.log_lines(staging.staged_log_lines(files.log_lines())),
-        "metadata_images": staging.good(images),
-        "metadata_divergences": observations.metadata_divergences(files.images(), in_phases),
-        "metadata_differences": observations.metadata_differences(verdicts),
-        "znode_changes": observations.znode_changes(staging.good(znodes)),
-        "anomalies": anomalies.unionByName(consistency.controller_anomalies(verdicts)),
-        "operation_counts": consistency.operation_counts(judged),
-    }
+    begin("bad_rows", lambda: bad)

@@ -1,8 +1,9 @@
 """The tables of an analysis: kept facts in batches that no one rewrites, all else computed anew and put in place."""
 
 import io
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +19,11 @@ from pytest_kmigrate.reports.paths import literal
 from pytest_kmigrate.reports.storage import Storage
 
 Row = dict[str, object]
+Made = Callable[[], DataFrame]
+"""A table that is yet to be computed: Spark looks at every step of it, which takes longer than counting a few runs."""
+
+Begin = Callable[[str, Made], None]
+"""Takes the name of a table and what computes it, and begins to write it."""
 
 UNFINISHED = "_unfinished"
 """Tables that are computed anew lie here until all are complete; Spark and others overlook what begins so."""
@@ -43,6 +49,7 @@ class TableFolder:
         self.storage = storage
         self._is_small = is_small
         self._batches: tuple[int, ...] = ()
+        self._begun: dict[str, Future[None]] = {}
 
     def begin(self, batches: Iterable[int]) -> None:
         """From now on the kept facts are those of these batches, and nothing is computed from them yet."""
@@ -53,20 +60,39 @@ class TableFolder:
         """A number above that of any batch there is, be it in the ledger or left by an interrupted analysis."""
         return 1 + max((number for name in schemas.KEPT for number in self._numbers(name)), default=0)
 
-    def write(self, tables: Mapping[str, DataFrame], done: Callable[[str], None] = lambda _name: None) -> None:
-        """Write tables that are computed anew; ``done`` hears of each that is there."""
-        self._write({f"{UNFINISHED}/{name}": (name, frame) for name, frame in tables.items()}, done)
+    @contextmanager
+    def writing(self, batch: int | None = None, done: Callable[[str], None] = lambda _name: None) -> Iterator[Begin]:
+        """Tables are computed and written, a few at once, while the block begins more; its end waits for all.
 
-    def write_batch(self, batch: int, tables: Mapping[str, DataFrame]) -> None:
-        """Write kept facts; nobody sees them before the ledger names the batch."""
-        self._write({_batch(name, batch): (name, frame) for name, frame in tables.items()}, lambda _name: None)
+        With ``batch`` they are kept facts, which nobody sees before the ledger names it. ``done`` hears of each that is
+        there. Who asks for a table that was begun waits for it, so what others are computed from is begun first.
+        """
+
+        def write(name: str, made: Made) -> None:
+            # The declared schema is what is written: a column that strayed fails here, not at a reader.
+            table = self.in_one_part(made().to(schemas.TABLES[name]))
+            path = _new(name) if batch is None else _batch(name, batch)
+            table.write.mode("overwrite").parquet(f"{self.storage.uri}/{path}")
+            done(name)
+
+        target = inheritable_thread_target(self.spark)(write)
+        with ThreadPoolExecutor(_WRITTEN_AT_ONCE) as pool:
+            try:
+                yield lambda name, made: self._begun.update({name: pool.submit(target, name, made)})
+                for begun in self._begun.values():
+                    begun.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
+                self._begun.clear()
 
     def of_batches(self, name: str, batches: Iterable[int]) -> DataFrame:
         """A kept table, from some batches only."""
         return self._read(name, [_batch(name, batch) for batch in batches])
 
     def __getitem__(self, name: str) -> DataFrame:
-        """A table that was written."""
+        """A table that was written, or will be in a moment."""
+        if name in self._begun:
+            self._begun[name].result()
         return self._read(name, self._folders(name))
 
     def in_one_part(self, frame: DataFrame) -> DataFrame:
@@ -90,18 +116,6 @@ class TableFolder:
     def shown(self) -> dict[str, list[Row]]:
         """The rows of every table that a page is made of, as just written."""
         return {name: self._rows(name) for name in schemas.TABLES if name not in _UNSHOWN}
-
-    def _write(self, tables: Mapping[str, tuple[str, DataFrame]], done: Callable[[str], None]) -> None:
-        def write(path: str) -> None:
-            name, frame = tables[path]
-            # The declared schema is what is written: a column that strayed fails here, not at a reader.
-            table = self.in_one_part(frame.to(schemas.TABLES[name]))
-            table.write.mode("overwrite").parquet(f"{self.storage.uri}/{path}")
-            done(name)
-
-        with ThreadPoolExecutor(_WRITTEN_AT_ONCE) as pool:
-            # list() raises what a write raised.
-            list(pool.map(inheritable_thread_target(self.spark)(write), tables))
 
     def _read(self, name: str, paths: list[str]) -> DataFrame:
         if not paths:
@@ -146,10 +160,12 @@ def write_attempts(tables: TableFolder, notices: list[Notice], foreign: DataFram
         aside = aside.unionByName(staging.set_aside(staged).drop("folder"))
     cached.append(tables.in_one_part(attempts).cache())
     attempts = cached[-1]
-    tables.write({"infra_nights": nights.infra_nights(attempts), "set_aside": staging.shortened(aside)})
-    per_requirement = facts.requirement_attempts(attempts, runs, tables["verdicts"])
-    told = {"attempts": attempts, "requirement_attempts": per_requirement}
-    tables.write({name: nights.in_nights(frame, tables["infra_nights"]) for name, frame in told.items()})
+    with tables.writing() as begin:
+        begin("infra_nights", lambda: nights.infra_nights(attempts))
+        begin("set_aside", lambda: staging.shortened(aside))
+        begin("attempts", lambda: nights.in_nights(attempts, tables["infra_nights"]))
+        per_requirement = facts.requirement_attempts(attempts, runs, tables["verdicts"])
+        begin("requirement_attempts", lambda: nights.in_nights(per_requirement, tables["infra_nights"]))
     for frame in cached:
         frame.unpersist()
 
@@ -159,45 +175,30 @@ def write_marts(tables: TableFolder, done: Callable[[str], None]) -> None:
     attempts, verdicts, per_requirement = tables["attempts"], tables["verdicts"], tables["requirement_attempts"]
     faults, durations, log_lines = tables["faults"], tables["durations"], tables["log_lines"]
     messages = tables.in_one_part(clusters.normalised(clusters.failure_messages(verdicts, attempts))).cache()
-    tables.write(
-        {
-            "fault_effects": marts.fault_effects(faults, attempts),
-            "bugs": marts.bugs(verdicts, attempts),
-            "consistency": marts.consistency(verdicts, attempts),
-            "consistency_facts": marts.consistency_facts(verdicts, attempts),
-            "duration_statistics": marts.duration_statistics(durations, attempts),
-            "failure_members": clusters.failure_members(messages),
-            "log_forms": logs.log_forms(log_lines, attempts),
-            "trends": trends.trends(durations, verdicts, faults, tables["metrics"], attempts),
-        },
-        done,
-    )
+    held, counted = attempts.where("not is_aside"), nights.excused(per_requirement)
+    cell = flakiness.REQUIREMENT_CELL
+    with tables.writing(done=done) as begin:
+        begin("failure_members", lambda: clusters.failure_members(messages))
+        begin("log_forms", lambda: logs.log_forms(log_lines, attempts))
+        begin("requirement_flakiness", lambda: flakiness.flakiness(per_requirement, cell))
+        begin("flakiness", lambda: flakiness.flakiness(attempts))
+        begin("trends", lambda: trends.trends(durations, verdicts, faults, tables["metrics"], attempts))
+        begin("causes", lambda: causes.causes(held, faults, verdicts, tables["failure_members"]))
+        begin("log_signs", lambda: logs.log_signs(log_lines, tables["log_forms"], held, tables["failure_members"]))
+        begin("log_templates", lambda: logs.log_templates(log_lines, tables["log_forms"], attempts))
+        begin("failure_clusters", lambda: clusters.failure_clusters(tables["failure_members"], attempts))
+        begin("change_points", lambda: flakiness.change_points(attempts))
+        begin("requirement_changes", lambda: flakiness.change_points(per_requirement, cell))
+        begin("trend_changes", lambda: trends.trend_changes(tables["trends"], tables["infra_nights"]))
+        begin("cells", lambda: marts.cells(counted, tables["requirement_flakiness"]))
+        begin("tests", lambda: marts.tests(nights.excused(attempts), tables["flakiness"]))
+        begin("requirements", lambda: marts.requirements(counted, tables["requirement_flakiness"]))
+        begin("fault_effects", lambda: marts.fault_effects(faults, attempts))
+        begin("bugs", lambda: marts.bugs(verdicts, attempts))
+        begin("consistency", lambda: marts.consistency(verdicts, attempts))
+        begin("consistency_facts", lambda: marts.consistency_facts(verdicts, attempts))
+        begin("duration_statistics", lambda: marts.duration_statistics(durations, attempts))
     messages.unpersist()
-    members, forms = tables["failure_members"], tables["log_forms"]
-    held = attempts.where("not is_aside")
-    tables.write(
-        {
-            "flakiness": flakiness.flakiness(attempts),
-            "change_points": flakiness.change_points(attempts),
-            "requirement_flakiness": flakiness.flakiness(per_requirement, flakiness.REQUIREMENT_CELL),
-            "requirement_changes": flakiness.change_points(per_requirement, flakiness.REQUIREMENT_CELL),
-            "trend_changes": trends.trend_changes(tables["trends"], tables["infra_nights"]),
-            "failure_clusters": clusters.failure_clusters(members, attempts),
-            "causes": causes.causes(held, faults, verdicts, members),
-            "log_templates": logs.log_templates(log_lines, forms, attempts),
-            "log_signs": logs.log_signs(log_lines, forms, held, members),
-        },
-        done,
-    )
-    counted = nights.excused(per_requirement)
-    tables.write(
-        {
-            "cells": marts.cells(counted, tables["requirement_flakiness"]),
-            "tests": marts.tests(nights.excused(attempts), tables["flakiness"]),
-            "requirements": marts.requirements(counted, tables["requirement_flakiness"]),
-        },
-        done,
-    )
 
 
 def _new(name: str) -> str:

@@ -1,0 +1,51 @@
+"""Writing tables: several at once, those that need others when these are there."""
+
+from pathlib import Path
+from threading import Event
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from pytest_kmigrate.analysis import schemas
+from pytest_kmigrate.reports.storage import LocalStorage
+from pytest_kmigrate.reports.tables import TableFolder
+
+_ENOUGH_S = 60
+
+
+def _aside(spark: SparkSession, path: str) -> DataFrame:
+    return spark.createDataFrame([(path, None, "unread", False)], schemas.TABLES["set_aside"])
+
+
+def test_who_asks_for_a_table_that_is_being_written_waits_for_it(spark: SparkSession, tmp_path: Path) -> None:
+    """A table is asked for by another one, and only then goes on; both are there in the end, and both are told of."""
+    tables, asked = TableFolder(spark, LocalStorage(tmp_path), is_small=True), Event()
+    told: list[str] = []
+
+    def first() -> DataFrame:
+        assert asked.wait(_ENOUGH_S)
+        return _aside(spark, "one")
+
+    def second() -> DataFrame:
+        asked.set()
+        return tables["set_aside"].selectExpr("path AS folder", "path", "line", "reason", "is_run")
+
+    with tables.writing(done=told.append) as begin:
+        begin("set_aside", first)
+        begin("bad_rows", second)
+
+    tables.publish()
+    assert [row["path"] for row in spark.read.parquet(str(tmp_path / "set_aside")).collect()] == ["one"]
+    assert told == ["set_aside", "bad_rows"]
+
+
+def test_a_table_that_cannot_be_computed_stops_the_analysis(spark: SparkSession, tmp_path: Path) -> None:
+    """What it failed with is raised, once all that had begun has ended, also where another table waited for it."""
+    tables = TableFolder(spark, LocalStorage(tmp_path), is_small=True)
+
+    def failing() -> DataFrame:
+        raise ValueError("no such thing")
+
+    with pytest.raises(ValueError, match="no such thing"), tables.writing() as begin:
+        begin("set_aside", failing)
+        begin("bad_rows", lambda: tables["set_aside"])
