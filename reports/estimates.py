@@ -1,13 +1,16 @@
-"""Estimates that a report makes itself, from counts and values that the tables hold. Pure functions."""
+"""Estimates that a report makes itself, from counts and values that the tables hold. Pure functions.
+
+Of ``scipy.special`` alone: to import ``scipy.stats`` takes as long as all else that an analysis imports.
+"""
 
 import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import binom, hypergeom, norm, rankdata
+from scipy.special import bdtr, ndtr
 
 from pytest_kmigrate.analysis.statistics.arrays import Flags, Floats, Integers
-from pytest_kmigrate.analysis.statistics.association import false_discovery_rates
+from pytest_kmigrate.analysis.statistics.association import false_discovery_rates, log_choose
 from pytest_kmigrate.analysis.statistics.bounds import wilson_95
 from pytest_kmigrate.reports.rows import Row, listed, number
 
@@ -35,9 +38,17 @@ def fisher(*strata: tuple[int, int, int, int]) -> float:
     likelihood, seen = np.ones(1), 0
     for bad_a, of_a, bad_b, of_b in strata:
         failed = bad_a + bad_b
-        likelihood = np.convolve(likelihood, hypergeom.pmf(np.arange(failed + 1), of_a + of_b, failed, of_a))
+        likelihood = np.convolve(likelihood, _hypergeometric(failed, of_a, of_b))
         seen += bad_a
     return min(float(likelihood[likelihood <= likelihood[seen] * _AS_LIKELY].sum()), 1.0)
+
+
+def _hypergeometric(failed: int, of_a: int, of_b: int) -> Floats:
+    """How likely it is for each number of what failed, from none to all, to fall to side a."""
+    on_a = np.arange(failed + 1)
+    on_b = failed - on_a
+    likelihood = np.exp(log_choose(of_a, on_a) + log_choose(of_b, on_b) - log_choose(of_a + of_b, failed))
+    return np.where((on_a <= of_a) & (on_b <= of_b), likelihood, 0.0)
 
 
 def rank_sum(values: Floats, is_b: Flags, stratum: Integers) -> float:
@@ -46,7 +57,8 @@ def rank_sum(values: Floats, is_b: Flags, stratum: Integers) -> float:
     Values are already aligned; to which side they belong is exchanged only within each stratum. Were it exchanged over
     all, the few values of a stratum, which lie around their own median, would count for more than they say.
     """
-    rank = rankdata(values)
+    _, place, ties = np.unique(values, return_inverse=True, return_counts=True)
+    rank = (np.cumsum(ties) - (ties - 1) / 2)[place]
     surplus = variance = 0.0
     for each in np.unique(stratum):
         mine = rank[stratum == each]
@@ -54,7 +66,7 @@ def rank_sum(values: Floats, is_b: Flags, stratum: Integers) -> float:
         surplus += mine[on_b].sum() - on_b.sum() * mine.mean()
         variance += on_b.sum() * (~on_b).sum() * mine.var() / max(len(mine) - 1, 1)
     # Half a rank is taken off, as sums of ranks are whole and the normal distribution is not.
-    return float(2 * norm.sf(max(abs(surplus) - 0.5, 0.0) / math.sqrt(variance))) if variance else 1.0
+    return float(2 * ndtr(-max(abs(surplus) - 0.5, 0.0) / math.sqrt(variance))) if variance else 1.0
 
 
 def corrected(p_values: Sequence[float]) -> list[float]:
@@ -92,6 +104,6 @@ def median_interval(values: Sequence[float]) -> tuple[float, float | None, float
     """The median and its 95 % interval, from the order of the values alone; of fewer than 6 values there is none."""
     ordered = sorted(values)
     # As many values are below the true median as there are heads in so many tosses of a coin.
-    left_out = int(binom.ppf(0.025, len(ordered), 0.5)) - 1
+    left_out = int(np.searchsorted(bdtr(np.arange(len(ordered) + 1), len(ordered), 0.5), 0.025)) - 1
     middle = float(np.median(ordered))
     return (middle, None, None) if left_out < 0 else (middle, ordered[left_out], ordered[-1 - left_out])

@@ -92,14 +92,15 @@ def _log_likelihood(with_failures: Integers, counts: Counts, failures: Integers,
     without_failures = failed - with_failures
     is_possible = (with_failures <= np.minimum(runs_with, failed)) & (without_failures <= runs_without)
     likelihood = (
-        _log_choose(runs_with, with_failures)
-        + _log_choose(runs_without, without_failures)
-        - _log_choose(runs_with + runs_without, failed)
+        log_choose(runs_with, with_failures)
+        + log_choose(runs_without, without_failures)
+        - log_choose(runs_with + runs_without, failed)
     )
     return np.where(is_possible, likelihood, -np.inf)
 
 
-def _log_choose(all_of_them: Integers, chosen: Integers) -> Floats:
+def log_choose(all_of_them: Integers | int, chosen: Integers | int) -> Floats:
+    """The logarithm of the number of ways to choose some; of no use where there are not so many."""
     rest = np.maximum(all_of_them - chosen, 0)
     return np.asarray(gammaln(all_of_them + 1.0) - gammaln(chosen + 1.0) - gammaln(rest + 1.0))
 
