@@ -1,5 +1,8 @@
 """Estimates of a report: right about chance, exact where they can be, and 95 % where they say so."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy.stats import fisher_exact, mannwhitneyu
@@ -66,3 +69,10 @@ def test_equal_versions_differ_by_chance_only(tests: int, runs: int) -> None:
     scale = chance.lognormal(0, 2, tests)[test]
     p_values = [rank_sum(aligned(chance.lognormal(0, 0.3, len(test)) * scale, test), is_b, test) for _ in range(2_000)]
     assert 0.02 <= np.mean(np.array(p_values) <= 0.05) <= 0.06
+
+
+def test_an_analysis_does_not_import_scipy_stats() -> None:
+    """It takes as long as everything else that an analysis imports, before Spark is even started."""
+    code = "import sys, pytest_kmigrate.reports.analyze; print('scipy.stats' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "False"
