@@ -46,6 +46,10 @@ def test_a_table_that_cannot_be_computed_stops_the_analysis(spark: SparkSession,
     def failing() -> DataFrame:
         raise ValueError("no such thing")
 
-    with pytest.raises(ValueError, match="no such thing"), tables.writing() as begin:
-        begin("set_aside", failing)
-        begin("bad_rows", lambda: tables["set_aside"])
+    def write_both() -> None:
+        with tables.writing() as begin:
+            begin("set_aside", failing)
+            begin("bad_rows", lambda: tables["set_aside"])
+
+    with pytest.raises(ValueError, match="no such thing"):
+        write_both()
