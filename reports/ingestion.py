@@ -137,7 +137,7 @@ def _begin_facts(
 
     What needs nothing else is begun first: the rest is prepared meanwhile.
     """
-    begin("log_lines", lambda: observations.log_lines(staging.staged_log_lines(files.log_lines())))
+    begin("log_lines", lambda: observations.log_lines(staging.staged_log_lines(files.logs())))
     staged_runs = kept(
         staging.staged_runs(
             files.folders({run.folder: step.ledger[run.folder].digest for run in step.runs}), files.headers()

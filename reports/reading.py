@@ -72,9 +72,10 @@ class RunFiles:
         """The lines of one kind of file."""
         return self._lines(Kind(file))
 
-    def log_lines(self) -> DataFrame:
-        """The lines of all nodes' logs."""
-        return self._lines(_LOGS)
+    def logs(self) -> DataFrame:
+        """The logs of all nodes: a file in one piece, a long one line by line; ``line`` is the number of the first."""
+        whole = self._whole(_LOGS, MOST_WHOLE_BYTES)
+        return self._with_long(_LOGS, whole.select("folder", "file", F.lit(1).cast("long").alias("line"), "text"))
 
     def operation_parts(self, unsettled: Collection[str]) -> DataFrame:
         """The parts of client operations; ``unsettled`` are the folders of runs whose workloads did not all end."""
@@ -91,10 +92,12 @@ class RunFiles:
         whole = self._whole(kind, MOST_WHOLE_BYTES)
         split = whole.select("folder", "file", F.posexplode(F.split("text", "\n")).alias("position", "text"))
         numbered = split.select("folder", "file", (F.col("position") + 1).cast("long").alias("line"), "text")
+        return self._with_long(kind, numbered).where(F.trim("text") != "")
+
+    def _with_long(self, kind: Kind, others: DataFrame) -> DataFrame:
+        """The lines of files that are too long to be read whole, beside those of the others."""
         long = sorted(set(self._paths(kind)) - set(self._paths(kind, MOST_WHOLE_BYTES)))
-        if long:
-            numbered = numbered.unionByName(self._line_by_line(kind, long))
-        return numbered.where(F.trim("text") != "")
+        return others.unionByName(self._line_by_line(kind, long)) if long else others
 
     def _line_by_line(self, kind: Kind, paths: list[str]) -> DataFrame:
         """Lines of files of any length: read in blocks, numbered in the order of blocks and of lines in them."""

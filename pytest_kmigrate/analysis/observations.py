@@ -8,7 +8,6 @@ from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in P
 from pyspark.sql.types import ArrayType, StructType
 
 from pytest_kmigrate.analysis import schemas, staging
-from pytest_kmigrate.analysis.messages import normal_form_of
 from pytest_kmigrate.analysis.schemas.consistency import CONSISTENCY
 from pytest_kmigrate.checkers.divergence import Taken, divergences
 from pytest_kmigrate.model.event import EventKind
@@ -45,14 +44,9 @@ def metrics(samples: DataFrame) -> DataFrame:
 
 def log_lines(staged: DataFrame) -> DataFrame:
     """One row per run, node, level and shape of line, with its first sighting; below WARN there is no shape."""
-    text = F.when(F.col("level").isin(*staging.KEPT_LEVELS), F.col("text")).alias("text")
-    # Two steps: the first hashes, and leaves little to the second, which has to sort because its first is a text.
-    per_text = staged.groupBy("folder", "file", "level", text).agg(
-        F.count("*").alias("lines"), F.min("line").alias("line")
-    )
-    shape = staging.harmless(normal_form_of(staging.message(F.col("text"))))
+    shaped = {"node": F.split_part("file", F.lit("/"), F.lit(2)), "shape": staging.harmless(F.col("normal_form"))}
     per_shape = (
-        per_text.withColumns({"node": F.split_part("file", F.lit("/"), F.lit(2)), "shape": shape})
+        staged.withColumns(shaped)
         .groupBy("folder", "node", "level", "shape")
         .agg(F.sum("lines").alias("lines"), F.min(F.struct("line", "text")).alias("_first"))
     )

@@ -15,7 +15,10 @@ FILES = struct(folder=TEXT, file=TEXT, text=TEXT)
 """One row per file that was read whole: ``run.json``, metadata images. ``file`` is its path inside the run folder."""
 
 LINES = struct(folder=TEXT, file=TEXT, line=COUNT, text=TEXT)
-"""One row per line that is not blank, numbered from 1."""
+"""One row per line that is not blank, numbered from 1; a row of a log may be many lines, numbered like the first."""
+
+LOG_LINES = struct(folder=TEXT, file=TEXT, level=TEXT, line=COUNT, lines=COUNT, text=TEXT, normal_form=TEXT)
+"""One row per line of a log whose words are kept, and one for all lines of another level of a text."""
 
 RUN_JSON = struct(
     schema=IntegerType(),

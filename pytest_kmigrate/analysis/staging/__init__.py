@@ -16,7 +16,6 @@ from pytest_kmigrate.analysis.staging.judged import (
 )
 from pytest_kmigrate.analysis.staging.observed import (
     IMAGES_FOLDER,
-    KEPT_LEVELS,
     LOGS_FOLDER,
     METRICS_FILE,
     ZNODES_FILE,
@@ -33,7 +32,6 @@ from pytest_kmigrate.analysis.staging.reading import good, set_aside, shortened
 __all__ = [
     "HISTORY_FILE",
     "IMAGES_FOLDER",
-    "KEPT_LEVELS",
     "LOGS_FOLDER",
     "METRICS_FILE",
     "RUN_FILE",

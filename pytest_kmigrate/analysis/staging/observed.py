@@ -1,9 +1,17 @@
 """What was observed beside the verdicts: metrics, znodes, metadata images, and what the nodes logged."""
 
+import re
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from pytest_kmigrate.analysis import schemas
+from pytest_kmigrate.analysis.messages import normal_form
+from pytest_kmigrate.analysis.staging.levels import told
 from pytest_kmigrate.analysis.staging.reading import first_of, missing, parsed, unreadable
 
 METRICS_FILE = "metrics/metrics.jsonl"
@@ -11,17 +19,10 @@ ZNODES_FILE = "znodes/znodes.jsonl"
 IMAGES_FOLDER = "metadata"
 LOGS_FOLDER = "logs"
 
-KEPT_LEVELS = ("WARN", "ERROR", "FATAL", "EXCEPTION")
-"""Lines of these levels are told apart by their normal form; of all others only the number is kept."""
-
+_LOG_LINES = to_arrow_schema(schemas.LOG_LINES)
 _LONGEST_EXAMPLE = 400
 
-_LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
-_JSON_LEVEL = '{"level":"'
-_LONGEST_BEFORE_LEVEL = 40
-_CAUSED_BY = "Caused by: "
-_LONGEST_NAME = 120
-_BEFORE_MESSAGE = r"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]\d{3}\]? +[A-Z]+ +|,?\"time\":\"[^\"]*\"|^" + _CAUSED_BY
+_BEFORE_MESSAGE = r"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]\d{3}\]? +[A-Z]+ +|,?\"time\":\"[^\"]*\"|^Caused by: "
 _MOMENT = r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:[.,](\d{3}))?"
 _WORDS_OF_CONFIDENCE = (
     r"(?i)(password|passwd|jaas|secret|private.?key|keystore.key|stored_?key|server_?key|\bsalt\b|hmac|LoginModule"
@@ -60,40 +61,44 @@ def staged_images(files: DataFrame) -> DataFrame:
     )
 
 
-def staged_log_lines(lines: DataFrame) -> DataFrame:
-    """One row per line of a node's log with its ``level``; an exception's head has its own, its stack frames none.
+def staged_log_lines(texts: DataFrame) -> DataFrame:
+    """One row per line of a node's log whose words are kept, with its normal form; of any other level one per text.
 
-    What has no level is no row.
+    A text is a file, or some of its lines: ``line`` is the number of its first one, of many lines of one level that of
+    the first. What has no level is no row.
     """
-    of_logs = lines.where(F.col("file").startswith(f"{LOGS_FOLDER}/"))
-    return of_logs.select("folder", "file", _level(F.col("text")).alias("level"), "line", "text").where(
-        F.col("level").isNotNull()
-    )
+    of_logs = texts.where(F.col("file").startswith(f"{LOGS_FOLDER}/"))
+    return of_logs.select(*schemas.LINES.names).mapInArrow(_levelled, schemas.LOG_LINES)
 
 
-def _level(text: Column) -> Column:
-    """The third word of a line that begins with date and time, or what a proxy's JSON says.
+def _levelled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Rows of ``LINES``, each of them any number of lines, as rows of ``LOG_LINES``."""
+    for batch in batches:
+        rows = list(told(batch["text"]))
+        place = pa.array([row.place for row in rows], pa.int64())
+        texts = [None if row.text is None else row.text.decode(errors="replace") for row in rows]
+        columns = {
+            "folder": batch["folder"].take(place),
+            "file": batch["file"].take(place),
+            "level": [row.level for row in rows],
+            "line": pc.add(batch["line"].take(place), pa.array([row.line for row in rows], pa.int64())),
+            "lines": [row.lines for row in rows],
+            "text": texts,
+            "normal_form": _normal_forms(texts),
+        }
+        yield pa.RecordBatch.from_pydict(columns, _LOG_LINES)
 
-    No pattern: there are tens of millions of lines, and matching one took most of the time.
-    """
-    start = F.substring(text, 1, _LONGEST_BEFORE_LEVEL)
-    third_word = F.substring_index(F.substring_index(start, " ", 3), " ", -1)
-    begins_with_date = F.substring(F.ltrim(start, F.lit("[")), 1, 1).between("0", "9")
-    in_json = F.upper(F.substring_index(F.substring(text, len(_JSON_LEVEL) + 1, len("warning")), '"', 1))
-    return (
-        F.when(begins_with_date & third_word.isin(*_LEVELS), third_word)
-        .when(text.startswith(_JSON_LEVEL), F.when(in_json == "WARNING", "WARN").otherwise(in_json))
-        .when(~text.startswith("\t") & _names_an_exception(text), "EXCEPTION")
-    )
 
-
-def _names_an_exception(text: Column) -> Column:
-    """Whether a line is ``package.Class: message`` as Java tells of a thrown Class, or of what caused it."""
-    start = F.substring(text, 1, _LONGEST_NAME)
-    thrown = F.when(start.startswith(_CAUSED_BY), F.substring(start, len(_CAUSED_BY) + 1, _LONGEST_NAME))
-    name = F.substring_index(F.coalesce(thrown, start), ":", 1)
-    is_thrown = name.endswith("Exception") | name.endswith("Error")
-    return is_thrown & name.contains(".") & ~name.contains(" ")
+def _normal_forms(texts: Sequence[str | None]) -> list[str | None]:
+    """The normal form of each line without time and level; what many lines say is looked at once."""
+    known: dict[str, str] = {}
+    forms: list[str | None] = []
+    for text in texts:
+        said = None if text is None else re.sub(_BEFORE_MESSAGE, "", text[:_LONGEST_EXAMPLE])
+        if said is not None and said not in known:
+            known[said] = normal_form(said)
+        forms.append(None if said is None else known[said])
+    return forms
 
 
 def message(text: Column) -> Column:
