@@ -86,14 +86,22 @@ def _told(counts: DataFrame, judged: Callable[[pa.Array], list[dict[str, Any]]],
 
 
 def _counts(of_failures: DataFrame, had: DataFrame, known: DataFrame) -> DataFrame:
-    """Runs per failure (or population, where there is none) and level, and per factor (no ``level``)."""
-    any_level = known.select("folder", "factor", F.lit(None).cast("string").alias("level")).distinct()
+    """Runs per failure (or population, where there is none) and level, and per factor (no ``level``).
+
+    Runs that had the very same levels are counted together first: there are far fewer sorts of runs than runs, and
+    every check of every run is a row here.
+    """
+    any_level = known.select("folder", "factor", F.lit(None).cast("string").alias("level"))
+    levels = F.sort_array(F.collect_set(F.struct(*_LEVEL))).alias("_levels")
+    of_runs = had.unionByName(any_level).groupBy("folder").agg(levels)
     # The same runs give the same sum of hashes: circumstances that were always together are known by it.
-    signature = F.sum(F.xxhash64("folder").cast("decimal(38,0)")).cast("string").alias("signature")
+    hashes = F.sum(F.xxhash64("folder").cast("decimal(20,0)")).alias("_hashes")
+    of_sorts = of_failures.join(of_runs, "folder").groupBy(*_FAILURE, "population", "_levels")
     return (
-        of_failures.join(had.unionByName(any_level), "folder")
+        of_sorts.agg(F.count("*").alias("_runs"), hashes)
+        .select("*", F.inline("_levels"))
         .groupBy(*_FAILURE, "population", *_LEVEL)
-        .agg(F.count("*").alias("runs"), signature)
+        .agg(F.sum("_runs").alias("runs"), F.sum("_hashes").cast("string").alias("signature"))
     )
 
 
