@@ -4,7 +4,7 @@ from collections import Counter
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_kmigrate.analysis.staging import levels
@@ -13,7 +13,8 @@ from pytest_kmigrate.analysis.staging.levels import KEPT_LEVELS, level_of, told
 _BEGINNINGS = ("2026-03-01 10:00:00,123 ", "[2026-03-01 10:00:00,123] ", "2026-03-01T10:00:00 ", "9", "[")
 _WORDS = ("INFO", "WARN", "ERROR", "INFO ", "WARN ", "WARNING ", "FATAL  ", "a" * 40, "warning", "info")
 _NAMES = ("Caused by: ", "java.io.IOException", "kafka.Error", ":")
-_PIECES = (*_BEGINNINGS, *_WORDS, *_NAMES, " ", "\t", "\n", "\r", "é", '{"level":"', '"')
+_LINES = ("2026-03-01 10:00:00,123 INFO on\n", "2026-03-01 10:00:00,123 WARN off\n", '{"level":"info"}\n')
+_PIECES = (*_LINES, *_LINES, *_BEGINNINGS, *_WORDS, *_NAMES, " ", "\t", "\n", "\r", "é", '{"level":"', '"')
 _TEXT = st.lists(st.sampled_from(_PIECES), max_size=12).map("".join)
 
 
@@ -42,6 +43,7 @@ def test_the_level_of_a_line(line: str, level: str | None) -> None:
     assert level_of(line.encode()) == level
 
 
+@example(["9 " + "a" * 40 + " WARN too late to be a level"], 100)
 @given(st.lists(_TEXT, max_size=6), st.integers(1, 200))
 def test_many_lines_at_once_have_the_levels_that_each_has_by_itself(texts: list[str], at_once: int) -> None:
     """However texts are cut into lines, batches and slices; below WARN they are counted, and the first is named."""
