@@ -46,12 +46,6 @@ def until(
         time.sleep(min(every_s, max(0.0, deadline - time.monotonic())))
 
 
-def elapse(seconds: float, why: str) -> None:
-    """Let time pass because time itself is the stimulus, as in "a pause longer than the session"; ``why`` says so."""
-    assert why, "say why time itself has to pass"
-    time.sleep(seconds)
-
-
 def repeat(action: Callable[[], None], every_s: float, over: threading.Event) -> None:
     """Call ``action`` every ``every_s`` seconds until ``over`` is set; a slow call delays the next, never piles up."""
     while not over.wait(every_s):

@@ -85,14 +85,6 @@ def expect(kmigrate_run: "Run") -> Callable[..., bool]:
 
 
 @pytest.fixture
-def pass_time() -> Callable[..., None]:
-    """``pass_time(12, why="longer than the session")``, where time itself is the stimulus."""
-    from pytest_kmigrate.plugin import living
-
-    return living.passing
-
-
-@pytest.fixture
 def verify(request: pytest.FixtureRequest, kmigrate_run: "Run") -> Callable[..., None]:
     """``verify(checks.no_acked_record_lost(), ...)``: ends the traffic, judges the run, fails unless all conforms."""
     from pytest_kmigrate.plugin import living

@@ -30,7 +30,6 @@ from pytest_kmigrate.reports.run_reports import write_run_reports
 from pytest_kmigrate.running import Run, RunSettings, open_run
 from pytest_kmigrate.running.expectations import expect
 from pytest_kmigrate.running.software import software_for
-from pytest_kmigrate.waiting import elapse
 
 
 @contextmanager
@@ -85,11 +84,6 @@ def expecting(run: Run) -> Callable[..., bool]:
         return expect(run.recorder, name, actual, equals, within_s=within_s, kind=kind, signature=signature)
 
     return expected
-
-
-def passing(seconds: float, *, why: str) -> None:
-    """Let time pass where time itself is the stimulus."""
-    elapse(seconds, why)
 
 
 def verifier(item: pytest.Item, run: Run) -> Callable[..., None]:

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError
-from pytest_kmigrate.waiting import NotYet, elapse, repeat, until
+from pytest_kmigrate.waiting import NotYet, repeat, until
 
 
 def test_the_first_truthy_value_ends_the_wait() -> None:
@@ -47,12 +47,6 @@ def test_a_value_comes_before_an_abort() -> None:
         raise ZeroDivisionError
 
     assert until(lambda: True, awaited="it", within_s=30, abort=abort)
-
-
-def test_letting_time_pass_needs_a_reason() -> None:
-    """Nobody waits without saying why."""
-    with pytest.raises(AssertionError, match="say why"):
-        elapse(0, "")
 
 
 def test_repeat_ends_when_it_is_over() -> None:

@@ -77,7 +77,7 @@ def test_the_end_of_standard_input_ends_the_process_with_its_rows_written(client
     clients.await_ready()
     until(_are_sending(clients), awaited="sends", within_s=20)
     clients._process.stdin.close()
-    until(lambda: clients._process.poll() == 0, awaited="the process gone", within_s=10)
+    until(lambda: clients._process.poll() == 0, awaited="the process gone", within_s=30)
     assert _sent(clients) == list(range(len(_sent(clients))))
     assert len(_sent(clients)) > 5
 
@@ -104,7 +104,7 @@ def test_an_unknown_command_is_told(clients: RunningClients) -> None:
     """A misspelt command is not ignored."""
     clients.await_ready()
     clients._order({"do": "stopp"})
-    until(clients.troubles, awaited="the trouble", within_s=10)
+    until(clients.troubles, awaited="the trouble", within_s=30)
     assert "expected a command" in clients.troubles()[0]
 
 
