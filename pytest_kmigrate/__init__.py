@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_kmigrate.faults.znodes import ExpireSession, Tamper
     from pytest_kmigrate.migration import procedure
     from pytest_kmigrate.model.phase import Phase, ZkMigrationState
+    from pytest_kmigrate.model.protocols import Stream
     from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
     from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
     from pytest_kmigrate.plugin.outcomes import ViolationError
@@ -39,6 +40,7 @@ __all__ = [
     "Slice",
     "Slow",
     "Stop",
+    "Stream",
     "Tamper",
     "Throttle",
     "Topology",
@@ -62,6 +64,7 @@ _ROOMS = {
     "faults.znodes": ("ExpireSession", "Tamper"),
     "migration": ("procedure",),
     "model.phase": ("Phase", "ZkMigrationState"),
+    "model.protocols": ("Stream",),
     "model.topology": ("BrokerMode", "Role", "Topology"),
     "model.verdict": ("Kind", "Outcome", "Verdict"),
     "plugin.outcomes": ("ViolationError",),

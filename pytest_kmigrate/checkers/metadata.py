@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pytest_kmigrate.checkers.changes import State, admissible_states, began_ns, has_failed
 from pytest_kmigrate.checkers.findings import violation_at
 from pytest_kmigrate.checkers.lives import life_at, life_starts_ns
+from pytest_kmigrate.checkers.migration_znode import is_given_up_at
 from pytest_kmigrate.checkers.moments import when
 from pytest_kmigrate.checkers.wording import counted, listed
 from pytest_kmigrate.model.errors import WrongUseError
@@ -92,7 +93,8 @@ def metadata_equivalent(
     text = ", ".join(f"{family} {size}" for family, size in sizes.items() if size)
     if found:
         text = _difference_text(found, left, right)
-        return violates(name, Kind.SAFETY, found, text, **facts, signatures=_signatures(one, other))
+        signatures = [*_signatures(one, other), *_signatures_of_silence(history, left, right)]
+        return violates(name, Kind.SAFETY, found, text, **facts, signatures=signatures)
     return conforms(name, f"{left} and {right} are equal in {text}", **facts)
 
 
@@ -127,6 +129,7 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
         names = listed([violation.expected for violation in found], "change", "; ")
         text = f"{len(found)} of {counted(len(judged), 'acknowledged metadata change')} not in {label}: {names}"
         signatures = [*_signatures(image), *_signatures_of_loss(history, label, found)]
+        signatures += _signatures_of_silence(history, label)
         return violates(name, Kind.SAFETY, found, text, **facts, signatures=signatures)
     return conforms(name, f"{counted(len(judged), 'acknowledged metadata change')} hold in {label}", **facts)
 
@@ -143,6 +146,13 @@ def _signatures_of_loss(history: History, label: str, lost: Sequence[Violation])
     since = life_at(starts_ns, taken.at_ns) if taken else 0
     is_of_former_life = all(life_at(starts_ns, each.at_ns or 0) < since for each in lost)
     return ["dual-write-backlog-dropped-at-shutdown"] if is_of_former_life else []
+
+
+def _signatures_of_silence(history: History, *labels: str) -> list[str]:
+    """What a known bug looks like here: the controller that is active does not write to ZooKeeper any more."""
+    taken = [_snapshot(history, label) for label in labels]
+    is_given_up = any(each is not None and is_given_up_at(history, each.at_ns) for each in taken)
+    return ["answer-of-zookeeper-lost"] if is_given_up else []
 
 
 def _missing_images(history: History, *labels: str) -> str:

@@ -9,10 +9,13 @@ from pytest_kmigrate.checkers.findings import violation_at
 from pytest_kmigrate.checkers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.moments import when
 from pytest_kmigrate.checkers.wording import counted
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
 MIGRATION = "/migration"
+_SEEN_WITHIN_NS = 5_000_000_000
+_LONG_NS = 20_000_000_000
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,27 @@ def migration_znode_never_moves_back(history: History) -> Verdict:
         return violates(name, Kind.SAFETY, found, text, sightings=len(seen))
     text = f"{counted(len(seen), 'position')} seen in {MIGRATION}, none below the one before; the last is {seen[-1]}"
     return conforms(name, text, sightings=len(seen))
+
+
+def is_given_up_at(history: History, taken_ns: int) -> bool:
+    """Whether a controller that is active still has not written to ``/migration`` since ZooKeeper was there again.
+
+    What a known bug (kmigrate-7) looks like to whoever misses a change in ZooKeeper at ``taken_ns``.
+    """
+    touched = {event.data["fault_id"] for event in history.of(EventKind.FAULT_APPLIED) if _is_of_zookeeper(event)}
+    healed_ns = [event.at_ns for event in history.of(EventKind.FAULT_HEALED) if event.data["fault_id"] in touched]
+    if not healed_ns:
+        return False
+    written_ns = [change.at_ns for change in history.znodes if change.path == MIGRATION]
+    taken_over_ns = [event.at_ns for event in history.of(EventKind.ACTIVE_CONTROLLER)]
+    # The last write was made before; a watcher that lost ZooKeeper, too, sees it a little later.
+    is_still = all(at_ns < healed_ns[-1] + _SEEN_WITHIN_NS for at_ns in written_ns)
+    return is_still and all(at_ns < healed_ns[-1] for at_ns in taken_over_ns) and taken_ns > healed_ns[-1] + _LONG_NS
+
+
+def _is_of_zookeeper(applied: Event) -> bool:
+    targets = applied.data["targets"]
+    return isinstance(targets, list) and any(str(each).startswith("zookeeper-") for each in targets)
 
 
 def _positions(history: History) -> Iterator[_Position]:

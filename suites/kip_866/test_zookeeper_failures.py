@@ -2,9 +2,12 @@
 
 import pytest
 
-from pytest_kmigrate import Cut, ExpireSession, Kill, Phase, Role, checks, targets
+from pytest_kmigrate import Cut, ExpireSession, Kill, Phase, Role, Stream, checks, targets
 
-pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
+pytestmark = [
+    pytest.mark.known_bug("kmigrate-4"),  # any take-over may meet it
+    pytest.mark.known_bug("kmigrate-7"),  # so may any loss of ZooKeeper
+]
 
 
 @pytest.mark.requirement("K866-FAIL-zk-heal-catch-up")
@@ -22,6 +25,23 @@ def test_controller_cut_from_zookeeper_catches_up(workload, metadata, migration,
     verify_clients(
         checks.metadata_equivalent("after-log", "after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-log"),
+    )
+
+
+@pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-TEST-zk-unavailable")
+def test_dual_write_goes_on_after_an_answer_of_zookeeper_was_lost(
+    workload, metadata, migration, inject, verify_clients
+):
+    """ZooKeeper does what a controller asks for, and its answer never arrives; both sides agree once it can."""
+    migration.advance_to(Phase.HYBRID)
+
+    lost = Cut(targets.active_controller(), targets.every(Role.ZOOKEEPER), stream=Stream.BACK)
+    with metadata.changing("after", per_s=2), inject(lost):
+        workload.await_acked(2000)
+
+    verify_clients(
+        checks.metadata_equivalent("after-log", "after-zookeeper"),
+        checks.acknowledged_metadata_changes_present("after-zookeeper"),
     )
 
 

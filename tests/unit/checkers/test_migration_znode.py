@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from pytest_kmigrate.checkers.migration_znode import MIGRATION, migration_znode_never_moves_back
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.checkers.migration_znode import MIGRATION, is_given_up_at, migration_znode_never_moves_back
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from tests.unit.checkers.histories import event, fault, history, phase, znode
@@ -53,3 +53,35 @@ def test_a_new_log_begins_anew() -> None:
     deleted = history(znodes=[*CAUGHT_UP, znode(25, MIGRATION, None), at(30, -1, -1), at(31, 40)])
     assert migration_znode_never_moves_back(kept).outcome is Outcome.CONFORMS
     assert migration_znode_never_moves_back(deleted).outcome is Outcome.CONFORMS
+
+
+CUT_OFF = [
+    event(EventKind.FAULT_APPLIED, 1_000, fault_id="fault-1", targets=["controller-3000", "zookeeper-1"]),
+    event(EventKind.FAULT_HEALED, 5_000, fault_id="fault-1"),
+]
+OF_A_BROKER = [
+    event(EventKind.FAULT_APPLIED, 1_000, fault_id="fault-1", targets=["broker-1"]),
+    event(EventKind.FAULT_HEALED, 5_000, fault_id="fault-1"),
+]
+TAKEN_OVER = event(EventKind.ACTIVE_CONTROLLER, 6_000, controller="controller-3001")
+
+
+@pytest.mark.parametrize(
+    ("events", "last_written_ms", "taken_ms", "is_given_up"),
+    [
+        (CUT_OFF, 900, 40_000, True),
+        (CUT_OFF, 6_000, 40_000, True),
+        (CUT_OFF, 15_000, 40_000, False),
+        (CUT_OFF, 900, 20_000, False),
+        ([*CUT_OFF, TAKEN_OVER], 900, 40_000, False),
+        (OF_A_BROKER, 900, 40_000, False),
+        ([], 900, 40_000, False),
+    ],
+    ids=["never again", "seen late", "again", "too early to say", "another controller", "another fault", "no fault"],
+)
+def test_dual_write_is_given_up_if_the_same_controller_never_writes_again(
+    events: list[Event], last_written_ms: int, taken_ms: int, *, is_given_up: bool
+) -> None:
+    """After ZooKeeper was away; whoever looks soon, or sees another controller or another write, cannot say so."""
+    seen = history(events=events, znodes=[at(10, 3), at(last_written_ms, 7)])
+    assert is_given_up_at(seen, taken_ms * 1_000_000) is is_given_up
