@@ -48,12 +48,13 @@ def _zookeeper(address: str) -> bool | NotYet:
 
 
 def _broker(address: str) -> bool | NotYet:
-    """A broker in KRaft mode says that it is running some milliseconds before it listens."""
-    state = _attribute(address, "kafka.server:type=KafkaServer,name=BrokerState", "Value")
-    if state != _RUNNING:
-        return NotYet(f"BrokerState {state}")
+    """A broker in KRaft mode says that it is running some milliseconds before it listens.
+
+    Whether it listens is asked first: to ask for its state costs a JVM that is not warm a good part of its start.
+    """
     socket.create_connection((address, CLIENT_PORT), timeout=_ANSWER_WITHIN_S).close()
-    return True
+    state = _attribute(address, "kafka.server:type=KafkaServer,name=BrokerState", "Value")
+    return state == _RUNNING or NotYet(f"BrokerState {state}")
 
 
 def _attribute(address: str, mbean: str, attribute: str) -> object:
