@@ -30,8 +30,8 @@ from pytest_kmigrate.waiting import until
 from tests.bench.timings import Timings
 
 FLAGS = ("-Xms64m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-STARTS = ("by-kind", "at-once")
-"""Brokers started when ZooKeeper is ready, or together with it."""
+STARTS = ("at-once", "by-kind")
+"""Brokers started together with ZooKeeper, or when it is ready."""
 _MAIN = {
     Role.ZOOKEEPER: "org.apache.zookeeper.server.quorum.QuorumPeerMain",
     Role.BROKER: "kafka.Kafka",
