@@ -20,7 +20,7 @@ from kio.schema.renew_delegation_token.v2.response import RenewDelegationTokenRe
 from kio.static.primitive import i64, i64Timedelta
 
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.workloads.wire import TOKEN_LOGIN, ask
+from pytest_kmigrate.workloads.wire import TOKEN_LOGIN, ask, named
 
 _AT_ONCE = -1
 _INT64 = {"kafka_type": "int64"}  # kio's own type cannot be -1, which is the time in every answer that is an error
@@ -69,7 +69,7 @@ def create_token_at(
         max_lifetime=_duration(_AT_ONCE),  # here it means the longest that the brokers allow
     )
     answer = ask(peer, request, _Created, within_s)
-    error = answer.error_code.name.upper()
+    error = named(answer.error_code)
     if error != "NONE":
         return error, None
     return error, Token(
@@ -88,13 +88,13 @@ def renew_token_at(peer: Peer | str, token: Token, *, for_ms: int, within_s: flo
     """Have a token expire so long after now: the error, and when that is."""
     request = RenewDelegationTokenRequest(hmac=token.hmac, renew_period=_duration(for_ms))
     answer = ask(peer, request, _Renewed, within_s)
-    return answer.error_code.name.upper(), int(answer.expiry_timestamp)
+    return named(answer.error_code), int(answer.expiry_timestamp)
 
 
 def remove_token_at(peer: Peer | str, token: Token, *, within_s: float = 10) -> str:
     """Have a token expire at once, which removes it: the error."""
     request = ExpireDelegationTokenRequest(hmac=token.hmac, expiry_time_period=_duration(_AT_ONCE))
-    return str(ask(peer, request, _Expired, within_s).error_code.name.upper())
+    return named(ask(peer, request, _Expired, within_s).error_code)
 
 
 def tokens_at(peer: Peer | str, *, within_s: float = 10) -> tuple[str, dict[str, Token]]:
@@ -113,7 +113,7 @@ def tokens_at(peer: Peer | str, *, within_s: float = 10) -> tuple[str, dict[str,
         )
         for each in answer.tokens
     }
-    return answer.error_code.name.upper(), tokens
+    return named(answer.error_code), tokens
 
 
 def logged_in_by(peer: Peer, token: Token) -> Peer:

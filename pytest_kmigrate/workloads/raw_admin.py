@@ -31,7 +31,7 @@ from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import f64, i8, i16, i32
 
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.workloads.wire import as_timeout, ask
+from pytest_kmigrate.workloads.wire import as_timeout, ask, named
 
 TopicPartition = tuple[str, int]
 
@@ -85,7 +85,7 @@ def create_topics_at(
     )
     request = create_request.CreateTopicsRequest(topics=topics, timeout=as_timeout(within_s), validate_only=False)
     answer = ask(peer, request, CreateTopicsResponse, within_s)
-    return {str(topic.name): _name(topic.error_code) for topic in answer.topics}
+    return {str(topic.name): named(topic.error_code) for topic in answer.topics}
 
 
 def delete_topics_at(peer: Peer | str, names: Sequence[str], *, within_s: float = 10) -> dict[str, str]:
@@ -96,7 +96,7 @@ def delete_topics_at(peer: Peer | str, names: Sequence[str], *, within_s: float 
     """
     request = DeleteTopicsRequest(topic_names=tuple(map(TopicName, names)), timeout=as_timeout(within_s))
     answer = ask(peer, request, DeleteTopicsResponse, within_s + 5)
-    return {str(topic.name): _name(topic.error_code) for topic in answer.responses}
+    return {str(topic.name): named(topic.error_code) for topic in answer.responses}
 
 
 def alter_broker_config_at(
@@ -120,7 +120,7 @@ def alter_config_at(
     )
     request = configs_request.IncrementalAlterConfigsRequest(resources=(resource,), validate_only=False)
     answer = ask(peer, request, IncrementalAlterConfigsResponse, within_s)
-    return _name(answer.responses[0].error_code)
+    return named(answer.responses[0].error_code)
 
 
 def default_broker_configs_at(peer: Peer | str, *, within_s: float = 10) -> dict[str, str | None]:
@@ -149,7 +149,7 @@ def describe_topic_at(peer: Peer | str, topic: str, *, within_s: float = 10) -> 
         )
         for each in described.partitions
     }
-    return DescribedTopic(_name(described.error_code), dict(sorted(partitions.items())))
+    return DescribedTopic(named(described.error_code), dict(sorted(partitions.items())))
 
 
 def cluster_at(peer: Peer | str, *, within_s: float = 10) -> tuple[int, frozenset[int]]:
@@ -191,9 +191,9 @@ def reassign(
     request = reassignments_request.AlterPartitionReassignmentsRequest(timeout=as_timeout(within_s), topics=topics)
     answer = ask(peer, request, AlterPartitionReassignmentsResponse, within_s)
     if answer.error_code is not ErrorCode.none:
-        return dict.fromkeys(wanted, _name(answer.error_code))
+        return dict.fromkeys(wanted, named(answer.error_code))
     return {
-        (str(topic.name), int(each.partition_index)): _name(each.error_code)
+        (str(topic.name), int(each.partition_index)): named(each.error_code)
         for topic in answer.responses
         for each in topic.partitions
     }
@@ -210,7 +210,7 @@ def list_reassignments(peer: Peer | str, *, within_s: float = 10) -> tuple[str, 
         for topic in answer.topics
         for each in topic.partitions
     }
-    return _name(answer.error_code), under_way
+    return named(answer.error_code), under_way
 
 
 def alter_quota_at(
@@ -228,18 +228,14 @@ def alter_quota_at(
     entry = quotas_request.EntryData(entity=parts, ops=operations)
     request = quotas_request.AlterClientQuotasRequest(entries=(entry,), validate_only=False)
     answer = ask(peer, request, AlterClientQuotasResponse, within_s)
-    return _name(answer.entries[0].error_code)
+    return named(answer.entries[0].error_code)
 
 
 def producer_id_from(peer: Peer | str, *, within_s: float = 10) -> tuple[str, int]:
     """The error, and a new producer id from this broker: it takes a block of ids when it has none left."""
     request = InitProducerIdRequest(transactional_id=None, transaction_timeout=as_timeout(60))
     answer = ask(peer, request, InitProducerIdResponse, within_s)
-    return _name(answer.error_code), int(answer.producer_id)
-
-
-def _name(code: ErrorCode) -> str:
-    return code.name.upper()
+    return named(answer.error_code), int(answer.producer_id)
 
 
 def _ids(brokers: Sequence[BrokerId]) -> tuple[int, ...]:

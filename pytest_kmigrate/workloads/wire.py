@@ -104,6 +104,11 @@ def _encrypted(connection: socket.socket, peer: Peer) -> socket.socket:
     return context.wrap_socket(connection, server_hostname=peer.address.rpartition(":")[0])
 
 
+def named(code: ErrorCode) -> str:
+    """Kafka's own name of an error, "NONE" for none."""
+    return code.name.upper()
+
+
 def _authenticate(connection: socket.socket, security: Mapping[str, str], deadline: float) -> None:
     mechanism = security.get("sasl.mechanism") or security["sasl.mechanisms"]
     is_token = TOKEN_LOGIN in security
@@ -117,7 +122,7 @@ def _authenticate(connection: socket.socket, security: Mapping[str, str], deadli
         request = SaslAuthenticateRequest(auth_bytes=message)
         answer: SaslAuthenticateResponse = _exchange(connection, request, SaslAuthenticateResponse, deadline)
         if answer.error_code is not ErrorCode.none:
-            raise ClusterError(f"expected to be let in; got {answer.error_code.name.upper()}: {answer.error_message}")
+            raise ClusterError(f"expected to be let in; got {named(answer.error_code)}: {answer.error_message}")
         return answer.auth_bytes
 
     client.verify(tell(client.final(tell(client.first()))))
