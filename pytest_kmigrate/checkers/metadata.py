@@ -149,8 +149,8 @@ def _signatures_of_loss(history: History, label: str, lost: Sequence[Violation])
 
 
 def _signatures_of_silence(history: History, *labels: str) -> list[str]:
-    """What a known bug looks like here: the controller that is active does not write to ZooKeeper any more."""
-    taken = [_snapshot(history, label) for label in labels]
+    """What a known bug looks like in ZooKeeper: the controller that is active does not write to it any more."""
+    taken = [_snapshot(history, label) for label in labels if history.images[label].source == "zookeeper"]
     is_given_up = any(each is not None and is_given_up_at(history, each.at_ns) for each in taken)
     return ["answer-of-zookeeper-lost"] if is_given_up else []
 

@@ -15,7 +15,7 @@ from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, in
 
 MIGRATION = "/migration"
 _SEEN_WITHIN_NS = 5_000_000_000
-_LONG_NS = 20_000_000_000
+_LONG_NS = 20_000_000_000  # by then a controller that goes on has written
 
 
 @dataclass(frozen=True)
