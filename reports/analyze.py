@@ -108,7 +108,7 @@ def analyze(
         # One that read nothing has not loaded all that reading takes.
         keep_archive(progress)
     return AnalysisResult(
-        outcome=_outcome(summary),
+        outcome=outcome_of(summary),
         runs=len(summary["attempts"]),
         set_aside=len(summary["set_aside"]),
         page=folder.place("index.html"),
@@ -140,8 +140,8 @@ def _counted(
     earlier = read_ledger(tables.storage, found.root)
     with clock.stage("facts", _announced(found, earlier)):
         ledger, read = ingest(found, source, tables, earlier, clock.progress)
-        others = RunFiles(tables.spark, source.uri, ()).foreign(found.foreign) if found.foreign else None
-        write_attempts(tables, notices(found, ledger), others)
+        others = RunFiles(tables.spark, source.uri, (), {}).foreign(found.foreign) if found.foreign else None
+        write_attempts(tables, notices(found, ledger, tables.storage), others)
         if compare:
             # Now, and not with the comparison: all the counting comes before that.
             require_versions((row.kafka for row in tables["attempts"].select("kafka").distinct().collect()), *compare)
@@ -190,8 +190,8 @@ def _about(
     }
 
 
-def _outcome(summary: Summary) -> Outcome:
+def outcome_of(summary: Summary) -> Outcome:
     """The worst outcome of all runs; a run that could not be read at all leaves things open."""
-    outcomes = [Outcome[str(attempt["outcome"])] for attempt in summary["attempts"]]
+    outcomes = [outcome for outcome in Outcome if summary["totals"]["outcomes"][outcome.name]]
     unread = [Outcome.INCONCLUSIVE for row in summary["set_aside"] if row["is_run"]]
     return merged([*outcomes, *unread])

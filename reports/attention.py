@@ -43,7 +43,7 @@ def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: S
         told += [concern] if concern else []
     told += [_about_change(each) for each in tables.get("trend_changes", []) if each["direction"] == "WORSE"]
     told.sort(key=lambda row: (not row.pop("is_safety"), LEVELS.index(str(row["level"])), str(row["title"])))
-    return told + _about_no_answers(attempts)
+    return told + _about_set_aside(tables.get("set_aside", [])) + _about_no_answers(attempts)
 
 
 def _about_test(test: Row, mine: Sequence[Row], changes: Sequence[Row]) -> Row | None:
@@ -54,7 +54,9 @@ def _about_test(test: Row, mine: Sequence[Row], changes: Sequence[Row]) -> Row |
         return None
     condition = " · ".join(known(kafka_of(test["kafka"]), test["topology"]))
     detail = f"{_counts_sentence(test)}{_since_sentence(changes)}"
-    concern = _concern(standing, test["test_id"], condition, detail, unexplained[-1])
+    # The newest run that shows the worst: one that lost a record, though others were red since.
+    shown = [attempt for attempt in unexplained if attempt["kind"] == "SAFETY"] or unexplained
+    concern = _concern(standing, test["test_id"], condition, detail, shown[-1])
     return {**concern, "test_id": test["test_id"], "is_safety": standing == "SAFETY"}
 
 
@@ -73,6 +75,18 @@ def _since_sentence(changes: Sequence[Row]) -> str:
     run, under = began_in(newest), known(newest["fault"])
     since = f"{run} ({began(newest)})" if run else began(newest)
     return f"; worse since {since}" + (f" under {under[0]}" if under else "")
+
+
+def _about_set_aside(rows: Sequence[Row]) -> list[Row]:
+    """One row for all that could not be read and on which a verdict may hang."""
+    doubtful = [each for each in rows if each["is_run"]]
+    if not doubtful:
+        return []
+    title = f"{plural(len({each['path'] for each in doubtful}), 'path')} set aside"
+    told = {"level": Outcome.INCONCLUSIVE.name, "title": title, "condition": ""}
+    first = min(doubtful, key=lambda each: str(each["path"]))
+    detail = "not read, though a verdict may hang on it; the first:"
+    return [{**told, "detail": detail, **_no_run(f"{first['path']}: {first['reason']}")}]
 
 
 def _about_no_answers(attempts: Sequence[Row]) -> list[Row]:

@@ -15,10 +15,14 @@ CHANGES = ("WORSE", "NEW", "BETTER", "GONE", "ONLY_A", "ONLY_B", "UNSURE", "SAME
 """In the order they are told. UNSURE: the two differ, but so might two nights of one version."""
 
 REAL = ("WORSE", "NEW", "BETTER", "GONE")
-"""What two versions answer differently."""
+"""What two versions answer differently. NEW: a failure that ``a`` never met, or what is red and only ``b`` ran."""
 
 ALONE = ("ONLY_A", "ONLY_B")
 """What one version alone was asked: no change, but often the most rows."""
+
+
+Stratum = tuple[int, int, int, int]
+"""What went wrong of how many on side ``a``, then on side ``b``, under conditions that both had."""
 
 
 class Comparison(TypedDict):
@@ -39,8 +43,9 @@ def compare(tables: Mapping[str, list[Row]], a: str, b: str) -> Comparison:
     """Tell what changed from Kafka ``a`` to ``b``; raises WrongUseError when no run is of one of them."""
     attempts = tables.get("attempts", [])
     require_versions((each["kafka"] for each in attempts), a, b)
-    requirements = _rates(tables.get("requirements", []), ("requirement", "profile"), a, b)
-    tests = _rates(tables.get("tests", []), ("test_id", "profile", "provider", "topology"), a, b)
+    of_tests = tables.get("tests", [])
+    requirements = _rates(tables.get("requirements", []), tables.get("cells", []), ("requirement", "profile"), a, b)
+    tests = _rates(of_tests, of_tests, ("test_id", "profile", "provider", "topology"), a, b)
     durations = _durations(tables.get("trends", []), a, b)
     clusters = _clusters(tables, a, b)
     return {
@@ -69,16 +74,17 @@ def changed(rows: Sequence[Row], *changes: str) -> list[Row]:
     return [row for row in rows if row["change"] in changes]
 
 
-def _rates(rows: Sequence[Row], keys: tuple[str, ...], a: str, b: str) -> list[Row]:
-    """Rows of statistics of both versions side by side, worst change first."""
-    told = []
+def _rates(rows: Sequence[Row], parts: Sequence[Row], keys: tuple[str, ...], a: str, b: str) -> list[Row]:
+    """Rows of statistics of both versions side by side, worst change first; compared are the ``parts`` they sum up."""
+    told, parts_of = [], grouped(parts, *keys)
     for key, mine in grouped([row for row in rows if row["kafka"] in (a, b)], *keys).items():
         of = {str(row["kafka"]): row for row in mine}
         sides = {"a": of.get(a), "b": of.get(b)}
         row: Row = dict(zip(keys, key, strict=True))
         for side, statistics in sides.items():
             row |= _side(statistics, side)
-        told.append(row | {"p_value": _p_of_rates(row) if all(sides.values()) else None})
+        strata = _strata(parts_of.get(key, []), a, b)
+        told.append(row | {"surplus_b": _surplus(strata), "p_value": fisher(*strata) if strata else None})
     return _in_order(_with_q(told, _change_of_rates), *keys)
 
 
@@ -97,35 +103,47 @@ def _side(row: Row | None, side: str) -> Row:
     return {f"{name}_{side}": value for name, value in {**counts, **rates}.items()}
 
 
-def _p_of_rates(row: Row) -> float:
-    violating_a, answers_a, violating_b, answers_b = (
-        count(row[name]) for name in ("violating_a", "answers_a", "violating_b", "answers_b")
-    )
-    return fisher((violating_a, answers_a, violating_b, answers_b))
+def _strata(parts: Sequence[Row], a: str, b: str) -> list[Stratum]:
+    """What violated of how many answers on either side, of each test on each kind of cluster that answered on both.
+
+    Not by fault, phase or role: a run that breaks early meets none of them, and would be compared with nothing.
+    """
+    strata = []
+    for mine in grouped(parts, "test_id", "provider", "topology").values():
+        bad_a, bad_b = (sum(count(row["violating"]) for row in mine if row["kafka"] == side) for side in (a, b))
+        good_a, good_b = (sum(count(row["conforming"]) for row in mine if row["kafka"] == side) for side in (a, b))
+        if bad_a + good_a and bad_b + good_b:
+            strata.append((bad_a, bad_a + good_a, bad_b, bad_b + good_b))
+    return strata
+
+
+def _surplus(strata: Iterable[Stratum]) -> float:
+    """How many more fell to ``b`` than if the versions were alike in every stratum."""
+    return sum(bad_b - (bad_a + bad_b) * of_b / (of_a + of_b) for bad_a, of_a, bad_b, of_b in strata)
 
 
 def _change_of_rates(row: Row) -> str:
-    """A first SAFETY violation is worse, however rare: nobody waits for a second lost record."""
-    if row["worst_a"] is None or row["worst_b"] is None:
-        return "ONLY_B" if row["worst_a"] is None else "ONLY_A"
+    """A first SAFETY violation is worse, however rare: nobody waits for a second lost record.
+
+    What is red and was not run before may be no change of Kafka, but whoever goes from ``a`` to ``b`` meets it.
+    """
+    if row["worst_b"] is None:
+        return "ONLY_A"
+    if row["worst_a"] is None:
+        return "NEW" if count(row["violating_b"]) else "ONLY_B"
     if row["worst_b"] == "SAFETY" and row["worst_a"] != "SAFETY":
         return "WORSE"
-    rate_a, rate_b = number(row["rate_a"]), number(row["rate_b"])
-    if rate_a is None or rate_b is None or rate_a == rate_b:
+    if row["p_value"] is None and row["rate_a"] != row["rate_b"]:
+        return "UNSURE"
+    if not row["surplus_b"]:
         return "SAME" if row["worst_a"] == row["worst_b"] else "UNSURE"
-    return _direction(row, is_worse=rate_b > rate_a)
+    return _direction(row, is_worse=(number(row["surplus_b"]) or 0.0) > 0)
 
 
 def _direction(row: Row, *, is_worse: bool) -> str:
     if not is_sure(row):
         return "UNSURE"
     return "WORSE" if is_worse else "BETTER"
-
-
-def _of_both(rows: Iterable[Row], a: str, b: str, *keys: str) -> list[list[Row]]:
-    """The rows of either version, by these columns; what one version alone has is no base for a comparison."""
-    of_either = grouped((row for row in rows if row["kafka"] in (a, b)), *keys)
-    return [mine for mine in of_either.values() if {row["kafka"] for row in mine} == {a, b}]
 
 
 def _durations(trends: Sequence[Row], a: str, b: str) -> list[Row]:
@@ -135,9 +153,15 @@ def _durations(trends: Sequence[Row], a: str, b: str) -> list[Row]:
     told = [
         {**dict(zip(keys, key, strict=True)), **_timed(of_both, b)}
         for key, mine in grouped(known, *keys).items()
-        if (of_both := _of_both(mine, a, b, "test_id"))
+        if (of_both := _of_both(mine, a, b))
     ]
     return _in_order(_with_q(told, _change_of_medians), *keys)
+
+
+def _of_both(points: Sequence[Row], a: str, b: str) -> list[list[Row]]:
+    """The points of either version, by test; what one version alone has is no base for a comparison."""
+    of_either = grouped((point for point in points if point["kafka"] in (a, b)), "test_id")
+    return [mine for mine in of_either.values() if {point["kafka"] for point in mine} == {a, b}]
 
 
 def _timed(of_tests: Sequence[Sequence[Row]], b: str) -> Row:
@@ -162,8 +186,13 @@ def _change_of_medians(row: Row) -> str:
 
 
 def _clusters(tables: Mapping[str, list[Row]], a: str, b: str) -> list[Row]:
-    """Every failure cluster that one of the two versions met, over the runs of those tests that met it and both ran."""
-    of_tests = _of_both(tables.get("attempts", []), a, b, "test_id", "profile", "provider", "topology")
+    """Every failure cluster that one of the two versions met, over the runs of those tests that met it and both ran.
+
+    One that was met only in tests which one version alone ran is told of that version, and compared with nothing.
+    """
+    counted = (run for run in tables.get("attempts", []) if not run["is_aside"])
+    of_either = (run for run in counted if run["kafka"] in (a, b))
+    of_tests = grouped(of_either, "test_id", "profile", "provider", "topology").values()
     place_of = {run["folder"]: (test, run["kafka"]) for test, mine in enumerate(of_tests) for run in mine}
     runs = Counter(place_of.values())
     members = grouped(tables.get("failure_members", []), "cluster")
@@ -174,26 +203,28 @@ def _clusters(tables: Mapping[str, list[Row]], a: str, b: str) -> list[Row]:
         strata = [
             (met[test, a], runs[test, a], met[test, b], runs[test, b]) for test in sorted({test for test, _ in met})
         ]
+        of_both = [each for each in strata if each[1] and each[3]]
         if strata:
             named = {name: cluster[name] for name in ("cluster", "representative")}
-            told.append({**named, **_met(strata), "p_value": fisher(*strata)})
+            told.append({**named, **_met(of_both or strata), "p_value": fisher(*of_both) if of_both else None})
     return _in_order(_with_q(told, _change_of_cluster), "cluster")
 
 
-def _met(strata: Sequence[tuple[int, int, int, int]]) -> Row:
-    """In how many runs of how many on each side; and in how many of ``b`` were the versions alike in every test."""
+def _met(strata: Sequence[Stratum]) -> Row:
+    """In how many runs of how many on each side."""
     sums = (sum(each) for each in zip(*strata, strict=True))
     counts: Row = dict(zip(("runs_a", "of_a", "runs_b", "of_b"), sums, strict=True))
-    expected = sum((met_a + met_b) * of_b / (of_a + of_b) for met_a, of_a, met_b, of_b in strata)
-    return {**counts, "expected_b": expected}
+    return {**counts, "surplus_b": _surplus(strata)}
 
 
 def _change_of_cluster(row: Row) -> str:
+    if row["p_value"] is None and not (row["runs_a"] and row["runs_b"]):
+        return "ONLY_A" if row["runs_a"] else "ONLY_B"
     if is_sure(row) and not row["runs_a"]:
         return "NEW"
     if is_sure(row) and not row["runs_b"]:
         return "GONE"
-    return _direction(row, is_worse=count(row["runs_b"]) > (number(row["expected_b"]) or 0.0))
+    return _direction(row, is_worse=(number(row["surplus_b"]) or 0.0) > 0)
 
 
 def _with_q(rows: Sequence[Row], change: Callable[[Row], str]) -> list[Row]:
@@ -217,6 +248,9 @@ def _headline(
         for change in ("WORSE", "BETTER"):
             found = len(changed(rows, change))
             said += [f"{found} {noun}{'s' * (found != 1)} {change.lower()}"] if found else []
+    for noun, rows in (("requirement", requirements), ("test", tests)):
+        found = len(changed(rows, "NEW"))
+        said += [f"{found} {noun}{'s' * (found != 1)} violated that only {b} ran"] if found else []
     for change in ("NEW", "GONE"):
         found = len(changed(clusters, change))
         said += [f"{found} failure{'s' * (found != 1)} {change.lower()}"] if found else []

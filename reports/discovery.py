@@ -63,22 +63,25 @@ class FoundRun:
     def stamp(self) -> str:
         """What can be told without opening a file: names, sizes and times; while it stays, nothing has changed.
 
-        Of a complete run only the files that tell how it ended count: its cluster may have been kept, and log on.
+        Of a complete run only what a verdict may hang on counts: its cluster may have been kept, and log on.
         """
-        named = (MANIFEST_FILE, *JUDGED_FILES)
-        files = [file for file in self.files if not self.is_complete or file.path in named]
+        files = self._judged() if self.is_complete else self.files
         return _digest(f"{file.path} {file.size_bytes} {file.modified_ms}" for file in files)
 
-    def digest(self, manifest: bytes | None) -> str:
+    def digest(self, manifest: bytes | None, sha256: Mapping[str, str]) -> str:
         """What the run is known by, wherever its folder lies: its manifest, which holds the digests of all its files.
 
-        With it the sizes of the judged files, which tell that one was changed afterwards. A run that is still being
-        written has no manifest and is known by its ``stamp``.
+        With it the sizes of what a verdict may hang on, which tell what was changed afterwards, or came later than the
+        manifest; and of files that were read for it (``sha256``, by their path below the root) the digests. A run that
+        is still being written has no manifest and is known by its ``stamp``.
         """
         if manifest is None:
             return self.stamp
-        sizes = [f"{file.path} {file.size_bytes}" for file in self.files if file.path in JUDGED_FILES]
-        return _digest([hashlib.sha256(manifest).hexdigest(), *sizes])
+        told = [f"{file.path} {file.size_bytes} {sha256.get(self.path(file.path), '')}" for file in self._judged()]
+        return _digest([hashlib.sha256(manifest).hexdigest(), *told])
+
+    def _judged(self) -> list[Entry]:
+        return [file for file in self.files if file.path.partition("/")[0] in _JUDGED_BY]
 
 
 @dataclass(frozen=True)

@@ -3,26 +3,34 @@
 The rules of what is read again, replaced and kept are those of the ledger.
 """
 
-import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import consistency, facts, observations, schemas, staging
-from pytest_kmigrate.reports.discovery import JUDGED_FILES, MANIFEST_FILE, Discovery, FoundRun, Notice
-from pytest_kmigrate.reports.ledger import Ledger, Step, batches, gone, steps, write_ledger
-from pytest_kmigrate.reports.reading import MOST_WHOLE_BYTES, RunFiles
+from pytest_kmigrate.reports.discovery import Discovery, FoundRun, Notice
+from pytest_kmigrate.reports.ledger import (
+    Ledger,
+    Step,
+    batches,
+    gone,
+    make_room,
+    no_longer_counted,
+    steps,
+    write_ledger,
+)
+from pytest_kmigrate.reports.reading import RunFiles
 from pytest_kmigrate.reports.storage import Storage
 from pytest_kmigrate.reports.tables import Begin, TableFolder
-
-BadRow = tuple[str, str, int | None, str, bool]
-"""A row of ``bad_rows``: folder, path, line, reason, is_run."""
+from pytest_kmigrate.reports.verification import BadRow, Verified, bad_file, known_by, verified
 
 _NO_RUN_ENDED = (
     "run-ended is missing in the history of a run that has a manifest.json: its last events are lost; "
     "what is there counts; restore the file, or run the test again"
 )
+
+_FOLDER = "folder string"
 
 _NAMED = 5
 """So many of the folders that are gone are named."""
@@ -33,13 +41,13 @@ def ingest(
 ) -> tuple[Ledger, int]:
     """Bring the kept facts up to date with the run folders; gives the ledger then in force, and how many were read."""
     if not ledger:
-        # Tables without a ledger of this format are of no use, and nobody must take them for ours.
-        tables.storage.delete("")
-    digests, manifests = known_by(discovery.runs, source, ledger)
+        # Nobody must take what is there for ours.
+        make_room(tables.storage, discovery.runs)
+    known = known_by(discovery.runs, source, ledger)
     done = 0
-    for step in steps(discovery.runs, digests, ledger, discovery.root, tables.free_batch()):
-        bad = verified(step.runs, manifests, source)
-        _write_step(step, RunFiles(tables.spark, source.uri, step.runs), bad, tables)
+    for step in steps(discovery.runs, known.digests, ledger, discovery.root, tables.free_batch()):
+        told = verified(step.runs, known)
+        _write_step(step, RunFiles(tables.spark, source.uri, told.runs, told.parts), told, tables)
         write_ledger(tables.storage, step.ledger)
         ledger = step.ledger
         done += len(step.runs)
@@ -48,54 +56,24 @@ def ingest(
     return ledger, done
 
 
-def known_by(runs: Sequence[FoundRun], source: Storage, ledger: Ledger) -> tuple[dict[str, str], dict[str, bytes]]:
-    """The digest of every run, and the manifests that had to be read for that; a folder as it was is not opened."""
-    as_before = {run.folder for run in runs if run.folder in ledger and ledger[run.folder].stamp == run.stamp}
-    fresh = {run.folder: run.path(MANIFEST_FILE) for run in runs if run.folder not in as_before and run.is_complete}
-    contents = source.contents(list(fresh.values()))
-    manifests = {folder: contents[path] for folder, path in fresh.items()}
-    digests = {
-        run.folder: ledger[run.folder].digest if run.folder in as_before else run.digest(manifests.get(run.folder))
-        for run in runs
-    }
-    return digests, manifests
-
-
-def verified(runs: Sequence[FoundRun], manifests: Mapping[str, bytes], source: Storage) -> list[BadRow]:
-    """What differs from the manifests, of the files that tell how a run ended; the huge ones are not verified."""
-    bad: list[BadRow] = []
-    wanted: dict[str, tuple[FoundRun, str, str]] = {}
-    for run in runs:
-        if run.folder not in manifests:
-            continue
-        try:
-            sha256 = json.loads(manifests[run.folder])["sha256"]
-            names = {name: str(sha256[name]) for name in JUDGED_FILES if name in sha256}
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            reason = f"not a manifest ({error}): nothing in this folder can be verified"
-            bad.append(_bad(run, MANIFEST_FILE, reason))
-            continue
-        sizes = {file.path: file.size_bytes for file in run.files}
-        bad += [_bad(run, name, "manifest.json names it, but it is not there") for name in names.keys() - sizes.keys()]
-        small = {name for name in names if sizes.get(name, MOST_WHOLE_BYTES + 1) <= MOST_WHOLE_BYTES}
-        wanted |= {run.path(name): (run, name, names[name]) for name in small}
-    digests = source.digests(list(wanted))
-    told = "it differs from the digest in manifest.json: it was changed after the run ended"
-    return bad + [_bad(run, name, told) for path, (run, name, digest) in wanted.items() if digests[path] != digest]
-
-
-def notices(discovery: Discovery, ledger: Ledger) -> list[Notice]:
+def notices(discovery: Discovery, ledger: Ledger, tables: Storage) -> list[Notice]:
     """What there is to say about what is not read."""
+    told = list(discovery.unread)
     missing = gone(discovery.runs, ledger)
-    if not missing:
-        return list(discovery.unread)
-    named = ", ".join(missing[:_NAMED]) + ", ..." * (len(missing) > _NAMED)
-    told = f"folders of runs that earlier analyses read and that stay counted are gone ({len(missing)}): {named}"
-    return [*discovery.unread, (".", told, False)]
+    if missing:
+        sentence = f"folders of runs that earlier analyses read and that stay counted are gone {_named(missing)}"
+        told.append((".", sentence, False))
+    for name, folders in no_longer_counted(tables, discovery.runs, ledger).items():
+        sentence = (
+            f"folders of runs that only an earlier release read are gone {_named(folders)}; they count no longer; "
+            f"its tables are kept: bring the runs back, or remove tables/{name}"
+        )
+        told.append((f"tables/{name}", sentence, True))
+    return told
 
 
-def _bad(run: FoundRun, file: str, reason: str) -> BadRow:
-    return (run.folder, run.path(file), None, reason, True)
+def _named(folders: Sequence[str]) -> str:
+    return f"({len(folders)}): {', '.join(folders[:_NAMED])}" + ", ..." * (len(folders) > _NAMED)
 
 
 def _without_end(runs: Sequence[FoundRun], unended: Collection[str]) -> list[BadRow]:
@@ -104,13 +82,13 @@ def _without_end(runs: Sequence[FoundRun], unended: Collection[str]) -> list[Bad
     Of a run without a manifest it is told that it has no end at all.
     """
     return [
-        _bad(run, staging.HISTORY_FILE, _NO_RUN_ENDED)
+        bad_file(run, staging.HISTORY_FILE, _NO_RUN_ENDED)
         for run in runs
         if run.folder in unended and run.is_complete and run.has(staging.HISTORY_FILE)
     ]
 
 
-def _write_step(step: Step, files: RunFiles, bad: Sequence[BadRow], tables: TableFolder) -> None:
+def _write_step(step: Step, files: RunFiles, told: Verified, tables: TableFolder) -> None:
     """Write one batch: the facts of the runs read now, and the rows of absorbed batches that still count."""
     cached: list[DataFrame] = []
 
@@ -125,13 +103,13 @@ def _write_step(step: Step, files: RunFiles, bad: Sequence[BadRow], tables: Tabl
         return new.to(schemas.TABLES[name]).unionByName(earlier)
 
     with tables.writing(step.batch) as begin:
-        _begin_facts(step, files, bad, kept, lambda name, made: begin(name, lambda: with_absorbed(name, made())))
+        _begin_facts(step, files, told, kept, lambda name, made: begin(name, lambda: with_absorbed(name, made())))
     for frame in cached:
         frame.unpersist()
 
 
 def _begin_facts(
-    step: Step, files: RunFiles, known_bad: Sequence[BadRow], kept: Callable[[DataFrame], DataFrame], begin: Begin
+    step: Step, files: RunFiles, told: Verified, kept: Callable[[DataFrame], DataFrame], begin: Begin
 ) -> None:
     """Begin every kept table, of the runs whose files these are; ``kept`` holds on to what is used more than once.
 
@@ -153,12 +131,16 @@ def _begin_facts(
     endings = facts.endings(runs, staged_events).collect()
     judged = kept(consistency.judged(files.operation_parts({row["folder"] for row in endings if row["is_at_work"]})))
     begin("operation_counts", lambda: consistency.operation_counts(judged))
+    begin("checked_classes", lambda: consistency.checked_classes(judged))
     staged_verdicts = kept(staging.staged_verdicts(files.lines(staging.VERDICTS_FILE)))
     verdicts = staging.good(staged_verdicts)
     begin("metadata_differences", lambda: observations.metadata_differences(verdicts))
     anomalies = consistency.anomalies(judged)
     begin("anomalies", lambda: anomalies.unionByName(consistency.controller_anomalies(verdicts)))
-    of_runs = facts.verdicts(runs, verdicts, staged_verdicts.where(F.col("reason").isNotNull()))
+    damaged = staged_verdicts.where(F.col("reason").isNotNull()).select("folder")
+    if told.altered:
+        damaged = damaged.unionByName(damaged.sparkSession.createDataFrame([(each,) for each in told.altered], _FOLDER))
+    of_runs = facts.verdicts(runs, verdicts, damaged)
     of_good = anomalies.join(runs.select("folder"), "folder", "left_semi")
     begin("verdicts", lambda: of_runs.unionByName(consistency.verdicts(of_good, verdicts)))
     samples = kept(staging.staged_samples(files.lines(staging.METRICS_FILE)))
@@ -167,11 +149,11 @@ def _begin_facts(
     begin("metrics", lambda: observations.metrics(staging.good(samples)))
     begin("znode_changes", lambda: observations.znode_changes(staging.good(znodes)))
     begin("metadata_images", lambda: staging.good(images))
-    told_here = [*known_bad, *_without_end(step.runs, {row["folder"] for row in endings if not row["has_ended"]})]
+    told_here = [*told.bad, *_without_end(step.runs, {row["folder"] for row in endings if not row["has_ended"]})]
     bad = judged.sparkSession.createDataFrame(told_here, schemas.TABLES["bad_rows"])
     bad = bad.unionByName(consistency.set_aside(judged))
-    for told in (staged_runs, staged_verdicts, staged_events):
-        bad = bad.unionByName(staging.set_aside(told))
+    for staged in (staged_runs, staged_verdicts, staged_events):
+        bad = bad.unionByName(staging.set_aside(staged))
     for observed in (samples, znodes, images):
         # No verdict is read from these.
         bad = bad.unionByName(staging.set_aside(observed, is_run=False))

@@ -11,7 +11,8 @@ Rules:
   old ones.
 - A run whose folder is gone stays counted: runs are archived and removed, what they showed stays true. The report says
   so. If another folder holds the same run (the same digest), it has been moved, and counts from there.
-- A release that computes facts differently (``FORMAT``) reads everything anew, and only what is still there.
+- A release that computes facts differently (``FORMAT``) reads anew what is still there. If that is not all, the old
+  tables are moved aside, into ``_format-<number>``: they count no longer, which is told for as long as they lie there.
 - The tables belong to one folder of runs. Those of another one are never mixed in, nor thrown away: that is told as
   wrong use.
 """
@@ -30,10 +31,13 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports.discovery import FoundRun
 from pytest_kmigrate.reports.storage import Storage
 
-FORMAT = 6
+FORMAT = 7
 """Raise it when facts are computed differently: everything that is still there is then read anew."""
 
 FOLDER = "ingested"
+
+EARLIER = "_format-"
+"""How folders begin that hold tables of earlier formats; Spark and others overlook what begins so."""
 
 MOST_RUNS_PER_BATCH = 2_500
 """So many are read before the ledger is written: an interrupted analysis of many runs goes on from there."""
@@ -75,12 +79,7 @@ class Step:
 
 def read_ledger(tables: Storage, root: str) -> Ledger:
     """What was ingested so far; nothing when facts were computed differently then."""
-    parts = _parts(tables)
-    if not parts:
-        return {}
-    name = parts[-1]
-    table = pq.read_table(io.BytesIO(tables.contents([f"{FOLDER}/{name}"])[f"{FOLDER}/{name}"]))
-    rows = [Ingested(**row) for row in table.to_pylist()]
+    rows = _rows(tables, FOLDER)
     other = next((row.root for row in rows if row.root != root), None)
     if other is not None:
         raise WrongUseError(
@@ -90,9 +89,36 @@ def read_ledger(tables: Storage, root: str) -> Ledger:
     return {row.folder: row for row in rows if row.format == FORMAT}
 
 
+def make_room(tables: Storage, runs: Sequence[FoundRun]) -> None:
+    """Remove what an analysis without a ledger of this format finds; what is the last word on some run is kept aside.
+
+    The ledger goes last: interrupted, this goes on where it was.
+    """
+    rows = _rows(tables, FOLDER)
+    has_last_word = bool(gone(runs, {row.folder: row for row in rows}))
+    names = [name for name in tables.names("") if not name.startswith(EARLIER)]
+    for name in sorted(names, key=lambda name: (name == FOLDER, name)):
+        if has_last_word:
+            tables.move(name, f"{EARLIER}{rows[0].format}/{name}")
+        else:
+            tables.delete(name)
+
+
+def no_longer_counted(tables: Storage, runs: Sequence[FoundRun], ledger: Ledger) -> dict[str, list[str]]:
+    """Folder of tables of an earlier format -> run folders that are only there."""
+    earlier = [name for name in tables.names("") if name.startswith(EARLIER)]
+    only_there = {
+        name: sorted(
+            {row.folder for row in _rows(tables, f"{name}/{FOLDER}")} - {run.folder for run in runs} - {*ledger}
+        )
+        for name in earlier
+    }
+    return {name: folders for name, folders in only_there.items() if folders}
+
+
 def write_ledger(tables: Storage, ledger: Ledger) -> None:
     """Put a new ledger in force."""
-    parts = _parts(tables)
+    parts = _parts(tables, FOLDER)
     rows = [dict(zip(INGESTED.names, astuple(row), strict=True)) for row in ledger.values()]
     written = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(rows, to_arrow_schema(INGESTED)), written)
@@ -153,5 +179,14 @@ def _small_ones(ledger: Ledger, absorbed: Collection[int]) -> set[int]:
     return {batch for batch, _ in sorted(sizes.items(), key=lambda size: size[1])[: len(sizes) - MOST_BATCHES // 2]}
 
 
-def _parts(tables: Storage) -> list[str]:
-    return [name for name in tables.names(FOLDER) if name.startswith("part-") and name.endswith(".parquet")]
+def _rows(tables: Storage, folder: str) -> list[Ingested]:
+    """The rows of the ledger in a folder, of whatever format."""
+    parts = _parts(tables, folder)
+    if not parts:
+        return []
+    path = f"{folder}/{parts[-1]}"
+    return [Ingested(**row) for row in pq.read_table(io.BytesIO(tables.contents([path])[path])).to_pylist()]
+
+
+def _parts(tables: Storage, folder: str) -> list[str]:
+    return [name for name in tables.names(folder) if name.startswith("part-") and name.endswith(".parquet")]

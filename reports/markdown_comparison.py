@@ -49,7 +49,7 @@ def _where(row: Row) -> str:
 
 
 def _said(row: Row) -> str:
-    worst = [WORDS.get(str(row[f"worst_{side}"]), "") for side in "ab"]
+    worst = [WORDS.get(str(row[f"worst_{side}"]), "not run") for side in "ab"]
     return f"**{WORDS[str(row['change'])]}**" + (f" ({worst[0]} to {worst[1]})" if worst[0] != worst[1] else "")
 
 

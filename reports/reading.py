@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in P
 from pytest_kmigrate.analysis import schemas, staging
 from pytest_kmigrate.analysis.schemas.consistency import PARTS
 from pytest_kmigrate.reports.discovery import FoundRun
-from pytest_kmigrate.reports.operations import OPERATIONS_FOLDER, operation_parts
+from pytest_kmigrate.reports.operations import is_part, operation_parts
 from pytest_kmigrate.reports.paths import literal, path_of
 
 MOST_WHOLE_BYTES = 32 * 1024 * 1024
@@ -44,16 +44,18 @@ _HEADER = Kind(staging.RUN_FILE)
 _IMAGES = Kind(staging.IMAGES_FOLDER, ".json", 1)
 _LOGS = Kind(staging.LOGS_FOLDER, ".log", 2)
 _FOREIGN = Kind("any name")
-_OPERATIONS = Kind(OPERATIONS_FOLDER, ".parquet", 1)
 
 
 class RunFiles:
     """The files of some runs below one root."""
 
-    def __init__(self, spark: SparkSession, root: str, runs: Iterable[FoundRun]) -> None:
+    def __init__(
+        self, spark: SparkSession, root: str, runs: Iterable[FoundRun], parts: Mapping[str, Mapping[str, str]]
+    ) -> None:
         self._spark = spark
         self._root = root
         self._runs = tuple(runs)
+        self._parts = parts
 
     def folders(self, digests: Mapping[str, str]) -> DataFrame:
         """One row per run folder; ``digests`` are what each is known by."""
@@ -79,10 +81,11 @@ class RunFiles:
 
     def operation_parts(self, unsettled: Collection[str]) -> DataFrame:
         """The parts of client operations; ``unsettled`` are the folders of runs whose workloads did not all end."""
-        with_parts = [run.folder for run in self._runs if any(_OPERATIONS.has(file.path) for file in run.files)]
+        with_parts = [run.folder for run in self._runs if any(is_part(file.path) for file in run.files)]
         if not with_parts:
             return self._spark.createDataFrame([], PARTS)
-        return operation_parts(self._spark, self._root, {folder: folder not in unsettled for folder in with_parts})
+        settled = {folder: folder not in unsettled for folder in with_parts}
+        return operation_parts(self._spark, self._root, settled, self._parts)
 
     def foreign(self, paths: Iterable[str]) -> DataFrame:
         """Results of other tools, whole, from files in no run."""

@@ -26,6 +26,11 @@ def changes_of(row: Row, changes: Iterable[Row]) -> list[Row]:
     return [each for each in changes if row["kafka"] in (each["since_kafka"], each["kafka"])]
 
 
+def excused(attempt: Row) -> Row:
+    """An attempt as it counts: whatever happened in an infra night is without an answer, save what broke SAFETY."""
+    return {**attempt, "outcome": "INCONCLUSIVE", "kind": "INFRA"} if attempt["is_aside"] else attempt
+
+
 UNKNOWN = "unknown"
 """What the tables say of what no run told: results of other tools know of no version, topology or fault."""
 

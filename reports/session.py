@@ -59,7 +59,7 @@ _MUCH_ON_THIS_MACHINE = {
     # By default one task per path, up to 10,000 of them, just to list.
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "16",
     "spark.sql.shuffle.partitions": "32",
-    "spark.driver.memory": "5g",
+    "spark.driver.memory": "4g",
 }
 _OFTEN_NAMED = {
     "PythonUtils": ("toSeq",),

@@ -10,7 +10,7 @@ from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.attention import attention
 from pytest_kmigrate.reports.comparison import Comparison, compare
 from pytest_kmigrate.reports.divergences import divergence_classes
-from pytest_kmigrate.reports.rows import CELL, CONDITION, Row, by, count, day, grouped, number, release
+from pytest_kmigrate.reports.rows import CELL, CONDITION, Row, by, count, day, excused, grouped, number, release
 from pytest_kmigrate.reports.versions import versions as versions_of
 
 SCHEMA = 2
@@ -20,7 +20,7 @@ TABLES = (
     "attempts", "tests", "requirements", "cells", "fault_effects", "bugs", "consistency", "consistency_facts",
     "duration_statistics", "set_aside", "flakiness", "change_points", "infra_nights", "causes", "trends",
     "trend_changes", "failure_clusters", "failure_members", "anomalies", "operation_counts", "requirement_flakiness",
-    "requirement_changes", "metadata_divergences", "log_templates", "log_signs",
+    "requirement_changes", "checked_classes", "metadata_divergences", "log_templates", "log_signs",
 )  # fmt: skip
 """The tables a report is made of; one that is missing counts as empty."""
 
@@ -43,6 +43,8 @@ class Totals(TypedDict):
     flaky_tests: int
     known_bugs: int
     set_aside: int
+    doubtful: int
+    """Files and folders set aside on which a verdict may hang."""
     kafka: list[str]
     topologies: list[str]
     profiles: list[str]
@@ -103,14 +105,15 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
     known = {name: tables.get(name, []) for name in TABLES}
     attempts = sorted(known["attempts"], key=by("test_id", *CONDITION, "attempt"))
     tests = _worst_first(known["tests"], "test_id", *CONDITION)
-    totals = _totals(attempts, known)
+    counted = [excused(each) for each in attempts]
+    totals = _totals(counted, known)
     return {
         "schema": SCHEMA,
         "about": about,
         "totals": totals,
         "headline": headline(totals),
         "attention": attention(known, tests, attempts),
-        "versions": versions_of(attempts, known["operation_counts"]),
+        "versions": versions_of(counted, known),
         "ledger": _ledger(totals["profiles"]),
         "tests": tests,
         "requirements": _worst_first(_with_bound(known["requirements"]), "requirement", "profile", "kafka"),
@@ -141,7 +144,12 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
 
 
 def headline(totals: Totals) -> str:
-    """The one sentence to take away."""
+    """The one sentence to take away; of what could not be read nobody knows, so nothing is claimed of it."""
+    aside = f"; {totals['doubtful']} set aside" * (totals["doubtful"] > 0)
+    return _told(totals) + aside
+
+
+def _told(totals: Totals) -> str:
     runs = f"{totals['runs']} run{'s' * (totals['runs'] != 1)}"
     outcomes = totals["outcomes"]
     if totals["safety_violations"]:
@@ -152,6 +160,8 @@ def headline(totals: Totals) -> str:
         return f"{outcomes['VIOLATES']} of {runs} {did}"
     if outcomes["INCONCLUSIVE"]:
         return f"No violation in {runs}; {outcomes['INCONCLUSIVE']} could not be decided"
+    if totals["doubtful"]:
+        return f"No violation in {runs}"
     if outcomes["CONFORMS"]:
         return f"Everything conforms in {runs}" if totals["runs"] > 1 else "The run conforms"
     return f"Nothing in {runs} applied to this cluster"
@@ -170,6 +180,7 @@ def _totals(attempts: Sequence[Row], tables: Mapping[str, list[Row]]) -> Totals:
         "flaky_tests": len({row["test_id"] for row in tables["flakiness"] if row["standing"] == "FLAKY"}),
         "known_bugs": len(_seen(tables["bugs"], "bug")),
         "set_aside": len(tables["set_aside"]),
+        "doubtful": len({row["path"] for row in tables["set_aside"] if row["is_run"]}),
         "kafka": sorted(map(str, _seen(attempts, "kafka")), key=release),
         "topologies": sorted(map(str, _seen(attempts, "topology"))),
         "profiles": sorted(map(str, _seen(attempts, "profile"))),

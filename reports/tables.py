@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in P
 from pytest_kmigrate.analysis import causes, clusters, facts, flakiness, logs, marts, nights, schemas, staging, trends
 from pytest_kmigrate.analysis.foreign import foreign_attempts
 from pytest_kmigrate.reports.discovery import Notice
+from pytest_kmigrate.reports.ledger import EARLIER
 from pytest_kmigrate.reports.ledger import FOLDER as LEDGER_FOLDER
 from pytest_kmigrate.reports.paths import literal
 from pytest_kmigrate.reports.storage import Storage
@@ -111,7 +112,8 @@ class TableFolder:
                 if number not in self._batches:
                     self.storage.delete(_batch(name, number))
         for name in set(self.storage.names("")) - {*new, *schemas.KEPT, LEDGER_FOLDER}:
-            self.storage.delete(name)
+            if not name.startswith(EARLIER):
+                self.storage.delete(name)
 
     def shown(self) -> dict[str, list[Row]]:
         """The rows of every table that a page is made of, as just written."""
@@ -189,7 +191,7 @@ def write_marts(tables: TableFolder, done: Callable[[str], None]) -> None:
         begin("failure_clusters", lambda: clusters.failure_clusters(tables["failure_members"], attempts))
         begin("change_points", lambda: flakiness.change_points(attempts))
         begin("requirement_changes", lambda: flakiness.change_points(per_requirement, cell))
-        begin("trend_changes", lambda: trends.trend_changes(tables["trends"], tables["infra_nights"]))
+        begin("trend_changes", lambda: trends.trend_changes(tables["trends"]))
         begin("cells", lambda: marts.cells(counted, tables["requirement_flakiness"]))
         begin("tests", lambda: marts.tests(nights.excused(attempts), tables["flakiness"]))
         begin("requirements", lambda: marts.requirements(counted, tables["requirement_flakiness"]))

@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 from pytest_kmigrate.catalogue import all_known_bugs, requirement
+from pytest_kmigrate.checkers.moments import targets_of
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.verdict import Outcome, Violation
@@ -163,8 +164,7 @@ def concerned(evidence: RunEvidence, violation: Violation, at_ns: int) -> list[s
     names = {event.node for event in evidence.events_of(violation)}
     names |= {node for node in evidence.nodes if node in told}
     fault = _last(evidence, at_ns, EventKind.FAULT_APPLIED)
-    targets = fault.data.get("targets") if fault else None
-    names |= set(map(str, targets)) if isinstance(targets, list | tuple) else set()
+    names |= targets_of(fault) if fault else set()
     controller = _last(evidence, at_ns, EventKind.ACTIVE_CONTROLLER)
     names |= {str(controller.data.get("controller"))} if controller else set()
     return [node for node in evidence.nodes if node in names] or evidence.nodes

@@ -1,6 +1,7 @@
 """Trouble with files: what a disk, HDFS or a bucket says, told soon and in one line, as an error of ours."""
 
 import errno
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from textwrap import shorten
@@ -27,6 +28,9 @@ _IMPATIENT = {
 
 _MOST_CHARACTERS = 240
 """A bucket's client says everything twice."""
+
+_OF_THE_SDK = re.compile(r"(\(Service: \w+, Status Code: \d+),.*")
+"""What a bucket said, and behind it numbers of requests and attempts, and the same again."""
 
 _CURE = "check the address, the network, the credentials and that the jars for this scheme are there (docs/analysis.md)"
 
@@ -87,6 +91,7 @@ def _is_a(thrown: Any, name: str) -> bool:
 
 
 def _told(thrown: Any) -> str:
-    """An exception of the JVM in one line, without the pages it refers to."""
+    """An exception of the JVM in one line, without the pages it refers to and the numbers that only Amazon can read."""
     first = str(thrown.getMessage() or "no reason").splitlines()[0].partition(";  For more details")[0]
-    return f"{thrown.getClass().getSimpleName()}: {shorten(first, _MOST_CHARACTERS, placeholder=' ...').rstrip('.')}"
+    readable = _OF_THE_SDK.sub(r"\1)", first).rstrip(".")
+    return f"{thrown.getClass().getSimpleName()}: {shorten(readable, _MOST_CHARACTERS, placeholder=' ...')}"

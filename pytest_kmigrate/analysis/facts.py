@@ -51,8 +51,8 @@ def role_of(node: Column) -> Column:
 def verdicts(runs: DataFrame, staged: DataFrame, unreadable: DataFrame) -> DataFrame:
     """One row per verdict of every good run, and one for each thing that makes a run's verdicts incomplete.
 
-    A run that was interrupted, that judged nothing, or whose verdicts cannot all be read can be at best INCONCLUSIVE,
-    and still be VIOLATES: what was seen stays seen.
+    A run that was interrupted, that judged nothing, or whose verdicts are not all as it wrote them can be at best
+    INCONCLUSIVE, and still be VIOLATES: what was seen stays seen.
     """
     judged = staged.join(runs.select("folder"), "folder", "left_semi")
     interrupted = runs.where(~F.col("is_complete")).select("folder")
@@ -62,7 +62,7 @@ def verdicts(runs: DataFrame, staged: DataFrame, unreadable: DataFrame) -> DataF
         _inconclusive(interrupted, "run finished", Kind.HARNESS, "interrupted: the run has no manifest.json")
         .unionByName(_inconclusive(silent, "anything judged", Kind.VACUOUS, "the run has no verdict"))
         .unionByName(
-            _inconclusive(damaged, "verdicts readable", Kind.HARNESS, "a line of verdicts.jsonl is set aside: damaged")
+            _inconclusive(damaged, "verdicts readable", Kind.HARNESS, "verdicts.jsonl is set aside, or lines of it")
         )
     )
     columns = schemas.TABLES["verdicts"].names

@@ -48,6 +48,8 @@ _CHANGE = struct(
 def flakiness(attempts: DataFrame, cell: tuple[str, ...] = CELL) -> DataFrame:
     """One row per cell: its counts, its rate of violations as it is and in the light of others, and a verdict.
 
+    Rates and verdict are of the runs since the last change of the cell, counts and flips of all its runs.
+
     Cells that agree in the first column of ``cell``, of one test or of one requirement, lend each other strength. Every
     attempt counts, retries too. INCONCLUSIVE is no answer and counted apart, and so is whatever happened in an infra
     night, save SAFETY violations, which nothing excuses.
@@ -93,7 +95,7 @@ def _told(history: str) -> tuple[object, ...]:
 
 def _with_rates(counted: DataFrame, family: str) -> DataFrame:
     """Cells with their rates. Each is seen in the light of all, so all counts go to one place; the cells are few."""
-    needed = ("conforming", "violating", "flips", "clean_runs")
+    needed = ("conforming_now", "violating_now", "conforming", "violating", "flips", "clean_runs")
     # A field of an array of structs is the array of that field.
     columns = [F.col(f"_cells.{name}") for name in needed]
     families = F.transform("_cells", lambda cell: F.xxhash64(cell[family]))
@@ -103,16 +105,15 @@ def _with_rates(counted: DataFrame, family: str) -> DataFrame:
     return paired.select("_cells.*", "_rates.*")
 
 
-def _rates(
-    family: list[int], conforming: list[int], violating: list[int], flips: list[int], clean: list[int]
-) -> list[tuple[object, ...]]:
-    found, answers = np.array(violating, np.int64), np.array(violating, np.int64) + np.array(conforming, np.int64)
+def _rates(family: list[int], *counts: list[int]) -> list[tuple[object, ...]]:
+    conforming_now, found, conforming, violating, flips, clean = (np.array(each, np.int64) for each in counts)
+    answers = conforming_now + found
     of_family = np.unique(np.array(family, np.int64), return_inverse=True)[1]
     shrunk = shrunk_rates(of_family, found, answers)
     low, high = bounds.wilson_95(found, answers)
     with np.errstate(invalid="ignore", divide="ignore"):
         raw = found / answers
-        flipping = np.where(answers > 1, np.array(flips) / (answers - 1), np.nan)
+        flipping = np.where(conforming + violating > 1, flips / (conforming + violating - 1), np.nan)
     numbers = np.stack(
         [flipping, low, high, raw, shrunk.rate, shrunk.low, shrunk.high, bounds.bound_after_clean(clean)], axis=1
     )

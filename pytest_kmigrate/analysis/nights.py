@@ -26,10 +26,11 @@ def night_of(moment: str) -> Column:
 def infra_nights(attempts: DataFrame) -> DataFrame:
     """One row per night in which far more runs than usual went wrong everywhere."""
     known = attempts.where(F.col("started_at").isNotNull() & (F.col("outcome") != Outcome.NOT_APPLICABLE.name))
+    night = F.unix_date(night_of("started_at")).cast("long").alias("night")
     # SAFETY violations are no sign of a bad night: no machine loses an acknowledged record.
     red = (F.col("outcome") == Outcome.VIOLATES.name) & ~is_safety_violation()
     counted = known.groupBy(
-        F.unix_date(night_of("started_at")).alias("night"),
+        night,
         F.xxhash64("test_id", *CONDITION).alias("stratum"),
         F.xxhash64("test_id").alias("test"),
     ).agg(
@@ -40,8 +41,10 @@ def infra_nights(attempts: DataFrame) -> DataFrame:
     columns = ("night", "stratum", "test", *_COUNTS)
     # Nights are compared with each other, so all counts go to one place; there are few.
     table = counted.agg(F.collect_list(F.struct(*[F.col(name).cast("long") for name in columns])).alias("_rows"))
+    of_commits = known.where(F.col("commit").isNotNull()).groupBy("commit").agg(F.collect_set(night).alias("_nights"))
+    once = of_commits.where(F.size("_nights") == 1).agg(F.flatten(F.collect_set("_nights")).alias("_new"))
     found = F.udf(_found, ArrayType(FLAKINESS["infra_nights"]), useArrow=False)
-    return table.select(F.inline(found("_rows")))
+    return table.crossJoin(once).select(F.inline(found("_rows", "_new")))
 
 
 def in_nights(attempts: DataFrame, infra_nights: DataFrame) -> DataFrame:
@@ -69,9 +72,9 @@ def excused(attempts: DataFrame) -> DataFrame:
     return attempts.select(*columns)
 
 
-def _found(rows: Sequence[Sequence[int]]) -> list[tuple[object, ...]]:
+def _found(rows: Sequence[Sequence[int]], of_new_commits: Sequence[int]) -> list[tuple[object, ...]]:
     columns = np.array(rows, np.int64).reshape(-1, 3 + len(_COUNTS)).T
     return [
         (_EPOCH + dt.timedelta(days=each.night), *dataclasses.astuple(each)[1:])
-        for each in outages.infra_nights(outages.Nightly(*columns))
+        for each in outages.infra_nights(outages.Nightly(*columns), of_new_commits)
     ]

@@ -9,11 +9,10 @@ from pyspark.sql.types import ArrayType
 
 from pytest_kmigrate.analysis import schemas
 from pytest_kmigrate.analysis.facts import CONDITION
-from pytest_kmigrate.analysis.nights import night_of
 from pytest_kmigrate.analysis.schemas.columns import COUNT, NUMBER, TEXT, struct
 from pytest_kmigrate.analysis.schemas.trends import TRENDS
 from pytest_kmigrate.analysis.statistics.alignment import aligned
-from pytest_kmigrate.analysis.statistics.rank_changes import level_changes
+from pytest_kmigrate.analysis.statistics.rank_changes import level_changes, rises
 from pytest_kmigrate.analysis.statistics.version_lines import version_lines
 from pytest_kmigrate.model.verdict import Outcome
 
@@ -37,9 +36,14 @@ _CHANGE = struct(
 def trends(
     durations: DataFrame, verdicts: DataFrame, faults: DataFrame, metrics: DataFrame, attempts: DataFrame
 ) -> DataFrame:
-    """One row per run and thing measured in it, of all runs that gave an answer: others may have stopped anywhere."""
+    """One row per run and thing measured in it, of all runs that gave an answer: others may have stopped anywhere.
+
+    How long something took in an infra night says nothing of Kafka.
+    """
     is_answer = F.col("outcome").isin(Outcome.CONFORMS.name, Outcome.VIOLATES.name)
-    runs = attempts.where(is_answer).select("folder", "test_id", *CONDITION, "run_id", "started_at", "commit")
+    runs = attempts.where(is_answer & ~F.col("is_aside")).select(
+        "folder", "test_id", *CONDITION, "run_id", "started_at", "commit"
+    )
     gaps = _gaps(verdicts)
     measured = (
         _durations(durations, runs)
@@ -103,16 +107,15 @@ def _version_order(attempts: DataFrame) -> DataFrame:
     return placed.select(F.col("_version.kafka").alias("kafka"), F.col("version_order").cast("long"))
 
 
-def trend_changes(of_trends: DataFrame, infra_nights: DataFrame) -> DataFrame:
+def trend_changes(of_trends: DataFrame) -> DataFrame:
     """One row per run from which on something took longer, or less long: found by ranks, not by any threshold.
 
     Equal tests are compared with equal tests, so that adding a slow test is no regression. Every measure here is
     better the smaller it is.
     """
-    usual = of_trends.join(infra_nights.select("night"), night_of("started_at") == F.col("night"), "left_anti")
     stratum = F.xxhash64("test_id", "profile", "provider").alias("stratum")
     point = F.struct("started_at", "run_id", "kafka", "value", stratum, F.xxhash64("kafka").alias("release"), "commit")
-    series = usual.groupBy(*_SERIES).agg(F.sort_array(F.collect_list(point)).alias("_points"))
+    series = of_trends.groupBy(*_SERIES).agg(F.sort_array(F.collect_list(point)).alias("_points"))
     columns = [F.col(f"_points.{name}") for name in ("value", "stratum", "release")]
     found = series.select("*", F.inline(F.udf(_changes, ArrayType(_CHANGE), useArrow=False)(*columns)))
     since = F.get("_points", F.col("position").cast("int"))
@@ -136,6 +139,6 @@ def _changes(value: Sequence[float], stratum: Sequence[int], release: Sequence[i
             before, after = slice(change.began, change.at), slice(change.at, change.ended)
             medians = float(np.median(values[line][before])), float(np.median(values[line][after]))
             ratio = float(np.exp(np.median(level[after]) - np.median(level[before])))
-            direction = "WORSE" if np.mean(level[after]) > np.mean(level[before]) else "BETTER"
+            direction = "WORSE" if rises(level, change) else "BETTER"
             found.append((int(line[change.at]), *medians, ratio, change.p_value, direction))
     return found

@@ -22,9 +22,9 @@ from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, below, emp
 
 _LEAD = (
     "Shares are of runs with an answer that violate. q: the share of false alarms if all down to here were called "
-    "changes (Fisher's exact test for counts, rank sums for times, corrected for their number). Durations and failures "
-    "are of the tests that both versions ran, each compared with itself. A first safety violation is worse without any "
-    "test."
+    "changes (Fisher's exact test for counts, rank sums for times, corrected for their number). Changes are those of "
+    "the tests that both versions ran, each compared with itself, though shares are of all. A first safety violation "
+    "is worse without any test, and what is red and only the second one ran is new."
 )
 
 

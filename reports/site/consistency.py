@@ -32,6 +32,7 @@ from pytest_kmigrate.reports.site.views import (
     shown,
     table_of,
 )
+from pytest_kmigrate.reports.versions import runs_checked
 
 _LASTED = (
     "Images are instants: a difference lasted at least from the first that shows it to the last, at most from the one "
@@ -51,32 +52,46 @@ def consistency(site: Site) -> View:
 
 
 def _matrix(site: Site) -> str:
-    rows, versions = site.summary["anomaly_classes"], site.summary["versions"]
+    rows, versions = _anomalies(site), site.summary["versions"]
     checked = sum(count(version["operations"]) for version in versions)
     if not rows:
         told = f"None in {amount(checked)} operations." if checked else "None, but no operations were counted either."
-        return section("Anomalies", empty(told))
+        return section("Anomalies", empty(told) + _allowed(site))
     heads = ("Anomaly", "Kind", *(kafka_of(version["kafka"]) or NO_VERSION for version in versions))
     drawn = []
     for (name, kind), mine in grouped(rows, "class", "kind").items():
         of = {row["kafka"]: row for row in mine}
-        cells = [_found(of.get(version["kafka"]), version) for version in versions]
+        cells = [_found(of.get(version["kafka"]), runs_checked(version, str(name))) for version in versions]
         drawn.append([Cell(f"<b>{text(name)}</b>", name, "name"), Cell(chip(kind)), *cells])
     over = [Cell("<b>operations checked</b>", "", "name"), Cell("")]
     over += [number_cell(version["operations"]) for version in versions]
-    lead = "How many, and in which share of the runs whose operations were checked."
-    return section("Anomalies", f'<div class="matrix">{table(heads, [*drawn, over])}</div>', lead)
+    lead = "How many, and in which share of the runs that would have shown it."
+    return section("Anomalies", f'<div class="matrix">{table(heads, [*drawn, over])}</div>{_allowed(site)}', lead)
 
 
-def _found(row: Row | None, version: Row) -> Cell:
-    runs = count(version["checked_runs"])
+def _anomalies(site: Site) -> list[Row]:
+    return [row for row in site.summary["anomaly_classes"] if row["kind"]]
+
+
+def _allowed(site: Site) -> str:
+    """What was seen and is no anomaly, so that nobody who finds it in the tables takes it for one."""
+    told = [
+        f"{text(row['class'])}: {amount(row['anomalies'])} in {plural(amount(row['runs']), 'run')} "
+        f"({text(kafka_of(row['kafka']) or NO_VERSION)})"
+        for row in site.summary["anomaly_classes"]
+        if not row["kind"]
+    ]
+    return f'<p class="soft">Seen, and allowed by Kafka: {", ".join(told)}.</p>' if told else ""
+
+
+def _found(row: Row | None, runs: int) -> Cell:
     if row is None:
         if not runs:
             return Cell('<span class="soft">not checked</span>', "")
         said = f"none in {plural(amount(runs), 'run')}"
         return Cell(f'{mark("CONFORMS", "none")} <span class="soft small">{said}</span>', 0)
     bad = count(row["runs"])
-    # What was found was checked, even where nobody knows how many operations that were.
+    # What was found was checked, even where the run itself had no time to.
     runs = max(runs, bad)
     share = rate(bad / runs, *wilson(bad, runs), str(row["kind"]))
     return Cell(
@@ -85,7 +100,7 @@ def _found(row: Row | None, version: Row) -> Cell:
 
 
 def _counterexamples(site: Site) -> str:
-    rows = site.summary["anomaly_classes"]
+    rows = _anomalies(site)
     if not rows:
         return ""
     drawn = []

@@ -22,7 +22,8 @@ _UNDER = {"fault": "under", "phase": "in", "role": "on"}
 _HEADS = ("Test", "Fault, phase", "Runs, oldest first", "Decision", *RATE_HEADS)
 _LEAD = (
     "Most flaky first. The rate is shrunk towards that of similar cells, the more so the fewer its runs. "
-    "The dashed line is where the rate changed. Bad nights of the infrastructure are not counted."
+    "The dashed line is where the rate changed; rate and decision are of the runs since. "
+    "Bad nights of the infrastructure are not counted."
 )
 
 

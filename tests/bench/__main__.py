@@ -19,7 +19,7 @@ from tests.bench import against_allure, calibration, compare, consistency, many_
 from tests.bench.chapter import Chapter
 from tests.bench.engines import comparing
 
-FOLDER = Path(".bench") / "many-runs"
+FOLDER = Path(".bench") / "analysis"
 PROVIDER = "provider"
 CHAPTERS: Mapping[str, Callable[..., Chapter]] = {
     "calibration": calibration.measure,
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if unknown:
         parser.error(f"expected parts out of {', '.join(parts)}; got {', '.join(sorted(unknown))}")
     wanted = chosen.parts or parts
-    if PROVIDER in wanted:  # it clears .bench, so it comes first
+    if PROVIDER in wanted:
         compare.main([])
     folder = chosen.folder.resolve()
     console = Console(width=_WIDTH)

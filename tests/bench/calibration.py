@@ -13,12 +13,13 @@ from pytest_kmigrate.analysis.statistics.arrays import Flags, Floats
 from pytest_kmigrate.analysis.statistics.bernoulli_changes import rate_changes
 from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean, wilson_95
 from pytest_kmigrate.analysis.statistics.change_points import Change
+from pytest_kmigrate.analysis.statistics.histories import told
 from pytest_kmigrate.analysis.statistics.outages import Nightly, infra_nights
 from pytest_kmigrate.analysis.statistics.rank_changes import level_changes
 from pytest_kmigrate.analysis.statistics.sequential import ADMIT, FLAKY_RATE, QUARANTINE, STEADY_RATE, decision
 from pytest_kmigrate.analysis.statistics.shrinkage import shrunk_rates
 from pytest_kmigrate.reports.comparison import REAL, Comparison, changed, compare
-from pytest_kmigrate.reports.rows import Row
+from pytest_kmigrate.reports.rows import Row, grouped
 from tests.bench import nights
 from tests.bench.chapter import Chapter
 from tests.bench.limits import Limit
@@ -46,6 +47,7 @@ def claims(tests: int) -> Iterator[Limit]:
     yield clean_bound(tests)
     yield from sequential(tests)
     yield from rate_change(tests)
+    yield from standings(tests)
     yield from level_change(tests)
     yield from outages(max(tests // 20, 20))
     yield right_cause(tests // 2)
@@ -111,6 +113,20 @@ def rate_change(tests: int) -> Iterator[Limit]:
         chance = np.random.default_rng(4)
         share = _alarms(rate_changes, (chance.random(200) < rate for _ in range(tests)))
         yield _claim(f"false alarms at an unchanged rate of {rate:.0%}", 0.0, 0.01, share, tests)
+
+
+def standings(tests: int) -> Iterator[Limit]:
+    """Tests that always flaked, and tests that flaked now and then before they broke for good."""
+    chance = np.random.default_rng(8)
+
+    def called(standing: str, *rates: tuple[float, int]) -> float:
+        each_run = np.repeat(*zip(*rates, strict=True))
+        histories = ("".join(np.where(chance.random(len(each_run)) < each_run, "V", "C")) for _ in range(tests))
+        return float(np.mean([told(each).standing == standing for each in histories]))
+
+    yield _claim("tests that always flaked are called so", 0.99, 1.0, called("FLAKY", (0.2, 100)), tests)
+    broke = called("VIOLATES", (0.05, 100), (1.0, AFTER_RUNS))
+    yield _claim("tests that flaked before they broke for good are called broken", 0.9, 1.0, broke, tests)
 
 
 def level_change(tests: int) -> Iterator[Limit]:
@@ -179,11 +195,13 @@ def right_cause(analyses: int) -> Limit:
 
 
 def unchanged_versions(comparisons: int) -> Iterator[Limit]:
-    """Two versions that are alike, but ran each test unequally often: is a failure or a duration called changed?"""
+    """Two versions that are alike, but ran each test unequally often: is anything called changed?"""
     found = [_alike(np.random.default_rng(seed)) for seed in range(comparisons)]
     for noun, rows in (
         ("failure", [each["clusters"] for each in found]),
         ("duration", [each["durations"] for each in found]),
+        ("test", [each["tests"] for each in found]),
+        ("requirement", [each["requirements"] for each in found]),
     ):
         share = float(np.mean([bool(changed(each, *REAL)) for each in rows]))
         yield _claim(
@@ -204,10 +222,31 @@ def _alike(chance: np.random.Generator) -> Comparison:
                 "profile": "",
                 "provider": "",
                 "topology": "",
+                "is_aside": False,
             }
             tables["attempts"].append(run)
             step: Row = {"measure": "duration_ms", "name": test % 3, "value": length_ms * chance.lognormal(0, 0.3)}
             tables["trends"].append({**run, **step})
             tables["failure_members"] += [{**run, "cluster": test % 4}] if chance.random() < rate else []
+    tables |= _rates(tables)
     clusters: list[Row] = [{"cluster": name, "representative": name} for name in range(4)]
     return compare({**tables, "failure_clusters": clusters}, "a", "b")
+
+
+def _rates(tables: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    """How often each test, and each of four requirements that three tests speak of, was violated."""
+    red = {each["folder"] for each in tables["failure_members"]}
+    cells: list[Row] = [
+        {**mine[0], "requirement": int(str(test)) % 4, **_ends([each["folder"] in red for each in mine])}
+        for (test, _), mine in grouped(tables["attempts"], "test_id", "kafka").items()
+    ]
+    pooled: list[Row] = [
+        {**mine[0], **{name: sum(int(str(each[name])) for each in mine) for name in _ends([])}}
+        for mine in grouped(cells, "requirement", "kafka").values()
+    ]
+    return {"tests": cells, "cells": cells, "requirements": pooled}
+
+
+def _ends(is_red: list[bool]) -> Row:
+    counts = {"violating": sum(is_red), "conforming": len(is_red) - sum(is_red), "runs": len(is_red)}
+    return {**counts, "inconclusive": 0, "safety_violations": 0}

@@ -1,7 +1,8 @@
 """The process provider against the bare script it replaces, in turn within one run: ``python -m tests.bench.compare``.
 
-Prints the ratios beside their targets and writes ``.bench/results.json``. Missing a target is no failure: how fast a
-machine is today is nothing a program can be blamed for, so the exit status is 0 whenever everything could be measured.
+Prints the ratios beside their targets and writes ``.bench/provider/results.json``. Missing a target is no failure: how
+fast a machine is today is nothing a program can be blamed for, so the exit status is 0 whenever everything could be
+measured.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from tests.bench import bare, footprint, ours
 from tests.bench.targets import Round, limits, limits_table, rows, rows_table
 
 TOPOLOGY = "zk1-broker3-controller3"
-FOLDER = Path(".bench")
+FOLDER = Path(".bench") / "provider"
 SCHEMA = 1
 _WIDTH = 110
 
@@ -65,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if rounds:
         console.print(rows_table(rows(rounds), len(rounds)))
     if chosen.window:
-        console.print(f"the harness itself, at {chosen.per_s:g} sends per second")
+        console.print(f"the harness itself, at {chosen.per_s:g} sends and as many reads per second")
         watched = footprint.measure(
             (FOLDER / "footprint").absolute(), runs, software.toxiproxy, chosen.per_s, chosen.window
         )
@@ -82,7 +83,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--bare-start", choices=bare.STARTS, default=bare.STARTS[0], help="see tests/bench/bare.py")
     parser.add_argument("--window", type=float, default=20, help="seconds the footprint is watched; 0: not at all")
-    parser.add_argument("--per-s", type=float, default=1000, help="sends per second meanwhile")
+    parser.add_argument("--per-s", type=float, default=500, help="sends per second meanwhile, read as often")
     return parser.parse_args(arguments)
 
 
@@ -96,7 +97,7 @@ def _read_once(software: Software) -> None:
 
 def _write(results: Mapping[str, Any]) -> None:
     """After every round, so that an interrupted comparison keeps what it has."""
-    FOLDER.mkdir(exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     (FOLDER / "results.json").write_text(json.dumps(results, indent=1) + "\n")
 
 

@@ -114,7 +114,7 @@ def judge(runs: Path, out: Path) -> None:
     folders = {each.name: True for each in sorted(runs.iterdir()) if each.is_dir()}
     with spark_session(None, is_small=False, log=out / "spark.log") as spark:
         started = time.monotonic()
-        parts = operation_parts(spark, f"file://{runs.resolve()}", folders)
+        parts = operation_parts(spark, f"file://{runs.resolve()}", folders, {})
         judged = consistency.judged(parts).cache()
         found = [tuple(row) for row in consistency.anomalies(judged).collect()]
         counted = sum(row["operations"] for row in consistency.operation_counts(judged).collect())

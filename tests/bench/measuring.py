@@ -1,6 +1,7 @@
 """What a command costs, seen from outside: wall time, and the processor time and memory of all its processes."""
 
 import os
+import resource
 import subprocess
 import time
 from collections.abc import Sequence
@@ -50,12 +51,14 @@ def cost(
     """Run a command to its end. Each of its processes may write to no more than ``memory_gib`` of its own memory.
 
     The memory is the largest sum seen of what the processes hold, shared pages counted once, and never less than the
-    most that any one of them held: between two looks a short command comes and goes. The processor time is what was
-    seen last of each, and never less than what the system tells of those that were waited for.
+    most that any one of them held, where that is more than we hold: between two looks a short command comes and goes.
+    The processor time is what was seen last of each, and never less than what the system tells of those that were
+    waited for.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     limited = [] if memory_gib is None else ["prlimit", f"--data={int(memory_gib * _GIB)}"]
     seen, usage = _Seen(), None
+    ours_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began_s = time.monotonic()
     with log.open("w", encoding="utf-8") as stream:
         child = subprocess.Popen(
@@ -85,7 +88,9 @@ def cost(
     seconds = time.monotonic() - began_s
     assert usage is not None
     cpu_s = max(sum(seen.cpu_s.values()), usage.ru_utime + usage.ru_stime)
-    peak_gib = max(seen.peak_gib, usage.ru_maxrss / _KIB_PER_GIB)
+    # Until it runs its own program a child holds what we hold, so up to that the system tells of us and not of it.
+    alone_kib = usage.ru_maxrss if usage.ru_maxrss > ours_kib else 0
+    peak_gib = max(seen.peak_gib, alone_kib / _KIB_PER_GIB)
     return Cost(seconds, cpu_s, peak_gib, child.returncode, log.read_text(errors="replace"))
 
 

@@ -95,7 +95,7 @@ def limits_table(found: Sequence[Limit], footprint: Mapping[str, Any], per_s: fl
     if footprint["acked_per_s"] < _ENOUGH_OF_RATE * per_s:
         doubts.append(f"asked for {per_s:g} sends per s, not reached: the CPU is that of a lower rate")
     if footprint["pytest_exit_code"] != 0:
-        doubts.append(f"the watched pytest ended with code {footprint['pytest_exit_code']}: see .bench/footprint")
+        doubts.append(f"the watched pytest ended with code {footprint['pytest_exit_code']}: see provider/footprint")
     table.caption = "; ".join(doubts) or None
     return table
 

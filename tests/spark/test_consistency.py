@@ -1,5 +1,6 @@
 """The consistency mart: what one process finds in a run, Spark finds in many, however a run is cut."""
 
+import hashlib
 from collections import Counter
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def planted(runs: dict[str, SyntheticRun]) -> Found:
 
 def found(spark: SparkSession, root: Path, runs: dict[str, bool], most_bytes: int = MOST_BYTES) -> Found:
     """What the mart says, without what Kafka allows."""
-    judged = consistency.judged(operation_parts(spark, f"file://{root}", runs), most_bytes)
+    judged = consistency.judged(operation_parts(spark, f"file://{root}", runs, {}), most_bytes)
     rows = consistency.anomalies(judged).where("kind is not null").collect()
     return Counter({(row["folder"], row["class"], row["topic"], row["partition"]): row["count"] for row in rows})
 
@@ -69,7 +70,7 @@ def test_every_operation_is_counted_once(
 ) -> None:
     """The mart's evidence is all there was, by kind and outcome, also of sends that never had a partition."""
     root, made = runs
-    judged = consistency.judged(operation_parts(spark, f"file://{root}", dict.fromkeys(made, True)), most_bytes)
+    judged = consistency.judged(operation_parts(spark, f"file://{root}", dict.fromkeys(made, True), {}), most_bytes)
     counts = consistency.operation_counts(judged)
     assert counts.schema.names == CONSISTENCY["operation_counts"].names
     for folder in made:
@@ -88,10 +89,28 @@ def test_every_operation_is_counted_once(
         assert by_place == of_places
 
 
+@pytest.mark.parametrize("most_bytes", [MOST_BYTES, 20_000], ids=["whole", "in slices"])
+def test_what_a_run_would_have_shown_is_told_however_it_is_cut(
+    spark: SparkSession, runs: tuple[Path, dict[str, SyntheticRun]], most_bytes: int
+) -> None:
+    """Transactions only where there were some; what was found is among it."""
+    root, made = runs
+    judged = consistency.judged(operation_parts(spark, f"file://{root}", dict.fromkeys(made, True), {}), most_bytes)
+    told = {row["folder"]: set(row["classes"]) for row in consistency.checked_classes(judged).collect()}
+    assert {folder for folder in told if "torn transaction" in told[folder]} == {"night-1/transactional"}
+    assert {(folder, key[0].value) for folder, run in made.items() for key in run.planted} <= {
+        (folder, name) for folder, names in told.items() for name in names
+    }
+    assert {"poll skip", "read below committed"} <= told["night-1/plain"]
+
+
 def test_a_run_with_a_damaged_part_is_set_aside_and_no_other(
     spark: SparkSession, runs: tuple[Path, dict[str, SyntheticRun]], tmp_path: Path
 ) -> None:
-    """Half of a run's operations prove nothing: it shows no anomaly, but path and reason; the other run shows all."""
+    """Half of a run's operations prove nothing: it shows no anomaly, nor counts as checked, but path and reason.
+
+    The other run shows all.
+    """
     _, made = runs
     pair = {"bad": made["night-1/plain"], "good": made["night-1/transactional"]}
     for folder, run in pair.items():
@@ -99,11 +118,38 @@ def test_a_run_with_a_damaged_part_is_set_aside_and_no_other(
     part = tmp_path / "bad" / "operations" / "reader-000001.parquet"
     part.write_bytes(part.read_bytes()[:-9])
     for most_bytes in (MOST_BYTES, 20_000):
-        judged = consistency.judged(operation_parts(spark, f"file://{tmp_path}", dict.fromkeys(pair, True)), most_bytes)
+        parts = operation_parts(spark, f"file://{tmp_path}", dict.fromkeys(pair, True), {})
+        judged = consistency.judged(parts, most_bytes)
         (aside,) = consistency.set_aside(judged).collect()
         assert aside["path"] == "bad/operations"
         assert aside["reason"].startswith("operations/reader-000001.parquet: expected a complete Parquet part")
         assert found(spark, tmp_path, dict.fromkeys(pair, True), most_bytes) == planted({"good": pair["good"]})
+        for counted in (consistency.operation_counts(judged), consistency.checked_classes(judged)):
+            assert {row["folder"] for row in counted.collect()} == {"good"}
+
+
+@pytest.mark.parametrize("most_bytes", [MOST_BYTES, 20_000], ids=["whole", "in slices"])
+def test_a_part_that_is_not_what_its_manifest_names_costs_the_run_its_operations(
+    spark: SparkSession, tmp_path: Path, most_bytes: int
+) -> None:
+    """A whole Parquet file, but another one: compared where its bytes pass, and told; the others are as vouched for."""
+    for folder in ("altered", "as it was"):
+        write_parts(synthetic_run(7, 9_000), tmp_path / folder / "operations")
+    sha256 = {
+        folder.name: {f"operations/{part.name}": hashlib.sha256(part.read_bytes()).hexdigest() for part in parts}
+        for folder in tmp_path.iterdir()
+        if (parts := sorted((folder / "operations").iterdir()))
+    }
+    changed = tmp_path / "altered" / "operations" / "reader-000001.parquet"
+    write_operations(changed, read_back(0))
+
+    parts = operation_parts(spark, f"file://{tmp_path}", dict.fromkeys(sha256, True), sha256)
+    judged = consistency.judged(parts, most_bytes)
+
+    (aside,) = consistency.set_aside(judged).collect()
+    assert aside["path"] == "altered/operations"
+    assert aside["reason"].startswith("operations/reader-000001.parquet: it differs from the digest in manifest.json")
+    assert {row["folder"] for row in consistency.anomalies(judged).collect()} == {"as it was"}
 
 
 def test_a_run_that_did_not_end_has_no_phantoms(
@@ -200,6 +246,6 @@ def _groups(folder: Path, slices: int) -> dict[tuple[str, int], list[dict[str, o
     for part in sorted(folder.iterdir()):
         for each in dealt(read_part(part.name, part), slices):
             row = {"folder": "r", "aspect": each.aspect.value, "path": part.name, "is_settled": True}
-            row |= {"is_copy": each.is_copy, "content": each.content.to_pybytes()}
+            row |= {"is_copy": each.is_copy, "content": each.content.to_pybytes(), "sha256": None}
             groups.setdefault((each.aspect.value, each.number), []).append(row)
     return groups

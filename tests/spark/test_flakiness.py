@@ -112,6 +112,21 @@ def test_infra_nights_are_set_aside_but_for_safety(spark: SparkSession) -> None:
     assert (told["lost"].safety_violations, told["lost"].infra_runs, told["lost"].standing) == (1, 0, "SAFETY")
 
 
+def test_a_night_of_a_new_commit_is_not_set_aside_for_being_red(spark: SparkSession) -> None:
+    """Red everywhere for one night is a bad night, unless that night tried a commit that no other did."""
+
+    def found(commits: tuple[str | None, ...]) -> int:
+        rows = [
+            {**row, "commit": commits[night % len(commits)] if night != 20 else commits[-1]}
+            for test in range(10)
+            for night, row in enumerate(_nightly("C" * 20 + "V" + "C" * 5, test_id=f"t{test}"))
+        ]
+        return infra_nights(_attempts(spark, rows)).count()
+
+    assert [found((None,)), found(("1a2b", "3c4d"))] == [1, 1]
+    assert found(("1a2b",) * 26 + ("bad",)) == 0
+
+
 def test_what_broke_or_was_repaired_for_good_is_not_flaky(spark: SparkSession) -> None:
     """Both gave both answers, but changed once: the one violates now, the other conforms; and so it is told."""
     histories = {"broke": "C" * 20 + "V" * 10, "repaired": "V" * 10 + "C" * 20, "flaky": "CCCCV" * 6}
@@ -121,6 +136,18 @@ def test_what_broke_or_was_repaired_for_good_is_not_flaky(spark: SparkSession) -
 
     standings = {row.test_id: row.standing for row in told}
     assert standings == {"broke": "VIOLATES", "repaired": "CONFORMS", "flaky": "FLAKY"}
+
+
+def test_rates_are_those_since_the_last_change(spark: SparkSession) -> None:
+    """Flaked once, then broke: counts and flips are of all runs, the rate and its interval of what it is now."""
+    (row,) = flakiness(_attempts(spark, _nightly("C" * 8 + "V" + "C" * 11 + "V" * 10))).collect()
+
+    assert (row.conforming, row.violating, row.flips) == (19, 11, 3)
+    assert row.flip_rate == pytest.approx(3 / 29)
+    assert (row.conforming_now, row.violating_now, row.rate, row.wilson_high) == (0, 10, 1.0, 1.0)
+    assert row.wilson_low == pytest.approx(0.7225, abs=1e-4)
+    assert row.shrunk_high == 1.0
+    assert (row.standing, row.decision) == ("VIOLATES", "UNDECIDED")
 
 
 def test_a_known_bug_explains_violations(spark: SparkSession) -> None:

@@ -77,6 +77,18 @@ def test_counts_rates_and_durations_of_a_cell(spark: SparkSession) -> None:
     assertDataFrameEqual(measured, spark.createDataFrame(expected, measured.schema), rtol=1e-4)
 
 
+def test_groups_that_differ_in_where_nothing_is_told_stay_apart(spark: SparkSession) -> None:
+    """The same word as fault and as phase, the other of them missing: two groups, each with its own name."""
+    rows = [ended("CONFORMS", fault="x", phase=None), ended("VIOLATES", fault=None, phase="x")]
+
+    told = marts.statistics(table(spark, "requirement_attempts", rows), marts.CELL).collect()
+
+    assert {(row.fault, row.phase): (row.runs, row.pass_rate) for row in told} == {
+        ("x", None): (1, 1.0),
+        (None, "x"): (1, 0.0),
+    }
+
+
 @pytest.mark.parametrize(
     ("successes", "trials", "low", "high"),
     [

@@ -43,20 +43,34 @@ def told(log: Path, pattern: str) -> str:
     return found[1]
 
 
-@pytest.fixture
-def master(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the daemons write, and each worker's executors."""
+    return tmp_path_factory.mktemp("work")
+
+
+@pytest.fixture(scope="module")
+def master(work: Path) -> Iterator[str]:
     """The master's URL; two workers with a core each have registered."""
     with ExitStack() as stack:
-        log = tmp_path / "master.log"
+        log = work / "master.log"
         address = ("--host", LOOPBACK, "--port", "0", "--webui-port", "0")
         stack.enter_context(daemon(log, "master.Master", *address))
         url = told(log, r"Starting Spark master at (spark://\S+)")
         for number in (1, 2):
-            log_of_worker = tmp_path / f"worker-{number}.log"
-            room = ("--cores", "1", "--memory", "1g", "--work-dir", str(tmp_path / f"work-{number}"))
+            log_of_worker = work / f"worker-{number}.log"
+            room = ("--cores", "1", "--memory", "1g", "--work-dir", str(work / f"worker-{number}"))
             stack.enter_context(daemon(log_of_worker, "worker.Worker", *address, *room, url))
             told(log_of_worker, r"(Successfully registered with master)")
         yield url
+
+
+def tasks(work: Path) -> list[int]:
+    """How many tasks each worker's executors were given so far."""
+    return [
+        sum(log.read_text().count("Got assigned task") for log in (work / f"worker-{number}").glob("*/*/stderr"))
+        for number in (1, 2)
+    ]
 
 
 def analyzed(runs: Path, out: Path, command: list[str]) -> None:
@@ -72,17 +86,21 @@ def analyzed(runs: Path, out: Path, command: list[str]) -> None:
     assert {"lost write"} <= {each["class"] for each in report["anomaly_classes"]}
 
 
-def test_a_cluster_gives_the_answers_of_one_machine(master: str, tmp_path: Path) -> None:
+def test_a_cluster_gives_the_answers_of_one_machine(master: str, work: Path, tmp_path: Path) -> None:
     """Read, judged and written by both workers."""
     runs, out = tmp_path / "runs", tmp_path / "out"
     analyze = ["analyze", str(runs), "--out", str(out), "--master", master]
+    before = tasks(work)
     analyzed(runs, out, [sys.executable, "-m", "pytest_kmigrate.cli", *analyze])
+    assert all(now > then + 10 for now, then in zip(tasks(work), before, strict=True))
 
 
-def test_spark_submit_says_where_and_how_it_runs(tmp_path: Path) -> None:
+def test_spark_submit_says_where_and_how_it_runs(master: str, work: Path, tmp_path: Path) -> None:
     """The same command, started by spark-submit, takes the master and the settings that were told to that."""
     runs, out = tmp_path / "runs", tmp_path / "out"
     program = str(files("pytest_kmigrate") / "cli" / "__main__.py")
-    told_to_it = ["--master", "local[1]", "--conf", "spark.ui.enabled=false", program]
+    told_to_it = ["--master", master, "--conf", "spark.cores.max=1", program]
     submit = str(files("pyspark") / "bin" / "spark-submit")
+    before = tasks(work)
     analyzed(runs, out, [submit, *told_to_it, "analyze", str(runs), "--out", str(out)])
+    assert sum(now > then for now, then in zip(tasks(work), before, strict=True)) == 1

@@ -7,7 +7,6 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.testing import assertSchemaEqual
 
-from pytest_kmigrate.analysis.schemas.flakiness import FLAKINESS
 from pytest_kmigrate.analysis.schemas.ingestion import OBSERVATIONS
 from pytest_kmigrate.analysis.schemas.trends import TRENDS
 from pytest_kmigrate.analysis.trends import trend_changes, trends
@@ -24,7 +23,7 @@ def _trends(spark: SparkSession, **rows: list[dict[str, object]]) -> DataFrame:
 
 
 def _run(folder: str, outcome: str = "CONFORMS", **more: object) -> dict[str, object]:
-    return ended(outcome, folder=folder, run_id=folder, started_at=FIRST, **more)
+    return ended(outcome, **{"folder": folder, "run_id": folder, "started_at": FIRST, "is_aside": False, **more})
 
 
 def test_every_measure_of_a_run_is_a_point(spark: SparkSession) -> None:
@@ -74,6 +73,14 @@ def test_only_runs_with_an_answer_are_measured(spark: SparkSession) -> None:
     assert sorted(each.run_id for each in told.collect()) == ["a", "b"]
 
 
+def test_infra_nights_are_not_measured(spark: SparkSession) -> None:
+    """Runs of a night that was set aside, slow as they may be, are no points; so they make no change either."""
+    rows = [_run("a"), _run("b", is_aside=True)]
+    durations = [{"folder": each, "what": "run", "name": "whole run", "took_ms": 1.0} for each in "ab"]
+
+    assert [each.run_id for each in _trends(spark, attempts=rows, durations=durations).collect()] == ["a"]
+
+
 def test_versions_are_ordered_by_number(spark: SparkSession) -> None:
     """3.10 comes after 3.9, a mutant after the release it is made of, and a name without a number first."""
     kafkas = ["3.10.0", "3.9.1 + Byteman rule", "3.9.1", "3.9", "trunk"]
@@ -110,16 +117,12 @@ def _scattered(count: int, level: float) -> list[float]:
     return [level * chance.lognormvariate(0, 0.1) for _ in range(count)]
 
 
-def _no_nights(spark: SparkSession) -> DataFrame:
-    return frame(spark, FLAKINESS["infra_nights"], [])
-
-
 @pytest.mark.parametrize(("level", "direction"), [(2_000.0, "WORSE"), (500.0, "BETTER")])
 def test_a_changed_duration_is_found_with_its_run_and_release(
     spark: SparkSession, level: float, direction: str
 ) -> None:
     """Since which run, with which release and commit, from which median to which, and whether that is good."""
-    found = trend_changes(_points(spark, _scattered(25, 1_000.0) + _scattered(25, level)), _no_nights(spark))
+    found = trend_changes(_points(spark, _scattered(25, 1_000.0) + _scattered(25, level)))
 
     assertSchemaEqual(found.to(TRENDS["trend_changes"]).schema, TRENDS["trend_changes"])
     row = found.collect()[0]
@@ -131,20 +134,21 @@ def test_a_changed_duration_is_found_with_its_run_and_release(
     assert row.p_value < 1e-4
 
 
+def test_slower_after_runs_that_hung_is_worse(spark: SparkSession) -> None:
+    """Three of 25 hung, then all took twice as long: less on average than with these three, and no better for it."""
+    before = _scattered(25, 1_000.0)
+    before[3:18:7] = [1_000_000.0] * 3
+
+    (row,) = trend_changes(_points(spark, before + _scattered(25, 2_000.0))).collect()
+
+    assert (row.direction, row.median_after > row.median_before) == ("WORSE", True)
+
+
 def test_a_slow_test_that_is_added_is_no_regression(spark: SparkSession) -> None:
     """Equal tests are compared with equal tests: the same durations by one test alone would be a change."""
     quick, slow = _scattered(40, 1_000.0), _scattered(20, 3_000.0)
     values = quick[:20] + [value for pair in zip(quick[20:], slow, strict=True) for value in pair]
     names = ["quick"] * 20 + ["quick", "slow"] * 20
 
-    assert trend_changes(_points(spark, values, names), _no_nights(spark)).collect() == []
-    assert len(trend_changes(_points(spark, values), _no_nights(spark)).collect()) == 1
-
-
-def test_infra_nights_are_no_trend(spark: SparkSession) -> None:
-    """Slow nights that were set aside do not make a change."""
-    values = _scattered(25, 1_000.0) + _scattered(6, 5_000.0)
-    aside = [{"night": (FIRST + dt.timedelta(days=night)).date()} for night in range(25, 31)]
-
-    assert len(trend_changes(_points(spark, values), _no_nights(spark)).collect()) == 1
-    assert trend_changes(_points(spark, values), frame(spark, FLAKINESS["infra_nights"], aside)).collect() == []
+    assert trend_changes(_points(spark, values, names)).collect() == []
+    assert len(trend_changes(_points(spark, values)).collect()) == 1

@@ -5,8 +5,17 @@ exchange, of bytes, and what is decoded never leaves the process that judges it.
 in slices, each complete for one aspect of its checks. The checks are those of a single run: ``checkers.kernels``.
 """
 
-from pytest_kmigrate.analysis.consistency.controllers import controller_anomalies
-from pytest_kmigrate.analysis.consistency.tables import anomalies, judged, operation_counts, set_aside
+from pytest_kmigrate.analysis.consistency.controllers import CLASS_OF, controller_anomalies
+from pytest_kmigrate.analysis.consistency.tables import anomalies, checked_classes, judged, operation_counts, set_aside
 from pytest_kmigrate.analysis.consistency.verdicts import verdicts
 
-__all__ = ["anomalies", "controller_anomalies", "judged", "operation_counts", "set_aside", "verdicts"]
+__all__ = [
+    "CLASS_OF",
+    "anomalies",
+    "checked_classes",
+    "controller_anomalies",
+    "judged",
+    "operation_counts",
+    "set_aside",
+    "verdicts",
+]

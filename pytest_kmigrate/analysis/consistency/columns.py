@@ -41,6 +41,11 @@ class Columns:
         """The text that a number in a column of texts stands for."""
         return str(self._values[name][number])
 
+    def is_told(self, name: str) -> npt.NDArray[np.bool_]:
+        """Whether there is a text, row by row."""
+        told: npt.NDArray[np.bool_] = np.array([bool(value) for value in self._values[name]])[self[name]]
+        return told
+
     def hashes(self, name: str) -> Column:
         """A number per row of a column of texts, the same in every file."""
         values = [zlib.crc32(str(value).encode()) for value in self._values[name]]

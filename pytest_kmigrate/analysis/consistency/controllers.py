@@ -12,6 +12,9 @@ CLASS_OF = {
     "controller_epoch_never_falls": "falling controller epoch",
     "migration_state_moves_along_legal_edges": "illegal migration state",
     "migration_znode_never_moves_back": "migration znode moves back",
+    "controller_znodes_tell_who_and_how_far": "wrong controller znode",
+    "copy_is_one_transaction": "copy outside its transaction",
+    "migration_metrics_agree_with_the_log": "metric unlike the log",
 }
 """The check of a run -> the class that reports show."""
 

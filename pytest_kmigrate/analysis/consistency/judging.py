@@ -1,5 +1,6 @@
 """Judging: the anomalies of one group of dealt operations, as rows of JUDGED."""
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -8,22 +9,32 @@ import pyarrow as pa
 
 from pytest_kmigrate.analysis.consistency.columns import Columns
 from pytest_kmigrate.analysis.consistency.dealing import decoded
-from pytest_kmigrate.checkers.kernels import ALL_ASPECTS, WHOLE_TOPIC, Anomaly, Aspect, anomalies_in, surroundings
+from pytest_kmigrate.checkers.kernels import (
+    ALL_ASPECTS,
+    WHOLE_TOPIC,
+    Anomaly,
+    Aspect,
+    anomalies_in,
+    could_show,
+    surroundings,
+)
 from pytest_kmigrate.model.errors import RunFolderError
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.recording.operation_parts import place_of_part, read_part
 
 Row = dict[str, object]
 
-SET_ASIDE, ANOMALY, OPERATIONS = "set aside", "anomaly", "operations"
+SET_ASIDE, ANOMALY, OPERATIONS, CHECKED = "set aside", "anomaly", "operations", "checked"
 
 
 def judged_group(group: pa.Table) -> Iterator[Row]:
-    """What is wrong with the operations of one group (rows of DEALT), and how many there were."""
+    """What is wrong with the operations of one group (rows of DEALT), what might have been, and how many there were."""
     folder, aspect = group["folder"][0].as_py(), group["aspect"][0].as_py()
     try:
         chunks = _in_order(group)
-        tables = [_decoded(aspect, path, content) for path, content, _ in chunks]
+        tables = [
+            decoded(content) if aspect else whole_part(path, content, sha256) for path, content, sha256, _ in chunks
+        ]
     except RunFolderError as error:
         yield {"what": SET_ASIDE, "folder": folder, "text": str(error)}
         return
@@ -36,20 +47,27 @@ def judged_group(group: pa.Table) -> Iterator[Row]:
     )
     settled = surroundings(around, is_settled=group["is_settled"][0].as_py())
     aspects = {Aspect(aspect)} if aspect else ALL_ASPECTS
+    looked_at = {name: columns[name] for name in ("outcome", "idempotent", "transaction")}
+    looked_at |= {"kind": kind, "in_group": columns.is_told("group")}
+    for name in could_show(looked_at, aspects, is_settled=settled.is_settled):
+        yield {"what": CHECKED, "folder": folder, "name": name.value}
     for anomaly in anomalies_in(columns.by_partition(), settled, aspects):
         yield {"what": ANOMALY, "folder": folder, **_row(anomaly)}
 
 
-def _in_order(group: pa.Table) -> list[tuple[str, pa.Buffer, bool]]:
-    """(path, content, is copy) of every file or slice, in the order in which the clients wrote them."""
-    paths = group["path"].to_pylist()
+def whole_part(path: str, content: pa.Buffer, sha256: str | None) -> pa.Table:
+    """The rows of a file as it was written; RunFolderError when it is not that."""
+    if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
+        raise RunFolderError(f"{path}: it differs from the digest in manifest.json: it was changed after the run ended")
+    return read_part(path, content)
+
+
+def _in_order(group: pa.Table) -> list[tuple[str, pa.Buffer, str | None, bool]]:
+    """(path, content, SHA-256, is copy) of every file or slice, in the order in which the clients wrote them."""
+    paths, sha256, is_copy = (group[name].to_pylist() for name in ("path", "sha256", "is_copy"))
     contents = [content.as_buffer() for content in group["content"]]
-    chunks = zip(paths, contents, group["is_copy"].to_pylist(), strict=True)
+    chunks = zip(paths, contents, sha256, is_copy, strict=True)
     return sorted(chunks, key=lambda chunk: place_of_part(PurePosixPath(chunk[0])))
-
-
-def _decoded(aspect: str, path: str, content: pa.Buffer) -> pa.Table:
-    return decoded(content) if aspect else read_part(path, content)
 
 
 def _counts(aspect: str, columns: Columns, is_counted: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Iterator[Row]:

@@ -2,14 +2,21 @@
 
 from pyspark.sql.types import BinaryType, IntegerType, StructType
 
-from pytest_kmigrate.analysis.schemas.columns import COUNT, FLAG, NUMBER, TEXT, struct
+from pytest_kmigrate.analysis.schemas.columns import COUNT, FLAG, NUMBER, TEXT, TEXTS, struct
 
-PARTS = struct(folder=TEXT, path=TEXT, length=COUNT, is_settled=FLAG, content=BinaryType())
-"""One row per file below a run's ``operations/``, whole: its path for people, its bytes, whether the run came to its
-end (until then, sends in flight have no row yet)."""
+PARTS = struct(folder=TEXT, path=TEXT, length=COUNT, sha256=TEXT, is_settled=FLAG, content=BinaryType())
+"""One row per file below a run's ``operations/``, whole: its path for people, its bytes, the digest they should have
+where somebody vouches for it, whether the run came to its end (until then, sends in flight have no row yet)."""
 
 DEALT = struct(
-    folder=TEXT, aspect=TEXT, slice=IntegerType(), path=TEXT, is_settled=FLAG, is_copy=FLAG, content=BinaryType()
+    folder=TEXT,
+    aspect=TEXT,
+    slice=IntegerType(),
+    path=TEXT,
+    sha256=TEXT,
+    is_settled=FLAG,
+    is_copy=FLAG,
+    content=BinaryType(),
 )
 """Operations of a run on their way to the one group that judges them: files as they are (``aspect`` empty), or the rows
 of a file that belong to one slice of a run too large for one group. Copies, needed by many slices, count in none."""
@@ -27,7 +34,8 @@ JUDGED = struct(
     at_ns=COUNT,
     evidence=TEXT,
 )
-"""What came out of one group: ``what`` is "anomaly", "operations" (how many of a kind and outcome) or "set aside"."""
+"""What came out of one group: ``what`` is "anomaly", "operations" (how many of a kind and outcome),
+"checked" (a class that would have been seen) or "set aside"."""
 
 CONSISTENCY: dict[str, StructType] = {
     "anomalies": struct(
@@ -44,6 +52,7 @@ CONSISTENCY: dict[str, StructType] = {
     "operation_counts": struct(
         folder=TEXT, topic=TEXT, partition=IntegerType(), kind=TEXT, outcome=TEXT, operations=COUNT
     ),
+    "checked_classes": struct(folder=TEXT, classes=TEXTS),
     "metadata_divergences": struct(
         folder=TEXT,
         left=TEXT,

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from pytest_kmigrate.analysis.statistics.arrays import Flags
+from pytest_kmigrate.analysis.statistics.bernoulli_changes import rate_changes
 from pytest_kmigrate.analysis.statistics.sequential import UNDECIDED, decision
 
 CONFORMS, VIOLATES, EXPLAINED, SAFETY, INCONCLUSIVE, NOT_APPLICABLE, SET_ASIDE = "C", "V", "K", "S", "I", "N", "X"
@@ -20,7 +21,7 @@ _CLEAR = 0.01
 
 @dataclass(frozen=True)
 class Told:
-    """The counts of a history, and what they amount to."""
+    """The counts of a history, and what those since the last change of its rate amount to now."""
 
     runs: int
     conforming: int
@@ -29,6 +30,8 @@ class Told:
     infra_runs: int
     safety_violations: int
     flips: int
+    conforming_now: int
+    violating_now: int
     clean_runs: int
     decision: str
     standing: str
@@ -39,8 +42,9 @@ def told(history: str) -> Told:
     counts = {code: history.upper().count(code) for code in ANSWERS + INCONCLUSIVE + SET_ASIDE}
     violated = violations(history)
     safety = counts[SAFETY]
-    flips = int(np.count_nonzero(violated[1:] != violated[:-1]))
-    standing = _standing(history, violated, flips, safety)
+    now = _since_the_last_change(history)
+    violated_now = violations(now)
+    standing = _standing(history, violated_now, safety)
     return Told(
         runs=len(history),
         conforming=counts[CONFORMS],
@@ -48,9 +52,11 @@ def told(history: str) -> Told:
         inconclusive=counts[INCONCLUSIVE],
         infra_runs=counts[SET_ASIDE],
         safety_violations=safety,
-        flips=flips,
+        flips=_flips(violated),
+        conforming_now=int(np.count_nonzero(~violated_now)),
+        violating_now=int(np.count_nonzero(violated_now)),
         clean_runs=int(np.argmax(violated[::-1])) if violated.any() else len(violated),
-        decision=_decision(history) if standing in ("FLAKY", "CONFORMS") else UNDECIDED,
+        decision=_decision(now) if standing in ("FLAKY", "CONFORMS") else UNDECIDED,
         standing=standing,
     )
 
@@ -61,13 +67,26 @@ def violations(history: str, *, with_retries: bool = True) -> Flags:
     return np.array([each not in "Cc" for each in history if each in kept], np.bool_)
 
 
-def _standing(history: str, violated: Flags, flips: int, safety: int) -> str:
-    """What the cell amounts to now. A SAFETY violation is never called flaky, however rare it is.
+def _since_the_last_change(history: str) -> str:
+    """The runs that tell of the test as it is: what came before a believed change was another one, flaky or not."""
+    firsts = [place for place, each in enumerate(history) if each in ANSWERS]
+    changes = rate_changes(violations(history, with_retries=False))
+    return history[firsts[changes[-1].at] :] if changes else history
 
-    A test that was broken, or repaired, once and for all gave both answers too. It is what it is since.
+
+def _flips(violated: Flags) -> int:
+    return int(np.count_nonzero(violated[1:] != violated[:-1]))
+
+
+def _standing(history: str, violated: Flags, safety: int) -> str:
+    """What the cell amounts to by what it answered since its last change. SAFETY is never called flaky, however rare.
+
+    A test that broke, or was repaired, too lately for a change to be believed gave both answers too, but in an order
+    that chance hardly ever gives. It is what it is since.
     """
     if safety:
         return "SAFETY"
+    flips = _flips(violated)
     if flips > 1 or (flips and _chance_of_one_flip(violated) > _CLEAR):
         return "FLAKY"
     if len(violated):

@@ -1,5 +1,6 @@
 """Infra nights: nights in which so much went wrong everywhere that the tests had little to do with it."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,11 +79,12 @@ class _Signal:
         )
 
 
-def infra_nights(table: Nightly) -> list[InfraNight]:
+def infra_nights(table: Nightly, of_new_commits: Collection[int] = ()) -> list[InfraNight]:
     """The nights with far more inconclusive runs than usual, and those in which tests violated everywhere.
 
     The latter only if the next night was as usual again: until then it may be the first night of a regression, which
-    nobody may set aside.
+    nobody may set aside. Nor may a night that tried a commit which no other night did (``of_new_commits``): a commit
+    that breaks everything and is taken back the next day looks the same.
     """
     silent = _signal(table, table.inconclusive, table.runs)
     answers = table.runs - table.inconclusive
@@ -94,7 +96,7 @@ def infra_nights(table: Nightly) -> list[InfraNight]:
     for row, night in enumerate(silent.nights):
         if is_silent[row]:
             found.append(_told(table, int(night), silent, row, "inconclusive", ""))
-        elif is_red[row] and usual_again[row]:
+        elif is_red[row] and usual_again[row] and night not in of_new_commits:
             found.append(_told(table, int(night), red, row, "violating", ", and the night after was as usual"))
     return found
 

@@ -14,6 +14,12 @@ def level_changes(values: Floats) -> list[Change]:
     return change_points(values, scan, p_value)
 
 
+def rises(values: Floats, change: Change) -> bool:
+    """Whether the values lie higher since a change: by their ranks, as the change is found; means follow outliers."""
+    ranks = _ranks(values[change.began : change.ended])
+    return bool(ranks[change.at - change.began :].mean() > ranks.mean())
+
+
 def scan(values: Floats) -> Split | None:
     """The place where the ranks before and after differ most for their number; None for a series too short or equal."""
     runs = len(values)

@@ -5,12 +5,13 @@ client in a partition, or the transactions of a run. A kernel returns row positi
 neither knows nor needs a History: the checkers call it on a run's columns, Spark on those of a group of rows.
 
 The modules, from below: kernels over columns (``presence``, ``places``, ``positions``, ``transactions``, ``cycles``,
-``gaps``); ``partition`` and ``transactional``, which give them the right columns of a group; and ``anomalies``, which
-runs all of them and tells what they found.
+``gaps``); ``partition`` and ``transactional``, which give them the right columns of a group; ``anomalies``, which runs
+all of them and tells what they found; and ``coverage``, which tells what they could have found.
 """
 
 from pytest_kmigrate.checkers.kernels.anomalies import ALL_ASPECTS, Aspect, anomalies_in, anomalies_of
 from pytest_kmigrate.checkers.kernels.anomaly import Anomaly, AnomalyClass
+from pytest_kmigrate.checkers.kernels.coverage import could_show
 from pytest_kmigrate.checkers.kernels.gaps import Gaps, gaps_between_acknowledgements
 from pytest_kmigrate.checkers.kernels.identity import Positions, packed
 from pytest_kmigrate.checkers.kernels.partition import (
@@ -57,6 +58,7 @@ __all__ = [
     "commits_back",
     "commits_run_back",
     "contested_offsets",
+    "could_show",
     "definitely_refused",
     "duplicated",
     "duplicates",

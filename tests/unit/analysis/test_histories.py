@@ -46,6 +46,28 @@ def test_standing(history: str, standing: str) -> None:
     assert told(history).standing == standing
 
 
+@pytest.mark.parametrize(
+    ("history", "conforming_now", "violating_now", "standing", "decision"),
+    [
+        ("C" * 100 + "V" + "C" * 100 + "V" * 50, 0, 50, "VIOLATES", "UNDECIDED"),
+        ("C" * 20 + "V" + "C" * 40 + "V" * 10, 0, 10, "VIOLATES", "UNDECIDED"),
+        ("CV" * 10 + "C" * 1000, 1000, 0, "CONFORMS", "ADMIT"),
+        ("VvVv" * 5 + "I" + "C" * 200, 200, 0, "CONFORMS", "ADMIT"),
+        ("C" * 100 + "CV" * 20, 20, 20, "FLAKY", "QUARANTINE"),
+        ("CCCCV" * 20, 80, 20, "FLAKY", "QUARANTINE"),
+    ],
+)
+def test_what_flaked_once_is_what_it_is_since_its_last_change(
+    history: str, conforming_now: int, violating_now: int, standing: str, decision: str
+) -> None:
+    """A flake of long ago makes neither a break nor a repair for good flaky; what flakes since its change does."""
+    found = told(history)
+
+    assert (found.standing, found.decision) == (standing, decision)
+    assert found.conforming_now == pytest.approx(conforming_now, abs=1)
+    assert found.violating_now == pytest.approx(violating_now, abs=1)
+
+
 def test_retries_do_not_quarantine() -> None:
     """A seed that violates three times in a row has violated once; three seeds that do are another thing."""
     assert told("VvvC").decision == "UNDECIDED"

@@ -46,6 +46,14 @@ def test_a_regression_is_not_set_aside() -> None:
     assert _infra(replace(USUAL, changes=_red(29, 0.9))) == []
 
 
+def test_a_night_that_tried_a_new_commit_is_not_set_aside_for_being_red() -> None:
+    """A commit taken back the next day looks like a bad night; but no commit leaves runs without an answer."""
+    played = nightly(nights(1, replace(USUAL, outages=(3,), changes=(*_red(20, 0.9), *_red(21, 0.01)))))
+
+    assert [each.night for each in infra_nights(played, (2, 21))] == [3, 20]
+    assert [each.night for each in infra_nights(played, (3, 20))] == [3]
+
+
 def test_one_red_test_is_no_infra_night() -> None:
     """A night in which few tests violate says something about these tests."""
     changes = tuple(Change(cell, night, rate) for cell in range(6) for night, rate in ((20, 1.0), (21, 0.01)))

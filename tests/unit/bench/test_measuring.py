@@ -7,7 +7,7 @@ import pytest
 
 from tests.bench.measuring import cost
 
-_HOLDS = "held = bytearray(b'x') * (300 * 2**20); print(len(held))"
+_HOLDS = "held = bytearray(b'x') * (600 * 2**20); print(len(held))"
 
 
 def _python(code: str) -> list[str]:
@@ -24,8 +24,17 @@ def test_memory_of_all_processes_counts(tmp_path: Path) -> None:
 
 
 def test_what_comes_and_goes_between_two_looks_counts(tmp_path: Path) -> None:
-    """A command that holds 300 MiB for a moment only held them all the same."""
-    assert 0.29 < cost(_python(_HOLDS), tmp_path / "log").must_end_with(0).peak_gib < 0.6
+    """A command that holds 600 MiB for a moment only held them all the same."""
+    assert 0.58 < cost(_python(_HOLDS), tmp_path / "log").must_end_with(0).peak_gib < 0.9
+
+
+def test_what_we_hold_ourselves_does_not_count(tmp_path: Path) -> None:
+    """A child begins as a copy of whoever starts it, and the system counts that as the child's memory."""
+    small = f"cost({_python('pass')!r}, Path({str(tmp_path / 'small')!r})).peak_gib"
+    code = f"from pathlib import Path\nfrom tests.bench.measuring import cost\n{_HOLDS}\nprint({small})"
+
+    told = cost(_python(code), tmp_path / "log").must_end_with(0).output
+    assert float(told.split()[-1]) < 0.2
 
 
 def test_processor_time_is_that_of_all_processes(tmp_path: Path) -> None:
@@ -39,7 +48,7 @@ def test_processor_time_is_that_of_all_processes(tmp_path: Path) -> None:
 def test_a_process_gets_no_more_memory_than_it_is_allowed(tmp_path: Path) -> None:
     """With less than it asks for, the command fails, and says of what; with more, it does not."""
     refused = cost(_python(_HOLDS), tmp_path / "log", memory_gib=0.2)
-    allowed = cost(_python(_HOLDS), tmp_path / "log", memory_gib=0.6)
+    allowed = cost(_python(_HOLDS), tmp_path / "log", memory_gib=0.9)
 
     assert "MemoryError" in refused.output
     assert (refused.exit_status, allowed.exit_status) == (1, 0)

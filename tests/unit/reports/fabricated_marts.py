@@ -93,9 +93,9 @@ def evidence(attempts: list[Row], chance: random.Random) -> Tables:
         if each["kind"] == "SAFETY"
     ]
     operations: list[Row] = [
-        {"folder": e["folder"], "topic": "orders", "partition": 0, "kind": k, "outcome": "ok", "operations": 20_000}
+        {"folder": e["folder"], "topic": "orders", "partition": 0, "kind": k, "outcome": "OK", "operations": 20_000}
         for e in attempts
-        for k in ("send", "poll")
+        for k in ("PRODUCE", "FINAL_READ")
     ]
     checked: list[Row] = [
         {
@@ -117,6 +117,7 @@ def evidence(attempts: list[Row], chance: random.Random) -> Tables:
     return {
         "anomalies": anomalies,
         "operation_counts": operations,
+        "checked_classes": [{"folder": each["folder"], "classes": ["lost write", "phantom"]} for each in attempts],
         "consistency": checked,
         "consistency_facts": [],
         "metadata_divergences": [_divergence(each, position) for position, each in enumerate(attempts[:3])],

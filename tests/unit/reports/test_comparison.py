@@ -6,6 +6,7 @@ import pytest
 
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports.comparison import Comparison, compare
+from pytest_kmigrate.reports.markdown_comparison import compared
 from pytest_kmigrate.reports.rows import Row
 from tests.unit.reports.fabricated_marts import Tables
 from tests.unit.reports.fabricated_tables import season
@@ -20,11 +21,13 @@ def _counted(name: str, kafka: str, conforming: int, violating: int, safety: int
 
 
 def _runs(kafka: str, count: int) -> list[Row]:
-    return [{"folder": f"{kafka}/{n}", "kafka": kafka, "test_id": "t", **CLUSTER} for n in range(count)]
+    known: Row = {"kafka": kafka, "test_id": "t", "is_aside": False, **CLUSTER}
+    return [{"folder": f"{kafka}/{n}", **known} for n in range(count)]
 
 
 def _compared(**tables: list[Row]) -> Comparison:
-    return compare({"attempts": _runs("A", 40) + _runs("B", 40), **tables}, "A", "B")
+    attempts, cells = _runs("A", 40) + _runs("B", 40), tables.get("requirements", [])
+    return compare({"attempts": attempts, "cells": cells, **tables}, "A", "B")
 
 
 def _changes(rows: list[Row], name: str) -> dict[object, object]:
@@ -72,7 +75,7 @@ def test_what_only_one_version_ran_is_neither_better_nor_worse() -> None:
     """It is named as such; and a version without an answer cannot be compared."""
     rows = [
         _counted("dropped", "A", 40, 0),
-        _counted("added", "B", 0, 40),
+        _counted("added", "B", 40, 0),
         *(_counted("mute", "A", 40, 0), _counted("mute", "B", 0, 0, inconclusive=40)),
     ]
 
@@ -80,6 +83,37 @@ def test_what_only_one_version_ran_is_neither_better_nor_worse() -> None:
 
     assert _changes(found["tests"], "test_id") == {"dropped": "ONLY_A", "added": "ONLY_B", "mute": "UNSURE"}
     assert found["headline"] == "Kafka A to B: nothing changed that is more than chance"
+
+
+def test_requirements_are_compared_test_by_test() -> None:
+    """B ran the failing test more often, and each fails as it does on A: no change. One that fails more often is."""
+    pooled = [_counted("r", "A", 84, 4), _counted("r", "B", 48, 40)]
+    failing, clean = [(4, 4), (40, 40)], [(80, 0), (8, 0)]
+    clean_no_more = [(80, 0), (3, 5)]
+
+    def change(*tests: list[tuple[int, int]]) -> object:
+        cells = [
+            {**_counted(f"t{place}", kafka, *ends), "requirement": "r"}
+            for place, sides in enumerate(tests)
+            for kafka, ends in zip("AB", sides, strict=True)
+        ]
+        (row,) = _compared(requirements=pooled, cells=cells)["requirements"]
+        return row["change"]
+
+    assert change(failing, clean) == "SAME"
+    assert change(failing, clean_no_more) == "WORSE"
+
+
+def test_what_is_red_and_only_the_new_version_ran_is_told() -> None:
+    """A requirement that breaks SAFETY, and a test that violates: nobody upgrades without having heard of them."""
+    lost, red = _counted("lost", "B", 0, 40, safety=40), _counted("red", "B", 39, 1)
+
+    found = _compared(requirements=[lost], tests=[red, _counted("was red", "A", 0, 40)])
+
+    assert _changes(found["requirements"], "requirement") == {"lost": "NEW"}
+    assert _changes(found["tests"], "test_id") == {"red": "NEW", "was red": "ONLY_A"}
+    assert found["headline"] == "Kafka A to B: 1 requirement violated that only B ran, 1 test violated that only B ran"
+    assert "| `lost` | **new** (not run to safety violation) |" in "".join(compared(found))
 
 
 def test_rates_come_with_their_intervals_and_outcomes() -> None:
@@ -202,11 +236,20 @@ def test_a_failure_that_one_version_met_by_chance_is_neither_new_nor_gone() -> N
     assert found["headline"] == "Kafka A to B: nothing changed that is more than chance"
 
 
+def test_failures_of_infra_nights_are_not_compared() -> None:
+    """Met in twelve runs of the new version, all of one bad night: neither new nor one of its failures."""
+    runs = [{**run, "is_aside": run["folder"] in {f"B/{n}" for n in range(12)}} for run in _runs("B", 40)]
+    members = _failed("bad night", "B", 12)
+    tables = {"failure_clusters": _named("bad night"), "failure_members": members}
+
+    assert _compared(attempts=[*_runs("A", 40), *runs], **tables)["clusters"] == []
+
+
 def test_failures_are_compared_test_by_test() -> None:
-    """A test that one version alone ran proves nothing, nor does one that fails as often but was run more often."""
+    """What one version alone ran is told and proves nothing; failing as often in more runs proves nothing either."""
     mix = {("A", "failing"): 4, ("B", "failing"): 40, ("A", "cleaner"): 40, ("B", "cleaner"): 4, ("B", "of B"): 30}
     runs: list[Row] = [
-        {"folder": f"{kafka}/{test}/{n}", "kafka": kafka, "test_id": test, **CLUSTER}
+        {"folder": f"{kafka}/{test}/{n}", "kafka": kafka, "test_id": test, "is_aside": False, **CLUSTER}
         for (kafka, test), times in mix.items()
         for n in range(times)
     ]
@@ -218,8 +261,9 @@ def test_failures_are_compared_test_by_test() -> None:
 
     found = _compared(attempts=runs, failure_clusters=_named("alone", "mixed"), failure_members=members)["clusters"]
 
-    assert _changes(found, "cluster") == {"mixed": "UNSURE"}
-    assert [(row["runs_a"], row["of_a"], row["runs_b"], row["of_b"]) for row in found] == [(6, 44, 21, 44)]
+    assert _changes(found, "cluster") == {"alone": "ONLY_B", "mixed": "UNSURE"}
+    counted = [(row["runs_a"], row["of_a"], row["runs_b"], row["of_b"]) for row in found]
+    assert counted == [(0, 0, 15, 30), (6, 44, 21, 44)]
 
 
 @pytest.mark.parametrize(("a", "b"), [("3.6.0", "4.0.0"), ("3.6.0", "3.6.0")])

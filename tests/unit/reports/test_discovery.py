@@ -172,9 +172,10 @@ def test_a_complete_run_is_known_by_its_manifest_wherever_it_lies(tmp_path: Path
     original, copy = _only(tmp_path / "a"), _only(tmp_path / "b")
 
     assert original.stamp != copy.stamp
-    assert original.digest(b"{}") == copy.digest(b"{}") != original.digest(b"{ }")
+    assert original.digest(b"{}", {}) == copy.digest(b"{}", {}) != original.digest(b"{ }", {})
+    assert original.digest(b"{}", {"r/verdicts.jsonl": "0"}) != original.digest(b"{}", {"r/verdicts.jsonl": "1"})
     (tmp_path / "b" / "r" / "verdicts.jsonl").write_text("{} {}")
-    assert _only(tmp_path / "b").digest(b"{}") != original.digest(b"{}")
+    assert _only(tmp_path / "b").digest(b"{}", {}) != original.digest(b"{}", {})
 
 
 def test_a_run_being_written_is_known_by_what_a_listing_tells(tmp_path: Path) -> None:
@@ -185,11 +186,23 @@ def test_a_run_being_written_is_known_by_what_a_listing_tells(tmp_path: Path) ->
     log.write_text("a line")
 
     grown = _only(tmp_path)
-    assert grown.digest(None) == grown.stamp != before.stamp == before.digest(None)
+    assert grown.digest(None, {}) == grown.stamp != before.stamp == before.digest(None, {})
     (tmp_path / "r" / "manifest.json").write_text("{}")
     complete = _only(tmp_path)
     log.write_text("another line")
     assert _only(tmp_path).stamp == complete.stamp != grown.stamp
+
+
+def test_a_part_that_comes_after_the_manifest_is_news(tmp_path: Path) -> None:
+    """An upload may bring the manifest first: each part of the operations that follows makes it another state."""
+    _run(tmp_path / "r", "manifest.json", "operations/clients-000001.parquet")
+    before = _only(tmp_path)
+
+    _run(tmp_path / "r", "operations/reader-000001.parquet")
+
+    after = _only(tmp_path)
+    assert after.stamp != before.stamp
+    assert after.digest(b"{}", {}) != before.digest(b"{}", {})
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,17 @@ import pytest
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports import ledger as ledgers
 from pytest_kmigrate.reports.discovery import FoundRun
-from pytest_kmigrate.reports.ledger import Ingested, Ledger, Step, gone, read_ledger, steps, write_ledger
+from pytest_kmigrate.reports.ledger import (
+    Ingested,
+    Ledger,
+    Step,
+    gone,
+    make_room,
+    no_longer_counted,
+    read_ledger,
+    steps,
+    write_ledger,
+)
 from pytest_kmigrate.reports.storage import Entry, LocalStorage
 
 ROOT = "file:///runs"
@@ -120,3 +130,46 @@ def test_facts_that_were_computed_otherwise_do_not_count(tmp_path: Path, monkeyp
     write_ledger(LocalStorage(tmp_path), _ledger(a=1))
     monkeypatch.setattr(ledgers, "FORMAT", ledgers.FORMAT + 1)
     assert read_ledger(LocalStorage(tmp_path), ROOT) == {}
+
+
+def _of_an_earlier_format(tables: Path, monkeypatch: pytest.MonkeyPatch) -> LocalStorage:
+    """Tables of runs a and b, as the release before this one left them."""
+    storage = LocalStorage(tables)
+    write_ledger(storage, _ledger(a=1, b=1))
+    storage.write("verdicts/batch=1/part.parquet", b"facts")
+    monkeypatch.setattr(ledgers, "FORMAT", ledgers.FORMAT + 1)
+    return storage
+
+
+def test_tables_of_an_earlier_format_are_removed_if_all_their_runs_can_be_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is lost by it, and nothing is told."""
+    storage = _of_an_earlier_format(tmp_path, monkeypatch)
+
+    make_room(storage, [_run("a"), _run("b"), _run("new")])
+
+    assert storage.names("") == []
+    assert no_longer_counted(storage, [], {}) == {}
+
+
+def test_tables_that_are_the_last_word_on_a_run_are_moved_aside_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run was archived and removed: its facts stay, beside those that count, until somebody removes them.
+
+    An analysis that is interrupted before it has a ledger of its own, and so makes room again, leaves them.
+    """
+    storage = _of_an_earlier_format(tmp_path, monkeypatch)
+    aside = f"_format-{ledgers.FORMAT - 1}"
+
+    make_room(storage, [_run("b")])
+    storage.write("verdicts/batch=1/part.parquet", b"of the interrupted one")
+    make_room(storage, [_run("b")])
+
+    assert storage.names("") == [aside]
+    path = f"{aside}/verdicts/batch=1/part.parquet"
+    assert storage.contents([path]) == {path: b"facts"}
+    assert no_longer_counted(storage, [_run("b")], {}) == {aside: ["a"]}
+    assert no_longer_counted(storage, [_run("b"), _run("a")], {}) == {}
+    assert read_ledger(storage, ROOT) == {}

@@ -36,16 +36,32 @@ def test_a_test_that_was_not_run_on_the_fixed_release_is_no_proof() -> None:
 
 def test_runs_are_read_with_their_bugs(tmp_path: Path) -> None:
     """The worst outcome of a run, and every bug its verdicts name, once."""
-    run = tmp_path / "run-1"
-    run.mkdir()
-    (run / "run.json").write_text(json.dumps({"test_id": "t.py::test_it"}))
-    verdicts = [
-        {"outcome": "CONFORMS", "known_bugs": []},
-        {"outcome": "VIOLATES", "known_bugs": ["KAFKA-1", "KAFKA-1"]},
-    ]
-    (run / "verdicts.jsonl").write_text("".join(json.dumps(verdict) + "\n" for verdict in verdicts))
+    bug = "KAFKA-16171"
+    _write(tmp_path, _verdict(), _verdict("VIOLATES", bug, bug))
 
-    assert seen_in(tmp_path) == {"t.py::test_it": Seen(Outcome.VIOLATES, ("KAFKA-1",))}
+    assert seen_in(tmp_path, "3.9.1") == {"t.py::test_it": Seen(Outcome.VIOLATES, (bug,))}
+
+
+def test_a_bug_that_the_fixed_release_has_too_proves_nothing(tmp_path: Path) -> None:
+    """It is not counted, and what it explains is no red of the fixed release; what it does not explain is."""
+    explained, other = _verdict("VIOLATES", "kmigrate-6"), _verdict("VIOLATES")
+
+    _write(tmp_path / "explained", _verdict(), explained)
+    _write(tmp_path / "other", _verdict(), explained, other)
+
+    assert seen_in(tmp_path / "explained", "3.9.1") == {"t.py::test_it": Seen(Outcome.CONFORMS, (), ("kmigrate-6",))}
+    assert seen_in(tmp_path / "other", "3.9.1")["t.py::test_it"].outcome is Outcome.VIOLATES
+
+
+def _verdict(outcome: str = "CONFORMS", *bugs: str) -> dict[str, object]:
+    return {"outcome": outcome, "known_bugs": bugs}
+
+
+def _write(runs: Path, *verdicts: dict[str, object]) -> None:
+    run = runs / "run-1"
+    run.mkdir(parents=True)
+    (run / "run.json").write_text(json.dumps({"test_id": "t.py::test_it"}))
+    (run / "verdicts.jsonl").write_text("".join(json.dumps(verdict) + "\n" for verdict in verdicts))
 
 
 def test_no_runs_are_told(tmp_path: Path) -> None:

@@ -1,142 +1,21 @@
 """The summary: what needs a human comes first, and everything else worst first."""
 
-from pytest_kmigrate.reports.attention import attention
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.reports.analyze import outcome_of
 from pytest_kmigrate.reports.page import page
 from pytest_kmigrate.reports.rows import Row, worst
 from pytest_kmigrate.reports.summary import Summary, summary_of
 from tests.unit.reports.fabricated_tables import ABOUT, season
-
-CONDITION: Row = {"profile": "kip-866", "provider": "process", "kafka": "3.9.1", "topology": "small"}
-_KILLED: Row = {"test_id": "t", "fault": "kill", "phase": "p", "role": "r", "since_run": "run-9"}
+from tests.unit.reports.single_rows import attempted, listed
 
 
-def _test(test_id: str, standing: str) -> Row:
-    counts = dict.fromkeys(
-        ("runs", "conforming", "violating", "inconclusive", "not_applicable", "safety_violations"), 1
-    )
-    rates = dict.fromkeys(("pass_rate", "pass_rate_low", "pass_rate_high"), 0.5)
-    times = {"duration_median_ms": None, "duration_p90_ms": None}
-    return {
-        "test_id": test_id,
-        **CONDITION,
-        **counts,
-        **rates,
-        **times,
-        "standing": standing,
-    }
-
-
-def _attempt(test_id: str, outcome: str, kind: str | None = None, **more: object) -> Row:
-    told: Row = {"check": "c", "summary": "s", "known_bugs": [], "timeline": None, "reproduce": "again", "attempt": 1}
-    return {
-        "test_id": test_id,
-        **CONDITION,
-        "is_aside": False,
-        "outcome": outcome,
-        "kind": kind,
-        **told,
-        "seed": "1",
-        "started_at": None,
-        "folder": f"{test_id} {more}",
-        "run_id": "r",
-        "fault": "none",
-        "phase": "none",
-        "role": "none",
-        "duration_ms": 1.0,
-        **more,
-    }
-
-
-def _bug(name: str, kind: str = "LIVENESS") -> Row:
-    return {"bug": name, "kafka": "3.6.0", "runs": 2, "kinds": [kind], "checks": ["c"], "example": "e"}
+def _checked(attempt: Row, *classes: str) -> Row:
+    """What a run's operations would have shown."""
+    return {"folder": attempt["folder"], "classes": list(classes)}
 
 
 def _summary(tests: list[Row], attempts: list[Row]) -> Summary:
     return summary_of({"tests": tests, "attempts": attempts}, ABOUT)
-
-
-def _attention(tests: list[Row], bugs: list[Row], attempts: list[Row]) -> list[Row]:
-    return attention({"bugs": bugs}, tests, attempts)
-
-
-def test_the_most_urgent_comes_first() -> None:
-    """Safety, other violations, known bugs, flaky, depends on conditions, no answer; green tests are no concern."""
-    standings = ["CONFORMS", "VARIES", "FLAKY", "VIOLATES", "SAFETY"]
-    tests = [_test(standing, standing) for standing in standings]
-    attempts = [_attempt(standing, "VIOLATES", "LIVENESS") for standing in standings[1:]]
-
-    rows = _attention(tests, [_bug("KAFKA-1")], [*attempts, _attempt("x", "INCONCLUSIVE", "INFRA")])
-
-    assert [row["level"] for row in rows] == ["SAFETY", "VIOLATES", "BUG", "FLAKY", "VARIES", "INCONCLUSIVE"]
-
-
-def test_a_violation_that_a_known_bug_explains_is_told_once() -> None:
-    """All red runs of a test carry a bug: the bug is the concern. One that does not: the test is one as well."""
-    explained = _attempt("t", "VIOLATES", "LIVENESS", known_bugs=["KAFKA-1"])
-    puzzle = _attempt("t", "VIOLATES", "LIVENESS", summary="nobody knows")
-    tests = [_test("t", "VIOLATES")]
-
-    assert [row["title"] for row in _attention(tests, [_bug("KAFKA-1")], [explained])] == ["KAFKA-1"]
-    rows = _attention(tests, [_bug("KAFKA-1")], [puzzle, explained])
-    assert [(row["title"], row["example"]) for row in rows] == [("t", "nobody knows"), ("KAFKA-1", "e")]
-
-
-def test_what_flakes_by_a_known_bug_is_told_as_the_bug() -> None:
-    """Under some conditions a bug bites only sometimes: still one concern. By chance once, it is two."""
-    explained = _attempt("t", "VIOLATES", "LIVENESS", known_bugs=["KAFKA-1"])
-    tests = [_test("t", "FLAKY")]
-
-    rows = _attention(tests, [_bug("KAFKA-1")], [explained])
-    both = _attention(tests, [_bug("KAFKA-1")], [explained, _attempt("t", "VIOLATES", "LIVENESS")])
-
-    assert [row["level"] for row in rows] == ["BUG"]
-    assert [row["level"] for row in both] == ["BUG", "FLAKY"]
-
-
-def test_a_known_bug_leads_to_its_latest_run() -> None:
-    """On the same version: the test it is in, its timeline, and how to see it again."""
-    seen = [
-        _attempt(
-            f"f::{name}", "VIOLATES", kafka=kafka, known_bugs=["KAFKA-1"], started_at=at, timeline=name, reproduce=name
-        )
-        for name, kafka, at in (("old", "3.6.0", "2026-01-01"), ("new", "3.6.0", "2026-01-02"), ("x", "3.9.1", "2027"))
-    ]
-
-    (row,) = _attention([], [_bug("KAFKA-1")], seen[::-1])
-
-    assert (row["test_id"], row["timeline"], row["reproduce"]) == ("f::new", "new", "new")
-    assert row["detail"] == "seen in 2 runs by c, latest in new"
-
-
-def test_a_known_bug_that_breaks_safety_comes_first() -> None:
-    """A lost record is most urgent even if its cause is known."""
-    rows = _attention([_test("t", "VIOLATES")], [_bug("KAFKA-1", "SAFETY")], [_attempt("t", "VIOLATES", "LIVENESS")])
-
-    assert [row["title"] for row in rows] == ["KAFKA-1", "t"]
-
-
-def test_runs_without_an_answer_are_grouped_by_reason() -> None:
-    """Ten interrupted runs are one thing to repair; the most frequent reason comes first."""
-    interrupted = [_attempt(f"t{n}", "INCONCLUSIVE", "HARNESS", check="run finished") for n in range(3)]
-    vacuous = _attempt("t1", "INCONCLUSIVE", "VACUOUS")
-
-    rows = _attention([], [], [vacuous, *interrupted])
-
-    assert [(row["title"], row["detail"]) for row in rows] == [
-        ("3 runs without an answer", "in 3 tests"),
-        ("1 run without an answer", "in 1 test"),
-    ]
-
-
-def test_a_run_of_a_bad_night_is_no_reason_to_call_anybody() -> None:
-    """Explained by a known bug but for one run that is set aside, a test needs nobody; what counts needs somebody."""
-    explained = _attempt("t", "VIOLATES", "LIVENESS", known_bugs=["KAFKA-1"])
-
-    def titles(*, is_aside: bool) -> list[object]:
-        attempts = [explained, _attempt("t", "VIOLATES", "LIVENESS", is_aside=is_aside)]
-        return [row["title"] for row in _attention([_test("t", "VIOLATES")], [], attempts)]
-
-    assert (titles(is_aside=True), titles(is_aside=False)) == ([], ["t"])
 
 
 def test_flaky_tests_are_those_of_the_ranking() -> None:
@@ -150,8 +29,8 @@ def test_flaky_tests_are_those_of_the_ranking() -> None:
 def test_tests_are_listed_worst_first() -> None:
     """A reader who stops after the first line has read the worst."""
     summary = _summary(
-        [_test("b", "CONFORMS"), _test("a", "FLAKY"), _test("c", "SAFETY")],
-        [_attempt("c", "VIOLATES", "SAFETY"), _attempt("a", "VIOLATES", "LIVENESS")],
+        [listed("b", "CONFORMS"), listed("a", "FLAKY"), listed("c", "SAFETY")],
+        [attempted("c", "VIOLATES", "SAFETY"), attempted("a", "VIOLATES", "LIVENESS")],
     )
 
     assert [test["test_id"] for test in summary["tests"]] == ["c", "a", "b"]
@@ -159,63 +38,47 @@ def test_tests_are_listed_worst_first() -> None:
 
 def test_the_headline_says_the_worst() -> None:
     """Safety before violation before no answer before all is well; one run is not plural."""
-    safety = _summary([_test("c", "SAFETY")], [_attempt("c", "VIOLATES", "SAFETY")])
-    fine = _summary([_test("c", "CONFORMS")], [_attempt("c", "CONFORMS"), _attempt("c", "CONFORMS", attempt=2)])
+    safety = _summary([listed("c", "SAFETY")], [attempted("c", "VIOLATES", "SAFETY")])
+    fine = _summary([listed("c", "CONFORMS")], [attempted("c", "CONFORMS"), attempted("c", "CONFORMS", attempt=2)])
 
     assert ">1 of 1 run broke a safety requirement</h1>" in page(safety)
     assert ">Everything conforms in 2 runs</h1>" in page(fine)
     assert "Nothing. Every test that gave an answer conforms." in page(fine)
 
 
-def test_a_change_is_told_with_the_test_it_is_about() -> None:
-    """Since when it is worse stands beside the counts; a change to the better needs nobody."""
-    change = {**CONDITION, **_KILLED, "since_kafka": "3.9.1"}
-    rates = {"rate_before": 0.0, "rate_after": 0.5, "since_at": "2026-01-09"}
-    tests, red = [_test("t", "FLAKY")], [_attempt("t", "VIOLATES", "LIVENESS")]
+def test_of_what_could_not_be_read_nothing_is_claimed() -> None:
+    """Five runs conform, of two more one file or more was set aside: nobody says that everything conforms.
 
-    (worse,) = attention({"change_points": [{**change, **rates}]}, tests, red)
-    (better,) = attention({"change_points": [{**change, **rates, "rate_before": 0.9}]}, tests, red)
+    A folder that is no run is no loss.
+    """
+    damaged: Row = {"path": "b/verdicts.jsonl", "line": 1, "reason": "torn", "is_run": True}
+    aside: list[Row] = [damaged, {**damaged, "line": 2}, {**damaged, "path": "a/run.json"}]
+    stranger: Row = {**damaged, "path": "notes", "is_run": False}
 
-    counts = "1 of 1 runs violate, 1 of them SAFETY; 1 inconclusive"
-    assert worse["detail"] == f"{counts}; worse since run-9 (2026-01-09, Kafka 3.9.1) under kill"
-    assert "since" not in str(better["detail"])
+    def told(*rows: Row, outcome: str = "CONFORMS") -> Summary:
+        attempts = [attempted("t", outcome, attempt=number) for number in range(5)]
+        return summary_of({"attempts": attempts, "set_aside": list(rows)}, ABOUT)
 
-
-def test_a_change_of_another_version_is_not_told() -> None:
-    """A series runs over versions: what began with 3.10 is no news about 3.9.1."""
-    change = {**CONDITION, **_KILLED, "kafka": "3.10.0"}
-    later = {"since_kafka": "3.10.0", "rate_before": 0.0, "rate_after": 0.5, "since_at": "2026-01-09"}
-
-    (concern,) = attention(
-        {"change_points": [change | later]}, [_test("t", "FLAKY")], [_attempt("t", "VIOLATES", "LIVENESS")]
-    )
-
-    assert "since" not in str(concern["detail"])
+    assert told(stranger)["headline"] == "Everything conforms in 5 runs"
+    assert told(stranger)["attention"] == []
+    assert told(*aside)["headline"] == "No violation in 5 runs; 2 set aside"
+    assert told(*aside, outcome="VIOLATES")["headline"] == "5 of 5 runs failed; 2 set aside"
+    (concern,) = told(*aside, stranger)["attention"]
+    assert (concern["level"], concern["title"]) == ("INCONCLUSIVE", "2 paths set aside")
+    assert concern["example"] == "a/run.json: torn"
 
 
-def test_a_measure_that_got_worse_is_a_concern_after_the_flakes() -> None:
-    """From what to what, in its unit; what got better is not one."""
-    change: Row = {
-        "measure": "duration_ms",
-        "name": "step",
-        "topology": "small",
-        "since_run": "r",
-        "since_at": "2026-01-09",
-        "since_kafka": "3.9.1",
-        "median_before": 9_000.0,
-        "median_after": 13_500.0,
-        "direction": "WORSE",
-    }
+def test_infra_nights_count_against_nobody() -> None:
+    """What violated in one is without an answer in headline, totals, exit status and versions; a lost record is not."""
+    bad = attempted("t", "VIOLATES", "LIVENESS", attempt=2, is_aside=True)
+    summary = _summary([listed("t", "CONFORMS")], [attempted("t", "CONFORMS"), bad])
+    lost = _summary([listed("t", "SAFETY")], [attempted("t", "VIOLATES", "SAFETY"), bad])
 
-    rows = attention(
-        {"trend_changes": [change, {**change, "direction": "BETTER"}]},
-        [_test("t", "FLAKY")],
-        [_attempt("t", "VIOLATES", "LIVENESS")],
-    )
-
-    assert [(row["level"], row["detail"]) for row in rows[1:]] == [
-        ("SLOWER", "median 9.0 s before, 13.5 s since 2026-01-09")
-    ]
+    assert summary["headline"] == "No violation in 2 runs; 1 could not be decided"
+    assert (summary["totals"]["outcomes"]["VIOLATES"], summary["totals"]["outcomes"]["INCONCLUSIVE"]) == (0, 1)
+    assert [(row["violating"], row["inconclusive"], row["rate"]) for row in summary["versions"]] == [(0, 1, 0.0)]
+    assert (outcome_of(summary), outcome_of(lost)) == (Outcome.INCONCLUSIVE, Outcome.VIOLATES)
+    assert lost["headline"] == "1 of 2 runs broke a safety requirement"
 
 
 def test_the_worst_outcome_is_that_of_merged_verdicts() -> None:
@@ -228,12 +91,10 @@ def test_the_worst_outcome_is_that_of_merged_verdicts() -> None:
 
 def test_a_version_is_told_with_what_its_runs_prove() -> None:
     """Newest first; 299 clean runs exclude 1 %; one broken safety requirement leaves no such claim."""
-    clean = [_attempt("t", "CONFORMS", kafka="3.10.0", attempt=n) for n in range(299)]
-    broken = [_attempt("t", "VIOLATES", "SAFETY", kafka="3.9.1")]
+    clean = [attempted("t", "CONFORMS", kafka="3.10.0", attempt=n) for n in range(299)]
+    broken = [attempted("t", "VIOLATES", "SAFETY", kafka="3.9.1")]
 
-    operations: Row = {"topic": "orders", "partition": 0, "kind": "send", "outcome": "ok", "operations": 20_000}
-    counted = [{**operations, "folder": each["folder"]} for each in clean]
-    tables = {"attempts": [*broken, *clean], "operation_counts": counted}
+    tables = {"attempts": [*broken, *clean], "checked_classes": [_checked(each, "lost write") for each in clean]}
 
     newest, older = summary_of(tables, ABOUT)["versions"]
 
@@ -243,17 +104,22 @@ def test_a_version_is_told_with_what_its_runs_prove() -> None:
 
 
 def test_safety_is_claimed_only_of_runs_whose_operations_were_checked() -> None:
-    """A web shop's runs, runs of no client and runs without an answer say nothing of lost records: nor is it said."""
-    ends = ("CONFORMS", "CONFORMS", "INCONCLUSIVE", "CONFORMS")
-    ours = [_attempt("t", end, attempt=number) for number, end in enumerate(ends)]
-    shop = [_attempt("shop", "CONFORMS", kafka="unknown", attempt=number) for number in range(9)]
-    counted = [{"folder": each["folder"], "operations": at} for each, at in zip(ours, (7, 7, 7, 0), strict=True)]
-    tests = [_test("t", "CONFORMS")]
+    """A web shop's runs, runs of no client and runs without an answer say nothing of lost records: nor is it said.
 
-    summary = summary_of({"tests": tests, "attempts": [*ours, *shop], "operation_counts": counted}, ABOUT)
+    Nor do runs whose clients had nothing acknowledged, or were never read back.
+    """
+    ends = ("CONFORMS", "CONFORMS", "INCONCLUSIVE", "CONFORMS", "CONFORMS")
+    ours = [attempted("t", end, attempt=number) for number, end in enumerate(ends)]
+    shop = [attempted("shop", "CONFORMS", kafka="unknown", attempt=number) for number in range(9)]
+    counted = [{"folder": each["folder"], "operations": 7} for each in ours]
+    classes = [_checked(each, "lost write", "phantom") for each in ours[:3]] + [_checked(ours[3], "phantom")]
+    tests = [listed("t", "CONFORMS")]
+
+    tables = {"tests": tests, "attempts": [*ours, *shop], "operation_counts": counted, "checked_classes": classes}
+    summary = summary_of(tables, ABOUT)
 
     checked, foreign = summary["versions"]
-    assert (checked["safety_runs"], checked["checked_runs"]) == (2, 3)
+    assert (checked["safety_runs"], checked["checked"]) == (2, {"lost write": 3, "phantom": 4})
     assert (foreign["safety_runs"], foreign["safety_bound"]) == (0, None)
     told = page(summary)
     assert "none broken in 2 runs" in told
