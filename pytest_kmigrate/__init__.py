@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pytest_kmigrate.faults.processes import Kill, Pause, Stop
     from pytest_kmigrate.faults.znodes import ExpireSession, Tamper
     from pytest_kmigrate.migration import procedure
+    from pytest_kmigrate.model.event import EventKind
     from pytest_kmigrate.model.phase import Phase, ZkMigrationState
     from pytest_kmigrate.model.protocols import Stream
     from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BrokerMode",
     "Cut",
+    "EventKind",
     "ExpireSession",
     "Hold",
     "Isolate",
@@ -63,6 +65,7 @@ _ROOMS = {
     "faults.processes": ("Kill", "Pause", "Stop"),
     "faults.znodes": ("ExpireSession", "Tamper"),
     "migration": ("procedure",),
+    "model.event": ("EventKind",),
     "model.phase": ("Phase", "ZkMigrationState"),
     "model.protocols": ("Stream",),
     "model.topology": ("BrokerMode", "Role", "Topology"),

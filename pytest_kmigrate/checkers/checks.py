@@ -71,6 +71,26 @@ def migration_znode_never_moves_back() -> Check:
     return Check("migration_znode_never_moves_back")
 
 
+def controller_znodes_tell_who_and_how_far() -> Check:
+    """/controller and /migration have their schema, and tell who is in office and a place after the copy."""
+    return Check("controller_znodes_tell_who_and_how_far")
+
+
+def copy_is_one_transaction() -> Check:
+    """The copy is one transaction of the metadata log, with the record that ends it."""
+    return Check("copy_is_one_transaction")
+
+
+def migration_metrics_agree_with_the_log() -> Check:
+    """The active controller reports the migration state and the migrating brokers that its log holds."""
+    return Check("migration_metrics_agree_with_the_log")
+
+
+def zookeeper_lag_grows_and_falls_back() -> Check:
+    """ZkWriteBehindLag shows what ZooKeeper lacks while it cannot be written, and that it has caught up afterwards."""
+    return Check("zookeeper_lag_grows_and_falls_back")
+
+
 def phase_reached(phase: Phase | str) -> Check:
     """The migration came to this phase."""
     return Check("phase_reached", {"phase": phase.name if isinstance(phase, Phase) else phase})

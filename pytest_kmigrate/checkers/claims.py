@@ -1,10 +1,10 @@
 """Claims: who held the controller znodes in which epoch. Metrics cannot tell: no two of them are read at one moment."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.lives import life_at, life_starts_ns
+from pytest_kmigrate.checkers.znode_changes import evidence_of, held_in
 from pytest_kmigrate.model.history import History, ZnodeChange
 
 CONTROLLER = "/controller"
@@ -53,7 +53,7 @@ def _kraft_claims(history: History, starts: list[int]) -> Iterator[Claim]:
         if controller is not None and epoch is not None and epoch >= 0:
             life = life_at(starts, change.at_ns) + 1
             series = f"kraftControllerEpoch in {CONTROLLER}, life {life}"
-            yield Claim(change.at_ns, series, controller, epoch, _evidence(change))
+            yield Claim(change.at_ns, series, controller, epoch, evidence_of(change))
 
 
 def _paired(history: History, starts: list[int]) -> Iterator[Claim]:
@@ -63,7 +63,7 @@ def _paired(history: History, starts: list[int]) -> Iterator[Claim]:
         controller, _ = _claim_in(change)
         epoch = by_transaction.get(change.mzxid)
         if controller is not None and epoch is not None:
-            yield Claim(change.at_ns, epoch.series, controller, epoch.epoch, _evidence(change))
+            yield Claim(change.at_ns, epoch.series, controller, epoch.epoch, evidence_of(change))
 
 
 def _znode_epochs(history: History, starts: list[int]) -> Iterator[tuple[ZnodeChange, Epoch]]:
@@ -76,7 +76,7 @@ def _znode_epochs(history: History, starts: list[int]) -> Iterator[tuple[ZnodeCh
         generation += 1 if was_deleted and life != last_life else 0
         last_life, was_deleted = life, False
         again = f" (created {generation} times)" if generation > 1 else ""
-        yield change, Epoch(change.at_ns, CONTROLLER_EPOCH + again, epoch, _evidence(change))
+        yield change, Epoch(change.at_ns, CONTROLLER_EPOCH + again, epoch, evidence_of(change))
 
 
 def _series(history: History, path: str) -> list[ZnodeChange]:
@@ -84,12 +84,7 @@ def _series(history: History, path: str) -> list[ZnodeChange]:
 
 
 def _claim_in(change: ZnodeChange) -> tuple[int | None, int | None]:
-    try:
-        held = json.loads(change.data or "")
-    except ValueError:
-        return None, None
-    if not isinstance(held, dict):
-        return None, None
+    held = held_in(change)
     return _number(held.get("brokerid")), _number(held.get("kraftControllerEpoch"))
 
 
@@ -98,7 +93,3 @@ def _number(text: object) -> int | None:
         return int(str(text))
     except ValueError:
         return None
-
-
-def _evidence(change: ZnodeChange) -> str:
-    return f"znode {change.path} version {change.version}"

@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_kmigrate.checkers.metadata import Difference, differences
+from pytest_kmigrate.checkers.differences import Difference, differences
 from pytest_kmigrate.model.image import MetadataImage
 
 

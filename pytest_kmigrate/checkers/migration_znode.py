@@ -1,14 +1,14 @@
 """Check of the znode ``/migration``, in which the KRaft controllers keep how far ZooKeeper has caught up."""
 
 import itertools
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.findings import violation_at
 from pytest_kmigrate.checkers.lives import life_at, life_starts_ns
-from pytest_kmigrate.checkers.moments import when
+from pytest_kmigrate.checkers.moments import targets_of, when
 from pytest_kmigrate.checkers.wording import counted
+from pytest_kmigrate.checkers.znode_changes import evidence_of, held_in
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
@@ -33,10 +33,6 @@ class _Position:
     @property
     def place(self) -> tuple[int, int]:
         return self.epoch, self.offset
-
-    @property
-    def evidence(self) -> str:
-        return f"znode {MIGRATION} version {self.change.version}"
 
 
 def migration_znode_never_moves_back(history: History) -> Verdict:
@@ -67,19 +63,18 @@ def is_given_up_at(history: History, taken_ns: int) -> bool:
     What a known bug (kmigrate-7) looks like to whoever misses a change in ZooKeeper at ``taken_ns``.
     """
     touched = {event.data["fault_id"] for event in history.of(EventKind.FAULT_APPLIED) if _is_of_zookeeper(event)}
-    healed_ns = [event.at_ns for event in history.of(EventKind.FAULT_HEALED) if event.data["fault_id"] in touched]
-    if not healed_ns:
-        return False
-    written_ns = [change.at_ns for change in history.znodes if change.path == MIGRATION]
-    taken_over_ns = [event.at_ns for event in history.of(EventKind.ACTIVE_CONTROLLER)]
+    # What came after taken_ns says nothing: a successor writes again.
+    healed = [event for event in history.of(EventKind.FAULT_HEALED) if event.data["fault_id"] in touched]
+    healed_ns = max((event.at_ns for event in healed if event.at_ns < taken_ns), default=taken_ns)
+    written_ns = [each.at_ns for each in history.znodes if each.path == MIGRATION and each.at_ns < taken_ns]
+    taken_over_ns = [each.at_ns for each in history.of(EventKind.ACTIVE_CONTROLLER) if each.at_ns < taken_ns]
     # The last write was made before; a watcher that lost ZooKeeper, too, sees it a little later.
-    is_still = all(at_ns < healed_ns[-1] + _SEEN_WITHIN_NS for at_ns in written_ns)
-    return is_still and all(at_ns < healed_ns[-1] for at_ns in taken_over_ns) and taken_ns > healed_ns[-1] + _LONG_NS
+    is_still = all(at_ns < healed_ns + _SEEN_WITHIN_NS for at_ns in written_ns)
+    return is_still and all(at_ns < healed_ns for at_ns in taken_over_ns) and taken_ns > healed_ns + _LONG_NS
 
 
 def _is_of_zookeeper(applied: Event) -> bool:
-    targets = applied.data["targets"]
-    return isinstance(targets, list) and any(str(each).startswith("zookeeper-") for each in targets)
+    return any(each.startswith("zookeeper-") for each in targets_of(applied))
 
 
 def _positions(history: History) -> Iterator[_Position]:
@@ -95,8 +90,8 @@ def _positions(history: History) -> Iterator[_Position]:
 
 def _held(change: ZnodeChange) -> tuple[int, int] | None:
     """Epoch and offset; None when the znode is gone or holds something else."""
+    held = held_in(change)
     try:
-        held = json.loads(change.data or "")
         return int(held["kraft_metadata_epoch"]), int(held["kraft_metadata_offset"])
     except (ValueError, KeyError, TypeError):
         return None
@@ -105,4 +100,6 @@ def _held(change: ZnodeChange) -> tuple[int, int] | None:
 def _moved_back(history: History, before: _Position, after: _Position) -> Violation:
     expected = f"{MIGRATION} stays at {before} or goes on from there"
     observed = f"it went back from {before} to {after} {when(history, after.change.at_ns)}"
-    return violation_at(history, expected, observed, after.change.at_ns, before.evidence, after.evidence)
+    return violation_at(
+        history, expected, observed, after.change.at_ns, evidence_of(before.change), evidence_of(after.change)
+    )

@@ -46,5 +46,11 @@ def faults_during(history: History, from_ns: int, to_ns: int) -> list[str]:
     return [str(event.data.get("fault")) for event in began if healed.get(event.data.get("fault_id"), to_ns) >= from_ns]
 
 
+def targets_of(applied: Event) -> set[str]:
+    """The nodes that a fault, as it was applied, hit."""
+    targets = applied.data.get("targets")
+    return {str(each) for each in targets} if isinstance(targets, list | tuple) else set()
+
+
 def _last(history: History, at_ns: int, *kinds: EventKind) -> Event | None:
     return max((e for e in history.of(*kinds) if e.at_ns <= at_ns), key=lambda e: (e.at_ns, e.seq), default=None)

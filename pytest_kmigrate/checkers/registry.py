@@ -4,18 +4,25 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from pytest_kmigrate.checkers.acknowledged import acknowledged_metadata_changes_present
 from pytest_kmigrate.checkers.availability import longest_time_without_acked_write
 from pytest_kmigrate.checkers.consumers import (
     committed_offsets_never_run_backwards,
     consumer_positions_never_run_backwards,
 )
+from pytest_kmigrate.checkers.controller_znodes import controller_znodes_tell_who_and_how_far
 from pytest_kmigrate.checkers.controllers import (
     controller_epoch_never_falls,
     migration_state_moves_along_legal_edges,
     one_active_controller_per_epoch,
 )
 from pytest_kmigrate.checkers.doubts import SO_NOTHING_IS_PROVED, Doubt, doubts
-from pytest_kmigrate.checkers.metadata import acknowledged_metadata_changes_present, metadata_equivalent
+from pytest_kmigrate.checkers.metadata import metadata_equivalent
+from pytest_kmigrate.checkers.metadata_copy import copy_is_one_transaction
+from pytest_kmigrate.checkers.migration_metrics import (
+    migration_metrics_agree_with_the_log,
+    zookeeper_lag_grows_and_falls_back,
+)
 from pytest_kmigrate.checkers.migration_znode import migration_znode_never_moves_back
 from pytest_kmigrate.checkers.places import (
     no_duplicate_from_idempotent_producer,
@@ -48,6 +55,10 @@ CHECKERS: Mapping[str, Checker] = {
         controller_epoch_never_falls,
         migration_state_moves_along_legal_edges,
         migration_znode_never_moves_back,
+        controller_znodes_tell_who_and_how_far,
+        copy_is_one_transaction,
+        migration_metrics_agree_with_the_log,
+        zookeeper_lag_grows_and_falls_back,
         phase_reached,
         every_fault_was_witnessed,
         no_unexpected_death,

@@ -1,5 +1,8 @@
 """Walks the procedure: forward to a phase, part of a step, and back; every step and move is an event."""
 
+from collections.abc import Sequence
+
+from pytest_kmigrate.migration.moves import DeleteZnode, Move
 from pytest_kmigrate.migration.procedure import STEPS, WAYS_BACK, Step
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
@@ -44,16 +47,21 @@ class MigrationDriver:
             raise WrongUseError(f"the next step is expected to be {expected}; got {step.name}")
         self._walk(step, moves)
 
-    def revert(self) -> None:
-        """Go back to ZOOKEEPER by the documented way for the phase the cluster is in."""
+    def revert(self, forgetting: Sequence[str] = ()) -> None:
+        """Go back to ZOOKEEPER by the documented way for the phase the cluster is in.
+
+        ``forgetting`` names znodes that the operator should delete and does not; WrongUseError for any other.
+        """
         phase = self.phase
         if phase is Phase.ZOOKEEPER:
             return
         if phase not in WAYS_BACK:
             raise WrongUseError(f"there is no way back from {phase.name}: expected to revert before finalization")
+        ways = WAYS_BACK[phase]
+        _require_deleted(forgetting, [move for step in ways for move in step.moves(self._scene.cluster)])
         self._half_done = None
-        for step in WAYS_BACK[phase]:
-            self._walk(step)
+        for step in ways:
+            self._walk(step, forgetting=forgetting)
             self._half_done = None
         self._next = 0
         self.await_phase(Phase.ZOOKEEPER)
@@ -72,9 +80,10 @@ class MigrationDriver:
             within_s=within_s,
         )
 
-    def _walk(self, step: Step, moves: int | None = None) -> None:
+    def _walk(self, step: Step, moves: int | None = None, forgetting: Sequence[str] = ()) -> None:
         recorder = self._scene.recorder
-        all_moves = step.moves(self._scene.cluster)
+        forgotten = [DeleteZnode(path) for path in forgetting]
+        all_moves = [move for move in step.moves(self._scene.cluster) if move not in forgotten]
         done = self._half_done[1] if self._half_done and self._half_done[0] is step else 0
         last = len(all_moves) if moves is None else min(done + moves, len(all_moves))
         recorder.record(EventKind.STEP_BEGAN, step=step.name, first_move=done, last_move=last, of_moves=len(all_moves))
@@ -107,3 +116,10 @@ class MigrationDriver:
     def _other_than(self, before: str | None) -> str | NotYet:
         now = self._scene.view.active_controller()
         return now if now and now != before else NotYet(f"active controller {now}")
+
+
+def _require_deleted(paths: Sequence[str], moves: Sequence[Move]) -> None:
+    deleted = [move.path for move in moves if isinstance(move, DeleteZnode)]
+    strange = [path for path in paths if path not in deleted]
+    if strange:
+        raise WrongUseError(f"forgetting: expected some of {', '.join(deleted) or 'none'}, got {', '.join(strange)}")

@@ -19,7 +19,10 @@ class Sample:
 
 @dataclass(frozen=True)
 class ZnodeChange:
-    """What a path held from ``at_ns`` on; ``data`` None: it is not there; ``version``, ``mzxid`` as ZooKeeper says."""
+    """What a path held from ``at_ns`` on; ``data`` None: it is not there; ``version``, ``mzxid`` as ZooKeeper says.
+
+    ``is_ephemeral``: it goes with its session; None when it is not there, and in folders of before that was asked.
+    """
 
     at_ns: int
     path: str
@@ -27,6 +30,7 @@ class ZnodeChange:
     version: int = -1
     mzxid: int = -1
     children: tuple[str, ...] = ()
+    is_ephemeral: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -240,6 +240,10 @@ class View(Protocol):
         """Name of the node in charge of the cluster: a broker in ZooKeeper mode, or a KRaft controller."""
         ...
 
+    def controller_in_zookeeper(self) -> str | None:
+        """Name of the node that ``/controller`` names."""
+        ...
+
     def quorum_leader(self) -> str | None:
         """Name of the KRaft controller that leads the quorum, whether or not it is in charge yet."""
         ...

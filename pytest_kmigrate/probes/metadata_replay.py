@@ -14,15 +14,29 @@ from pytest_kmigrate.probes import image_spelling as spelling
 
 Record = Mapping[str, Any]  # Any: what a release puts into a record is not ours to type
 _NO_LEADER_CHANGE = -2
+_COPIED = frozenset(
+    {
+        "TOPIC_RECORD",
+        "PARTITION_RECORD",
+        "CONFIG_RECORD",
+        "ACCESS_CONTROL_ENTRY_RECORD",
+        "CLIENT_QUOTA_RECORD",
+        "USER_SCRAM_CREDENTIAL_RECORD",
+        "DELEGATION_TOKEN_RECORD",
+        "PRODUCER_IDS_RECORD",
+    }
+)
+"""What a migration copies. Brokers register, and features are set, before it."""
 
 
 def image_from_records(records: Iterable[Record], *, before_offset: int | None = None) -> MetadataImage:
     """The image after these records; ``before_offset`` (a high watermark) leaves out what is not committed.
 
-    ``extra`` holds: ``migration_states`` [{offset, number}], ``record_counts`` and ``discarded_record_counts`` (those
-    in transactions that were aborted or never ended) per type, ``brokers`` id -> {is_migrating_zk_broker, fenced,
-    epoch, offset}, ``transactions`` [{offset, event, name}], ``in_transaction``, ``unplaced`` (changes to things that
-    do not exist, a finding), ``last_offset``.
+    ``extra`` holds: ``migration_states`` [{offset, number, outside}] (``outside``: metadata that came before, but in no
+    transaction, per type), ``record_counts`` and ``discarded_record_counts`` (those in transactions that were aborted
+    or never ended) per type, ``brokers`` id -> {is_migrating_zk_broker, fenced, epoch, offset}, ``transactions``
+    [{offset, event, name}], ``in_transaction``, ``unplaced`` (changes to things that do not exist, a finding),
+    ``begins_with_snapshot``, ``last_offset``.
     """
     replay = _Replay()
     for record in records:
@@ -39,7 +53,9 @@ class _Replay:
         self._counts: Counter[str] = Counter()
         self._discarded: Counter[str] = Counter()
         self._transactions: list[dict[str, object]] = []
-        self._states: list[dict[str, int]] = []
+        self._states: list[dict[str, object]] = []
+        self._outside: Counter[str] = Counter()
+        self._begins_with_snapshot = False
         self._brokers: dict[str, dict[str, object]] = {}
         self._unplaced: list[str] = []
         self._last_offset = -1
@@ -79,11 +95,13 @@ class _Replay:
         kind = record["type"]
         self._counts[kind] += 1
         self._last_offset = max(self._last_offset, record["offset"])
+        self._begins_with_snapshot |= bool(record.get("snapshot"))
         if kind in ("BEGIN_TRANSACTION_RECORD", "END_TRANSACTION_RECORD", "ABORT_TRANSACTION_RECORD"):
             self._transaction(kind.split("_")[0].lower(), record)
         elif self._pending is not None:
             self._pending.append(record)
         else:
+            self._outside.update([kind] if kind in _COPIED else [])
             self._apply(record)
 
     def _transaction(self, event: str, record: Record) -> None:
@@ -126,6 +144,7 @@ class _Replay:
                 "transactions": self._transactions,
                 "in_transaction": self._pending is not None,
                 "unplaced": self._unplaced,
+                "begins_with_snapshot": self._begins_with_snapshot,
                 "last_offset": self._last_offset,
             },
         )
@@ -229,7 +248,8 @@ class _Replay:
             self._features[data["name"]] = data["featureLevel"]
 
     def _migration_state(self, data: Record, offset: int) -> None:
-        self._states.append({"offset": offset, "number": data["zkMigrationState"]})
+        outside = dict(sorted(self._outside.items()))
+        self._states.append({"offset": offset, "number": data["zkMigrationState"], "outside": outside})
 
     def _broker(self, data: Record, offset: int) -> None:
         self._brokers[str(data["brokerId"])] = {

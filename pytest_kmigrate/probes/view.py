@@ -39,8 +39,13 @@ class ClusterView:
         leader, metrics = self._leading()
         if leader and self._phase(leader, metrics) in _IN_CHARGE:
             return leader
-        holder = self._holder()
-        return holder.name if holder else None
+        return self.controller_in_zookeeper()
+
+    def controller_in_zookeeper(self) -> str | None:
+        """The node that ``/controller`` names."""
+        holder = self._controller_znode().get("brokerid")
+        named = (node for node in self._cluster.nodes() if node.spec.node_id == holder and _can_hold(node))
+        return next((node.name for node in named), None)
 
     def quorum_leader(self) -> str | None:
         """The live controller that says it is active; of several, the one with the highest raft epoch."""
@@ -127,11 +132,6 @@ class ClusterView:
         if count is not None:
             return int(count)
         return sum(node.mode is BrokerMode.ZOOKEEPER for node in self._cluster.nodes(Role.BROKER))
-
-    def _holder(self) -> Node | None:
-        """The node that ``/controller`` names."""
-        holder = self._controller_znode().get("brokerid")
-        return next((node for node in self._cluster.nodes() if node.spec.node_id == holder and _can_hold(node)), None)
 
     def _claimed_by_kraft(self) -> bool:
         return self._controller_znode().get("kraftControllerEpoch", -1) >= 0

@@ -97,11 +97,11 @@ class ZnodeWatcher:
         if came_meanwhile:
             self._look(path)
         else:
-            self._tell(path, None, -1, -1, ())
+            self._tell(path, None, None, ())
 
     def _on_node(self, path: str, data: str, stat: ZnodeStat) -> None:
         if path not in self._with_children:
-            self._tell(path, data, stat.version, stat.mzxid, ())
+            self._tell(path, data, stat, ())
             return
         asked = self._client.get_children_async(path, watch=self._on_event)
         asked.rawlink(lambda result: self._on_children(path, data, stat, result))
@@ -114,13 +114,15 @@ class ZnodeWatcher:
         except KazooException:  # as above
             return
         else:
-            self._tell(path, data, stat.version, stat.mzxid, children)
+            self._tell(path, data, stat, children)
 
-    def _tell(self, path: str, data: str | None, version: int, mzxid: int, children: tuple[str, ...]) -> None:
+    def _tell(self, path: str, data: str | None, stat: ZnodeStat | None, children: tuple[str, ...]) -> None:
+        version, mzxid = (stat.version, stat.mzxid) if stat else (-1, -1)
+        is_ephemeral = stat.ephemeralOwner != 0 if stat else None
         with self._lock:
             state = (data, version, mzxid, children)
             if not self._watching or self._last.get(path) == state:
                 return
             self._last[path] = state
             shown = None if data is None else redacted(data)
-            self._report(ZnodeChange(self._now_ns(), path, shown, version, mzxid, children))
+            self._report(ZnodeChange(self._now_ns(), path, shown, version, mzxid, children, is_ephemeral))

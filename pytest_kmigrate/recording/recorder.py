@@ -5,10 +5,12 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO
 
+from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import RunHeader, Sample, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
@@ -29,6 +31,7 @@ class RunRecorder:
         for parent in (folder.metrics.parent, folder.znodes.parent, folder.operations, folder.image("x").parent):
             parent.mkdir(parents=True, exist_ok=True)
         _write_whole(folder.header, {"schema": SCHEMA, **asdict(header)})
+        self._lost: EnvironmentLackError | None = None
         self._history = folder.history.open("a", encoding="utf-8")
         self._metrics = folder.metrics.open("a", encoding="utf-8")
         self._znodes = folder.znodes.open("a", encoding="utf-8")
@@ -45,18 +48,18 @@ class RunRecorder:
             self._seq += 1
             self.events.append(event)
             line = {"seq": event.seq, "at_ns": event.at_ns, "kind": kind.value, "node": node, "data": data}
-            _append(self._history, {**line, "log_bytes": self._log_bytes()})
+            self._append(self._history, {**line, "log_bytes": self._log_bytes()})
         return event
 
     def sample(self, sample: Sample) -> None:
         """Append one node's metrics."""
         with self._lock:
-            _append(self._metrics, {"at_ns": sample.at_ns, "node": sample.node, "values": dict(sample.values)})
+            self._append(self._metrics, {"at_ns": sample.at_ns, "node": sample.node, "values": dict(sample.values)})
 
     def znode(self, change: ZnodeChange) -> None:
         """Append one change of a watched znode."""
         with self._lock:
-            _append(self._znodes, asdict(change))
+            self._append(self._znodes, asdict(change))
 
     def image(self, label: str, image: MetadataImage, began_ns: int) -> None:
         """Store a metadata image and note it in the history: what changed after ``began_ns`` may be in it or not."""
@@ -64,17 +67,32 @@ class RunRecorder:
         _write_whole(file, asdict(image))
         self.record(EventKind.SNAPSHOT, label=label, file=str(file.relative_to(self.folder.path)), began_ns=began_ns)
 
+    def _append(self, file: IO[str], line: Mapping[str, object]) -> None:
+        """What was lost once is missing for good: from then on nothing more is taken, whoever comes first to notice."""
+        if self._lost is None:
+            try:
+                file.write(json.dumps(line, default=str) + "\n")
+                file.flush()
+            except OSError as error:
+                self._lost = EnvironmentLackError(
+                    f"{file.name}: the run cannot be written down: {error.strerror}; make room, and run it again"
+                )
+        if self._lost is not None:
+            raise self._lost
+
     def _log_bytes(self) -> dict[str, int]:
         """How long each node's log is now: a failure later shows only the slice between two events."""
         return {node: log.stat().st_size for node, log in self.log_files().items() if log.exists()}
 
     def close(self) -> None:
-        """End the history; safe to call twice."""
+        """End the history; safe to call twice, and when the disk is full."""
         if self._history.closed:
             return
-        self.record(EventKind.RUN_ENDED)
+        with suppress(EnvironmentLackError):
+            self.record(EventKind.RUN_ENDED)
         for file in (self._history, self._metrics, self._znodes):
-            file.close()
+            with suppress(OSError):  # it still has what could not be written
+                file.close()
 
 
 def write_verdicts(folder: RunFolder, verdicts: Iterable[Verdict]) -> None:
@@ -104,11 +122,6 @@ def write_manifest(folder: RunFolder, *, is_kept: bool = False) -> None:
     _write_whole(folder.manifest, {"schema": SCHEMA, "sha256": digests, "growing": growing})
 
 
-def _append(file: IO[str], line: Mapping[str, object]) -> None:
-    file.write(json.dumps(line, default=str) + "\n")
-    file.flush()
-
-
 def _write_whole(path: Path, content: Mapping[str, object]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     _replace(path, json.dumps(content, indent=1, default=str) + "\n")
@@ -117,5 +130,10 @@ def _write_whole(path: Path, content: Mapping[str, object]) -> None:
 def _replace(path: Path, text: str) -> None:
     """Never leave half a file: a reader sees the old one or the new one."""
     partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise EnvironmentLackError(
+            f"{path}: it cannot be written: {error.strerror}; make room, and try again"
+        ) from error

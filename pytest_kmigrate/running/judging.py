@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_kmigrate.catalogue import known_bugs
+from pytest_kmigrate.checkers.log_images import log_images
 from pytest_kmigrate.checkers.migration_znode import MIGRATION
 from pytest_kmigrate.checkers.registry import judge, recorded_checks
 from pytest_kmigrate.model.checks import Check
@@ -16,11 +17,7 @@ from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running.replaying import kafka_asked_for
 
 _ALWAYS = ("no_unexpected_death", "steps_completed")
-_ONCE_MIGRATING = (
-    "one_active_controller_per_epoch",
-    "controller_epoch_never_falls",
-    "migration_state_moves_along_legal_edges",
-)
+_OF_CONTROLLER_ZNODES = ("one_active_controller_per_epoch", "controller_epoch_never_falls")
 
 
 @dataclass(frozen=True)
@@ -41,13 +38,17 @@ def checks_of(history: History) -> list[Check]:
     asked = recorded_checks(history)
     names = list(_ALWAYS)
     if history.of(EventKind.MIGRATION_STATE):
-        names += _ONCE_MIGRATING
+        # Controllers of a cluster born in KRaft mode have a state, too, and no znodes to claim.
+        names += _OF_CONTROLLER_ZNODES if history.znodes else ()
+        names.append("migration_state_moves_along_legal_edges")
     if history.of(EventKind.FAULT_BEGAN, EventKind.FAULT_NOT_WITNESSED):
         names.append("every_fault_was_witnessed")
     if history.of(EventKind.EXPECTATION):
         names.append("expectations_met")
     if any(change.path == MIGRATION and change.data is not None for change in history.znodes):
-        names.append("migration_znode_never_moves_back")
+        names += ("migration_znode_never_moves_back", "controller_znodes_tell_who_and_how_far")
+    if log_images(history):
+        names += ("copy_is_one_transaction", "migration_metrics_agree_with_the_log")
     standing = [Check(name) for name in names if name not in {check.name for check in asked}]
     return [*asked, *standing]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Self
 
-from pytest_kmigrate.checkers.metadata import differences
+from pytest_kmigrate.checkers.differences import differences
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.image import MetadataImage
@@ -16,6 +16,7 @@ from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.images import LOG, ZOOKEEPER, ImageSource, Taken, settled
 from pytest_kmigrate.waiting import NotYet, until
 from pytest_kmigrate.workloads.filling import FAMILIES, FillingPlan, fill
+from pytest_kmigrate.workloads.metadata_change import Scope
 from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload, RunningMetadata, run_metadata
 from pytest_kmigrate.workloads.reassigning import HeldReassignment
 
@@ -38,6 +39,7 @@ class Metadata:
         self._seed = seed
         self._sources = ImageSource(cluster, view, zookeeper)
         self._running: RunningMetadata | None = None
+        self._begun = 0
 
     def __enter__(self) -> Self:
         return self
@@ -67,8 +69,12 @@ class Metadata:
         return moving
 
     def change(self, per_s: float = 1.0) -> None:
-        """Begin to change metadata of every family, again and again, until ``stop`` or ``verify``."""
-        workload = MetadataWorkload(per_s=per_s, seed=self._seed)
+        """Begin to change metadata of every family, again and again, until ``stop`` or ``verify``.
+
+        Each time under names of its own, so that nothing of the last time can pass for new.
+        """
+        self._begun += 1
+        workload = MetadataWorkload(per_s=per_s, seed=self._seed, scope=Scope(f"changing-{self._begun}"))
         self._running = run_metadata(workload, self._cluster.client_connection(), self._recorder)
         self._running.start()
 

@@ -8,25 +8,28 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest_kmigrate
-from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
+from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.topology_file import shipped
 
 _PACKAGE = Path(pytest_kmigrate.__file__).parent
 _SUITES = "suites"
 _PREFIX = "--kmigrate-"
-_CARRIED = ("topology", "provider", "byteman", "commit")
-"""Options taken over from the recorded command line; the others are recorded by what they came to."""
+_CARRIED = ("topology", "byteman")
+"""Options as they were chosen, on the command line or in the ini file; the others are recorded by what they came to."""
 
 
 def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:
     """The command that runs it again with ``at`` as working directory; its run folder goes below ``runs``."""
-    recorded = _options(_recorded(header, "command"))
-    options = {name: recorded[name] for name in _CARRIED if name in recorded}
+    chosen = _chosen(header)
+    options = {name: chosen[name] for name in _CARRIED if name in chosen}
     if header.topology in shipped():
         options.setdefault("topology", header.topology)
+    if header.extra.get("commit"):
+        options["commit"] = str(header.extra["commit"])
     options |= {
         "kafka": kafka_asked_for(header),
+        "provider": header.provider,
         "seed": str(header.seed),
         "profile": header.profile,
         "runs": str(runs),
@@ -44,13 +47,9 @@ def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:
 def kafka_asked_for(header: RunHeader) -> str:
     """The distribution as it was named: a release, or a path, of which ``header.kafka`` is what its jars say.
 
-    Where the command that does it again does not tell (an older one may have a lone quote), it is what the jars say.
+    Where the command that does it again does not tell, it is what the jars say.
     """
-    try:
-        words = shlex.split(str(header.extra.get("reproduce", "")))
-    except ValueError:
-        words = []
-    return _options(words).get("kafka", header.kafka)
+    return _chosen(header).get("kafka", header.kafka)
 
 
 def replay(command: Sequence[str]) -> int:
@@ -85,11 +84,12 @@ def _test(test_id: str, at: Path) -> list[str]:
     )
 
 
-def _recorded(header: RunHeader, key: str) -> list[str]:
-    words = header.extra.get(key, [])
-    if not isinstance(words, list):
-        raise RunFolderError(f"run.json: extra.{key}: expected a list of words, got {words!r}")
-    return [str(word) for word in words]
+def _chosen(header: RunHeader) -> dict[str, str]:
+    """Our options in the command that does it again; none, where an older one has a lone quote."""
+    try:
+        return _options(shlex.split(str(header.extra.get("reproduce", ""))))
+    except ValueError:
+        return {}
 
 
 def _options(words: Sequence[str]) -> dict[str, str]:

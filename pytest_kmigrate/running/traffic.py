@@ -64,18 +64,24 @@ class Traffic:
         assert self._clients is not None, "the workload has not been started"
         self._clients.await_more_acked(count, within_s)
 
+    def await_consumed(self, count: int, within_s: float = 60) -> None:
+        """Return when consumers have read so many more records than now."""
+        assert self._clients is not None, "the workload has not been started"
+        self._clients.await_more_consumed(count, within_s)
+
     def add_partitions(self, topic: str, total: int) -> None:
         """Let one of the workload's topics have so many partitions; its clients use them as they learn of them."""
         admin = AdminClient(dict(self._cluster.client_connection()))
         admin.create_partitions([NewPartitions(topic, total)])[topic].result(_ADMIN_WITHIN_S)
 
-    def finish(self) -> None:
+    def finish(self, *, reads_back: bool = True) -> None:
         """Stop sending, read everything back with a fresh client, stop the clients; nothing when none was started."""
         if self._clients is None:
             return
         clients, self._clients = self._clients, None
         clients.stop_producing()
-        records = clients.final_read(clients.settings.workload.message_timeout_s + _FINAL_READ_WITHIN_S)
+        within_s = clients.settings.workload.message_timeout_s + _FINAL_READ_WITHIN_S
+        records = clients.final_read(within_s) if reads_back else None
         counts = clients.stop()
         self._recorder.record(
             EventKind.WORKLOAD_ENDED, workload=clients.settings.workload.name, final_read=records, **dict(counts)

@@ -2,7 +2,22 @@
 
 import pytest
 
-from pytest_kmigrate import Cut, Hold, Kill, Kind, Pause, Phase, Role, Stop, checks, crash_points, procedure, targets
+from pytest_kmigrate import (
+    Cut,
+    EventKind,
+    Hold,
+    Kill,
+    Kind,
+    Pause,
+    Phase,
+    Role,
+    Stop,
+    checks,
+    crash_points,
+    procedure,
+    targets,
+    triggers,
+)
 
 FENCED = "brokers that the controllers have fenced"
 SESSION_AND_MORE_S = 90
@@ -13,11 +28,11 @@ pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
 
 @pytest.mark.requirement("K866-TEST-broker-failures", "K866-PROC-roll-one-by-one")
 def test_broker_killed_while_being_rolled(workload, metadata, migration, inject, verify_clients):
-    """A broker dies while another has just come back in KRaft mode; once it is back the migration ends as ever."""
+    """A broker dies as soon as it is up in KRaft mode; once it is back the migration ends as ever."""
     migration.advance_to(Phase.HYBRID)
-    migration.begin(procedure.ROLL_TO_KRAFT, moves=1)
 
-    with inject(Kill(targets.node("broker-1"))):
+    with inject(Kill(targets.node("broker-1")), at=triggers.on_event(EventKind.NODE_READY, "broker-1")):
+        migration.begin(procedure.ROLL_TO_KRAFT, moves=2)
         workload.await_acked(500)
     migration.advance_to(Phase.ALL_KRAFT)
     metadata.settle("all-kraft")
@@ -82,7 +97,7 @@ def test_broker_of_an_older_release_dies_in_dual_write(workload, metadata, migra
 
 @pytest.mark.requirement("K866-TEST-broker-failures", "K866-RPC-lisr-on-election", "K866-DW-isr-leader")
 def test_isr_change_under_way_at_the_takeover_is_made(
-    workload, migration, inject, controller_is_not, in_sync, expect, verify_clients
+    workload, metadata, migration, inject, controller_is_not, in_sync, expect, verify_clients
 ):
     """A leader is about to ask the former controller to take a follower back; in the end the new one does it."""
     migration.advance_to(Phase.PREPARING)
@@ -106,4 +121,5 @@ def test_isr_change_under_way_at_the_takeover_is_made(
         kind=Kind.LIVENESS,
         signature="alter-partition-lost-at-the-takeover",
     )
-    verify_clients()
+    metadata.settle("after")
+    verify_clients(checks.metadata_equivalent("after-log", "after-zookeeper", families=("partitions",)))

@@ -7,7 +7,7 @@ from pytest_kmigrate import Cut, Isolate, Kill, Kind, Pause, Phase, Role, checks
 pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
 
 
-@pytest.mark.requirement("K866-FAIL-crash-during-copy")
+@pytest.mark.requirement("K866-FAIL-crash-during-copy", "K866-PROC-single-transaction")
 def test_crash_in_mid_copy_is_copied_anew(workload, metadata, migration, inject, verify_clients):
     """The controller dies with all of ZooKeeper in its log but the copy not committed; its successor copies again."""
     metadata.fill()
@@ -60,12 +60,15 @@ def test_broker_that_came_up_during_the_copy_survives_its_crash(
     ],
     ids=str,
 )
-def test_another_controller_takes_over_in_dual_write(fault, workload, metadata, migration, inject, verify_clients):
+def test_another_controller_takes_over_in_dual_write(
+    fault, workload, metadata, migration, inject, in_control, expect, verify_clients
+):
     """A successor claims /controller and goes on writing to both sides; no acknowledged change is lost on either."""
     migration.advance_to(Phase.HYBRID)
 
     with metadata.changing("after", per_s=2), inject(fault):
-        migration.await_new_active_controller()
+        successor = migration.await_new_active_controller()
+        expect("who holds /controller", in_control, equals=successor, within_s=20)
         workload.await_acked(500)
 
     verify_clients(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Kind, Phase, checks, procedure, raw_admin
+from pytest_kmigrate import Cut, Kind, Phase, checks, procedure, raw_admin, targets
 
 DOOMED = [f"doomed-{number}" for number in range(20)]
 
@@ -15,6 +15,7 @@ def test_deletions_pending_at_the_takeover_are_carried_out(
     metadata,
     migration,
     cluster,
+    inject,
     admin_of,
     created,
     controller_is_not,
@@ -31,7 +32,9 @@ def test_deletions_pending_at_the_takeover_are_carried_out(
     raw_admin.delete_topics_at(admin_of(controller), DOOMED, within_s=3)
     pending = pending_deletions(at_least=1)
 
-    migration.advance_to(Phase.HYBRID)
+    # So that they are pending still when KRaft takes over: broker-2 is back, and its replicas cannot be deleted.
+    with inject(Cut(targets.node(controller), targets.node("broker-2"))):
+        migration.advance_to(Phase.HYBRID)
 
     expect(
         "topics whose deletion was pending that live on",
@@ -39,6 +42,12 @@ def test_deletions_pending_at_the_takeover_are_carried_out(
         equals=[],
         within_s=30,
         signature="pending-deletion-resurrected",
+    )
+    expect(
+        "deletions that are pending in ZooKeeper",
+        lambda: metadata.seen("zookeeper").extra["delete_topics"],
+        equals=[],
+        within_s=30,
     )
     verify_clients()
 

@@ -8,7 +8,9 @@ pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
 
 
 @pytest.mark.requirement("K866-DW-reassignment", "K866-RPC-lisr-on-election", "K866-RPC-umr-on-change")
-def test_reassignment_completes_in_hybrid_mode(workload, migration, admin_of, created, expect, verify_clients):
+def test_reassignment_completes_in_hybrid_mode(
+    workload, metadata, migration, admin_of, created, expect, verify_clients
+):
     """A partition moved to other brokers in hybrid mode is led and replicated there."""
     replicas = created("moved", partitions=1, replication=2).partitions[0].replicas
     wanted = (replicas[1], next(iter({0, 1, 2} - set(replicas))))
@@ -25,7 +27,8 @@ def test_reassignment_completes_in_hybrid_mode(workload, migration, admin_of, cr
         signature="reassignment-stuck-in-hybrid",
     )
     workload.await_acked(500)
-    verify_clients()
+    metadata.settle("moved")
+    verify_clients(checks.metadata_equivalent("moved-log", "moved-zookeeper", families=("topics", "partitions")))
 
 
 @pytest.mark.requirement("K866-DW-topic-create")
@@ -51,11 +54,12 @@ def test_topic_created_in_hybrid_mode_is_whole_in_zookeeper(
         signature="config-znode-missing",
     )
     workload.await_acked(500)
-    verify_clients()
+    metadata.settle("created")
+    verify_clients(checks.metadata_equivalent("created-log", "created-zookeeper", families=("topics", "partitions")))
 
 
 @pytest.mark.requirement("K866-DW-partitions-add", "K866-RPC-umr-on-change")
-def test_added_partitions_are_seen_by_every_broker(workload, migration, admin_of, expect, verify_clients):
+def test_added_partitions_are_seen_by_every_broker(workload, metadata, migration, admin_of, expect, verify_clients):
     """Partitions added in dual write are on every broker, those in ZooKeeper mode included."""
     migration.advance_to(Phase.HYBRID)
 
@@ -69,7 +73,8 @@ def test_added_partitions_are_seen_by_every_broker(workload, migration, admin_of
         signature="new-partitions-unseen-in-hybrid",
     )
     workload.await_acked(500)
-    verify_clients()
+    metadata.settle("grown")
+    verify_clients(checks.metadata_equivalent("grown-log", "grown-zookeeper", families=("topics", "partitions")))
 
 
 @pytest.mark.known_bug("kmigrate-6")

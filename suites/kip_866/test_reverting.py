@@ -7,26 +7,29 @@ from pytest_kmigrate import Hold, Phase, Role, Slow, checks, crash_points, proce
 pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
 
 
-@pytest.mark.requirement("K866-RB-any-point", "K866-RB-data-kept", "K866-RB-metadata-kept")
-@pytest.mark.parametrize(
-    "phase",
-    [pytest.param(Phase.PREPARING, marks=pytest.mark.requirement("K866-RB-provisioned")), Phase.HYBRID],
-    ids=lambda phase: phase.name,
-)
-def test_migration_is_undone_before_any_broker_runs_kraft(phase, workload, metadata, migration, verify_clients):
-    """Brokers were only rolled into migration mode, or not even that: ZooKeeper is in charge again, nothing is lost."""
+@pytest.mark.requirement("K866-RB-any-point", "K866-RB-provisioned", "K866-RB-data-kept", "K866-RB-metadata-kept")
+def test_migration_is_undone_before_it_began(workload, metadata, migration, verify_clients):
+    """The quorum was only provisioned: without it ZooKeeper stays in charge, and nothing is lost."""
     metadata.fill()
-    migration.advance_to(phase)
+    migration.advance_to(Phase.PREPARING)
     workload.await_acked(500)
 
     migration.revert()
-    with metadata.changing("reverted", per_s=2, sides=("zookeeper", "brokers")):
+
+    _goes_on_with_zookeeper(workload, metadata, verify_clients)
+
+
+@pytest.mark.requirement("K866-RB-any-point", "K866-RB-data-kept", "K866-RB-metadata-kept")
+def test_migration_is_undone_in_hybrid_mode(workload, metadata, migration, verify_clients):
+    """ZooKeeper is in charge again, and has what was there before and what was changed in dual write."""
+    metadata.fill()
+    migration.advance_to(Phase.HYBRID)
+    with metadata.changing("dual-write", per_s=2):
         workload.await_acked(500)
 
-    verify_clients(
-        checks.acknowledged_metadata_changes_present("reverted-zookeeper"),
-        checks.metadata_equivalent("reverted-zookeeper", "reverted-brokers"),
-    )
+    migration.revert()
+
+    _goes_on_with_zookeeper(workload, metadata, verify_clients)
 
 
 @pytest.mark.requirement("K866-RB-any-point", "K866-RB-data-kept", "K866-RB-metadata-kept")
@@ -39,13 +42,8 @@ def test_migration_is_undone_in_mid_copy(workload, metadata, migration, inject, 
         migration.begin(procedure.ENTER_MIGRATION, moves=3)
         long_copy.await_bitten()
         migration.revert()
-    with metadata.changing("reverted", per_s=2, sides=("zookeeper", "brokers")):
-        workload.await_acked(500)
 
-    verify_clients(
-        checks.acknowledged_metadata_changes_present("reverted-zookeeper"),
-        checks.metadata_equivalent("reverted-zookeeper", "reverted-brokers"),
-    )
+    _goes_on_with_zookeeper(workload, metadata, verify_clients)
 
 
 @pytest.mark.known_bug("kmigrate-5")
@@ -55,6 +53,8 @@ def test_what_waits_for_zookeeper_is_written_before_the_quorum_ends(
 ):
     """ZooKeeper answers late and dual write lags behind when the controllers are told to stop, each in its turn."""
     migration.advance_to(Phase.HYBRID)
+    metadata.fill()
+    metadata.settle("written")
 
     with inject(Slow(targets.every(Role.CONTROLLER), targets.every(Role.ZOOKEEPER), latency_ms=700)):
         metadata.change(per_s=5)
@@ -71,8 +71,10 @@ def test_reverted_migration_can_be_done_again(workload, metadata, migration, ver
     """Back from ALL_KRAFT to ZooKeeper without losing anything; the second migration copies and finalizes."""
     metadata.fill()
     migration.advance_to(Phase.ALL_KRAFT)
-    workload.await_acked(500)
+    with metadata.changing("all-kraft", per_s=2):
+        workload.await_acked(500)
     migration.revert()
+    metadata.settle("reverted", sides=("zookeeper", "brokers"))
     workload.await_acked(500)
     migration.advance_to(Phase.HYBRID)
     metadata.settle("copied-again")
@@ -81,6 +83,45 @@ def test_reverted_migration_can_be_done_again(workload, metadata, migration, ver
 
     verify_clients(
         checks.phase_reached(Phase.FINALIZED),
+        checks.acknowledged_metadata_changes_present("reverted-zookeeper"),
         checks.acknowledged_metadata_changes_present("copied-again-log"),
         checks.metadata_equivalent("copied-again-log", "copied-again-zookeeper"),
+    )
+
+
+@pytest.mark.known_bug("KAFKA-17146")
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement("K866-RB-retry-migration")
+def test_second_migration_begins_with_what_zookeeper_has(
+    workload, metadata, migration, cluster, expect, verify_clients
+):
+    """The operator forgot to delete /migration when the first one was undone; ZooKeeper is copied all the same."""
+    migration.advance_to(Phase.HYBRID)
+    migration.revert(forgetting=["/migration"])
+    topics = sorted(metadata.seen("zookeeper").topics)
+    migration.advance_to(Phase.PREPARING)
+    migration.begin(procedure.ENTER_MIGRATION, moves=2)
+
+    last = cluster.node("broker-2")  # not as a move of its own, which would wait for replicas to be in sync
+    last.stop()
+    last.reconfigure(procedure.brokers_join(cluster))
+    last.start()
+
+    expect(
+        "topics in the metadata log",
+        lambda: sorted(metadata.seen("log").topics),
+        equals=topics,
+        within_s=20,
+        signature="stale-migration-znode-wipes-zookeeper",
+    )
+    verify_clients()
+
+
+def _goes_on_with_zookeeper(workload, metadata, verify_clients):
+    with metadata.changing("reverted", per_s=2, sides=("zookeeper", "brokers")):
+        workload.await_acked(500)
+
+    verify_clients(
+        checks.acknowledged_metadata_changes_present("reverted-zookeeper"),
+        checks.metadata_equivalent("reverted-zookeeper", "reverted-brokers"),
     )

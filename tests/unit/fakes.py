@@ -59,6 +59,10 @@ class FakeView:
         """As set."""
         return self.controller
 
+    def controller_in_zookeeper(self) -> str | None:
+        """As set."""
+        return self.controller
+
     def quorum_leader(self) -> str | None:
         """As set."""
         return self.leader

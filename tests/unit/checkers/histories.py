@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.history import History, RunHeader, ZnodeChange
+from pytest_kmigrate.model.history import History, RunHeader, Sample, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.operations import (
     COLUMNS,
@@ -113,9 +113,20 @@ def change(at_ms: int, kind: str, subject: str, outcome: str = "ok", **more: Any
     return event(EventKind.METADATA_CHANGE, at_ms, change=kind, subject=subject, outcome=outcome, **data)
 
 
-def znode(at_ms: int, path: str, data: str | None, mzxid: int = -1) -> ZnodeChange:
+def znode(at_ms: int, path: str, data: str | None, mzxid: int = -1, version: int = -1) -> ZnodeChange:
     """What a path held from then on."""
-    return ZnodeChange(at_ms * MS, path, data, mzxid=mzxid)
+    return ZnodeChange(at_ms * MS, path, data, version, mzxid)
+
+
+def sample(at_ms: int, node: str, **values: float | None) -> Sample:
+    """One node's metrics at one moment."""
+    return Sample(at_ms * MS, node, values)
+
+
+def snapshot(at_ms: int, label: str, took_ms: int = 500) -> Event:
+    """An image of this label was taken; ``history`` is given the image."""
+    began_ns = (at_ms - took_ms) * MS
+    return event(EventKind.SNAPSHOT, at_ms, label=label, file=f"metadata/{label}.json", began_ns=began_ns)
 
 
 def history(
@@ -123,15 +134,18 @@ def history(
     events: Iterable[Event] = (),
     *,
     znodes: Sequence[ZnodeChange] = (),
+    samples: Sequence[Sample] = (),
     images: Mapping[str, MetadataImage] | None = None,
     requirements: tuple[str, ...] = (),
+    kafka: str = "3.9.1",
 ) -> History:
     """A history; events are put in the order of time and numbered."""
     in_order = sorted(events, key=lambda each: each.at_ns)
     return History(
-        RunHeader("run-1", "test", 1, "3.9.1", "smallest", requirements=requirements),
+        RunHeader("run-1", "test", 1, kafka, "smallest", requirements=requirements),
         [replace(each, seq=seq) for seq, each in enumerate(in_order)],
         operations(*rows),
+        samples=samples,
         znodes=znodes,
         images=images or {},
     )

@@ -5,15 +5,13 @@ from typing import Any
 
 import pytest
 
-from pytest_kmigrate.checkers.metadata import (
-    PARTITION_FIELDS,
-    metadata_equivalent,
-)
+from pytest_kmigrate.checkers.differences import PARTITION_FIELDS
+from pytest_kmigrate.checkers.metadata import metadata_equivalent
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.image import FAMILIES, MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
-from tests.unit.checkers.histories import MS, event, history
+from tests.unit.checkers.histories import MS, change, event, history
 from tests.unit.checkers.images import FULL, PARTITION
 
 OTHER: dict[str, Any] = {
@@ -29,10 +27,10 @@ OTHER: dict[str, Any] = {
 }
 
 
-def _compared(right: MetadataImage, left: MetadataImage = FULL, **arguments: Any) -> Verdict:
+def _compared(right: MetadataImage, *changes: Event, left: MetadataImage = FULL, **arguments: Any) -> Verdict:
     taken = [event(EventKind.SNAPSHOT, 5, label=label, file=f"{label}.json") for label in ("log", "zookeeper")]
     return metadata_equivalent(
-        history(events=taken, images={"log": left, "zookeeper": right}), "log", "zookeeper", **arguments
+        history(events=[*taken, *changes], images={"log": left, "zookeeper": right}), "log", "zookeeper", **arguments
     )
 
 
@@ -67,13 +65,23 @@ def test_differences_are_told_value_by_value() -> None:
     ]
 
 
+STATELESS = {key: value for key, value in PARTITION.items() if key not in ("leader", "isr", "leader_epoch")}
+BLOCKED = replace(FULL, source="zookeeper", partitions={"orders-0": PARTITION, "orders-1": STATELESS})
+
+
 def test_a_partition_without_state_looks_like_a_known_bug() -> None:
-    """Replicas on both sides, a leader on one only: the full sync that new partitions block."""
-    stateless = {key: value for key, value in PARTITION.items() if key not in ("leader", "isr", "leader_epoch")}
-    blocked = _compared(replace(FULL, partitions={"orders-0": PARTITION, "orders-1": stateless}))
-    assert blocked.facts["signatures"] == ["new-partitions-block-the-full-sync"]
-    moved = _compared(replace(FULL, partitions={"orders-0": PARTITION, "orders-1": {**PARTITION, "leader": 2}}))
+    """Replicas on both sides, a leader on one only: the full sync that new partitions block; in ZooKeeper only."""
+    assert _compared(BLOCKED).facts["signatures"] == ["new-partitions-block-the-full-sync"]
+    assert _compared(replace(BLOCKED, source="admin")).facts["signatures"] == []
+    moved = _compared(replace(BLOCKED, partitions={"orders-0": PARTITION, "orders-1": {**PARTITION, "leader": 2}}))
     assert (moved.outcome, moved.facts["signatures"]) == (Outcome.VIOLATES, [])
+
+
+def test_what_the_other_side_lost_no_bug_of_dual_write_explains() -> None:
+    """Beside a partition without state in ZooKeeper, something acknowledged is missing in the metadata log."""
+    kept, lost = (change(1, "set-quota", "user=a", wanted={"producer_byte_rate": rate}) for rate in (1024, 7))
+    assert _compared(BLOCKED, kept).facts["signatures"] == ["new-partitions-block-the-full-sync"]
+    assert _compared(BLOCKED, lost).facts["signatures"] == []
 
 
 def test_the_order_of_the_isr_does_not_matter_but_that_of_the_replicas_does() -> None:
@@ -118,4 +126,4 @@ def test_missing_or_empty_images_are_inconclusive() -> None:
     assert (missing.outcome, missing.kind) == (Outcome.INCONCLUSIVE, Kind.HARNESS)
     assert missing.summary == "no image named zookeeper was taken; there are: log"
     empty = MetadataImage("nothing")
-    assert _compared(empty, empty).kind is Kind.VACUOUS
+    assert _compared(empty, left=empty).kind is Kind.VACUOUS

@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_kmigrate.checkers.metadata import (
-    acknowledged_metadata_changes_present,
-)
+from pytest_kmigrate.checkers.acknowledged import acknowledged_metadata_changes_present
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.image import MetadataImage
@@ -182,14 +180,18 @@ def test_nothing_acknowledged_or_visible_is_inconclusive() -> None:
     assert verdict.facts["families_not_judged"] == families
 
 
-def test_changes_that_a_blocked_full_sync_keeps_away_look_like_a_known_bug() -> None:
-    """Once partitions without state block it, nothing else that is acknowledged reaches ZooKeeper either."""
+@pytest.mark.parametrize(
+    ("source", "signatures"), [("zookeeper", ["new-partitions-block-the-full-sync"]), ("metadata-log", [])]
+)
+def test_changes_that_a_blocked_full_sync_keeps_away_look_like_a_known_bug(source: str, signatures: list[str]) -> None:
+    """Once partitions without state block it, nothing else reaches ZooKeeper either; the log has no such excuse."""
     acknowledged = change(1, "alter-config", "broker:1", wanted={"a": "2"})
-    lost = _present(FULL, acknowledged)
+    lost = _present(replace(FULL, source=source), acknowledged)
     assert (lost.outcome, lost.facts["signatures"]) == (Outcome.VIOLATES, [])
     stateless = {**PARTITION, "leader": None, "isr": None, "leader_epoch": None}
-    blocked = _present(replace(FULL, partitions={"orders-0": PARTITION, "orders-1": stateless}), acknowledged)
-    assert blocked.facts["signatures"] == ["new-partitions-block-the-full-sync"]
+    partitions = {"orders-0": PARTITION, "orders-1": stateless}
+    blocked = _present(replace(FULL, source=source, partitions=partitions), acknowledged)
+    assert blocked.facts["signatures"] == signatures
 
 
 def test_an_unknown_change_is_wrong_use() -> None:
@@ -199,27 +201,37 @@ def test_an_unknown_change_is_wrong_use() -> None:
         acknowledged_metadata_changes_present(unknown, "log")
 
 
+DUAL_WRITE = event(EventKind.PHASE, 2, phase="HYBRID", previous="COPYING")
+WRITTEN, OWED = (change(at, "alter-config", "broker:1", wanted={name: "1"}) for at, name in ((10, "a"), (11, "b")))
 DEPROVISIONED = event(EventKind.STEP_ENDED, 20, step="deprovision-controllers", outcome="done")
+AFTERWARDS = change(25, "set-quota", "user=a", wanted={"producer_byte_rate": 1})
 
 
-def _lost_in_zookeeper(*events: Event) -> Verdict:
+def _lost_in_zookeeper(*events: Event, written: str = "a") -> Verdict:
+    """Of what was changed, ZooKeeper has one config and nothing else."""
     taken = event(EventKind.SNAPSHOT, 30, label="zookeeper")
-    seen = history(events=[*events, taken], images={"zookeeper": MetadataImage("zookeeper", known=FULL.known)})
+    image = MetadataImage("zookeeper", known=FULL.known, configs={"broker:1": {written: "1"}})
+    seen = history(events=[*events, taken], images={"zookeeper": image})
     return acknowledged_metadata_changes_present(seen, "zookeeper")
 
 
 @pytest.mark.parametrize(
-    ("events", "signatures"),
+    ("events", "written", "signatures"),
     [
-        ([EVERY_CHANGE[0], DEPROVISIONED], ["dual-write-backlog-dropped-at-shutdown"]),
-        ([EVERY_CHANGE[0]], []),
-        ([EVERY_CHANGE[0], DEPROVISIONED, change(25, "set-quota", "user=a", wanted={"producer_byte_rate": 1})], []),
+        ([DUAL_WRITE, WRITTEN, OWED, DEPROVISIONED], "a", ["dual-write-backlog-dropped-at-shutdown"]),
+        ([DUAL_WRITE, WRITTEN, OWED], "a", []),
+        ([DUAL_WRITE, WRITTEN, OWED, DEPROVISIONED, AFTERWARDS], "a", []),
+        ([DUAL_WRITE, WRITTEN, OWED, DEPROVISIONED], "c", []),
+        ([WRITTEN, replace(DUAL_WRITE, at_ns=WRITTEN.at_ns + 1), OWED, DEPROVISIONED], "a", []),
+        ([DUAL_WRITE, WRITTEN, OWED, DEPROVISIONED], "b", []),
     ],
-    ids=["by the quorum that is gone", "no revert", "some of it afterwards"],
+    ids=["owed", "no revert", "some of it afterwards", "all of it", "all of dual write", "the first, not the last"],
 )
-def test_what_a_deprovisioned_quorum_owed_is_told_by_its_signature(events: list[Event], signatures: list[str]) -> None:
-    """All that is lost was acknowledged before the controllers were taken away, and nothing that is lost after it."""
-    verdict = _lost_in_zookeeper(*events)
+def test_what_a_deprovisioned_quorum_owed_is_told_by_its_signature(
+    events: list[Event], written: str, signatures: list[str]
+) -> None:
+    """All that is lost was acknowledged in dual write, before the controllers were taken away, and not first."""
+    verdict = _lost_in_zookeeper(*events, written=written)
     assert verdict.outcome is Outcome.VIOLATES
     assert verdict.facts["signatures"] == signatures
 

@@ -1,6 +1,7 @@
 """Facts about single fields of metadata: those that one side cannot know, and those that both do."""
 
-from pytest_kmigrate.checkers.metadata import differences, metadata_equivalent
+from pytest_kmigrate.checkers.differences import differences
+from pytest_kmigrate.checkers.metadata import metadata_equivalent
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Outcome
 from tests.unit.checkers.histories import history

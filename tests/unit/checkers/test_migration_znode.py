@@ -85,3 +85,10 @@ def test_dual_write_is_given_up_if_the_same_controller_never_writes_again(
     """After ZooKeeper was away; whoever looks soon, or sees another controller or another write, cannot say so."""
     seen = history(events=events, znodes=[at(10, 3), at(last_written_ms, 7)])
     assert is_given_up_at(seen, taken_ms * 1_000_000) is is_given_up
+
+
+def test_what_a_later_controller_writes_does_not_say_that_the_former_one_had_not_given_up() -> None:
+    """The migration may go on after the image that lacks something, and be finalized."""
+    later = event(EventKind.ACTIVE_CONTROLLER, 50_000, controller="controller-3001")
+    seen = history(events=[*CUT_OFF, later], znodes=[at(10, 3), at(900, 7), at(51_000, 9, epoch=2)])
+    assert is_given_up_at(seen, 40_000 * 1_000_000)

@@ -179,6 +179,20 @@ def test_revert_restarts_only_brokers_that_had_joined(stage: Stage, driver: Migr
     assert started(stage) == ["broker-0"]
 
 
+def test_an_operator_may_forget_a_znode(stage: Stage, driver: MigrationDriver) -> None:
+    """It stays; the others go; one that is not to be deleted cannot be forgotten, and nothing is undone then."""
+    driver.advance_to(Phase.HYBRID)
+    stage.znodes.set("/controller", b"{}")
+    stage.znodes.set("/migration", b"{}")
+    with pytest.raises(WrongUseError, match="expected some of /controller, /migration, got /migrations"):
+        driver.revert(forgetting=["/migrations"])
+    assert driver.phase is Phase.HYBRID
+
+    driver.revert(forgetting=["/migration"])
+
+    assert (stage.znodes.get("/controller"), stage.znodes.get("/migration")) == (None, b"{}")
+
+
 def test_there_is_no_way_back_after_finalization(driver: MigrationDriver) -> None:
     """Reverting a finalized migration is refused."""
     driver.advance_to(Phase.FINALIZED)

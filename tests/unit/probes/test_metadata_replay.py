@@ -69,7 +69,23 @@ def test_a_migration_state_in_an_aborted_transaction_was_never_reached() -> None
     """Only states whose transaction ended are listed, with their offsets."""
     state = ("ZK_MIGRATION_STATE", {"zkMigrationState": 1})
     aborted = log(("BEGIN_TRANSACTION", {"name": "x"}), state, ("ABORT_TRANSACTION", {"reason": "y"}), state)
-    assert image_from_records(aborted).extra["migration_states"] == [{"offset": 3, "number": 1}]
+    assert image_from_records(aborted).extra["migration_states"] == [{"offset": 3, "number": 1, "outside": {}}]
+
+
+def test_a_state_tells_what_came_before_it_outside_of_transactions() -> None:
+    """Metadata per type; registrations, what a transaction holds and what comes later do not count."""
+    state, topic = ("ZK_MIGRATION_STATE", {"zkMigrationState": 1}), ("TOPIC", TOPIC)
+    broker = ("REGISTER_BROKER", {"brokerId": 1, "brokerEpoch": 1})
+    copy = [("BEGIN_TRANSACTION", {"name": "x"}), config("1"), state, ("END_TRANSACTION", {})]
+    (told,) = image_from_records(log(broker, topic, *copy, ("PARTITION", PARTITION))).extra["migration_states"]  # type: ignore[attr-defined]
+    assert told == {"offset": 4, "number": 1, "outside": {"TOPIC_RECORD": 1}}
+
+
+@pytest.mark.parametrize("snapshot", [True, False])
+def test_a_log_without_its_beginning_is_told_as_such(*, snapshot: bool) -> None:
+    """What a snapshot covers has lost its transactions."""
+    entries = [{**entry, "snapshot": snapshot} for entry in log(("TOPIC", TOPIC))]
+    assert image_from_records(entries).extra["begins_with_snapshot"] is snapshot
 
 
 def test_a_leader_in_a_change_raises_the_leader_epoch() -> None:

@@ -1,9 +1,11 @@
 """Facts about the observer: every change is an event once, what stands still is none, trouble ends nothing."""
 
+import threading
+
 import pytest
 
-from pytest_kmigrate.model.errors import ClusterError
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import Sample
 from pytest_kmigrate.model.phase import Phase, ZkMigrationState
 from pytest_kmigrate.probes.observer import Observer
@@ -80,6 +82,23 @@ def test_an_observer_that_goes_blind_says_so(
     (trouble,) = recorder.of(EventKind.HARNESS_TROUBLE)
     assert trouble.data["what"] == "observing edges"
     assert "ZeroDivisionError" in str(trouble.data["error"])
+
+
+def test_an_observer_that_cannot_even_say_so_ends_quietly(
+    stage: Stage, observer: Observer, recorder: Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk is told to the test by the same recorder: here it must not end a thread with a stack trace."""
+    asked = threading.Event()
+
+    def full(*_: object, **__: object) -> Event:
+        asked.set()
+        raise EnvironmentLackError("no space left on device")
+
+    monkeypatch.setattr(recorder, "record", full)
+    monkeypatch.setattr(stage.view, "phase", lambda: 1 // 0)
+    observer.start()
+    until(asked.is_set, awaited="an attempt to record", within_s=60)
+    observer.stop()
 
 
 def test_every_live_broker_and_controller_is_sampled(stage: Stage, observer: Observer, recorder: Samples) -> None:

@@ -34,6 +34,7 @@ class FakeZookeeper:
 
     def __init__(self) -> None:
         self.nodes: dict[str, tuple[bytes, int, list[str]]] = {}
+        self.owners: dict[str, int] = {}
         self.watches: defaultdict[str, list[Callable[[Any], None]]] = defaultdict(list)
         self.listeners: list[Callable[[str], None]] = []
         self.up = True
@@ -49,7 +50,8 @@ class FakeZookeeper:
     def get_async(self, path: str, watch: Callable[[Any], None]) -> Done:
         """Data and stat; the watch stays only when the node exists."""
         data, version, _ = self.nodes.get(path, (b"", -1, []))
-        return self._answer(path, watch, (data, SimpleNamespace(version=version, mzxid=version)))
+        stat = SimpleNamespace(version=version, mzxid=version, ephemeralOwner=self.owners.get(path, 0))
+        return self._answer(path, watch, (data, stat))
 
     def exists_async(self, path: str, watch: Callable[[Any], None]) -> Done:
         """None when absent, and the watch stays."""
@@ -116,6 +118,18 @@ def test_each_state_is_told_once_in_order() -> None:
     assert data(seen) == [None, "1", "2", None, "3"]
     assert [change.version for change in seen if change.path == "/controller"] == [-1, 0, 1, -1, 0]
     assert [change.at_ns for change in seen] == list(range(len(seen)))
+
+
+def test_what_goes_with_a_session_is_told_as_such() -> None:
+    """ZooKeeper says which session owns a znode; one that is not there is neither."""
+    client = FakeZookeeper()
+    client.owners["/controller"] = 0x1000
+    _, seen = watching(client)
+    client.put("/controller", b"1")
+    client.put("/controller", None)
+    client.owners.clear()
+    client.put("/controller", b"2")
+    assert [change.is_ephemeral for change in seen if change.path == "/controller"] == [None, True, None, False]
 
 
 def test_children_are_told_with_their_parent() -> None:

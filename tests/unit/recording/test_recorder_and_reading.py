@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.model.errors import RunFolderError
+from pytest_kmigrate.model.errors import EnvironmentLackError, RunFolderError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import RunHeader, Sample, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> RunFolder:
     recorder = RunRecorder(folder, HEADER)
     recorder.record(EventKind.NODE_STARTED, "broker-0", pid=4, mode=None)
     recorder.sample(Sample(5, "broker-0", {"ActiveControllerCount": 1.0, "ZkMigrationState": None}))
-    recorder.znode(ZnodeChange(6, "/brokers", "{}", 3, 9, ("ids", "topics")))
+    recorder.znode(ZnodeChange(6, "/brokers", "{}", 3, 9, ("ids", "topics"), is_ephemeral=False))
     recorder.image("before-log", MetadataImage("log", ("topics",), topics={"orders": {"id": "x"}}), 7)
     recorder.close()
     write_manifest(folder)
@@ -46,9 +46,17 @@ def test_what_was_recorded_comes_back_the_same(folder: RunFolder) -> None:
     ]
     assert (history.events[1].node, history.events[1].data) == ("broker-0", {"pid": 4, "mode": None})
     assert history.samples == (Sample(5, "broker-0", {"ActiveControllerCount": 1.0, "ZkMigrationState": None}),)
-    assert history.znodes == (ZnodeChange(6, "/brokers", "{}", 3, 9, ("ids", "topics")),)
+    assert history.znodes == (ZnodeChange(6, "/brokers", "{}", 3, 9, ("ids", "topics"), is_ephemeral=False),)
     assert dict(history.images["before-log"].topics) == {"orders": {"id": "x"}}
     assert history.events[2].data["file"] == "metadata/before-log.json"
+
+
+def test_a_folder_of_before_does_not_say_what_is_ephemeral(folder: RunFolder) -> None:
+    """Lines of ``znodes.jsonl`` that lack what is recorded today are read, as something nobody knows."""
+    line = json.loads(folder.znodes.read_text())
+    del line["is_ephemeral"]
+    folder.znodes.write_text(json.dumps(line) + "\n")
+    assert [change.is_ephemeral for change in read_history(folder).znodes] == [None]
 
 
 def test_events_are_on_disk_before_the_run_ends(tmp_path: Path) -> None:
@@ -79,6 +87,27 @@ def test_closing_twice_ends_the_history_once(tmp_path: Path) -> None:
     recorder.close()
     recorder.close()
     assert [event.kind for event in recorder.events].count(EventKind.RUN_ENDED) == 1
+
+
+def test_a_full_disk_is_told_to_everybody_and_ends_orderly(tmp_path: Path) -> None:
+    """Whoever records next learns of it too, wherever there is room again: a gap must not go unnoticed."""
+    folder = RunFolder(tmp_path)
+    recorder = RunRecorder(folder, HEADER)
+    recorder._history.close()
+    recorder._history = Path("/dev/full").open("a")  # noqa: SIM115 - the recorder closes it
+    for write in (lambda: recorder.record(EventKind.FAULT_BEGAN), lambda: recorder.sample(Sample(5, "broker-0", {}))):
+        with pytest.raises(EnvironmentLackError, match="the run cannot be written down: No space left on device; make"):
+            write()
+    recorder.close()
+    assert recorder._history.closed
+    assert [event.kind for event in read_history(folder).events] == [EventKind.RUN_BEGAN]
+    assert read_history(folder).samples == ()
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """A manifest, verdicts or an image: in one sentence, with the path."""
+    with pytest.raises(EnvironmentLackError, match=r"verdicts\.jsonl: it cannot be written: No such file or directory"):
+        write_verdicts(RunFolder(tmp_path / "gone"), [])
 
 
 def test_a_torn_last_line_is_left_out(folder: RunFolder) -> None:

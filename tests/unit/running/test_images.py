@@ -1,6 +1,6 @@
 """Images of the brokers: what they tell together, and where they do not agree."""
 
-from pytest_kmigrate.checkers.metadata import differences
+from pytest_kmigrate.checkers.differences import differences
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.running.images import agreed
 

@@ -10,11 +10,12 @@ import pytest
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Outcome, Violation, conforms, violates
+from pytest_kmigrate.probes.metadata_replay import image_from_records
 from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running import judging
 from pytest_kmigrate.running.judging import checks_of, judged, outcome_of, with_known_bugs
-from tests.unit.checkers.histories import event, fault, history, znode
+from tests.unit.checkers.histories import event, fault, history, snapshot, znode
 from tests.unit.reports.recorded_runs import faulty_run
 
 ASKED = [{"name": "phase_reached", "arguments": {"phase": "HYBRID"}}]
@@ -28,21 +29,34 @@ def test_what_the_test_asked_is_judged_first_then_what_always_is() -> None:
 
 
 def test_what_a_run_shows_is_judged_unasked() -> None:
-    """Migration states, /migration, faults and expectations each bring their checks, whether or not the test asked."""
+    """States, /migration, images of the log, faults and expectations bring their checks, asked for or not."""
     events = [
         event(EventKind.MIGRATION_STATE, 1, state="MIGRATION"),
         *fault(2),
         event(EventKind.EXPECTATION, 3, name="it", met=True),
     ]
-    names = {check.name for check in checks_of(history(events=events, znodes=[znode(1, "/migration", "{}")]))}
+    events.append(snapshot(4, "copied-log"))
+    images = {"copied-log": image_from_records([])}
+    run = history(events=events, znodes=[znode(1, "/migration", "{}")], images=images)
+    names = {check.name for check in checks_of(run)}
     assert names >= {
         "one_active_controller_per_epoch",
         "controller_epoch_never_falls",
         "migration_state_moves_along_legal_edges",
         "migration_znode_never_moves_back",
+        "controller_znodes_tell_who_and_how_far",
+        "copy_is_one_transaction",
+        "migration_metrics_agree_with_the_log",
         "every_fault_was_witnessed",
         "expectations_met",
     }
+
+
+def test_who_claims_the_controller_znodes_is_judged_where_there_are_znodes() -> None:
+    """Controllers born in KRaft mode report a migration state, too; asked of them, the check could prove nothing."""
+    names = {check.name for check in checks_of(history(events=[event(EventKind.MIGRATION_STATE, 1, state="NONE")]))}
+    assert "migration_state_moves_along_legal_edges" in names
+    assert not names & {"one_active_controller_per_epoch", "controller_epoch_never_falls"}
 
 
 def test_a_fault_whose_trigger_never_fired_is_judged_too() -> None:

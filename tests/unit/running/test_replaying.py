@@ -18,16 +18,10 @@ HEADER = RunHeader(
     kafka="3.9.1",
     topology="zk3-broker3-controller3",
     extra={
-        "command": [
-            "pytest",
-            "-x",
-            "--kmigrate-topology",
-            "mine.toml",
-            "--kmigrate-keep",
-            "--kmigrate-seed=3",
-            "--kmigrate-commit=1a2b",
-        ],
-        "reproduce": f"pytest '{TEST}' --kmigrate-kafka /opt/kafka --kmigrate-seed 7 --kmigrate-profile kip-866",
+        "command": ["pytest", "-x", "--kmigrate-keep", "--kmigrate-seed=3"],
+        "reproduce": f"pytest '{TEST}' --kmigrate-kafka /opt/kafka --kmigrate-seed 7 --kmigrate-profile kip-866"
+        " --kmigrate-topology mine.toml",
+        "commit": "1a2b",
     },
 )
 
@@ -45,7 +39,7 @@ def test_the_recorded_options_are_used_again(tmp_path: Path) -> None:
     command = replay_command(HEADER, tmp_path / "runs", there(tmp_path))
     assert command == [
         sys.executable, "-m", "pytest", TEST, "--kmigrate-topology=mine.toml", "--kmigrate-commit=1a2b",
-        "--kmigrate-kafka=/opt/kafka", "--kmigrate-seed=7", "--kmigrate-profile=kip-866",
+        "--kmigrate-kafka=/opt/kafka", "--kmigrate-provider=process", "--kmigrate-seed=7", "--kmigrate-profile=kip-866",
         f"--kmigrate-runs={tmp_path / 'runs'}",
     ]  # fmt: skip
 
@@ -78,9 +72,17 @@ def test_a_test_that_is_nowhere_is_wrong_use(tmp_path: Path, test_id: str) -> No
         replay_command(replace(HEADER, test_id=test_id), tmp_path, tmp_path)
 
 
+def test_a_mutant_of_the_ini_file_is_run_again(tmp_path: Path) -> None:
+    """The command line that was typed did not name it, and elsewhere there is no such ini file."""
+    rules = tmp_path / "mutant.btm"
+    rules.touch()
+    header = replace(HEADER, extra={"command": ["pytest"], "reproduce": f"pytest {TEST} --kmigrate-byteman {rules}"})
+    assert f"--kmigrate-byteman={rules}" in replay_command(header, tmp_path, there(tmp_path))
+
+
 def test_missing_byteman_rules_are_wrong_use(tmp_path: Path) -> None:
     """Without its rules it would not be the same run."""
-    header = replace(HEADER, extra={"command": ["--kmigrate-byteman=gone.btm"]})
+    header = replace(HEADER, extra={"reproduce": "pytest --kmigrate-byteman=gone.btm"})
     with pytest.raises(WrongUseError, match=r"gone\.btm"):
         replay_command(header, tmp_path, there(tmp_path))
 

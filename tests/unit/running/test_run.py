@@ -8,7 +8,8 @@ import pytest
 from pytest_kmigrate.distributions.distribution import Distribution
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.providers.process.cluster import Software
-from pytest_kmigrate.running.run import RunSettings, _new_folder, _reproduce
+from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.running.run import RunSettings, _finish, _new_folder, _reproduce
 from tests.unit.fakes import topology
 
 
@@ -39,6 +40,21 @@ def test_a_run_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     software = Software(tmp_path, {shape.kafka: Distribution(shape.kafka, (), "d1")}, tmp_path, tmp_path, tmp_path)
     with pytest.raises(EnvironmentLackError, match=r"cannot be made: Not a directory; .* --kmigrate-runs"):
         _new_folder(RunSettings(tmp_path / "file", seed=7), shape, software, "t.py::test_it", [])
+
+
+def test_reports_that_cannot_be_written_do_not_hide_what_ended_the_run(tmp_path: Path) -> None:
+    """The first error stays the one that is told; that there are no reports is a note to it."""
+    (tmp_path / "file").touch()
+    folder = RunFolder(tmp_path / "file" / "gone")
+    with pytest.raises(ZeroDivisionError) as caught:  # noqa: PT012 - what is tested runs while it is on its way
+        try:
+            raise ZeroDivisionError
+        finally:
+            _finish(folder, lambda _folder: None, is_kept=False)
+    (note,) = caught.value.__notes__
+    assert "the reports cannot be written" in note
+    with pytest.raises(EnvironmentLackError, match="make room and judge it again"):
+        _finish(folder, lambda _folder: None, is_kept=False)
 
 
 def test_the_header_names_the_commit_that_was_told(tmp_path: Path) -> None:
