@@ -15,6 +15,7 @@ import psutil
 from pytest_kmigrate.distributions.java import JAVA_CURE, OLDEST_JAVA, find_java
 from pytest_kmigrate.distributions.toxiproxy import SERVER, TOXIPROXY_CURE
 from pytest_kmigrate.model.errors import EnvironmentLackError
+from pytest_kmigrate.providers.process import lease
 
 LEAST_MEMORY_GIB = 4.0
 LEAST_OPEN_FILES = 4096
@@ -49,7 +50,16 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Look at everything a run needs; each lack comes with the command that cures it."""
-    looks: tuple[Callable[[], Finding], ...] = (_java, _memory, _open_files, _loopback, _toxiproxy, _python, _docker)
+    looks: tuple[Callable[[], Finding], ...] = (
+        _java,
+        _memory,
+        _open_files,
+        _loopback,
+        _ports,
+        _toxiproxy,
+        _python,
+        _docker,
+    )
     return [look() for look in looks]
 
 
@@ -133,6 +143,15 @@ def _can_bind(address: str) -> bool:
         except OSError:
             return False
     return True
+
+
+def _ports() -> Finding:
+    """Asked at the last block, which a cluster of ours is the last to take."""
+    busy = lease.busy_ports(lease.BLOCKS[-1])
+    if busy:
+        cure = f"ss -ltnp 'sport = :{busy[0]}'  # then end it, or let it listen at 127.0.0.1 only"
+        return Finding("ports", ok=False, found=lease.held(busy), cure=cure)
+    return Finding("ports", ok=True, found="nobody listens at every address on a port that nodes need")
 
 
 def _toxiproxy() -> Finding:

@@ -70,7 +70,7 @@ def injector(run: Run) -> Callable[..., AbstractContextManager[Injection]]:
 
 
 def expecting(run: Run) -> Callable[..., bool]:
-    """Records whether something comes true of the live cluster."""
+    """Records whether something comes true of the live cluster; where it does not go on, with all threads."""
 
     def expected(
         name: str,
@@ -81,7 +81,10 @@ def expecting(run: Run) -> Callable[..., bool]:
         kind: Kind = Kind.SAFETY,
         signature: str = "",
     ) -> bool:
-        return expect(run.recorder, name, actual, equals, within_s=within_s, kind=kind, signature=signature)
+        is_met = expect(run.recorder, name, actual, equals, within_s=within_s, kind=kind, signature=signature)
+        if not is_met and kind is Kind.LIVENESS:
+            run.dump_threads()
+        return is_met
 
     return expected
 
@@ -98,12 +101,15 @@ def verifier(item: pytest.Item, run: Run) -> Callable[..., None]:
 
 
 def _judge_unjudged(item: pytest.Item, run: Run) -> None:
-    """A test that ended before ``verify`` is judged by what stands in its folder; its own failure stays the first."""
+    """A test that ended before ``verify`` is judged by what stands in its folder; its own failure stays the first.
+
+    After a Ctrl-C nothing is read back any more, which may take minutes.
+    """
     if run.judgement is not None:
         return
     run.dump_threads()
     try:
-        judgement = run.verify(())
+        judgement = run.verify((), reads_back=item.session.exitstatus != pytest.ExitCode.INTERRUPTED)
     except KmigrateError as error:
         run.trouble("judging an unfinished run", error)
         return

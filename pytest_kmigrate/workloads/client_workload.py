@@ -100,17 +100,22 @@ class RunningClients:
 
     def await_acked(self, at_least: int, within_s: float) -> int:
         """Return the number of acknowledged sends as soon as it is ``at_least`` that."""
-
-        def enough() -> int | NotYet:
-            progress = self._progress
-            return progress["acked"] if progress["acked"] >= at_least else NotYet(dict(progress))
-
-        awaited = f"{at_least} acknowledged sends"
-        return until(enough, awaited=awaited, within_s=within_s, abort=self._must_be_alive)
+        return self._await("acked", at_least, "acknowledged sends", within_s)
 
     def await_more_acked(self, more: int, within_s: float) -> int:
         """Return when ``more`` sends than now are acknowledged: the cluster serves clients again."""
         return self.await_acked(self.acked() + more, within_s)
+
+    def await_more_consumed(self, more: int, within_s: float) -> int:
+        """Return when consumers have read ``more`` records than now."""
+        return self._await("consumed", self._progress["consumed"] + more, "records read by consumers", within_s)
+
+    def _await(self, count: str, at_least: int, counted: str, within_s: float) -> int:
+        def enough() -> int | NotYet:
+            progress = self._progress
+            return progress[count] if progress[count] >= at_least else NotYet(dict(progress))
+
+        return until(enough, awaited=f"{at_least} {counted}", within_s=within_s, abort=self._must_be_alive)
 
     def set_rate(self, per_s: float) -> None:
         """Go on at another pace, in sends per second of all producers together."""

@@ -3,6 +3,10 @@
 from pathlib import Path
 from typing import NamedTuple
 
+import psutil
+
+from pytest_kmigrate.providers.process.cluster import ProcessCluster
+
 _STATES = {"01": "established", "0A": "listening"}
 
 
@@ -27,3 +31,20 @@ def _host(kernel_form: str) -> str:
     """``0301077F:2384`` (or the IPv6 form that ends in it) as ``127.7.1.3``."""
     address = kernel_form.partition(":")[0][-8:]
     return ".".join(str(int(address[at : at + 2], 16)) for at in (6, 4, 2, 0))
+
+
+def past_the_links(cluster: ProcessCluster) -> list[str]:
+    """Each node that holds a connection to the real address of another one."""
+    names = {node.address: node.name for node in cluster.nodes()}
+    return [
+        f"{node.name} to {names[address]}"
+        for node in cluster.nodes()
+        if node.pid is not None
+        for address in sorted(reached_by(node.pid) & names.keys() - {node.address})
+    ]
+
+
+def reached_by(pid: int) -> set[str]:
+    """The addresses that a process has connections to; whoever connects to loopback does so from 127.0.0.1."""
+    connections = psutil.Process(pid).net_connections("tcp")
+    return {each.raddr.ip.removeprefix("::ffff:") for each in connections if each.status == psutil.CONN_ESTABLISHED}

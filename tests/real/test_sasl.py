@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.checkers import checks
-from pytest_kmigrate.checkers.metadata import differences
+from pytest_kmigrate.checkers.differences import differences
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.processes import Kill
 from pytest_kmigrate.faults.targets import active_controller

@@ -54,7 +54,7 @@ def commands(monkeypatch: pytest.MonkeyPatch, programs: set[str]) -> list[str]:
 def test_a_good_machine(programs: set[str]) -> None:
     """Each thing is looked at once, and what is well has no cure."""
     names = [finding.name for finding in examine()]
-    assert names == ["java", "memory", "open files", "loopback", "toxiproxy", "python", "docker"]
+    assert names == ["java", "memory", "open files", "loopback", "ports", "toxiproxy", "python", "docker"]
     assert all(not finding.cure for finding in examine() if finding.ok)
     assert found("java").ok
     assert found("toxiproxy").ok
@@ -67,6 +67,7 @@ def test_lacks_have_cures(programs: set[str], monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(doctor.resource, "getrlimit", lambda _: (1024, 1024))
     monkeypatch.setattr(doctor, "LOOPBACK_SAMPLES", ("192.0.2.1",))
     monkeypatch.setattr(doctor, "PYTHON_MODULES", ("no_such_module",))
+    monkeypatch.setattr(doctor.lease, "busy_ports", lambda _block: [9092])
     findings = examine()
     assert [finding.name for finding in findings if finding.ok] == ["docker"]
     assert all(finding.cure for finding in findings if not finding.ok)

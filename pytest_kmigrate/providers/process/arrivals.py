@@ -15,7 +15,7 @@ from pytest_kmigrate.providers.process.socket_table import Sockets, SocketTable
 
 
 class Arrivals:
-    """A count that is prepared while all is well, and begins when the links are disturbed.
+    """A count that is prepared while all is well, and begins link by link, when each is disturbed.
 
     ``proxies``: where the proxy of each link listens -> where it forwards to.
     """
@@ -24,24 +24,30 @@ class Arrivals:
         self._proxies = proxies
         self._stream = stream
         self._read = read
-        self._well = self._before = read()
+        self._well = read()
+        self._before: dict[str, Sockets] = {}
 
-    def begin(self) -> None:
-        """Count from now on."""
-        self._before = self._read()
+    def begin(self, proxy: str) -> None:
+        """Count for this proxy from now on, which is just before it is disturbed.
+
+        Afterwards could be too late: whoever waits for the answer to what came in between sends nothing more.
+        """
+        self._before[proxy] = self._read()
 
     def so_far(self) -> Arrived:
         """The bytes since."""
         now, sizes = self._read(), Counter[str]()
         for cookie, accepted in now.items():
-            if accepted.local in self._proxies:
-                if self._stream is not Stream.BACK:
-                    sizes[accepted.local] += self._received(cookie, now)
-                if self._stream is not Stream.FORWARD:
-                    sizes[accepted.local] += max(self._sent(cookie, now), self._held_back(cookie, now))
+            before = self._before.get(accepted.local)
+            if before is None:
+                continue
+            if self._stream is not Stream.BACK:
+                sizes[accepted.local] += _received(cookie, before, now)
+            if self._stream is not Stream.FORWARD:
+                sizes[accepted.local] += max(_sent(cookie, before, now), self._held_back(cookie, before, now))
         return Arrived(sizes.total(), sum(size > 0 for size in sizes.values()))
 
-    def _held_back(self, accepted: bytes, now: Sockets) -> int:
+    def _held_back(self, accepted: bytes, before: Sockets, now: Sockets) -> int:
         # Once forwards is disturbed too, what was sent on says no longer which side belongs to which.
         then = now if self._stream is Stream.BACK else self._well
         one = then.get(accepted)
@@ -52,16 +58,18 @@ class Arrivals:
             for cookie, other in then.items()
             if other.remote == self._proxies[one.local] and other.sent_bytes == one.received_bytes > 0
         ]
-        return min((self._received(side, now) for side in sides), default=0)
+        return min((_received(side, before, now) for side in sides), default=0)
 
-    def _received(self, cookie: bytes, now: Sockets) -> int:
-        before = self._before.get(cookie)
-        since = now[cookie].received_bytes - (before.received_bytes if before else 0) if cookie in now else 0
-        return max(0, since)  # the last byte of one that has ended may have been its end, and is taken off
 
-    def _sent(self, cookie: bytes, now: Sockets) -> int:
-        before = self._before.get(cookie)
-        return now[cookie].sent_bytes - (before.sent_bytes if before else 0)
+def _received(cookie: bytes, before: Sockets, now: Sockets) -> int:
+    then = before.get(cookie)
+    since = now[cookie].received_bytes - (then.received_bytes if then else 0) if cookie in now else 0
+    return max(0, since)  # the last byte of one that has ended may have been its end, and is taken off
+
+
+def _sent(cookie: bytes, before: Sockets, now: Sockets) -> int:
+    then = before.get(cookie)
+    return now[cookie].sent_bytes - (then.sent_bytes if then else 0)
 
 
 @contextmanager

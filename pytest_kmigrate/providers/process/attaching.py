@@ -10,32 +10,42 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.providers.process.addresses import BYTEMAN_PORT
 from pytest_kmigrate.waiting import until
 
-LISTENER_PORT = 9091
 _WITHIN_S = 10
 _MOST_SHOWN = 800
+_LOADED = ["0", "return", "code:", "0"]
+"""The attach protocol did its part, and so did the agent."""
+
+
+def listening_at(address: str) -> str:
+    """The options by which Byteman takes rules at ``address``, whether it is loaded at the start or later."""
+    return f"listener:true,address:{address},port:{BYTEMAN_PORT}"
 
 
 def load_agent(pid: int, byteman: Path, address: str, quit_signal: Callable[[], None]) -> None:
     """Load Byteman into the JVM ``pid``; its listener then takes rules at ``address``."""
-    options = f"{byteman}=listener:true,address:{address},port:{LISTENER_PORT}"
-    answer = _attached(pid, quit_signal, ["load", "instrument", "false", options])
-    if not answer.startswith("0"):
+    answer = _attached(pid, quit_signal, ["load", "instrument", "false", f"{byteman}={listening_at(address)}"])
+    if answer.split() != _LOADED:
         raise ClusterError(f"expected the JVM {pid} to load {byteman.name}; it answered {answer.strip()!r}")
-    until(lambda: _listens(address), awaited=f"Byteman listening at {address}:{LISTENER_PORT}", within_s=_WITHIN_S)
+    until(lambda: _listens(address), awaited=f"Byteman listening at {address}:{BYTEMAN_PORT}", within_s=_WITHIN_S)
 
 
 def submit(address: str, script: str) -> None:
     """Give rules to the Byteman that listens at ``address``; ClusterError with its own words when it refuses."""
-    answer = _told(address, f"LOAD\nSCRIPT kmigrate\n{script}\nENDSCRIPT\nENDLOAD\n") + _told(address, "LIST\n")
+    answer = _told(address, _order("LOAD", script)) + _told(address, "LIST\n")
     if any(word in answer for word in ("ERROR", "EXCEPTION", "threw ")):
         raise ClusterError(f"Byteman at {address} refuses the rules: {answer.strip()[:_MOST_SHOWN]}")
 
 
-def withdraw_all(address: str) -> None:
-    """Take every rule back."""
-    _told(address, "DELETEALL\n")
+def withdraw(address: str, script: str) -> None:
+    """Take these rules back, and no others: a mutant's stay."""
+    _told(address, _order("DELETE", script))
+
+
+def _order(verb: str, script: str) -> str:
+    return f"{verb}\nSCRIPT kmigrate\n{script}\nENDSCRIPT\nEND{verb}\n"
 
 
 def _attached(pid: int, quit_signal: Callable[[], None], words: list[str]) -> str:
@@ -57,7 +67,7 @@ def _attached(pid: int, quit_signal: Callable[[], None], words: list[str]) -> st
 
 
 def _told(address: str, text: str) -> str:
-    with socket.create_connection((address, LISTENER_PORT), timeout=_WITHIN_S) as connection:
+    with socket.create_connection((address, BYTEMAN_PORT), timeout=_WITHIN_S) as connection:
         connection.sendall(text.encode())
         connection.shutdown(socket.SHUT_WR)
         return _read_all(connection)
@@ -69,4 +79,4 @@ def _read_all(connection: socket.socket) -> str:
 
 def _listens(address: str) -> bool:
     with socket.socket() as probe:
-        return probe.connect_ex((address, LISTENER_PORT)) == 0
+        return probe.connect_ex((address, BYTEMAN_PORT)) == 0

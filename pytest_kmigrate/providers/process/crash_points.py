@@ -35,14 +35,17 @@ def held(
     hits = {node.name: folder / f"{point.name}.{node.name}" for node in nodes}
     for hit in hits.values():
         hit.unlink(missing_ok=True)
+    laid = []
     for node in nodes:
         node.load_byteman(byteman)
         rule = _RULE.format(point=point, armed=armed, hit=hits[node.name], held_ms=point.held_s * 1000)
         attaching.submit(node.address, rule)
+        laid.append((node, node.pid, rule))
     armed.touch()
     try:
         yield lambda: next((name for name, hit in hits.items() if hit.exists()), None)
     finally:
         armed.unlink(missing_ok=True)
-        for node in nodes:
-            node.withdraw_byteman_rules()
+        for node, pid, rule in laid:
+            if node.alive and node.pid == pid:  # what was started since never had it
+                attaching.withdraw(node.address, rule)

@@ -7,6 +7,7 @@ from pathlib import Path
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.topology import NodeSpec, Role
 from pytest_kmigrate.providers.process.addresses import JOLOKIA_PORT
+from pytest_kmigrate.providers.process.attaching import listening_at
 
 _MAIN = {
     Role.ZOOKEEPER: "org.apache.zookeeper.server.quorum.QuorumPeerMain",
@@ -38,7 +39,7 @@ class Jvm:
 
     java: Path
     jolokia: Path
-    byteman: Path | None
+    byteman: Path
     rules: Path | None
     etc: Path
 
@@ -57,6 +58,10 @@ class Jvm:
             *spec.jvm,
         ]
         return [*command, "-cp", distribution.classpath, _MAIN[spec.role], str(properties)]
+
+    def has_byteman(self, spec: NodeSpec) -> bool:
+        """Whether a node has Byteman from its start: one of Kafka's, where there are rules."""
+        return self.rules is not None and spec.role is not Role.ZOOKEEPER
 
     def tool_command(self, distribution: Distribution, tool: str, arguments: Sequence[str]) -> list[str]:
         """The command that runs one of Kafka's own tools, given its main class."""
@@ -82,6 +87,6 @@ class Jvm:
         own = hosts.read_text().splitlines()
         address = next(line.split()[0] for line in own if line.endswith(f" {spec.name}"))
         agents = [f"-javaagent:{self.jolokia}=host={address},port={JOLOKIA_PORT},discoveryEnabled=false"]
-        if self.byteman and self.rules:
-            agents.append(f"-javaagent:{self.byteman}=script:{self.rules}")
+        if self.has_byteman(spec):  # with a listener: it cannot be loaded again for a crash point
+            agents.append(f"-javaagent:{self.byteman}=script:{self.rules},{listening_at(address)}")
         return agents

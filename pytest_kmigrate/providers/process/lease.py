@@ -8,14 +8,18 @@ import os
 import shutil
 import socket
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER, TOXIPROXY_PORT
+from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER, PORTS
 
 BLOCKS = range(1, 255)
 LEASE_PORT = 8473
+_EVERYWHERE = ("0.0.0.0", "::")
 
 
 def state_dir() -> Path:
@@ -48,17 +52,24 @@ class Lease:
 
 
 def take() -> Lease:
-    """The first free block; EnvironmentLackError when all are taken."""
+    """The first free block; EnvironmentLackError when all are taken, or somebody listens at every address."""
     state_dir().mkdir(parents=True, exist_ok=True)
+    busy: list[int] = []
     for block in BLOCKS:
         lock = try_lock(block)
         if lock is None:
             continue
-        if _is_quiet(block):
+        busy = busy_ports(block)
+        if not busy:
             lease = Lease(block, lock)
             shutil.rmtree(lease.scratch, ignore_errors=True)  # of a run that died together with its supervisor
             return lease
         lock.close()
+    if busy:
+        raise EnvironmentLackError(
+            f"no free loopback block: expected every node to find its ports free; {held(busy)}; "
+            "end it, or let it listen at 127.0.0.1 only"
+        )
     raise EnvironmentLackError(
         f"no free loopback block: expected one of 127.1.0.0/16 .. 127.254.0.0/16 to be bindable and not leased; "
         f"`kmigrate ps` shows who holds them ({state_dir()}), `kmigrate gc` clears what dead runs left"
@@ -76,12 +87,30 @@ def try_lock(block: int) -> socket.socket | None:
     return lock
 
 
-def _is_quiet(block: int) -> bool:
-    """Whether nobody who knows nothing of leases listens where our proxies would be ordered."""
+def busy_ports(block: int) -> list[int]:
+    """The ports of our nodes where somebody who knows nothing of leases listens, at every address for example."""
+    return [port for port in PORTS if not _is_free(block, port)]
+
+
+def held(ports: Sequence[int]) -> str:
+    """Who listens on these ports at every address, as far as we may know."""
+    return ", ".join(f"port {port} is held by {_holder(port)}" for port in ports)
+
+
+def _is_free(block: int, port: int) -> bool:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((f"127.{block}.0.{CLIENTS_NUMBER}", TOXIPROXY_PORT))
+            probe.bind((f"127.{block}.0.{CLIENTS_NUMBER}", port))
         except OSError:
             return False
     return True
+
+
+def _holder(port: int) -> str:
+    for each in psutil.net_connections("tcp"):
+        if each.status != psutil.CONN_LISTEN or not each.laddr or not each.pid:
+            continue
+        if each.laddr.port == port and each.laddr.ip in _EVERYWHERE:
+            return f"process {each.pid}"
+    return "a process of somebody else"

@@ -75,9 +75,9 @@ class ProxiedLinks:
         proxies = {self._addresses.listen_address(link): self._forwarded_to(link) for link in links}
         with counting(proxies, disturbance.stream) as arrivals, ExitStack() as healing:
             for link in links:
+                if arrivals is not None:
+                    arrivals.begin(self._addresses.listen_address(link))
                 self._disturb_one(link, disturbance, healing)
-            if arrivals is not None:
-                arrivals.begin()
             yield lambda: None if arrivals is None else arrivals.so_far()
 
     def heal_all(self) -> None:

@@ -135,6 +135,8 @@ class ProcessNode:
         except KmigrateError:
             self._ended.set()
             raise
+        if around.jvm.has_byteman(self.spec):
+            self._byteman_in = self.pid
         around.recorder.record(
             EventKind.NODE_STARTED,
             self.name,
@@ -209,11 +211,6 @@ class ProcessNode:
         if self._byteman_in != self.pid and self.pid is not None:
             attaching.load_agent(self.pid, byteman, self.address, self.dump_threads)
             self._byteman_in = self.pid
-
-    def withdraw_byteman_rules(self) -> None:
-        """Take every rule back, if the process that got them still runs."""
-        if self.alive and self._byteman_in == self.pid:
-            attaching.withdraw_all(self.address)
 
     def log_files(self) -> Mapping[str, Path]:
         """Its log, by name."""

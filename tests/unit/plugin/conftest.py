@@ -14,8 +14,8 @@ from pytest_kmigrate.model.verdict import Verdict
 from pytest_kmigrate.plugin import living
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running.judging import Judgement, with_known_bugs
+from tests.unit.fakes import MemoryRecorder
 
-Plant = Callable[..., None]
 TEST = "def test_it(verify):\n    verify()\n"
 """A test of an inner pytest that has its run judged."""
 
@@ -30,28 +30,41 @@ class PlantedRun:
         self._planted = list(planted)
         self._kafka = kafka
         self.judgement: Judgement | None = None
+        self.was_read_back: bool | None = None
+        self.recorder = MemoryRecorder()
+        self.dumps = 0
 
-    def verify(self, _checks: Sequence[Check]) -> Judgement:
+    def verify(self, _checks: Sequence[Check], *, reads_back: bool = True) -> Judgement:
         """What was planted, in a run on a release with known bugs."""
+        self.was_read_back = reads_back
         header = RunHeader("run-1", "t", 7, self._kafka, "small", extra={"reproduce": "pytest t --kmigrate-seed 7"})
         self.judgement = Judgement(header, with_known_bugs(self._planted, self._kafka))
         return self.judgement
 
     def dump_threads(self) -> None:
-        """There are none."""
+        """There are none: how often somebody asked."""
+        self.dumps += 1
+
+
+Plant = Callable[..., list[PlantedRun]]
+"""Returns the runs as they come."""
 
 
 @pytest.fixture
 def plant(monkeypatch: pytest.MonkeyPatch) -> Plant:
     """Lets every run of an inner pytest be judged by these verdicts, without a cluster."""
 
-    def planted(*verdicts: Verdict, kafka: str = "3.6.0") -> None:
+    def planted(*verdicts: Verdict, kafka: str = "3.6.0") -> list[PlantedRun]:
+        runs: list[PlantedRun] = []
+
         @contextmanager
         def run_of(item: pytest.Item, _topology: Topology) -> Iterator[PlantedRun]:
             run = PlantedRun(verdicts, kafka)
+            runs.append(run)
             yield run
             living._judge_unjudged(item, run)  # type: ignore[arg-type]  # a stand-in
 
         monkeypatch.setattr(living, "run_of", run_of)
+        return runs
 
     return planted

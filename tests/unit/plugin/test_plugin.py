@@ -206,6 +206,36 @@ def test_a_test_that_failed_before_verify_is_in_the_table_too(pytester: pytest.P
     result.stdout.fnmatch_lines(["*ZeroDivisionError*", "INCONCLUSIVE * test_it  runs/run-1"])
 
 
+@pytest.mark.parametrize(("ended_by", "read_back"), [("KeyboardInterrupt", False), ("ZeroDivisionError", True)])
+def test_who_interrupts_need_not_wait_for_a_final_read(
+    pytester: pytest.Pytester, plant: Plant, ended_by: str, read_back: bool
+) -> None:
+    """After a Ctrl-C a run is judged by what is there; after any other end everything is read back first."""
+    runs = plant()
+    pytester.makepyfile(f"def test_it(kmigrate_run):\n    raise {ended_by}\n")
+    pytester.runpytest_inprocess("-p", "no:cacheprovider", no_reraise_ctrlc=True)
+    assert [run.was_read_back for run in runs] == [read_back]
+
+
+@pytest.mark.parametrize(("kind", "observed", "dumps"), [("LIVENESS", 1, 1), ("LIVENESS", 0, 0), ("SAFETY", 1, 0)])
+def test_what_does_not_go_on_leaves_a_thread_dump(
+    pytester: pytest.Pytester, plant: Plant, kind: str, observed: int, dumps: int
+) -> None:
+    """At once, of a promise of liveness that is not kept: when the test ends the threads may stand elsewhere."""
+    runs = plant(conforms("a", "all"))
+    pytester.makepyfile(
+        f"""
+        from pytest_kmigrate.model.verdict import Kind
+
+        def test_it(expect, verify):
+            expect("pending", lambda: {observed}, equals=0, within_s=0, kind=Kind.{kind})
+            verify()
+        """
+    )
+    pytester.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
+    assert [run.dumps for run in runs] == [dumps]
+
+
 def test_a_seed_that_only_looks_like_a_number_is_a_wrong_option(pytester: pytest.Pytester) -> None:
     """A superscript two is a digit, and no whole number."""
     result = pytester.runpytest_inprocess("--kmigrate-seed", "\N{SUPERSCRIPT TWO}")

@@ -27,12 +27,12 @@ def arrived(stream: Stream, well: Sockets, now: Sockets, before: Sockets | None 
     """What is counted on LINK when the table looked like this while all was well, at the beginning, and now."""
     tables: Iterator[Sockets] = iter([well, well if before is None else before, now])
     count = Arrivals({LINK: NODE}, stream, lambda: next(tables))
-    count.begin()
+    count.begin(LINK)
     return count.so_far()
 
 
 def test_what_came_before_does_not_count() -> None:
-    """A connection that merely exists has not met the fault, whatever it carried until all links were disturbed."""
+    """A connection that merely exists has not met the fault, whatever it carried until its link was disturbed."""
     table = {b"a": accepted(70, 90), b"u": onwards(90, 70)}
     for stream in Stream:
         assert arrived(stream, {}, table, before=table) == NOTHING
@@ -91,11 +91,28 @@ def test_sides_are_matched_while_forwards_is_undisturbed() -> None:
 def test_links_are_counted_that_carried_any() -> None:
     """Bytes of several links add up."""
     tables: Iterator[Sockets] = iter(
-        [{}, {}, {b"a": accepted(3, 0), b"b": accepted(4, 0, OTHER_LINK), b"c": accepted(0, 0, "127.7.4.3:9092")}]
+        [
+            {},
+            {},
+            {},
+            {},
+            {b"a": accepted(3, 0), b"b": accepted(4, 0, OTHER_LINK), b"c": accepted(0, 0, "127.7.4.3:9092")},
+        ]
     )
     count = Arrivals({LINK: NODE, OTHER_LINK: NODE, "127.7.4.3:9092": NODE}, Stream.BOTH, lambda: next(tables))
-    count.begin()
+    for proxy in (LINK, OTHER_LINK, "127.7.4.3:9092"):
+        count.begin(proxy)
     assert count.so_far() == Arrived(7, 2)
+
+
+def test_what_comes_while_other_links_are_still_being_disturbed_counts() -> None:
+    """One request may be all that comes: whoever sent it waits for its answer for as long as the fault lasts."""
+    held = {b"a": accepted(70, 0)}
+    tables: Iterator[Sockets] = iter([{}, {}, held, held])
+    count = Arrivals({LINK: NODE, OTHER_LINK: NODE}, Stream.FORWARD, lambda: next(tables))
+    count.begin(LINK)
+    count.begin(OTHER_LINK)
+    assert count.so_far() == Arrived(70, 1)
 
 
 def test_a_kernel_that_does_not_tell_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:

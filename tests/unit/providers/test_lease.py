@@ -1,15 +1,18 @@
 """Facts about leases of loopback blocks: two takers never share one, and a closed lock frees it."""
 
+import os
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.doctor import examine
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.providers.process import lease
-from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER, TOXIPROXY_PORT
+from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER
 
 TAKE_AND_WAIT = """
 import sys
@@ -61,14 +64,34 @@ def test_a_block_is_free_when_its_taker_was_killed() -> None:
     lock.close()
 
 
-def test_a_block_where_somebody_else_listens_is_left_out() -> None:
-    """A program that knows nothing of leases is not disturbed."""
+@pytest.mark.parametrize("port", [2181, 2888, 3888, 8474, 8778, 9091, 9092, 9093, 9094])
+def test_a_block_where_somebody_else_listens_is_left_out(port: int) -> None:
+    """A program that knows nothing of leases is not disturbed, on whichever port of ours it listens."""
     with socket.socket() as other:
-        other.bind((f"127.{lease.BLOCKS[0]}.0.{CLIENTS_NUMBER}", TOXIPROXY_PORT))
+        other.bind((f"127.{lease.BLOCKS[0]}.0.{CLIENTS_NUMBER}", port))
         other.listen()
         taken = lease.take()
-        assert taken.block == lease.BLOCKS[1]
-        taken.lock.close()
+    taken.lock.close()
+    assert taken.block == lease.BLOCKS[1]
+
+
+@pytest.fixture
+def wildcard(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """A port of every node, on which this process listens at every address; not one that clusters meanwhile need."""
+    with socket.create_server(("", 0)) as listener:
+        port = listener.getsockname()[1]
+        monkeypatch.setattr(lease, "PORTS", (port,))
+        yield port
+
+
+def test_who_listens_at_every_address_is_told(wildcard: int) -> None:
+    """A Kafka or ZooKeeper of the user's own makes every block unusable: the machine lacks a free port, not a node."""
+    told = f"port {wildcard} is held by process {os.getpid()}"
+    with pytest.raises(EnvironmentLackError, match=f"{told}; end it, or let it"):
+        lease.take()
+    finding = next(each for each in examine() if each.name == "ports")
+    assert (finding.ok, finding.found) == (False, told)
+    assert str(wildcard) in finding.cure
 
 
 def test_when_all_are_taken_the_error_says_who_tells_more() -> None:

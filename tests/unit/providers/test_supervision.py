@@ -192,7 +192,8 @@ def test_a_failing_callback_does_not_deafen_us(
         raised.set()
         raise OSError(28, "No space left on device")
 
-    supervision.spawn([sys.executable, "-c", ""], cwd=tmp_path, log=tmp_path / "log", on_exit=fails)
+    waits = [sys.executable, "-c", "import signal; signal.pause()"]
+    os.kill(supervision.spawn(waits, cwd=tmp_path, log=tmp_path / "log", on_exit=fails), signal.SIGKILL)
     assert raised.wait(60)
     supervision._listening.join(0.5)
     assert supervision._listening.is_alive()

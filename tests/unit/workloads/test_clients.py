@@ -117,6 +117,15 @@ def test_the_latest_progress_is_kept(tmp_path: Path) -> None:
     assert clients.progress()["failed"] == 2
 
 
+def test_reading_goes_on_is_awaited_by_what_consumers_read(tmp_path: Path) -> None:
+    """More than now; sends are not counted."""
+    clients = _played(tmp_path, b'{"event": "progress", "acked": 9, "consumed": 3}\n')
+    clients._reading.join()
+    assert clients.await_more_consumed(0, within_s=5) == 3
+    with pytest.raises(AwaitTimeoutError, match="4 records read by consumers: not within"):
+        clients.await_more_consumed(1, within_s=0.1)
+
+
 def test_waiting_for_more_than_comes_tells_what_was_seen(tmp_path: Path) -> None:
     """The error holds the counts, so that one sees whether anything moved at all."""
     clients = _played(tmp_path, b'{"event": "progress", "acked": 3}\n')
