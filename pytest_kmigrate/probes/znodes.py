@@ -5,7 +5,7 @@ Watching single znodes while they change is in znode_watcher.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kazoo.client import KazooClient
@@ -21,7 +21,6 @@ __all__ = ["Tree", "ZnodeWatcher", "image_from_znodes", "redacted_tree", "snapsh
 
 Tree = Mapping[str, bytes | None]
 
-_ANSWER_WITHIN_S = 15
 _IN_FLIGHT = 500  # requests sent ahead of their answers: enough to hide the latency, few enough not to flood
 _CREDENTIAL = re.compile(r"salt=(?P<salt>[^,]+),stored_key=(?P<stored>[^,]+),server_key=(?P<server>[^,]+),")
 _DIGEST = re.compile(r"digest=(?P<digest>[^,]+),")
@@ -29,13 +28,15 @@ _ITERATIONS = re.compile(r"iterations=(\d+)")
 _BY_CONTROLLER = -1
 
 
-def snapshot(client: KazooClient, roots: Sequence[str] = ("/",)) -> dict[str, bytes | None]:
-    """Every znode below the roots with its data; one that goes meanwhile is left out, as is ZooKeeper's own subtree.
+def snapshot(client: KazooClient, within_s: float) -> dict[str, bytes | None]:
+    """Every znode with its data; one that goes meanwhile is left out, as is ZooKeeper's own subtree.
+
+    ``within_s`` is for each answer: kazoo's errors when one does not come, or the connection ends meanwhile.
 
     It is not one moment: while Kafka writes, two znodes may be of different times.
     """
     tree: dict[str, bytes | None] = {}
-    level = list(dict.fromkeys(roots))
+    level = ["/"]
     while level:
         below: list[str] = []
         for begin in range(0, len(level), _IN_FLIGHT):
@@ -43,8 +44,8 @@ def snapshot(client: KazooClient, roots: Sequence[str] = ("/",)) -> dict[str, by
             asked = [(path, client.get_async(path), client.get_children_async(path)) for path in paths]
             for path, data, children in asked:
                 try:
-                    tree[path] = data.get(timeout=_ANSWER_WITHIN_S)[0]
-                    below += [f"{path.rstrip('/')}/{child}" for child in children.get(timeout=_ANSWER_WITHIN_S)]
+                    tree[path] = data.get(timeout=within_s)[0]
+                    below += [f"{path.rstrip('/')}/{child}" for child in children.get(timeout=within_s)]
                 except NoNodeError:
                     tree.pop(path, None)
         level = [path for path in below if path != "/zookeeper"]

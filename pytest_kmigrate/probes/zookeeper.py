@@ -15,7 +15,7 @@ from kazoo.retry import KazooRetry
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.probes.znodes import snapshot
 
-_ANSWER_WITHIN_S = 15
+_ANSWER_WITHIN_S = 30  # an ensemble that elects answers nobody, and its second attempt begins after 5 s only
 _QUIET = logging.getLogger("pytest_kmigrate.kazoo")
 _QUIET.setLevel(logging.CRITICAL)  # lost connections are what we make happen; what matters of them is in the history
 _SERVER_SECRET = 0xB3415C00
@@ -62,9 +62,10 @@ class ZookeeperClient:
                 return []
 
     def snapshot(self) -> dict[str, bytes | None]:
-        """Every znode with its data; ClusterError while ZooKeeper does not answer."""
+        """Every znode with its data, read anew when the connection ended; ClusterError while nobody answers."""
         with _patience("/"):
-            return snapshot(self.kazoo)
+            tree: dict[str, bytes | None] = self.kazoo.retry(snapshot, self.kazoo, _ANSWER_WITHIN_S)
+            return tree
 
     def expire_session(self, path: str) -> None:
         """Take over the session that owns the ephemeral znode at ``path``, and close it."""

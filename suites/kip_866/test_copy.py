@@ -32,8 +32,10 @@ def test_deletions_pending_at_the_takeover_are_carried_out(
     raw_admin.delete_topics_at(admin_of(controller), DOOMED, within_s=3)
     pending = pending_deletions(at_least=1)
 
-    # So that they are pending still when KRaft takes over: broker-2 is back, and its replicas cannot be deleted.
+    # So that they are pending still when KRaft takes over: broker-2 is back, and its replicas cannot be deleted. KRaft
+    # waits for it in migration mode; until then the ZooKeeper controller orders it to, and the cut is seen to bite.
     with inject(Cut(targets.node(controller), targets.node("broker-2"))):
+        cluster.node("broker-2").start()
         migration.advance_to(Phase.HYBRID)
 
     expect(

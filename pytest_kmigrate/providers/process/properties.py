@@ -77,7 +77,9 @@ def _zookeeper(topology: Topology, spec: NodeSpec, disk: Path) -> dict[str, str]
         return own
     peers = ":".join(str(port) for port in ZOOKEEPER_PEER_PORTS)
     servers = {f"server.{each.node_id}": f"{each.name}:{peers}" for each in ensemble}
-    return {**own, "initLimit": "20", "syncLimit": "10", **servers}
+    # A follower that turns to the new leader a moment too early is refused by plain TCP and asks again; a proxy lets it
+    # in and closes, it goes back to electing, and the leader gives up after initLimit only: 5 s rather than 10.
+    return {**own, "initLimit": "10", "syncLimit": "10", **servers}
 
 
 def _shared(topology: Topology, protection: Protection, spec: NodeSpec) -> dict[str, str]:

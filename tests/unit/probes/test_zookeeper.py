@@ -1,6 +1,7 @@
 """ZooKeeper asked from outside: what happens when nobody answers, and the password of a session."""
 
 import pytest
+from kazoo.exceptions import ConnectionLoss
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.probes import zookeeper
@@ -16,6 +17,28 @@ def test_nobody_there_is_an_error_not_a_wait_for_ever(monkeypatch: pytest.Monkey
             client.get("/controller")
         with pytest.raises(ClusterError, match="ZooKeeper does not answer for /"):
             client.snapshot()
+    finally:
+        client.close()
+
+
+class _Answer:
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def get(self, timeout: float) -> object:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def test_a_tree_is_read_anew_when_its_reading_was_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An ensemble that changes its leader ends every connection, also in the middle of a tree."""
+    client = ZookeeperClient("127.0.73.1:1")
+    told = iter([ConnectionLoss(), (b"root", None)])
+    monkeypatch.setattr(client.kazoo, "get_async", lambda _: _Answer(next(told)))
+    monkeypatch.setattr(client.kazoo, "get_children_async", lambda _: _Answer([]))
+    try:
+        assert client.snapshot() == {"/": b"root"}
     finally:
         client.close()
 
