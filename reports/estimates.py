@@ -10,15 +10,13 @@ import numpy as np
 from scipy.special import bdtr, ndtr
 
 from pytest_kmigrate.analysis.statistics.arrays import Flags, Floats, Integers
-from pytest_kmigrate.analysis.statistics.association import false_discovery_rates, log_choose
+from pytest_kmigrate.analysis.statistics.association import Counts, false_discovery_rates
 from pytest_kmigrate.analysis.statistics.bounds import wilson_95
+from pytest_kmigrate.analysis.statistics.stratified import log_fisher_over
 from pytest_kmigrate.reports.rows import Row, listed, number
 
 SURE = 0.05
 """The share of false alarms put up with among what is called a change, or a cause."""
-
-_AS_LIKELY = 1 + 1e-7
-"""What is as likely as what was seen but for rounding counts as equally likely."""
 
 
 def wilson(successes: int, of: int) -> tuple[float, float]:
@@ -32,23 +30,10 @@ def wilson(successes: int, of: int) -> tuple[float, float]:
 def fisher(*strata: tuple[int, int, int, int]) -> float:
     """How likely two sides differ this much in failures by chance (exact, two-sided): Fisher's test, over strata.
 
-    A stratum is what failed of how many on side a, then on side b. Each is only compared with itself: given what failed
-    in it, how much of that fell to side a is hypergeometric, and so the sum over all strata is known too.
+    A stratum is what failed of how many on side a, then on side b. Each is only compared with itself.
     """
-    likelihood, seen = np.ones(1), 0
-    for bad_a, of_a, bad_b, of_b in strata:
-        failed = bad_a + bad_b
-        likelihood = np.convolve(likelihood, _hypergeometric(failed, of_a, of_b))
-        seen += bad_a
-    return min(float(likelihood[likelihood <= likelihood[seen] * _AS_LIKELY].sum()), 1.0)
-
-
-def _hypergeometric(failed: int, of_a: int, of_b: int) -> Floats:
-    """How likely it is for each number of what failed, from none to all, to fall to side a."""
-    on_a = np.arange(failed + 1)
-    on_b = failed - on_a
-    likelihood = np.exp(log_choose(of_a, on_a) + log_choose(of_b, on_b) - log_choose(of_a + of_b, failed))
-    return np.where((on_a <= of_a) & (on_b <= of_b), likelihood, 0.0)
+    log_p = log_fisher_over(Counts(*np.array(strata, np.int64).T), np.zeros(len(strata), np.int64))
+    return float(np.exp(log_p[0]))
 
 
 def rank_sum(values: Floats, is_b: Flags, stratum: Integers) -> float:

@@ -184,10 +184,18 @@ def _causes(summary: Summary) -> str:
         f"- {code(said.get(row['failure'], row['failure']))} goes along with {code(row['level'])}: "
         f"{amount(row['with_failures'])} of {plural(amount(row['with_runs']), 'run')} with it, "
         f"{amount(row['without_failures'])} of {amount(row['without_runs'])} without "
-        f"(q {escaped(chance(row['q_value']))})"
+        f"(q {escaped(chance(row['q_value']))}{_apartness(row)})"
         for row in sorted(sure, key=lambda row: number(row["q_value"]) or 0.0)
     ]
     return _few("Causes", told)
+
+
+def _apartness(row: Row) -> str:
+    if row["tests_compared"]:
+        return ""
+    return (
+        f"; only ever seen in {code(short(row['only_in']))}" if row["only_in"] else "; by tests, none was run both ways"
+    )
 
 
 def _few(title: str, told: Sequence[str]) -> str:

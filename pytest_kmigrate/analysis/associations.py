@@ -1,4 +1,7 @@
-"""Associations: how much more often failures come with one thing than without it, over many runs and comparisons."""
+"""Associations: how much more often failures come with one thing than without it, over many runs and comparisons.
+
+Runs are compared test by test where a test was run both with the thing and without it. Where none was, tests are.
+"""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -17,11 +20,11 @@ from pytest_kmigrate.analysis.statistics.arrays import Integers
 from pytest_kmigrate.analysis.statistics.association import (
     Counts,
     false_discovery_rates,
-    lift,
-    log_fisher,
     ranks,
     simplest_first,
 )
+from pytest_kmigrate.analysis.statistics.stratified import judge
+from pytest_kmigrate.analysis.strata import FAILURE, LEVEL, POPULATION, joined, part, strata_of, tests_of
 from pytest_kmigrate.model.verdict import Outcome
 
 ALL_RUNS = ""
@@ -31,9 +34,6 @@ COMBINED = "fault in phase"
 """The factor whose levels combine two others."""
 
 _COUNTS = ("with_failures", "with_runs", "without_failures", "without_runs")
-_FAILURE = ("what", "failure")
-_LEVEL = ("factor", "level")
-_POPULATION = ("what", "population", "factor")
 
 
 def named(what: str, failure: Column, rows: DataFrame) -> DataFrame:
@@ -66,17 +66,22 @@ def in_populations(failed: Sequence[DataFrame], could: Sequence[DataFrame]) -> D
     return failures.unionByName(populations).distinct()
 
 
-def every_association(of_failures: DataFrame, had: DataFrame, known: DataFrame) -> DataFrame:
+def test_name() -> Column:
+    """The test without its parameters, which name the fault."""
+    return F.regexp_replace("test_id", r"\[.*$", "")
+
+
+def every_association(of_failures: DataFrame, had: DataFrame, known: DataFrame, attempts: DataFrame) -> DataFrame:
     """One row per failure and level that some of the runs which could fail so ``had`` and some had not.
 
     A run counts for a factor only if it is ``known`` (``folder``, ``factor``) which of its levels it had.
     """
-    return _told(_counts(of_failures, had, known), _every_pair, CAUSES["causes"])
+    return _told(_counts(of_failures, had, known, attempts), _every_pair, CAUSES["causes"])
 
 
-def seen_associations(of_failures: DataFrame, had: DataFrame, known: DataFrame) -> DataFrame:
+def seen_associations(of_failures: DataFrame, had: DataFrame, known: DataFrame, attempts: DataFrame) -> DataFrame:
     """The same, only of what failed runs had: for levels without number. Corrected for all pairs nevertheless."""
-    return _told(_counts(of_failures, had, known), _pairs_seen, ASSOCIATION)
+    return _told(_counts(of_failures, had, known, attempts), _pairs_seen, ASSOCIATION)
 
 
 def _told(counts: DataFrame, judged: Callable[[pa.Array], list[dict[str, Any]]], row: StructType) -> DataFrame:
@@ -85,70 +90,66 @@ def _told(counts: DataFrame, judged: Callable[[pa.Array], list[dict[str, Any]]],
     return counts.agg(at_once(F.struct(*counts.columns)).alias("_all")).select(F.inline("_all"))
 
 
-def _counts(of_failures: DataFrame, had: DataFrame, known: DataFrame) -> DataFrame:
-    """Runs per failure (or population, where there is none) and level, and per factor (no ``level``).
+def _counts(of_failures: DataFrame, had: DataFrame, known: DataFrame, attempts: DataFrame) -> DataFrame:
+    """Runs per failure (or population, where there is none), test and level, and per factor (no ``level``).
 
     Runs that had the very same levels are counted together first: there are far fewer sorts of runs than runs, and
     every check of every run is a row here.
     """
     any_level = known.select("folder", "factor", F.lit(None).cast("string").alias("level"))
-    levels = F.sort_array(F.collect_set(F.struct(*_LEVEL))).alias("_levels")
+    levels = F.sort_array(F.collect_set(F.struct(*LEVEL))).alias("_levels")
     of_runs = had.unionByName(any_level).groupBy("folder").agg(levels)
+    of_runs = of_runs.join(attempts.select("folder", test_name().alias("test")), "folder")
     # The same runs give the same sum of hashes: circumstances that were always together are known by it.
     hashes = F.sum(F.xxhash64("folder").cast("decimal(20,0)")).alias("_hashes")
-    of_sorts = of_failures.join(of_runs, "folder").groupBy(*_FAILURE, "population", "_levels")
+    of_sorts = of_failures.join(of_runs, "folder").groupBy(*FAILURE, "population", "test", "_levels")
     return (
         of_sorts.agg(F.count("*").alias("_runs"), hashes)
         .select("*", F.inline("_levels"))
-        .groupBy(*_FAILURE, "population", *_LEVEL)
-        .agg(F.sum("_runs").alias("runs"), F.sum("_hashes").cast("string").alias("signature"))
+        .groupBy(*FAILURE, "population", "test", *LEVEL)
+        .agg(F.sum("_runs").alias("runs"), F.sum("_hashes").cast("decimal(38,0)").alias("signature"))
     )
 
 
 def _every_pair(rows: pa.Array) -> list[dict[str, Any]]:
-    failed, varied, failed_with = _parts(pa.Table.from_struct_array(rows))
-    pairs = failed.join(varied, list(_POPULATION), join_type="inner", use_threads=False).join(
-        failed_with, [*_FAILURE, "population", *_LEVEL], use_threads=False
-    )
-    pairs = _pairs(pairs)
-    judged = _judged(pairs, pairs.num_rows)
+    by_test = pa.Table.from_struct_array(rows)
+    failed, varied, failed_with = _parts(_over_tests(by_test))
+    pairs = joined(failed, varied, POPULATION)
+    pairs = _pairs(pairs.join(failed_with, [*FAILURE, "population", *LEVEL], use_threads=False))
+    judged = _judged(pairs, by_test, pairs.num_rows)
     inseparable = pa.array(_inseparable(pairs), pa.list_(pa.string()))
     return list(judged.append_column("inseparable", inseparable).to_pylist())
 
 
 def _pairs_seen(rows: pa.Array) -> list[dict[str, Any]]:
-    failed, varied, failed_with = _parts(pa.Table.from_struct_array(rows))
-    pairs = failed_with.join(failed, [*_FAILURE, "population", "factor"], join_type="inner", use_threads=False).join(
-        varied, [*_POPULATION, "level"], join_type="inner", use_threads=False
-    )
-    return list(_judged(_pairs(pairs), _compared(failed, varied)).to_pylist())
+    by_test = pa.Table.from_struct_array(rows)
+    failed, varied, failed_with = _parts(_over_tests(by_test))
+    pairs = joined(joined(failed_with, failed, (*FAILURE, "population", "factor")), varied, (*POPULATION, "level"))
+    return list(_judged(_pairs(pairs), by_test, _compared(failed, varied)).to_pylist())
 
 
 def _compared(failed: pa.Table, varied: pa.Table) -> int:
     """How many pairs there are in all: that a failure never came with a level has been looked at, too."""
-    failures = failed.group_by(list(_POPULATION)).aggregate([("failure", "count")])
-    levels = varied.group_by(list(_POPULATION)).aggregate([("level", "count")])
-    both = failures.join(levels, list(_POPULATION), join_type="inner", use_threads=False)
+    failures = failed.group_by(list(POPULATION)).aggregate([("failure", "count")])
+    levels = varied.group_by(list(POPULATION)).aggregate([("level", "count")])
+    both = joined(failures, levels, POPULATION)
     return int(np.dot(both["failure_count"].to_numpy(), both["level_count"].to_numpy()))
+
+
+def _over_tests(by_test: pa.Table) -> pa.Table:
+    """The runs of all tests together."""
+    keys = [*FAILURE, "population", *LEVEL]
+    sums = by_test.group_by(keys, use_threads=False).aggregate([("runs", "sum"), ("signature", "sum")])
+    return sums.rename_columns({"runs_sum": "runs", "signature_sum": "signature"})
 
 
 def _parts(counts: pa.Table) -> tuple[pa.Table, pa.Table, pa.Table]:
     """Runs that failed, per failure; runs with each level that not all had, per population; runs with both."""
-    is_population, is_any = pc.is_null(counts["failure"]), pc.is_null(counts["level"])
-
-    def chosen(of: pa.ChunkedArray, name: str, *columns: str) -> pa.Table:
-        rows = counts.filter(of).rename_columns([name if each == "runs" else each for each in counts.column_names])
-        return rows.select([*columns, name])
-
-    of_level, is_failure = pc.invert(is_any), pc.invert(is_population)
-    runs = chosen(pc.and_(is_population, is_any), "_runs", *_POPULATION)
-    varied = chosen(pc.and_(is_population, of_level), "with_runs", *_POPULATION, "level", "signature").join(
-        runs, list(_POPULATION), join_type="inner", use_threads=False
-    )
+    runs = part(counts, "_runs", *POPULATION)
+    varied = joined(part(counts, "with_runs", *POPULATION, "level", "signature"), runs, POPULATION)
     varied = varied.filter(pc.less(varied["with_runs"], varied["_runs"]))
-    failed = chosen(pc.and_(is_failure, is_any), "_failures", "failure", *_POPULATION)
-    failed_with = chosen(pc.and_(is_failure, of_level), "_failed_with", *_FAILURE, "population", *_LEVEL)
-    return failed, varied, failed_with
+    failed = part(counts, "_failures", "failure", *POPULATION)
+    return failed, varied, part(counts, "_failed_with", *FAILURE, "population", *LEVEL)
 
 
 def _pairs(joined: pa.Table) -> pa.Table:
@@ -160,26 +161,30 @@ def _pairs(joined: pa.Table) -> pa.Table:
         "without_failures": pc.subtract(joined["_failures"], with_failures),
         "without_runs": pc.subtract(joined["_runs"], joined["with_runs"]),
     }
-    of_pair = {name: joined[name] for name in (*_FAILURE, *_LEVEL, "signature")}
-    return pa.table({**of_pair, **numbers}).sort_by([(name, "ascending") for name in (*_FAILURE, *_LEVEL)])
+    of_pair = {name: joined[name] for name in (*FAILURE, *LEVEL, "population", "signature")}
+    return pa.table({**of_pair, **numbers}).sort_by([(name, "ascending") for name in (*FAILURE, *LEVEL)])
 
 
-def _judged(pairs: pa.Table, compared: int) -> pa.Table:
-    """The statistics of pairs out of so many that were ``compared``."""
-    counts = Counts(*[pairs[name].to_numpy() for name in _COUNTS])
-    log_p = log_fisher(counts)
-    p_values = np.exp(log_p)
-    ratio, low, high = lift(counts)
-    failure = _numbered(pairs, *_FAILURE)
+def _judged(pairs: pa.Table, by_test: pa.Table, compared: int) -> pa.Table:
+    """The statistics of pairs out of so many that were ``compared``; counts are of the runs that were."""
+    strata, pair = strata_of(pairs, by_test)
+    of_tests, only_in = tests_of(pairs, by_test)
+    runs = Counts(*[pairs[name].to_numpy() for name in _COUNTS])
+    found = judge(strata, pair, runs, of_tests)
+    p_values = np.exp(found.log_p)
+    failure = _numbered(pairs, *FAILURE)
     is_combined = np.asarray(pc.equal(pairs["factor"], COMBINED))
     judged = {
-        **{name: pairs[name] for name in (*_FAILURE, *_LEVEL, *_COUNTS)},
-        "lift": ratio,
-        "lift_low": low,
-        "lift_high": high,
+        **{name: pairs[name] for name in (*FAILURE, *LEVEL)},
+        **{name: getattr(found.runs, name) for name in _COUNTS},
+        "lift": found.lift,
+        "lift_low": found.low,
+        "lift_high": found.high,
         "p_value": p_values,
         "q_value": false_discovery_rates(p_values, compared),
-        "rank": ranks(failure, counts, simplest_first(failure, is_combined, log_p)),
+        "rank": ranks(failure, found.lift > 1, simplest_first(failure, is_combined, found.log_p)),
+        "tests_compared": found.strata,
+        "only_in": pc.if_else(pa.array(found.strata == 0), only_in, None),
     }
     return pa.table(judged)
 
@@ -195,9 +200,9 @@ def _numbered(pairs: pa.Table, *names: str) -> Integers:
 
 def _inseparable(pairs: pa.Table) -> list[list[str]]:
     """The other levels of each pair's failure that were there in exactly the same runs."""
-    failure, signature = _numbered(pairs, *_FAILURE), _numbered(pairs, "signature")
+    failure, signature = _numbered(pairs, *FAILURE), _numbered(pairs, "signature")
     together: dict[tuple[int, int], list[str]] = {}
-    names = [f"{factor} {level}" for factor, level in zip(*[pairs.column(k).to_pylist() for k in _LEVEL], strict=True)]
+    names = [f"{factor} {level}" for factor, level in zip(*[pairs.column(k).to_pylist() for k in LEVEL], strict=True)]
     keys = list(zip(failure.tolist(), signature.tolist(), strict=True))
     for key, name in zip(keys, names, strict=True):
         together.setdefault(key, []).append(name)

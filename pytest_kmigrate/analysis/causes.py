@@ -14,6 +14,7 @@ from pytest_kmigrate.analysis.associations import (
     in_populations,
     named,
     ran,
+    test_name,
     violated,
 )
 from pytest_kmigrate.analysis.facts import BESIDE, NONE, UNKNOWN
@@ -26,22 +27,23 @@ def causes(attempts: DataFrame, faults: DataFrame, verdicts: DataFrame, members:
 
     A failure (``what``) is a ``check`` that violated, a ``test`` that did, taken over its parameters, because these
     name the fault, or a ``cluster`` of messages. It is counted over the runs that could have shown it: those in which
-    the check answered, the test answered, and for a cluster all that ran.
+    the check answered, the test answered, and for a cluster all that ran. Runs are compared with others of their test
+    if it was run both with and without the circumstance; if no test that failed so was, whole tests are compared.
     A circumstance that all of these runs share says nothing and is left out. Those that were in force in the very
     same runs cannot be told apart: they share a rank, and each names the others.
     """
     failed = [
         named("check", F.col("check"), violated(verdicts)),
-        named("test", _test_name(), violated(attempts)),
+        named("test", test_name(), violated(attempts)),
         named("cluster", F.col("cluster"), members),
     ]
     could = [
         named("check", F.col("check"), answered(verdicts)),
-        named("test", _test_name(), answered(attempts)),
+        named("test", test_name(), answered(attempts)),
         named("cluster", F.lit(ALL_RUNS), ran(attempts)),
     ]
     had = circumstances(attempts, faults)
-    return every_association(in_populations(failed, could), had, had)
+    return every_association(in_populations(failed, could), had, had, attempts)
 
 
 def circumstances(attempts: DataFrame, faults: DataFrame) -> DataFrame:
@@ -74,7 +76,3 @@ def _fault_in_phase() -> Column:
     """Null where one of them is not known; a run that nothing was done to had no fault in any phase."""
     is_known = (F.col("fault") != UNKNOWN) & (F.col("phase") != UNKNOWN)
     return F.when(F.col("fault") == NONE, NONE).when(is_known, F.concat_ws(" in ", "fault", "phase"))
-
-
-def _test_name() -> Column:
-    return F.regexp_replace("test_id", r"\[.*$", "")

@@ -69,7 +69,7 @@ def log_signs(log_lines: DataFrame, forms: DataFrame, attempts: DataFrame, membe
     of_runs = log_lines.join(attempts, "folder", "left_semi")
     had = _told(of_runs).join(forms, "shape").select("folder", factor, F.col("template").alias("level")).distinct()
     known = of_runs.select("folder", factor)
-    signs = seen_associations(in_populations(failed, could), had, known)
+    signs = seen_associations(in_populations(failed, could), had, known, attempts)
     return signs.withColumnRenamed("level", "template").select(*CAUSES["log_signs"].names)
 
 

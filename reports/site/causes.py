@@ -6,7 +6,18 @@ from pytest_kmigrate.reports.charts import lift
 from pytest_kmigrate.reports.drawing import Cell, amount, chance, chip, cut, folded, table, text, unfolding
 from pytest_kmigrate.reports.estimates import is_sure, telling
 from pytest_kmigrate.reports.rows import Row, count, grouped, listed, number, plural
-from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, section, shown, table_of
+from pytest_kmigrate.reports.site.views import (
+    MOST_ROWS,
+    Site,
+    View,
+    below,
+    empty,
+    number_cell,
+    rest,
+    section,
+    shown,
+    table_of,
+)
 
 MOST_FAILURES = 40
 LIFT_HEADS = ("Lift, 95 % interval", "With it", "Without it", "q")
@@ -15,7 +26,8 @@ _NOTHING_SURE = "Nothing is sure: whatever goes along may do so by chance, as am
 _LEAD = (
     "Lift: how many times more often a failure comes with this than without. The scale doubles; the dashed line is "
     "no difference. q: the share of false alarms if all down to here were called causes; "
-    "what has more than 0.05 is grey and folded away."
+    "what has more than 0.05 is grey and folded away. Runs are compared with others of their test where a test that "
+    "failed so was run both ways; where none was, it is told, and for q tests are counted instead of runs."
 )
 
 
@@ -48,11 +60,21 @@ def lift_cells(row: Row) -> list[Cell]:
     ]
 
 
+def apartness(row: Row) -> str:
+    """Whether any test tells a thing apart from the test itself; nothing where one does."""
+    if row["tests_compared"]:
+        return ""
+    only = f"only ever seen in {row['only_in']}: cannot be told apart from that test" if row["only_in"] else ""
+    return below(only or "no test that failed so was run both with and without it: whole tests are compared")
+
+
 def _circumstance(row: Row) -> str:
     """What was there, and what else always was when it was: no count can tell them apart."""
     others = ", ".join(str(other) for other in listed(row.get("inseparable")))
     together = f'<br><span class="soft small">always together with {text(others)}</span>' if others else ""
-    return f'<b>{text(row["level"])}</b> <span class="soft small">{text(row["factor"])}</span>{together}'
+    return (
+        f'<b>{text(row["level"])}</b> <span class="soft small">{text(row["factor"])}</span>{together}{apartness(row)}'
+    )
 
 
 def _ranking(site: Site, rows: Sequence[Row]) -> str:

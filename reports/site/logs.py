@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pytest_kmigrate.reports.drawing import Cell, amount, chip, cut, folded, link, text
 from pytest_kmigrate.reports.estimates import is_raising, is_sure
 from pytest_kmigrate.reports.rows import Row, day, grouped, kafka_of, listed, plural
-from pytest_kmigrate.reports.site.causes import LIFT_HEADS, lift_cells
+from pytest_kmigrate.reports.site.causes import LIFT_HEADS, apartness, lift_cells
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
     Site,
@@ -49,7 +49,7 @@ def signs_of(site: Site, signs: Sequence[Row]) -> str:
 
 def _table(site: Site, accidents: Sequence[Sequence[Row]]) -> str:
     drawn = [
-        [Cell("".join(_told(site, rows)), rows[0]["rank"], "name"), *lift_cells(rows[0])]
+        [Cell("".join((*_told(site, rows), apartness(rows[0]))), rows[0]["rank"], "name"), *lift_cells(rows[0])]
         for rows in accidents[:_MOST_SIGNS]
     ]
     return table_of(("Line", *LIFT_HEADS), drawn, len(accidents) - len(drawn), "log_signs")

@@ -19,11 +19,12 @@ from pytest_kmigrate.analysis.statistics.rank_changes import level_changes
 from pytest_kmigrate.analysis.statistics.sequential import ADMIT, FLAKY_RATE, QUARANTINE, STEADY_RATE, decision
 from pytest_kmigrate.analysis.statistics.shrinkage import shrunk_rates
 from pytest_kmigrate.reports.comparison import REAL, Comparison, changed, compare
+from pytest_kmigrate.reports.estimates import SURE
 from pytest_kmigrate.reports.rows import Row, grouped
 from tests.bench import nights
 from tests.bench.chapter import Chapter
 from tests.bench.limits import Limit
-from tests.unit.analysis.planted_causes import night, place_of_the_cause
+from tests.unit.analysis.planted_causes import night, place_of_the_cause, q_values, suite
 
 TESTS, MANY_TESTS = 2_000, 10_000
 NEAR_RUNS = 3
@@ -51,6 +52,7 @@ def claims(tests: int) -> Iterator[Limit]:
     yield from level_change(tests)
     yield from outages(max(tests // 20, 20))
     yield right_cause(tests // 2)
+    yield from causes_beside_a_bad_test(tests // 2)
     yield from unchanged_versions(tests // 2)
 
 
@@ -192,6 +194,15 @@ def right_cause(analyses: int) -> Limit:
     """One planted cause among 58 circumstances, some of which hardly differ from it: is it the first that is named?"""
     first = [place_of_the_cause(night(seed, runs=300, base_rate=0.1, lift=3.0)) == 1 for seed in range(analyses)]
     return _claim("the right cause ranked first", 0.9, 1.0, float(np.mean(first)), analyses)
+
+
+def causes_beside_a_bad_test(analyses: int) -> Iterator[Limit]:
+    """A version that makes many tests fail, beside a test that fails by itself: neither is taken for the other."""
+    found = [suite(seed, tests=12, runs_each=40, base_rate=0.05, lift=3.0) for seed in range(analyses)]
+    first = float(np.mean([place_of_the_cause(each) == 1 for each in found]))
+    yield _claim("the cause that tests share ranked first, beside a bad test", 0.9, 1.0, first, analyses)
+    blamed = float(np.mean([q_values(each)[each.alone] <= SURE for each in found]))
+    yield _claim("the fault of a bad test alone called a cause", 0.0, WRONG_AT_MOST, blamed, analyses)
 
 
 def unchanged_versions(comparisons: int) -> Iterator[Limit]:

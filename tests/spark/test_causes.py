@@ -91,6 +91,41 @@ def test_a_fault_that_bites_in_one_phase_only_is_found_with_it(spark: SparkSessi
     assert _of(rows, "check", "fault")["kill(active-controller)"].rank > 1
 
 
+def _suite(spark: SparkSession) -> dict[str, DataFrame]:
+    """Ten tests of twelve runs, each with a fault of its own, on two versions in turn.
+
+    The first fails in five of six runs on either version; of the other nine, six fail in half of their runs on 3.6.0.
+    """
+    attempts, faults, verdicts = [], [], []
+    for number in range(120):
+        test, run = divmod(number, 12)
+        folder, fault, kafka = f"r{number}", f"kill(node-{test})", ("3.6.0", "3.9.1")[run % 2]
+        fails = run % 6 < 5 if test == 0 else 1 <= test <= 6 and run % 4 == 0
+        ends = ended("VIOLATES" if fails else "CONFORMS", folder=folder, check=CHECK, kafka=kafka)
+        attempts.append({**ends, "test_id": f"t{test}[{run}]", "fault": fault, "phase": "HYBRID", "role": "broker"})
+        faults.append({"folder": folder, "fault": fault, "phase": "HYBRID"})
+        verdicts.append({"folder": folder, "check": CHECK, "outcome": ends["outcome"]})
+    of_runs = {"attempts": attempts, "faults": faults, "verdicts": verdicts}
+    tables = {name: table(spark, name, rows) for name, rows in of_runs.items()}
+    return {**tables, "members": frame(spark, CAUSES["failure_members"], [])}
+
+
+def test_a_cause_is_told_from_a_test_that_fails_by_itself(spark: SparkSession) -> None:
+    """The version is first, by tests that had both; the fault of the bad test is seen in that test only, and unsure."""
+    rows = causes(**_suite(spark)).where(f"failure = '{CHECK}'").collect()
+
+    version = _of(rows, "check", "kafka")["3.6.0"]
+    assert (version.rank, version.tests_compared, version.only_in) == (1, 7, None)
+    counts = (version.with_failures, version.with_runs, version.without_failures, version.without_runs)
+    assert counts == (6 * 3 + 6, 7 * 6, 4, 7 * 6)
+    assert version.q_value < 0.01
+    alone = _of(rows, "check", "fault")["kill(node-0)"]
+    assert (alone.with_failures, alone.with_runs, alone.without_runs) == (10, 12, 108)
+    assert (alone.tests_compared, alone.only_in) == (0, "t0")
+    assert alone.p_value > 0.1
+    assert alone.rank > 1
+
+
 def test_what_all_runs_share_is_no_cause(rows: list[Row]) -> None:
     """The one topology of that night says nothing; what lowers the rate is ranked last."""
     assert _of(rows, "check", "topology") == {}

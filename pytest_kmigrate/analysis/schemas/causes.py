@@ -15,8 +15,14 @@ _PAIR: dict[str, DataType] = {
     "p_value": NUMBER,
     "q_value": NUMBER,
     "rank": COUNT,
+    "tests_compared": COUNT,
+    "only_in": TEXT,
 }
-"""What is known of a failure and something that goes with it."""
+"""What is known of a failure and something that goes with it.
+
+Runs are those of the tests that failed so and were run both ways; of all tests, if no test was (``tests_compared`` 0).
+Then ``only_in`` is the test that alone was ever run with it, if there is one.
+"""
 
 ASSOCIATION = struct(what=TEXT, failure=TEXT, factor=TEXT, level=TEXT, **_PAIR)
 """One row per failure and level of a factor."""

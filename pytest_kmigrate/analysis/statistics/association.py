@@ -15,13 +15,13 @@ from pytest_kmigrate.analysis.statistics.bounds import Z_95
 _MOST_TERMS = 4_000_000
 """So many terms of a distribution are summed at once: some hundred megabytes."""
 
-_AS_LIKELY = 1e-7
+AS_LIKELY = 1e-7
 """Tables as likely as the seen one but for rounding count as equally likely."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Runs per pair: with the circumstance and without it, and how many of either failed."""
+    """Runs per pair, or per stratum of one: with the circumstance and without it, and how many of either failed."""
 
     with_failures: Integers
     with_runs: Integers
@@ -29,32 +29,62 @@ class Counts:
     without_runs: Integers
 
     def at(self, places: Integers | Flags) -> Self:
-        """These pairs only."""
-        return type(self)(
-            self.with_failures[places],
-            self.with_runs[places],
-            self.without_failures[places],
-            self.without_runs[places],
-        )
+        """These rows only."""
+        return type(self)(*[column[places] for column in self._columns()])
+
+    def beside(self, others: Self) -> Self:
+        """These rows, then others."""
+        return type(self)(*map(np.append, self._columns(), others._columns()))
+
+    def summed(self, pair: Integers) -> Self:
+        """One row per pair, of all rows that are of it."""
+        sums = [np.bincount(pair, column) for column in self._columns()]
+        return type(self)(*[each.astype(np.int64) for each in sums])
+
+    def rises(self) -> Flags:
+        """Whether more fail with the circumstance than without."""
+        return np.asarray(self.with_failures * self.without_runs > self.without_failures * self.with_runs)
+
+    def _columns(self) -> tuple[Integers, ...]:
+        return self.with_failures, self.with_runs, self.without_failures, self.without_runs
 
 
-def lift(counts: Counts) -> tuple[Floats, Floats, Floats]:
-    """The failure rate with the circumstance over that without it, and its 95 % interval.
+def lift(strata: Counts, pair: Integers) -> tuple[Floats, Floats, Floats]:
+    """The failure rate with each circumstance over that without it, and its 95 % interval, pooled over strata.
 
-    The ratio is that of the runs that were seen: 0 if none failed with it, infinite if none failed without, and no
-    number if none failed at all. The interval is normal on the logarithm, with half a failure and a whole run added on
-    both sides: a rate of 0 has no logarithm, and both rates 1 would leave no doubt after two runs. That draws the rate
-    of a small group to a half, so the interval ends no nearer than the ratio itself.
+    A row is a stratum of the pair with that number; pairs are numbered from 0, and each has a stratum. The ratio is
+    Mantel and Haenszel's, of one stratum just that of its rates: 0 if none failed with it, infinite if none failed
+    without, and no number if none failed at all. The interval is Greenland and Robins', with half a failure and a whole
+    run added on both sides, shared by the strata: a rate of 0 has no logarithm, and both rates 1 would leave no doubt
+    after two runs. That draws the rate of a small group to a half, so it ends no nearer than the ratio itself.
     """
+    failed, runs = (strata.with_failures, strata.without_failures), (strata.with_runs, strata.without_runs)
     with np.errstate(divide="ignore", invalid="ignore"):
         # Products of whole numbers, so that equal rates give exactly 1.
-        ratio = counts.with_failures * counts.without_runs / (counts.without_failures * counts.with_runs)
-    failed_with, failed_without = counts.with_failures + 0.5, counts.without_failures + 0.5
-    runs_with, runs_without = counts.with_runs + 1.0, counts.without_runs + 1.0
-    logarithm = np.log(failed_with / runs_with) - np.log(failed_without / runs_without)
-    deviation = np.sqrt(1 / failed_with - 1 / runs_with + 1 / failed_without - 1 / runs_without)
-    reach = Z_95 * deviation
+        ratio = np.divide(*_weighted(pair, *failed, *runs))
+    share = 1 / np.bincount(pair)[pair]
+    with_failed, without_failed = (each + share / 2 for each in failed)
+    with_runs, without_runs = (each + share for each in runs)
+    if_with, if_without = _weighted(pair, with_failed, without_failed, with_runs, without_runs)
+    all_runs = with_runs + without_runs
+    scatter = (with_failed + without_failed) * with_runs * without_runs / all_runs - with_failed * without_failed
+    reach = Z_95 * np.sqrt(np.bincount(pair, scatter / all_runs) / (if_with * if_without))
+    logarithm = np.log(if_with / if_without)
     return ratio, np.fmin(np.exp(logarithm - reach), ratio), np.fmax(np.exp(logarithm + reach), ratio)
+
+
+def _weighted(
+    pair: Integers,
+    with_failed: Integers | Floats,
+    without_failed: Integers | Floats,
+    with_runs: Integers | Floats,
+    without_runs: Integers | Floats,
+) -> tuple[Floats, Floats]:
+    """Either rate of each pair, a stratum counting the more the more runs it has on both sides."""
+    runs = with_runs + without_runs
+    weights = with_failed * without_runs / runs, without_failed * with_runs / runs
+    if_with, if_without = (np.bincount(pair, each).astype(np.float64) for each in weights)
+    return if_with, if_without
 
 
 def log_fisher(counts: Counts) -> Floats:
@@ -81,8 +111,8 @@ def _log_fisher_at_once(counts: Counts, terms: Integers) -> Floats:
     possible = np.arange(len(pair)) - starts[pair] + fewest[pair]
     likelihood = _log_likelihood(possible, counts, failures, pair)
     seen = _log_likelihood(counts.with_failures, counts, failures, np.arange(len(terms)))
-    is_counted = likelihood <= seen[pair] + _AS_LIKELY
-    relative = np.where(is_counted, np.exp(np.minimum(likelihood - seen[pair], _AS_LIKELY)), 0.0)
+    is_counted = likelihood <= seen[pair] + AS_LIKELY
+    relative = np.where(is_counted, np.exp(np.minimum(likelihood - seen[pair], AS_LIKELY)), 0.0)
     return np.minimum(seen + np.log(np.add.reduceat(relative, starts)), 0.0)
 
 
@@ -133,13 +163,12 @@ def simplest_first(failure: Integers, is_combined: Flags, log_p: Floats) -> Floa
     return np.asarray(least[alike])
 
 
-def ranks(failure: Integers, counts: Counts, log_p: Floats) -> Integers:
-    """The place of each pair among those of its failure, from 1: what raises it most surely comes first.
+def ranks(failure: Integers, rises: Flags, log_p: Floats) -> Integers:
+    """The place of each pair among those of its failure, from 1: what most surely ``rises`` it comes first.
 
     What is equally sure shares a place, as circumstances do that were in force in exactly the same runs. Those that
     go with fewer failures, not more, come after all that go with more.
     """
-    rises = counts.with_failures * counts.without_runs > counts.without_failures * counts.with_runs
     doubt = np.where(rises, log_p, -log_p)
     order = np.lexsort((doubt, ~rises, failure))
     is_new_failure = np.diff(failure[order], prepend=-1) != 0

@@ -46,9 +46,10 @@ def failures(attempts: list[Row]) -> Tables:
         for rank, (fault, phase, _) in enumerate(FAULTS, start=1):
             counted = {"with_failures": 40 // rank, "with_runs": 80, "without_failures": 4, "without_runs": 160}
             lift = {"lift": 20.0 / rank**2, "lift_low": 6.0 / rank**2, "lift_high": 60.0 / rank**2}
+            apart = {"tests_compared": 2, "only_in": None}
             factor = {"failure": name, "factor": "fault", "level": f"{fault} {phase}"}
             causes.append(
-                {**factor, **counted, **lift, "p_value": 1e-6 * rank, "q_value": 1e-5 * 40**rank, "rank": rank}
+                {**factor, **counted, **lift, "p_value": 1e-6 * rank, "q_value": 1e-5 * 40**rank, "rank": rank} | apart
             )
     return {"failure_clusters": clusters, "failure_members": members, "causes": causes}
 
@@ -69,6 +70,7 @@ def logged(attempts: list[Row], clusters: list[Row]) -> Tables:
             templates.append({"template": name, **seen, **spread, **shown})
             counted = {"with_failures": 20, "with_runs": 61, "without_failures": 4, "without_runs": 179}
             lift = {"lift": 14.0, "lift_low": 5.0, "lift_high": 40.0, "p_value": 1e-6, "rank": 1 + place}
+            lift |= {"tests_compared": 2, "only_in": None}
             lift["q_value"] = 0.7 if failure == "nothing" else 1e-5
             for what, named in (("run", "VIOLATES"), ("cluster", failure)):
                 signs.append({"what": what, "failure": named, "template": name, **counted, **lift})

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Sequence
 
+from pytest_kmigrate.reports.markdown import report_markdown
 from pytest_kmigrate.reports.rows import Row
 from pytest_kmigrate.reports.site.causes import causes
 from pytest_kmigrate.reports.site.failures import cluster_pages
@@ -26,7 +27,7 @@ def _cause(failure: str, level: str, lift: float, q_value: float, inseparable: S
     counts = {"with_failures": 4, "with_runs": 8, "without_failures": 1, "without_runs": 80}
     lifts = {"lift": lift, "lift_low": 2.0, "lift_high": 8.0, "p_value": q_value, "q_value": q_value, "rank": 1}
     named = {"what": "check", "failure": failure, "factor": "fault", "level": level, "inseparable": [*inseparable]}
-    return {**named, **counts, **lifts}
+    return {**named, **counts, **lifts, "tests_compared": 2, "only_in": None}
 
 
 def test_the_surest_cause_comes_first() -> None:
@@ -87,3 +88,27 @@ def test_what_does_not_raise_a_failure_is_on_no_page() -> None:
     for content in (causes(site).content, *[view.content for view in cluster_pages(site)]):
         assert _levels(content) == ["often", "alone"]
         assert "only with it" in content
+
+
+def test_what_no_test_tells_apart_says_so() -> None:
+    """Beside the circumstance: the one test it was ever seen in, or that no test was run both ways; else nothing."""
+    apart = {"alone": {"tests_compared": 0, "only_in": "suite.py::test_<a>"}, "pure": {"tests_compared": 0}, "both": {}}
+    told = [{**_cause("alpha", level, 4.0, 0.01), **changed} for level, changed in apart.items()]
+
+    content = causes(_site(causes=told)).content
+
+    said = dict(zip(_levels(content), content.split("<tr")[2:], strict=False))
+    assert "only ever seen in suite.py::test_&lt;a&gt;: cannot be told apart from that test" in said["alone"]
+    assert "no test that failed so was run both with and without it" in said["pure"]
+    assert content.count("cannot be told apart") == content.count("no test that failed so was run both") == 1
+
+
+def test_the_comment_says_what_no_test_tells_apart() -> None:
+    """In the line of the cause, behind how sure it is."""
+    alone = {**_cause("alpha", "cut", 4.0, 0.01), "tests_compared": 0, "only_in": "test_a"}
+    pure = {**_cause("beta", "cut", 4.0, 0.01), "tests_compared": 0}
+
+    told = report_markdown(_site(causes=[alone, pure, _cause("gamma", "cut", 4.0, 0.01)]).summary)
+
+    said = sorted(re.findall(r"\(q 0.01(.*)\)", told))
+    assert said == ["", "; by tests, none was run both ways", "; only ever seen in `test_a`"]

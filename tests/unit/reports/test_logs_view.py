@@ -28,7 +28,7 @@ def _sign(template: str, rank: int, q_value: float, lift: float = 4.0, failure: 
     counts = {"with_failures": 4, "with_runs": 8, "without_failures": 1, "without_runs": 80}
     lifts = {"lift": lift, "lift_low": 2.0, "lift_high": 8.0, "p_value": q_value, "q_value": q_value, "rank": rank}
     what = {"what": "cluster", "failure": failure} if failure else {"what": "run", "failure": "VIOLATES"}
-    return {**what, "template": template, **counts, **lifts}
+    return {**what, "template": template, **counts, **lifts, "tests_compared": 2, "only_in": None}
 
 
 def _lines(content: str) -> list[str]:
