@@ -17,6 +17,7 @@ from pytest_kmigrate.reports.rows import (
     kafka_of,
     known,
     listed,
+    on_cluster,
     plural,
 )
 
@@ -127,7 +128,7 @@ def _about_bug(bug: Row, attempts: Sequence[Row]) -> Row:
 def _about_change(change: Row) -> Row:
     """A measure that got worse: when, from what to what."""
     title = f"{change['name']}: {measure_name(change['measure'])} got worse"
-    condition = " · ".join(known(change["topology"], f"since {', '.join(known(began_with(change), began_in(change)))}"))
+    condition = " · ".join(known(on_cluster(change), f"since {', '.join(known(began_with(change), began_in(change)))}"))
     before, after = (measured(change["measure"], change[name]) for name in ("median_before", "median_after"))
     detail = f"median {before} before, {after} since {day(change['since_at'])}"
     told = {"level": "SLOWER", "title": title, "condition": condition, "detail": detail}

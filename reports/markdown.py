@@ -25,6 +25,7 @@ from pytest_kmigrate.reports.rows import (
     known,
     listed,
     number,
+    on_cluster,
     plural,
     went_wrong,
     worst,
@@ -225,7 +226,7 @@ def _flip(row: Row) -> str:
 def _moved(row: Row) -> str:
     before, after = (measured(row["measure"], row[f"median_{when}"]) for when in ("before", "after"))
     return (
-        f"- {code(row['name'])} ({code(row['topology'])}) since {escaped(began(row))}: median {before} to {after} "
+        f"- {code(row['name'])} ({code(on_cluster(row))}) since {escaped(began(row))}: median {before} to {after} "
         f"(p {escaped(chance(row['p_value']))})"
     )
 

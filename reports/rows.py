@@ -48,6 +48,11 @@ def kafka_of(*versions: object) -> str:
     return f"Kafka {', '.join(told)}" if told else ""
 
 
+def on_cluster(row: Row) -> str:
+    """What a series was measured on, over all Kafka versions."""
+    return " · ".join(known(row["topology"], row["profile"], row["provider"]))
+
+
 def began_with(change: Row) -> str:
     """What was tested when a change began: its version, and its commit where runs told it."""
     commit = change.get("since_commit")

@@ -1,6 +1,7 @@
 """Trends: durations, unavailability, time to fail over and write-behind lag over runs, and where they changed."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from pyspark.sql import DataFrame
@@ -11,9 +12,10 @@ from pytest_kmigrate.analysis import schemas
 from pytest_kmigrate.analysis.facts import CONDITION
 from pytest_kmigrate.analysis.schemas.columns import COUNT, NUMBER, TEXT, struct
 from pytest_kmigrate.analysis.schemas.trends import TRENDS
-from pytest_kmigrate.analysis.statistics.alignment import aligned
-from pytest_kmigrate.analysis.statistics.rank_changes import level_changes, rises
-from pytest_kmigrate.analysis.statistics.version_lines import version_lines
+from pytest_kmigrate.analysis.statistics.alignment import lines
+from pytest_kmigrate.analysis.statistics.arrays import Floats, Integers
+from pytest_kmigrate.analysis.statistics.change_points import believable
+from pytest_kmigrate.analysis.statistics.rank_changes import first_p_value, level_changes, rises
 from pytest_kmigrate.model.verdict import Outcome
 
 LAG_METRIC = "ZkWriteBehindLag"
@@ -27,7 +29,7 @@ _ACKNOWLEDGED_LATE_NS = 1_000_000_000
 
 _MS_PER_S = 1_000
 _NS_PER_MS = 1_000_000
-_SERIES = ("measure", "name", "topology")
+_SERIES = ("measure", "name", "profile", "provider", "topology")
 _CHANGE = struct(
     position=COUNT, median_before=NUMBER, median_after=NUMBER, ratio=NUMBER, p_value=NUMBER, direction=TEXT
 )
@@ -110,14 +112,19 @@ def _version_order(attempts: DataFrame) -> DataFrame:
 def trend_changes(of_trends: DataFrame) -> DataFrame:
     """One row per run from which on something took longer, or less long: found by ranks, not by any threshold.
 
-    Equal tests are compared with equal tests, so that adding a slow test is no regression. Every measure here is
-    better the smaller it is.
+    Equal tests are compared with equal tests, so that adding a slow test is no regression: the medians are those of
+    values that were made comparable. Series are many; what is believed of one depends on all of them. Every measure
+    here is better the smaller it is.
     """
-    stratum = F.xxhash64("test_id", "profile", "provider").alias("stratum")
+    stratum = F.xxhash64("test_id").alias("stratum")
     point = F.struct("started_at", "run_id", "kafka", "value", stratum, F.xxhash64("kafka").alias("release"), "commit")
     series = of_trends.groupBy(*_SERIES).agg(F.sort_array(F.collect_list(point)).alias("_points"))
     columns = [F.col(f"_points.{name}") for name in ("value", "stratum", "release")]
-    found = series.select("*", F.inline(F.udf(_changes, ArrayType(_CHANGE), useArrow=False)(*columns)))
+    first = series.select(F.udf(_first_p_values, ArrayType(NUMBER), useArrow=False)(*columns).alias("_first"))
+    believed = F.udf(_believable, NUMBER, useArrow=False)(F.flatten(F.collect_list("_first")))
+    limited = series.crossJoin(F.broadcast(first.agg(believed.alias("_limit"))))
+    changes = F.udf(_changes, ArrayType(_CHANGE), useArrow=False)(*columns, "_limit")
+    found = limited.select("*", F.inline(changes))
     since = F.get("_points", F.col("position").cast("int"))
     return found.withColumn("_since", since).select(
         *_SERIES,
@@ -129,16 +136,32 @@ def trend_changes(of_trends: DataFrame) -> DataFrame:
     )
 
 
-def _changes(value: Sequence[float], stratum: Sequence[int], release: Sequence[int]) -> list[tuple[object, ...]]:
+def _lines(value: Sequence[float], stratum: Sequence[int], release: Sequence[int]) -> list[tuple[Integers, Floats]]:
+    return lines(np.array(value, np.float64), np.array(stratum, np.int64), np.array(release, np.int64))
+
+
+def _first_p_values(*columns: Sequence[Any]) -> list[float]:
+    """One for every line of releases that can have changed."""
+    found = (first_p_value(level) for _, level in _lines(*columns))
+    return [each for each in found if each is not None]
+
+
+def _believable(p_values: Sequence[float]) -> float:
+    return believable(np.array(p_values, np.float64))
+
+
+def _changes(
+    value: Sequence[float], stratum: Sequence[int], release: Sequence[int], limit: float
+) -> list[tuple[object, ...]]:
     """The changes of every line of releases: where (in all points), from which median to which."""
-    values, strata = np.array(value, np.float64), np.array(stratum, np.int64)
     found: list[tuple[object, ...]] = []
-    for line in version_lines(np.array(release, np.int64)):
-        level = aligned(values[line], strata[line])
-        for change in level_changes(level):
-            before, after = slice(change.began, change.at), slice(change.at, change.ended)
-            medians = float(np.median(values[line][before])), float(np.median(values[line][after]))
-            ratio = float(np.exp(np.median(level[after]) - np.median(level[before])))
+    for line, level in _lines(value, stratum, release):
+        for change in level_changes(level, limit):
+            before, after = (
+                float(np.median(level[part]))
+                for part in (slice(change.began, change.at), slice(change.at, change.ended))
+            )
             direction = "WORSE" if rises(level, change) else "BETTER"
-            found.append((int(line[change.at]), *medians, ratio, change.p_value, direction))
+            ratio = after / before if before else None
+            found.append((int(line[change.at]), before, after, ratio, change.p_value, direction))
     return found

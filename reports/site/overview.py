@@ -18,7 +18,7 @@ from pytest_kmigrate.reports.drawing import (
     table,
     text,
 )
-from pytest_kmigrate.reports.rows import Row, began_with, day, kafka_of, known, number
+from pytest_kmigrate.reports.rows import Row, began_with, day, kafka_of, known, number, on_cluster
 from pytest_kmigrate.reports.site.views import NO_VERSION, Site, View, empty, number_cell, section, shown
 from pytest_kmigrate.reports.summary import Totals
 from pytest_kmigrate.reports.versions import safety_claim
@@ -143,7 +143,7 @@ def _moved(change: Row) -> str:
     measure = goto("trends", f"{text(change['name'])} ({text(measure_name(change['measure']))})")
     return (
         f"{day(change['since_at'])}: {measure} {'got worse' if change['direction'] == 'WORSE' else 'got better'}{told} "
-        f'<span class="soft small">{text(" · ".join(known(change["topology"], began_with(change))))}</span>'
+        f'<span class="soft small">{text(" · ".join(known(on_cluster(change), began_with(change))))}</span>'
     )
 
 

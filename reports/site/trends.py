@@ -3,6 +3,9 @@
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from pytest_kmigrate.analysis.statistics.alignment import lines
 from pytest_kmigrate.reports.charts import Panel, panels
 from pytest_kmigrate.reports.drawing import (
     MEASURES,
@@ -16,7 +19,7 @@ from pytest_kmigrate.reports.drawing import (
     short,
     text,
 )
-from pytest_kmigrate.reports.rows import Row, began, began_in, by, grouped, known, number, release
+from pytest_kmigrate.reports.rows import Row, began, began_in, by, grouped, known, number, on_cluster, release
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, shown, table_of
 
 MOST_CHARTS = 60
@@ -32,7 +35,7 @@ Changes = Mapping[tuple[object, ...], Sequence[Row]]
 
 def trends(site: Site) -> View:
     """Every series, changed ones first, then a table of durations."""
-    changes = grouped(site.summary["trend_changes"], "measure", "name", "topology")
+    changes = grouped(site.summary["trend_changes"], *_SERIES)
     series = sorted(grouped(site.summary["trends"], *_SERIES).items(), key=lambda each: _urgency(each[0], changes))
     charts = "".join(_chart(key, rows, changes) for key, rows in series[:MOST_CHARTS])
     content = f'<div class="multiples">{charts}</div>' if charts else empty("No measure was taken in two runs or more.")
@@ -40,41 +43,47 @@ def trends(site: Site) -> View:
     return View("trends", "Trends", _LEAD, content + left_out + _durations(site.summary["duration_statistics"]))
 
 
-def _of(key: tuple[object, ...], changes: Changes) -> Sequence[Row]:
-    measure, name, *_, topology = key
-    return changes.get((measure, name, topology), [])
-
-
 def _urgency(key: tuple[object, ...], changes: Changes) -> tuple[int, int, tuple[str, ...]]:
     """What got worse, what got better, then all else; among these what users of a cluster feel before durations."""
-    mine = _of(key, changes)
+    mine = changes.get(key, [])
     worse = any(each["direction"] == "WORSE" for each in mine)
     weight = list(MEASURES).index(str(key[0])) if key[0] in MEASURES else len(MEASURES)
     return (0 if worse else 1 if mine else 2), weight, tuple(str(part) for part in key)
 
 
 def _chart(key: tuple[object, ...], rows: Sequence[Row], changes: Changes) -> str:
-    measure, name, profile, provider, topology = key
-    mine = _of(key, changes)
-    versions = sorted(grouped(rows, "kafka").items(), key=lambda version: release(version[0][0]))[-_MOST_PANELS:]
+    measure, name, *_ = key
+    mine = changes.get(key, [])
+    versions = sorted(grouped(_comparable(rows), "kafka").items(), key=lambda each: release(each[0][0]))[-_MOST_PANELS:]
+    tests = len({row["test_id"] for row in rows})
+    several = [f"{tests} tests, each scaled to the median of all"] if tests > 1 else []
     drawn = [panel for (kafka,), points in versions if (panel := _panel(kafka, points, mine)).values]
     if not drawn:
         return ""
     told = "".join(f"<p>{_change(each)}</p>" for each in mine)
-    about = f"{text(measure_name(measure))}<br>{text(' · '.join(known(topology, profile, provider)))}"
+    about = f"{text(measure_name(measure))}<br>{text(' · '.join(known(on_cluster(rows[0]), *several)))}"
     return (
         f'<figure class="card"><figcaption><b>{short(name)}</b> <span class="soft small">{about}</span></figcaption>'
         f"{panels(measure, drawn)}{told}</figure>"
     )
 
 
+def _comparable(rows: Sequence[Row]) -> list[Row]:
+    """The points in order, with the values by which changes were judged."""
+    points = [row for row in sorted(rows, key=by("started_at", "run_id")) if number(row["value"]) is not None]
+    values = np.array([number(row["value"]) for row in points], np.float64)
+    test, kafka = (np.unique([str(row[of]) for row in points], return_inverse=True)[1] for of in ("test_id", "kafka"))
+    for line, level in lines(values.copy(), test, kafka):
+        values[line] = level
+    return [{**row, "value": value} for row, value in zip(points, values.tolist(), strict=True)]
+
+
 def _panel(kafka: object, points: Sequence[Row], changes: Sequence[Row]) -> Panel:
     """The values of one version, and where in them something changed."""
-    taken = [point for point in sorted(points, key=by("started_at")) if number(point["value"]) is not None]
-    moments = [str(point["started_at"]) for point in taken]
+    moments = [str(point["started_at"]) for point in points]
     # By its time, not by its run: the run with which it began may have no value of this very measure.
     at = (bisect_left(moments, str(each["since_at"])) for each in changes if each["since_kafka"] == kafka)
-    return Panel(str(kafka), tuple(number(point["value"]) or 0.0 for point in taken), tuple(at))
+    return Panel(str(kafka), tuple(number(point["value"]) or 0.0 for point in points), tuple(at))
 
 
 def _change(change: Row) -> str:

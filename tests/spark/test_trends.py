@@ -3,8 +3,10 @@
 import datetime as dt
 import random
 
+import numpy as np
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 from pyspark.testing import assertSchemaEqual
 
 from pytest_kmigrate.analysis.schemas.ingestion import OBSERVATIONS
@@ -112,6 +114,10 @@ def _points(spark: SparkSession, values: list[float], tests: list[str] | None = 
     return frame(spark, TRENDS["trends"], rows[::-1])
 
 
+def _named(spark: SparkSession, name: str, values: list[float]) -> DataFrame:
+    return _points(spark, values).withColumn("name", F.lit(name))
+
+
 def _scattered(count: int, level: float) -> list[float]:
     chance = random.Random(count)
     return [level * chance.lognormvariate(0, 0.1) for _ in range(count)]
@@ -127,6 +133,7 @@ def test_a_changed_duration_is_found_with_its_run_and_release(
     assertSchemaEqual(found.to(TRENDS["trend_changes"]).schema, TRENDS["trend_changes"])
     row = found.collect()[0]
     assert (row.measure, row.name, row.topology) == ("duration_ms", "step roll", "small")
+    assert (row.profile, row.provider) == (SHAPE["profile"], SHAPE["provider"])
     assert (row.since_run, row.since_kafka, row.since_at) == ("run 25", "3.9.1", FIRST + dt.timedelta(days=25))
     assert row.since_commit == "commit 25"
     assert (row.median_before, row.median_after) == (pytest.approx(1_000, rel=0.1), pytest.approx(level, rel=0.1))
@@ -142,6 +149,49 @@ def test_slower_after_runs_that_hung_is_worse(spark: SparkSession) -> None:
     (row,) = trend_changes(_points(spark, before + _scattered(25, 2_000.0))).collect()
 
     assert (row.direction, row.median_after > row.median_before) == ("WORSE", True)
+
+
+def test_what_is_told_is_what_was_judged(spark: SparkSession) -> None:
+    """Both tests got quicker, and the longer one was run more often since: medians, too, are of equal tests."""
+    tests = ["slow" if night % 5 < (2 if night < 30 else 3) else "quick" for night in range(60)]
+    lengths = _scattered(60, 1_000.0)
+    values = [
+        length * (10 if test == "slow" else 1) / (1 if night < 30 else 2)
+        for night, (length, test) in enumerate(zip(lengths, tests, strict=True))
+    ]
+
+    (row,) = trend_changes(_points(spark, values, tests)).collect()
+
+    assert row.direction == "BETTER"
+    # Values pooled as they are would have risen, from those of the quick test to those of the longer one.
+    assert np.median(values[30:]) > np.median(values[:30])
+    assert row.ratio < 0.8
+    assert row.median_after / row.median_before == pytest.approx(row.ratio)
+
+
+@pytest.mark.parametrize("key", ["provider", "profile"])
+def test_another_provider_or_profile_is_a_series_of_its_own(spark: SparkSession, key: str) -> None:
+    """The same test ran on another as well, which always took twice as long: the change is told of its own one."""
+    changed = _points(spark, _scattered(25, 1_000.0) + _scattered(25, 2_000.0))
+    other = _points(spark, _scattered(50, 4_000.0)).withColumn(key, F.lit("another"))
+
+    (row,) = trend_changes(changed.unionByName(other)).collect()
+
+    assert row[key] == SHAPE[key]
+    assert (row.median_before, row.median_after) == (pytest.approx(1_000, rel=0.1), pytest.approx(2_000, rel=0.1))
+
+
+def test_a_change_must_be_surer_among_many_series(spark: SparkSession) -> None:
+    """What is believed of one series alone is not among a hundred flat ones; what is plain is believed there, too."""
+    faint = _named(spark, "faint", _scattered(16, 1_000.0) + [1_000_000.0 + each for each in range(6)])
+    plain = _named(spark, "plain", _scattered(25, 1_000.0) + _scattered(25, 2_000.0))
+    flat = _named(spark, "flat ", [1.0, 2.0, 2.0, 1.0, 2.0, 1.0, 1.0, 2.0])
+    assert [row.name for row in trend_changes(faint).collect()] == ["faint"]
+    many = flat.crossJoin(spark.range(100)).withColumn("name", F.concat("name", F.col("id").cast("string")))
+
+    rows = trend_changes(plain.unionByName(faint).unionByName(many.drop("id"))).collect()
+
+    assert [row.name for row in rows] == ["plain"]
 
 
 def test_a_slow_test_that_is_added_is_no_regression(spark: SparkSession) -> None:

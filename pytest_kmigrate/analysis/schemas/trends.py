@@ -19,6 +19,8 @@ TRENDS: dict[str, StructType] = {
     "trend_changes": struct(
         measure=TEXT,
         name=TEXT,
+        profile=TEXT,
+        provider=TEXT,
         topology=TEXT,
         since_run=TEXT,
         since_at=MOMENT,

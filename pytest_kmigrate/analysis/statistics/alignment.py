@@ -3,6 +3,7 @@
 import numpy as np
 
 from pytest_kmigrate.analysis.statistics.arrays import Floats, Integers
+from pytest_kmigrate.analysis.statistics.version_lines import version_lines
 
 SMALLEST = 1e-3
 """Below this nothing is told apart (values are milliseconds or counts), and zero has no logarithm."""
@@ -16,3 +17,15 @@ def aligned(values: Floats, stratum: Integers) -> Floats:
         mine = stratum == each
         level[mine] = logs[mine] - np.median(logs[mine])
     return level
+
+
+def comparable(values: Floats, stratum: Integers) -> Floats:
+    """The values as they would be if the median of every stratum were that of all: in their own unit, to be shown."""
+    if len(np.unique(stratum)) <= 1:
+        return values
+    return np.asarray(np.exp(aligned(values, stratum)) * max(float(np.median(values)), SMALLEST))
+
+
+def lines(values: Floats, stratum: Integers, release: Integers) -> list[tuple[Integers, Floats]]:
+    """The rows of each line of releases, in order, and their values made comparable: what is judged, and is shown."""
+    return [(rows, comparable(values[rows], stratum[rows])) for rows in version_lines(release)]

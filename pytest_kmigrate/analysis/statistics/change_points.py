@@ -10,10 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from pytest_kmigrate.analysis.statistics.arrays import Flags, Floats
+from pytest_kmigrate.analysis.statistics.association import false_discovery_rates
 
 FALSE_ALARM_RATE = 0.005
 """Of series in which nothing changed at most this share is reported: half of the one in a hundred that is promised,
 for runs are never quite as independent as the law supposes."""
+
+FALSE_DISCOVERY_RATE = 0.05
+"""Of the series of one report that are said to have changed at most this share has not."""
 
 LEAST_RUNS = 3
 """Fewer runs than this are no new state of things, however unlikely they are."""
@@ -44,8 +48,18 @@ Scan = Callable[[Floats], Split | None]
 Chance = Callable[[Floats, Split], float]
 
 
-def change_points(series: Floats | Flags, scan: Scan, chance: Chance) -> list[Change]:
-    """The changes of ``series``, in order: parted by ``scan`` as long as ``chance`` makes the finding believable."""
+def believable(p_values: Floats) -> float:
+    """Up to which p-value changes are believed, given that of the first change of each of many series.
+
+    Benjamini and Hochberg's limit, which also holds within the series that have changed (Benjamini and Bogomolov), and
+    never more than what a series alone is allowed. Of nothing but flat series it is 0.
+    """
+    found = int(np.count_nonzero(false_discovery_rates(p_values) <= FALSE_DISCOVERY_RATE))
+    return min(FALSE_ALARM_RATE, FALSE_DISCOVERY_RATE * found / max(len(p_values), 1))
+
+
+def change_points(series: Floats | Flags, scan: Scan, chance: Chance, limit: float = FALSE_ALARM_RATE) -> list[Change]:
+    """The changes of ``series``, in order: parted by ``scan`` as long as ``chance`` is no more than ``limit``."""
     values = np.asarray(series, np.float64)
     found: dict[int, float] = {}
     parts = [(0, len(values))]
@@ -56,7 +70,7 @@ def change_points(series: Floats | Flags, scan: Scan, chance: Chance) -> list[Ch
         if split is None:
             continue
         p_value = chance(values[began:ended], split)
-        if p_value <= FALSE_ALARM_RATE:
+        if p_value <= limit:
             found[began + split.at] = p_value
             parts += [(began, began + split.at), (began + split.at, ended)]
     edges = [0, *sorted(found), len(values)]

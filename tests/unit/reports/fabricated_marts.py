@@ -186,7 +186,7 @@ def times(attempts: list[Row], chance: random.Random) -> Tables:
     change = {"measure": "duration_ms", "name": "step migrate", "p_value": 1e-9, "direction": "WORSE", "ratio": 1.5}
     medians = {"median_before": 9_000.0, "median_after": 13_500.0}
     changes: list[Row] = [
-        {**change, **medians, "topology": topology}
+        {**change, **medians, **{key: first[key] for key in ("profile", "provider")}, "topology": topology}
         | {"since_run": first["run_id"], "since_at": first["started_at"], "since_kafka": first["kafka"]}
         for topology in TOPOLOGIES
         if first

@@ -137,6 +137,8 @@ def test_a_measure_that_got_worse_is_a_concern_after_the_flakes() -> None:
     change: Row = {
         "measure": "duration_ms",
         "name": "step",
+        "profile": "kip-866",
+        "provider": "process",
         "topology": "small",
         "since_run": "r",
         "since_at": "2026-01-09",

@@ -21,6 +21,7 @@ from tests.unit.reports.fabricated_tables import ABOUT, season
 
 BEGIN = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 CLUSTER: Row = {"profile": "kip-866", "provider": "process", "topology": "small"}
+TEST: Row = {"test_id": "t", "run_id": "r"}
 
 
 def _site(**tables: list[Row]) -> Site:
@@ -32,14 +33,14 @@ def test_a_change_is_drawn_where_it_began_in_the_panel_of_its_version() -> None:
 
     Run, version and commit are named.
     """
-    series: Row = {"measure": "duration_ms", "name": "step", **CLUSTER}
+    series: Row = {**TEST, "measure": "duration_ms", "name": "step", **CLUSTER}
     points: list[Row] = [
         {**series, "kafka": kafka, "started_at": BEGIN + dt.timedelta(days=8 * version + n), "value": 9.0, "run_id": n}
         for version, kafka in enumerate(("3.9.1", "3.10.0"))
         for n in range(8)
     ]
     change: Row = {"since_run": "of another measure", "since_at": BEGIN + dt.timedelta(days=12), "p_value": 1e-5}
-    change |= {"measure": "duration_ms", "name": "step", "topology": "small", "since_kafka": "3.10.0"}
+    change |= {"measure": "duration_ms", "name": "step", **CLUSTER, "since_kafka": "3.10.0"}
     change |= {"since_commit": "1a2b<3"}
     change |= {"median_before": 9.0, "median_after": 18.0, "ratio": 2.0, "direction": "WORSE"}
 
@@ -57,10 +58,10 @@ def test_a_change_is_drawn_where_it_began_in_the_panel_of_its_version() -> None:
 def test_what_got_worse_is_drawn_before_all_else() -> None:
     """Whatever its name: the change comes first, then the others by name."""
     points: list[Row] = [
-        {"measure": "lag", "name": name, **CLUSTER, "kafka": "3.9.1", "started_at": BEGIN, "value": 1.0}
+        {**TEST, "measure": "lag", "name": name, **CLUSTER, "kafka": "3.9.1", "started_at": BEGIN, "value": 1.0}
         for name in ("alpha", "beta", "omega")
     ]
-    change: Row = {"measure": "lag", "name": "omega", "topology": "small", "since_run": "r", "since_at": BEGIN}
+    change: Row = {"measure": "lag", "name": "omega", **CLUSTER, "since_run": "r", "since_at": BEGIN}
     change |= {"since_kafka": "3.9.1", "median_before": 1.0, "median_after": 2.0, "ratio": None, "p_value": None}
 
     content = trends(_site(trends=points, trend_changes=[{**change, "direction": "WORSE"}])).content
@@ -203,7 +204,7 @@ def test_what_users_feel_is_drawn_before_durations() -> None:
     """Unavailability, fail-over, lag, then durations whatever their names, each in words and with a scale."""
     names = {"duration_ms": "a", "write_behind_lag": "b", "fail_over_ms": "c", "unavailable_ms": "d"}
     points: list[Row] = [
-        {"measure": measure, "name": name, **CLUSTER, "kafka": "3.9.1", "started_at": BEGIN, "value": 1_500.0}
+        {**TEST, "measure": measure, "name": name, **CLUSTER, "kafka": "3.9.1", "started_at": BEGIN, "value": 1_500.0}
         for measure, name in names.items()
     ]
 
@@ -250,3 +251,21 @@ def test_a_stage_that_has_not_ended_is_not_timed() -> None:
 
     assert "facts 12.4 s" in content
     assert "page" not in content.partition("<dt>Took</dt>")[2].partition("</dd>")[0]
+
+
+def test_a_chart_shows_the_values_that_were_judged() -> None:
+    """Of two tests, one ten times as long: each scaled to the median of all, so that they lie on one line."""
+    series: Row = {**TEST, "measure": "lag", "name": "step", **CLUSTER, "kafka": "3.9.1"}
+    points: list[Row] = [
+        {**series, "test_id": test, "started_at": BEGIN + dt.timedelta(days=n), "value": level}
+        for n in range(8)
+        for test, level in (("quick", 1.0), ("slow", 10.0))
+    ]
+
+    several, alone = (trends(_site(trends=each)).content for each in (points, points[1::2]))
+
+    (drawn,) = re.findall(r'class="points" d="([^"]+)"', several)
+    heights = re.findall(r"M[\d.]+ ([\d.]+)", drawn)
+    assert (len(heights), len(set(heights))) == (16, 1)
+    assert "2 tests, each scaled to the median of all" in several
+    assert "each scaled" not in alone
