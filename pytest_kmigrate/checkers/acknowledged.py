@@ -37,7 +37,7 @@ class Looked:
 def looked_for(history: History, label: str) -> Looked:
     """Every acknowledged change made before the image of this label was taken, looked for in it."""
     image = history.images[label]
-    states = admissible_states(_changes_before(history, label))
+    states = admissible_states(changes_before(history, label))
     unknown = sorted({state.family for state in states if state.family not in image.known})
     gone = _rightly_gone(states, image)
     held, lost = [], []
@@ -107,7 +107,7 @@ def _rightly_gone(states: list[State], image: MetadataImage) -> set[str]:
     return {state.topic for state in absent if None in state.admissible}
 
 
-def _changes_before(history: History, label: str) -> list[Event]:
+def changes_before(history: History, label: str) -> list[Event]:
     """The changes that ended before the image was taken; those in progress at that time count as indefinite."""
     taken = snapshot(history, label)
     changes = history.of(EventKind.METADATA_CHANGE)

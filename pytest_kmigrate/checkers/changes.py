@@ -100,6 +100,16 @@ def has_failed(event: Event) -> bool:
     return event.data.get("outcome") == "failed"
 
 
+def refusals(events: Iterable[Event]) -> dict[str, str]:
+    """Every family that changes were tried of: the last error when each was refused, "" when one may have been done."""
+    told: dict[str, str] = {}
+    for event in events:
+        for family in {effect.slot[0] for effect in _effects(event, {})}:
+            is_refused = has_failed(event) and told.get(family) != ""
+            told[family] = str(event.data.get("error")) if is_refused else ""
+    return told
+
+
 def admissible_states(events: Iterable[Event]) -> list[State]:
     """The state of every slot that the changes touched; failed ones change nothing."""
     states: dict[Slot, State] = {}

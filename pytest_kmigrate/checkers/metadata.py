@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from pytest_kmigrate.checkers.acknowledged import looked_for
+from pytest_kmigrate.checkers.acknowledged import changes_before, looked_for
+from pytest_kmigrate.checkers.changes import refusals
 from pytest_kmigrate.checkers.differences import (
     PARTITION_FIELDS,
     Difference,
@@ -29,8 +30,9 @@ def metadata_equivalent(
 ) -> Verdict:
     """Two images are equal value by value in every family that both know (or in those named).
 
-    What is left out is named in the facts, never passed over. A named family that an image cannot know makes it
-    inconclusive. Source: K866-DW-full-parity, K866-PROC-copy-topics, -configs, -quotas-scram, -acls, -tokens-pids.
+    What is left out is named in the facts, what both hold nothing of in the summary; nothing is passed over. A named
+    family that an image cannot know makes it inconclusive; so does one that is empty in both and never was filled.
+    Source: K866-DW-full-parity, K866-PROC-copy-topics, -configs, -quotas-scram, -acls, -tokens-pids.
     """
     name = "metadata_equivalent"
     lacking = missing_images(history, left, right)
@@ -53,7 +55,19 @@ def metadata_equivalent(
     if found:
         text = _difference_text(found, left, right)
         return violates(name, Kind.SAFETY, found, text, **facts, signatures=_signatures(history, left, right))
+    errors = refusals(changes_before(history, right))
+    nothing = [family for family, size in sizes.items() if not size]
+    vacuous = [family for family in nothing if errors.get(family) != ""] if families is not None else []
+    if vacuous:
+        text = f"{left} and {right} both hold nothing of {_told(vacuous, errors)}, and no change of it was accepted"
+        return inconclusive(name, Kind.VACUOUS, text, **facts)
+    text += f"; both hold nothing of {_told(nothing, errors)}" if nothing else ""
     return conforms(name, f"{left} and {right} are equal in {text}", **facts)
+
+
+def _told(families: Sequence[str], errors: Mapping[str, str]) -> str:
+    """Families, each with why Kafka has no room for it, if it said so."""
+    return ", ".join(f"{each} (refused: {errors[each]})" if errors.get(each) else each for each in families)
 
 
 def _signatures(history: History, *labels: str) -> list[str]:

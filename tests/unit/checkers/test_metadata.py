@@ -120,6 +120,39 @@ def test_families_that_one_side_cannot_know_are_named_or_inconclusive() -> None:
         _compared(right, families=["topicz"])
 
 
+NO_ACLS = replace(FULL, acls={})
+REFUSED = change(1, "set-acl", "Topic:LITERAL:a", "failed", wanted={"binding": "b"}, error="SECURITY_DISABLED")
+
+
+def test_of_what_both_sides_hold_nothing_the_verdict_says_so_and_why() -> None:
+    """The families are named, with the error that Kafka refused every change of them with."""
+    assert "both hold" not in _compared(FULL).summary
+    verdict = _compared(replace(NO_ACLS, quotas={}), REFUSED, left=replace(NO_ACLS, quotas={}))
+    assert verdict.outcome is Outcome.CONFORMS
+    assert verdict.summary.endswith("; both hold nothing of acls (refused: SECURITY_DISABLED), quotas")
+
+
+def test_a_named_family_that_was_never_filled_shows_no_equality() -> None:
+    """Every change was refused, or there was none; once one may have been done, nothing on both sides is equality."""
+    named = ["topics", "acls"]
+    verdict = _compared(NO_ACLS, REFUSED, left=NO_ACLS, families=named)
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+    assert verdict.summary == (
+        "log and zookeeper both hold nothing of acls (refused: SECURITY_DISABLED), and no change of it was accepted"
+    )
+    assert _compared(NO_ACLS, left=NO_ACLS, families=named).outcome is Outcome.INCONCLUSIVE
+    for outcome in ("ok", "indefinite"):
+        done = [change(at_ms, "remove-acl", "a", outcome, wanted={"binding": "b"}) for at_ms in (0, 2)]
+        assert _compared(NO_ACLS, done[0], REFUSED, left=NO_ACLS, families=named).outcome is Outcome.CONFORMS
+        assert _compared(NO_ACLS, REFUSED, done[1], left=NO_ACLS, families=named).outcome is Outcome.CONFORMS
+
+
+def test_changes_after_the_images_fill_nothing_in_them() -> None:
+    """What is accepted once the images are taken does not make the comparison say more."""
+    later = change(9, "set-acl", "Topic:LITERAL:a", wanted={"binding": "b"})
+    assert _compared(NO_ACLS, later, left=NO_ACLS, families=["topics", "acls"]).outcome is Outcome.INCONCLUSIVE
+
+
 def test_missing_or_empty_images_are_inconclusive() -> None:
     """Inconclusive: an image that was not taken, or two that hold nothing."""
     missing = metadata_equivalent(history(images={"log": FULL}), "log", "zookeeper")
