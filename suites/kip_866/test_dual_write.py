@@ -92,7 +92,7 @@ def test_tokens_made_in_dual_write_open_every_broker(
 
     expect(
         "tokens that open each broker",
-        lambda: [let_in_by_token(f"broker-{number}") for number in range(3)],
+        let_in_by_token,
         equals=[sorted(metadata.seen("log").delegation_tokens)] * 3,
         within_s=20,
         signature="tokens-unknown-in-hybrid",
