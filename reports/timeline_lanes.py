@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from pytest_kmigrate.checkers.moments import targets_of
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.reports.run_evidence import RunEvidence, event_text
 
@@ -148,8 +149,7 @@ def _fault_band(evidence: RunEvidence, began: Event) -> Band:
     applied, healed = of_fault.get(EventKind.FAULT_APPLIED), of_fault.get(EventKind.FAULT_HEALED)
     witnessed = of_fault.get(EventKind.FAULT_WITNESSED)
     missed = of_fault.get(EventKind.FAULT_NOT_WITNESSED)
-    targets = applied.data.get("targets") if applied else None
-    hit = ", ".join(map(str, targets)) if isinstance(targets, list | tuple) else "never applied"
+    hit = ", ".join(sorted(targets_of(applied))) if applied else "never applied"
     seen = f"witnessed: {witnessed.data.get('witness')}" if witnessed else "NOT witnessed"
     seen += f" (looked for: {missed.data.get('witness')})" if missed else ""
     begin_ns, end_ns = (applied or began).at_ns, healed.at_ns if healed else evidence.end_ns

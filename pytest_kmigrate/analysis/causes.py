@@ -17,7 +17,8 @@ from pytest_kmigrate.analysis.associations import (
     test_name,
     violated,
 )
-from pytest_kmigrate.analysis.facts import BESIDE, NONE, UNKNOWN
+from pytest_kmigrate.analysis.facts import BESIDE, NONE
+from pytest_kmigrate.analysis.schemas.columns import UNKNOWN
 
 _OF_FAULT = ("fault", "phase")
 

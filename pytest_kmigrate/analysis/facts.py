@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import schemas
-from pytest_kmigrate.analysis.schemas.columns import shaped
+from pytest_kmigrate.analysis.schemas.columns import UNKNOWN, shaped
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
 
@@ -12,9 +12,6 @@ NONE = "none"
 """Shown where a condition is empty: no fault was injected, a run claims no requirement."""
 
 CONDITION = ("profile", "provider", "kafka", "topology")
-UNKNOWN = "unknown"
-"""Shown where nothing tells a condition."""
-
 BESIDE = " + "
 """Stands between several faults, phases or roles of one run."""
 

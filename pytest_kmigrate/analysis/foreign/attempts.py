@@ -11,8 +11,8 @@ from pytest_kmigrate.analysis.arrow import over_arrays
 from pytest_kmigrate.analysis.foreign.allure import read_allure
 from pytest_kmigrate.analysis.foreign.ducktape import read_ducktape
 from pytest_kmigrate.analysis.foreign.junit import read_junit
-from pytest_kmigrate.analysis.foreign.results import UNKNOWN, Reading, Result, Unread
-from pytest_kmigrate.analysis.schemas.columns import CONDITION, COUNT, FAULTS, MOMENT, NUMBER, TEXT, TEXTS
+from pytest_kmigrate.analysis.foreign.results import Reading, Result, Unread
+from pytest_kmigrate.analysis.schemas.columns import CONDITION, COUNT, FAULTS, MOMENT, NUMBER, TEXT, TEXTS, UNKNOWN
 from pytest_kmigrate.analysis.schemas.foreign import FOREIGN_RESULTS
 
 _READERS: dict[str, Callable[[str], Reading]] = {

@@ -11,9 +11,6 @@ from typing import Any
 
 from pytest_kmigrate.model.verdict import Kind, Outcome
 
-UNKNOWN = "unknown"
-"""What stands where a foreign file does not tell a condition."""
-
 PASSES = "test passes"
 """The check of a result that names no kind of error."""
 

@@ -29,6 +29,9 @@ CONDITION: dict[str, DataType] = {"profile": TEXT, "provider": TEXT, "kafka": TE
 FAULTS: dict[str, DataType] = {"fault": TEXT, "phase": TEXT, "role": TEXT}
 """What was done to it, in which phase, and to nodes of which roles."""
 
+UNKNOWN = "unknown"
+"""What stands where nothing tells a condition, a phase or a role."""
+
 
 def struct(**columns: DataType) -> StructType:
     """Columns by name, in order, each nullable."""
