@@ -54,28 +54,34 @@ def _urgency(key: tuple[object, ...], changes: Changes) -> tuple[int, int, tuple
 def _chart(key: tuple[object, ...], rows: Sequence[Row], changes: Changes) -> str:
     measure, name, *_ = key
     mine = changes.get(key, [])
-    versions = sorted(grouped(_comparable(rows), "kafka").items(), key=lambda each: release(each[0][0]))[-_MOST_PANELS:]
-    tests = len({row["test_id"] for row in rows})
-    several = [f"{tests} tests, each scaled to the median of all"] if tests > 1 else []
+    comparable, how = _comparable(rows)
+    versions = sorted(grouped(comparable, "kafka").items(), key=lambda each: release(each[0][0]))[-_MOST_PANELS:]
     drawn = [panel for (kafka,), points in versions if (panel := _panel(kafka, points, mine)).values]
     if not drawn:
         return ""
     told = "".join(f"<p>{_change(each)}</p>" for each in mine)
-    about = f"{text(measure_name(measure))}<br>{text(' · '.join(known(on_cluster(rows[0]), *several)))}"
+    about = f"{text(measure_name(measure))}<br>{text(' · '.join(known(on_cluster(rows[0]), how)))}"
     return (
         f'<figure class="card"><figcaption><b>{short(name)}</b> <span class="soft small">{about}</span></figcaption>'
         f"{panels(measure, drawn)}{told}</figure>"
     )
 
 
-def _comparable(rows: Sequence[Row]) -> list[Row]:
-    """The points in order, with the values by which changes were judged."""
+def _comparable(rows: Sequence[Row]) -> tuple[list[Row], str]:
+    """The points in order, with the values by which changes were judged, and how they came to these.
+
+    Where no test ran twice nothing can have changed, and to scale each to the median of all would hide them all.
+    """
     points = [row for row in sorted(rows, key=by("started_at", "run_id")) if number(row["value"]) is not None]
+    tests = len({row["test_id"] for row in points})
+    if tests in (1, len(points)):
+        return points, f"{tests} tests, once each" if tests > 1 else ""
     values = np.array([number(row["value"]) for row in points], np.float64)
     test, kafka = (np.unique([str(row[of]) for row in points], return_inverse=True)[1] for of in ("test_id", "kafka"))
     for line, level in lines(values.copy(), test, kafka):
         values[line] = level
-    return [{**row, "value": value} for row, value in zip(points, values.tolist(), strict=True)]
+    scaled = [{**row, "value": value} for row, value in zip(points, values.tolist(), strict=True)]
+    return scaled, f"{tests} tests, each scaled to the median of all"
 
 
 def _panel(kafka: object, points: Sequence[Row], changes: Sequence[Row]) -> Panel:

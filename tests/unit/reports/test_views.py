@@ -254,7 +254,10 @@ def test_a_stage_that_has_not_ended_is_not_timed() -> None:
 
 
 def test_a_chart_shows_the_values_that_were_judged() -> None:
-    """Of two tests, one ten times as long: each scaled to the median of all, so that they lie on one line."""
+    """Of two tests, one ten times as long: each scaled to the median of all, so that they lie on one line.
+
+    Once each they are shown as they are: nothing was judged.
+    """
     series: Row = {**TEST, "measure": "lag", "name": "step", **CLUSTER, "kafka": "3.9.1"}
     points: list[Row] = [
         {**series, "test_id": test, "started_at": BEGIN + dt.timedelta(days=n), "value": level}
@@ -262,10 +265,13 @@ def test_a_chart_shows_the_values_that_were_judged() -> None:
         for test, level in (("quick", 1.0), ("slow", 10.0))
     ]
 
-    several, alone = (trends(_site(trends=each)).content for each in (points, points[1::2]))
+    several, alone, once = (trends(_site(trends=each)).content for each in (points, points[1::2], points[:2]))
 
     (drawn,) = re.findall(r'class="points" d="([^"]+)"', several)
     heights = re.findall(r"M[\d.]+ ([\d.]+)", drawn)
     assert (len(heights), len(set(heights))) == (16, 1)
     assert "2 tests, each scaled to the median of all" in several
     assert "each scaled" not in alone
+    assert "2 tests, once each" in once
+    (drawn,) = re.findall(r'class="points" d="([^"]+)"', once)
+    assert len(set(re.findall(r"M[\d.]+ ([\d.]+)", drawn))) == 2
