@@ -76,10 +76,14 @@ class TableFolder:
             table.write.mode("overwrite").parquet(f"{self.storage.uri}/{path}")
             done(name)
 
-        target = inheritable_thread_target(self.spark)(write)
+        def begin(name: str, made: Made) -> None:
+            # Anew for each: threads with one target share its local properties, in which Spark sends settings to tasks.
+            target = inheritable_thread_target(self.spark)(write)
+            self._begun[name] = pool.submit(target, name, made)
+
         with ThreadPoolExecutor(_WRITTEN_AT_ONCE) as pool:
             try:
-                yield lambda name, made: self._begun.update({name: pool.submit(target, name, made)})
+                yield begin
                 for begun in self._begun.values():
                     begun.result()
             finally:

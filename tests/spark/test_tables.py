@@ -5,6 +5,7 @@ from threading import Event
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import schemas
 from pytest_kmigrate.reports.storage import LocalStorage
@@ -37,6 +38,28 @@ def test_who_asks_for_a_table_that_is_being_written_waits_for_it(spark: SparkSes
     tables.publish()
     assert [row["path"] for row in spark.read.parquet(str(tmp_path / "set_aside")).collect()] == ["one"]
     assert told == ["set_aside", "bad_rows"]
+
+
+def test_what_one_table_sets_for_its_jobs_is_no_other_tables(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark puts settings of a query among local properties of its thread, and takes them away when it has ended."""
+    tables, was_set, context = TableFolder(spark, LocalStorage(tmp_path), is_small=True), Event(), spark.sparkContext
+    seen: list[str | None] = []
+
+    def first() -> DataFrame:
+        context.setLocalProperty("spark.sql.of.one.table", "first")
+        was_set.set()
+        return _aside(spark, "one")
+
+    def second() -> DataFrame:
+        assert was_set.wait(_ENOUGH_S)
+        seen.append(context.getLocalProperty("spark.sql.of.one.table"))
+        return _aside(spark, "two").withColumn("folder", F.lit("two"))
+
+    with tables.writing() as begin:
+        begin("set_aside", first)
+        begin("bad_rows", second)
+
+    assert seen == [None]
 
 
 def test_a_table_that_cannot_be_computed_stops_the_analysis(spark: SparkSession, tmp_path: Path) -> None:
