@@ -27,6 +27,8 @@ _ALWAYS = {
     "spark.sql.session.timeZone": "UTC",
     # It notes the Python line of every column: half of all calls to the JVM, and only programmers need it.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
+    # Only ASCII letters are lowered here; at the first one ICU would look at every character there is, for a second.
+    "spark.sql.icu.caseMappings.enabled": "false",
     # A busy machine may take longer than the usual five minutes to send a small table round; that is no failure.
     "spark.sql.broadcastTimeout": "3600",
     # The ledger says what is complete.

@@ -32,6 +32,12 @@ def test_nobody_pays_for_what_only_programmers_read(is_small: bool) -> None:
 
 
 @pytest.mark.parametrize("is_small", [True, False])
+def test_no_letter_needs_all_of_unicode(is_small: bool) -> None:
+    """However much there is, ICU is not prepared for lowering a few ASCII letters."""
+    assert settings(LOCAL, is_small=is_small)["spark.sql.icu.caseMappings.enabled"] == "false"
+
+
+@pytest.mark.parametrize("is_small", [True, False])
 def test_what_uploads_finds_the_local_files_it_asks_for(is_small: bool) -> None:
     """s3a buffers in Hadoop's own LocalFileSystem, by that name, whatever suits tables on this machine."""
     assert "spark.hadoop.fs.file.impl" not in settings(LOCAL, is_small=is_small, writes_here=False)
