@@ -19,6 +19,8 @@ _SEEN_EVERY_S = 0.5
 _WITHIN_S = 3_600
 _GIB = 2**30
 _KIB_PER_GIB = 2**20
+_INEXACT_KIB = 4 * 2**10
+"""The kernel counts pages per processor, and adds that up in lots: two readings of the same memory differ."""
 _SHOWN_CHARACTERS = 2_000
 
 
@@ -58,7 +60,6 @@ def cost(
     log.parent.mkdir(parents=True, exist_ok=True)
     limited = [] if memory_gib is None else ["prlimit", f"--data={int(memory_gib * _GIB)}"]
     seen, usage = _Seen(), None
-    ours_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began_s = time.monotonic()
     with log.open("w", encoding="utf-8") as stream:
         child = subprocess.Popen(
@@ -67,6 +68,7 @@ def cost(
             stdout=stream,
             stderr=stream,
         )
+    ours_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + _INEXACT_KIB
     tree = psutil.Process(child.pid)
 
     def ended() -> bool:
