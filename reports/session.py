@@ -49,6 +49,8 @@ _WRITES_HERE = {
 _SMALL = {
     # A few hundred runs are megabytes: planning, compiling and shuffling would cost more than counting does.
     "spark.sql.shuffle.partitions": "1",
+    # One partition needs no copy of a small table on every machine: half the jobs were to make these.
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
