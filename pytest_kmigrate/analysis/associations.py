@@ -24,7 +24,7 @@ from pytest_kmigrate.analysis.statistics.association import (
     simplest_first,
 )
 from pytest_kmigrate.analysis.statistics.stratified import judge
-from pytest_kmigrate.analysis.strata import FAILURE, LEVEL, POPULATION, joined, part, strata_of, tests_of
+from pytest_kmigrate.analysis.strata import FAILURE, LEVEL, POPULATION, joined, part, strata_of, tests_met, tests_of
 from pytest_kmigrate.model.verdict import Outcome
 
 ALL_RUNS = ""
@@ -167,8 +167,9 @@ def _pairs(joined: pa.Table) -> pa.Table:
 
 def _judged(pairs: pa.Table, by_test: pa.Table, compared: int) -> pa.Table:
     """The statistics of pairs out of so many that were ``compared``; counts are of the runs that were."""
-    strata, pair = strata_of(pairs, by_test)
-    of_tests, only_in = tests_of(pairs, by_test)
+    met = tests_met(pairs, by_test)
+    strata, pair = strata_of(met)
+    of_tests, only_in = tests_of(met, pairs, by_test)
     runs = Counts(*[pairs[name].to_numpy() for name in _COUNTS])
     found = judge(strata, pair, runs, of_tests)
     p_values = np.exp(found.log_p)

@@ -1,6 +1,7 @@
 """Strata: the runs of each failure and level test by test, as Arrow tables of counts.
 
-``by_test`` has a row per failure (or population, where there is none), test and level, and per factor (no ``level``).
+``by_test`` has a row per failure (or population, where there is none), test and level, and per factor (no ``level``);
+``met`` is what ``tests_met`` makes of it.
 """
 
 from collections.abc import Sequence
@@ -19,20 +20,29 @@ POPULATION = ("what", "population", "factor")
 _PAIR = "_pair"
 
 
-def strata_of(pairs: pa.Table, by_test: pa.Table) -> tuple[Counts, Integers]:
+def tests_met(pairs: pa.Table, by_test: pa.Table) -> pa.Table:
+    """A row per pair and test that failed so and was run with the level: its runs, those with it, failures of each."""
+    failed = part(by_test, "_failures", "failure", *POPULATION, "test")
+    both = part(by_test, "_both", "failure", *POPULATION, "level", "test")
+    met = joined(
+        joined(_numbered(pairs), failed, ("failure", *POPULATION)), _had(by_test), (*POPULATION, "level", "test")
+    )
+    met = met.join(both, ["failure", *POPULATION, "level", "test"], use_threads=False)
+    return met.set_column(met.column_names.index("_both"), "_both", pc.fill_null(met["_both"], 0))
+
+
+def strata_of(met: pa.Table) -> tuple[Counts, Integers]:
     """The tests that failed so and were run both with the level and without, and the number of the pair of each."""
-    met = _met(pairs, by_test)
     met = met.filter(pc.less(met["_had"], met["_ran"]))
     pair, had, ran, failures, both = (met[name].to_numpy() for name in (_PAIR, "_had", "_ran", "_failures", "_both"))
     return Counts(both, had, failures - both, ran - had), pair
 
 
-def tests_of(pairs: pa.Table, by_test: pa.Table) -> tuple[Counts, pa.ChunkedArray]:
+def tests_of(met: pa.Table, pairs: pa.Table, by_test: pa.Table) -> tuple[Counts, pa.ChunkedArray]:
     """Per pair the tests always run with the level and never, and how many of either failed so.
 
     And the one test that was ever run with it; null if there are several.
     """
-    met = _met(pairs, by_test)
     pair = met[_PAIR].to_numpy()
     is_always = np.asarray(pc.equal(met["_had"], met["_ran"]))
     failing, always_failing = (np.bincount(each, minlength=pairs.num_rows) for each in (pair, pair[is_always]))
@@ -63,17 +73,6 @@ def part(counts: pa.Table, name: str, *columns: str) -> pa.Table:
 def joined(left: pa.Table, right: pa.Table, keys: Sequence[str]) -> pa.Table:
     """The rows of both that agree in these columns, in an order that does not depend on chance."""
     return left.join(right, list(keys), join_type="inner", use_threads=False)
-
-
-def _met(pairs: pa.Table, by_test: pa.Table) -> pa.Table:
-    """A row per pair and test that failed so and was run with the level: its runs, those with it, failures of each."""
-    failed = part(by_test, "_failures", "failure", *POPULATION, "test")
-    both = part(by_test, "_both", "failure", *POPULATION, "level", "test")
-    met = joined(
-        joined(_numbered(pairs), failed, ("failure", *POPULATION)), _had(by_test), (*POPULATION, "level", "test")
-    )
-    met = met.join(both, ["failure", *POPULATION, "level", "test"], use_threads=False)
-    return met.set_column(met.column_names.index("_both"), "_both", pc.fill_null(met["_both"], 0))
 
 
 def _had(by_test: pa.Table) -> pa.Table:

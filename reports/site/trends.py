@@ -78,7 +78,7 @@ def _comparable(rows: Sequence[Row]) -> tuple[list[Row], str]:
         return points, f"{tests} tests, once each" if tests > 1 else ""
     values = np.array([number(row["value"]) for row in points], np.float64)
     test, kafka = (np.unique([str(row[of]) for row in points], return_inverse=True)[1] for of in ("test_id", "kafka"))
-    for line, level in lines(values.copy(), test, kafka):
+    for line, level in lines(values, test, kafka):
         values[line] = level
     scaled = [{**row, "value": value} for row, value in zip(points, values.tolist(), strict=True)]
     return scaled, f"{tests} tests, each scaled to the median of all"
