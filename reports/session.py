@@ -57,6 +57,10 @@ _SMALL = {
     # Looking at a few thousand files is quicker than starting a job that does.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
 }
+_SMALL_FROM_THE_START = {
+    # Every sort and every aggregate takes a page first: of 64 MiB by the default of a machine with few cores.
+    "spark.buffer.pageSize": "4m",
+}
 _MUCH_ON_THIS_MACHINE = {
     # Run folders are many small files: by the default, 4 MiB each, a task would get no more than thirty of them.
     "spark.sql.files.openCostInBytes": str(128 * 1024),
@@ -124,7 +128,8 @@ def settings(master: str | None, *, is_small: bool, writes_here: bool = True) ->
         chosen = chosen | (_LOCAL_ONLY if is_small else {**_LOCAL_ONLY, **_MUCH_ON_THIS_MACHINE})
         chosen = chosen | (_WRITES_HERE if writes_here else {})
     if is_small:
-        chosen = chosen | {**_SMALL, "spark.driver.extraJavaOptions": _SMALL_JVM + _SMALL_HEAP * is_here}
+        chosen = chosen | {**_SMALL, **_SMALL_FROM_THE_START}
+        chosen = chosen | {"spark.driver.extraJavaOptions": _SMALL_JVM + _SMALL_HEAP * is_here}
     return dict(chosen)
 
 

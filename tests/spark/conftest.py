@@ -1,15 +1,30 @@
-"""One small Spark session for all Spark tests."""
+"""One small Spark session for all Spark tests, and what it said beside a test that fails."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 from pytest_kmigrate.reports.session import spark_session
 
+_LOG = pytest.StashKey[Path]()
+_LAST_LINES = 40
+
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def spark(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session of an analysis of little data, on one core; every analysis of these tests finds it and uses it."""
-    with spark_session("local[1]", is_small=True, log=tmp_path_factory.mktemp("spark") / "spark.log") as session:
+    log = pytestconfig.stash[_LOG] = tmp_path_factory.mktemp("spark") / "spark.log"
+    with spark_session("local[1]", is_small=True, log=log) as session:
         yield session
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A session that ended by itself says why in its log only, which is gone with the machine that ran the tests."""
+    report = yield
+    log = item.config.stash.get(_LOG, None)
+    if report.failed and log is not None:
+        report.sections.append(("Spark's last words", "\n".join(log.read_text().splitlines()[-_LAST_LINES:])))
+    return report
