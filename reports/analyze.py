@@ -23,7 +23,7 @@ from pytest_kmigrate.reports.ingestion import ingest, notices
 from pytest_kmigrate.reports.ledger import Ledger, read_ledger
 from pytest_kmigrate.reports.publication import files
 from pytest_kmigrate.reports.reading import RunFiles
-from pytest_kmigrate.reports.session import chosen_master, hurry, spark_session
+from pytest_kmigrate.reports.session import chosen_master, end_told, hurry, spark_session
 from pytest_kmigrate.reports.storage import LocalStorage, Place, Storage, is_local, local_path, location
 from pytest_kmigrate.reports.summary import About, Summary, summary_of
 from pytest_kmigrate.reports.tables import TableFolder, write_attempts, write_marts
@@ -163,7 +163,8 @@ def _spark(master: str | None, clock: _Clock, out: str, *, is_small: bool) -> It
         with clock.stage("spark_start", f"starting Spark ({chosen_master(master) or 'spark-submit'})"):
             session = spark_session(master, is_small=is_small, log=log, has_archive=True, writes_here=writes_here)
             spark = stack.enter_context(session)
-        yield spark
+        with end_told(spark, log):
+            yield spark
 
 
 def _log_file(out: str) -> Path:

@@ -3,13 +3,13 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # PySpark's bridge has no types
 from pyspark import SparkConf, SparkContext
-from pyspark.errors import PySparkRuntimeError
+from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
@@ -114,7 +114,23 @@ def spark_session(
     try:
         yield session
     finally:
-        session.stop()
+        # Of a JVM that is gone there is nothing to stop.
+        with suppress(Py4JError, OSError):
+            session.stop()
+
+
+@contextmanager
+def end_told(session: SparkSession, log: Path) -> Iterator[None]:
+    """Whatever fails in the block because Spark or its JVM ended by itself becomes an EnvironmentLackError."""
+    try:
+        yield
+    except (Py4JError, PySparkException, OSError) as error:
+        if not _has_ended(session):
+            raise
+        raise EnvironmentLackError(
+            f"Spark: expected it to run until all is written, got its end; the last lines of {log} tell why (memory, "
+            "most often); run the same again with more of it free: what was there before is untouched"
+        ) from error
 
 
 def settings(master: str | None, *, is_small: bool, writes_here: bool = True) -> dict[str, str]:
@@ -137,6 +153,13 @@ def hurry(spark: SparkSession) -> None:
     """Set a session up for little data while it runs: how much there is elsewhere, only Spark could tell."""
     for name, value in _SMALL.items():
         spark.conf.set(name, value)
+
+
+def _has_ended(session: SparkSession) -> bool:
+    try:
+        return bool(session.sparkContext._jsc.sc().isStopped())  # noqa: SLF001  # PySpark has no public word for it
+    except (Py4JError, OSError):
+        return True
 
 
 def _remember(jvm: Any) -> None:
