@@ -18,9 +18,7 @@ from pytest_kmigrate.migration.moves import (
 )
 from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.protocols import Cluster
-from pytest_kmigrate.model.topology import BrokerMode, Role
-
-MIGRATION_FLAG = "zookeeper.metadata.migration.enable"
+from pytest_kmigrate.model.topology import MIGRATION_FLAG, BrokerMode, Role
 
 
 @dataclass(frozen=True)

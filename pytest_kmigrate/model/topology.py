@@ -16,6 +16,9 @@ Start = Literal["at-once", "by-migration"]
 SecurityProtocol = Literal["PLAINTEXT", "SASL_SSL"]
 """``SASL_SSL`` means TLS with SCRAM-SHA-512 credentials on every listener."""
 
+MIGRATION_FLAG = "zookeeper.metadata.migration.enable"
+"""The property with which a broker or a controller takes part in a migration."""
+
 DEFAULT_HEAP_MB = 384
 DEFAULT_METRICS = ("ZkMigrationState", "MigratingZkBrokerCount", "ZkWriteBehindLag", "ActiveControllerCount")
 

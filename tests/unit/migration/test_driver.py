@@ -7,11 +7,11 @@ import pytest
 
 from pytest_kmigrate.migration import driver as driver_module
 from pytest_kmigrate.migration.driver import MigrationDriver
-from pytest_kmigrate.migration.procedure import ENTER_MIGRATION, FINALIZE, MIGRATION_FLAG, ROLL_TO_KRAFT
+from pytest_kmigrate.migration.procedure import ENTER_MIGRATION, FINALIZE, ROLL_TO_KRAFT
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.phase import Phase
-from pytest_kmigrate.model.topology import BrokerMode, Role
+from pytest_kmigrate.model.topology import MIGRATION_FLAG, BrokerMode, Role
 from tests.unit.fakes import Stage
 
 BROKERS = ["broker-0", "broker-1", "broker-2"]
