@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.findings import violation_at
 from pytest_kmigrate.checkers.moments import when
+from pytest_kmigrate.checkers.standstill import standstill_at
 from pytest_kmigrate.checkers.wording import counted
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -13,7 +14,8 @@ from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive,
 def steps_completed(history: History) -> Verdict:
     """Every migration step that was begun came to its end; progress is demanded only while no fault is in force.
 
-    A step that failed under a fault is inconclusive: the fault may have been one that nobody has to survive.
+    A step that failed under a fault is inconclusive: the fault may have been one that nobody has to survive. One that
+    failed while the migration stood still for no reason says so, and bears the signatures of what looks like that.
     Source: K866-TEST-happy-path, K866-TEST-controller-failures.
     """
     name = "steps_completed"
@@ -24,17 +26,19 @@ def steps_completed(history: History) -> Verdict:
         return not_applicable(name, "no migration step was asked for")
     blamed = [event for event in failed if event not in excused]
     if blamed:
+        stood = [standstill_at(history, event.at_ns) for event in blamed]
         found = [
             violation_at(
                 history,
                 f"step {event.data.get('step')} completes",
-                f"{event.data.get('reason')} ({when(history, event.at_ns)})",
+                f"{event.data.get('reason')} ({when(history, event.at_ns)}){f'; {still}' if still else ''}",
                 event.at_ns,
                 f"event {event.seq}",
             )
-            for event in blamed
+            for event, still in zip(blamed, stood, strict=True)
         ]
-        return violates(name, Kind.LIVENESS, found, signatures=_signatures(blamed))
+        looks = [*_signatures(blamed), *(look for still in stood if still for look in still.signatures)]
+        return violates(name, Kind.LIVENESS, found, signatures=looks)
     if len(ended) < len(history.of(EventKind.STEP_BEGAN)):
         return inconclusive(name, Kind.HARNESS, "the run ended in the middle of a migration step")
     if excused:
