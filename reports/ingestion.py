@@ -90,11 +90,6 @@ def _without_end(runs: Sequence[FoundRun], unended: Collection[str]) -> list[Bad
 
 def _write_step(step: Step, files: RunFiles, told: Verified, tables: TableFolder) -> None:
     """Write one batch: the facts of the runs read now, and the rows of absorbed batches that still count."""
-    cached: list[DataFrame] = []
-
-    def kept(frame: DataFrame) -> DataFrame:
-        cached.append(tables.in_one_part(frame).cache())
-        return cached[-1]
 
     def with_absorbed(name: str, new: DataFrame) -> DataFrame:
         if not step.absorbed:
@@ -102,10 +97,8 @@ def _write_step(step: Step, files: RunFiles, told: Verified, tables: TableFolder
         earlier = tables.of_batches(name, step.absorbed).where(~F.col("folder").isin(sorted(step.stale)))
         return new.to(schemas.TABLES[name]).unionByName(earlier)
 
-    with tables.writing(step.batch) as begin:
-        _begin_facts(step, files, told, kept, lambda name, made: begin(name, lambda: with_absorbed(name, made())))
-    for frame in cached:
-        frame.unpersist()
+    with tables.keeping() as keep, tables.writing(step.batch) as begin:
+        _begin_facts(step, files, told, keep, lambda name, made: begin(name, lambda: with_absorbed(name, made())))
 
 
 def _begin_facts(

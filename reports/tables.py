@@ -90,6 +90,21 @@ class TableFolder:
                 pool.shutdown(cancel_futures=True)
                 self._begun.clear()
 
+    @contextmanager
+    def keeping(self) -> Iterator[Callable[[DataFrame], DataFrame]]:
+        """Gives what holds on to a frame that is used more than once, until the block ends."""
+        held: list[DataFrame] = []
+
+        def keep(frame: DataFrame) -> DataFrame:
+            held.append(self.in_one_part(frame).cache())
+            return held[-1]
+
+        try:
+            yield keep
+        finally:
+            for frame in held:
+                frame.unpersist()
+
     def of_batches(self, name: str, batches: Iterable[int]) -> DataFrame:
         """A kept table, from some batches only."""
         return self._read(name, [_batch(name, batch) for batch in batches])
@@ -150,40 +165,36 @@ def write_attempts(tables: TableFolder, notices: list[Notice], foreign: DataFram
 
     ``foreign`` are files of other tools, whole; their results are attempts like ours, and read anew each time.
     """
-    once = tables.in_one_part(staging.counted_once(tables["runs"])).cache()
-    cached = [once]
-    runs = once.where(F.col("reason").isNull())
-    rows = [(path, None, reason, is_run) for path, reason, is_run in notices]
-    aside = tables.spark.createDataFrame(rows, schemas.TABLES["set_aside"])
-    for other in (tables["bad_rows"], staging.set_aside(once, is_run=~F.col("is_copy"))):
-        aside = aside.unionByName(other.drop("folder"))
-    conditions = facts.conditions(runs, tables["faults"])
-    attempts = facts.attempts(conditions, tables["verdicts"], tables["durations"])
-    if foreign is not None:
-        staged = tables.in_one_part(foreign_attempts(foreign)).cache()
-        cached.append(staged)
-        attempts = attempts.unionByName(staging.good(staged).select(*schemas.ATTEMPTS.names))
-        aside = aside.unionByName(staging.set_aside(staged).drop("folder"))
-    cached.append(tables.in_one_part(attempts).cache())
-    attempts = cached[-1]
-    with tables.writing() as begin:
-        begin("infra_nights", lambda: nights.infra_nights(attempts))
-        begin("set_aside", lambda: staging.shortened(aside))
-        begin("attempts", lambda: nights.in_nights(attempts, tables["infra_nights"]))
-        per_requirement = facts.requirement_attempts(attempts, runs, tables["verdicts"])
-        begin("requirement_attempts", lambda: nights.in_nights(per_requirement, tables["infra_nights"]))
-    for frame in cached:
-        frame.unpersist()
+    with tables.keeping() as keep:
+        once = keep(staging.counted_once(tables["runs"]))
+        runs = once.where(F.col("reason").isNull())
+        rows = [(path, None, reason, is_run) for path, reason, is_run in notices]
+        aside = tables.spark.createDataFrame(rows, schemas.TABLES["set_aside"])
+        for other in (tables["bad_rows"], staging.set_aside(once, is_run=~F.col("is_copy"))):
+            aside = aside.unionByName(other.drop("folder"))
+        conditions = facts.conditions(runs, tables["faults"])
+        attempts = facts.attempts(conditions, tables["verdicts"], tables["durations"])
+        if foreign is not None:
+            staged = keep(foreign_attempts(foreign))
+            attempts = attempts.unionByName(staging.good(staged).select(*schemas.ATTEMPTS.names))
+            aside = aside.unionByName(staging.set_aside(staged).drop("folder"))
+        attempts = keep(attempts)
+        with tables.writing() as begin:
+            begin("infra_nights", lambda: nights.infra_nights(attempts))
+            begin("set_aside", lambda: staging.shortened(aside))
+            begin("attempts", lambda: nights.in_nights(attempts, tables["infra_nights"]))
+            per_requirement = facts.requirement_attempts(attempts, runs, tables["verdicts"])
+            begin("requirement_attempts", lambda: nights.in_nights(per_requirement, tables["infra_nights"]))
 
 
 def write_marts(tables: TableFolder, done: Callable[[str], None]) -> None:
     """Compute from the facts what people look at; ``done`` hears of each table that is there."""
     attempts, verdicts, per_requirement = tables["attempts"], tables["verdicts"], tables["requirement_attempts"]
     faults, durations, log_lines = tables["faults"], tables["durations"], tables["log_lines"]
-    messages = tables.in_one_part(clusters.normalised(clusters.failure_messages(verdicts, attempts))).cache()
     held, counted = attempts.where("not is_aside"), nights.excused(per_requirement)
     cell = flakiness.REQUIREMENT_CELL
-    with tables.writing(done=done) as begin:
+    with tables.keeping() as keep, tables.writing(done=done) as begin:
+        messages = keep(clusters.normalised(clusters.failure_messages(verdicts, attempts)))
         begin("failure_members", lambda: clusters.failure_members(messages))
         begin("log_forms", lambda: logs.log_forms(log_lines, attempts))
         begin("requirement_flakiness", lambda: flakiness.flakiness(per_requirement, cell))
@@ -204,7 +215,6 @@ def write_marts(tables: TableFolder, done: Callable[[str], None]) -> None:
         begin("consistency", lambda: marts.consistency(verdicts, attempts))
         begin("consistency_facts", lambda: marts.consistency_facts(verdicts, attempts))
         begin("duration_statistics", lambda: marts.duration_statistics(durations, attempts))
-    messages.unpersist()
 
 
 def _new(name: str) -> str:

@@ -54,7 +54,8 @@ def test_hdfs_gives_the_answers_of_this_machine(local: Analyzed, night: str) -> 
 
 
 def test_a_file_system_that_refuses_in_the_midst_is_one_line(spark: SparkSession, night: str) -> None:
-    """Its quota exceeded, HDFS refuses the tables: exit status 4, what it said, no stack trace."""
+    """Its quota exceeded, HDFS refuses the tables: exit status 4, what it said, no stack trace; nothing stays kept."""
+    spark.catalog.clearCache()
     files, path = hadoop(spark, f"{night}/little-room")
     files.mkdirs(path)
     files.setQuota(path, 4, 1 << 40)
@@ -66,6 +67,7 @@ def test_a_file_system_that_refuses_in_the_midst_is_one_line(spark: SparkSession
     assert "expected to read and write files, got NSQuotaExceededException: The NameSpace quota" in last
     assert "Traceback" not in printed
     assert "\tat " not in printed
+    assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
 
 
 @pytest.mark.parametrize(
