@@ -136,7 +136,7 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
         "log_signs": sorted(known["log_signs"], key=by("failure", "rank", "template")),
         "trends": sorted(known["trends"], key=by("measure", "name", "topology", "started_at")),
         "trend_changes": sorted(known["trend_changes"], key=by("since_at"), reverse=True),
-        "duration_statistics": sorted(known["duration_statistics"], key=by("what", "name", "kafka", "topology")),
+        "duration_statistics": sorted(known["duration_statistics"], key=by("what", "name", *CONDITION)),
         "attempts": attempts,
         "set_aside": sorted(known["set_aside"], key=by("path", "line")),
         "comparison": compare(known, *versions) if versions else None,

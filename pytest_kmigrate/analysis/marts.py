@@ -168,14 +168,18 @@ def consistency_facts(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
 
 
 def duration_statistics(durations: DataFrame, attempts: DataFrame) -> DataFrame:
-    """One row per version, topology and timed thing: how often, median, 90 % and longest."""
-    timed = durations.join(attempts.select("folder", "kafka", "topology"), "folder")
+    """One row per condition and timed thing: how often, median, 90 % and longest.
+
+    A container starts otherwise than a process, so only runs on the same kind of cluster are counted together.
+    """
+    keys = (*CONDITION, "what", "name")
+    timed = durations.join(attempts.select("folder", *CONDITION), "folder")
     took_ms = F.col("_took_ms")
     return (
-        timed.groupBy("kafka", "topology", "what", "name")
+        timed.groupBy(*keys)
         .agg(ascending(F.col("took_ms")).alias("_took_ms"))
         .select(
-            *("kafka", "topology", "what", "name"),
+            *keys,
             F.size(took_ms).cast("long").alias("times"),
             percentile(took_ms, 0.5).alias("median_ms"),
             percentile(took_ms, 0.9).alias("p90_ms"),

@@ -107,13 +107,13 @@ def _durations(rows: Sequence[Row]) -> str:
     """Whole runs, phases and steps, folded away."""
     if not rows:
         return ""
-    heads = ("What", "Kind", "Kafka", "Topology", "Times", "Median", "90 %", "Longest")
+    heads = ("What", "Kind", "Kafka", "Cluster", "Times", "Median", "90 %", "Longest")
     drawn = [
         [
             Cell(text(row["name"]), row["name"], "name"),
             Cell(text(row["what"])),
             Cell(shown(row["kafka"])),
-            Cell(shown(row["topology"])),
+            Cell(text(on_cluster(row))),
             number_cell(row["times"]),
             *[Cell(duration(row[name]), row[name], "number") for name in ("median_ms", "p90_ms", "largest_ms")],
         ]

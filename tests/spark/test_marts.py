@@ -224,12 +224,20 @@ def test_fault_effects_count_injections_and_runs(spark: SparkSession) -> None:
 
 
 def test_duration_statistics(spark: SparkSession) -> None:
-    """Median, 90 % and longest per version and timed thing."""
-    rows = [{"folder": "r1", "what": "step", "name": "roll", "took_ms": float(ms)} for ms in (10, 20, 30)]
+    """Median, 90 % and longest per timed thing and condition: what another provider or profile took is another row."""
+    condition = {"profile": "kip", "provider": "process", "kafka": "3.9.1", "topology": "small"}
+    others = [("profile", "other"), ("provider", "container"), ("kafka", "3.6.0"), ("topology", "large")]
+    ran = [condition, *[condition | {name: value} for name, value in others]]
+    attempts = [{"folder": f"r{place}", **each} for place, each in enumerate(ran)]
+    took_ms = [("r0", 10), ("r0", 20), ("r0", 30), *[(f"r{place}", 1_000 * place) for place in range(1, 5)]]
+    rows = [{"folder": folder, "what": "step", "name": "roll", "took_ms": float(ms)} for folder, ms in took_ms]
 
-    told = marts.duration_statistics(table(spark, "durations", rows), _attempts(spark))
+    told = marts.duration_statistics(table(spark, "durations", rows), table(spark, "attempts", attempts))
 
-    expected = [("3.9.1", "small", "step", "roll", 3, 20.0, 28.0, 30.0)]
+    alone = [
+        (*each.values(), "step", "roll", 1, *[1_000.0 * place] * 3) for place, each in enumerate(ran[1:], start=1)
+    ]
+    expected = [("kip", "process", "3.9.1", "small", "step", "roll", 3, 20.0, 28.0, 30.0), *alone]
     assertDataFrameEqual(told, table_of(spark, "duration_statistics", expected))
 
 

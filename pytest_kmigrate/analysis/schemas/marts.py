@@ -46,8 +46,7 @@ MARTS: dict[str, StructType] = {
         kafka=TEXT, topology=TEXT, check=TEXT, fact=TEXT, verdicts=COUNT, total=NUMBER, largest=NUMBER
     ),
     "duration_statistics": struct(
-        kafka=TEXT,
-        topology=TEXT,
+        **CONDITION,
         what=TEXT,
         name=TEXT,
         times=COUNT,

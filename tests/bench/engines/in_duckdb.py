@@ -38,8 +38,8 @@ SELECT * EXCLUDE (n, middle, half),
 FROM rated
 """
 _DURATIONS = """
-SELECT kafka, topology, what, name, count(took_ms) AS times, quantile_cont(took_ms, 0.5) AS median_ms,
-       quantile_cont(took_ms, 0.9) AS p90_ms, max(took_ms) AS largest_ms
+SELECT profile, provider, kafka, topology, what, name, count(took_ms) AS times,
+       quantile_cont(took_ms, 0.5) AS median_ms, quantile_cont(took_ms, 0.9) AS p90_ms, max(took_ms) AS largest_ms
 FROM '{data}/durations/*.parquet' JOIN '{data}/attempts/*.parquet' USING (folder) GROUP BY ALL
 """
 _QUERIES = {"plain": _PLAIN, "cells": _CELLS, "durations": _DURATIONS}

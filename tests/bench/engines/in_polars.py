@@ -77,8 +77,9 @@ def _cells(rows: "pl.LazyFrame") -> "pl.LazyFrame":
 def _durations(timed: "pl.LazyFrame", attempts: "pl.LazyFrame") -> "pl.LazyFrame":
     import polars as pl  # noqa: PLC0415
 
-    joined = timed.join(attempts.select("folder", "kafka", "topology"), on="folder")
-    return joined.group_by("kafka", "topology", "what", "name").agg(
+    condition = ("profile", "provider", "kafka", "topology")
+    joined = timed.join(attempts.select("folder", *condition), on="folder")
+    return joined.group_by(*condition, "what", "name").agg(
         times=pl.col("took_ms").count().cast(pl.Int64),
         median_ms=pl.col("took_ms").quantile(0.5, "linear"),
         p90_ms=pl.col("took_ms").quantile(0.9, "linear"),

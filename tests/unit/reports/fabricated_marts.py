@@ -192,8 +192,10 @@ def times(attempts: list[Row], chance: random.Random) -> Tables:
         if first
     ]
     spans: list[Row] = [
-        {"kafka": k, "topology": TOPOLOGIES[0], "what": "phase", "name": "COPYING", "times": 40}
+        {"profile": "kip-866", "provider": provider, "kafka": k, "topology": TOPOLOGIES[0]}
+        | {"what": "phase", "name": "COPYING", "times": 40}
         | {"median_ms": 319.4, "p90_ms": 700.0, "largest_ms": 1_900.0}
         for k in KAFKA
+        for provider in ("process", "container")
     ]
     return {"trends": points, "trend_changes": changes, "duration_statistics": spans}

@@ -217,6 +217,16 @@ def test_what_users_feel_is_drawn_before_durations() -> None:
     assert ">1\u202f600 records</text>" in content
 
 
+def test_durations_tell_what_they_were_measured_on() -> None:
+    """One step of one version in processes and in containers: two rows, of which each says which it is."""
+    took: Row = {"what": "step", "name": "roll", "times": 1, "median_ms": 9.0, "p90_ms": 9.0, "largest_ms": 9.0}
+    spans: list[Row] = [{**took, **CLUSTER, "kafka": "3.9.1", "provider": each} for each in ("process", "container")]
+
+    content = trends(_site(duration_statistics=spans)).content
+
+    assert re.findall(r"small · kip-866 · (\w+)<", content) == ["container", "process"]
+
+
 def test_what_no_run_told_is_not_shown() -> None:
     """Results of another tool: no version, fault or digest of theirs is on the page, and no name twice."""
     tables = season(runs=600)
