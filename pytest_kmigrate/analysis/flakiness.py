@@ -8,11 +8,13 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 from pyspark.sql.types import ArrayType
 
+from pytest_kmigrate.analysis.believing import with_limit
 from pytest_kmigrate.analysis.facts import CONDITION, FAULTS, is_safety_violation
 from pytest_kmigrate.analysis.nights import night_of
 from pytest_kmigrate.analysis.schemas.columns import COUNT, NUMBER, TEXT, struct
 from pytest_kmigrate.analysis.statistics import bounds, histories
-from pytest_kmigrate.analysis.statistics.bernoulli_changes import rate_changes
+from pytest_kmigrate.analysis.statistics.arrays import Flags, Integers
+from pytest_kmigrate.analysis.statistics.bernoulli_changes import first_p_value, rate_changes
 from pytest_kmigrate.analysis.statistics.shrinkage import shrunk_rates
 from pytest_kmigrate.analysis.statistics.version_lines import version_lines
 from pytest_kmigrate.model.verdict import Outcome
@@ -128,7 +130,8 @@ def change_points(attempts: DataFrame, cell: tuple[str, ...] = CELL) -> DataFram
     """One row per run from which on a cell violated more, or less, often, whatever the release.
 
     Releases that followed each other are one series, so that the release is found with which a change began; ``kafka``
-    is the newest of them. Retries are left out: a seed that fails three times in a row has failed once.
+    is the newest of them. Retries are left out: a seed that fails three times in a row has failed once. Cells are many;
+    what is believed of one depends on all of them. What a cell amounts to (``flakiness``) is judged of it alone.
     """
     answers = _lettered(attempts, cell).where(F.col("letter").isin(list(histories.ANSWERS)))
     release = F.xxhash64("kafka").alias("release")
@@ -139,8 +142,10 @@ def change_points(attempts: DataFrame, cell: tuple[str, ...] = CELL) -> DataFram
     series = answers.groupBy(*[name for name in cell if name != "kafka"])
     mixed = series.agg(F.collect_list(run).alias("_runs"), is_mixed.alias("_is_mixed")).where("_is_mixed")
     ordered = mixed.withColumn("_runs", F.sort_array("_runs"))
-    changes = F.udf(_changes, ArrayType(_CHANGE), useArrow=False)(F.concat_ws("", "_runs.letter"), "_runs.release")
-    found = ordered.select("*", F.inline(changes))
+    columns = (F.concat_ws("", "_runs.letter"), F.col("_runs.release"))
+    limited = with_limit(ordered, F.udf(_first_p_values, ArrayType(NUMBER), useArrow=False)(*columns))
+    changes = F.udf(_changes, ArrayType(_CHANGE), useArrow=False)(*columns, "_limit")
+    found = limited.select("*", F.inline(changes))
     return found.withColumn("_since", _at("position")).select(
         *[_at("newest")["kafka"].alias(name) if name == "kafka" else F.col(name) for name in cell],
         F.col("_since.run_id").alias("since_run"),
@@ -156,13 +161,23 @@ def _at(position: str) -> Column:
     return F.get("_runs", F.col(position).cast("int"))
 
 
-def _changes(history: str, release: Sequence[int]) -> list[tuple[object, ...]]:
-    """The changes of every line of releases: where (in all runs), from which rate to which."""
+def _lines(history: str, release: Sequence[int]) -> list[tuple[Integers, Flags]]:
+    """The runs of every line of releases, and which of them violated."""
     violated = histories.violations(history)
+    return [(line, violated[line]) for line in version_lines(np.array(release, np.int64))]
+
+
+def _first_p_values(history: str, release: Sequence[int]) -> list[float]:
+    """One for every line of releases that can have changed."""
+    found = (first_p_value(answers) for _, answers in _lines(history, release))
+    return [each for each in found if each is not None]
+
+
+def _changes(history: str, release: Sequence[int], limit: float) -> list[tuple[object, ...]]:
+    """The changes of every line of releases: where (in all runs), from which rate to which."""
     found: list[tuple[object, ...]] = []
-    for line in version_lines(np.array(release, np.int64)):
-        answers = violated[line]
-        for change in rate_changes(answers):
+    for line, answers in _lines(history, release):
+        for change in rate_changes(answers, limit):
             before, after = answers[change.began : change.at], answers[change.at : change.ended]
             rates = float(before.mean()), float(after.mean())
             found.append((int(line[change.at]), int(line[-1]), *rates, len(before), len(after), change.p_value))

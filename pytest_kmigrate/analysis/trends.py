@@ -9,12 +9,12 @@ from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in P
 from pyspark.sql.types import ArrayType
 
 from pytest_kmigrate.analysis import schemas
+from pytest_kmigrate.analysis.believing import with_limit
 from pytest_kmigrate.analysis.facts import CONDITION
 from pytest_kmigrate.analysis.schemas.columns import COUNT, NUMBER, TEXT, struct
 from pytest_kmigrate.analysis.schemas.trends import TRENDS
 from pytest_kmigrate.analysis.statistics.alignment import lines
 from pytest_kmigrate.analysis.statistics.arrays import Floats, Integers
-from pytest_kmigrate.analysis.statistics.change_points import believable
 from pytest_kmigrate.analysis.statistics.rank_changes import first_p_value, level_changes, rises
 from pytest_kmigrate.model.verdict import Outcome
 
@@ -120,9 +120,7 @@ def trend_changes(of_trends: DataFrame) -> DataFrame:
     point = F.struct("started_at", "run_id", "kafka", "value", stratum, F.xxhash64("kafka").alias("release"), "commit")
     series = of_trends.groupBy(*_SERIES).agg(F.sort_array(F.collect_list(point)).alias("_points"))
     columns = [F.col(f"_points.{name}") for name in ("value", "stratum", "release")]
-    first = series.select(F.udf(_first_p_values, ArrayType(NUMBER), useArrow=False)(*columns).alias("_first"))
-    believed = F.udf(_believable, NUMBER, useArrow=False)(F.flatten(F.collect_list("_first")))
-    limited = series.crossJoin(F.broadcast(first.agg(believed.alias("_limit"))))
+    limited = with_limit(series, F.udf(_first_p_values, ArrayType(NUMBER), useArrow=False)(*columns))
     changes = F.udf(_changes, ArrayType(_CHANGE), useArrow=False)(*columns, "_limit")
     found = limited.select("*", F.inline(changes))
     since = F.get("_points", F.col("position").cast("int"))
@@ -144,10 +142,6 @@ def _first_p_values(*columns: Sequence[Any]) -> list[float]:
     """One for every line of releases that can have changed."""
     found = (first_p_value(level) for _, level in _lines(*columns))
     return [each for each in found if each is not None]
-
-
-def _believable(p_values: Sequence[float]) -> float:
-    return believable(np.array(p_values, np.float64))
 
 
 def _changes(

@@ -22,7 +22,8 @@ _UNDER = {"fault": "under", "phase": "in", "role": "on"}
 _HEADS = ("Test", "Fault, phase", "Runs, oldest first", "Decision", *RATE_HEADS)
 _LEAD = (
     "Most flaky first. The rate is shrunk towards that of similar cells, the more so the fewer its runs. "
-    "The dashed line is where the rate changed; rate and decision are of the runs since. "
+    "The dashed line is where the rate changed, as far as that is sure among so many cells; rate and decision are of "
+    "the runs since the last change that the cell by itself shows. "
     "Bad nights of the infrastructure are not counted."
 )
 

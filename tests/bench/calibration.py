@@ -10,9 +10,9 @@ import numpy as np
 
 from pytest_kmigrate.analysis.statistics.alignment import aligned
 from pytest_kmigrate.analysis.statistics.arrays import Flags, Floats
-from pytest_kmigrate.analysis.statistics.bernoulli_changes import rate_changes
+from pytest_kmigrate.analysis.statistics.bernoulli_changes import first_p_value, rate_changes
 from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean, wilson_95
-from pytest_kmigrate.analysis.statistics.change_points import Change
+from pytest_kmigrate.analysis.statistics.change_points import FALSE_DISCOVERY_RATE, Change, believable
 from pytest_kmigrate.analysis.statistics.histories import told
 from pytest_kmigrate.analysis.statistics.outages import Nightly, infra_nights
 from pytest_kmigrate.analysis.statistics.rank_changes import level_changes
@@ -33,6 +33,8 @@ SMALL_RATE, LARGE_RATE = 0.02, 0.8
 SLOWER_TIMES = 1.5
 """A substantial change of a duration that scatters by 20 %."""
 BEFORE_RUNS, AFTER_RUNS = 40, 20
+CELLS = 40
+"""Of one report, that flake."""
 WRONG_AT_MOST = 0.055
 """What is claimed is 5 %; the rest is the chance of the simulation, which stands right on the edge of the claim."""
 
@@ -48,6 +50,7 @@ def claims(tests: int) -> Iterator[Limit]:
     yield clean_bound(tests)
     yield from sequential(tests)
     yield from rate_change(tests)
+    yield from rate_changes_among_many(tests // 2)
     yield from standings(tests)
     yield from level_change(tests)
     yield from outages(max(tests // 20, 20))
@@ -115,6 +118,25 @@ def rate_change(tests: int) -> Iterator[Limit]:
         chance = np.random.default_rng(4)
         share = _alarms(rate_changes, (chance.random(200) < rate for _ in range(tests)))
         yield _claim(f"false alarms at an unchanged rate of {rate:.0%}", 0.0, 0.01, share, tests)
+
+
+def rate_changes_among_many(reports: int) -> Iterator[Limit]:
+    """Reports of cells that are violated as often as ever, and the same reports with one more cell, which broke."""
+    chance, runs = np.random.default_rng(9), BEFORE_RUNS + AFTER_RUNS
+    wrongly, found = 0, []
+    for _ in range(reports):
+        usual = list(chance.random((CELLS, runs)) < chance.uniform(0.05, 0.5, (CELLS, 1)))
+        broken = chance.random(runs) < np.repeat([SMALL_RATE, LARGE_RATE], [BEFORE_RUNS, AFTER_RUNS])
+        first = [each for each in map(first_p_value, usual) if each is not None]
+        wrongly += min(first) <= believable(np.array(first))
+        limit = believable(np.array([*first, first_p_value(broken)], np.float64))
+        found.append(rate_changes(broken, limit))
+    text = f"reports of {CELLS} unchanged cells that tell a change"
+    # Right on the edge of the claim, so two standard errors of the simulation are allowed.
+    at_most = FALSE_DISCOVERY_RATE + 2 * (FALSE_DISCOVERY_RATE * (1 - FALSE_DISCOVERY_RATE) / reports) ** 0.5
+    yield _claim(text, 0.0, at_most, wrongly / reports, reports)
+    text = f"rate changes {SMALL_RATE:.0%} to {LARGE_RATE:.0%} found within {NEAR_RUNS} runs among {CELLS} such cells"
+    yield _claim(text, 0.9, 1.0, _found_near(found), reports)
 
 
 def standings(tests: int) -> Iterator[Limit]:

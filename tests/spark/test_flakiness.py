@@ -188,6 +188,24 @@ def test_a_change_is_found_with_its_run_and_release(spark: SparkSession) -> None
     assert 0 < row.p_value < 1e-6
 
 
+def test_a_change_must_be_surer_among_many_cells(spark: SparkSession) -> None:
+    """What is believed of one cell alone is not among many that flake as ever, lost records included; what is plain is.
+
+    A lost record is SAFETY all the same, and a test that broke is broken: what a cell amounts to is judged of it alone.
+    """
+    histories = {"faint": "C" * 20 + "VVV", "lost": "C" * 20 + "SSS", "plain": "C" * 20 + "V" * 10}
+    rows = [row for name, told in histories.items() for row in _nightly(told, test_id=name)]
+    flat = [row for place in range(200) for row in _nightly("CCCV" * 3, test_id=f"flat {place}")]
+
+    def changed(*some: list[dict[str, object]]) -> list[str]:
+        return sorted(row.test_id for row in change_points(_attempts(spark, *some)).collect())
+
+    assert changed(rows) == ["faint", "lost", "plain"]
+    assert changed(rows, flat) == ["plain"]
+    told = flakiness(_attempts(spark, rows, flat)).where("test_id NOT LIKE 'flat%'").collect()
+    assert {row.test_id: row.standing for row in told} == {"faint": "VIOLATES", "lost": "SAFETY", "plain": "VIOLATES"}
+
+
 def test_releases_side_by_side_are_no_change(spark: SparkSession) -> None:
     """Green on one and red on the other every night: a difference between releases, and none over time."""
     rows = [*_nightly("C" * 30, kafka="3.9.1"), *_nightly("V" * 30, kafka="3.6.0", run_id=None)]

@@ -234,9 +234,7 @@ def test_duration_statistics(spark: SparkSession) -> None:
 
     told = marts.duration_statistics(table(spark, "durations", rows), table(spark, "attempts", attempts))
 
-    alone = [
-        (*each.values(), "step", "roll", 1, *[1_000.0 * place] * 3) for place, each in enumerate(ran[1:], start=1)
-    ]
+    alone = [(*each.values(), "step", "roll", 1, *[1_000.0 * place] * 3) for place, each in enumerate(ran[1:], start=1)]
     expected = [("kip", "process", "3.9.1", "small", "step", "roll", 3, 20.0, 28.0, 30.0), *alone]
     assertDataFrameEqual(told, table_of(spark, "duration_statistics", expected))
 

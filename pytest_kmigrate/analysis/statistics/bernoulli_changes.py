@@ -3,13 +3,13 @@
 import numpy as np
 from scipy.special import gammaln, xlogy
 
+from pytest_kmigrate.analysis.statistics import change_points
 from pytest_kmigrate.analysis.statistics.arrays import Flags, Floats, Integers
 from pytest_kmigrate.analysis.statistics.change_points import (
     FALSE_ALARM_RATE,
     LEAST_RUNS,
     Change,
     Split,
-    change_points,
     places,
 )
 
@@ -17,9 +17,17 @@ _HALVINGS = 30
 _ROUNDING = 1e-9
 
 
-def rate_changes(violated: Flags) -> list[Change]:
-    """From which runs on the rate of violations was another one."""
-    return change_points(violated, scan, p_value)
+def rate_changes(violated: Flags, limit: float = FALSE_ALARM_RATE) -> list[Change]:
+    """From which runs on the rate of violations was another one; ``limit`` is the p-value up to which that is believed.
+
+    It can be no more than what a series alone is allowed.
+    """
+    return change_points.change_points(violated, scan, p_value, limit)
+
+
+def first_p_value(violated: Flags) -> float | None:
+    """That of the best place to part the runs, 1 where that is not believable; None where they cannot be parted."""
+    return change_points.first_p_value(violated, scan, p_value)
 
 
 def scan(violated: Floats) -> Split | None:

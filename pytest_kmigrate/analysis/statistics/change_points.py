@@ -77,6 +77,13 @@ def change_points(series: Floats | Flags, scan: Scan, chance: Chance, limit: flo
     return [Change(a, b, c, found[b]) for a, b, c in zip(edges, edges[1:], edges[2:], strict=False)]
 
 
+def first_p_value(series: Floats | Flags, scan: Scan, chance: Chance) -> float | None:
+    """That of the best place to part the series, believable or not; None where it cannot be parted."""
+    values = np.asarray(series, np.float64)
+    split = scan(values)
+    return None if split is None else chance(values, split)
+
+
 def places(runs: int) -> Floats:
     """After how many runs a series of ``runs`` may be parted."""
     return np.arange(LEAST_RUNS, runs - LEAST_RUNS + 1, dtype=np.float64)

@@ -3,13 +3,13 @@
 import numpy as np
 from scipy.special import ndtr
 
+from pytest_kmigrate.analysis.statistics import change_points
 from pytest_kmigrate.analysis.statistics.arrays import Floats
 from pytest_kmigrate.analysis.statistics.change_points import (
     FALSE_ALARM_RATE,
     LEAST_RUNS,
     Change,
     Split,
-    change_points,
     places,
 )
 
@@ -18,13 +18,12 @@ _STEPS = 200
 
 def level_changes(values: Floats, limit: float = FALSE_ALARM_RATE) -> list[Change]:
     """From which runs on the values lay higher or lower; ``limit`` is the p-value up to which that is believed."""
-    return change_points(values, scan, p_value, limit)
+    return change_points.change_points(values, scan, p_value, limit)
 
 
 def first_p_value(values: Floats) -> float | None:
     """That of the best place to part the values, believable or not; None where they cannot be parted."""
-    split = scan(values)
-    return None if split is None else p_value(values, split)
+    return change_points.first_p_value(values, scan, p_value)
 
 
 def rises(values: Floats, change: Change) -> bool:
