@@ -81,6 +81,8 @@ _OFTEN_NAMED = {
 
 _SMALL_JVM = (
     "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 "
+    # With one compiler Java keeps 48 MiB for its code, which Spark fills in a minute (s3a, many tables); then it ends.
+    "-XX:ReservedCodeCacheSize=200m "
     # Loading Spark's 20,000 classes is most of its start; checking their bytecode again is a fifth of that.
     "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )

@@ -58,6 +58,13 @@ def test_little_and_much_data_are_counted_alike(
     assert all(little[name] for name in ("attempts", "anomalies", "causes", "failure_clusters", "flakiness", "trends"))
 
 
+def test_there_is_room_for_what_the_jvm_compiles(spark: SparkSession) -> None:
+    """An analysis fills up to 50 MiB; a JVM that has no more room for code ends Spark, or itself, in the midst."""
+    pools = spark.sparkContext._jvm.java.lang.management.ManagementFactory.getMemoryPoolMXBeans()
+    room = sum(pool.getUsage().getMax() for pool in pools if "Code" in pool.getName())
+    assert room >= 200 << 20
+
+
 def test_no_class_is_looked_up_again_for_a_column(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each look-up searches all jars of Spark, and an analysis makes thousands of columns."""
     told: list[str] = []
