@@ -143,7 +143,7 @@ def change_points(attempts: DataFrame, cell: tuple[str, ...] = CELL) -> DataFram
     mixed = series.agg(F.collect_list(run).alias("_runs"), is_mixed.alias("_is_mixed")).where("_is_mixed")
     ordered = mixed.withColumn("_runs", F.sort_array("_runs"))
     columns = (F.concat_ws("", "_runs.letter"), F.col("_runs.release"))
-    limited = with_limit(ordered, F.udf(_first_p_values, ArrayType(NUMBER), useArrow=False)(*columns))
+    limited = with_limit(ordered, columns, _lines, first_p_value)
     changes = F.udf(_changes, ArrayType(_CHANGE), useArrow=False)(*columns, "_limit")
     found = limited.select("*", F.inline(changes))
     return found.withColumn("_since", _at("position")).select(
@@ -165,12 +165,6 @@ def _lines(history: str, release: Sequence[int]) -> list[tuple[Integers, Flags]]
     """The runs of every line of releases, and which of them violated."""
     violated = histories.violations(history)
     return [(line, violated[line]) for line in version_lines(np.array(release, np.int64))]
-
-
-def _first_p_values(history: str, release: Sequence[int]) -> list[float]:
-    """One for every line of releases that can have changed."""
-    found = (first_p_value(answers) for _, answers in _lines(history, release))
-    return [each for each in found if each is not None]
 
 
 def _changes(history: str, release: Sequence[int], limit: float) -> list[tuple[object, ...]]:

@@ -1,7 +1,6 @@
 """Trends: durations, unavailability, time to fail over and write-behind lag over runs, and where they changed."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from pyspark.sql import DataFrame
@@ -120,7 +119,7 @@ def trend_changes(of_trends: DataFrame) -> DataFrame:
     point = F.struct("started_at", "run_id", "kafka", "value", stratum, F.xxhash64("kafka").alias("release"), "commit")
     series = of_trends.groupBy(*_SERIES).agg(F.sort_array(F.collect_list(point)).alias("_points"))
     columns = [F.col(f"_points.{name}") for name in ("value", "stratum", "release")]
-    limited = with_limit(series, F.udf(_first_p_values, ArrayType(NUMBER), useArrow=False)(*columns))
+    limited = with_limit(series, columns, _lines, first_p_value)
     changes = F.udf(_changes, ArrayType(_CHANGE), useArrow=False)(*columns, "_limit")
     found = limited.select("*", F.inline(changes))
     since = F.get("_points", F.col("position").cast("int"))
@@ -136,12 +135,6 @@ def trend_changes(of_trends: DataFrame) -> DataFrame:
 
 def _lines(value: Sequence[float], stratum: Sequence[int], release: Sequence[int]) -> list[tuple[Integers, Floats]]:
     return lines(np.array(value, np.float64), np.array(stratum, np.int64), np.array(release, np.int64))
-
-
-def _first_p_values(*columns: Sequence[Any]) -> list[float]:
-    """One for every line of releases that can have changed."""
-    found = (first_p_value(level) for _, level in _lines(*columns))
-    return [each for each in found if each is not None]
 
 
 def _changes(
