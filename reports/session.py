@@ -1,7 +1,10 @@
 """The Spark session of a report: as small as the work, quiet on the terminal, everything it says in one log file."""
 
+import logging
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -101,9 +104,9 @@ def spark_session(
 ) -> Iterator[SparkSession]:
     """The session that is already there (left running), or a new one for the time of the block.
 
-    What the JVM prints goes to ``log``; ``writes_here`` says that the tables go to a disk of this machine. With
-    ``has_archive`` a small session on this machine uses the class-data archive, or is able to make it. Raises
-    EnvironmentLackError when Spark cannot start.
+    What the JVM prints and what PySpark logs goes to ``log``; ``writes_here`` says that the tables go to a disk of this
+    machine. With ``has_archive`` a small session on this machine uses the class-data archive, or is able to make it.
+    Ctrl-C is a KeyboardInterrupt in the block, as without Spark. Raises EnvironmentLackError when Spark cannot start.
     """
     active = SparkSession.getActiveSession()
     if active is not None:
@@ -112,13 +115,15 @@ def spark_session(
     chosen = settings(chosen_master(master), is_small=is_small, writes_here=writes_here)
     if has_archive and is_small and chosen.get("spark.master", "").startswith("local"):
         chosen = with_archive(chosen)
-    session = _started(chosen, log)
-    try:
-        yield session
-    finally:
-        # Of a JVM that is gone there is nothing to stop.
-        with suppress(Py4JError, OSError):
-            session.stop()
+    log.write_bytes(b"")
+    with _logged(log):
+        session = _started(chosen, log)
+        try:
+            yield session
+        finally:
+            # Of a JVM that is gone there is nothing to stop.
+            with suppress(Py4JError, OSError):
+                session.stop()
 
 
 @contextmanager
@@ -130,8 +135,8 @@ def end_told(session: SparkSession, log: Path) -> Iterator[None]:
         if not _has_ended(session):
             raise
         raise EnvironmentLackError(
-            f"Spark: expected it to run until all is written, got its end; the last lines of {log} tell why (memory, "
-            "most often); run the same again with more of it free: what was there before is untouched"
+            f"Spark: expected it to run until all is written, got its end; the last lines of {log} tell why; cure "
+            "that (often it is memory) and run the same again: what was there before is untouched"
         ) from error
 
 
@@ -182,8 +187,9 @@ def _started(chosen: dict[str, str], log: Path) -> SparkSession:
     if master.startswith("local"):
         # Workers need the packages that are here; by default they would be whatever python3 is first on the path.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    on_ctrl_c = signal.getsignal(signal.SIGINT)
     try:
-        with log.open("w", encoding="utf-8") as stream:
+        with log.open("a", encoding="utf-8") as stream, _ctrl_c_later():
             # PySpark has no public word for a JVM that is there already (from an earlier report); it is used again.
             launched = SparkContext._gateway or launch_gateway(  # type: ignore[no-untyped-call]  # noqa: SLF001
                 conf, {"stdout": stream, "stderr": stream}
@@ -195,5 +201,43 @@ def _started(chosen: dict[str, str], log: Path) -> SparkSession:
             f"Spark: expected it to start with master {master}, got {first} ({last}); "
             f"it needs Java 17 or newer and a master that answers: kmigrate doctor tells, and {log} has everything"
         ) from error
+    if _is_main_thread():
+        # PySpark's own handler asks the JVM to cancel what runs, on the connection that the broken-off call reads from.
+        signal.signal(signal.SIGINT, on_ctrl_c)
     _remember(launched.jvm)
     return session
+
+
+@contextmanager
+def _logged(log: Path) -> Iterator[None]:
+    """What is logged without a handler (py4j tells of every broken call, with its stack) is added to the log file."""
+    handler = logging.FileHandler(log, encoding="utf-8")
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+        handler.close()
+
+
+@contextmanager
+def _ctrl_c_later() -> Iterator[None]:
+    """Ctrl-C in the block is felt at its end.
+
+    A JVM whose start nobody waits for any more fails to say where it listens, and then runs for ever.
+    """
+    if not _is_main_thread():
+        yield
+        return
+    came: list[int] = []
+    on_ctrl_c = signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, on_ctrl_c)
+    if came:
+        raise KeyboardInterrupt
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()

@@ -2,11 +2,12 @@
 
 import io
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager, suppress
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # PySpark's bridge has no types
 from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
@@ -84,10 +85,16 @@ class TableFolder:
         with ThreadPoolExecutor(_WRITTEN_AT_ONCE) as pool:
             try:
                 yield begin
-                for begun in self._begun.values():
-                    begun.result()
+                for ended in as_completed(self._begun.values()):
+                    ended.result()
+            except BaseException:
+                # Nobody needs the others any more, and the end of the pool waits for those that run.
+                pool.shutdown(wait=False, cancel_futures=True)
+                with suppress(Py4JError, OSError):
+                    self.spark.interruptAll()
+                raise
             finally:
-                pool.shutdown(cancel_futures=True)
+                pool.shutdown()
                 self._begun.clear()
 
     @contextmanager

@@ -11,6 +11,9 @@ import typer
 from pytest_kmigrate.cli import clusters, machine, runs
 from pytest_kmigrate.model.errors import KmigrateError
 
+_INTERRUPTED = 130
+"""What typer makes of Ctrl-C."""
+
 app = typer.Typer(
     help="Clusters to rehearse migrations from ZooKeeper to KRaft on, and verdicts from the runs of pytest-kmigrate.",
     epilog=(
@@ -44,3 +47,7 @@ def main() -> None:
     except KmigrateError as error:
         print(error, file=sys.stderr)  # noqa: T201 - this is the command's own terminal
         sys.exit(error.exit_status)
+    except SystemExit as ended:
+        if ended.code == _INTERRUPTED:
+            print("interrupted; the same command can be run again", file=sys.stderr)  # noqa: T201 - as above
+        raise

@@ -1,8 +1,10 @@
 """Writing tables: several at once, those that need others when these are there."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from threading import Event
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
@@ -10,12 +12,19 @@ from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in P
 from pytest_kmigrate.analysis import schemas
 from pytest_kmigrate.reports.storage import LocalStorage
 from pytest_kmigrate.reports.tables import TableFolder
+from pytest_kmigrate.waiting import until
 
 _ENOUGH_S = 60
 
 
 def _aside(spark: SparkSession, path: str) -> DataFrame:
     return spark.createDataFrame([(path, None, "unread", False)], schemas.TABLES["set_aside"])
+
+
+def _long(parts: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for part in parts:
+        Event().wait(_ENOUGH_S)
+        yield part
 
 
 def test_who_asks_for_a_table_that_is_being_written_waits_for_it(spark: SparkSession, tmp_path: Path) -> None:
@@ -76,3 +85,25 @@ def test_a_table_that_cannot_be_computed_stops_the_analysis(spark: SparkSession,
 
     with pytest.raises(ValueError, match="no such thing"):
         write_both()
+
+
+def test_what_others_still_compute_is_given_up(spark: SparkSession, tmp_path: Path) -> None:
+    """When one table fails, or somebody is in a hurry, nobody waits for a job that would take hours."""
+    tables, jobs = TableFolder(spark, LocalStorage(tmp_path), is_small=True), spark.sparkContext.statusTracker()
+    told: list[str] = []
+
+    def long() -> DataFrame:
+        return _aside(spark, "one").mapInArrow(_long, schemas.TABLES["set_aside"])
+
+    def failing() -> DataFrame:
+        until(jobs.getActiveJobsIds, awaited="a job", within_s=_ENOUGH_S)
+        raise ValueError("no such thing")
+
+    def write_both() -> None:
+        with tables.writing(done=told.append) as begin:
+            begin("set_aside", long)
+            begin("bad_rows", failing)
+
+    with pytest.raises(ValueError, match="no such thing"):
+        write_both()
+    assert told == []
