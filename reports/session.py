@@ -204,8 +204,14 @@ def _started(chosen: dict[str, str], log: Path) -> SparkSession:
     if _is_main_thread():
         # PySpark's own handler asks the JVM to cancel what runs, on the connection that the broken-off call reads from.
         signal.signal(signal.SIGINT, on_ctrl_c)
+    server = session.sparkContext._accumulatorServer  # noqa: SLF001  # it prints the stack of each connection that breaks
+    server.handle_error = _log_broken  # type: ignore[assignment, method-assign]
     _remember(launched.jvm)
     return session
+
+
+def _log_broken(*_: object) -> None:
+    logging.getLogger(__name__).error("a connection to the JVM broke")
 
 
 @contextmanager
