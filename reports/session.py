@@ -128,10 +128,15 @@ def spark_session(
 
 @contextmanager
 def end_told(session: SparkSession, log: Path) -> Iterator[None]:
-    """Whatever fails in the block because Spark or its JVM ended by itself becomes an EnvironmentLackError."""
+    """Whatever fails in the block because Spark or its JVM ended by itself becomes an EnvironmentLackError.
+
+    After Ctrl-C py4j may fail at what is tidied up; that is a KeyboardInterrupt still.
+    """
     try:
         yield
     except (Py4JError, PySparkException, OSError) as error:
+        if _was_interrupted(error):
+            raise KeyboardInterrupt from error
         if not _has_ended(session):
             raise
         raise EnvironmentLackError(
@@ -167,6 +172,11 @@ def _has_ended(session: SparkSession) -> bool:
         return bool(session.sparkContext._jsc.sc().isStopped())  # noqa: SLF001  # PySpark has no public word for it
     except (Py4JError, OSError):
         return True
+
+
+def _was_interrupted(error: BaseException) -> bool:
+    earlier = error.__context__
+    return earlier is not None and (isinstance(earlier, KeyboardInterrupt) or _was_interrupted(earlier))
 
 
 def _remember(jvm: Any) -> None:

@@ -1,12 +1,17 @@
-"""The console command, run in this process, where Spark is there already."""
+"""The console command, run in this process, where Spark is there already, or in one of its own."""
 
+import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
+from pathlib import Path
 
 import pytest
 
 from pytest_kmigrate.cli import main
+from tests.spark.run_folders import migration, verdict, write_run
+
+_YESTERDAY = "the page of yesterday"
 
 
 def kmigrate(*arguments: object) -> tuple[int, str]:
@@ -17,3 +22,19 @@ def kmigrate(*arguments: object) -> tuple[int, str]:
         with pytest.raises(SystemExit) as ended:
             main()
     return int(str(ended.value.code)), printed.getvalue()
+
+
+def analysis_cut_short(folder: Path, trouble: str) -> tuple[int, str]:
+    """``kmigrate analyze`` in a process, and with a Spark, of its own, which ``trouble`` (Python) ends in the midst.
+
+    Exit status and all it printed; the page that was there before must have stayed.
+    """
+    write_run(folder / "runs", "r1", [verdict()], migration())
+    page = folder / "out" / "index.html"
+    page.parent.mkdir()
+    page.write_text(_YESTERDAY)
+    code = f"from pytest_kmigrate.cli import main\n{trouble}\nmain()"
+    command = [sys.executable, "-c", code, "analyze", "runs", "--out", "out"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    assert page.read_text() == _YESTERDAY
+    return done.returncode, done.stdout + done.stderr

@@ -1,16 +1,13 @@
 """Spark that ends in the midst of an analysis: one line that says so, and an earlier report that is whole."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.spark.run_folders import migration, verdict, write_run
+from tests.spark.commands import analysis_cut_short
 
-_ANALYZE = """
+_ENDED = """
 from pyspark import SparkContext
-from pytest_kmigrate.cli import main
 from pytest_kmigrate.reports import analyze
 
 counted = analyze.write_marts
@@ -22,7 +19,6 @@ def ended(*tables):
 
 
 analyze.write_marts = ended
-main()
 """
 
 
@@ -34,17 +30,10 @@ main()
     ],
 )
 def test_spark_that_ends_in_the_midst_is_one_line(tmp_path: Path, end: str) -> None:
-    """Exit status 4 and where Spark says why; no stack trace, and the page that was there stays."""
-    write_run(tmp_path / "runs", "r1", [verdict()], migration())
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "index.html").write_text("of yesterday")
-    command = [sys.executable, "-c", _ANALYZE.format(end=end), "analyze", "runs", "--out", "out"]
+    """Exit status 4 and where Spark says why; no stack trace."""
+    status, printed = analysis_cut_short(tmp_path, _ENDED.format(end=end))
 
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-
-    printed = done.stdout + done.stderr
-    assert done.returncode == 4, printed
+    assert status == 4, printed
     assert "Spark: expected it to run until all is written, got its end; the last lines of " in printed.splitlines()[-1]
     assert "out/spark.log tell why" in printed
     assert "Traceback" not in printed
-    assert (tmp_path / "out" / "index.html").read_text() == "of yesterday"

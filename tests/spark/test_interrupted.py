@@ -1,22 +1,22 @@
 """Ctrl-C during an analysis: one line, exit status 130, and neither Spark's JVM nor a half-made report is left."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import psutil
 import pytest
+from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]  # PySpark's bridge has no types
+from pyspark.sql import SparkSession
 
-from tests.spark.run_folders import migration, verdict, write_run
+from pytest_kmigrate.reports.session import end_told
+from tests.spark.commands import analysis_cut_short
 
 _LONG_S = 60
 
-_ANALYZE = """
+_CTRL_C = """
 import os, signal, subprocess, threading
 from pathlib import Path
 
 from pyspark import SparkContext, java_gateway
-from pytest_kmigrate.cli import main
 from pytest_kmigrate.reports import analyze
 from pytest_kmigrate.waiting import until
 
@@ -45,7 +45,6 @@ def counted(tables, _done):
 
 java_gateway.Popen = launched
 analyze.write_marts = counted
-main()
 """
 
 
@@ -53,21 +52,28 @@ main()
     "when_launched", [pytest.param("ctrl_c()", id="while-Spark-starts"), pytest.param("pass", id="while-Spark-counts")]
 )
 def test_ctrl_c_is_one_line_and_leaves_nothing(tmp_path: Path, when_launched: str) -> None:
-    """No stack trace, no JVM that runs on, and the page that was there stays."""
-    write_run(tmp_path / "runs", "r1", [verdict()], migration())
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "index.html").write_text("of yesterday")
-    command = [sys.executable, "-c", _ANALYZE.format(when_launched=when_launched), "analyze", "runs", "--out", "out"]
+    """No stack trace, and no JVM that runs on."""
+    status, printed = analysis_cut_short(tmp_path, _CTRL_C.format(when_launched=when_launched))
 
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-
-    printed = done.stdout + done.stderr
-    assert done.returncode == 130, printed
+    assert status == 130, printed
     assert printed.splitlines()[-1] == "interrupted; the same command can be run again"
     assert "Traceback" not in printed
-    assert (tmp_path / "out" / "index.html").read_text() == "of yesterday"
     jvm = int((tmp_path / "jvm").read_text())
     _, alive = psutil.wait_procs([each for each in psutil.process_iter() if each.pid == jvm], timeout=_LONG_S)
     for each in alive:
         each.kill()
     assert not alive
+
+
+def test_trouble_in_tidying_up_after_ctrl_c_is_no_news(spark: SparkSession, tmp_path: Path) -> None:
+    """PySpark asks the JVM for something when a call was broken off, which py4j sometimes cannot do then."""
+
+    def broken_off() -> None:
+        with end_told(spark, tmp_path / "spark.log"):
+            try:
+                raise KeyboardInterrupt
+            finally:
+                raise Py4JNetworkError("Answer from Java side is empty")
+
+    with pytest.raises(KeyboardInterrupt):
+        broken_off()
