@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from pytest_kmigrate.reports.drawing import colour, measured, percent, text
 from pytest_kmigrate.reports.estimates import is_sure, median_interval
-from pytest_kmigrate.reports.rows import Row, number
+from pytest_kmigrate.reports.rows import Row, level_of, number
 
 _BAR_PX = 80
 _RUN_PX = 6
@@ -43,12 +43,12 @@ def strip(runs: Sequence[Row], since_run: object = None) -> str:
     """Runs as ticks, oldest first, a tall one for each violation; a dashed line where the rate changed."""
     lines: dict[str, list[str]] = {}
     for position, run in enumerate(runs):
-        level = "SAFETY" if run["outcome"] == "VIOLATES" and run["kind"] == "SAFETY" else str(run["outcome"])
+        level = level_of(run)
         top, height = _TICKS.get(level, _TICKS["VIOLATES"])
         lines.setdefault(level, []).append(f"M{position * _RUN_PX + 2} {top}v{height}")
     ticks = "".join(f'<path d="{"".join(path)}" stroke="{colour(level)}"/>' for level, path in lines.items())
     changed = next((position for position, run in enumerate(runs) if run["run_id"] == since_run), None)
-    told = f"{len(runs)} runs, {sum(1 for run in runs if run['outcome'] == 'VIOLATES')} violate"
+    told = f"{len(runs)} runs, {sum(1 for run in runs if level_of(run) in ('SAFETY', 'VIOLATES'))} violate"
     line = ""
     if changed is not None:
         told += f"; changed at run {runs[changed]['attempt']}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from pytest_kmigrate.reports.rows import Row, number
+from pytest_kmigrate.reports.rows import Row, level_of, number
 
 WORDS = {
     "SAFETY": "safety violation",
@@ -240,8 +240,7 @@ def _cell(head: str, cell: Cell) -> str:
 
 def _dot(attempt: Row, number: int) -> str:
     line, column = divmod(number, _DOTS_PER_LINE)
-    is_safety = attempt["outcome"] == "VIOLATES" and attempt["kind"] == "SAFETY"
-    level = "SAFETY" if is_safety else str(attempt["outcome"])
+    level = level_of(attempt)
     middle = f"translate({column * _DOT_PX + _DOT_PX / 2} {line * _DOT_PX + _DOT_PX / 2})"
     # A run that conforms has nothing more to say, and most runs do: the page would be half as large again.
     summary = "" if level == "CONFORMS" else f". {attempt['summary']}"

@@ -31,6 +31,13 @@ def excused(attempt: Row) -> Row:
     return {**attempt, "outcome": "INCONCLUSIVE", "kind": "INFRA"} if attempt["is_aside"] else attempt
 
 
+def level_of(attempt: Row) -> str:
+    """What a run is shown as: its outcome as it counts, SAFETY where it broke that."""
+    counted = excused(attempt)
+    is_safety = counted["outcome"] == "VIOLATES" and counted["kind"] == "SAFETY"
+    return "SAFETY" if is_safety else str(counted["outcome"])
+
+
 UNKNOWN = "unknown"
 """What the tables say of what no run told: results of other tools know of no version, topology or fault."""
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.drawing import Cell, amount, chip, link, text
-from pytest_kmigrate.reports.rows import Row, by, known
+from pytest_kmigrate.reports.rows import Row, by, known, level_of
 from pytest_kmigrate.reports.site.views import Site, View, empty, section, table_of
 from pytest_kmigrate.reports.summary import About
 
 MOST_COMMANDS = 200
-_URGENCY = {"VIOLATES": 0, "INCONCLUSIVE": 1}
+_URGENCY = ("SAFETY", "VIOLATES", "INCONCLUSIVE", "CONFORMS", "NOT_APPLICABLE")
 
 
 def environment(site: Site) -> View:
@@ -44,12 +44,12 @@ def _commands(attempts: Sequence[Row]) -> str:
     if not ours:
         return empty("No run told its command.")
     latest = sorted(ours, key=by("started_at"), reverse=True)
-    chosen = sorted(latest, key=lambda each: _URGENCY.get(str(each["outcome"]), 2))[:MOST_COMMANDS]
+    chosen = sorted(latest, key=lambda each: _URGENCY.index(level_of(each)))[:MOST_COMMANDS]
     rows = [
         [
             Cell(f"<code>{text(each['reproduce'])}</code>", each["test_id"], "name"),
             Cell(amount(each["attempt"]), each["attempt"], "number"),
-            Cell(chip(each["outcome"])),
+            Cell(chip(level_of(each))),
             Cell(link(each["timeline"], "timeline") if each["timeline"] else ""),
         ]
         for each in chosen

@@ -6,7 +6,6 @@ from pytest_kmigrate.reports.estimates import wilson
 from pytest_kmigrate.reports.rows import count, day, number, went_wrong
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, table_of
 
-_MORE_HEADS = ("Tests touched", "p", "What was said")
 _LEAD = (
     "Far more runs than usual ended without an answer, or violated in most tests for this one night only. Such runs "
     "are not held against any test, unless they broke SAFETY."
@@ -16,7 +15,8 @@ _LEAD = (
 def nights(site: Site) -> View:
     """Nights on which so much went wrong everywhere that the machines are to blame."""
     rows = site.summary["infra_nights"]
-    heads = ("Night", "Went wrong, 95 % interval", "Usually", "Without an answer", "Violating", "Runs", *_MORE_HEADS)
+    counted = ("Without an answer", "Violating", "Runs", "Tests touched")
+    heads = ("Night", "Went wrong, 95 % interval", "Usually", *counted, "p")
     drawn = []
     for row in rows[:MOST_ROWS]:
         bad, judged = count(row["wrong_runs"]), count(row["judged_runs"])
@@ -31,7 +31,6 @@ def nights(site: Site) -> View:
                 Cell(f"{number(row['usual_rate']) or 0:.1%}", row["usual_rate"], "number"),
                 *[number_cell(row[name]) for name in ("inconclusive", "violating", "runs", "tests_touched")],
                 Cell(chance(row["p_value"]), row["p_value"], "number"),
-                Cell(f'<span class="small">{text(row["reason"])}</span>'),
             ]
         )
     told = "None: on no night did far more runs than usual end without an answer, nor tests violate everywhere at once."

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.reports.charts import rate, strip
 from pytest_kmigrate.reports.drawing import Cell, amount, chip, dots, duration, legend, percent
-from pytest_kmigrate.reports.rows import CONDITION, Row, grouped, known, number, plural
+from pytest_kmigrate.reports.rows import CONDITION, Row, count, grouped, known, number, plural
 from pytest_kmigrate.reports.site.flakes import RATE_HEADS, rate_cells, since
 from pytest_kmigrate.reports.site.runs import unconforming_runs
 from pytest_kmigrate.reports.site.views import (
@@ -39,7 +39,7 @@ def tests(site: Site) -> View:
     drawn = [
         [
             Cell(site.test(row["test_id"], row["topology"]), row["test_id"], "name"),
-            *_statistics(row, place, strip(_runs(site, row)[-MOST_DOTS:])),
+            *_statistics(row, place, strip(_latest(site, row))),
         ]
         for place, row in enumerate(rows[:MOST_ROWS])
     ]
@@ -65,7 +65,7 @@ def _page(site: Site, name: str, shapes: Sequence[Row], flakiness: Sequence[Row]
                 row["topology"],
                 "name",
             ),
-            *_statistics(row, place, dots(_runs(site, row)[-MOST_DOTS:])),
+            *_statistics(row, place, dots(_latest(site, row))),
         ]
         for place, row in enumerate(shapes[:_MOST_CONDITIONS])
     ]
@@ -75,18 +75,20 @@ def _page(site: Site, name: str, shapes: Sequence[Row], flakiness: Sequence[Row]
     return View(address("test", name), own, "" if own == name else name.partition("::")[0], content, "tests")
 
 
-def _runs(site: Site, row: Row) -> list[Row]:
-    return site.attempts_of_test.get(tuple(row[key] for key in ("test_id", *CONDITION)), [])
+def _latest(site: Site, row: Row) -> list[Row]:
+    return site.attempts_of_test.get(tuple(row[key] for key in ("test_id", *CONDITION)), [])[-MOST_DOTS:]
 
 
 def _statistics(row: Row, place: int, runs: str) -> list[Cell]:
     share, took = row["pass_rate"], row["duration_median_ms"]
-    silent = below(f"{amount(row['inconclusive'])} inconclusive") if row["inconclusive"] else ""
+    how_many = plural(amount(row["runs"]), "run")
+    told = [f"the last {MOST_DOTS} of {how_many}" if count(row["runs"]) > MOST_DOTS else how_many]
+    told += [f"{amount(row['inconclusive'])} inconclusive"] if row["inconclusive"] else []
     median, p90 = duration(took), duration(row["duration_p90_ms"])
     return [
         Cell(shown(row["kafka"])),
         Cell(chip(row["standing"]), place),
-        Cell(f"<span>{runs}{silent}</span>", row["runs"], "dots"),
+        Cell(f"<span>{runs}{below(*told)}</span>", row["runs"], "dots"),
         Cell(rate(share, row["pass_rate_low"], row["pass_rate_high"]), "" if share is None else share, "rate"),
         Cell(f'<span>{median}<br><span class="soft small">{p90}</span></span>' if median else "", took or "", "number"),
     ]

@@ -1,6 +1,7 @@
 """Trends: every measure over time, small charts side by side, with the change point and the interval of each regime."""
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -54,7 +55,7 @@ def _urgency(key: tuple[object, ...], changes: Changes) -> tuple[int, int, tuple
 def _chart(key: tuple[object, ...], rows: Sequence[Row], changes: Changes) -> str:
     measure, name, *_ = key
     mine = changes.get(key, [])
-    comparable, how = _comparable(rows)
+    comparable, how = _comparable(rows, is_changed=bool(mine))
     versions = sorted(grouped(comparable, "kafka").items(), key=lambda each: release(each[0][0]))[-_MOST_PANELS:]
     drawn = [panel for (kafka,), points in versions if (panel := _panel(kafka, points, mine)).values]
     if not drawn:
@@ -67,15 +68,19 @@ def _chart(key: tuple[object, ...], rows: Sequence[Row], changes: Changes) -> st
     )
 
 
-def _comparable(rows: Sequence[Row]) -> tuple[list[Row], str]:
+def _comparable(rows: Sequence[Row], *, is_changed: bool) -> tuple[list[Row], str]:
     """The points in order, with the values by which changes were judged, and how they came to these.
 
-    Where no test ran twice nothing can have changed, and to scale each to the median of all would hide them all.
+    A test that ran once, scaled to the median of all, lies on it whatever it took. Where most points are of such tests
+    they are shown as they are, unless a change was found.
     """
     points = [row for row in sorted(rows, key=by("started_at", "run_id")) if number(row["value"]) is not None]
-    tests = len({row["test_id"] for row in points})
-    if tests in (1, len(points)):
-        return points, f"{tests} tests, once each" if tests > 1 else ""
+    runs_of = Counter(row["test_id"] for row in points)
+    tests, once = len(runs_of), sum(1 for runs in runs_of.values() if runs == 1)
+    if tests <= 1:
+        return points, ""
+    if 2 * once > len(points) and not is_changed:
+        return points, f"{tests} tests, {'once each' if once == tests else f'{once} of them once'}"
     values = np.array([number(row["value"]) for row in points], np.float64)
     test, kafka = (np.unique([str(row[of]) for row in points], return_inverse=True)[1] for of in ("test_id", "kafka"))
     for line, level in lines(values, test, kafka):

@@ -8,8 +8,8 @@ from pytest_kmigrate.reports.charts import Panel, lift, panels, rate, strip
 from pytest_kmigrate.reports.rows import Row
 
 
-def _run(outcome: str, kind: str | None = None, run_id: str = "") -> Row:
-    return {"outcome": outcome, "kind": kind, "run_id": run_id, "attempt": 3}
+def _run(outcome: str, kind: str | None = None, run_id: str = "", *, is_aside: bool = False) -> Row:
+    return {"outcome": outcome, "kind": kind, "run_id": run_id, "attempt": 3, "is_aside": is_aside}
 
 
 def test_a_rate_without_an_answer_is_not_drawn() -> None:
@@ -35,6 +35,13 @@ def test_a_strip_has_one_tick_per_run_and_marks_the_change() -> None:
     assert 'class="since" d="M5.5 ' in drawn
     assert "3 runs, 2 violate; changed at run 3" in drawn
     assert "since" not in strip(runs, "elsewhere")
+
+
+def test_a_strip_shows_runs_as_they_count() -> None:
+    """What violated in an infra night counts for no test, so beside a rate it is no violation either."""
+    drawn = strip([_run("VIOLATES", "LIVENESS", is_aside=True), _run("VIOLATES", "LIVENESS")])
+    assert "2 runs, 1 violate" in drawn
+    assert drawn.count("--INCONCLUSIVE") == drawn.count("--VIOLATES") == 1
 
 
 def test_a_lift_beyond_the_scale_ends_at_its_edge() -> None:

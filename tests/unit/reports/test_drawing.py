@@ -90,6 +90,7 @@ def test_a_safety_violation_has_a_shape_of_its_own() -> None:
         "seed": "7",
         "outcome": "VIOLATES",
         "kind": "SAFETY",
+        "is_aside": False,
         "summary": "s",
         "timeline": None,
     }
@@ -101,6 +102,7 @@ def test_a_safety_violation_has_a_shape_of_its_own() -> None:
 def test_a_run_that_conforms_says_no_more_than_that() -> None:
     """Most runs conform: their summaries would make the page half as large again."""
     run: Row = {"attempt": 1, "seed": "7", "outcome": "CONFORMS", "kind": None, "summary": "9 steps", "timeline": None}
+    run |= {"is_aside": False}
     assert "9 steps" not in dots([run])
     assert "9 steps" in dots([{**run, "outcome": "INCONCLUSIVE"}])
 

@@ -13,7 +13,9 @@ from pytest_kmigrate.reports.site.environment import environment
 from pytest_kmigrate.reports.site.flakes import flakes
 from pytest_kmigrate.reports.site.nights import nights
 from pytest_kmigrate.reports.site.overview import overview
+from pytest_kmigrate.reports.site.tests import MOST_DOTS
 from pytest_kmigrate.reports.site.tests import test_pages as pages_of_tests
+from pytest_kmigrate.reports.site.tests import tests as list_of_tests
 from pytest_kmigrate.reports.site.trends import trends
 from pytest_kmigrate.reports.site.views import Site, address
 from pytest_kmigrate.reports.summary import summary_of
@@ -74,14 +76,13 @@ def test_a_bad_night_has_the_interval_of_its_share() -> None:
     night: Row = {"night": BEGIN.date(), "runs": 6, "inconclusive": 5, "violating": 0, "tests_touched": 4}
     night |= {"wrong": "inconclusive", "wrong_runs": 5, "judged_runs": 6}
 
-    content = nights(
-        _site(infra_nights=[{**night, "usual_rate": 0.021, "p_value": 1e-7, "reason": "<disk full>"}])
-    ).content
+    night |= {"usual_rate": 0.021, "p_value": 1e-7, "reason": "5 of 6 runs inconclusive, usual are 2.1%"}
+
+    content = nights(_site(infra_nights=[night])).content
 
     assert "83%, 95 % interval 44% to 97%" in content
-    assert "2.1%" in content
     assert "5 of 6 without an answer" in content
-    assert "&lt;disk full&gt;" in content
+    assert content.count("2.1%") == 1
 
 
 def test_a_night_of_violations_is_told_as_one() -> None:
@@ -98,16 +99,32 @@ def test_a_night_of_violations_is_told_as_one() -> None:
 
 
 def test_the_commands_of_red_runs_come_first() -> None:
-    """Violating, then without an answer, then the others, the newest of each first."""
+    """What broke SAFETY, then violating, then without an answer, then the others, the newest of each first."""
     attempts = season(runs=60)["attempts"]
+    oldest = min((each for each in attempts if each["outcome"] == "VIOLATES"), key=lambda each: str(each["started_at"]))
+    oldest["kind"] = "SAFETY"
 
     content = environment(_site(attempts=attempts)).content
 
     order = re.findall(r'<span class="chip"[^>]*>([a-z ]+)</span>', content)
-    assert order == sorted(order, key=["violates", "inconclusive", "conforms"].index)
+    assert order == sorted(order, key=["safety violation", "violates", "inconclusive", "conforms"].index)
+    assert "safety violation" in order
     seeds = [int(seed) for seed in re.findall(r"--kmigrate-seed (\d+)", content)]
     conforming = seeds[order.index("conforms") :]
     assert conforming[0] > conforming[-1]
+
+
+def test_a_run_of_an_infra_night_is_shown_as_it_counts() -> None:
+    """Nothing is held against its test: it stands there without an answer, and why."""
+    tables = season(runs=60)
+    red = next(each for each in tables["attempts"] if each["outcome"] == "VIOLATES" and each["kind"] != "SAFETY")
+    tables["attempts"] = [{**red, "is_aside": True}]
+
+    page = next(each for each in pages_of_tests(_site(**tables)) if each.address == address("test", red["test_id"]))
+
+    assert "in an infra night" in page.content
+    (chip,) = re.findall(r'<span class="chip"[^>]*>([a-z ]+)</span>', page.content.partition("Runs that did not")[2])
+    assert chip == "inconclusive"
 
 
 def test_a_test_is_told_as_counted_beside_what_others_make_of_it() -> None:
@@ -285,3 +302,36 @@ def test_a_chart_shows_the_values_that_were_judged() -> None:
     assert "2 tests, once each" in once
     (drawn,) = re.findall(r'class="points" d="([^"]+)"', once)
     assert len(set(re.findall(r"M[\d.]+ ([\d.]+)", drawn))) == 2
+
+
+def test_values_of_tests_that_ran_once_are_not_drawn_as_one_line() -> None:
+    """Of five tests one ran twice: scaled, the four others would lie on one line. Where a change is told all are."""
+    series: Row = {**TEST, "measure": "lag", "name": "step", **CLUSTER, "kafka": "3.9.1"}
+    points: list[Row] = [
+        {**series, "test_id": test, "started_at": BEGIN + dt.timedelta(days=n), "value": 1.0 + n}
+        for n, test in enumerate("abcdee")
+    ]
+    change: Row = {**series, "since_run": "r", "since_at": BEGIN, "since_kafka": "3.9.1", "since_commit": None}
+    change |= {"median_before": 1.0, "median_after": 2.0, "ratio": 2.0, "direction": "WORSE", "p_value": 1e-5}
+
+    plain, changed = (trends(_site(trends=points, trend_changes=found)).content for found in ([], [change]))
+
+    levels = [
+        len(set(re.findall(r"M[\d.]+ ([\d.]+)", "".join(re.findall(r'class="points" d="([^"]+)"', each)))))
+        for each in (plain, changed)
+    ]
+    assert levels == [6, 3]
+    assert "5 tests, 4 of them once" in plain
+    assert "5 tests, each scaled to the median of all" in changed
+
+
+def test_a_test_tells_how_many_runs_it_had() -> None:
+    """A rate says little without: ticks are of the latest runs only, which is said."""
+    row = next(each for each in season(runs=60)["tests"] if each["inconclusive"])
+    few, many = (
+        list_of_tests(_site(tests=[{**row, "runs": runs, "inconclusive": 1}])).content
+        for runs in (MOST_DOTS, MOST_DOTS + 1)
+    )
+
+    assert f">{MOST_DOTS} runs · 1 inconclusive<" in few
+    assert f">the last {MOST_DOTS} of {MOST_DOTS + 1} runs · 1 inconclusive<" in many
