@@ -153,13 +153,21 @@ def _versions(versions: Sequence[Row]) -> str:
 def _requirements(requirements: Sequence[Row]) -> str:
     violated = [row for row in requirements if worst(row) in ("SAFETY", "VIOLATES")]
     told = [
-        f"- {code(row['requirement'])} **{WORDS[worst(row)]}** in {amount(row['violating'])} of "
-        f"{plural(amount(row['runs']), 'run')} ({escaped(' · '.join(known(kafka_of(row['kafka']), row['profile'])))}), "
+        f"- {code(row['requirement'])} **{WORDS[worst(row)]}** in {_worst_of_all(row)} "
+        f"({escaped(' · '.join(known(kafka_of(row['kafka']), row['profile'])))}), "
         # A red check counts for all that its test claims.
         f"in runs that claim it, by {', '.join(code(check) for check in listed(row['violated_by']))}"
         for row in violated
     ]
     return _few("Requirements violated", told)
+
+
+def _worst_of_all(row: Row) -> str:
+    """In how many runs the worst was seen, and where that broke SAFETY how many violated at all."""
+    runs, violating = plural(amount(row["runs"]), "run"), amount(row["violating"])
+    if worst(row) != "SAFETY":
+        return f"{violating} of {runs}"
+    return f"{amount(row['safety_violations'])} of {runs}, {violating} violate"
 
 
 def _anomalies(classes: Sequence[Row]) -> str:
