@@ -66,6 +66,40 @@ def test_every_kind_is_read_and_every_stranger_named(spark: SparkSession) -> Non
     ]
 
 
+def test_a_file_need_not_be_utf_8(spark: SparkSession) -> None:
+    """What a file declares, or its mark tells, is believed where it can be true; what is no text costs a character."""
+    case = '<testsuite name="s"><testcase name="%s"/></testsuite>'
+    declared = '<?xml version="1.0" encoding="%s"?>' + case
+    contents = {
+        "broken.xml": (case % "a?").encode().replace(b"?", b"\xff"),
+        "false.xml": (declared % ("UTF-16", "\u00e9f")).encode(),
+        "latin.xml": (declared % ("ISO-8859-1", "\u00e9l")).encode("latin-1"),
+        "unheard.xml": (declared % ("x-none", "\u00e9u")).encode(),
+        "wide.xml": (declared % ("UTF-16", "\u00e9w")).encode("utf-16"),
+    }
+    rows = [("r", name, content) for name, content in contents.items()]
+    files = spark.createDataFrame(rows, "folder string, file string, text binary")
+
+    staged = foreign_attempts(files.withColumn("text", files["text"].cast("string"))).cache()
+
+    assert staging.set_aside(staged).collect() == []
+    told = {row.folder: row.test_id for row in staging.good(staged).collect()}
+    names = ("a\ufffd", "\u00e9f", "\u00e9l", "\u00e9u", "\u00e9w")
+    assert told == {f"r/{file}#1": f"s.{name}" for file, name in zip(contents, names, strict=True)}
+
+
+def test_a_result_without_a_name_is_set_aside(spark: SparkSession) -> None:
+    """Nobody could find it in a report; the results beside it count."""
+    staged = foreign_attempts(
+        _files(spark, **{"a/x.xml": '<testsuite><testcase name=" "/><testcase name="t"/></testsuite>'})
+    ).cache()
+
+    assert [row.folder for row in staging.good(staged).collect()] == ["a/x.xml#2"]
+    assert [(row.path, row.reason) for row in staging.set_aside(staged).collect()] == [
+        ("a/x.xml", "result 1: its test has no name")
+    ]
+
+
 def test_a_copied_file_counts_once(spark: SparkSession) -> None:
     """The same results in a second file are set aside in one row, which says where they are counted."""
     staged = foreign_attempts(_files(spark, **{"a/x.xml": JUNIT % 1, "b/x.xml": JUNIT % 1})).cache()

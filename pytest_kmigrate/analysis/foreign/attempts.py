@@ -1,5 +1,7 @@
 """Foreign files as rows: each read whole in a task of Spark, by the reader for its kind."""
 
+import codecs
+import re
 from collections.abc import Callable, Iterator
 
 import pyarrow as pa
@@ -20,6 +22,8 @@ _READERS: dict[str, Callable[[str], Reading]] = {
     "allure": read_allure,
     "ducktape": read_ducktape,
 }
+_UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_DECLARED = re.compile(rb"""<\?xml[^>]{1,200}?encoding\s*=\s*["']([\w.-]{1,40})["']""")
 _Row = dict[str, object]
 
 _ARROW = {
@@ -54,9 +58,22 @@ def foreign_attempts(files: DataFrame) -> DataFrame:
 
 def _read(folders: pa.Array, files: pa.Array, texts: pa.Array) -> pa.Array:
     """The rows of each file, one list per file."""
-    told = zip(folders.to_pylist(), files.to_pylist(), texts.to_pylist(), strict=True)
-    rows = [list(_rows(folder, file, text or "")) for folder, file, text in told]
+    # What Spark calls a text is what the file holds: Arrow may not take it for UTF-8.
+    told = zip(folders.to_pylist(), files.to_pylist(), texts.cast(pa.binary()).to_pylist(), strict=True)
+    rows = [list(_rows(folder, file, decoded(content or b""))) for folder, file, content in told]
     return pa.array(rows, _ROWS)
+
+
+def decoded(content: bytes) -> str:
+    """A file as text: UTF-16 with its mark, or as its XML declares, else UTF-8; what is none is marked (U+FFFD)."""
+    declared = _DECLARED.match(content)
+    named = declared[1].decode() if declared else "utf-8"
+    # A declaration that can be read as bytes is not in UTF-16, whatever it says.
+    narrow = "utf-8" if named.lower().startswith("utf") else named
+    try:
+        return content.decode("utf-16" if content.startswith(_UTF_16_MARKS) else narrow, "replace")
+    except (LookupError, UnicodeError):
+        return content.decode(errors="replace")
 
 
 def _rows(folder: str, file: str, text: str) -> Iterator[_Row]:
@@ -66,7 +83,10 @@ def _rows(folder: str, file: str, text: str) -> Iterator[_Row]:
         return
     reading = _READERS[kind](text)
     for place, result in enumerate(reading.results, 1):
-        yield _row(f"{folder}/{file}#{place}", file, kind, result)
+        if result.test_id.strip():
+            yield _row(f"{folder}/{file}#{place}", file, kind, result)
+        else:
+            yield _unread(folder, file, Unread(f"result {place}: its test has no name"))
     for each in reading.unread:
         yield _unread(folder, file, each)
 
