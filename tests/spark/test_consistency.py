@@ -2,12 +2,13 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from pytest_kmigrate.analysis import consistency
 from pytest_kmigrate.analysis.consistency import dealing
@@ -29,6 +30,7 @@ SHAPES = {
     "skewed": Shape(skew=0.9),
 }
 Found = Counter[tuple[str, str, str | None, int | None]]
+Place = tuple[str, str | None, int | None]
 
 
 def planted(runs: dict[str, SyntheticRun]) -> Found:
@@ -38,9 +40,8 @@ def planted(runs: dict[str, SyntheticRun]) -> Found:
     )
 
 
-def found(spark: SparkSession, root: Path, runs: dict[str, bool], most_bytes: int = MOST_BYTES) -> Found:
+def found(judged: DataFrame) -> Found:
     """What the mart says, without what Kafka allows."""
-    judged = consistency.judged(operation_parts(spark, f"file://{root}", runs, {}), most_bytes)
     rows = consistency.anomalies(judged).where("kind is not null").collect()
     return Counter({(row["folder"], row["class"], row["topic"], row["partition"]): row["count"] for row in rows})
 
@@ -55,22 +56,29 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Synt
     return root, made
 
 
-@pytest.mark.parametrize("most_bytes", [MOST_BYTES, 20_000], ids=["whole", "in slices"])
+@pytest.fixture(scope="module", params=[MOST_BYTES, 20_000], ids=["whole", "in slices"])
+def judged(
+    request: pytest.FixtureRequest, spark: SparkSession, runs: tuple[Path, dict[str, SyntheticRun]]
+) -> Iterator[DataFrame]:
+    """What there is to say of these runs, judged once; the runs as they are, and cut."""
+    root, made = runs
+    parts = operation_parts(spark, f"file://{root}", dict.fromkeys(made, True), {})
+    frame = consistency.judged(parts, request.param).cache()
+    yield frame
+    frame.unpersist()
+
+
 def test_every_planted_anomaly_is_found_and_none_invented(
-    spark: SparkSession, runs: tuple[Path, dict[str, SyntheticRun]], most_bytes: int
+    judged: DataFrame, runs: tuple[Path, dict[str, SyntheticRun]]
 ) -> None:
     """Of every run, class, topic and partition the mart counts what was planted there, however the run is cut."""
-    root, made = runs
-    assert found(spark, root, dict.fromkeys(made, True), most_bytes) == planted(made)
+    _, made = runs
+    assert found(judged) == planted(made)
 
 
-@pytest.mark.parametrize("most_bytes", [MOST_BYTES, 20_000], ids=["whole", "in slices"])
-def test_every_operation_is_counted_once(
-    spark: SparkSession, runs: tuple[Path, dict[str, SyntheticRun]], most_bytes: int
-) -> None:
+def test_every_operation_is_counted_once(judged: DataFrame, runs: tuple[Path, dict[str, SyntheticRun]]) -> None:
     """The mart's evidence is all there was, by kind and outcome, also of sends that never had a partition."""
     root, made = runs
-    judged = consistency.judged(operation_parts(spark, f"file://{root}", dict.fromkeys(made, True), {}), most_bytes)
     counts = consistency.operation_counts(judged)
     assert counts.schema.names == CONSISTENCY["operation_counts"].names
     for folder in made:
@@ -89,13 +97,11 @@ def test_every_operation_is_counted_once(
         assert by_place == of_places
 
 
-@pytest.mark.parametrize("most_bytes", [MOST_BYTES, 20_000], ids=["whole", "in slices"])
 def test_what_a_run_would_have_shown_is_told_however_it_is_cut(
-    spark: SparkSession, runs: tuple[Path, dict[str, SyntheticRun]], most_bytes: int
+    judged: DataFrame, runs: tuple[Path, dict[str, SyntheticRun]]
 ) -> None:
     """Transactions only where there were some; what was found is among it."""
-    root, made = runs
-    judged = consistency.judged(operation_parts(spark, f"file://{root}", dict.fromkeys(made, True), {}), most_bytes)
+    _, made = runs
     told = {row["folder"]: set(row["classes"]) for row in consistency.checked_classes(judged).collect()}
     assert {folder for folder in told if "torn transaction" in told[folder]} == {"night-1/transactional"}
     assert {(folder, key[0].value) for folder, run in made.items() for key in run.planted} <= {
@@ -119,13 +125,14 @@ def test_a_run_with_a_damaged_part_is_set_aside_and_no_other(
     part.write_bytes(part.read_bytes()[:-9])
     for most_bytes in (MOST_BYTES, 20_000):
         parts = operation_parts(spark, f"file://{tmp_path}", dict.fromkeys(pair, True), {})
-        judged = consistency.judged(parts, most_bytes)
+        judged = consistency.judged(parts, most_bytes).cache()
         (aside,) = consistency.set_aside(judged).collect()
         assert aside["path"] == "bad/operations"
         assert aside["reason"].startswith("operations/reader-000001.parquet: expected a complete Parquet part")
-        assert found(spark, tmp_path, dict.fromkeys(pair, True), most_bytes) == planted({"good": pair["good"]})
+        assert found(judged) == planted({"good": pair["good"]})
         for counted in (consistency.operation_counts(judged), consistency.checked_classes(judged)):
             assert {row["folder"] for row in counted.collect()} == {"good"}
+        judged.unpersist()
 
 
 @pytest.mark.parametrize("most_bytes", [MOST_BYTES, 20_000], ids=["whole", "in slices"])
@@ -144,12 +151,13 @@ def test_a_part_that_is_not_what_its_manifest_names_costs_the_run_its_operations
     write_operations(changed, read_back(0))
 
     parts = operation_parts(spark, f"file://{tmp_path}", dict.fromkeys(sha256, True), sha256)
-    judged = consistency.judged(parts, most_bytes)
+    judged = consistency.judged(parts, most_bytes).cache()
 
     (aside,) = consistency.set_aside(judged).collect()
     assert aside["path"] == "altered/operations"
     assert aside["reason"].startswith("operations/reader-000001.parquet: it differs from the digest in manifest.json")
     assert {row["folder"] for row in consistency.anomalies(judged).collect()} == {"as it was"}
+    judged.unpersist()
 
 
 def test_a_run_that_did_not_end_has_no_phantoms(
@@ -160,27 +168,36 @@ def test_a_run_that_did_not_end_has_no_phantoms(
     one = {"night-1/plain": made["night-1/plain"]}
     wanted = Counter({key: count for key, count in planted(one).items() if key[1] not in ("phantom", "poll skip")})
     assert wanted != planted(one)
-    assert found(spark, root, dict.fromkeys(one, False)) == wanted
+    parts = operation_parts(spark, f"file://{root}", dict.fromkeys(one, False), {})
+    assert found(consistency.judged(parts)) == wanted
 
 
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
+@pytest.fixture(scope="module", params=SHAPES.values(), ids=list(SHAPES))
+def wholes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Counter[Place]]:
+    """Operations of four runs of one shape, and how often they show what where when they are not cut."""
+    root = tmp_path_factory.mktemp("wholes")
+    for seed in range(4):
+        write_parts(synthetic_run(seed, 9_000, request.param), root / f"{seed}")
+    shown = {folder: anomalies_of(read_operations(folder)) for folder in root.iterdir()}
+    return {
+        folder: Counter({(each.name.value, each.topic, each.partition): each.count for each in anomalies})
+        for folder, anomalies in shown.items()
+    }
+
+
 @pytest.mark.parametrize(("slices", "run_bits"), [(2, 12), (7, 12), (3, 2)])
 def test_slices_show_what_the_whole_shows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: Shape, slices: int, run_bits: int
+    wholes: dict[Path, Counter[Place]], monkeypatch: pytest.MonkeyPatch, slices: int, run_bits: int
 ) -> None:
     """Cutting loses and invents nothing, whatever goes into which slice, be it every four offsets into another."""
     monkeypatch.setattr(dealing, "_RUN_BITS", run_bits)
-    for seed in range(4):
-        folder = tmp_path / f"{seed}"
-        run = synthetic_run(seed, 9_000, shape)
-        write_parts(run, folder)
-        by_class: Counter[tuple[str | None, ...]] = Counter()
+    for folder, whole in wholes.items():
+        by_class: Counter[Place] = Counter()
         for group in _groups(folder, slices).values():
             for row in judged_group(pa.Table.from_pylist(group)):
                 if row["what"] == "anomaly":
                     by_class[row["name"], row["topic"], row["partition"]] += row["count"]  # type: ignore[index, operator]
-        whole = anomalies_of(read_operations(folder))
-        assert by_class == Counter({(each.name.value, each.topic, each.partition): each.count for each in whole})
+        assert by_class == whole
 
 
 def test_a_slice_holds_no_more_columns_than_its_aspect_looks_at(tmp_path: Path) -> None:
