@@ -1,4 +1,4 @@
-"""The console command, run in this process, where Spark is there already, or in one of its own."""
+"""Analyses as the tests of them start them: in this process, where Spark is there already, or in one of its own."""
 
 import subprocess
 import sys
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.cli import main
+from pytest_kmigrate.reports.analyze import AnalysisResult, analyze
 from tests.spark.run_folders import migration, verdict, write_run
 
 _YESTERDAY = "the page of yesterday"
@@ -22,6 +23,13 @@ def kmigrate(*arguments: object) -> tuple[int, str]:
         with pytest.raises(SystemExit) as ended:
             main()
     return int(str(ended.value.code)), printed.getvalue()
+
+
+def counted(runs: Path | str, out: Path | str) -> AnalysisResult:
+    """An analysis without its marts, which are most of its work, for a test that asks what was read and what counts."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("pytest_kmigrate.reports.analyze.write_marts", lambda *_: None)
+        return analyze(str(runs), out)
 
 
 def analysis_cut_short(folder: Path, trouble: str) -> tuple[int, str]:

@@ -123,16 +123,6 @@ def test_the_page_is_self_contained_and_escapes_what_it_shows(night: tuple[Analy
     assert "run%201/timeline.html" in page
 
 
-def test_a_second_analysis_replaces_the_first(spark: SparkSession, tmp_path: Path) -> None:
-    """Analyzing again into the same folder counts each run once, and --out inside the runs folder is no stranger."""
-    write_run(tmp_path, "r1", [verdict()])
-    analyze(str(tmp_path), tmp_path / "out")
-
-    again = analyze(str(tmp_path), tmp_path / "out")
-
-    assert (again.outcome, again.runs, again.set_aside) == (Outcome.CONFORMS, 1, 0)
-
-
 def test_a_version_that_no_run_has_is_told_before_the_counting(spark: SparkSession, tmp_path: Path) -> None:
     """Facts are read, for only they know the versions; what takes long is not begun."""
     write_run(tmp_path, "r1", [verdict()])

@@ -12,12 +12,14 @@ from pytest_kmigrate.analysis.consistency.controllers import CLASS_OF
 from pytest_kmigrate.checkers.registry import CHECKERS
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.analyze import AnalysisResult, analyze
+from tests.spark.commands import counted
 from tests.spark.run_folders import Line, verdict, write_operations, write_run
 from tests.unit.checkers.histories import read_back, sent
 
 LOST = "record 1 of producer 1 was acknowledged at orders-0 offset 1"
 TEST = "suites/test_changes.py::test_partitions_are_added"
 CLAIMED = ["K866-DW-partitions-add", "K866-RPC-umr-on-change"]
+EPOCHS, TWO_IN_ONE = "one_active_controller_per_epoch", "epoch 4 had 2 active controllers: 3000 and 3001"
 _STEP_FAILED = verdict("steps_completed", "VIOLATES", "LIVENESS", requirements=CLAIMED[:1])
 
 
@@ -32,13 +34,20 @@ def _run(runs: Path, name: str, day: int, *verdicts: Line, is_lossy: bool = Fals
 
 @pytest.fixture(scope="module")
 def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[AnalysisResult, dict[str, Any]]:
-    """Three runs under equal conditions, the second of which failed on its way and never asked what was lost."""
+    """Three runs under equal conditions, the second of which failed on its way and never asked what was lost.
+
+    Beside them a run that was told what it lost, and two of another test, one with two active controllers in one epoch.
+    """
     runs = tmp_path_factory.mktemp("runs")
     _run(runs, "green-1", 1, verdict())
     _run(runs, "untold", 2, _STEP_FAILED, is_lossy=True)
     _run(runs, "green-2", 3, verdict())
     said = verdict(outcome="VIOLATES", kind="SAFETY", known_bugs=["kmigrate-4"], summary="1 of 2 records lost")
     _run(runs, "told", 4, said, is_lossy=True, test_id="suites/test_changes.py::test_told")
+    seen = {"expected": "one", "observed": "two", "at_ns": 9_000_000_000, "evidence": ["event 4", "event 7"]}
+    two = verdict(EPOCHS, "VIOLATES", "SAFETY", summary=TWO_IN_ONE, violations=[seen])
+    _run(runs, "two", 5, two, test_id=f"{TEST}_again")
+    _run(runs, "one", 6, verdict(EPOCHS), test_id=f"{TEST}_again")
     out = tmp_path_factory.mktemp("out")
     result = analyze(str(runs), out)
     return result, json.loads((out / "report.json").read_text())
@@ -50,7 +59,7 @@ def test_a_lost_write_that_no_check_judged_is_the_outcome_of_its_run(
     """The run that failed on its way is a SAFETY violation in every count, and the sentence says what was lost."""
     result, report = night
     assert result.outcome is Outcome.VIOLATES
-    assert report["headline"] == "2 of 4 runs broke a safety requirement"
+    assert report["headline"] == "3 of 6 runs broke a safety requirement"
     (untold,) = [each for each in report["attempts"] if each["folder"] == "untold"]
     assert [untold[name] for name in ("outcome", "kind", "check")] == ["VIOLATES", "SAFETY", "operations: lost write"]
     assert untold["summary"].startswith(LOST)
@@ -83,7 +92,7 @@ def test_runs_that_are_not_counted_make_no_outcome(spark: SparkSession, tmp_path
     lossy = _run(runs, "lossy", 1, verdict(), is_lossy=True)
     damaged = _run(runs, "damaged", 1, verdict(), is_lossy=True)
     (damaged / "run.json").write_text("{")
-    analyze(str(runs), out)
+    counted(runs, out)
     _run(runs, "other", 2, verdict())
     _run(runs, "same-as-lossy", 1, verdict(), is_lossy=True, run_id=lossy.name)
 
@@ -98,24 +107,16 @@ def test_runs_that_are_not_counted_make_no_outcome(spark: SparkSession, tmp_path
     assert "damaged" not in pq.read_table(out / "tables" / "verdicts")["folder"].to_pylist()
 
 
-def test_what_a_controller_did_is_a_class_beside_those_of_operations(spark: SparkSession, tmp_path: Path) -> None:
+def test_what_a_controller_did_is_a_class_beside_those_of_operations(
+    night: tuple[AnalysisResult, dict[str, Any]],
+) -> None:
     """Two active controllers in one epoch, as a check of the run found them: counted, told and placed in time."""
-    first = {"expected": "one", "observed": "two", "at_ns": 9_000_000_000, "evidence": ["event 4", "event 7"]}
-    summary = "epoch 4 had 2 active controllers: 3000 and 3001"
-    said = verdict("one_active_controller_per_epoch", "VIOLATES", "SAFETY", summary=summary, violations=[first])
-    _run(tmp_path / "runs", "two", 1, said)
-    _run(tmp_path / "runs", "one", 2, verdict("one_active_controller_per_epoch"))
-
-    analyze(str(tmp_path / "runs"), tmp_path / "out")
-
-    (row,) = json.loads((tmp_path / "out" / "report.json").read_text())["anomaly_classes"]
-    assert [row[name] for name in ("class", "kind", "runs", "anomalies")] == [
-        "two controllers in one epoch",
-        "SAFETY",
-        1,
-        1,
-    ]
+    _, report = night
+    classes = {row["class"]: row for row in report["anomaly_classes"]}
+    assert classes.keys() == {"lost write", "two controllers in one epoch"}
+    row = classes["two controllers in one epoch"]
+    assert [row[name] for name in ("kind", "runs", "anomalies")] == ["SAFETY", 1, 1]
     (example,) = row["examples"]
     told = ("folder", "counterexample", "at_ns", "evidence")
-    assert [example[name] for name in told] == ["two", summary, 9_000_000_000, "event 4, event 7"]
+    assert [example[name] for name in told] == ["two", TWO_IN_ONE, 9_000_000_000, "event 4, event 7"]
     assert set(CLASS_OF) <= set(CHECKERS)

@@ -17,6 +17,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports import ingestion, reading
 from pytest_kmigrate.reports.analyze import AnalysisResult, analyze
+from tests.spark.commands import counted
 from tests.spark.run_folders import migration, verdict, write_run
 
 GREEN, RED = verdict(), verdict(outcome="VIOLATES", kind="LIVENESS")
@@ -49,27 +50,30 @@ def _written(result: AnalysisResult) -> dict[str, int]:
 def test_runs_are_read_once_replaced_when_they_changed_and_kept_when_they_are_gone(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """A night in four analyses: again without news, a run that ends and one that is new, one that is removed."""
-    runs, out = tmp_path / "runs", tmp_path / "out"
+    """A night in four analyses: again without news, a run that ends and one that is new, one that is removed.
+
+    The report lies among the run folders, and is no stranger there.
+    """
+    runs, out = tmp_path, tmp_path / "out"
     write_run(runs, "a", [GREEN])
     being_written = write_run(runs, "b", [], migration()[:4], is_complete=False)
-    first = analyze(str(runs), out)
+    first = counted(runs, out)
     assert (first.read, _attempts(first)) == (2, {"a": "CONFORMS", "b": "INCONCLUSIVE"})
 
-    again = analyze(str(runs), out)
+    again = counted(runs, out)
     assert (again.read, again.runs, again.outcome) == (0, 2, Outcome.INCONCLUSIVE)
     assert _written(again) == _written(first)
 
     shutil.rmtree(being_written)
     write_run(runs, "b", [RED])
     write_run(runs, "c", [GREEN], started_at="2026-03-02T10:00:00Z")
-    later = analyze(str(runs), out)
+    later = counted(runs, out)
     assert (later.read, _attempts(later)) == (2, {"a": "CONFORMS", "b": "VIOLATES", "c": "CONFORMS"})
     assert sorted(row["folder"] for row in _rows(later, "verdicts")) == ["a", "b", "c"]
     assert _aside(later) == []
 
     shutil.rmtree(runs / "a")
-    last = analyze(str(runs), out)
+    last = counted(runs, out)
     assert (last.read, set(_attempts(last))) == (0, {"a", "b", "c"})
     told = "folders of runs that earlier analyses read and that stay counted are gone (1): a"
     assert _aside(last) == [(".", None, told)]
@@ -81,8 +85,8 @@ def test_an_interrupted_analysis_leaves_what_was_there(
     """Killed when the new facts are written but not in the ledger: report and tables stay; the next one ends well."""
     runs, out = tmp_path / "runs", tmp_path / "out"
     write_run(runs, "a", [GREEN])
-    before = analyze(str(runs), out)
-    page, tables = before.page.read_text(), _rows(before, "tests")
+    before = counted(runs, out)
+    page, tables = before.page.read_text(), _rows(before, "attempts")
     write_run(runs, "b", [RED])
 
     def killed(*_: object) -> Iterator[None]:
@@ -91,22 +95,12 @@ def test_an_interrupted_analysis_leaves_what_was_there(
     with monkeypatch.context() as patched:
         patched.setattr(ingestion, "write_ledger", killed)
         with pytest.raises(KeyboardInterrupt):
-            analyze(str(runs), out)
-    assert (before.page.read_text(), _rows(before, "tests")) == (page, tables)
+            counted(runs, out)
+    assert (before.page.read_text(), _rows(before, "attempts")) == (page, tables)
 
-    after = analyze(str(runs), out)
+    after = counted(runs, out)
     assert (after.read, _attempts(after)) == (1, {"a": "CONFORMS", "b": "VIOLATES"})
     assert sorted(row["folder"] for row in _rows(after, "verdicts")) == ["a", "b"]
-
-
-def test_the_tables_of_another_folder_are_not_touched(spark: SparkSession, tmp_path: Path) -> None:
-    """Another folder of runs into the same place is wrong use; nothing is lost by it."""
-    for name in ("one", "two"):
-        write_run(tmp_path / name, "r", [GREEN])
-    first = analyze(str(tmp_path / "one"), tmp_path / "out")
-    with pytest.raises(WrongUseError, match="choose another --out"):
-        analyze(str(tmp_path / "two"), tmp_path / "out")
-    assert [row["folder"] for row in _rows(first, "runs")] == ["r"]
 
 
 def _with_manifest(run: Path, **wrong: str) -> None:
@@ -188,6 +182,15 @@ def test_bad_input_is_told_with_path_line_and_reason(bad_input: AnalysisResult) 
     ]  # fmt: skip
 
 
+def test_the_tables_of_another_folder_are_not_touched(bad_input: AnalysisResult, tmp_path: Path) -> None:
+    """Another folder of runs into the same place, here a copy of it, is wrong use; nothing is lost by it."""
+    out = shutil.copytree(Path(str(bad_input.page)).parent, tmp_path / "out")
+    write_run(tmp_path / "two", "r", [GREEN])
+    with pytest.raises(WrongUseError, match="choose another --out"):
+        analyze(str(tmp_path / "two"), out)
+    assert pq.read_table(out / "tables" / "runs").to_pylist() == _rows(bad_input, "runs") != []
+
+
 def test_every_run_that_can_be_read_is_counted(bad_input: AnalysisResult) -> None:
     """Bad input makes the whole inconclusive; only runs whose own verdicts are damaged or changed are so themselves."""
     attempts = _attempts(bad_input)
@@ -209,7 +212,7 @@ def test_an_odd_clock_torn_observations_or_a_copy_leave_no_verdict_open(spark: S
 
     shutil.copytree(torn, tmp_path / "runs" / "copy")
 
-    result = analyze(str(tmp_path / "runs"), tmp_path / "out")
+    result = counted(tmp_path / "runs", tmp_path / "out")
 
     assert (result.outcome, result.runs, result.set_aside) == (Outcome.CONFORMS, 1, 2 + 2 + 1)
 
@@ -217,15 +220,20 @@ def test_an_odd_clock_torn_observations_or_a_copy_leave_no_verdict_open(spark: S
 def test_which_of_two_runs_with_one_id_counts_does_not_hang_on_which_was_read_first(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """The one that began first takes the place of the other, and a verdict may hang on what that one showed."""
+    """The one that began first takes the other's place or keeps its own; a verdict may hang on what that one showed."""
     runs, out = tmp_path / "runs", tmp_path / "out"
-    for name, began, counted in (("1", "11", ["1"]), ("2", "10", ["2"]), ("3", "12", ["2"])):
-        _with_manifest(write_run(runs, name, [GREEN], run_id="same", started_at=f"2026-03-01T{began}:00:00Z"))
-        result = analyze(str(runs), out)
-        assert list(_attempts(result)) == counted
+    nights = {
+        (("late", "a", 11), ("early", "b", 11)): {"late", "early"},
+        (("earlier", "a", 10), ("later", "b", 12)): {"earlier", "early"},
+    }
+    for night, told in nights.items():
+        for name, run_id, hour in night:
+            _with_manifest(write_run(runs, name, [GREEN], run_id=run_id, started_at=f"2026-03-01T{hour}:00:00Z"))
+        result = counted(runs, out)
+        assert _attempts(result).keys() == told
     assert (result.outcome, [path for path, *_ in _aside(result)]) == (
         Outcome.INCONCLUSIVE,
-        ["1/run.json", "3/run.json"],
+        ["late/run.json", "later/run.json"],
     )
 
 
@@ -238,12 +246,12 @@ def test_a_history_too_long_for_one_text_is_read_line_by_line(
     lines = (run / "history.jsonl").read_text().splitlines(keepends=True)
     lines[2_000] = "torn\n"
     (run / "history.jsonl").write_text("\n" + "".join(lines))
-    whole = analyze(str(tmp_path / "runs"), tmp_path / "whole")
+    whole = counted(tmp_path / "runs", tmp_path / "whole")
     monkeypatch.setattr(reading, "MOST_WHOLE_BYTES", 1_000)
     spark.conf.set("spark.sql.files.maxPartitionBytes", "20000")
     spark.conf.set("spark.sql.files.openCostInBytes", "0")
     try:
-        in_blocks = analyze(str(tmp_path / "runs"), tmp_path / "blocks")
+        in_blocks = counted(tmp_path / "runs", tmp_path / "blocks")
     finally:
         spark.conf.unset("spark.sql.files.maxPartitionBytes")
         spark.conf.unset("spark.sql.files.openCostInBytes")
@@ -262,9 +270,9 @@ def test_paths_may_be_uris_of_any_hadoop_file_system(spark: SparkSession, tmp_pa
     hadoop = spark.sparkContext._jsc.hadoopConfiguration()
     hadoop.set("fs.viewfs.mounttable.mounted.link./all", f"file://{tmp_path}")
 
-    plain = analyze((tmp_path / "runs").as_uri(), (tmp_path / "plain").as_uri())
+    plain = counted((tmp_path / "runs").as_uri(), (tmp_path / "plain").as_uri())
     mounted = analyze("viewfs://mounted/all/runs", "viewfs://mounted/all/out")
-    again = analyze("viewfs://mounted/all/runs", "viewfs://mounted/all/out")
+    again = counted("viewfs://mounted/all/runs", "viewfs://mounted/all/out")
 
     assert (again.read, again.runs, again.outcome) == (0, 2, Outcome.VIOLATES)
     assert _attempts(mounted) == _attempts(plain) == _attempts(again)
@@ -275,7 +283,7 @@ def test_paths_may_be_uris_of_any_hadoop_file_system(spark: SparkSession, tmp_pa
     assert (tmp_path / "out" / "index.html").is_file()
 
 
-def test_results_of_other_tools_count_as_attempts(tmp_path: Path) -> None:
+def test_results_of_other_tools_count_as_attempts(spark: SparkSession, tmp_path: Path) -> None:
     """A JUnit file beside run folders, or alone, gives attempts of its own; a broken one is set aside."""
     runs = tmp_path / "runs"
     write_run(runs, "ours", [GREEN])

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.reports.analyze import analyze
 from tests.bench.operations import synthetic_run, write_parts
+from tests.spark.commands import counted
 from tests.spark.run_folders import verdict, write_run
 
 
@@ -25,7 +25,7 @@ def test_a_run_whose_manifest_came_before_its_operations_is_judged_when_they_are
     last = max(parts.glob("reader-*"))
     late = last.rename(tmp_path / last.name)
 
-    first = analyze(str(runs), out)
+    first = counted(runs, out)
 
     report = json.loads((out / "report.json").read_text())
     told = "manifest.json names it, but it is not there; no operation of this run is judged"
@@ -37,7 +37,7 @@ def test_a_run_whose_manifest_came_before_its_operations_is_judged_when_they_are
         assert pq.read_table(out / "tables" / table).num_rows == 0
 
     late.rename(last)
-    then = analyze(str(runs), out)
+    then = counted(runs, out)
 
     assert (then.read, then.outcome, then.set_aside) == (1, Outcome.CONFORMS, 0)
     assert pq.read_table(out / "tables" / "operation_counts").num_rows > 0
