@@ -10,7 +10,7 @@ from pytest_kmigrate.model.errors import RunFolderError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, RunHeader, Sample, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.recording.operation_parts import read_operations
+from pytest_kmigrate.recording.operation_parts import PARTS_PATTERN, read_operations
 from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
 
 T = TypeVar("T")
@@ -39,30 +39,42 @@ def read_header(folder: RunFolder) -> RunHeader:
 
 def read_history(folder: RunFolder) -> History:
     """The whole run, as far as it was written."""
-    images = sorted(folder.image("x").parent.glob("*.json"))
     return History(
         header=read_header(folder),
         events=tuple(_made_lines(_event, folder.history)),
         operations=read_operations(folder.operations),
         samples=tuple(_made_lines(Sample, folder.metrics)),
         znodes=tuple(_made_lines(_znode_change, folder.znodes)),
-        images={file.stem: _made(MetadataImage, file, file.read_bytes()) for file in images},
+        images={file.stem: _made(MetadataImage, file, file.read_bytes()) for file in _images(folder)},
     )
+
+
+def _images(folder: RunFolder) -> list[Path]:
+    return sorted(folder.image("x").parent.glob("*.json"))
 
 
 def verify_manifest(folder: RunFolder) -> None:
     """Compare every file with ``manifest.json``; RunFolderError names the first files that differ or are missing.
 
+    Evidence that it does not name was put there after the run ended, and would be judged with the rest.
     The logs of a kept cluster may have grown: of these, what the manifest vouches for must still be their beginning.
     """
     if not folder.manifest.is_file():
         raise RunFolderError(f"{folder.path}: no manifest.json: the run was interrupted, or the folder is incomplete")
     manifest = _json(folder.manifest, folder.manifest.read_bytes())
-    wanted: Mapping[str, str] = manifest["sha256"]
-    growing: Mapping[str, int] = manifest.get("growing", {})
+    wanted, growing = (manifest.get(key, {}) for key in ("sha256", "growing"))
+    if not (isinstance(wanted, dict) and wanted and isinstance(growing, dict)):
+        raise RunFolderError(f"{folder.manifest}: expected the digests of the run's files, got none; {_DAMAGED}")
     wrong = [name for name, digest in wanted.items() if _digest(folder.path / name, growing.get(name)) != digest]
     if wrong:
         raise RunFolderError(f"{folder.path}: {len(wrong)} files differ from manifest.json: {', '.join(wrong[:5])}")
+    evidence = [*folder.operations.glob(PARTS_PATTERN), *_images(folder)]
+    added = sorted({str(file.relative_to(folder.path)) for file in evidence} - wanted.keys())
+    if added:
+        raise RunFolderError(
+            f"{folder.path}: {len(added)} files that manifest.json does not name: {', '.join(added[:5])}; "
+            "they were put there after the run ended: take them away"
+        )
 
 
 def _digest(file: Path, so_far: int | None) -> str | None:
@@ -71,6 +83,8 @@ def _digest(file: Path, so_far: int | None) -> str | None:
 
 
 def _event(seq: int, at_ns: int, kind: str, node: str | None, data: Mapping[str, object], **_: object) -> Event:
+    if not (isinstance(seq, int) and isinstance(at_ns, int) and isinstance(data, dict)):
+        raise TypeError(f"whole numbers as seq and at_ns, and an object as data, not {seq!r}, {at_ns!r} and {data!r}")
     return Event(seq, at_ns, EventKind(kind), node, data)
 
 

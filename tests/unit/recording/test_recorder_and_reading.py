@@ -218,6 +218,40 @@ def test_the_logs_of_a_cluster_that_was_ended_may_not_grow(folder: RunFolder) ->
         verify_manifest(folder)
 
 
+@pytest.mark.parametrize("name", ["operations/clients-000001.parquet", "metadata/after-log.json"])
+def test_evidence_that_the_manifest_does_not_name_is_told(folder: RunFolder, name: str) -> None:
+    """A part of operations, or an image, that came after the run's end would turn its verdicts."""
+    (folder.path / name).write_text("{}")
+    with pytest.raises(RunFolderError, match=rf"1 files that manifest\.json does not name: {name}; .* take them away"):
+        verify_manifest(folder)
+
+
+def test_what_others_lay_beside_the_evidence_is_none_of_our_business(folder: RunFolder) -> None:
+    """A note, or a report of Allure's, is judged by nobody."""
+    (folder.path / "note.txt").write_text("look at the second take-over")
+    verify_manifest(folder)
+
+
+@pytest.mark.parametrize(
+    "text", ["{}", '{"sha256": []}', '{"sha256": {}}', '{"sha256": {"run.json": "x"}, "growing": 1}']
+)
+def test_a_manifest_without_digests_is_told(folder: RunFolder, text: str) -> None:
+    """In one sentence that names it."""
+    folder.manifest.write_text(text)
+    with pytest.raises(RunFolderError, match=r"manifest\.json: expected the digests of the run's files"):
+        verify_manifest(folder)
+
+
+@pytest.mark.parametrize("key", ["seq", "at_ns", "data"])
+def test_an_event_of_another_shape_is_told_with_its_line(folder: RunFolder, key: str) -> None:
+    """Whoever judges it may take what it holds for granted."""
+    lines = [json.loads(line) for line in folder.history.read_text().splitlines()]
+    lines[1][key] = "x"
+    folder.history.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(RunFolderError, match=r"history\.jsonl: line 2: .*'x'"):
+        read_history(folder)
+
+
 def test_an_interrupted_run_has_no_manifest(folder: RunFolder) -> None:
     """A folder without manifest says that the run was interrupted."""
     folder.manifest.unlink()
