@@ -60,7 +60,7 @@ def options_of(config: pytest.Config) -> Options:
         if value not in known:
             raise pytest.UsageError(f"--kmigrate-{option}: expected one of {', '.join(known)}; got {value!r}")
     byteman = _chosen(config, "byteman")
-    if byteman and not Path(byteman).is_file():
+    if byteman and not _is_text(Path(byteman)):
         raise pytest.UsageError(f"--kmigrate-byteman: expected a file of Byteman rules; {byteman} is none")
     return Options(
         topology=_chosen(config, "topology"),
@@ -73,6 +73,13 @@ def options_of(config: pytest.Config) -> Options:
         commit=_chosen(config, "commit"),
         keep=config.getoption("--kmigrate-keep") or config.getini("kmigrate-keep"),
     )
+
+
+def _is_text(file: Path) -> bool:
+    try:
+        return bool(file.read_text(encoding="utf-8").strip())
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _chosen(config: pytest.Config, name: str) -> str | None:

@@ -191,7 +191,7 @@ def _new_folder(
             "distribution_digests": {name: each.digest for name, each in software.distributions.items()},
             "pytest_kmigrate": version("pytest-kmigrate"),
             "python": sys.version.split()[0],
-            "byteman": settings.byteman.read_text() if settings.byteman else None,
+            "byteman": settings.byteman.read_text(encoding="utf-8") if settings.byteman else None,
             "commit": settings.commit,
         },
     )

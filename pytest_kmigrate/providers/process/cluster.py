@@ -158,7 +158,7 @@ def provision(
         supervision = Supervision(lease.scratch, lease.lock)
         lease.scratch.chmod(0o700)  # passwords lie there, of the nodes and of their clients
         jvm = Jvm(software.java, software.jolokia, software.byteman, rules, lease.scratch / "etc")
-        jvm.write_logging()
+        jvm.write_files()
         addresses = Addresses(topology, lease.block)
         protection = protect(addresses, lease.scratch / "security")
         around = Surroundings(addresses, protection, supervision, jvm, recorder, lease.scratch, logs)

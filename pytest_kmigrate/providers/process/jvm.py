@@ -1,5 +1,6 @@
 """The command line of a node's JVM."""
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ _MAIN = {
     Role.BROKER: "kafka.Kafka",
     Role.CONTROLLER: "kafka.Kafka",
 }
+_RULES = "rules.btm"
 LOG4J = """\
 log4j.rootLogger=INFO, stdout
 log4j.appender.stdout=org.apache.log4j.ConsoleAppender
@@ -43,11 +45,13 @@ class Jvm:
     rules: Path | None
     etc: Path
 
-    def write_logging(self) -> None:
-        """Write the logging configurations that the command lines name (log4j until 3.9, log4j2 from 4.0)."""
+    def write_files(self) -> None:
+        """Write what the command lines name: logging (log4j until 3.9, log4j2 from 4.0), and the Byteman rules."""
         self.etc.mkdir(parents=True, exist_ok=True)
         (self.etc / "log4j.properties").write_text(LOG4J)
         (self.etc / "log4j2.properties").write_text(LOG4J2)
+        if self.rules is not None:  # a node runs elsewhere, where a relative path leads nowhere, and starts again later
+            shutil.copyfile(self.rules, self.etc / _RULES)
 
     def node_command(self, spec: NodeSpec, distribution: Distribution, hosts: Path, properties: Path) -> list[str]:
         """The command that runs a node; ``properties`` is its properties file, ``hosts`` its only name service."""
@@ -88,5 +92,5 @@ class Jvm:
         address = next(line.split()[0] for line in own if line.endswith(f" {spec.name}"))
         agents = [f"-javaagent:{self.jolokia}=host={address},port={JOLOKIA_PORT},discoveryEnabled=false"]
         if self.has_byteman(spec):  # with a listener: it cannot be loaded again for a crash point
-            agents.append(f"-javaagent:{self.byteman}=script:{self.rules},{listening_at(address)}")
+            agents.append(f"-javaagent:{self.byteman}=script:{self.etc / _RULES},{listening_at(address)}")
         return agents

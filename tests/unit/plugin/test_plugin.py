@@ -52,6 +52,15 @@ def test_a_wrong_option_is_told_in_one_sentence(pytester: pytest.Pytester, optio
     assert "Traceback" not in result.stderr.str()
 
 
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe"])
+def test_rules_that_are_no_text_are_told(pytester: pytest.Pytester, content: bytes) -> None:
+    """Before a cluster is started for them."""
+    pytester.path.joinpath("rules.btm").write_bytes(content)
+    result = pytester.runpytest_inprocess("--kmigrate-byteman", "rules.btm")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --kmigrate-byteman: expected a file of Byteman rules; rules.btm is none"])
+
+
 def test_an_unknown_provider_is_told_with_those_there_are(pytester: pytest.Pytester) -> None:
     """The fake provider is for unit tests only: the command line does not know it."""
     result = pytester.runpytest_inprocess("--kmigrate-provider", "fake")

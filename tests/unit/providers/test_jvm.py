@@ -1,0 +1,30 @@
+"""The command line of a node's JVM, and the files that it names."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from pytest_kmigrate.distributions.kafka import Distribution
+from pytest_kmigrate.providers.process.jvm import Jvm
+from tests.unit.fakes import topology
+
+
+def test_rules_by_a_relative_path_reach_a_node_that_runs_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As ``--kmigrate-byteman my,rules.btm`` names them: Byteman would split its options at the comma."""
+    monkeypatch.chdir(tmp_path)
+    rules, hosts = Path("my,rules.btm"), tmp_path / "hosts"
+    rules.write_text("RULE x")
+    hosts.write_text("127.7.0.2 broker-0\n")
+    jvm = Jvm(Path("java"), Path("jolokia.jar"), Path("byteman.jar"), rules, tmp_path / "etc")
+    jvm.write_files()
+    distribution = cast("Distribution", SimpleNamespace(cds_archive=None, classpath=""))
+    command = jvm.node_command(topology().node("broker-0"), distribution, hosts, tmp_path / "properties")
+
+    agent = next(word for word in command if word.startswith("-javaagent:byteman.jar=script:"))
+    script = Path(agent.removeprefix("-javaagent:byteman.jar=script:").partition(",")[0])
+    assert script.is_absolute()
+    assert script.read_text() == "RULE x"
