@@ -25,7 +25,7 @@ _EVERYWHERE = ("0.0.0.0", "::")
 def state_dir() -> Path:
     """Where leases, state files and the nodes' disks lie: ``KMIGRATE_STATE``, or a folder of this user's in /tmp."""
     chosen = os.environ.get("KMIGRATE_STATE")
-    return Path(chosen) if chosen else Path(tempfile.gettempdir()) / f"kmigrate-{os.getuid()}"
+    return Path(chosen).expanduser().absolute() if chosen else Path(tempfile.gettempdir()) / f"kmigrate-{os.getuid()}"
 
 
 def state_file(block: int) -> Path:

@@ -31,6 +31,18 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_relative_state_folder_is_the_same_one_wherever_a_node_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A node runs in a folder of its own, and is told of its files by their paths."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KMIGRATE_STATE", "state")
+    taken = lease.take()
+    taken.lock.close()
+    assert taken.scratch.is_absolute()
+    assert taken.scratch.is_relative_to(tmp_path / "state")
+
+
 def test_two_takers_get_two_blocks() -> None:
     """Each its own block, scratch folder and state file."""
     one, two = lease.take(), lease.take()
