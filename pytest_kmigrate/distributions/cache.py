@@ -55,20 +55,20 @@ def locked(name: str, progress: Progress) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def disk_trouble_named(place: Path) -> Iterator[None]:
-    """Turn a full or forbidden disk into the error that says so and what to do."""
+def disk_trouble_named(place: Path, named_by: str = CACHE_VARIABLE) -> Iterator[None]:
+    """Turn a full or forbidden disk into the error that says so and what to do; ``named_by`` names ``place``."""
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DistributionError(
                 f"the disk is full: expected about 300 MB of room in {place}, got none; "
-                f"free some, or name another folder in {CACHE_VARIABLE}"
+                f"free some, or name another folder by {named_by}"
             ) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise DistributionError(
                 f"expected to be allowed to write in {place}, got: {error}; "
-                f"correct its permissions, or name another folder in {CACHE_VARIABLE}"
+                f"correct its permissions, or name another folder by {named_by}"
             ) from error
         raise
 

@@ -19,10 +19,14 @@ def fetch(version: str, to: Path, progress: Progress) -> Path:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise WrongUseError(f"--to {to}: expected a new or an empty folder, got one with something in it; name another")
     lock = locked_release(version)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WrongUseError(f"--to {to}: expected a folder that can be made, got: {error}; name another") from error
     libs = cached_jars(lock, progress)
     agents = [jolokia_jar(progress), byteman_jar(progress)]
     building = folder.parent / f".{folder.name}.building-{os.getpid()}"
-    with disk_trouble_named(folder.parent):
+    with disk_trouble_named(folder.parent, "--to"):
         try:
             _lay_down(building, lock, libs, agents)
             building.replace(folder)

@@ -152,6 +152,18 @@ def test_neither_version_nor_folder(kafka_given: str, said: list[str]) -> None:
         resolve(kafka_given, progress=said.append)
 
 
+def test_a_folder_that_cannot_be_made_is_told_before_anything_is_downloaded(
+    release: Manifest, tmp_path: Path, downloads: list[str], said: list[str]
+) -> None:
+    """Below a file there is no room for a folder."""
+    (tmp_path / "file").touch()
+    with pytest.raises(
+        WrongUseError, match=r"--to .*file/below: expected a folder that can be made, got: .*name another"
+    ):
+        fetch("3.9.1", tmp_path / "file" / "below", said.append)
+    assert downloads == []
+
+
 def test_fetched_folder_works_without_network(
     release: Manifest, tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
