@@ -46,6 +46,13 @@ def faults_during(history: History, from_ns: int, to_ns: int) -> list[str]:
     return [str(event.data.get("fault")) for event in began if healed.get(event.data.get("fault_id"), to_ns) >= from_ns]
 
 
+def is_fault_in_force(history: History, at: Event) -> bool:
+    """Whether a fault that began before an event was not healed yet."""
+    begun = {event.data["fault_id"] for event in history.of(EventKind.FAULT_BEGAN) if event.seq < at.seq}
+    healed = {event.data["fault_id"] for event in history.of(EventKind.FAULT_HEALED) if event.seq < at.seq}
+    return bool(begun - healed)
+
+
 def targets_of(applied: Event) -> set[str]:
     """The nodes that a fault, as it was applied, hit."""
     targets = applied.data.get("targets")

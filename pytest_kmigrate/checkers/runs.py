@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.doubts import harness_troubles, unexpected_deaths, unwitnessed_faults
 from pytest_kmigrate.checkers.findings import violation_at
-from pytest_kmigrate.checkers.moments import when
+from pytest_kmigrate.checkers.moments import is_fault_in_force, when
 from pytest_kmigrate.checkers.wording import counted, span
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
@@ -23,8 +23,8 @@ _DYING_OF = {
 def phase_reached(history: History, phase: str) -> Verdict:
     """The migration came to this phase of the operator.
 
-    If it did not, that is a violation only when a step towards it failed and the harness had no trouble of its own;
-    a step never begun, or stopped on purpose, says nothing. Source: K866-TEST-happy-path.
+    If it did not, that is a violation only when a step towards it failed, under no fault, and the harness had no
+    trouble of its own; a step never begun, or stopped on purpose, says nothing. Source: K866-TEST-happy-path.
     """
     name = "phase_reached"
     if phase not in Phase.__members__:
@@ -38,10 +38,14 @@ def phase_reached(history: History, phase: str) -> Verdict:
     troubles = harness_troubles(history)
     if troubles:
         return inconclusive(name, Kind.HARNESS, f"{phase} not reached, stayed in {last}; {troubles[0].text}")
-    if not failed:
+    blamed = [event for event in failed if not is_fault_in_force(history, event)]
+    if failed and not blamed:
+        text = f"{phase} not reached, stayed in {last}; {failed[-1].data.get('step')} failed while a fault was in force"
+        return inconclusive(name, Kind.VACUOUS, text)
+    if not blamed:
         return inconclusive(name, Kind.VACUOUS, f"{phase} not reached, and no step towards it failed; last: {last}")
-    observed = f"stayed in {last}; {_failure(history, failed[-1])}"
-    violation = violation_at(history, f"{phase} is reached", observed, failed[-1].at_ns, f"event {failed[-1].seq}")
+    observed = f"stayed in {last}; {_failure(history, blamed[-1])}"
+    violation = violation_at(history, f"{phase} is reached", observed, blamed[-1].at_ns, f"event {blamed[-1].seq}")
     return violates(name, Kind.LIVENESS, [violation], f"{phase} was not reached: {observed}")
 
 

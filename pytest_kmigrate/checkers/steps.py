@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.findings import violation_at
-from pytest_kmigrate.checkers.moments import when
+from pytest_kmigrate.checkers.moments import is_fault_in_force, when
 from pytest_kmigrate.checkers.standstill import standstill_at
 from pytest_kmigrate.checkers.wording import counted
 from pytest_kmigrate.model.event import Event, EventKind
@@ -21,7 +21,7 @@ def steps_completed(history: History) -> Verdict:
     name = "steps_completed"
     ended = history.of(EventKind.STEP_ENDED)
     failed = [event for event in ended if event.data.get("outcome") == "failed"]
-    excused = [event for event in failed if _fault_in_force(history, event)]
+    excused = [event for event in failed if is_fault_in_force(history, event)]
     if not history.of(EventKind.STEP_BEGAN):
         return not_applicable(name, "no migration step was asked for")
     blamed = [event for event in failed if event not in excused]
@@ -77,9 +77,3 @@ def expectations_met(history: History) -> Verdict:
 def _signatures(events: Sequence[Event]) -> list[str]:
     """What known bugs look like here, as whoever recorded the events saw it."""
     return [str(event.data["signature"]) for event in events if event.data.get("signature")]
-
-
-def _fault_in_force(history: History, at: Event) -> bool:
-    begun = {event.data["fault_id"] for event in history.of(EventKind.FAULT_BEGAN) if event.seq < at.seq}
-    healed = {event.data["fault_id"] for event in history.of(EventKind.FAULT_HEALED) if event.seq < at.seq}
-    return bool(begun - healed)

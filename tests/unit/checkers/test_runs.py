@@ -37,6 +37,19 @@ def test_a_phase_nobody_went_for_is_inconclusive() -> None:
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.HARNESS)
 
 
+def test_a_phase_not_reached_under_a_fault_is_inconclusive() -> None:
+    """Inconclusive: the fault may have been one that nobody has to survive; healed in time, it is no excuse."""
+    began, bit = fault(8000)
+    verdict = phase_reached(history(events=[phase(1, "PREPARING"), began, bit, FAILED_STEP]), "HYBRID")
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+    assert verdict.summary == (
+        "HYBRID not reached, stayed in PREPARING; await-dual-write failed while a fault was in force"
+    )
+    healed = event(EventKind.FAULT_HEALED, 8500, fault_id=began.data["fault_id"])
+    verdict = phase_reached(history(events=[phase(1, "PREPARING"), began, bit, healed, FAILED_STEP]), "HYBRID")
+    assert verdict.outcome is Outcome.VIOLATES
+
+
 def test_an_unknown_phase_is_wrong_use() -> None:
     """A phase that does not exist is the caller's mistake, and the message lists those that do."""
     with pytest.raises(WrongUseError, match=r"expected one of ZOOKEEPER, PREPARING.*got 'DUAL_WRITE'"):
