@@ -81,6 +81,11 @@ def copy_is_one_transaction() -> Check:
     return Check("copy_is_one_transaction")
 
 
+def copy_shows_only_when_ended() -> Check:
+    """No controller shows a topic of the copy before the copy has ended, nor one of a copy that was aborted."""
+    return Check("copy_shows_only_when_ended")
+
+
 def migration_metrics_agree_with_the_log() -> Check:
     """The active controller reports the migration state and the migrating brokers that its log holds."""
     return Check("migration_metrics_agree_with_the_log")
@@ -89,6 +94,11 @@ def migration_metrics_agree_with_the_log() -> Check:
 def zookeeper_lag_grows_and_falls_back() -> Check:
     """ZkWriteBehindLag shows what ZooKeeper lacks while it cannot be written, and that it has caught up afterwards."""
     return Check("zookeeper_lag_grows_and_falls_back")
+
+
+def only_the_active_controller_reports(metric: str) -> Check:
+    """A controller that is not active does not report ZkMigrationState, MigratingZkBrokerCount or ZkWriteBehindLag."""
+    return Check("only_the_active_controller_reports", {"metric": metric})
 
 
 def phase_reached(phase: Phase | str) -> Check:

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.history import History, Sample
 
 DEPROVISIONING = "deprovision-controllers"
 """The step of a revert that takes the controllers and their log away."""
@@ -37,3 +37,15 @@ def life_at(starts_ns: list[int], at_ns: int) -> int:
 def roles(history: History) -> dict[str, str]:
     """Every started node's role."""
     return {str(event.node): str(event.data.get("role")) for event in history.of(EventKind.NODE_STARTED)}
+
+
+def processes(history: History, role: str) -> list[list[Sample]]:
+    """The samples of each process that a node of this role had, in the order in which they were taken."""
+    by_role, starts = roles(history), dict[str, list[int]]()
+    for event in history.of(EventKind.NODE_STARTED):
+        starts.setdefault(str(event.node), []).append(event.at_ns)
+    found: dict[tuple[str, int], list[Sample]] = {}
+    for sample in history.samples:
+        if by_role.get(sample.node) == role:
+            found.setdefault((sample.node, bisect_right(starts[sample.node], sample.at_ns)), []).append(sample)
+    return [sorted(samples, key=lambda each: each.at_ns) for samples in found.values()]

@@ -39,6 +39,8 @@ class LogImage:
     states: tuple[RecordedState, ...]
     transactions: tuple[tuple[int, str], ...]
     """Offset, and ``begin``, ``end`` or ``abort``."""
+    topics_held_back: tuple[tuple[int, int, str], ...]
+    """Per transaction with topics: the offsets of the first topic and of what ended it, and ``end`` or ``abort``."""
     migrating_brokers: int
     """How many brokers are registered as ones in migration mode."""
     has_transactions: bool
@@ -49,6 +51,17 @@ class LogImage:
     def copied(self) -> RecordedState | None:
         """The record that ends the copy; None before it is in the log."""
         return next((each for each in self.states if each.state is ZkMigrationState.MIGRATION), None)
+
+    @property
+    def hidden(self) -> tuple[int, int] | None:
+        """Where topics of the copy, and of copies aborted before it, are in the log and must not be seen.
+
+        The offsets of the first one and of the record that ends the copy; None when the log does not tell.
+        """
+        ended = [until for _, until, event in self.topics_held_back if event == "end"]
+        if not self.has_transactions or self.begins_with_snapshot or not ended:
+            return None
+        return self.topics_held_back[0][0], ended[0]
 
     @property
     def open_since(self) -> int | None:
@@ -74,6 +87,7 @@ def _log_image(history: History, image: MetadataImage, event: Event, starts: lis
         RecordedState(each["offset"], zk_migration_state(each["number"], history.header.kafka), each.get("outside", {}))
         for each in extra["migration_states"]
     )
+    held_back = extra.get("topics_held_back", ())  # nor where in transactions topics are
     return LogImage(
         file=str(event.data["file"]),
         began_ns=began_ns(event),
@@ -81,6 +95,7 @@ def _log_image(history: History, image: MetadataImage, event: Event, starts: lis
         life=life_at(starts, began_ns(event)),
         states=tuple(states),
         transactions=tuple((each["offset"], each["event"]) for each in extra["transactions"]),
+        topics_held_back=tuple((each["first"], each["until"], each["event"]) for each in held_back),
         migrating_brokers=sum(each["is_migrating_zk_broker"] for each in extra["brokers"].values()),
         has_transactions=image.features.get("metadata.version", 0) >= _WITH_TRANSACTIONS,
         begins_with_snapshot=bool(extra.get("begins_with_snapshot")),

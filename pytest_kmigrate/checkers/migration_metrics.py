@@ -14,7 +14,7 @@ from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.phase import ZkMigrationState, zk_migration_state
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 
-_LACKED_BY = {
+LACKED_BY = {
     "ZkMigrationState": ("3.3.", "3.4.", "4."),
     "MigratingZkBrokerCount": ("3.3.", "3.4.", "3.5.", "4."),
     "ZkWriteBehindLag": ("3.3.", "3.4.", "3.5.", "4."),
@@ -23,7 +23,8 @@ _LACKED_BY = {
 
 _NEAR_NS = 2_000_000_000
 """Samples so near to an image are of the same moment: a few, with one of before and one of after a change."""
-_FEWEST = 3
+FEWEST = 3
+"""Samples that tell something: one may be of before and after a change, its values are not read at one moment."""
 _LONG_NS = 30_000_000_000  # by then a controller that goes on has caught up
 _NONE_BEHIND = 1  # the gauge subtracts two readings, and a no-op may be written between them
 
@@ -42,8 +43,8 @@ def migration_metrics_agree_with_the_log(history: History) -> Verdict:
     for log in images:
         near = _of_active(history, log.began_ns - _NEAR_NS, log.ended_ns + _NEAR_NS)
         for metric, held in _held(log).items():
-            told = [_told(history, sample, metric) for sample in near]
-            if len(told) < _FEWEST or history.header.kafka.startswith(_LACKED_BY[metric]):
+            told = [told_by(history, sample, metric) for sample in near]
+            if len(told) < FEWEST or history.header.kafka.startswith(LACKED_BY[metric]):
                 continue
             compared += 1
             if held not in told:
@@ -63,10 +64,10 @@ def zookeeper_lag_grows_and_falls_back(history: History) -> Verdict:
     write, which is known. Source: K866-METRIC-ZkWriteBehindLag-outage.
     """
     name = "zookeeper_lag_grows_and_falls_back"
-    if history.header.kafka.startswith(_LACKED_BY["ZkWriteBehindLag"]):
+    if history.header.kafka.startswith(LACKED_BY["ZkWriteBehindLag"]):
         return not_applicable(name, "this release has no ZkWriteBehindLag")
     outages = [(outage, _lags(history, outage.began_ns, outage.ended_ns, outage.nodes)) for outage in _outages(history)]
-    seen = [(outage, lags) for outage, lags in outages if len(lags) >= _FEWEST]
+    seen = [(outage, lags) for outage, lags in outages if len(lags) >= FEWEST]
     if not seen:
         return inconclusive(
             name, Kind.VACUOUS, "ZooKeeper was never seen to be out of reach of a controller that reports"
@@ -119,7 +120,7 @@ def _lags(history: History, from_ns: int, to_ns: int, nodes: frozenset[str]) -> 
     for sample in _of_active(history, from_ns, to_ns):
         lag = sample.values.get("ZkWriteBehindLag")
         is_of_outage = not nodes or sample.node in nodes
-        if is_of_outage and lag is not None and _told(history, sample, "ZkMigrationState") == dual_write:
+        if is_of_outage and lag is not None and told_by(history, sample, "ZkMigrationState") == dual_write:
             found[sample.at_ns] = lag
     return found
 
@@ -142,7 +143,8 @@ def _held(log: LogImage) -> dict[str, str]:
     return {"ZkMigrationState": str(log.states[-1]), **held} if log.states else held
 
 
-def _told(history: History, sample: Sample, metric: str) -> str:
+def told_by(history: History, sample: Sample, metric: str) -> str:
+    """What a sample tells: a state by its name, any other metric as its number; "nothing" where it has none."""
     number = sample.values.get(metric)
     if number is None:
         return "nothing"

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pytest_kmigrate.checkers.acknowledged import acknowledged_metadata_changes_present
+from pytest_kmigrate.checkers.active_only import only_the_active_controller_reports
 from pytest_kmigrate.checkers.availability import longest_time_without_acked_write
 from pytest_kmigrate.checkers.consumers import (
     committed_offsets_never_run_backwards,
@@ -16,6 +17,7 @@ from pytest_kmigrate.checkers.controllers import (
     migration_state_moves_along_legal_edges,
     one_active_controller_per_epoch,
 )
+from pytest_kmigrate.checkers.copy_visibility import copy_shows_only_when_ended
 from pytest_kmigrate.checkers.doubts import SO_NOTHING_IS_PROVED, Doubt, doubts
 from pytest_kmigrate.checkers.metadata import metadata_equivalent
 from pytest_kmigrate.checkers.metadata_copy import copy_is_one_transaction
@@ -57,8 +59,10 @@ CHECKERS: Mapping[str, Checker] = {
         migration_znode_never_moves_back,
         controller_znodes_tell_who_and_how_far,
         copy_is_one_transaction,
+        copy_shows_only_when_ended,
         migration_metrics_agree_with_the_log,
         zookeeper_lag_grows_and_falls_back,
+        only_the_active_controller_reports,
         phase_reached,
         every_fault_was_witnessed,
         no_unexpected_death,

@@ -20,7 +20,10 @@ MIGRATION_FLAG = "zookeeper.metadata.migration.enable"
 """The property with which a broker or a controller takes part in a migration."""
 
 DEFAULT_HEAP_MB = 384
-DEFAULT_METRICS = ("ZkMigrationState", "MigratingZkBrokerCount", "ZkWriteBehindLag", "ActiveControllerCount")
+DEFAULT_METRICS = (
+    *("ZkMigrationState", "MigratingZkBrokerCount", "ZkWriteBehindLag", "ActiveControllerCount"),
+    *("GlobalTopicCount", "RaftHighWatermark"),
+)
 
 
 class Role(enum.StrEnum):

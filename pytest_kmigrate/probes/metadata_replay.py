@@ -35,8 +35,9 @@ def image_from_records(records: Iterable[Record], *, before_offset: int | None =
     ``extra`` holds: ``migration_states`` [{offset, number, outside}] (``outside``: metadata that came before, but in no
     transaction, per type), ``record_counts`` and ``discarded_record_counts`` (those in transactions that were aborted
     or never ended) per type, ``brokers`` id -> {is_migrating_zk_broker, fenced, epoch, offset}, ``transactions``
-    [{offset, event, name}], ``in_transaction``, ``unplaced`` (changes to things that do not exist, a finding),
-    ``begins_with_snapshot``, ``last_offset``.
+    [{offset, event, name}], ``topics_held_back`` [{first, until, event}] (per transaction with topics, the offsets of
+    the first one and of what ended or aborted it), ``in_transaction``, ``unplaced`` (changes to things that do not
+    exist, a finding), ``begins_with_snapshot``, ``last_offset``.
     """
     replay = _Replay()
     for record in records:
@@ -53,6 +54,7 @@ class _Replay:
         self._counts: Counter[str] = Counter()
         self._discarded: Counter[str] = Counter()
         self._transactions: list[dict[str, object]] = []
+        self._held_topics: list[dict[str, object]] = []
         self._states: list[dict[str, object]] = []
         self._outside: Counter[str] = Counter()
         self._begins_with_snapshot = False
@@ -108,6 +110,9 @@ class _Replay:
         name = record["data"].get("name") or record["data"].get("reason") or ""
         self._transactions.append({"offset": record["offset"], "event": event, "name": name})
         pending, self._pending = self._pending or [], [] if event == "begin" else None
+        topics = [held_back["offset"] for held_back in pending if held_back["type"] == "TOPIC_RECORD"]
+        if topics:
+            self._held_topics.append({"first": topics[0], "until": record["offset"], "event": event})
         if event == "end":
             for held_back in pending:
                 self._apply(held_back)
@@ -142,6 +147,7 @@ class _Replay:
                 "discarded_record_counts": dict(sorted((self._discarded + unfinished).items())),
                 "brokers": self._brokers,
                 "transactions": self._transactions,
+                "topics_held_back": self._held_topics,
                 "in_transaction": self._pending is not None,
                 "unplaced": self._unplaced,
                 "begins_with_snapshot": self._begins_with_snapshot,

@@ -124,7 +124,7 @@ def test_arguments_survive_json(check: Check) -> None:
 @pytest.mark.parametrize("name", CONSTRUCTED)
 def test_no_checker_conforms_over_an_empty_history(name: str) -> None:
     """A check over nothing is never a pass, and every constructor's check can be judged."""
-    arguments = {"phase": "HYBRID", "left": "log", "right": "zookeeper", "label": "log"}
+    arguments = {"phase": "HYBRID", "left": "log", "right": "zookeeper", "label": "log", "metric": "ZkMigrationState"}
     wanted = [p for p in inspect.signature(CHECKERS[name]).parameters if p in arguments]
     [verdict] = judge(history(), [Check(name, {each: arguments[each] for each in wanted})])
     assert verdict.outcome is Outcome.INCONCLUSIVE

@@ -65,6 +65,17 @@ def test_records_of_a_finished_transaction_count_at_its_end() -> None:
     assert events == [{"offset": 0, "event": "begin", "name": "x"}, {"offset": 2, "event": "end", "name": ""}]
 
 
+def test_topics_in_transactions_are_told_by_where_they_are() -> None:
+    """The first one of each transaction and what ended it; one that has no topics, or no end yet, is left out."""
+    topic, begin, end = ("TOPIC", TOPIC), ("BEGIN_TRANSACTION", {"name": "x"}), ("END_TRANSACTION", {})
+    aborted = [begin, config("1"), topic, topic, ("ABORT_TRANSACTION", {"reason": "y"})]
+    entries = log(*aborted, begin, config("2"), end, topic, begin, topic, end, begin, topic)
+    assert image_from_records(entries).extra["topics_held_back"] == [
+        {"first": 2, "until": 4, "event": "abort"},
+        {"first": 10, "until": 11, "event": "end"},
+    ]
+
+
 def test_a_migration_state_in_an_aborted_transaction_was_never_reached() -> None:
     """Only states whose transaction ended are listed, with their offsets."""
     state = ("ZK_MIGRATION_STATE", {"zkMigrationState": 1})

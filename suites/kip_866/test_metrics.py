@@ -1,0 +1,37 @@
+"""KIP-866, Metrics: what only the active controller reports, no other one does."""
+
+import pytest
+
+from pytest_kmigrate import Pause, Phase, checks, targets
+
+pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
+
+
+@pytest.mark.known_bug("KAFKA-15532")
+@pytest.mark.known_bug("kmigrate-2")
+@pytest.mark.requirement("K866-METRIC-ZkWriteBehindLag-active-only")
+def test_former_controller_does_not_tell_how_far_zookeeper_is_behind(
+    workload, metadata, migration, inject, verify_clients
+):
+    """Who wrote to ZooKeeper until another controller took over reports no lag; it would grow for ever."""
+    migration.advance_to(Phase.HYBRID)
+
+    with metadata.changing("after", per_s=2):
+        with inject(Pause(targets.active_controller())):
+            migration.await_new_active_controller()
+        workload.await_acked(500)
+
+    verify_clients(checks.only_the_active_controller_reports("ZkWriteBehindLag"))
+
+
+@pytest.mark.known_bug("metrics-of-the-image")
+@pytest.mark.requirement("K866-METRIC-ZkMigrationState-active-only", "K866-METRIC-MigratingZkBrokerCount-active-only")
+def test_standby_controllers_tell_nothing_of_the_migration(workload, migration, verify_clients):
+    """The state, and the brokers in migration mode, are told once, so that the sum over all nodes is the truth."""
+    migration.advance_to(Phase.HYBRID)
+    workload.await_acked(500)
+
+    verify_clients(
+        checks.only_the_active_controller_reports("ZkMigrationState"),
+        checks.only_the_active_controller_reports("MigratingZkBrokerCount"),
+    )
