@@ -19,7 +19,7 @@ def test_former_controller_does_not_tell_how_far_zookeeper_is_behind(
     with metadata.changing("after", per_s=2):
         with inject(Pause(targets.active_controller())):
             migration.await_new_active_controller()
-        workload.await_acked(500)
+        workload.await_acked(2000)
 
     verify_clients(checks.only_the_active_controller_reports("ZkWriteBehindLag"))
 
