@@ -44,8 +44,9 @@ demo: cure ## three live migrations under faults, aggregated by Spark into one r
 	$(BIN)/kmigrate analyze $(DEMO) --out $(DEMO_REPORT) || test $$? = 1 || failed=1; \
 	test -z "$$failed"
 
+# Folder by folder: by default files of few tests come last, and these are the ones that start clusters of Spark.
 test: cure browser ## every test of the project, real Kafka included
-	$(PYTEST) -n 2 --dist loadfile --ignore tests/real tests
+	$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder --ignore tests/real tests
 	$(PYTEST) tests/real suites
 
 check: setup ## what every commit must pass, in under a minute
