@@ -287,8 +287,7 @@ def test_results_of_other_tools_count_as_attempts(spark: SparkSession, tmp_path:
     """A JUnit file beside run folders, or alone, gives attempts of its own; a broken one is set aside."""
     runs = tmp_path / "runs"
     write_run(runs, "ours", [GREEN])
-    theirs = runs / "jenkins"
-    theirs.mkdir()
+    (theirs := runs / "jenkins").mkdir()
     cases = '<testcase classname="org.Acme" name="works"/><testcase classname="org.Acme" name="breaks"><failure/>'
     (theirs / "TEST-acme.xml").write_text(f'<testsuite name="acme">{cases}</testcase></testsuite>')
     (theirs / "TEST-torn.xml").write_text('<testsuite name="torn"><testcase classname="org.Acme" na')

@@ -28,28 +28,33 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
             yield here, there
 
 
-def own(table: SocketTable, one: tuple[str, int]) -> list[TcpSocket]:
-    """The sockets bound to this address, without listeners."""
-    return [each for each in table.read().values() if each.local == f"{one[0]}:{one[1]}"]
+def own(table: SocketTable, one: str, other: str) -> list[TcpSocket]:
+    """The end at ``one`` of a connection; the port alone may be another connection's, too, to somewhere else."""
+    return [each for each in table.read().values() if (each.local, each.remote) == (one, other)]
 
 
-def counts(table: SocketTable, one: tuple[str, int]) -> tuple[int, int]:
-    """Bytes received and sent at this address."""
-    (found,) = own(table, one)
+def counts(table: SocketTable, one: str, other: str) -> tuple[int, int]:
+    """Bytes received and sent at ``one``."""
+    (found,) = own(table, one, other)
     return found.received_bytes, found.sent_bytes
+
+
+def places(end: socket.socket) -> tuple[str, str]:
+    """Where a socket is, and where its other end is."""
+    (host, port), (other_host, other_port) = end.getsockname(), end.getpeername()
+    return f"{host}:{port}", f"{other_host}:{other_port}"
 
 
 def test_payload_is_counted_both_ways(table: SocketTable, ends: tuple[socket.socket, socket.socket]) -> None:
     """Bytes sent and received by each end, from nothing; neither handshake nor listener counts."""
     here, there = ends
-    ours = here.getsockname()
-    assert counts(table, ours) == (0, 0)
+    ours, theirs = places(here)
+    assert counts(table, ours, theirs) == (0, 0)
     here.sendall(b"12345")
     there.sendall(bytes(there.recv(5)) + b"678")
     assert here.recv(8, socket.MSG_WAITALL) == b"12345678"
-    assert counts(table, ours) == (8, 5)
-    (other,) = (each for each in own(table, there.getsockname()) if each.remote == f"{ours[0]}:{ours[1]}")
-    assert (other.received_bytes, other.sent_bytes) == (5, 8)
+    assert counts(table, ours, theirs) == (8, 5)
+    assert counts(table, theirs, ours) == (5, 8)
 
 
 def test_an_end_is_no_byte(table: SocketTable, ends: tuple[socket.socket, socket.socket]) -> None:
@@ -57,21 +62,21 @@ def test_an_end_is_no_byte(table: SocketTable, ends: tuple[socket.socket, socket
     here, there = ends
     there.shutdown(socket.SHUT_WR)
     assert here.recv(1) == b""
-    assert counts(table, here.getsockname()) == (0, 0)
+    assert counts(table, *places(here)) == (0, 0)
 
 
 def test_what_ended_is_still_told(table: SocketTable, ends: tuple[socket.socket, socket.socket]) -> None:
     """A socket that is gone from the kernel's table keeps its counts in ours."""
     here, there = ends
-    ours = here.getsockname()
+    ours, theirs = places(here)
     there.sendall(b"12345")
     assert here.recv(5) == b"12345"
     there.close()
     assert here.recv(1) == b""
     here.close()
     # How long the kernel takes to free it is the kernel's affair.
-    until(lambda: own(table, ours), awaited="the ended socket", within_s=60)
-    assert counts(table, ours) == (5, 0)
+    until(lambda: own(table, ours, theirs), awaited="the ended socket", within_s=60)
+    assert counts(table, ours, theirs) == (5, 0)
 
 
 def test_a_kernel_that_says_no_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
