@@ -11,11 +11,13 @@ pytestmark = pytest.mark.known_bug("kmigrate-4")  # any take-over may meet it
     "K866-FAIL-crash-during-copy", "K866-PROC-single-transaction", "K866-PROC-transaction-invisible"
 )
 def test_crash_in_mid_copy_is_copied_anew(workload, metadata, migration, inject, verify_clients):
-    """The controller dies with all of ZooKeeper in its log but the copy not committed; its successor copies again."""
+    """The controller dies with all of ZooKeeper in its log but the copy not ended; its successor copies again."""
     metadata.fill()
     migration.advance_to(Phase.PREPARING)
 
-    with inject(Kill(targets.quorum_leader()), at=triggers.at_crash_point(crash_points.METADATA_COPIED_NOT_COMMITTED)):
+    # A while later, so that others have seen these records and still show nothing of them.
+    in_long_copy = triggers.in_turn(triggers.at_crash_point(crash_points.LONG_COPY), triggers.after_operations(1000))
+    with inject(Kill(targets.quorum_leader()), at=in_long_copy):
         migration.advance_to(Phase.HYBRID)
     workload.await_acked(200)
     metadata.settle("copied")
