@@ -1,7 +1,7 @@
 """What the clients' process counts and where its rows go."""
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Protocol
 
 from pytest_kmigrate.model.operations import OperationOutcome
@@ -42,20 +42,23 @@ class Counts:
     consumed: int = 0
     committed: int = 0
     last_ack_ns: int = -1
+    partitions: dict[str, int] = field(default_factory=dict)
+    """How many partitions each topic has at least: a send to the last of them was acknowledged."""
 
-    def sent(self, outcome: OperationOutcome, ended_ns: int) -> None:
+    def sent(self, outcome: OperationOutcome, topic: str, partition: int, ended_ns: int) -> None:
         """Count one send that ended."""
         if outcome is OperationOutcome.OK:
             self.acked += 1
             self.last_ack_ns = ended_ns
+            self.partitions[topic] = max(self.partitions.get(topic, 0), partition + 1)
         elif outcome is OperationOutcome.FAILED:
             self.failed += 1
         else:
             self.indefinite += 1
 
     def plain(self) -> dict[str, int]:
-        """As a line of JSON holds it."""
-        return asdict(self)
+        """As a line of JSON holds it, without the partitions."""
+        return {name: count for name, count in asdict(self).items() if isinstance(count, int)}
 
 
 @dataclass(frozen=True)

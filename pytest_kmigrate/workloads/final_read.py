@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
@@ -36,15 +36,21 @@ class WholeRows(Rows, Protocol):
 
 
 class FinalRead:
-    """One final read, in a thread of its own because asking for a partition's end blocks; tells its result once."""
+    """One final read, in a thread of its own because asking for a partition's end blocks; tells its result once.
 
-    def __init__(self, number: int, settings: ClientsSettings, rows: WholeRows, clock: RunClock) -> None:
+    ``partitions``: how many each topic has at least. Who knows of fewer is not believed for the first half of the time.
+    """
+
+    def __init__(
+        self, number: int, settings: ClientsSettings, rows: WholeRows, clock: RunClock, partitions: Mapping[str, int]
+    ) -> None:
         self.number = number
         self._topics = settings.workload.every_topic
         self._properties = reader_properties(settings, number)
         self._rows = rows
         self._clock = clock
-        self._deadline = time.monotonic()
+        self._partitions_at_least = partitions
+        self._deadline = self._doubting_until = time.monotonic()
         self._count = 0
         self._read: dict[Partition, int] = {}
         """Where the next record of each partition is expected."""
@@ -52,6 +58,7 @@ class FinalRead:
 
     def start(self, within_s: float, tell: Callable[[dict[str, object]], None]) -> None:
         """Begin to read; ``tell`` gets the result, from another thread, after ``within_s`` at the latest."""
+        self._doubting_until = time.monotonic() + within_s / 2
         self._deadline = time.monotonic() + within_s
         threading.Thread(target=lambda: tell(self.run()), name=f"final-read-{self.number}", daemon=True).start()
 
@@ -83,8 +90,9 @@ class FinalRead:
     def _reader_that_knows(self) -> tuple[Consumer, dict[Partition, int]]:
         """A client that has learned where every partition ends.
 
-        A client begins with any broker and stays with it while it answers. One that was never told of the topics (it is
-        fenced, say) answers for ever that it knows none, so another client is made then, which may meet another broker.
+        A client begins with any broker and stays with it while it answers. One that was never told of the topics, or of
+        their new partitions (it is fenced, say) answers for ever that it knows none, so another client is made then,
+        which may meet another broker.
         """
         while True:
             reader = Consumer(self._properties)
@@ -120,6 +128,9 @@ class FinalRead:
             described = reader.list_topics(topic, timeout=min(2.0, self._left_s())).topics[topic]
             if described.error is not None:
                 raise KafkaException(described.error)
+            is_told_less = len(described.partitions) < self._partitions_at_least.get(topic, 0)
+            if is_told_less and time.monotonic() < self._doubting_until:
+                raise KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART))
             return sorted(described.partitions)
 
         return self._insistently(reader, ask)

@@ -1,6 +1,7 @@
 """The final read's bookkeeping, with messages made by hand."""
 
 import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -42,7 +43,7 @@ class Read(FinalRead):
 
     def __init__(self, rows: Kept, *messages: Message | KafkaException) -> None:
         settings = ClientsSettings(ClientWorkload(), {"bootstrap.servers": "127.0.0.1:1"}, "unused", 0)
-        super().__init__(9, settings, rows, RunClock(0))
+        super().__init__(9, settings, rows, RunClock(0), {})
         self._messages = messages
 
     def _read_everything(self) -> dict[Partition, int]:
@@ -55,8 +56,8 @@ class Read(FinalRead):
         return ends
 
 
-def _record(offset: int) -> Message:
-    return Message("orders", 0, offset, None, encode(3, offset, 50))
+def _record(offset: int, partition: int = 0) -> Message:
+    return Message("orders", partition, offset, None, encode(3, offset, 50))
 
 
 def _end_at(offset: int) -> Message:
@@ -99,18 +100,21 @@ def test_a_failed_read_tells_how_far_it_came_and_why() -> None:
 
 
 class Reader:
-    """A client that met a broker which was told of the topic, or one that never was."""
+    """A client that met a broker which was told of the topic, and of so many partitions, or one that never was."""
 
-    def __init__(self, *, knows: bool) -> None:
+    def __init__(self, *, knows: bool = True, partitions: int = 1) -> None:
         self._knows = knows
-        self._messages = [_record(offset) for offset in range(END)]
+        self._partitions = partitions
+        self._messages = [_record(offset, partition) for partition in range(partitions) for offset in range(END)]
         self.is_closed = False
 
     def list_topics(self, topic: str, timeout: float) -> Any:
         """The topic's partitions, as the broker knows them."""
         assert timeout >= 0
         error = None if self._knows else KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART)
-        return SimpleNamespace(topics={topic: SimpleNamespace(error=error, partitions={0: None})})
+        return SimpleNamespace(
+            topics={topic: SimpleNamespace(error=error, partitions=dict.fromkeys(range(self._partitions)))}
+        )
 
     def get_watermark_offsets(self, _partition: TopicPartition, timeout: float) -> tuple[int, int]:
         """From the beginning to END."""
@@ -130,15 +134,38 @@ class Reader:
         self.is_closed = True
 
 
-def test_a_broker_that_was_told_nothing_does_not_end_the_read(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def read_from(monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, object]]:
+    """A final read by the first of these clients that knows all, where orders has ``partitions``."""
+
+    def read(met: list[Reader], partitions: int, doubting_s: float) -> dict[str, object]:
+        waiting = list(met)
+        monkeypatch.setattr(final_read, "Consumer", lambda _properties: waiting.pop(0))
+        monkeypatch.setattr(final_read, "PATIENCE_S", 0.0)
+        settings = ClientsSettings(ClientWorkload(), {}, "unused", 0)
+        read = FinalRead(9, settings, Kept(), RunClock(0), {"orders": partitions})
+        now = time.monotonic()
+        monkeypatch.setattr(read, "_deadline", now + 2)
+        monkeypatch.setattr(read, "_doubting_until", now + doubting_s)
+        return read.run()
+
+    return read
+
+
+@pytest.mark.parametrize(
+    "stale", [{"knows": False}, {"partitions": 2}], ids=["no topic", "not the partition that was added"]
+)
+def test_a_broker_that_was_told_too_little_does_not_end_the_read(
+    read_from: Callable[..., dict[str, object]], stale: dict[str, Any]
+) -> None:
     """A client stays with the broker it met, so another one is made, which meets another; each is closed."""
-    met = [Reader(knows=False), Reader(knows=False), Reader(knows=True)]
-    waiting = list(met)
-    monkeypatch.setattr(final_read, "Consumer", lambda _properties: waiting.pop(0))
-    monkeypatch.setattr(final_read, "PATIENCE_S", 0.0)
-    rows = Kept()
-    read = FinalRead(9, ClientsSettings(ClientWorkload(), {}, "unused", 0), rows, RunClock(0))
-    monkeypatch.setattr(read, "_deadline", time.monotonic() + 2)
-    result = read.run()
-    assert (result["event"], result["records"]) == ("final-read-done", END)
+    met = [Reader(**stale), Reader(**stale), Reader(partitions=3)]
+    result = read_from(met, partitions=3, doubting_s=2)
+    assert result["ends"] == {"orders-0": END, "orders-1": END, "orders-2": END}
     assert all(reader.is_closed for reader in met)
+
+
+def test_a_partition_that_nobody_knows_any_more_is_lost(read_from: Callable[..., dict[str, object]]) -> None:
+    """After a while brokers are believed: what was acknowledged there was never read back then."""
+    result = read_from([Reader(partitions=2)], partitions=3, doubting_s=0)
+    assert (result["event"], result["ends"]) == ("final-read-done", {"orders-0": END, "orders-1": END})
