@@ -16,6 +16,7 @@ BadRow = tuple[str, str, int | None, str, bool]
 """A row of ``bad_rows``: folder, path, line, reason, is_run."""
 
 _NOT_THERE = "manifest.json names it, but it is not there"
+_UNNAMED = "manifest.json does not name it: it was put there after the run ended"
 _ALTERED = "it differs from the digest in manifest.json: it was changed after the run ended"
 
 
@@ -36,7 +37,7 @@ class Verified:
     """Some runs, as far as their manifests allow to read them."""
 
     runs: tuple[FoundRun, ...]
-    """Those that lack a part of their operations are without any."""
+    """Those that lack a part of their operations, or have one too many, are without any."""
     parts: Mapping[str, Mapping[str, str]]
     """Folder -> path of a part of its operations -> its SHA-256; the parts are compared where they are read."""
     bad: tuple[BadRow, ...]
@@ -79,14 +80,14 @@ def verified(runs: Sequence[FoundRun], known: Known) -> Verified:
             bad.append(bad_file(run, MANIFEST_FILE, reason))
     vouched = [run for run in runs if run.folder in named]
     judged = [row for run in vouched for row in _judged_files(run, named[run.folder], known.sha256)]
-    lacking = {run.folder: row for run in vouched for row in _parts_that_lack(run, named[run.folder])}
+    astray = {run.folder: row for run in vouched for row in _parts_astray(run, named[run.folder])}
     return Verified(
-        tuple(_without_operations(run) if run.folder in lacking else run for run in runs),
+        tuple(_without_operations(run) if run.folder in astray else run for run in runs),
         {
             folder: {name: sha256 for name, sha256 in of_run.items() if is_part(name)}
             for folder, of_run in named.items()
         },
-        (*bad, *judged, *lacking.values()),
+        (*bad, *judged, *astray.values()),
         frozenset(folder for folder, path, *_ in judged if posixpath.basename(path) == VERDICTS_FILE),
     )
 
@@ -113,13 +114,20 @@ def _judged_files(run: FoundRun, named: Mapping[str, str], sha256: Mapping[str, 
     return bad
 
 
-def _parts_that_lack(run: FoundRun, named: Mapping[str, str]) -> list[BadRow]:
-    """One row where a part of the operations is missing: the others would tell of losses that never were."""
-    lacking = sorted(filter(is_part, named.keys() - {file.path for file in run.files}))
-    if not lacking:
+def _parts_astray(run: FoundRun, named: Mapping[str, str]) -> list[BadRow]:
+    """One row where parts of the operations are not those of the manifest: they would tell of what never was.
+
+    A missing one makes losses of what the others hold; one that was added may hide a loss.
+    """
+    there = {file.path for file in run.files}
+    lacking = sorted(filter(is_part, named.keys() - there))
+    added = sorted(filter(is_part, there - named.keys())) if named else []
+    wrong = lacking or added
+    if not wrong:
         return []
-    more = f" ({len(lacking) - 1} more like it)" * (len(lacking) > 1)
-    return [bad_file(run, lacking[0], f"{_NOT_THERE}{more}; no operation of this run is judged")]
+    more = f" ({len(wrong) - 1} more like it)" * (len(wrong) > 1)
+    why = _NOT_THERE if lacking else _UNNAMED
+    return [bad_file(run, wrong[0], f"{why}{more}; no operation of this run is judged")]
 
 
 def _without_operations(run: FoundRun) -> FoundRun:

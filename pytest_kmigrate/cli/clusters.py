@@ -123,16 +123,18 @@ def down(
 
 
 def gc() -> None:
-    """Clear what dead runs left: processes, disks, descriptions. Whatever somebody still uses stays."""
+    """Clear what dead runs left: processes, disks, descriptions, logs of `up`. Whatever somebody still uses stays."""
     from pytest_kmigrate.cli.console import say
-    from pytest_kmigrate.providers.process.standing import clear_all
+    from pytest_kmigrate.providers.process.standing import clear_all, clear_logs
 
-    cleared = clear_all()
+    cleared, logs = clear_all(), clear_logs()
     for left in cleared:
         killed = [f"killed {', '.join(map(str, left.processes))}"] if left.processes else []
         removed = [f"removed {file}" for file in left.files]
         say(f"block {left.block}: {'; '.join([*killed, *removed])}")
-    if not cleared:
+    for folder in logs:
+        say(f"removed {folder}")
+    if not cleared and not logs:
         say("nothing to clear")
 
 

@@ -125,14 +125,19 @@ def clear(block: int) -> Leftover | None:
 
 
 def clear_all() -> list[Leftover]:
-    """Clear every block whose lease nobody holds, and the logs of clusters that ``kmigrate up`` once started."""
-    cleared = [left for block in _known_blocks() if (left := clear(block)) is not None]
-    if not _is_any_being_provisioned():
-        used = {cluster.logs for cluster in standing()}
-        for logs in log_folders().glob("*"):
-            if logs not in used:
-                shutil.rmtree(logs, ignore_errors=True)
-    return cleared
+    """Clear every block whose lease nobody holds."""
+    return [left for block in _known_blocks() if (left := clear(block)) is not None]
+
+
+def clear_logs() -> list[Path]:
+    """Remove the logs of clusters that ``kmigrate up`` once started and that stand no more; returns their folders."""
+    if _is_any_being_provisioned():
+        return []
+    used = {cluster.logs for cluster in standing()}
+    unused = sorted(logs for logs in log_folders().glob("*") if logs not in used)
+    for logs in unused:
+        shutil.rmtree(logs, ignore_errors=True)
+    return unused
 
 
 def log_folders() -> Path:

@@ -13,7 +13,15 @@ import psutil
 import pytest
 
 from pytest_kmigrate.providers.process import lease as leases
-from pytest_kmigrate.providers.process.standing import clear, clear_all, end, leftovers, log_folders, standing
+from pytest_kmigrate.providers.process.standing import (
+    clear,
+    clear_all,
+    clear_logs,
+    end,
+    leftovers,
+    log_folders,
+    standing,
+)
 from pytest_kmigrate.waiting import until
 from tests.unit.cli.processes import keeper, waiting
 
@@ -109,7 +117,7 @@ def test_a_held_block_is_not_cleared(state: Path, ending: ExitStack) -> None:
     logs.mkdir(parents=True)
 
     assert leftovers() == []
-    assert clear_all() == []
+    assert (clear_all(), clear_logs()) == ([], [])
     assert node.poll() is None
     assert logs.exists()
 
@@ -117,11 +125,12 @@ def test_a_held_block_is_not_cleared(state: Path, ending: ExitStack) -> None:
 def test_disks_alone_are_shown_and_cleared(state: Path) -> None:
     """Disks whose supervisor died too are no cluster, whatever they describe; the logs of such clusters go as well."""
     disks(state).write_text("{}")
-    (log_folders() / "old").mkdir(parents=True)
+    (old := log_folders() / "old").mkdir(parents=True)
 
     assert standing() == []
     assert [left.files for left in leftovers()] == [(state / str(BLOCK),)]
     assert [left.block for left in clear_all()] == [BLOCK]
+    assert clear_logs() == [old]
     assert sorted(path.name for path in state.iterdir()) == ["logs"]
     assert list(log_folders().iterdir()) == []
 

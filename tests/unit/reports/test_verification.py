@@ -70,6 +70,20 @@ def test_a_run_that_lacks_a_part_of_its_operations_is_read_without_any(tmp_path:
     )
 
 
+def test_a_run_with_a_part_that_its_manifest_does_not_name_is_read_without_operations(tmp_path: Path) -> None:
+    """What was put there later may hide what was lost; a manifest that names nothing vouches for nothing."""
+    for name in ("added-to", "vouched-by-nothing"):
+        _run(tmp_path / name)
+        (tmp_path / name / "operations" / "reader-000003.parquet").write_bytes(b"more")
+    (tmp_path / "vouched-by-nothing" / "manifest.json").write_text('{"sha256": {}}')
+
+    told = _verified(tmp_path)
+
+    assert [len(_parts(run)) for run in told.runs] == [0, 4]
+    why = "manifest.json does not name it: it was put there after the run ended; no operation of this run is judged"
+    assert told.bad == (("added-to", "added-to/operations/reader-000003.parquet", None, why, True),)
+
+
 def test_verdicts_that_were_changed_after_the_run_are_told_and_make_another_run_of_it(tmp_path: Path) -> None:
     """Of the same size, so that no listing tells; its neighbour, whose header was changed, still has its verdicts."""
     for name in ("verdicts", "header", "touched"):
