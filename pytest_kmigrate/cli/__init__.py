@@ -5,6 +5,7 @@ something, 130 interrupted. What a command needs is imported when it runs, so th
 """
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -24,6 +25,26 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version
+
+        print(f"pytest-kmigrate {version('pytest-kmigrate')}")  # noqa: T201 - this is the command's own terminal
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end.")
+    ] = False,
+) -> None:
+    """Options of the command as a whole."""
+
+
 for _command in (
     machine.doctor,
     clusters.up,

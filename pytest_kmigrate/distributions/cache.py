@@ -65,7 +65,7 @@ def disk_trouble_named(place: Path, named_by: str = CACHE_VARIABLE) -> Iterator[
                 f"the disk is full: expected about 300 MB of room in {place}, got none; "
                 f"free some, or name another folder by {named_by}"
             ) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT):
             raise DistributionError(
                 f"expected to be allowed to write in {place}, got: {error}; "
                 f"correct its permissions, or name another folder by {named_by}"

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -117,6 +118,12 @@ def test_a_dry_run_shows_the_plan_and_starts_nothing(
     assert "Kafka under test: 3.6.2" in out
     assert invoke("ps") == 0
     assert "no cluster stands here" in capsys.readouterr().out
+
+
+def test_the_version_is_that_of_the_package(invoke: Invoke, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a bug report asks for first."""
+    assert invoke("--version") == 0
+    assert capsys.readouterr().out == f"pytest-kmigrate {version('pytest-kmigrate')}\n"
 
 
 def test_ctrl_c_ends_with_130(

@@ -81,7 +81,8 @@ def test_second_process_waits(cache: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "word"), [(errno.ENOSPC, "full"), (errno.EACCES, "allowed"), (errno.EROFS, "allowed")]
+    ("number", "word"),
+    [(errno.ENOSPC, "full"), (errno.EACCES, "allowed"), (errno.EROFS, "allowed"), (errno.ENOENT, "allowed")],
 )
 def test_disk_trouble_is_named(cache: Path, number: int, word: str, said: list[str]) -> None:
     """A full or forbidden disk gives our error with the way out, and no half entry."""
