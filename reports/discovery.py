@@ -170,7 +170,7 @@ def _unread(root: str, entries: Sequence[Entry], folders: set[str]) -> dict[str,
             if inner and first == OPERATIONS_FOLDER:
                 closed = f"{entry.path.removesuffix(inner)}{OPERATIONS_FOLDER}"
                 reason += "; no operation of this run is judged"
-            unread[closed] = (shown_path(entry.path), reason, first in _JUDGED_BY)
+            unread[closed] = (shown_path(entry.path), reason, first in _JUDGED_BY or _is_result(entry, inner))
     return unread
 
 
@@ -182,9 +182,16 @@ def _why_unread(path: str, entry: Entry, inner: str | None) -> str | None:
     is_part = posixpath.dirname(inner or "") == OPERATIONS_FOLDER
     if entry.is_folder and (is_part or inner in _ALWAYS_FILES):
         return "expected a file, got a folder"
+    if _is_result(entry, inner) and entry.size_bytes == 0:
+        return "expected results of tests, got an empty file"  # Spark would not read it at all
     if is_part and entry.path.endswith(".parquet") and entry.size_bytes == 0:
         return "expected a complete Parquet part, got an empty file"  # Spark would read it as no part
     return why_closed(path)
+
+
+def _is_result(entry: Entry, inner: str | None) -> bool:
+    """Whether it is a file with results of another tool: in no run, and of such a name."""
+    return inner is None and not entry.is_folder and is_foreign(entry.path) is not None
 
 
 def _strangers(others: set[str], runs: set[str]) -> list[Notice]:

@@ -140,6 +140,9 @@ DEFECTS = {
         (("history.jsonl", 1, "the line" + NOT_JSON), ("history.jsonl", None, NO_RUN_ENDED)),
     ),
     "folder-as-history": Defect(is_folder("history.jsonl"), (("history.jsonl", None, NO_FILE),)),
+    "start-without-a-day": Defect(
+        header(started_at="T10:00"), (("run.json", None, "started_at is T10:00: that is no moment"),)
+    ),
     "negative-clock": Defect(
         history({**BEGAN, "at_ns": -5}, *MIDDLE, ENDED), (("history.jsonl", 1, "the clock jumped: at_ns is -5, which"),)
     ),
@@ -164,6 +167,11 @@ DEFECTS = {
     "unknown-kind": Defect(
         verdicts(outcome="VIOLATES", kind="safety"),
         (("verdicts.jsonl", 2, f"unknown kind: expected one of {', '.join(kind.value for kind in Kind)}; got safety"),),
+        "INCONCLUSIVE",
+    ),
+    "blank-check": Defect(
+        verdicts(check=" "),
+        (("verdicts.jsonl", 2, "the line: expected check to be a text that is not blank"),),
         "INCONCLUSIVE",
     ),
     "count-in-words": Defect(

@@ -20,6 +20,7 @@ from pytest_kmigrate.analysis.foreign.results import (
     ending,
     error_named,
     number,
+    possible,
     shown,
 )
 
@@ -62,6 +63,10 @@ class _Suite:
     name: str
     timestamp: str | None
     properties: dict[str, object]
+    counts: str
+    """What it says it holds: so many tests, failures and errors."""
+    is_told: bool = False
+    """Whether a test case was in it, or that there was none is said already."""
 
 
 class _Reader:
@@ -69,6 +74,7 @@ class _Reader:
 
     def __init__(self, identity: str) -> None:
         self.results: list[Result] = []
+        self.unread: list[Unread] = []
         self._identity = identity
         self._open: list[str] = []
         self._suites: list[_Suite] = []
@@ -81,11 +87,13 @@ class _Reader:
             raise _NotReadError(f"not JUnit XML: expected testsuites or testsuite, got {tag}")
         self._open.append(tag)
         if tag in ("testsuite", "testsuites"):
-            above = self._suites[-1] if self._suites else _Suite("", None, {})
+            above = self._suites[-1] if self._suites else _Suite("", None, {}, "")
             timestamp = attributes.get("timestamp", above.timestamp)
-            self._suites.append(_Suite(attributes.get("name", above.name), timestamp, dict(above.properties)))
+            name, counts = attributes.get("name", above.name), _counts(attributes)
+            self._suites.append(_Suite(name, timestamp, dict(above.properties), counts))
         elif tag == "testcase":
             self._case = _Case(attributes)
+            self._suites[-1].is_told = True
         elif tag == "property" and "name" in attributes:
             told = self._case.properties if self._case else self._suites[-1].properties
             told[attributes["name"]] = attributes.get("value", "")
@@ -107,7 +115,12 @@ class _Reader:
             case, self._case = self._case, None
             self.results += _attempts(case, self._suites[-1], self._identity, len(self.results))
         elif tag in ("testsuite", "testsuites"):
-            self._suites.pop()
+            suite = self._suites.pop()
+            if suite.counts and not suite.is_told:
+                self.unread.append(Unread(f"suite {suite.name} has no test case, though it counts {suite.counts}"))
+                suite.is_told = True
+            if self._suites:
+                self._suites[-1].is_told |= suite.is_told
 
 
 def read_junit(text: str) -> Reading:
@@ -119,18 +132,25 @@ def read_junit(text: str) -> Reading:
     parser.EndElementHandler = reader.end
     parser.CharacterDataHandler = reader.text
     parser.StartDoctypeDeclHandler = _refuse
-    unread: tuple[Unread, ...] = ()
     try:
         parser.Parse(_FORBIDDEN.sub("\ufffd", text.removeprefix("\ufeff")), True)  # noqa: FBT003  # takes no name
     except expat.ExpatError as error:
-        unread = (Unread(f"broken XML: {expat.ErrorString(error.code)}; what stands before it counts", error.lineno),)
+        reader.unread.append(
+            Unread(f"broken XML: {expat.ErrorString(error.code)}; what stands before it counts", error.lineno)
+        )
     except _NotReadError as error:
-        unread = (Unread(str(error), parser.CurrentLineNumber),)
-    return Reading(tuple(reader.results), unread)
+        reader.unread.append(Unread(str(error), parser.CurrentLineNumber))
+    return Reading(tuple(reader.results), tuple(reader.unread))
 
 
 def _refuse(*_declared: object) -> None:
     raise _NotReadError("a document type is not read, for its entities may have any size: remove the DOCTYPE")
+
+
+def _counts(attributes: Mapping[str, str]) -> str:
+    """How many tests, failures and errors a suite says it has; nothing where it has none."""
+    told = [(number(attributes.get(name)), name) for name in ("tests", "failures", "errors")]
+    return ", ".join(f"{name} {count:.0f}" for count, name in told if count)
 
 
 def _attempts(case: _Case, suite: _Suite, identity: str, before: int) -> Iterator[Result]:
@@ -168,7 +188,7 @@ def _result(case: _Case, suite: _Suite, told: _Ending | None, run_id: str, *, is
 
 
 def _test_id(case: _Case, suite: _Suite) -> str:
-    name, of = case.attributes.get("name", ""), case.attributes.get("classname") or suite.name
+    name, of = case.attributes.get("name", "").strip(), (case.attributes.get("classname") or suite.name).strip()
     return name if not of or name.startswith(f"{of}.") else f"{of}.{name}" if name else of
 
 
@@ -176,6 +196,6 @@ def _moment(text: str | None) -> dt.datetime | None:
     """A suite's timestamp; one without a zone is taken for UTC, as nobody can know better."""
     try:
         read = dt.datetime.fromisoformat(text or "")
-        return read.replace(tzinfo=read.tzinfo or dt.UTC).astimezone(dt.UTC)
+        return possible(read.replace(tzinfo=read.tzinfo or dt.UTC).astimezone(dt.UTC))
     except (ValueError, OverflowError):
         return None

@@ -32,6 +32,9 @@ _NAMES = {
 }
 
 
+_CLOCKS_BEGIN = dt.datetime(1971, 1, 1, tzinfo=dt.UTC)
+
+
 @dataclass(frozen=True)
 class Result:
     """One attempt of one test. ``conditions`` are those of our own runs, as far as the file tells them."""
@@ -139,10 +142,14 @@ def number(value: object) -> float | None:
 
 
 def moment(seconds: float | None) -> dt.datetime | None:
-    """The time so many seconds after 1970; of none, of negative ones and of those past the calendar: none."""
-    if seconds is None or seconds < 0:
-        return None
+    """The time so many seconds after 1970; None without any, and for one that is not ``possible``."""
     try:
-        return dt.datetime.fromtimestamp(seconds, dt.UTC)
+        return None if seconds is None else possible(dt.datetime.fromtimestamp(seconds, dt.UTC))
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def possible(told: dt.datetime) -> dt.datetime | None:
+    """A time at which a test may have begun; None for what a clock tells that was not set: 1970, or a day to come."""
+    is_possible = _CLOCKS_BEGIN < told < dt.datetime.now(dt.UTC) + dt.timedelta(days=1)
+    return told if is_possible else None

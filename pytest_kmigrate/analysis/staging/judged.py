@@ -44,7 +44,8 @@ def staged_runs(
     """
     headers = files.where(F.col("file") == RUN_FILE).select("folder", "text")
     header = parsed(folders.join(headers, "folder", "left"), schemas.RUN_JSON).transform(_as_written_today(older))
-    started_at = F.try_to_timestamp("started_at")
+    # Spark reads a time without a day as one of today.
+    started_at = F.when(F.col("started_at").rlike(r"^\S*\d-\d"), F.try_to_timestamp("started_at"))
     clock_was_wrong = (started_at < F.lit(_FIRST_POSSIBLE_START)) | (
         started_at > F.current_timestamp() + F.expr("INTERVAL 1 DAY")
     )
@@ -120,6 +121,7 @@ def staged_verdicts(lines: DataFrame) -> DataFrame:
         first_of(
             unreadable("the line"),
             *missing("the line", "check", "outcome"),
+            *blank("the line", "check"),
             unknown("outcome", outcomes),
             unknown("kind", kinds),
         ).alias("reason"),

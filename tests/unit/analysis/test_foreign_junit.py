@@ -106,6 +106,28 @@ def test_what_stands_before_a_break_counts() -> None:
     assert (unread.line, unread.reason) == (3, "broken XML: unclosed token; what stands before it counts")
 
 
+def test_a_suite_that_broke_before_its_first_test_is_told() -> None:
+    """What a suite counts and does not hold is missing: once, however many suites count it; an empty one lacks none."""
+    broken = "<testsuite name='s' tests='3' errors='1'><error message='setUpClass died'/></testsuite>"
+    empty = "<testsuite name='none' tests='0' failures='0'/><testsuite name='untold'/>"
+    reading = read_junit(f"<testsuites tests='3' errors='1'>{empty}{broken}</testsuites>")
+    whole = read_junit(
+        "<testsuites tests='1'><testsuite name='s' tests='1'><testcase name='t'/></testsuite></testsuites>"
+    )
+
+    assert [each.reason for each in reading.unread] == ["suite s has no test case, though it counts tests 3, errors 1"]
+    assert (reading.results, whole.unread) == ((), ())
+
+
+def test_a_name_of_blanks_is_none() -> None:
+    """Of a case, of its class and of its suite: what is left names the test."""
+    names = [
+        "<testsuite name=' '><testcase name=' '/></testsuite>",
+        "<testsuite name='s'><testcase name=' t '/></testsuite>",
+    ]
+    assert [read_junit(text).results[0].test_id for text in names] == ["", "s.t"]
+
+
 LAUGHS = """<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>
 <testsuite name="s"><testcase name="t"><failure>&b;</failure></testcase></testsuite>"""
 
@@ -127,7 +149,16 @@ def test_what_is_no_report_is_set_aside(text: str, reason: str) -> None:
     assert reading.unread[0].reason.startswith(reason)
 
 
-@pytest.mark.parametrize(("time", "timestamp"), [("NaN", "yesterday"), ("-1", ""), ("", "9999-12-31T23:59:59-12:00")])
+@pytest.mark.parametrize(
+    ("time", "timestamp"),
+    [
+        ("NaN", "yesterday"),
+        ("-1", ""),
+        ("", "9999-12-31T23:59:59-12:00"),
+        ("", "9999-12-31T23:59:59"),
+        ("", "1970-01-01T00:00:07"),
+    ],
+)
 def test_impossible_times_are_no_times(time: str, timestamp: str) -> None:
     """A result whose times cannot be read is a result all the same."""
     (result,) = read_junit(

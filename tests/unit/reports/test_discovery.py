@@ -151,6 +151,17 @@ def test_of_operations_that_are_not_whole_none_is_judged(tmp_path: Path) -> None
     assert [file.path for file in found.runs[0].files] == ["run.json", "verdicts.jsonl"]
 
 
+def test_an_empty_file_of_another_tool_is_told(tmp_path: Path) -> None:
+    """Its results are lost; nobody misses an empty file of any other name."""
+    for name in ("junit.xml", "whole.xml", "notes.txt"):
+        (tmp_path / name).write_text("<testsuite/>" if name == "whole.xml" else "")
+
+    found = _discovered(tmp_path, tmp_path / "out")
+
+    assert found.unread == (("junit.xml", "expected results of tests, got an empty file", True),)
+    assert found.foreign == ("whole.xml",)
+
+
 @pytest.mark.parametrize("given", ["nowhere", "verdicts.jsonl", "pipe"])
 def test_what_holds_nothing_to_read_is_no_file(tmp_path: Path, given: str) -> None:
     """A link that leads nowhere, one that leads to itself, and a pipe, at which a reader would wait for ever."""
