@@ -6,26 +6,24 @@ from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.drawing import measure_name, measured
 from pytest_kmigrate.reports.rows import (
     CONDITION,
+    SHAPE,
     Row,
-    began,
     began_in,
     began_with,
     changes_of,
+    clusters_of,
     day,
     grouped,
     is_worse,
     kafka_of,
     known,
     listed,
-    on_cluster,
     plural,
+    worse_since,
 )
 
 LEVELS = ("SAFETY", "VIOLATES", "BUG", "FLAKY", "SLOWER", "VARIES", "INCONCLUSIVE")
 """How urgent a concern is; SAFETY comes before all else, whatever explains it."""
-
-
-_CLUSTER = tuple(name for name in ("test_id", *CONDITION) if name != "kafka")
 
 
 def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: Sequence[Row]) -> list[Row]:
@@ -35,25 +33,27 @@ def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: S
     nobody knows yet what they are.
     """
     of_test = grouped([each for each in attempts if not each["is_aside"]], "test_id", *CONDITION)
-    changes = grouped(tables.get("change_points", []), *_CLUSTER)
+    changes = grouped(tables.get("change_points", []), *SHAPE)
+    on_cluster = clusters_of(attempts)
     told = [_about_bug(bug, attempts) for bug in tables.get("bugs", [])]
     for test in tests:
         key = tuple(test[name] for name in ("test_id", *CONDITION))
-        of_cluster = changes.get(tuple(test[name] for name in _CLUSTER), [])
-        concern = _about_test(test, of_test.get(key, []), changes_of(test, of_cluster))
+        of_cluster = changes.get(tuple(test[name] for name in SHAPE), [])
+        concern = _about_test(test, on_cluster(test), of_test.get(key, []), changes_of(test, of_cluster))
         told += [concern] if concern else []
-    told += [_about_change(each) for each in tables.get("trend_changes", []) if each["direction"] == "WORSE"]
+    slower = (each for each in tables.get("trend_changes", []) if each["direction"] == "WORSE")
+    told += [_about_change(each, on_cluster(each)) for each in slower]
     told.sort(key=lambda row: (not row.pop("is_safety"), LEVELS.index(str(row["level"])), str(row["title"])))
     return told + _about_set_aside(tables.get("set_aside", [])) + _about_no_answers(attempts)
 
 
-def _about_test(test: Row, mine: Sequence[Row], changes: Sequence[Row]) -> Row | None:
+def _about_test(test: Row, cluster: str, mine: Sequence[Row], changes: Sequence[Row]) -> Row | None:
     standing = str(test["standing"])
     red = [attempt for attempt in mine if attempt["outcome"] == Outcome.VIOLATES.name]
     unexplained = [attempt for attempt in red if not attempt["known_bugs"]]
     if standing not in LEVELS or not unexplained:
         return None
-    condition = " · ".join(known(kafka_of(test["kafka"]), test["topology"]))
+    condition = " · ".join(known(kafka_of(test["kafka"]), cluster))
     detail = f"{_counts_sentence(test)}{_since_sentence(changes)}"
     # The newest run that shows the worst: one that lost a record, though others were red since.
     shown = [attempt for attempt in unexplained if attempt["kind"] == "SAFETY"] or unexplained
@@ -70,12 +70,7 @@ def _counts_sentence(test: Row) -> str:
 def _since_sentence(changes: Sequence[Row]) -> str:
     """When it began, where that is known: the first question of whoever has to repair it."""
     worse = [each for each in changes if is_worse(each)]
-    if not worse:
-        return ""
-    newest = max(worse, key=lambda each: str(each["since_at"]))
-    run, under = began_in(newest), known(newest["fault"])
-    since = f"{run} ({began(newest)})" if run else began(newest)
-    return f"; worse since {since}" + (f" under {under[0]}" if under else "")
+    return f"; {worse_since(max(worse, key=lambda each: str(each['since_at'])))}" if worse else ""
 
 
 def _about_set_aside(rows: Sequence[Row]) -> list[Row]:
@@ -125,10 +120,10 @@ def _about_bug(bug: Row, attempts: Sequence[Row]) -> Row:
     return {**told, **_no_run(bug["example"]), **shown, "is_safety": is_safety}
 
 
-def _about_change(change: Row) -> Row:
+def _about_change(change: Row, cluster: str) -> Row:
     """A measure that got worse: when, from what to what."""
     title = f"{change['name']}: {measure_name(change['measure'])} got worse"
-    condition = " · ".join(known(on_cluster(change), f"since {', '.join(known(began_with(change), began_in(change)))}"))
+    condition = " · ".join(known(cluster, f"since {', '.join(known(began_with(change), began_in(change)))}"))
     before, after = (measured(change["measure"], change[name]) for name in ("median_before", "median_after"))
     detail = f"median {before} before, {after} since {day(change['since_at'])}"
     told = {"level": "SLOWER", "title": title, "condition": condition, "detail": detail}

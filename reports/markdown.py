@@ -1,6 +1,6 @@
 """Markdown: a report as a comment on a pull request. GitHub flavoured, and always short enough."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pytest_kmigrate.reports.drawing import WORDS, amount, chance, measured
 from pytest_kmigrate.reports.estimates import is_sure, telling
@@ -12,6 +12,7 @@ from pytest_kmigrate.reports.markup import (
     escaped,
     in_percent,
     left_out,
+    placed,
     share,
     short,
     table,
@@ -19,19 +20,22 @@ from pytest_kmigrate.reports.markup import (
 from pytest_kmigrate.reports.rows import (
     Row,
     began,
+    clusters_of,
     day,
     is_worse,
     kafka_of,
     known,
     listed,
     number,
-    on_cluster,
     plural,
     went_wrong,
     worst,
+    worst_runs,
 )
 from pytest_kmigrate.reports.summary import Summary
 from pytest_kmigrate.reports.versions import safety_claim
+
+Clusters = Callable[[Row], str]
 
 MOST_BYTES = 60_000
 """GitHub refuses a comment of more than 65,536 characters."""
@@ -42,18 +46,18 @@ MOST_OF_A_KIND = 5
 
 def report_markdown(summary: Summary) -> str:
     """The headline, what changed if versions were compared, what needs a human; then of all else the worst."""
-    comparison = summary["comparison"]
+    comparison, on_cluster = summary["comparison"], clusters_of(summary["attempts"])
     return _within_limit(
         [
             f"# {escaped(summary['headline'])}",
             _counts(summary),
-            *(compared(comparison) if comparison else []),
+            *(compared(comparison, on_cluster) if comparison else []),
             _attention(summary["attention"]),
             _versions(summary["versions"]),
-            _requirements(summary["requirements"]),
+            _requirements(summary["requirements"], on_cluster),
             _anomalies(summary["anomaly_classes"]),
-            _flakes(summary["flakiness"]),
-            *_changes(summary["change_points"], summary["trend_changes"]),
+            _flakes(summary["flakiness"], on_cluster),
+            *_changes(summary["change_points"], summary["trend_changes"], on_cluster),
             _causes(summary),
             _nights(summary["infra_nights"]),
             f"Made by {code(summary['about']['command'])}; more is in `index.html` and `report.json`.",
@@ -112,14 +116,14 @@ def _example(concern: Row) -> str:
     return f"\n  {code(concern['example'])}" if concern["example"] else ""
 
 
-def _flakes(flakiness: Sequence[Row]) -> str:
+def _flakes(flakiness: Sequence[Row], on_cluster: Clusters) -> str:
     flaky = [row for row in flakiness if row["standing"] == "FLAKY"]
     if not flaky:
         return ""
     heads = ("Test", "Kafka", "Fault, phase", "Fails, 95 % interval", "Runs", "Decision", "Clean runs still needed")
     rows = [
         [
-            cell_code(short(row["test_id"])),
+            cell_code(placed(short(row["test_id"]), on_cluster(row))),
             escaped("".join(known(row["kafka"]))),
             cell_code(" ".join(dict.fromkeys(known(row["fault"], row["phase"], row["role"])))),
             share(row["shrunk_rate"], row["shrunk_low"], row["shrunk_high"]),
@@ -150,11 +154,11 @@ def _versions(versions: Sequence[Row]) -> str:
     return f"## Versions\n\n{table(heads, rows)}{left_out(len(told))}"
 
 
-def _requirements(requirements: Sequence[Row]) -> str:
+def _requirements(requirements: Sequence[Row], on_cluster: Clusters) -> str:
     violated = [row for row in requirements if worst(row) in ("SAFETY", "VIOLATES")]
     told = [
         f"- {code(row['requirement'])} **{WORDS[worst(row)]}** in {_worst_of_all(row)} "
-        f"({escaped(' · '.join(known(kafka_of(row['kafka']), row['profile'])))}), "
+        f"({escaped(' · '.join(known(kafka_of(row['kafka']), on_cluster(row))))}), "
         # A red check counts for all that its test claims.
         f"in runs that claim it, by {', '.join(code(check) for check in listed(row['violated_by']))}"
         for row in violated
@@ -164,10 +168,8 @@ def _requirements(requirements: Sequence[Row]) -> str:
 
 def _worst_of_all(row: Row) -> str:
     """In how many runs the worst was seen, and where that broke SAFETY how many violated at all."""
-    runs, violating = plural(amount(row["runs"]), "run"), amount(row["violating"])
-    if worst(row) != "SAFETY":
-        return f"{violating} of {runs}"
-    return f"{amount(row['safety_violations'])} of {runs}, {violating} violate"
+    all_red = f", {amount(row['violating'])} violate" if worst(row) == "SAFETY" else ""
+    return f"{amount(worst_runs(row))} of {plural(amount(row['runs']), 'run')}{all_red}"
 
 
 def _anomalies(classes: Sequence[Row]) -> str:
@@ -213,10 +215,10 @@ def _few(title: str, told: Sequence[str]) -> str:
     return f"## {title}\n\n" + "\n".join(told[:MOST_OF_A_KIND]) + left_out(len(told), MOST_OF_A_KIND)
 
 
-def _changes(change_points: Sequence[Row], trend_changes: Sequence[Row]) -> list[str]:
+def _changes(change_points: Sequence[Row], trend_changes: Sequence[Row], on_cluster: Clusters) -> list[str]:
     """What got worse, and apart from it what got better."""
-    flips = [(is_worse(row), _flip(row)) for row in change_points]
-    moved = [(row["direction"] == "WORSE", _moved(row)) for row in trend_changes]
+    flips = [(is_worse(row), _flip(row, on_cluster(row))) for row in change_points]
+    moved = [(row["direction"] == "WORSE", _moved(row, on_cluster(row))) for row in trend_changes]
     parts = []
     for title, wanted in (("Got worse", True), ("Got better", False)):
         told = [line for is_worse, line in (*flips, *moved) if is_worse is wanted]
@@ -224,17 +226,17 @@ def _changes(change_points: Sequence[Row], trend_changes: Sequence[Row]) -> list
     return parts
 
 
-def _flip(row: Row) -> str:
+def _flip(row: Row, cluster: str) -> str:
     return (
-        f"- {code(short(row['test_id']))} violates in {in_percent(row['rate_after'])} of its runs since "
-        f"{escaped(began(row))}, before in {in_percent(row['rate_before'])} (p {escaped(chance(row['p_value']))})"
+        f"- {code(placed(short(row['test_id']), cluster))} violates in {in_percent(row['rate_after'])} of its runs "
+        f"since {escaped(began(row))}, before in {in_percent(row['rate_before'])} (p {escaped(chance(row['p_value']))})"
     )
 
 
-def _moved(row: Row) -> str:
+def _moved(row: Row, cluster: str) -> str:
     before, after = (measured(row["measure"], row[f"median_{when}"]) for when in ("before", "after"))
     return (
-        f"- {code(row['name'])} ({code(on_cluster(row))}) since {escaped(began(row))}: median {before} to {after} "
+        f"- {code(placed(row['name'], cluster))} since {escaped(began(row))}: median {before} to {after} "
         f"(p {escaped(chance(row['p_value']))})"
     )
 

@@ -1,35 +1,33 @@
 """Markdown of a comparison: what changed between two versions, in the comment on a pull request."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pytest_kmigrate.reports.comparison import REAL, Comparison, changed
 from pytest_kmigrate.reports.drawing import WORDS, amount, chance, measured
-from pytest_kmigrate.reports.markup import MOST_ROWS, cell_code, escaped, left_out, share, short, table
+from pytest_kmigrate.reports.markup import MOST_ROWS, cell_code, escaped, left_out, placed, share, short, table
 from pytest_kmigrate.reports.rows import Row, count
 
 
-def compared(found: Comparison) -> list[str]:
-    """The parts of a comparison; what may be chance is only counted."""
+def compared(found: Comparison, on_cluster: Callable[[Row], str]) -> list[str]:
+    """The parts of a comparison; what may be chance is only counted. Rows are named with their clusters."""
     a, b = found["a"], found["b"]
-    sharing = (f"Violate in {a}", f"Violate in {b}", "q")
-    rates = [
-        _family("Requirements", ("Requirement", "Change", *sharing), found["requirements"], "requirement"),
-        _family("Tests", ("Test", "Change", *sharing), found["tests"], "test_id"),
-    ]
     return [
         f"## {escaped(found['headline'])}",
         f"{amount(found['runs_a'])} runs of {escaped(a)}, {amount(found['runs_b'])} of {escaped(b)}.",
-        *rates,
-        _durations(found["durations"], a, b),
+        _family("Requirement", found["requirements"], "requirement", found, on_cluster),
+        _family("Test", found["tests"], "test_id", found, on_cluster),
+        _durations(found["durations"], a, b, on_cluster),
         _clusters(found["clusters"], a, b),
     ]
 
 
-def _family(title: str, heads: Sequence[str], rows: Sequence[Row], name: str) -> str:
+def _family(noun: str, rows: Sequence[Row], name: str, found: Comparison, on_cluster: Callable[[Row], str]) -> str:
     loud = changed(rows, *REAL)
+    a, b = found["a"], found["b"]
+    heads = (noun, "Change", f"Violate in {a}", f"Violate in {b}", "q")
     told = [
         [
-            cell_code(f"{short(row[name])}{_where(row)}"),
+            cell_code(placed(short(row[name]), on_cluster(row))),
             _said(row),
             *(_side(row, side) for side in "ab"),
             chance(row["q_value"]),
@@ -37,15 +35,13 @@ def _family(title: str, heads: Sequence[str], rows: Sequence[Row], name: str) ->
         for row in loud[:MOST_ROWS]
     ]
     listing = table(heads, told) + left_out(len(loud)) if told else "No change that is more than chance."
-    unsure, no_longer, new = (len(changed(rows, change)) for change in ("UNSURE", "ONLY_A", "ONLY_B"))
-    rest = [f"{amount(unsure)} more differ, but that may be chance."] if unsure else []
-    rest += [f"{amount(no_longer)} no longer run, {amount(new)} run for the first time."] if no_longer or new else []
-    return f"### {title}\n\n{listing}" + (f"\n\n{' '.join(rest)}" if rest else "")
-
-
-def _where(row: Row) -> str:
-    """Tests of one name are told apart by the cluster they ran on."""
-    return f" ({row['topology']})" if "topology" in row else ""
+    counted = {"UNSURE": "more different, but that may be chance", "ONLY_A": f"only in {a}", "ONLY_B": f"only in {b}"}
+    rest = [
+        f"{amount(unloud)} {escaped(told)}."
+        for change, told in counted.items()
+        if (unloud := len(changed(rows, change)))
+    ]
+    return f"### {noun}s\n\n{listing}" + (f"\n\n{' '.join(rest)}" if rest else "")
 
 
 def _said(row: Row) -> str:
@@ -60,11 +56,11 @@ def _side(row: Row, side: str) -> str:
     return f"{counted}: {share(row[f'rate_{side}'], row[f'rate_low_{side}'], row[f'rate_high_{side}'])}"
 
 
-def _durations(rows: Sequence[Row], a: str, b: str) -> str:
+def _durations(rows: Sequence[Row], a: str, b: str, on_cluster: Callable[[Row], str]) -> str:
     loud = changed(rows, *REAL)
     told = [
         [
-            cell_code(f"{row['name']} ({row['topology']})"),
+            cell_code(placed(row["name"], on_cluster(row))),
             f"**{WORDS[str(row['change'])]}**",
             *(escaped(measured(row["measure"], row[f"median_{side}"])) for side in "ab"),
             "" if row["ratio"] is None else f"{row['ratio']:.2f}x",

@@ -18,7 +18,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def left_out(of: int, most: int = MOST_ROWS) -> str:
     """How many rows of so many are not told."""
-    return f"\n\n{amount(of - most)} more are in the report." if of > most else ""
+    return f"\n\n{amount(of - most)} more in the report." if of > most else ""
 
 
 def share(value: object, low: object, high: object) -> str:
@@ -35,6 +35,11 @@ def in_percent(value: object) -> str:
 def short(name: object) -> str:
     """The part of a test's id that tells it apart."""
     return str(name).rpartition("::")[2]
+
+
+def placed(name: object, cluster: str) -> str:
+    """A name with the cluster it is about, where that is known."""
+    return f"{name} ({cluster})" if cluster else str(name)
 
 
 def cut(value: object) -> str:

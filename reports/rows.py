@@ -4,7 +4,7 @@ import datetime as dt
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from packaging.version import InvalidVersion, Version
 
@@ -15,6 +15,10 @@ CONDITION = ("profile", "provider", "kafka", "topology")
 
 CELL = ("test_id", *CONDITION, "fault", "phase", "role")
 """A test under equal conditions."""
+
+
+SHAPE = tuple(name for name in ("test_id", *CONDITION) if name != "kafka")
+"""A test on a kind of cluster, over all Kafka versions."""
 
 
 SERIES = tuple(name for name in CELL if name != "kafka")
@@ -28,11 +32,11 @@ def changes_of(row: Row, changes: Iterable[Row]) -> list[Row]:
 
 def excused(attempt: Row) -> Row:
     """An attempt as it counts: whatever happened in an infra night is without an answer, save what broke SAFETY."""
-    return {**attempt, "outcome": "INCONCLUSIVE", "kind": "INFRA"} if attempt["is_aside"] else attempt
+    return {**attempt, "outcome": "INCONCLUSIVE", "kind": "INFRA"} if attempt.get("is_aside") else attempt
 
 
 def level_of(attempt: Row) -> str:
-    """What a run is shown as: its outcome as it counts, SAFETY where it broke that."""
+    """What a run, or the verdicts of several, is shown as: the outcome as it counts, SAFETY where that was broken."""
     counted = excused(attempt)
     is_safety = counted["outcome"] == "VIOLATES" and counted["kind"] == "SAFETY"
     return "SAFETY" if is_safety else str(counted["outcome"])
@@ -55,9 +59,13 @@ def kafka_of(*versions: object) -> str:
     return f"Kafka {', '.join(told)}" if told else ""
 
 
-def on_cluster(row: Row) -> str:
-    """What a series was measured on, over all Kafka versions."""
-    return " · ".join(known(row["topology"], row["profile"], row["provider"]))
+def clusters_of(attempts: Sequence[Row]) -> Callable[[Row], str]:
+    """What names the cluster of a row, whatever its Kafka version, as briefly as these runs allow.
+
+    That is its topology; profile and provider only where the runs are of several.
+    """
+    several = [name for name in ("profile", "provider") if len({*known(*(each[name] for each in attempts))}) > 1]
+    return lambda row: " · ".join(known(*(row.get(name) for name in ("topology", *several))))
 
 
 def began_with(change: Row) -> str:
@@ -75,6 +83,13 @@ def began_in(change: Row) -> str:
     """The run a change began with; nothing for a result of another tool, whose run has a digest for a name."""
     run = str(change["since_run"])
     return "" if _DIGEST.fullmatch(run) else run
+
+
+def worse_since(change: Row) -> str:
+    """With what a change for the worse began: its run, where that has a name, its day, version, commit and fault."""
+    run, under = began_in(change), known(change["fault"])
+    since = f"{run} ({began(change)})" if run else began(change)
+    return f"worse since {since}" + (f" under {under[0]}" if under else "")
 
 
 def is_worse(change: Row) -> bool:
@@ -127,11 +142,24 @@ def count(value: object) -> int:
     return int(number(value) or 0)
 
 
+COUNTED_IN = {
+    "SAFETY": "safety_violations",
+    "VIOLATES": "violating",
+    "INCONCLUSIVE": "inconclusive",
+    "CONFORMS": "conforming",
+    "NOT_APPLICABLE": "not_applicable",
+}
+"""What a run is shown as, worst first -> the column of a row of statistics that counts such runs."""
+
+
 def worst(row: Row) -> str:
     """The worst outcome among the runs that a row of statistics counts; a SAFETY violation is worse than any other."""
-    columns = {"SAFETY": "safety_violations", "VIOLATES": "violating", "INCONCLUSIVE": "inconclusive"}
-    columns |= {"CONFORMS": "conforming"}
-    return next((level for level, column in columns.items() if count(row[column])), "NOT_APPLICABLE")
+    return next((level for level, column in COUNTED_IN.items() if count(row[column])), "NOT_APPLICABLE")
+
+
+def worst_runs(row: Row) -> int:
+    """In how many of the runs that a row of statistics counts the worst outcome came."""
+    return count(row[COUNTED_IN[worst(row)]])
 
 
 def listed(value: object) -> list[object]:

@@ -10,7 +10,7 @@ from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.attention import attention
 from pytest_kmigrate.reports.comparison import Comparison, compare
 from pytest_kmigrate.reports.divergences import divergence_classes
-from pytest_kmigrate.reports.rows import CELL, CONDITION, Row, by, count, day, excused, grouped, number, release
+from pytest_kmigrate.reports.rows import CELL, CONDITION, Row, by, count, day, excused, grouped, number, plural, release
 from pytest_kmigrate.reports.versions import versions as versions_of
 
 SCHEMA = 2
@@ -145,8 +145,8 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
 
 def headline(totals: Totals) -> str:
     """The one sentence to take away; of what could not be read nobody knows, so nothing is claimed of it."""
-    aside = f"; {totals['doubtful']} set aside" * (totals["doubtful"] > 0)
-    return _told(totals) + aside
+    doubtful = totals["doubtful"]
+    return _told(totals) + (f"; {plural(doubtful, 'path')} set aside may change that" if doubtful else "")
 
 
 def _told(totals: Totals) -> str:

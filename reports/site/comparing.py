@@ -17,7 +17,7 @@ from pytest_kmigrate.reports.drawing import (
     measured,
     text,
 )
-from pytest_kmigrate.reports.rows import Row, known
+from pytest_kmigrate.reports.rows import Row, worse_since
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, below, empty, section, table_of
 
 _LEAD = (
@@ -43,7 +43,7 @@ def comparing(site: Site) -> View:
                 "Requirements", _parted(found["requirements"], lambda rows: _rates(site, rows, found, "requirement"))
             ),
             section("Tests", _parted(found["tests"], lambda rows: _rates(site, rows, found, "test"))),
-            section("Durations", _parted(found["durations"], lambda rows: _durations(rows, found))),
+            section("Durations", _parted(found["durations"], lambda rows: _durations(site, rows, found))),
             section("Failures", _parted(found["clusters"], lambda rows: _clusters(site, rows, found))),
         ]
     )
@@ -57,7 +57,7 @@ def _parted(rows: Sequence[Row], drawn: Callable[[Sequence[Row]], str]) -> str:
     real, unsure, alone = changed(rows, *REAL), changed(rows, "UNSURE"), changed(rows, *ALONE)
     same = len(changed(rows, "SAME"))
     told = drawn(real) if real else empty("No change that is more than chance.")
-    told += folded(f"{amount(len(unsure))} differ, but that may be chance", drawn(unsure)) if unsure else ""
+    told += folded(f"{amount(len(unsure))} different, but that may be chance", drawn(unsure)) if unsure else ""
     told += folded(f"{amount(len(alone))} only in one of the two versions", drawn(alone)) if alone else ""
     return told + (f'<p class="soft small">{amount(same)} the same.</p>' if same else "")
 
@@ -71,7 +71,7 @@ def _rates(site: Site, rows: Sequence[Row], found: Comparison, kind: str) -> str
     heads = (kind.capitalize(), "Change", f"Worst, {found['a']}", f"Worst, {found['b']}", found["a"], found["b"], "q")
     drawn = [
         [
-            Cell(_name(site, row, kind), str(row.get("requirement") or row["test_id"]), "name"),
+            Cell(_name(site, row, kind, found["b"]), str(row.get("requirement") or row["test_id"]), "name"),
             _change(row, found, place),
             *[Cell(_worst(row[f"worst_{side}"]), row[f"worst_{side}"]) for side in "ab"],
             *[_rate(row, side) for side in "ab"],
@@ -82,11 +82,11 @@ def _rates(site: Site, rows: Sequence[Row], found: Comparison, kind: str) -> str
     return table_of(heads, drawn, len(rows) - len(drawn), "tests" if kind == "test" else "requirements")
 
 
-def _name(site: Site, row: Row, kind: str) -> str:
+def _name(site: Site, row: Row, kind: str, version: str) -> str:
     if kind == "test":
-        return site.test(row["test_id"], row["topology"])
-    name = f"<code>{text(row['requirement'])}</code>"
-    return f"{site.about('requirement', row['requirement'], name)}{below(row['profile'])}"
+        return site.test(row) + below(*map(worse_since, site.changes_with(row, version)))
+    name = site.about("requirement", row["requirement"], f"<code>{text(row['requirement'])}</code>")
+    return name + below(site.cluster(row))
 
 
 def _worst(level: object) -> str:
@@ -103,12 +103,12 @@ def _q(row: Row) -> Cell:
     return Cell(chance(row["q_value"]), row["q_value"], "number")
 
 
-def _durations(rows: Sequence[Row], found: Comparison) -> str:
+def _durations(site: Site, rows: Sequence[Row], found: Comparison) -> str:
     heads = ("What", "Change", f"Median {found['a']}", f"Median {found['b']}", "Ratio", "q")
     drawn = [
         [
             Cell(
-                f"<b>{text(row['name'])}</b>{below(measure_name(row['measure']), *known(row['topology']))}",
+                f"<b>{text(row['name'])}</b>{below(measure_name(row['measure']), site.cluster(row))}",
                 row["name"],
                 "name",
             ),

@@ -20,7 +20,7 @@ from pytest_kmigrate.reports.drawing import (
     unfolding,
 )
 from pytest_kmigrate.reports.estimates import wilson
-from pytest_kmigrate.reports.rows import Row, count, grouped, kafka_of, listed, number, plural
+from pytest_kmigrate.reports.rows import Row, count, grouped, kafka_of, level_of, listed, number, plural
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
     NO_VERSION,
@@ -188,7 +188,7 @@ def _checks(rows: Sequence[Row]) -> str:
             ),
             Cell(shown(row["kafka"])),
             Cell(shown(row["topology"])),
-            Cell(chip("SAFETY" if row["kind"] == "SAFETY" else row["outcome"]), place),
+            Cell(chip(level_of(row)), place),
             number_cell(row["anomalies"]),
             number_cell(row["verdicts"]),
             number_cell(row["inconclusive"]),

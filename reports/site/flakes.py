@@ -36,8 +36,8 @@ def flakes(site: Site) -> View:
     safety = sum(1 for row in rows if row["standing"] == "SAFETY")
     if safety:
         content += (
-            f'<p class="soft">{amount(safety)} with a safety violation are not here, however rare: '
-            f'<a href="#overview">they need a human</a>.</p>'
+            f'<p class="soft">{amount(safety)} with a safety violation left out, however rare: '
+            f'see <a href="#overview">what needs a human</a>.</p>'
         )
     conforming = [row for row in rows if row["standing"] == "CONFORMS"]
     content += _repaired(site, [row for row in conforming if count(row["violating"])])
@@ -59,20 +59,21 @@ def rate_cells(row: Row) -> list[Cell]:
     ]
 
 
-def since(change: Row) -> str:
-    """When a rate changed, from what to what, and how surely."""
+def since(site: Site, change: Row) -> str:
+    """When a rate changed, where, from what to what, and how surely."""
     before, after = number(change["rate_before"]) or 0.0, number(change["rate_after"]) or 0.0
     return (
         f"Since run {text(change['since_attempt'])} ({text(began(change))}) "
         f"{percent(after)} of {amount(change['runs_after'])} runs violate, before {percent(before)} of "
-        f'{amount(change["runs_before"])} <span class="soft small">{_under(change)}by chance: p '
+        f'{amount(change["runs_before"])} <span class="soft small">{_where(site, change)}by chance: p '
         f"{chance(change['p_value'])}</span>"
     )
 
 
-def _under(change: Row) -> str:
-    told = [f"{word} {each}" for name, word in _UNDER.items() for each in known(change[name])]
-    return text(" ".join(told) + "; ") if known(change["fault"]) else ""
+def _where(site: Site, change: Row) -> str:
+    under = [f"{word} {each}" for name, word in _UNDER.items() for each in known(change[name])]
+    told = known(site.cluster(change), " ".join(under) if known(change["fault"]) else "")
+    return text("".join(f"{each}; " for each in told))
 
 
 def _why_none(rows: Sequence[Row]) -> str:
@@ -93,7 +94,7 @@ def _row(site: Site, row: Row) -> list[Cell]:
     counted = f"{amount(row['violating'])} of {amount(row['runs'])}, {plural(amount(row['flips']), 'flip')}"
     told = f'<div class="soft small">{_since_when(changes[0]) if changes else counted}</div>'
     return [
-        Cell(site.test(row["test_id"], kafka_of(row["kafka"]), row["topology"]), row["test_id"], "name"),
+        Cell(site.test(row, kafka_of(row["kafka"])), row["test_id"], "name"),
         Cell(condition(row), row["fault"], "fault"),
         Cell(f"<span>{ticks}{told}</span>", row["newest_at"], "dots"),
         Cell(chip(row["decision"])),
@@ -122,7 +123,7 @@ def _steady(site: Site, rows: Sequence[Row]) -> str:
     heads = ("Test", "Fault, phase", *claims, "Decision", "Infra runs")
     drawn = [
         [
-            Cell(site.test(row["test_id"], kafka_of(row["kafka"]), row["topology"]), row["test_id"], "name"),
+            Cell(site.test(row, kafka_of(row["kafka"])), row["test_id"], "name"),
             Cell(condition(row), row["fault"], "fault"),
             number_cell(row["clean_runs"]),
             Cell(at_most(row), row["bound_after_clean"], "number"),

@@ -71,7 +71,7 @@ def _line(row: Row) -> str:
         kafka_of(*listed(row["kafka"])),
         _between(row),
     ]
-    return _words(row) + below(*filter(None, beside))
+    return _words(row) + below(*beside)
 
 
 def _words(row: Row) -> str:

@@ -18,7 +18,7 @@ from pytest_kmigrate.reports.drawing import (
     table,
     text,
 )
-from pytest_kmigrate.reports.rows import Row, began_with, day, kafka_of, known, number, on_cluster
+from pytest_kmigrate.reports.rows import Row, began_with, day, kafka_of, known, number
 from pytest_kmigrate.reports.site.views import NO_VERSION, Site, View, empty, number_cell, section, shown
 from pytest_kmigrate.reports.summary import Totals
 from pytest_kmigrate.reports.versions import safety_claim
@@ -77,7 +77,7 @@ def _attention(site: Site) -> str:
         return section("Needs a human", empty("Nothing. Every test that gave an answer conforms."))
     drawn = "".join(_concern(site, each) for each in concerns[:MOST_CONCERNS])
     left = len(concerns) - MOST_CONCERNS
-    more = f'<p class="soft rest">{amount(left)} less urgent ones are in <a href="report.json">report.json</a>.</p>'
+    more = f'<p class="soft rest">{amount(left)} less urgent in <a href="report.json">report.json</a>.</p>'
     return section("Needs a human", drawn + (more if left > 0 else ""), "Most urgent first.")
 
 
@@ -120,7 +120,7 @@ def _versions(versions: list[Row]) -> str:
 def _changes(site: Site) -> str:
     """The newest change points, of rates and of measures."""
     flips = [(str(each["since_at"]), _flip(site, each)) for each in site.summary["change_points"]]
-    moved = [(str(each["since_at"]), _moved(each)) for each in site.summary["trend_changes"]]
+    moved = [(str(each["since_at"]), _moved(site, each)) for each in site.summary["trend_changes"]]
     newest = sorted(flips + moved, reverse=True)[:_MOST_CHANGES]
     if not newest:
         return ""
@@ -131,19 +131,20 @@ def _changes(site: Site) -> str:
 def _flip(site: Site, change: Row) -> str:
     before, after = number(change["rate_before"]) or 0.0, number(change["rate_after"]) or 0.0
     name = site.about("test", change["test_id"], short(change["test_id"]))
+    told = " · ".join(known(site.cluster(change), change["fault"], began_with(change)))
     return (
         f"{day(change['since_at'])}: {name} violates in {percent(after)} of its runs, before in {percent(before)} "
-        f'<span class="soft small">{text(" · ".join(known(change["fault"], began_with(change))))}</span>'
+        f'<span class="soft small">{text(told)}</span>'
     )
 
 
-def _moved(change: Row) -> str:
+def _moved(site: Site, change: Row) -> str:
     ratio = number(change["ratio"])
     told = "" if ratio is None else f", {ratio:.2f} times what it was"
     measure = goto("trends", f"{text(change['name'])} ({text(measure_name(change['measure']))})")
     return (
         f"{day(change['since_at'])}: {measure} {'got worse' if change['direction'] == 'WORSE' else 'got better'}{told} "
-        f'<span class="soft small">{text(" · ".join(known(on_cluster(change), began_with(change))))}</span>'
+        f'<span class="soft small">{text(" · ".join(known(site.cluster(change), began_with(change))))}</span>'
     )
 
 

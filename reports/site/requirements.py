@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.reports.charts import rate, strip
 from pytest_kmigrate.reports.drawing import WORDS, Cell, amount, chip, folded, legend, mark, short, table, text
-from pytest_kmigrate.reports.rows import Row, by, count, grouped, kafka_of, listed, release, worst
+from pytest_kmigrate.reports.rows import COUNTED_IN, Row, by, grouped, kafka_of, listed, release, worst, worst_runs
 from pytest_kmigrate.reports.site.flakes import RATE_HEADS, at_most, rate_cells, since
 from pytest_kmigrate.reports.site.runs import unconforming_runs
 from pytest_kmigrate.reports.site.views import (
@@ -71,14 +71,10 @@ def _outcome(site: Site, row: Row | None) -> Cell:
     if row is None:
         return Cell('<span class="soft small">no run</span>', 9)
     level = worst(row)
-    order = ("SAFETY", "VIOLATES", "INCONCLUSIVE", "CONFORMS", "NOT_APPLICABLE")
-    counts = dict(
-        zip(order, ("safety_violations", "violating", "inconclusive", "conforming", "not_applicable"), strict=True)
-    )
-    told = f"{amount(count(row[counts[level]]))}/{amount(row['runs'])}"
+    told = f"{amount(worst_runs(row))}/{amount(row['runs'])}"
     said = f'{mark(level, WORDS[level])} <span class="small">{told}</span>'
     linked = site.about("requirement", row["requirement"], said) + _red_checks(row)
-    return Cell(linked, order.index(level), f"outcome {level}")
+    return Cell(linked, list(COUNTED_IN).index(level), f"outcome {level}")
 
 
 def _red_checks(row: Row) -> str:
@@ -103,7 +99,7 @@ def _uncovered(site: Site) -> str:
         for row in rows[:MOST_ROWS]
     ]
     content = table_of(("Requirement", "Profile", "Level", "Statement"), drawn, len(rows) - len(drawn), "requirements")
-    return folded(f"No run spoke about {amount(len(rows))} others of these profiles", content)
+    return folded(f"{amount(len(rows))} of these profiles that no run spoke about", content)
 
 
 def _page(site: Site, name: str, statistics: Sequence[Row], cells: Sequence[Row], known: Row | None) -> View:
@@ -134,7 +130,7 @@ def _changes(site: Site, name: str) -> str:
     if not changes:
         return ""
     told = [
-        f"<li>{site.about('test', each['test_id'], short(each['test_id']))}: {since(each)}</li>"
+        f"<li>{site.about('test', each['test_id'], short(each['test_id']))}: {since(site, each)}</li>"
         for each in changes[:_MOST_CHANGES]
     ]
     more = rest(len(changes) - len(told), len(told), "requirement_changes")
@@ -149,7 +145,7 @@ def _cells(site: Site, cells: Sequence[Row]) -> str:
     # The order of the summary is the worst first.
     rows = [
         [
-            Cell(site.test(cell["test_id"], kafka_of(cell["kafka"]), cell["topology"]), cell["test_id"], "name"),
+            Cell(site.test(cell, kafka_of(cell["kafka"])), cell["test_id"], "name"),
             Cell(condition(cell), cell["fault"], "fault"),
             Cell(chip(cell["standing"]), place),
             Cell(strip(_runs(site, cell)), cell["runs"], "dots"),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.drawing import Cell, amount, chip, folded, link, table, text, unfolding
-from pytest_kmigrate.reports.rows import Row, by, day, kafka_of, known, level_of, listed
+from pytest_kmigrate.reports.rows import Row, by, day, kafka_of, level_of, listed
 from pytest_kmigrate.reports.site.views import below, condition, empty, section
 
 _MOST_RUNS = 8
@@ -23,7 +23,7 @@ def unconforming_runs(attempts: Sequence[Row]) -> str:
             Cell(_what_happened(each), each["summary"], "name"),
             Cell(chip(level_of(each)) + (below("in an infra night") if each["is_aside"] else "")),
             Cell(
-                day(each["started_at"]) + below(*known(kafka_of(each["kafka"]))),
+                day(each["started_at"]) + below(kafka_of(each["kafka"])),
                 each["started_at"],
             ),
             Cell(condition(each), each["fault"], "fault"),

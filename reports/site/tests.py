@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.charts import rate, strip
-from pytest_kmigrate.reports.drawing import Cell, amount, chip, dots, duration, legend, percent
-from pytest_kmigrate.reports.rows import CONDITION, Row, count, grouped, known, number, plural
+from pytest_kmigrate.reports.drawing import Cell, amount, chip, dots, duration, legend, percent, text
+from pytest_kmigrate.reports.rows import CONDITION, Row, count, grouped, number, plural
 from pytest_kmigrate.reports.site.flakes import RATE_HEADS, rate_cells, since
 from pytest_kmigrate.reports.site.runs import unconforming_runs
 from pytest_kmigrate.reports.site.views import (
@@ -38,7 +38,7 @@ def tests(site: Site) -> View:
     rows = site.summary["tests"]
     drawn = [
         [
-            Cell(site.test(row["test_id"], row["topology"]), row["test_id"], "name"),
+            Cell(site.test(row), row["test_id"], "name"),
             *_statistics(row, place, strip(_latest(site, row))),
         ]
         for place, row in enumerate(rows[:MOST_ROWS])
@@ -60,11 +60,7 @@ def test_pages(site: Site) -> list[View]:
 def _page(site: Site, name: str, shapes: Sequence[Row], flakiness: Sequence[Row], attempts: Sequence[Row]) -> View:
     rows = [
         [
-            Cell(
-                shown(row["topology"]) + below(*known(row["profile"], row["provider"])),
-                row["topology"],
-                "name",
-            ),
+            Cell(text(site.cluster(row)), site.cluster(row), "name"),
             *_statistics(row, place, dots(_latest(site, row))),
         ]
         for place, row in enumerate(shapes[:_MOST_CONDITIONS])
@@ -102,7 +98,7 @@ def _conditions(site: Site, flakiness: Sequence[Row]) -> str:
     rows = [
         [
             Cell(condition(row), row["fault"], "name"),
-            Cell(shown(row["kafka"]) + below(*known(row["topology"]))),
+            Cell(shown(row["kafka"]) + below(site.cluster(row))),
             Cell(chip(row["standing"])),
             Cell(chip(row["decision"])),
             _as_counted(row),
@@ -111,7 +107,7 @@ def _conditions(site: Site, flakiness: Sequence[Row]) -> str:
         for row in flakiness[:_MOST_CONDITIONS]
     ]
     changed = [change for row in flakiness for change in site.changes(row)]
-    told = "".join(f"<li>{since(change)}</li>" for change in changed[:_MOST_CONDITIONS])
+    told = "".join(f"<li>{since(site, change)}</li>" for change in changed[:_MOST_CONDITIONS])
     drawn = table_of(heads, rows, len(flakiness) - len(rows), "flakiness")
     return section("By condition", (f"<ul>{told}</ul>" if told else "") + drawn)
 

@@ -20,7 +20,7 @@ from pytest_kmigrate.reports.drawing import (
     short,
     text,
 )
-from pytest_kmigrate.reports.rows import Row, began, began_in, by, grouped, known, number, on_cluster, release
+from pytest_kmigrate.reports.rows import Row, began, began_in, by, grouped, known, number, release
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, shown, table_of
 
 MOST_CHARTS = 60
@@ -38,10 +38,10 @@ def trends(site: Site) -> View:
     """Every series, changed ones first, then a table of durations."""
     changes = grouped(site.summary["trend_changes"], *_SERIES)
     series = sorted(grouped(site.summary["trends"], *_SERIES).items(), key=lambda each: _urgency(each[0], changes))
-    charts = "".join(_chart(key, rows, changes) for key, rows in series[:MOST_CHARTS])
+    charts = "".join(_chart(site, key, rows, changes) for key, rows in series[:MOST_CHARTS])
     content = f'<div class="multiples">{charts}</div>' if charts else empty("No measure was taken in two runs or more.")
     left_out = rest(max(len(series) - MOST_CHARTS, 0), min(len(series), MOST_CHARTS), "trends")
-    return View("trends", "Trends", _LEAD, content + left_out + _durations(site.summary["duration_statistics"]))
+    return View("trends", "Trends", _LEAD, content + left_out + _durations(site))
 
 
 def _urgency(key: tuple[object, ...], changes: Changes) -> tuple[int, int, tuple[str, ...]]:
@@ -52,7 +52,7 @@ def _urgency(key: tuple[object, ...], changes: Changes) -> tuple[int, int, tuple
     return (0 if worse else 1 if mine else 2), weight, tuple(str(part) for part in key)
 
 
-def _chart(key: tuple[object, ...], rows: Sequence[Row], changes: Changes) -> str:
+def _chart(site: Site, key: tuple[object, ...], rows: Sequence[Row], changes: Changes) -> str:
     measure, name, *_ = key
     mine = changes.get(key, [])
     comparable, how = _comparable(rows, is_changed=bool(mine))
@@ -61,7 +61,7 @@ def _chart(key: tuple[object, ...], rows: Sequence[Row], changes: Changes) -> st
     if not drawn:
         return ""
     told = "".join(f"<p>{_change(each)}</p>" for each in mine)
-    about = f"{text(measure_name(measure))}<br>{text(' · '.join(known(on_cluster(rows[0]), how)))}"
+    about = f"{text(measure_name(measure))}<br>{text(' · '.join(known(site.cluster(rows[0]), how)))}"
     return (
         f'<figure class="card"><figcaption><b>{short(name)}</b> <span class="soft small">{about}</span></figcaption>'
         f"{panels(measure, drawn)}{told}</figure>"
@@ -108,8 +108,9 @@ def _change(change: Row) -> str:
     )
 
 
-def _durations(rows: Sequence[Row]) -> str:
+def _durations(site: Site) -> str:
     """Whole runs, phases and steps, folded away."""
+    rows = site.summary["duration_statistics"]
     if not rows:
         return ""
     heads = ("What", "Kind", "Kafka", "Cluster", "Times", "Median", "90 %", "Longest")
@@ -118,7 +119,7 @@ def _durations(rows: Sequence[Row]) -> str:
             Cell(text(row["name"]), row["name"], "name"),
             Cell(text(row["what"])),
             Cell(shown(row["kafka"])),
-            Cell(text(on_cluster(row))),
+            Cell(text(site.cluster(row))),
             number_cell(row["times"]),
             *[Cell(duration(row[name]), row[name], "number") for name in ("median_ms", "p90_ms", "largest_ms")],
         ]

@@ -2,12 +2,23 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from pytest_kmigrate.reports.drawing import Cell, amount, goto, short, table, text
-from pytest_kmigrate.reports.rows import CELL, CONDITION, SERIES, Row, changes_of, grouped, known
+from pytest_kmigrate.reports.rows import (
+    CELL,
+    CONDITION,
+    SERIES,
+    SHAPE,
+    Row,
+    changes_of,
+    clusters_of,
+    grouped,
+    is_worse,
+    known,
+)
 from pytest_kmigrate.reports.summary import Summary
 
 MOST_PAGES = 300
@@ -71,6 +82,11 @@ class Site:
         return grouped(self.summary["attempts"], "test_id", *CONDITION)
 
     @cached_property
+    def cluster(self) -> Callable[[Row], str]:
+        """What names the cluster of a row, as text; see ``clusters_of``."""
+        return clusters_of(self.summary["attempts"])
+
+    @cached_property
     def attempt_of_folder(self) -> dict[object, Row]:
         """The run that a folder is of."""
         return {attempt["folder"]: attempt for attempt in self.summary["attempts"]}
@@ -88,6 +104,15 @@ class Site:
         """The change points of a cell, newest first."""
         return changes_of(cell, self._changes_of_series.get(tuple(cell[name] for name in SERIES), []))
 
+    def changes_with(self, row: Row, kafka: str) -> list[Row]:
+        """The changes for the worse of a test on a kind of cluster that began with a version, newest first."""
+        key = tuple(row[name] for name in SHAPE)
+        return [each for each in self._changes_of_shape.get((*key, kafka), []) if is_worse(each)]
+
+    @cached_property
+    def _changes_of_shape(self) -> dict[tuple[object, ...], list[Row]]:
+        return grouped(self.summary["change_points"], *SHAPE, "since_kafka")
+
     @cached_property
     def changes_of_requirement(self) -> dict[tuple[object, ...], list[Row]]:
         """The change points of what tests say of a requirement, newest first."""
@@ -102,11 +127,11 @@ class Site:
         """A link to the page about something; just its words when it has none."""
         return goto(address(kind, name), content) if (kind, name) in self._pages else content
 
-    def test(self, test_id: object, *more: object) -> str:
-        """A test's name, leading to its page, with the file it is in and what else is known below."""
-        file, of_file, _ = str(test_id).partition("::")
-        beside = known(file if of_file else "", *more)
-        return self.about("test", test_id, short(test_id)) + (below(*beside) if beside else "")
+    def test(self, row: Row, *more: object) -> str:
+        """The name of a row's test, leading to its page; below it its file, what else is known, and its cluster."""
+        file, of_file, _ = str(row["test_id"]).partition("::")
+        beside = below(file if of_file else "", *more, self.cluster(row))
+        return self.about("test", row["test_id"], short(row["test_id"])) + beside
 
 
 def cell_key(row: Row) -> tuple[object, ...]:
@@ -152,13 +177,14 @@ def condition(row: Row) -> str:
     """Fault, and below it phase and role of what it hit; nothing where none is known."""
     fault = "".join(f"<code>{text(each)}</code>" for each in known(row["fault"]))
     # Without a fault all of them are "none", which is said once.
-    beside = [each for each in known(row["phase"], row["role"]) if each != row["fault"]]
-    return f"<span>{fault}{below(*beside) if beside else ''}</span>"
+    beside = [each for each in (row["phase"], row["role"]) if each != row["fault"]]
+    return f"<span>{fault}{below(*beside)}</span>"
 
 
 def below(*words: object) -> str:
-    """What is said more softly, on the next line."""
-    return f'<br><span class="soft small">{text(" · ".join(str(word) for word in words))}</span>'
+    """What is said more softly, on the next line; nothing where no word says anything."""
+    told = " · ".join(known(*words))
+    return f'<br><span class="soft small">{text(told)}</span>' if told else ""
 
 
 def number_cell(value: object) -> Cell:

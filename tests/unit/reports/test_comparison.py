@@ -7,7 +7,7 @@ import pytest
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports.comparison import Comparison, compare
 from pytest_kmigrate.reports.markdown_comparison import compared
-from pytest_kmigrate.reports.rows import Row
+from pytest_kmigrate.reports.rows import Row, clusters_of
 from tests.unit.reports.fabricated_marts import Tables
 from tests.unit.reports.fabricated_tables import season
 
@@ -113,7 +113,10 @@ def test_what_is_red_and_only_the_new_version_ran_is_told() -> None:
     assert _changes(found["requirements"], "requirement") == {"lost": "NEW"}
     assert _changes(found["tests"], "test_id") == {"red": "NEW", "was red": "ONLY_A"}
     assert found["headline"] == "Kafka A to B: 1 requirement violated that only B ran, 1 test violated that only B ran"
-    assert "| `lost` | **new** (not run to safety violation) |" in "".join(compared(found))
+    told = "".join(compared(found, clusters_of([])))
+    assert "| `lost` | **new** (not run to safety violation) |" in told
+    assert "1 only in A." in told
+    assert "only in B" not in told
 
 
 def test_rates_come_with_their_intervals_and_outcomes() -> None:

@@ -3,7 +3,7 @@
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.analyze import outcome_of
 from pytest_kmigrate.reports.page import page
-from pytest_kmigrate.reports.rows import Row, worst
+from pytest_kmigrate.reports.rows import COUNTED_IN, Row, worst, worst_runs
 from pytest_kmigrate.reports.summary import Summary, summary_of
 from tests.unit.reports.fabricated_tables import ABOUT, season
 from tests.unit.reports.single_rows import attempted, listed
@@ -61,8 +61,8 @@ def test_of_what_could_not_be_read_nothing_is_claimed() -> None:
 
     assert told(stranger)["headline"] == "Everything conforms in 5 runs"
     assert told(stranger)["attention"] == []
-    assert told(*aside)["headline"] == "No violation in 5 runs; 2 set aside"
-    assert told(*aside, outcome="VIOLATES")["headline"] == "5 of 5 runs failed; 2 set aside"
+    assert told(*aside)["headline"] == "No violation in 5 runs; 2 paths set aside may change that"
+    assert told(*aside, outcome="VIOLATES")["headline"] == "5 of 5 runs failed; 2 paths set aside may change that"
     (concern,) = told(*aside, stranger)["attention"]
     assert (concern["level"], concern["title"]) == ("INCONCLUSIVE", "2 paths set aside")
     assert concern["example"] == "a/run.json: torn"
@@ -83,10 +83,13 @@ def test_infra_nights_count_against_nobody() -> None:
 
 def test_the_worst_outcome_is_that_of_merged_verdicts() -> None:
     """Safety, violates, inconclusive, conforms, nothing: whatever there is more of."""
-    columns = ("safety_violations", "violating", "inconclusive", "conforming")
+    columns = list(COUNTED_IN.values())
     counts = dict.fromkeys(columns, 0)
-    told = [worst({**counts, **dict.fromkeys(columns[first:], 1)}) for first in range(5)]
-    assert told == ["SAFETY", "VIOLATES", "INCONCLUSIVE", "CONFORMS", "NOT_APPLICABLE"]
+    rows: list[Row] = [
+        {**counts, **dict.fromkeys(columns[first:], 9), column: 1} for first, column in enumerate(columns)
+    ]
+    assert [worst(row) for row in rows] == ["SAFETY", "VIOLATES", "INCONCLUSIVE", "CONFORMS", "NOT_APPLICABLE"]
+    assert [worst_runs(row) for row in rows] == [1] * 5
 
 
 def test_a_version_is_told_with_what_its_runs_prove() -> None:
