@@ -4,7 +4,18 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.reports.charts import rate, strip
 from pytest_kmigrate.reports.drawing import WORDS, Cell, amount, chip, folded, legend, mark, short, table, text
-from pytest_kmigrate.reports.rows import COUNTED_IN, Row, by, grouped, kafka_of, listed, release, worst, worst_runs
+from pytest_kmigrate.reports.rows import (
+    COUNTED_IN,
+    Row,
+    by,
+    grouped,
+    kafka_of,
+    listed,
+    plural,
+    release,
+    worst,
+    worst_runs,
+)
 from pytest_kmigrate.reports.site.flakes import RATE_HEADS, at_most, rate_cells, since
 from pytest_kmigrate.reports.site.runs import unconforming_runs
 from pytest_kmigrate.reports.site.views import (
@@ -99,7 +110,7 @@ def _uncovered(site: Site) -> str:
         for row in rows[:MOST_ROWS]
     ]
     content = table_of(("Requirement", "Profile", "Level", "Statement"), drawn, len(rows) - len(drawn), "requirements")
-    return folded(f"{amount(len(rows))} of these profiles that no run spoke about", content)
+    return folded(f"No run spoke about {plural(amount(len(rows)), 'other requirement')} of these profiles", content)
 
 
 def _page(site: Site, name: str, statistics: Sequence[Row], cells: Sequence[Row], known: Row | None) -> View:
