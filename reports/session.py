@@ -251,8 +251,8 @@ def _ctrl_c_later() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, on_ctrl_c)
-    if came:
-        raise KeyboardInterrupt
+    if came and callable(on_ctrl_c):  # what runs in the background ignores it
+        on_ctrl_c(signal.SIGINT, None)
 
 
 def _is_main_thread() -> bool:

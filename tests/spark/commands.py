@@ -13,6 +13,7 @@ from pytest_kmigrate.reports.analyze import AnalysisResult, analyze
 from tests.spark.run_folders import migration, verdict, write_run
 
 _YESTERDAY = "the page of yesterday"
+_LONG_S = 300
 
 
 def kmigrate(*arguments: object) -> tuple[int, str]:
@@ -43,6 +44,6 @@ def analysis_cut_short(folder: Path, trouble: str) -> tuple[int, str]:
     page.write_text(_YESTERDAY)
     code = f"from pytest_kmigrate.cli import main\n{trouble}\nmain()"
     command = [sys.executable, "-c", code, "analyze", "runs", "--out", "out"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, timeout=_LONG_S)
     assert page.read_text() == _YESTERDAY
     return done.returncode, done.stdout + done.stderr
