@@ -55,7 +55,8 @@ def only_the_active_controller_reports(history: History, metric: str) -> Verdict
     if telling:
         first_of = {row.samples[0].node: row for row in reversed(telling)}
         found = [_reported(history, metric, row) for row in first_of.values()]
-        return violates(name, Kind.SAFETY, found, signatures=[_SIGNATURES[metric]])
+        # It misleads a dashboard; no record and no metadata is at stake, which is what SAFETY says.
+        return violates(name, Kind.LIVENESS, found, signatures=[_SIGNATURES[metric]])
     silent = list(_silent(history, metric, [row for row in rows if not row.is_telling]))
     if len(silent) < FEWEST:
         who = "that had been active in dual write was" if metric == _LAG else "was"

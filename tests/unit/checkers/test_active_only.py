@@ -64,7 +64,7 @@ def test_a_standby_that_reports_violates(metric: str, value: float, told: str, s
     again = [*standby(to_ms=14_000, **{metric: value}), *standby(14_000, 16_000, **{metric: 0})]
     run = election(*again, *standby(16_000, **{metric: value}))
     verdict = only_the_active_controller_reports(run, metric)
-    assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
+    assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.LIVENESS, 1)
     (found,) = verdict.violations
     assert found.expected == f"a controller that is not active reports no {metric}"
     assert found.observed.startswith(f"controller-3000 reported {told}, in 8 samples in a row (3.5 s), 10.0 s after")
