@@ -46,8 +46,14 @@ def faults_during(history: History, from_ns: int, to_ns: int) -> list[str]:
     return [str(event.data.get("fault")) for event in began if healed.get(event.data.get("fault_id"), to_ns) >= from_ns]
 
 
-def is_fault_in_force(history: History, at: Event) -> bool:
-    """Whether a fault that began before an event was not healed yet."""
+def failed_steps(history: History) -> tuple[list[Event], list[Event]]:
+    """The steps that are to blame for having failed, and those that failed while a fault was in force."""
+    failed = [event for event in history.of(EventKind.STEP_ENDED) if event.data.get("outcome") == "failed"]
+    excused = [event for event in failed if _is_fault_in_force(history, event)]
+    return [event for event in failed if event not in excused], excused
+
+
+def _is_fault_in_force(history: History, at: Event) -> bool:
     begun = {event.data["fault_id"] for event in history.of(EventKind.FAULT_BEGAN) if event.seq < at.seq}
     healed = {event.data["fault_id"] for event in history.of(EventKind.FAULT_HEALED) if event.seq < at.seq}
     return bool(begun - healed)

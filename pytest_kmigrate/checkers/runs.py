@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.doubts import harness_troubles, unexpected_deaths, unwitnessed_faults
 from pytest_kmigrate.checkers.findings import violation_at
-from pytest_kmigrate.checkers.moments import is_fault_in_force, when
+from pytest_kmigrate.checkers.moments import failed_steps, when
 from pytest_kmigrate.checkers.wording import counted, span
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
@@ -34,13 +34,14 @@ def phase_reached(history: History, phase: str) -> Verdict:
     if reached is not None:
         return conforms(name, f"{phase} reached {span(reached.at_ns)} after the run began", at_ns=reached.at_ns)
     last = str(edges[-1].data.get("phase")) if edges else "no phase at all"
-    failed = [event for event in history.of(EventKind.STEP_ENDED) if event.data.get("outcome") == "failed"]
     troubles = harness_troubles(history)
     if troubles:
         return inconclusive(name, Kind.HARNESS, f"{phase} not reached, stayed in {last}; {troubles[0].text}")
-    blamed = [event for event in failed if not is_fault_in_force(history, event)]
-    if failed and not blamed:
-        text = f"{phase} not reached, stayed in {last}; {failed[-1].data.get('step')} failed while a fault was in force"
+    blamed, excused = failed_steps(history)
+    if not blamed and excused:
+        text = (
+            f"{phase} not reached, stayed in {last}; {excused[-1].data.get('step')} failed while a fault was in force"
+        )
         return inconclusive(name, Kind.VACUOUS, text)
     if not blamed:
         return inconclusive(name, Kind.VACUOUS, f"{phase} not reached, and no step towards it failed; last: {last}")

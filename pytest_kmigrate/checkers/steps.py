@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.findings import violation_at
-from pytest_kmigrate.checkers.moments import is_fault_in_force, when
+from pytest_kmigrate.checkers.moments import failed_steps, when
 from pytest_kmigrate.checkers.standstill import standstill_at
 from pytest_kmigrate.checkers.wording import counted
 from pytest_kmigrate.model.event import Event, EventKind
@@ -20,11 +20,9 @@ def steps_completed(history: History) -> Verdict:
     """
     name = "steps_completed"
     ended = history.of(EventKind.STEP_ENDED)
-    failed = [event for event in ended if event.data.get("outcome") == "failed"]
-    excused = [event for event in failed if is_fault_in_force(history, event)]
     if not history.of(EventKind.STEP_BEGAN):
         return not_applicable(name, "no migration step was asked for")
-    blamed = [event for event in failed if event not in excused]
+    blamed, excused = failed_steps(history)
     if blamed:
         stood = [standstill_at(history, event.at_ns) for event in blamed]
         found = [
