@@ -1,8 +1,21 @@
 """Rows of a few tables, one test or run each, for tests of what a report makes of them."""
 
-from pytest_kmigrate.reports.rows import Row
+import datetime as dt
 
-CONDITION: Row = {"profile": "kip-866", "provider": "process", "kafka": "3.9.1", "topology": "small"}
+from pytest_kmigrate.reports.rows import Row
+from pytest_kmigrate.reports.site.views import Site
+from pytest_kmigrate.reports.summary import summary_of
+from tests.unit.reports.fabricated_tables import ABOUT
+
+BEGIN = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+CLUSTER: Row = {"profile": "kip-866", "provider": "process", "topology": "small"}
+CONDITION: Row = {**CLUSTER, "kafka": "3.9.1"}
+TEST: Row = {"test_id": "t", "run_id": "r"}
+
+
+def site_of(**tables: list[Row]) -> Site:
+    """The site of a report over these tables alone."""
+    return Site(summary_of(tables, ABOUT))
 
 
 def listed(test_id: str, standing: str) -> Row:

@@ -1,6 +1,5 @@
 """Facts about the page of causes, and what pages of failures tell of them: what is sure, and what may be chance."""
 
-import datetime as dt
 import math
 import re
 from collections.abc import Sequence
@@ -9,18 +8,10 @@ from pytest_kmigrate.reports.markdown import report_markdown
 from pytest_kmigrate.reports.rows import Row
 from pytest_kmigrate.reports.site.causes import causes
 from pytest_kmigrate.reports.site.failures import cluster_pages
-from pytest_kmigrate.reports.site.views import Site
-from pytest_kmigrate.reports.summary import summary_of
-from tests.unit.reports.fabricated_tables import ABOUT
-
-BEGIN = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+from tests.unit.reports.single_rows import BEGIN, site_of
 
 LOST: Row = {"cluster": "c1", "representative": "lost", "tests": [], "kafka": [], "checks": []}
 LOST |= {"failures": 1, "runs": 1, "first_at": BEGIN, "last_at": BEGIN}
-
-
-def _site(**tables: list[Row]) -> Site:
-    return Site(summary_of(tables, ABOUT))
 
 
 def _cause(failure: str, level: str, lift: float, q_value: float, inseparable: Sequence[str] = ()) -> Row:
@@ -34,7 +25,7 @@ def test_the_surest_cause_comes_first() -> None:
     """Failures are in the order of their least q; what no count can tell apart is named beside it."""
     told = [_cause("alpha", "kill", 4.0, 0.9), _cause("beta", "kill", 4.0, 1e-9, ["phase HYBRID"])]
 
-    content = causes(_site(causes=told)).content
+    content = causes(site_of(causes=told)).content
 
     assert re.findall(r"<h3><code>(\w+)</code></h3>", content) == ["beta", "alpha"]
     assert content.count("always together with phase HYBRID") == 1
@@ -48,7 +39,7 @@ def test_what_may_be_chance_is_folded_away() -> None:
     """What is sure stands open, in colour; the rest of its failure, and failures of which nothing is, are folded."""
     told = [_cause("beta", "kill", 4.0, 0.05), _cause("beta", "pause", 4.0, 0.051), _cause("alpha", "cut", 9.0, 0.11)]
 
-    content = causes(_site(causes=told)).content.partition("<h2>")[0]
+    content = causes(site_of(causes=told)).content.partition("<h2>")[0]
 
     opened, *folded = content.split("<details>")
     assert (_levels(opened), [_levels(each) for each in folded]) == (["kill"], [["pause"], ["cut"]])
@@ -59,7 +50,7 @@ def test_what_may_be_chance_is_folded_away() -> None:
 
 def test_that_nothing_is_sure_is_said() -> None:
     """On the page of causes and on that of the failure, before what may be chance."""
-    site = _site(failure_clusters=[LOST], causes=[_cause("c1", "kill", 13.0, 0.38)])
+    site = site_of(failure_clusters=[LOST], causes=[_cause("c1", "kill", 13.0, 0.38)])
 
     for content in (causes(site).content, *[view.content for view in cluster_pages(site)]):
         opened, _, folded = content.partition("<details>")
@@ -73,7 +64,7 @@ def test_what_no_count_tells_apart_takes_one_row() -> None:
     told = [_cause("alpha", name.split()[1], 4.0, 0.01, [other for other in names if other != name]) for name in names]
 
     content = causes(
-        _site(causes=[*told, _cause("alpha", "late", 2.0, 0.02), _cause("beta", "cut", 2.0, 0.02)])
+        site_of(causes=[*told, _cause("alpha", "late", 2.0, 0.02), _cause("beta", "cut", 2.0, 0.02)])
     ).content
 
     assert _levels(content) == ["kill", "late", "cut"]
@@ -83,7 +74,7 @@ def test_what_no_count_tells_apart_takes_one_row() -> None:
 def test_what_does_not_raise_a_failure_is_on_no_page() -> None:
     """Neither where causes are told nor on the page of the failure: no failures with it, fewer, and as many."""
     lifts = {"never": 0.0, "seldom": 0.3, "alike": 1.0, "often": 4.0, "alone": math.inf}
-    site = _site(failure_clusters=[LOST], causes=[_cause("c1", *each, 1e-9) for each in lifts.items()])
+    site = site_of(failure_clusters=[LOST], causes=[_cause("c1", *each, 1e-9) for each in lifts.items()])
 
     for content in (causes(site).content, *[view.content for view in cluster_pages(site)]):
         assert _levels(content) == ["often", "alone"]
@@ -95,7 +86,7 @@ def test_what_no_test_tells_apart_says_so() -> None:
     apart = {"alone": {"tests_compared": 0, "only_in": "suite.py::test_<a>"}, "pure": {"tests_compared": 0}, "both": {}}
     told = [{**_cause("alpha", level, 4.0, 0.01), **changed} for level, changed in apart.items()]
 
-    content = causes(_site(causes=told)).content
+    content = causes(site_of(causes=told)).content
 
     said = dict(zip(_levels(content), content.split("<tr")[2:], strict=False))
     assert "only ever seen in suite.py::test_&lt;a&gt;: cannot be told apart from that test" in said["alone"]
@@ -108,7 +99,7 @@ def test_the_comment_says_what_no_test_tells_apart() -> None:
     alone = {**_cause("alpha", "cut", 4.0, 0.01), "tests_compared": 0, "only_in": "test_a"}
     pure = {**_cause("beta", "cut", 4.0, 0.01), "tests_compared": 0}
 
-    told = report_markdown(_site(causes=[alone, pure, _cause("gamma", "cut", 4.0, 0.01)]).summary)
+    told = report_markdown(site_of(causes=[alone, pure, _cause("gamma", "cut", 4.0, 0.01)]).summary)
 
     said = sorted(re.findall(r"\(q 0.01(.*)\)", told))
     assert said == ["", "; by tests, none was run both ways", "; only ever seen in `test_a`"]

@@ -10,8 +10,7 @@ from pytest_kmigrate.reports.markdown_comparison import compared
 from pytest_kmigrate.reports.rows import Row, clusters_of
 from tests.unit.reports.fabricated_marts import Tables
 from tests.unit.reports.fabricated_tables import season
-
-CLUSTER: Row = {"profile": "kip-866", "provider": "process", "topology": "small"}
+from tests.unit.reports.single_rows import CLUSTER
 
 
 def _counted(name: str, kafka: str, conforming: int, violating: int, safety: int = 0, inconclusive: int = 0) -> Row:

@@ -5,18 +5,7 @@ import re
 
 from pytest_kmigrate.reports.rows import Row
 from pytest_kmigrate.reports.site.trends import trends
-from pytest_kmigrate.reports.site.views import Site
-from pytest_kmigrate.reports.summary import summary_of
-from tests.unit.reports.fabricated_tables import ABOUT
-from tests.unit.reports.single_rows import attempted
-
-BEGIN = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
-CLUSTER: Row = {"profile": "kip-866", "provider": "process", "topology": "small"}
-TEST: Row = {"test_id": "t", "run_id": "r"}
-
-
-def _site(**tables: list[Row]) -> Site:
-    return Site(summary_of(tables, ABOUT))
+from tests.unit.reports.single_rows import BEGIN, CLUSTER, TEST, attempted, site_of
 
 
 def test_a_change_is_drawn_where_it_began_in_the_panel_of_its_version() -> None:
@@ -35,7 +24,7 @@ def test_a_change_is_drawn_where_it_began_in_the_panel_of_its_version() -> None:
     change |= {"since_commit": "1a2b<3"}
     change |= {"median_before": 9.0, "median_after": 18.0, "ratio": 2.0, "direction": "WORSE"}
 
-    content = trends(_site(trends=points, trend_changes=[change])).content
+    content = trends(site_of(trends=points, trend_changes=[change])).content
 
     older, newer = re.findall(r'<g transform="translate\([\d.]+ 0\)">(.*?)</g>', content)
     assert "since" not in older
@@ -55,7 +44,7 @@ def test_what_got_worse_is_drawn_before_all_else() -> None:
     change: Row = {"measure": "lag", "name": "omega", **CLUSTER, "since_run": "r", "since_at": BEGIN}
     change |= {"since_kafka": "3.9.1", "median_before": 1.0, "median_after": 2.0, "ratio": None, "p_value": None}
 
-    content = trends(_site(trends=points, trend_changes=[{**change, "direction": "WORSE"}])).content
+    content = trends(site_of(trends=points, trend_changes=[{**change, "direction": "WORSE"}])).content
 
     assert re.findall(r"<figcaption><b>(\w+)</b>", content) == ["omega", "alpha", "beta"]
 
@@ -68,7 +57,7 @@ def test_what_users_feel_is_drawn_before_durations() -> None:
         for measure, name in names.items()
     ]
 
-    content = trends(_site(trends=points)).content
+    content = trends(site_of(trends=points)).content
 
     assert re.findall(r"<figcaption><b>(\w+)</b>", content) == ["d", "c", "b", "a"]
     assert "duration_ms" not in content
@@ -83,7 +72,7 @@ def test_durations_tell_what_they_were_measured_on() -> None:
     spans: list[Row] = [{**took, **CLUSTER, "kafka": "3.9.1", "provider": each} for each in ("process", "container")]
 
     runs = [attempted("t", "CONFORMS", provider=each["provider"]) for each in spans]
-    content = trends(_site(duration_statistics=spans, attempts=runs)).content
+    content = trends(site_of(duration_statistics=spans, attempts=runs)).content
 
     assert re.findall(r"small · (\w+)<", content) == ["container", "process"]
 
@@ -100,7 +89,7 @@ def test_a_chart_shows_the_values_that_were_judged() -> None:
         for test, level in (("quick", 1.0), ("slow", 10.0))
     ]
 
-    several, alone, once = (trends(_site(trends=each)).content for each in (points, points[1::2], points[:2]))
+    several, alone, once = (trends(site_of(trends=each)).content for each in (points, points[1::2], points[:2]))
 
     (drawn,) = re.findall(r'class="points" d="([^"]+)"', several)
     heights = re.findall(r"M[\d.]+ ([\d.]+)", drawn)
@@ -122,7 +111,7 @@ def test_values_of_tests_that_ran_once_are_not_drawn_as_one_line() -> None:
     change: Row = {**series, "since_run": "r", "since_at": BEGIN, "since_kafka": "3.9.1", "since_commit": None}
     change |= {"median_before": 1.0, "median_after": 2.0, "ratio": 2.0, "direction": "WORSE", "p_value": 1e-5}
 
-    plain, changed = (trends(_site(trends=points, trend_changes=found)).content for found in ([], [change]))
+    plain, changed = (trends(site_of(trends=points, trend_changes=found)).content for found in ([], [change]))
 
     levels = [
         len(set(re.findall(r"M[\d.]+ ([\d.]+)", "".join(re.findall(r'class="points" d="([^"]+)"', each)))))

@@ -1,6 +1,5 @@
 """Views: the order and the numbers of single ones, with tables of a few rows."""
 
-import datetime as dt
 import re
 from html import escape
 
@@ -19,14 +18,7 @@ from pytest_kmigrate.reports.site.tests import tests as list_of_tests
 from pytest_kmigrate.reports.site.views import Site, address
 from pytest_kmigrate.reports.summary import summary_of
 from tests.unit.reports.fabricated_tables import ABOUT, season
-
-BEGIN = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
-CLUSTER: Row = {"profile": "kip-866", "provider": "process", "topology": "small"}
-TEST: Row = {"test_id": "t", "run_id": "r"}
-
-
-def _site(**tables: list[Row]) -> Site:
-    return Site(summary_of(tables, ABOUT))
+from tests.unit.reports.single_rows import BEGIN, site_of
 
 
 def test_a_bad_night_has_the_interval_of_its_share() -> None:
@@ -36,7 +28,7 @@ def test_a_bad_night_has_the_interval_of_its_share() -> None:
 
     night |= {"usual_rate": 0.021, "p_value": 1e-7, "reason": "5 of 6 runs inconclusive, usual are 2.1%"}
 
-    content = nights(_site(infra_nights=[night])).content
+    content = nights(site_of(infra_nights=[night])).content
 
     assert "83%, 95 % interval 44% to 97%" in content
     assert "5 of 6 without an answer" in content
@@ -62,7 +54,7 @@ def test_the_commands_of_red_runs_come_first() -> None:
     oldest = min((each for each in attempts if each["outcome"] == "VIOLATES"), key=lambda each: str(each["started_at"]))
     oldest["kind"] = "SAFETY"
 
-    content = environment(_site(attempts=attempts)).content
+    content = environment(site_of(attempts=attempts)).content
 
     order = re.findall(r'<span class="chip"[^>]*>([a-z ]+)</span>', content)
     assert order == sorted(order, key=["safety violation", "violates", "inconclusive", "conforms"].index)
@@ -78,7 +70,7 @@ def test_a_run_of_an_infra_night_is_shown_as_it_counts() -> None:
     red = next(each for each in tables["attempts"] if each["outcome"] == "VIOLATES" and each["kind"] != "SAFETY")
     tables["attempts"] = [{**red, "is_aside": True}]
 
-    page = next(each for each in pages_of_tests(_site(**tables)) if each.address == address("test", red["test_id"]))
+    page = next(each for each in pages_of_tests(site_of(**tables)) if each.address == address("test", red["test_id"]))
 
     assert "in an infra night" in page.content
     (chip,) = re.findall(r'<span class="chip"[^>]*>([a-z ]+)</span>', page.content.partition("Runs that did not")[2])
@@ -91,7 +83,7 @@ def test_a_test_is_told_as_counted_beside_what_others_make_of_it() -> None:
     counted: Row = {"rate": 0.5, "wilson_low": 0.21, "wilson_high": 0.79, "flips": 3, "flip_rate": 0.375}
     told = [{**row, **counted, "shrunk_rate": 0.31} for row in tables["flakiness"]]
 
-    page, *_ = pages_of_tests(_site(**{**tables, "flakiness": told}))
+    page, *_ = pages_of_tests(site_of(**{**tables, "flakiness": told}))
 
     said = re.sub("<[^>]+>", " ", page.content.partition("By condition")[2])
     assert re.search(r"50%\s+21%-79%\s+3 flips, 38% of the times", said)
@@ -103,7 +95,7 @@ def test_what_was_repaired_did_not_never_fail() -> None:
     row: Row = {**season(runs=60)["flakiness"][0], "standing": "CONFORMS", "violating": 0}
     rows = [{**row, "test_id": "t::steady"}, {**row, "test_id": "t::mended", "violating": 27}]
 
-    content = flakes(_site(flakiness=rows)).content
+    content = flakes(site_of(flakiness=rows)).content
 
     repaired, _, steady = content.partition("1 that never failed")
     assert "1 that failed and then no more" in repaired
@@ -216,7 +208,7 @@ def test_a_test_tells_how_many_runs_it_had() -> None:
     """A rate says little without: ticks are of the latest runs only, which is said."""
     row = next(each for each in season(runs=60)["tests"] if each["inconclusive"])
     few, many = (
-        list_of_tests(_site(tests=[{**row, "runs": runs, "inconclusive": 1}])).content
+        list_of_tests(site_of(tests=[{**row, "runs": runs, "inconclusive": 1}])).content
         for runs in (MOST_DOTS, MOST_DOTS + 1)
     )
 
