@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.findings import violation_at
-from pytest_kmigrate.checkers.lives import life_at, life_starts_ns
+from pytest_kmigrate.checkers.lives import life_at, life_starts_ns, roles
 from pytest_kmigrate.checkers.moments import targets_of, when
 from pytest_kmigrate.checkers.wording import counted
 from pytest_kmigrate.checkers.znode_changes import evidence_of, held_in
@@ -14,7 +14,7 @@ from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
 MIGRATION = "/migration"
-_SEEN_WITHIN_NS = 5_000_000_000
+_SEEN_WITHIN_NS = 10_000_000_000  # an election included
 _LONG_NS = 20_000_000_000  # by then a controller that goes on has written
 
 
@@ -62,19 +62,31 @@ def is_given_up_at(history: History, taken_ns: int) -> bool:
 
     What a known bug (kmigrate-7) looks like to whoever misses a change in ZooKeeper at ``taken_ns``.
     """
-    touched = {event.data["fault_id"] for event in history.of(EventKind.FAULT_APPLIED) if _is_of_zookeeper(event)}
+    there_ns = _there_again_ns(history, taken_ns)
+    if there_ns is None:
+        return False
     # What came after taken_ns says nothing: a successor writes again.
-    healed = [event for event in history.of(EventKind.FAULT_HEALED) if event.data["fault_id"] in touched]
-    healed_ns = max((event.at_ns for event in healed if event.at_ns < taken_ns), default=taken_ns)
     written_ns = [each.at_ns for each in history.znodes if each.path == MIGRATION and each.at_ns < taken_ns]
     taken_over_ns = [each.at_ns for each in history.of(EventKind.ACTIVE_CONTROLLER) if each.at_ns < taken_ns]
     # The last write was made before; a watcher that lost ZooKeeper, too, sees it a little later.
-    is_still = all(at_ns < healed_ns + _SEEN_WITHIN_NS for at_ns in written_ns)
-    return is_still and all(at_ns < healed_ns for at_ns in taken_over_ns) and taken_ns > healed_ns + _LONG_NS
+    is_still = all(at_ns < there_ns + _SEEN_WITHIN_NS for at_ns in written_ns)
+    return is_still and all(at_ns < there_ns for at_ns in taken_over_ns) and taken_ns > there_ns + _LONG_NS
 
 
-def _is_of_zookeeper(applied: Event) -> bool:
-    return any(each.startswith("zookeeper-") for each in targets_of(applied))
+def _there_again_ns(history: History, taken_ns: int) -> int | None:
+    """When a fault of it was healed last, or left a majority of its servers; None: there was none, or it is away."""
+    touched = [event for event in history.of(EventKind.FAULT_APPLIED) if event.at_ns < taken_ns and _servers_of(event)]
+    healed = [event for event in history.of(EventKind.FAULT_HEALED) if event.at_ns < taken_ns]
+    healed_ns = {event.data["fault_id"]: event.at_ns for event in healed}
+    away = {each for event in touched if event.data["fault_id"] not in healed_ns for each in _servers_of(event)}
+    ensemble = [node for node, role in roles(history).items() if role == "zookeeper"]
+    if away and 2 * len(away) >= len(ensemble):
+        return None
+    return max((healed_ns.get(event.data["fault_id"], event.at_ns) for event in touched), default=None)
+
+
+def _servers_of(applied: Event) -> set[str]:
+    return {each for each in targets_of(applied) if each.startswith("zookeeper-")}
 
 
 def _positions(history: History) -> Iterator[_Position]:

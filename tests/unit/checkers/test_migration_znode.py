@@ -63,6 +63,9 @@ OF_A_BROKER = [
     event(EventKind.FAULT_APPLIED, 1_000, fault_id="fault-1", targets=["broker-1"]),
     event(EventKind.FAULT_HEALED, 5_000, fault_id="fault-1"),
 ]
+ENSEMBLE = [event(EventKind.NODE_STARTED, 0, node=f"zookeeper-{each}", role="zookeeper") for each in (1, 2, 3)]
+ONE_OF_THREE = [*ENSEMBLE, event(EventKind.FAULT_APPLIED, 5_000, fault_id="fault-1", targets=["zookeeper-3"])]
+TWO_OF_THREE = [*ONE_OF_THREE, event(EventKind.FAULT_APPLIED, 5_000, fault_id="fault-2", targets=["zookeeper-1"])]
 TAKEN_OVER = event(EventKind.ACTIVE_CONTROLLER, 6_000, controller="controller-3001")
 
 
@@ -71,13 +74,27 @@ TAKEN_OVER = event(EventKind.ACTIVE_CONTROLLER, 6_000, controller="controller-30
     [
         (CUT_OFF, 900, 40_000, True),
         (CUT_OFF, 6_000, 40_000, True),
-        (CUT_OFF, 15_000, 40_000, False),
+        (CUT_OFF, 16_000, 40_000, False),
         (CUT_OFF, 900, 20_000, False),
         ([*CUT_OFF, TAKEN_OVER], 900, 40_000, False),
         (OF_A_BROKER, 900, 40_000, False),
         ([], 900, 40_000, False),
+        (ONE_OF_THREE, 12_000, 40_000, True),
+        (ONE_OF_THREE, 900, 20_000, False),
+        (TWO_OF_THREE, 900, 40_000, False),
     ],
-    ids=["never again", "seen late", "again", "too early to say", "another controller", "another fault", "no fault"],
+    ids=[
+        "never again",
+        "seen late",
+        "again",
+        "too early to say",
+        "another controller",
+        "another fault",
+        "no fault",
+        "a majority is left",
+        "too early with a majority",
+        "no majority is left",
+    ],
 )
 def test_dual_write_is_given_up_if_the_same_controller_never_writes_again(
     events: list[Event], last_written_ms: int, taken_ms: int, *, is_given_up: bool
