@@ -66,21 +66,26 @@ class Run:
         self.migration = MigrationDriver(self.scene)
         self.metadata = Metadata(cluster, self.view, self.zookeeper, recorder, seed)
         self.judgement: Judgement | None = None
+        self._probes = ExitStack()
 
     @contextmanager
     def observed(self) -> Iterator[None]:
-        """Probes watch while the block runs."""
+        """Probes watch while the block runs, or until ``verify``: what comes later is part of no verdict."""
         with ExitStack() as ending:
             if self.zookeeper is not None:
                 ending.callback(self.zookeeper.close)
-                watcher = ZnodeWatcher(self.zookeeper.kazoo, self.recorder.znode, self.recorder.now_ns)
-                watcher.start()
-                ending.callback(watcher.stop)
-            metrics = self.cluster.topology.probe.metrics
-            observer = Observer(self.cluster, self.view, self.recorder, read_metrics, metrics)
-            observer.start()
-            ending.callback(observer.stop)
-            yield
+            with self._probes:
+                self._start_probes()
+                yield
+
+    def _start_probes(self) -> None:
+        if self.zookeeper is not None:
+            watcher = ZnodeWatcher(self.zookeeper.kazoo, self.recorder.znode, self.recorder.now_ns)
+            watcher.start()
+            self._probes.callback(watcher.stop)
+        observer = Observer(self.cluster, self.view, self.recorder, read_metrics, self.cluster.topology.probe.metrics)
+        observer.start()
+        self._probes.callback(observer.stop)
 
     def await_serving(self) -> None:
         """Return when every broker tells clients of all others and of a controller: before, an admin may hang."""
@@ -102,6 +107,7 @@ class Run:
             raise WrongUseError("verify was called already in this test: expected once, with every check")
         self.metadata.stop()
         self.traffic.finish(reads_back=reads_back)
+        self._probes.close()
         asked = [{"name": check.name, "arguments": dict(check.arguments)} for check in checks]
         self.recorder.record(EventKind.CHECKS, checks=asked)
         self.judgement = judge_folder(self.folder)

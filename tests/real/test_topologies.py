@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.checkers import checks
+from pytest_kmigrate.checkers.migration_znode import MIGRATION
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.znodes import Tamper
 from pytest_kmigrate.model.checks import Check
@@ -13,8 +14,10 @@ from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.verdict import Outcome, Verdict
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running import Run, RunSettings, open_run
+from pytest_kmigrate.running.judging import judge_folder
 from pytest_kmigrate.running.software import software_for
 from pytest_kmigrate.topology_file import find, load
+from pytest_kmigrate.waiting import until
 from tests.real.sockets import past_the_links
 
 PROMISES = [checks.no_acked_record_lost(), checks.no_phantom_record(), checks.no_offset_given_twice()]
@@ -46,12 +49,17 @@ def test_cluster_born_in_kraft_mode_lives(tmp_path: Path, kafka: str) -> None:
 
 
 def reds(runs: Path, name: str, kafka: str, act: Callable[[Run], None], promises: list[Check]) -> list[Verdict]:
-    """One run with traffic; every verdict that violates or proves nothing when its folder is closed."""
+    """One run with traffic; every verdict that violates or proves nothing, and its closed folder is judged the same."""
     topology = load(find(name), kafka=kafka)
     settings = RunSettings(runs, seed=1)
     with open_run(settings, topology, software_for(topology, print), f"test::{name}", [], lambda _folder: None) as run:
         run.traffic.start()
         act(run)
         judgement = run.verify(promises)
-    assert RunFolder(run.folder.path).manifest.exists()
+        if run.zookeeper is not None:  # which dual write goes on changing
+            held = run.zookeeper.get(MIGRATION)
+            until(lambda: run.zookeeper.get(MIGRATION) != held, awaited="another write of dual write", within_s=30)
+    folder = RunFolder(run.folder.path)
+    assert folder.manifest.exists()
+    assert judge_folder(folder).verdicts == judgement.verdicts
     return [verdict for verdict in judgement.verdicts if verdict.outcome >= Outcome.INCONCLUSIVE]
