@@ -26,6 +26,7 @@ from pytest_kmigrate.checkers.migration_metrics import (
     zookeeper_lag_grows_and_falls_back,
 )
 from pytest_kmigrate.checkers.migration_znode import migration_znode_never_moves_back
+from pytest_kmigrate.checkers.mutants import mutant_was_in_force
 from pytest_kmigrate.checkers.places import (
     no_duplicate_from_idempotent_producer,
     no_offset_given_twice,
@@ -66,6 +67,7 @@ CHECKERS: Mapping[str, Checker] = {
         phase_reached,
         every_fault_was_witnessed,
         no_unexpected_death,
+        mutant_was_in_force,
         metadata_equivalent,
         acknowledged_metadata_changes_present,
         steps_completed,

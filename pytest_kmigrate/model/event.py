@@ -35,8 +35,17 @@ class EventKind(enum.StrEnum):
     SNAPSHOT = "snapshot"  # label, file, began_ns: a MetadataImage or another whole view stored in the folder
     EXPECTATION = "expectation"  # name, expected, observed, met, kind, signature, within_s, took_ms
     SETTLED = "settled"  # label, images [label], took_s: images of several sides were taken until they agreed
+    RULES_TOLD = "rules-told"  # rules: {name: RuleOutcome, or "failed: ..."} of a mutant in one process
     CHECKS = "checks"  # checks: [{name, arguments}]; what judge shall judge
     HARNESS_TROUBLE = "harness-trouble"  # what, error: our own failure, makes verdicts INCONCLUSIVE
+
+
+class RuleOutcome(enum.StrEnum):
+    """What becomes of a Byteman rule in one process; a failure is told in Byteman's own words instead."""
+
+    CARRIED_OUT = "carried out"
+    WOVEN = "woven in, never reached"
+    NOWHERE = "woven into nothing"
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,8 @@ def checks_of(history: History) -> list[Check]:
         names.append("migration_state_moves_along_legal_edges")
     if history.of(EventKind.FAULT_BEGAN, EventKind.FAULT_NOT_WITNESSED):
         names.append("every_fault_was_witnessed")
+    if history.of(EventKind.RULES_TOLD):
+        names.append("mutant_was_in_force")
     if history.of(EventKind.EXPECTATION):
         names.append("expectations_met")
     if any(change.path == MIGRATION and change.data is not None for change in history.znodes):

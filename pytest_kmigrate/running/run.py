@@ -108,6 +108,8 @@ class Run:
         self.metadata.stop()
         self.traffic.finish(reads_back=reads_back)
         self._probes.close()
+        for node in self.cluster.nodes():
+            node.tell_rules()
         asked = [{"name": check.name, "arguments": dict(check.arguments)} for check in checks]
         self.recorder.record(EventKind.CHECKS, checks=asked)
         self.judgement = judge_folder(self.folder)

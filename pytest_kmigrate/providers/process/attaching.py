@@ -11,8 +11,10 @@ from pathlib import Path
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.providers.process.addresses import BYTEMAN_PORT
+from pytest_kmigrate.providers.process.rules import FAILED, rules_told
 from pytest_kmigrate.waiting import until
 
+_SCRIPT = "kmigrate"
 _WITHIN_S = 10
 _MOST_SHOWN = 800
 _LOADED = ["0", "return", "code:", "0"]
@@ -34,9 +36,16 @@ def load_agent(pid: int, byteman: Path, address: str, quit_signal: Callable[[], 
 
 def submit(address: str, script: str) -> None:
     """Give rules to the Byteman that listens at ``address``; ClusterError with its own words when it refuses."""
-    answer = _told(address, _order("LOAD", script)) + _told(address, "LIST\n")
-    if any(word in answer for word in ("ERROR", "EXCEPTION", "threw ")):
-        raise ClusterError(f"Byteman at {address} refuses the rules: {answer.strip()[:_MOST_SHOWN]}")
+    answer = _told(address, _order("LOAD", script))
+    refused = [outcome for outcome in listed(address, _SCRIPT).values() if outcome.startswith(FAILED)]
+    if refused or any(word in answer for word in ("ERROR", "EXCEPTION")):
+        told = "; ".join(refused) or answer.strip()
+        raise ClusterError(f"Byteman at {address} refuses the rules: {told[:_MOST_SHOWN]}")
+
+
+def listed(address: str, script: str) -> dict[str, str]:
+    """What became of each rule of the script of this name in the Byteman that listens at ``address``."""
+    return rules_told(_told(address, "LIST\n"), script)
 
 
 def withdraw(address: str, script: str) -> None:
@@ -45,7 +54,7 @@ def withdraw(address: str, script: str) -> None:
 
 
 def _order(verb: str, script: str) -> str:
-    return f"{verb}\nSCRIPT kmigrate\n{script}\nENDSCRIPT\nEND{verb}\n"
+    return f"{verb}\nSCRIPT {_SCRIPT}\n{script}\nENDSCRIPT\nEND{verb}\n"
 
 
 def _attached(pid: int, quit_signal: Callable[[], None], words: list[str]) -> str:

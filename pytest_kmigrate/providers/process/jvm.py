@@ -15,7 +15,7 @@ _MAIN = {
     Role.BROKER: "kafka.Kafka",
     Role.CONTROLLER: "kafka.Kafka",
 }
-_RULES = "rules.btm"
+RULES = "rules.btm"
 LOG4J = """\
 log4j.rootLogger=INFO, stdout
 log4j.appender.stdout=org.apache.log4j.ConsoleAppender
@@ -51,7 +51,7 @@ class Jvm:
         (self.etc / "log4j.properties").write_text(LOG4J)
         (self.etc / "log4j2.properties").write_text(LOG4J2)
         if self.rules is not None:  # a node runs elsewhere, where a relative path leads nowhere, and starts again later
-            shutil.copyfile(self.rules, self.etc / _RULES)
+            shutil.copyfile(self.rules, self.etc / RULES)
 
     def node_command(self, spec: NodeSpec, distribution: Distribution, hosts: Path, properties: Path) -> list[str]:
         """The command that runs a node; ``properties`` is its properties file, ``hosts`` its only name service."""
@@ -92,5 +92,5 @@ class Jvm:
         address = next(line.split()[0] for line in own if line.endswith(f" {spec.name}"))
         agents = [f"-javaagent:{self.jolokia}=host={address},port={JOLOKIA_PORT},discoveryEnabled=false"]
         if self.has_byteman(spec):  # with a listener: it cannot be loaded again for a crash point
-            agents.append(f"-javaagent:{self.byteman}=script:{self.etc / _RULES},{listening_at(address)}")
+            agents.append(f"-javaagent:{self.byteman}=script:{self.etc / RULES},{listening_at(address)}")
         return agents

@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role
 from pytest_kmigrate.providers.process import attaching
 from pytest_kmigrate.providers.process.addresses import JOLOKIA_PORT, Addresses
 from pytest_kmigrate.providers.process.certificates import write_private
-from pytest_kmigrate.providers.process.jvm import Jvm
+from pytest_kmigrate.providers.process.jvm import RULES, Jvm
 from pytest_kmigrate.providers.process.last_words import last_words, log_tail
 from pytest_kmigrate.providers.process.properties import node_properties
 from pytest_kmigrate.providers.process.readiness import ready
@@ -212,6 +213,13 @@ class ProcessNode:
             attaching.load_agent(self.pid, byteman, self.address, self.dump_threads)
             self._byteman_in = self.pid
 
+    def tell_rules(self) -> None:
+        """Record what became of the rules it was started with, if any; one that does not answer tells nothing."""
+        if self.alive and self._around.jvm.has_byteman(self.spec):
+            with suppress(OSError):
+                rules = attaching.listed(self.address, RULES)
+                self._around.recorder.record(EventKind.RULES_TOLD, self.name, rules=rules)
+
     def log_files(self) -> Mapping[str, Path]:
         """Its log, by name."""
         return {"server.log": self.log}
@@ -219,6 +227,7 @@ class ProcessNode:
     def _end(self, number: signal.Signals, how: str, within_s: float) -> None:
         if not self.alive:
             return
+        self.tell_rules()
         began = time.monotonic()
         self._ending = how
         self._signal(number)

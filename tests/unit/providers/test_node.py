@@ -42,8 +42,9 @@ def node_of(pid: int, signal_sent: Callable[[int, int], None], recorder: MemoryR
     """A node whose process is ``pid``, and whose signals go to ``signal_sent``."""
     shape = topology()
     supervision = cast("Supervision", SimpleNamespace(signal=signal_sent))
+    jvm = cast("Jvm", SimpleNamespace(has_byteman=lambda _spec: False))
     around = Surroundings(
-        Addresses(shape, 7), Plain(), supervision, cast("Jvm", None), recorder, tmp_path / "scratch", tmp_path / "logs"
+        Addresses(shape, 7), Plain(), supervision, jvm, recorder, tmp_path / "scratch", tmp_path / "logs"
     )
     node = ProcessNode(shape.node("broker-0"), cast("Distribution", None), around)
     node.pid = pid

@@ -29,11 +29,12 @@ def test_what_the_test_asked_is_judged_first_then_what_always_is() -> None:
 
 
 def test_what_a_run_shows_is_judged_unasked() -> None:
-    """States, /migration, images of the log, faults and expectations bring their checks, asked for or not."""
+    """States, /migration, images of the log, faults, rules and expectations bring their checks, asked for or not."""
     events = [
         event(EventKind.MIGRATION_STATE, 1, state="MIGRATION"),
         *fault(2),
         event(EventKind.EXPECTATION, 3, name="it", met=True),
+        event(EventKind.RULES_TOLD, 3, "broker-0", rules={"x": "carried out"}),
     ]
     events.append(snapshot(4, "copied-log"))
     images = {"copied-log": image_from_records([])}
@@ -49,6 +50,7 @@ def test_what_a_run_shows_is_judged_unasked() -> None:
         "migration_metrics_agree_with_the_log",
         "every_fault_was_witnessed",
         "expectations_met",
+        "mutant_was_in_force",
     }
 
 
