@@ -73,11 +73,20 @@ class LogImage:
 def log_images(history: History) -> list[LogImage]:
     """The images of metadata logs that the history holds, in the order in which they were taken."""
     starts = life_starts_ns(history)
-    # Of two images with one label the folder keeps the later one.
-    taken = {str(event.data["label"]): event for event in history.of(EventKind.SNAPSHOT)}
-    of_logs = {label: image for label, image in history.images.items() if "migration_states" in image.extra}
-    images = [_log_image(history, image, taken[label], starts) for label, image in of_logs.items() if label in taken]
+    images = [_log_image(history, image, event, starts) for image, event in _of_logs(history)]
     return sorted(images, key=lambda each: each.began_ns)
+
+
+def has_log_images(history: History) -> bool:
+    """Whether there is any; what one tells may still be unreadable."""
+    return bool(_of_logs(history))
+
+
+def _of_logs(history: History) -> list[tuple[MetadataImage, Event]]:
+    # Of two images with one label the folder keeps the later one.
+    taken = {str(event.data.get("label")): event for event in history.of(EventKind.SNAPSHOT)}
+    of_logs = {label: image for label, image in history.images.items() if "migration_states" in image.extra}
+    return [(image, taken[label]) for label, image in of_logs.items() if label in taken]
 
 
 def _log_image(history: History, image: MetadataImage, event: Event, starts: list[int]) -> LogImage:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_kmigrate.catalogue import known_bugs
-from pytest_kmigrate.checkers.log_images import log_images
+from pytest_kmigrate.checkers.log_images import has_log_images
 from pytest_kmigrate.checkers.migration_znode import MIGRATION
 from pytest_kmigrate.checkers.registry import judge, recorded_checks
 from pytest_kmigrate.model.checks import Check
@@ -49,7 +49,7 @@ def checks_of(history: History) -> list[Check]:
         names.append("expectations_met")
     if any(change.path == MIGRATION and change.data is not None for change in history.znodes):
         names += ("migration_znode_never_moves_back", "controller_znodes_tell_who_and_how_far")
-    if log_images(history):
+    if has_log_images(history):
         names += ("copy_is_one_transaction", "migration_metrics_agree_with_the_log")
     standing = [Check(name) for name in names if name not in {check.name for check in asked}]
     return [*asked, *standing]

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Violation, conforms, violates
 from pytest_kmigrate.probes.metadata_replay import image_from_records
 from pytest_kmigrate.recording.reading import read_history
@@ -52,6 +53,14 @@ def test_what_a_run_shows_is_judged_unasked() -> None:
         "expectations_met",
         "mutant_was_in_force",
     }
+
+
+def test_an_image_that_no_check_can_read_is_inconclusive() -> None:
+    """A folder without a manifest may hold anything: the checks of the log say that they failed."""
+    odd = MetadataImage("metadata-log", extra={"migration_states": 7})
+    verdicts = judged(history(events=[snapshot(4, "copied-log")], images={"copied-log": odd}))
+    told = {verdict.check: verdict.summary for verdict in verdicts}
+    assert told["copy_is_one_transaction"].startswith("the checker itself failed: TypeError: ")
 
 
 def test_who_claims_the_controller_znodes_is_judged_where_there_are_znodes() -> None:
