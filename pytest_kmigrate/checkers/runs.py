@@ -1,8 +1,7 @@
 """Checks of the run itself: the phase was reached, the faults bit, no node died by itself."""
 
-from collections.abc import Sequence
-
 from pytest_kmigrate.checkers.doubts import harness_troubles, unexpected_deaths, unwitnessed_faults
+from pytest_kmigrate.checkers.dying import signatures_of_last_words
 from pytest_kmigrate.checkers.findings import violation_at
 from pytest_kmigrate.checkers.moments import failed_steps, when
 from pytest_kmigrate.checkers.wording import counted, span
@@ -10,14 +9,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.phase import Phase
-from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive, violates
-
-_DYING_OF = {
-    "Should not have ZK migrations enabled on a cluster running metadata.version 3.0-IV1": (
-        "controller-ends-after-a-lost-bootstrap"
-    ),
-}
-"""What a node says last, and the signature of the known bug it then dies of."""
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
 
 def phase_reached(history: History, phase: str) -> Verdict:
@@ -68,28 +60,25 @@ def every_fault_was_witnessed(history: History) -> Verdict:
 
 
 def no_unexpected_death(history: History) -> Verdict:
-    """No node's process ended unless the harness or a fault ended it.
+    """No node's process ended unless the harness or a fault ended it, and no thread of one ended by an error.
 
-    Source: K866-TEST-happy-path; also what makes every other verdict of the run doubtful.
+    Such a thread is told by the node's log; nobody starts it again, and what it was for is not done any more.
+    Source: K866-TEST-happy-path; a dead node also makes every other verdict of the run doubtful.
     """
     name = "no_unexpected_death"
     nodes = {event.node for event in history.of(EventKind.NODE_STARTED)}
-    deaths = unexpected_deaths(history)
-    if deaths:
-        found = [
-            violation_at(
-                history,
-                f"{event.node} runs until it is stopped",
-                f"it ended with exit code {event.data.get('exit_code')} {when(history, event.at_ns)}{_said(event)}",
-                event.at_ns,
-                f"event {event.seq}",
-                f"logs/{event.node}/",
-            )
-            for event in deaths
+    deaths, threads = unexpected_deaths(history), history.of(EventKind.THREAD_DIED)
+    if deaths or threads:
+        found = [*(_death(history, event) for event in deaths), *(_thread_death(history, event) for event in threads)]
+        named = [f"{event.node} {when(history, event.at_ns)}" for event in deaths]
+        ended = [f"{event.data.get('thread')} of {event.node}" for event in threads]
+        told = [
+            f"{counted(len(names), noun)} died unasked: {'; '.join(names)}"
+            for noun, names in (("node", named), ("thread", ended))
+            if names
         ]
-        named = "; ".join(f"{event.node} {when(history, event.at_ns)}" for event in deaths)
-        text = f"{counted(len(deaths), 'node')} died unasked: {named}"
-        return violates(name, Kind.LIVENESS, found, text, signatures=_signatures(deaths))
+        signatures = signatures_of_last_words([*deaths, *threads])
+        return violates(name, Kind.LIVENESS, found, "; ".join(told), signatures=signatures)
     if not nodes:
         return inconclusive(name, Kind.VACUOUS, "no node was started")
     return conforms(name, f"none of {counted(len(nodes), 'node')} died unasked", nodes=len(nodes))
@@ -99,12 +88,25 @@ def _failure(history: History, event: Event) -> str:
     return f"step {event.data.get('step')} failed {when(history, event.at_ns)}: {event.data.get('reason')}"
 
 
-def _said(event: Event) -> str:
+def _death(history: History, event: Event) -> Violation:
     said = event.data.get("said")
-    return f"; its log ends: {said}" if said else ""
+    return violation_at(
+        history,
+        f"{event.node} runs until it is stopped",
+        f"it ended with exit code {event.data.get('exit_code')} {when(history, event.at_ns)}"
+        + (f"; its log ends: {said}" if said else ""),
+        event.at_ns,
+        f"event {event.seq}",
+        f"logs/{event.node}/",
+    )
 
 
-def _signatures(deaths: Sequence[Event]) -> list[str]:
-    """The known bugs that all these deaths look like by what the nodes said last; none if one death is another's."""
-    named = [[name for words, name in _DYING_OF.items() if words in str(event.data.get("said"))] for event in deaths]
-    return sorted({name for names in named for name in names}) if all(named) else []
+def _thread_death(history: History, event: Event) -> Violation:
+    return violation_at(
+        history,
+        f"every thread of {event.node} runs until the node is stopped",
+        f"{event.data.get('thread')} ended: {event.data.get('said')}",
+        event.at_ns,
+        f"event {event.seq}",
+        f"logs/{event.node}/",
+    )

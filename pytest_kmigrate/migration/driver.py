@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pytest_kmigrate.checkers.dying import signatures_of_last_words
 from pytest_kmigrate.migration.moves import DeleteZnode, Move
 from pytest_kmigrate.migration.procedure import STEPS, WAYS_BACK, Step
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
@@ -94,12 +95,21 @@ class MigrationDriver:
             if moves is None:
                 self.await_phase(step.reaches)
         except KmigrateError as error:
+            error.signature = error.signature or self._died_of()
             told = {"reason": str(error), "signature": error.signature}
             recorder.record(EventKind.STEP_ENDED, step=step.name, outcome="failed", **told)
             raise
         finally:
             self._half_done = (step, done)
         recorder.record(EventKind.STEP_ENDED, step=step.name, outcome="done" if moves is None else "stopped", reason="")
+
+    def _died_of(self) -> str:
+        """What a known bug looks like of which nodes died, or threads of theirs: what needs them never comes true."""
+        for node in self._scene.cluster.nodes():
+            node.tell_dead_threads()
+        kinds = (EventKind.NODE_DIED, EventKind.THREAD_DIED)
+        deaths = [event for event in self._scene.recorder.events if event.kind in kinds]
+        return next(iter(signatures_of_last_words(deaths)), "")
 
     def _in(self, phase: Phase) -> bool | NotYet:
         seen = self.phase

@@ -15,6 +15,7 @@ class EventKind(enum.StrEnum):
     NODE_READY = "node-ready"  # took_ms
     NODE_STOPPED = "node-stopped"  # how ("controlled" | "killed"), exit_code, took_ms
     NODE_DIED = "node-died"  # exit_code, said (the last error in its log): nobody asked for it
+    THREAD_DIED = "thread-died"  # thread, said: an error ended it; found in the log later
     NODE_PAUSED = "node-paused"  # {}
     NODE_RESUMED = "node-resumed"  # {}
     NODE_RECONFIGURED = "node-reconfigured"  # changed: {key: value or None}, mode

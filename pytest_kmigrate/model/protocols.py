@@ -156,6 +156,10 @@ class Node(Protocol):
         """Write a thread dump into the node's log."""
         ...
 
+    def tell_dead_threads(self) -> None:
+        """Record the threads of it that an error ended, each once."""
+        ...
+
     def log_files(self) -> Mapping[str, Path]: ...
 
 

@@ -100,6 +100,9 @@ class FakeNode:
         """A line in the log, where a JVM would write its threads."""
         self._say("thread dump")
 
+    def tell_dead_threads(self) -> None:
+        """It has no threads."""
+
     def log_files(self) -> Mapping[str, Path]:
         """Its log, by name."""
         return {"server.log": self._log}

@@ -110,6 +110,7 @@ class Run:
         self._probes.close()
         for node in self.cluster.nodes():
             node.tell_rules()
+            node.tell_dead_threads()
         asked = [{"name": check.name, "arguments": dict(check.arguments)} for check in checks]
         self.recorder.record(EventKind.CHECKS, checks=asked)
         self.judgement = judge_folder(self.folder)

@@ -1,12 +1,14 @@
 """What a node's log ends with: for the message of a failure, and for the event of a death that nobody asked for."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 from pytest_kmigrate.redaction import redacted
 
 _TAIL_LINES = 25
 _ERROR = re.compile(r"\b(ERROR|FATAL)\b|^Error: |^Exception in thread")
+_THREAD_ENDED = re.compile(r"ERROR \[(.+?)\]:? Error due to\b")
 _LENGTH = 400
 
 
@@ -20,6 +22,13 @@ def last_words(log: Path) -> str:
     lines = _lines(log)
     last_error = max((number for number, line in enumerate(lines) if _ERROR.search(line)), default=len(lines) - 1)
     return redacted(" / ".join(lines[max(last_error, 0) :][:2]))[:_LENGTH]
+
+
+def dead_threads(log: Path) -> list[tuple[str, str]]:
+    """The name of each of Kafka's threads that ended by an error, and the exception; of all the node's lives."""
+    lines = _lines(log)
+    ended = [(_THREAD_ENDED.search(line), exception) for line, exception in pairwise([*lines, ""])]
+    return [(told[1], redacted(exception)[:_LENGTH]) for told, exception in ended if told]
 
 
 def _lines(log: Path) -> list[str]:

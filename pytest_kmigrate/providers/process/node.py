@@ -19,7 +19,7 @@ from pytest_kmigrate.providers.process import attaching
 from pytest_kmigrate.providers.process.addresses import JOLOKIA_PORT, Addresses
 from pytest_kmigrate.providers.process.certificates import write_private
 from pytest_kmigrate.providers.process.jvm import RULES, Jvm
-from pytest_kmigrate.providers.process.last_words import last_words, log_tail
+from pytest_kmigrate.providers.process.last_words import dead_threads, last_words, log_tail
 from pytest_kmigrate.providers.process.properties import node_properties
 from pytest_kmigrate.providers.process.readiness import ready
 from pytest_kmigrate.providers.process.security import Protection
@@ -62,6 +62,7 @@ class ProcessNode:
         self._exit_code: int | None = None
         self._started_ns = 0
         self._byteman_in: int | None = None
+        self._dead_threads = 0
         self._home = around.scratch / spec.name
         self._log_folder = around.logs / spec.name
         self.disk = self._home / "disk"
@@ -219,6 +220,12 @@ class ProcessNode:
             with suppress(OSError):
                 rules = attaching.listed(self.address, RULES)
                 self._around.recorder.record(EventKind.RULES_TOLD, self.name, rules=rules)
+
+    def tell_dead_threads(self) -> None:
+        """Record the threads of it that an error ended, each once."""
+        for thread, said in dead_threads(self.log)[self._dead_threads :]:
+            self._dead_threads += 1
+            self._around.recorder.record(EventKind.THREAD_DIED, self.name, thread=thread, said=said)
 
     def log_files(self) -> Mapping[str, Path]:
         """Its log, by name."""

@@ -106,6 +106,23 @@ def test_a_death_is_told_with_the_last_words_and_named_after_the_bug_they_tell_o
     assert no_unexpected_death(history(events=[started, died, other])).facts["signatures"] == []
 
 
+def test_a_thread_that_an_error_ended_violates() -> None:
+    """The node goes on without it: told with what the log says, and named if that is what a known bug says."""
+    started = event(EventKind.NODE_STARTED, 1, "broker-1", role="broker")
+    said = "java.lang.IllegalArgumentException: A metric named 'x' already exists, can't register another one."
+    ended = event(EventKind.THREAD_DIED, 2, "broker-1", thread="to-controller", said=said)
+    verdict = no_unexpected_death(history(events=[started, ended]))
+    assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
+    assert verdict.summary == "1 thread died unasked: to-controller of broker-1"
+    assert verdict.violations[0].observed == f"to-controller ended: {said}"
+    assert verdict.facts["signatures"] == ["channel-to-the-controller-ends"]
+    died = event(EventKind.NODE_DIED, 3, "broker-2", exit_code=3)
+    both = no_unexpected_death(history(events=[started, ended, died]))
+    assert both.summary.startswith("1 node died unasked: broker-2 ")
+    assert both.summary.endswith("; 1 thread died unasked: to-controller of broker-1")
+    assert (both.count, both.facts["signatures"]) == (2, [])
+
+
 def test_nodes_that_were_stopped_or_killed_conform() -> None:
     """Conforming: what a fault or the harness ended is no unexpected death."""
     started = event(EventKind.NODE_STARTED, 1, "controller-3000", role="controller")

@@ -245,6 +245,19 @@ def test_a_failing_move_is_recorded_and_taken_again(
     assert started(stage) == ["broker-1", "broker-2"]
 
 
+def test_a_step_that_fails_beside_a_death_looks_like_what_was_died_of(
+    stage: Stage, driver: MigrationDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error that ends the test bears the signature, as the event does."""
+    driver.advance_to(Phase.PREPARING)
+    monkeypatch.setattr(stage.cluster.node("broker-1"), "start", failing("never in sync"))
+    stage.recorder.record(EventKind.THREAD_DIED, "broker-2", said="x already exists, can't register another one.")
+    with pytest.raises(ClusterError) as told:
+        driver.advance_to(Phase.HYBRID)
+    assert told.value.signature == "channel-to-the-controller-ends"
+    assert stage.of(EventKind.STEP_ENDED)[-1].data["signature"] == told.value.signature
+
+
 def test_a_phase_never_reached_fails_the_step(
     stage: Stage, driver: MigrationDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pytest_kmigrate.providers.process.last_words import last_words, log_tail
+from pytest_kmigrate.providers.process.last_words import dead_threads, last_words, log_tail
 
 
 def test_the_last_error_is_told_with_its_exception(tmp_path: Path) -> None:
@@ -21,6 +21,20 @@ def test_a_log_without_an_error_is_told_by_its_last_line(tmp_path: Path) -> None
     assert last_words(log) == "Could not create the Java Virtual Machine."
     assert last_words(tmp_path / "none.log") == ""
     assert log_tail(tmp_path / "none.log") == "(no log)"
+
+
+def test_threads_that_an_error_ended_are_told(tmp_path: Path) -> None:
+    """By the words of Kafka's ShutdownableThread: its name, and the exception; other errors end no thread."""
+    log = tmp_path / "server.log"
+    log.write_text(
+        "1 ERROR [to-controller]: Error due to (kafka.server.X)\njava.lang.IllegalArgumentException: no\n\tat x\n"
+        "2 ERROR [fetcher] Error due to (kafka.server.Y)\njava.io.IOException: y\n3 ERROR [a]: Error\n"
+    )
+    assert dead_threads(log) == [
+        ("to-controller", "java.lang.IllegalArgumentException: no"),
+        ("fetcher", "java.io.IOException: y"),
+    ]
+    assert dead_threads(tmp_path / "none.log") == []
 
 
 def test_neither_tells_a_secret(tmp_path: Path) -> None:

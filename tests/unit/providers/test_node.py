@@ -99,3 +99,16 @@ def test_a_process_that_never_stands_still_is_told(
 def test_a_process_that_ended_stands_still(tmp_path: Path, recorder: MemoryRecorder) -> None:
     """Its end may not have been announced yet."""
     node_of(1 << 30, lambda _pid, _number: None, recorder, tmp_path).pause()
+
+
+def test_a_thread_that_died_is_told_once(recorder: MemoryRecorder, tmp_path: Path) -> None:
+    """When a step has failed, and again when the run is judged: only what came since."""
+    node = node_of(1, lambda _pid, _number: None, recorder, tmp_path)
+    node.log.write_text("1 ERROR [a]: Error due to (x)\nfirst\n")
+    node.tell_dead_threads()
+    node.log.write_text(node.log.read_text() + "2 ERROR [b]: Error due to (x)\nsecond\n")
+    node.tell_dead_threads()
+    assert [event.data for event in recorder.of(EventKind.THREAD_DIED)] == [
+        {"thread": "a", "said": "first"},
+        {"thread": "b", "said": "second"},
+    ]
