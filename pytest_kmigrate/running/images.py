@@ -124,16 +124,27 @@ def _value(token: Token) -> dict[str, object]:
 
 
 def settled(take: Callable[[], Taken], differences: Callable[[Taken], int], within_s: float) -> tuple[Taken, float]:
-    """Images taken again until they agree or time is up, and the seconds it took: writing behind takes its time."""
+    """Images taken again until they agree or time is up, and the seconds it took: writing behind takes its time.
+
+    AwaitTimeoutError when a side could not be seen in the end: what it was before says nothing of the others now.
+    """
     began = time.monotonic()
     images: Taken = {}
 
     def agree() -> bool | NotYet:
         nonlocal images
-        images = take()
+        images = {}
+        try:
+            images = take()
+        except ClusterError as error:  # nobody answers, during an election say
+            return NotYet(error)
         found = differences(images)
         return found == 0 or NotYet(f"{found} differences")
 
-    with suppress(AwaitTimeoutError):  # the images as they are go into the history; the checker says what differs
+    try:
         until(agree, awaited="equal metadata on every side", within_s=within_s, every_s=0.2)
+    except AwaitTimeoutError:
+        if not images:
+            raise
+        # The images as they are go into the history; the checker says what differs.
     return images, time.monotonic() - began
