@@ -11,6 +11,7 @@ from pytest_kmigrate.model.event import RuleOutcome
 FAILED = "failed: "
 """Stands before what Byteman has against a rule."""
 
+_PACKAGE = "org.jboss.byteman.rule.exception."
 _MOST_SHOWN = 200
 
 
@@ -30,7 +31,7 @@ def _rules(listing: str, script: str) -> Iterator[tuple[str, list[str]]]:
 def _outcome(told: list[str]) -> str:
     error = next((line for line in told if "Exception: " in line), None)
     if error is not None:
-        return FAILED + error.removeprefix("threw ").rpartition("exception.")[2][:_MOST_SHOWN]
+        return FAILED + error.removeprefix("threw ").removeprefix(_PACKAGE)[:_MOST_SHOWN]
     if "compiled successfully" in told:
         return RuleOutcome.CARRIED_OUT
     return RuleOutcome.WOVEN if "Transformed in:" in told else RuleOutcome.NOWHERE
