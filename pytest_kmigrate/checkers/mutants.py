@@ -5,8 +5,6 @@ from pytest_kmigrate.model.event import EventKind, RuleOutcome
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive
 
-_BEST = (RuleOutcome.CARRIED_OUT, RuleOutcome.WOVEN, RuleOutcome.NOWHERE)
-
 
 def mutant_was_in_force(history: History) -> Verdict:
     """Every Byteman rule that the nodes were started with was carried out in one of them, and Byteman refused none.
@@ -30,5 +28,5 @@ def mutant_was_in_force(history: History) -> Verdict:
 
 def _became(outcomes: set[str]) -> str:
     """The best of what several processes tell, but a failure before all."""
-    failed = sorted(outcomes.difference(_BEST))
-    return failed[0] if failed else next(each for each in _BEST if each in outcomes)
+    failed = sorted(outcomes.difference(RuleOutcome))
+    return failed[0] if failed else next(each for each in RuleOutcome if each in outcomes)

@@ -42,7 +42,7 @@ class EventKind(enum.StrEnum):
 
 
 class RuleOutcome(enum.StrEnum):
-    """What becomes of a Byteman rule in one process; a failure is told in Byteman's own words instead."""
+    """What becomes of a Byteman rule in one process, best first; a failure is told in Byteman's own words instead."""
 
     CARRIED_OUT = "carried out"
     WOVEN = "woven in, never reached"
