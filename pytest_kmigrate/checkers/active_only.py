@@ -49,7 +49,7 @@ def only_the_active_controller_reports(history: History, metric: str) -> Verdict
     """
     name = "only_the_active_controller_reports"
     if history.header.kafka.startswith(LACKED_BY[metric]):
-        return not_applicable(name, f"this release has no {metric}")
+        return not_applicable(name, f"this release has no {metric}", f"K866-METRIC-{metric}-active-only")
     rows = [row for row in _rows(history, metric) if row.stands]
     telling = [row for row in rows if row.is_telling]
     if telling:

@@ -35,7 +35,7 @@ def copy_shows_only_when_ended(history: History) -> Verdict:
     name = "copy_shows_only_when_ended"
     images = log_images(history)
     if images and not any(log.has_transactions for log in images):
-        return not_applicable(name, "the metadata version knows no transactions")
+        return not_applicable(name, "the metadata version knows no transactions", "K866-PROC-transaction-invisible")
     by_life = {log.life: log for log in reversed(images) if log.hidden}
     if not by_life:
         return inconclusive(name, Kind.VACUOUS, "no image of a metadata log tells where topics were copied")

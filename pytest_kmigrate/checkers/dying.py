@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pytest_kmigrate.checkers.findings import signatures_of_all
 from pytest_kmigrate.model.event import Event
 
 _DYING_OF = {
@@ -16,4 +17,4 @@ _DYING_OF = {
 def signatures_of_last_words(deaths: Sequence[Event]) -> list[str]:
     """The known bugs that all these deaths look like by what was said last; none if one death is another's."""
     named = [[name for words, name in _DYING_OF.items() if words in str(event.data.get("said"))] for event in deaths]
-    return sorted({name for names in named for name in names}) if all(named) else []
+    return signatures_of_all(named)

@@ -46,7 +46,8 @@ def copy_is_one_transaction(history: History) -> Verdict:
         return violates(name, Kind.LIVENESS, left_open, images=len(logs))
     copies = {log.life: place for log in logs if log.copied and (place := _transaction_of(log, log.copied))}
     if not copies:
-        return not_applicable(name, "no image holds a copy, from the beginning of a log that has transactions")
+        text = "no image holds a copy, from the beginning of a log that has transactions"
+        return not_applicable(name, text, "K866-PROC-single-transaction")
     told = "; ".join(f"offsets {begin} to {end}" for begin, end in copies.values())
     return conforms(name, f"the copy is one transaction of the metadata log: {told}", images=len(logs))
 

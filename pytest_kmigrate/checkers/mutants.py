@@ -22,7 +22,7 @@ def mutant_was_in_force(history: History) -> Verdict:
     became = {rule: _became(outcomes) for rule, outcomes in told.items()}
     idle = [f"rule {rule}: {each}" for rule, each in sorted(became.items()) if each != RuleOutcome.CARRIED_OUT]
     if idle or not became:
-        return inconclusive(name, Kind.VACUOUS, "; ".join(idle) or "no node has a rule")
+        return inconclusive(name, Kind.VACUOUS, "; ".join(idle) or "no node was seen to have a rule")
     return conforms(name, f"{counted(len(became), 'rule')} carried out: {', '.join(sorted(became))}")
 
 

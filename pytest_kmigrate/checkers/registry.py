@@ -1,7 +1,7 @@
 """Registry: every checker by its name, and the judging of a history by several checks."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_kmigrate.checkers.acknowledged import acknowledged_metadata_changes_present
@@ -92,14 +92,14 @@ def judge(history: History, checks: Sequence[Check], known: CheckersByName = CHE
     """One verdict per check, in their order, each with the requirements it speaks for.
 
     A violation stands whatever else happened. A check that holds in a run in which the harness had trouble, a node
-    died by itself or a fault was not witnessed proves nothing: it becomes INCONCLUSIVE and says why.
+    died by itself or a fault was not witnessed proves nothing: it becomes INCONCLUSIVE and says why. A requirement that
+    a check left undecided, as it was not applicable, is not kept because others hold.
     """
     checkers = [checker(check.name, known) for check in checks]
     reasons = doubts(history)
-    return [
-        replace(_doubted(_judged(each, history, check), reasons), requirements=history.header.requirements)
-        for each, check in zip(checkers, checks, strict=True)
-    ]
+    found = [_doubted(_judged(each, history, check), reasons) for each, check in zip(checkers, checks, strict=True)]
+    undecided = {str(requirement) for verdict in found for requirement in _undecided(verdict)}
+    return [_speaking_for(verdict, history.header.requirements, undecided) for verdict in found]
 
 
 def recorded_checks(history: History) -> list[Check]:
@@ -117,6 +117,16 @@ def _judged(each: Checker, history: History, check: Check) -> Verdict:
     except Exception as error:  # noqa: BLE001
         text = f"the checker itself failed: {type(error).__name__}: {error}"
         return inconclusive(check.name, Kind.HARNESS, text)
+
+
+def _undecided(verdict: Verdict) -> Iterable[object]:
+    told = verdict.facts.get("undecided", ())
+    return told if isinstance(told, list | tuple) else ()
+
+
+def _speaking_for(verdict: Verdict, claimed: Sequence[str], undecided: Collection[str]) -> Verdict:
+    left_out = undecided if verdict.outcome is Outcome.CONFORMS else ()
+    return replace(verdict, requirements=tuple(each for each in claimed if each not in left_out))
 
 
 def _doubted(verdict: Verdict, reasons: Sequence[Doubt]) -> Verdict:

@@ -1,8 +1,6 @@
 """Checks of what a test and its migration wanted to happen: steps were completed, expectations came true."""
 
-from collections.abc import Sequence
-
-from pytest_kmigrate.checkers.findings import violation_at
+from pytest_kmigrate.checkers.findings import signatures_of_all, violation_at
 from pytest_kmigrate.checkers.moments import failed_steps, when
 from pytest_kmigrate.checkers.standstill import standstill_at
 from pytest_kmigrate.checkers.wording import counted
@@ -35,8 +33,11 @@ def steps_completed(history: History) -> Verdict:
             )
             for event, still in zip(blamed, stood, strict=True)
         ]
-        looks = [*_signatures(blamed), *(look for still in stood if still for look in still.signatures)]
-        return violates(name, Kind.LIVENESS, found, signatures=looks)
+        looks = [
+            [*_signatures(event), *(still.signatures if still else ())]
+            for event, still in zip(blamed, stood, strict=True)
+        ]
+        return violates(name, Kind.LIVENESS, found, signatures=signatures_of_all(looks))
     if len(ended) < len(history.of(EventKind.STEP_BEGAN)):
         return inconclusive(name, Kind.HARNESS, "the run ended in the middle of a migration step")
     if excused:
@@ -69,9 +70,9 @@ def expectations_met(history: History) -> Verdict:
     ]
     kinds = [Kind(str(event.data["kind"])) for event in unmet]
     kind = Kind.SAFETY if Kind.SAFETY in kinds else kinds[0]
-    return violates(name, kind, found, signatures=_signatures(unmet))
+    return violates(name, kind, found, signatures=signatures_of_all([_signatures(event) for event in unmet]))
 
 
-def _signatures(events: Sequence[Event]) -> list[str]:
-    """What known bugs look like here, as whoever recorded the events saw it."""
-    return [str(event.data["signature"]) for event in events if event.data.get("signature")]
+def _signatures(event: Event) -> list[str]:
+    """What known bug looks like this, as whoever recorded the event saw it."""
+    return [str(event.data["signature"])] if event.data.get("signature") else []

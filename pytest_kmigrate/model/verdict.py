@@ -75,9 +75,9 @@ def inconclusive(check: str, kind: Kind, summary: str, **facts: object) -> Verdi
     return Verdict(check, Outcome.INCONCLUSIVE, kind, summary, facts=facts)
 
 
-def not_applicable(check: str, summary: str) -> Verdict:
-    """A verdict NOT_APPLICABLE; ``summary`` says why."""
-    return Verdict(check, Outcome.NOT_APPLICABLE, None, summary)
+def not_applicable(check: str, summary: str, *undecided: str) -> Verdict:
+    """A verdict NOT_APPLICABLE; ``summary`` says why, ``undecided`` which requirements nothing else can speak for."""
+    return Verdict(check, Outcome.NOT_APPLICABLE, None, summary, facts={"undecided": undecided})
 
 
 def merged(outcomes: Iterable[Outcome]) -> Outcome:

@@ -17,6 +17,7 @@ from pytest_kmigrate.plugin.outcomes import (
     bug_met,
     expect_of,
     judged_of,
+    remember_pass,
 )
 from pytest_kmigrate.plugin.summary import summarize
 from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
@@ -91,6 +92,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A judged failure, and an error of ours, is told in its own words instead of a stack trace."""
     report = yield
+    if report.when == "call" and report.passed:
+        remember_pass(item)
     error = call.excinfo.value if call.excinfo else None
     if isinstance(error, KmigrateError | ViolationError | InconclusiveError):
         report.longrepr = str(error)

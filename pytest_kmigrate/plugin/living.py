@@ -16,11 +16,13 @@ from pytest_kmigrate.model.verdict import Kind, Outcome
 from pytest_kmigrate.plugin.asking import marked
 from pytest_kmigrate.plugin.options import options_of
 from pytest_kmigrate.plugin.outcomes import (
+    InconclusiveError,
     Judged,
     KnownBugError,
     NotApplicableError,
     expected_of,
     has_met_bug,
+    has_passed,
     raise_for,
     remember,
 )
@@ -103,7 +105,8 @@ def verifier(item: pytest.Item, run: Run) -> Callable[..., None]:
 def _judge_unjudged(item: pytest.Item, run: Run) -> None:
     """A test that ended before ``verify`` is judged by what stands in its folder; its own failure stays the first.
 
-    After a Ctrl-C nothing is read back any more, which may take minutes.
+    One that passed without it claims more than anybody looked at, and fails here. After a Ctrl-C nothing is read back
+    any more, which may take minutes.
     """
     if run.judgement is not None:
         return
@@ -112,8 +115,15 @@ def _judge_unjudged(item: pytest.Item, run: Run) -> None:
         judgement = run.verify((), reads_back=item.session.exitstatus != pytest.ExitCode.INTERRUPTED)
     except KmigrateError as error:
         run.trouble("judging an unfinished run", error)
+        if has_passed(item):
+            raise
         return
     remember(item, Judged(run.folder.path, max(judgement.outcome, Outcome.INCONCLUSIVE), judgement.verdicts))
     if has_met_bug(item):  # which excuses nothing else
         with suppress(KnownBugError):
             raise_for(judgement, expected_of(item), run.folder.path)
+    elif has_passed(item):
+        raise_for(judgement, expected_of(item), run.folder.path)
+        raise InconclusiveError(
+            f"expected the test to call verify(...): nothing was judged\nevidence: {run.folder.path}"
+        )

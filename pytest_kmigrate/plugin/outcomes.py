@@ -49,6 +49,7 @@ class Judged:
 _JUDGED = pytest.StashKey[Judged]()
 _EXPECTED = pytest.StashKey[Sequence[KnownBug]]()
 _MET = pytest.StashKey[KnownBug]()
+_PASSED = pytest.StashKey[bool]()
 
 
 def remember(item: pytest.Item, judged: Judged) -> None:
@@ -59,6 +60,16 @@ def remember(item: pytest.Item, judged: Judged) -> None:
 def judged_of(item: pytest.Item) -> Judged | None:
     """What became of a test, if it was judged."""
     return item.stash.get(_JUDGED, None)
+
+
+def remember_pass(item: pytest.Item) -> None:
+    """The test itself came to its end; its run may not be judged yet."""
+    item.stash[_PASSED] = True
+
+
+def has_passed(item: pytest.Item) -> bool:
+    """Whether the test itself came to its end without an error."""
+    return item.stash.get(_PASSED, False)
 
 
 def expect_of(item: pytest.Item, bugs: Sequence[KnownBug]) -> None:

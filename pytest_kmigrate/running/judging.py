@@ -43,7 +43,7 @@ def checks_of(history: History) -> list[Check]:
         names.append("migration_state_moves_along_legal_edges")
     if history.of(EventKind.FAULT_BEGAN, EventKind.FAULT_NOT_WITNESSED):
         names.append("every_fault_was_witnessed")
-    if history.of(EventKind.RULES_TOLD):
+    if history.header.extra.get("byteman"):
         names.append("mutant_was_in_force")
     if history.of(EventKind.EXPECTATION):
         names.append("expectations_met")

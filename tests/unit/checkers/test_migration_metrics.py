@@ -100,7 +100,11 @@ def test_a_release_is_not_asked_for_what_it_lacks() -> None:
     silent = [active(at, brokers=None) for at in NEAR_MS]
     nothing = [active(at, state=None, brokers=None) for at in NEAR_MS]
     assert migration_metrics_agree_with_the_log(compared(nothing, "4.0.0")).outcome is Outcome.NOT_APPLICABLE
-    assert migration_metrics_agree_with_the_log(compared(silent, "3.5.2")).outcome is Outcome.CONFORMS
+    state_only = migration_metrics_agree_with_the_log(compared(silent, "3.5.2"))
+    assert (state_only.outcome, state_only.facts["undecided"]) == (
+        Outcome.CONFORMS,
+        ["K866-METRIC-MigratingZkBrokerCount"],
+    )
     assert migration_metrics_agree_with_the_log(compared(silent, "3.6.2")).outcome is Outcome.VIOLATES
     wrong = [active(at, state=2, brokers=None) for at in NEAR_MS]
     assert migration_metrics_agree_with_the_log(compared(wrong, "3.5.2")).outcome is Outcome.VIOLATES

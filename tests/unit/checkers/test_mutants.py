@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_kmigrate.checkers.mutants import mutant_was_in_force
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from tests.unit.checkers.histories import event, history
 
@@ -35,7 +35,8 @@ def test_a_rule_that_did_nothing_is_told(outcomes: list[str], told: str) -> None
     assert verdict.summary == f"rule a: {told}"
 
 
-def test_rules_that_nobody_has_are_no_mutant() -> None:
-    """Inconclusive: a file of comments only."""
-    verdict = mutant_was_in_force(history(events=[event(EventKind.RULES_TOLD, rules={})]))
-    assert (verdict.outcome, verdict.summary) == (Outcome.INCONCLUSIVE, "no node has a rule")
+@pytest.mark.parametrize("told", [[event(EventKind.RULES_TOLD, rules={})], []], ids=["comments only", "no answer"])
+def test_rules_that_nobody_has_are_no_mutant(told: list[Event]) -> None:
+    """Inconclusive: a file without rules, or no Byteman that answered."""
+    verdict = mutant_was_in_force(history(events=told))
+    assert (verdict.outcome, verdict.summary) == (Outcome.INCONCLUSIVE, "no node was seen to have a rule")

@@ -12,7 +12,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.phase import Phase
-from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, not_applicable
 from tests.unit.checkers.histories import Row, event, fault, history, read_back, sent
 
 ASKED_BY_THE_HARNESS = {"steps_completed", "expectations_met", "mutant_was_in_force"}
@@ -91,6 +91,20 @@ def test_each_verdict_speaks_for_the_requirements_of_the_run() -> None:
     """Those that the test claims."""
     verdict = judge(history(KEPT, requirements=("K866-RB-data-kept",)), [checks.no_acked_record_lost()])[0]
     assert verdict.requirements == ("K866-RB-data-kept",)
+
+
+def test_what_a_check_left_undecided_is_not_kept_because_others_hold() -> None:
+    """Whoever is not applicable says what nothing else speaks for; a violation speaks for everything claimed."""
+    lost, single = "K866-RB-data-kept", "K866-PROC-single-transaction"
+
+    def judged(rows: list[Row]) -> dict[Outcome, tuple[str, ...]]:
+        known = {**CHECKERS, "copied": lambda _: not_applicable("copied", "no transactions", single)}
+        asked = [Check("no_acked_record_lost"), Check("copied")]
+        found = judge(history(rows, requirements=(lost, single)), asked, known)
+        return {verdict.outcome: verdict.requirements for verdict in found}
+
+    assert judged(KEPT) == {Outcome.CONFORMS: (lost,), Outcome.NOT_APPLICABLE: (lost, single)}
+    assert judged(LOST)[Outcome.VIOLATES] == (lost, single)
 
 
 def test_recorded_checks_are_those_of_all_events_once_each() -> None:

@@ -39,11 +39,13 @@ def test_a_failed_step_violates() -> None:
 
 
 def test_a_step_that_failed_as_a_known_bug_would_let_it_bears_its_signature() -> None:
-    """Whoever saw it fail recorded the signature; most failures look like nothing known."""
+    """Whoever saw it fail recorded it; beside a failure that looks like nothing known it explains nothing."""
     look = {"step": "finalize", "outcome": "failed", "reason": "", "signature": "alter-partition-lost-at-the-takeover"}
-    known = Event(0, 0, EventKind.STEP_ENDED, None, look)
-    verdict = steps_completed(history(events=[*step(0, "failed"), *step(2000, outcome=None), known]))
+    known = [*step(2000, outcome=None), Event(0, 0, EventKind.STEP_ENDED, None, look)]
+    verdict = steps_completed(history(events=known))
     assert verdict.facts["signatures"] == ["alter-partition-lost-at-the-takeover"]
+    beside = steps_completed(history(events=[*step(0, "failed"), *known]))
+    assert (len(beside.violations), beside.facts["signatures"]) == (2, [])
 
 
 def test_a_step_that_failed_under_a_fault_is_inconclusive() -> None:
@@ -84,6 +86,14 @@ def test_an_unmet_expectation_violates_with_its_own_kind_and_signature() -> None
     assert violation.expected == "topics that live on: []"
     assert violation.observed.startswith("['doomed-1'] after 30 s")
     assert verdict.facts["signatures"] == ["resurrected"]
+
+
+def test_one_expectation_that_looks_like_a_known_bug_excuses_no_other() -> None:
+    """Each unmet one must look like something known; then all that they look like is told."""
+    ours = expectation(1, met=False, signature="resurrected")
+    other = expectation(2, met=False, signature="tokens-unknown")
+    assert expectations_met(history(events=[ours, expectation(2, met=False)])).facts["signatures"] == []
+    assert expectations_met(history(events=[ours, other])).facts["signatures"] == ["resurrected", "tokens-unknown"]
 
 
 def test_of_several_kinds_safety_wins() -> None:

@@ -215,6 +215,24 @@ def test_a_test_that_failed_before_verify_is_in_the_table_too(pytester: pytest.P
     result.stdout.fnmatch_lines(["*ZeroDivisionError*", "INCONCLUSIVE * test_it  runs/run-1"])
 
 
+@pytest.mark.parametrize(
+    ("verdict", "told"),
+    [
+        (violates("a", Kind.SAFETY, [Violation("kept", "lost")]), "*VIOLATES (SAFETY) a: *"),
+        (conforms("a", "all"), "*expected the test to call verify(...): nothing was judged*"),
+    ],
+)
+def test_a_test_that_never_verifies_does_not_pass(
+    pytester: pytest.Pytester, plant: Plant, verdict: Verdict, told: str
+) -> None:
+    """It came to its end, and nobody looked at what its run shows."""
+    plant(verdict)
+    pytester.makepyfile("def test_it(kmigrate_run):\n    pass\n")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines([told])
+
+
 @pytest.mark.parametrize(("ended_by", "read_back"), [("KeyboardInterrupt", False), ("ZeroDivisionError", True)])
 def test_who_interrupts_need_not_wait_for_a_final_read(
     pytester: pytest.Pytester, plant: Plant, ended_by: str, read_back: bool
