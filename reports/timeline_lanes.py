@@ -256,7 +256,7 @@ def _node_marks(events: Iterable[Event]) -> Iterable[Mark]:
         text = event_text(event)
         if event.kind is EventKind.NODE_DIED:
             yield Mark(ms(event.at_ns), "bad", "†", f"{event.node} died unasked\n{text}", f"event-{event.seq}")
-        elif event.kind is EventKind.NODE_STOPPED and event.data.get("how") == "killed":
+        elif event.kind is EventKind.NODE_STOPPED and event.data.get("how") in ("killed", "hung"):
             yield Mark(ms(event.at_ns), "bad", "✖", f"{event.node} was killed\n{text}", f"event-{event.seq}")
         elif event.kind is EventKind.NODE_WIPED:
             yield Mark(ms(event.at_ns), "unsure", "⌫", f"{event.node}: disks wiped", f"event-{event.seq}")

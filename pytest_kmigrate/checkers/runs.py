@@ -1,7 +1,7 @@
 """Checks of the run itself: the phase was reached, the faults bit, no node died by itself."""
 
 from pytest_kmigrate.checkers.doubts import harness_troubles, unexpected_deaths, unwitnessed_faults
-from pytest_kmigrate.checkers.dying import signatures_of_last_words
+from pytest_kmigrate.checkers.dying import failed_stops, signatures_of_last_words
 from pytest_kmigrate.checkers.findings import violation_at
 from pytest_kmigrate.checkers.moments import failed_steps, when
 from pytest_kmigrate.checkers.wording import counted, span
@@ -62,14 +62,19 @@ def every_fault_was_witnessed(history: History) -> Verdict:
 def no_unexpected_death(history: History) -> Verdict:
     """No node's process ended unless the harness or a fault ended it, and no thread of one ended by an error.
 
-    Such a thread is told by the node's log; nobody starts it again, and what it was for is not done any more.
+    Such a thread is told by the node's log; nobody starts it again, and what it was for is not done any more. A node
+    that is stopped ends in time, and not by an error, unless a fault is in force.
     Source: K866-TEST-happy-path; a dead node also makes every other verdict of the run doubtful.
     """
     name = "no_unexpected_death"
     nodes = {event.node for event in history.of(EventKind.NODE_STARTED)}
-    deaths, threads = unexpected_deaths(history), history.of(EventKind.THREAD_DIED)
-    if deaths or threads:
-        found = [*(_death(history, event) for event in deaths), *(_thread_death(history, event) for event in threads)]
+    deaths, threads, stops = unexpected_deaths(history), history.of(EventKind.THREAD_DIED), failed_stops(history)
+    if deaths or threads or stops:
+        found = [
+            *(_death(history, event) for event in deaths),
+            *(_thread_death(history, event) for event in threads),
+            *(_failed_stop(history, event) for event in stops),
+        ]
         named = [f"{event.node} {when(history, event.at_ns)}" for event in deaths]
         ended = [f"{event.data.get('thread')} of {event.node}" for event in threads]
         told = [
@@ -77,7 +82,8 @@ def no_unexpected_death(history: History) -> Verdict:
             for noun, names in (("node", named), ("thread", ended))
             if names
         ]
-        signatures = signatures_of_last_words([*deaths, *threads])
+        told += [f"{event.node} was told to stop: {_ended(event)}" for event in stops]
+        signatures = signatures_of_last_words([*deaths, *threads, *stops])
         return violates(name, Kind.LIVENESS, found, "; ".join(told), signatures=signatures)
     if not nodes:
         return inconclusive(name, Kind.VACUOUS, "no node was started")
@@ -99,6 +105,23 @@ def _death(history: History, event: Event) -> Violation:
         f"event {event.seq}",
         f"logs/{event.node}/",
     )
+
+
+def _failed_stop(history: History, event: Event) -> Violation:
+    return violation_at(
+        history,
+        f"{event.node} ends as it is told to",
+        f"{_ended(event)} {when(history, event.at_ns)}; its log ends: {event.data.get('said')}",
+        event.at_ns,
+        f"event {event.seq}",
+        f"logs/{event.node}/",
+    )
+
+
+def _ended(event: Event) -> str:
+    if event.data.get("how") == "hung":
+        return f"it was killed after {event.data.get('took_ms')} ms"
+    return f"it ended with exit code {event.data.get('exit_code')}"
 
 
 def _thread_death(history: History, event: Event) -> Violation:

@@ -13,7 +13,7 @@ class EventKind(enum.StrEnum):
     RUN_ENDED = "run-ended"  # {}
     NODE_STARTED = "node-started"  # role, mode, pid, kafka, incarnation (1, 2, ...)
     NODE_READY = "node-ready"  # took_ms
-    NODE_STOPPED = "node-stopped"  # how ("controlled" | "killed"), exit_code, took_ms
+    NODE_STOPPED = "node-stopped"  # how ("controlled" | "killed" | "hung": killed at last), exit_code, took_ms, said
     NODE_DIED = "node-died"  # exit_code, said (the last error in its log): nobody asked for it
     THREAD_DIED = "thread-died"  # thread, said: an error ended it; found in the log later
     NODE_PAUSED = "node-paused"  # {}

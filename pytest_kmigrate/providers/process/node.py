@@ -29,6 +29,7 @@ from pytest_kmigrate.waiting import NotYet, until
 
 _KILLED_WITHIN_S = 30
 _STILL_WITHIN_S = 10
+_OBEYED = (0, -signal.SIGTERM, 128 + signal.SIGTERM)  # how a process ends that is told to, and a JVM
 
 
 @dataclass(frozen=True)
@@ -240,7 +241,7 @@ class ProcessNode:
         self._signal(number)
         if not self._ended.wait(within_s):
             self.dump_threads()
-            self._ending = "killed"
+            self._ending = "hung"
             self._signal(signal.SIGKILL)
             if not self._ended.wait(_KILLED_WITHIN_S):
                 raise AwaitTimeoutError(
@@ -252,6 +253,7 @@ class ProcessNode:
             how=self._ending,
             exit_code=self._exit_code,
             took_ms=int((time.monotonic() - began) * 1000),
+            said="" if how == "killed" or self._exit_code in _OBEYED else last_words(self.log),
         )
 
     def _signal(self, number: signal.Signals) -> None:

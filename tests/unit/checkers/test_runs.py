@@ -1,5 +1,7 @@
 """Checks of the run itself: phase, faults, deaths."""
 
+from typing import Any
+
 import pytest
 
 from pytest_kmigrate.checkers.runs import every_fault_was_witnessed, no_unexpected_death, phase_reached
@@ -128,6 +130,33 @@ def test_nodes_that_were_stopped_or_killed_conform() -> None:
     started = event(EventKind.NODE_STARTED, 1, "controller-3000", role="controller")
     killed = event(EventKind.NODE_STOPPED, 9, "controller-3000", how="killed", exit_code=-9)
     assert no_unexpected_death(history(events=[started, *fault(5), killed])).outcome is Outcome.CONFORMS
+
+
+CRASHED = {"how": "controlled", "exit_code": 1, "took_ms": 900, "said": "ERROR fault / out of memory"}
+HUNG = {"how": "hung", "exit_code": -9, "took_ms": 30_100, "said": "INFO shutting down"}
+
+
+@pytest.mark.parametrize(
+    ("stopped", "observed"),
+    [(CRASHED, "it ended with exit code 1 "), (HUNG, "it was killed after 30100 ms ")],
+    ids=["an error", "no end"],
+)
+def test_a_node_that_does_not_end_as_it_is_told_to_violates(stopped: dict[str, Any], observed: str) -> None:
+    """It crashed on its way out, or had to be killed; while a fault is in force nobody promises better."""
+    started = event(EventKind.NODE_STARTED, 1, "broker-1", role="broker")
+    end = event(EventKind.NODE_STOPPED, 40_000, "broker-1", **stopped)
+    verdict = no_unexpected_death(history(events=[started, end]))
+    assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
+    assert verdict.violations[0].observed.startswith(observed)
+    assert no_unexpected_death(history(events=[started, *fault(39_500), end])).outcome is Outcome.CONFORMS
+
+
+@pytest.mark.parametrize("said", ["ERROR Encountered fatal fault: Aborting the ZK migration (x)", ""])
+def test_a_controller_stopped_in_its_copy_ends_itself(said: str) -> None:
+    """As Kafka has it; and a run that does not tell what was said last is not judged by it."""
+    started = event(EventKind.NODE_STARTED, 1, "controller-3000", role="controller")
+    end = event(EventKind.NODE_STOPPED, 40_000, "controller-3000", **{**CRASHED, "said": said})
+    assert no_unexpected_death(history(events=[started, end])).outcome is Outcome.CONFORMS
 
 
 def test_no_node_is_inconclusive() -> None:

@@ -96,6 +96,31 @@ def test_a_process_that_never_stands_still_is_told(
     assert recorder.events == []
 
 
+@pytest.mark.parametrize(
+    ("exits", "expected"),
+    [
+        ({signal.SIGTERM: 143}, {"how": "controlled", "exit_code": 143, "said": ""}),
+        ({signal.SIGTERM: 1}, {"how": "controlled", "exit_code": 1, "said": "ERROR out of memory"}),
+        ({signal.SIGKILL: -9}, {"how": "hung", "exit_code": -9, "said": "ERROR out of memory"}),
+    ],
+    ids=["as told", "by an error", "not at all"],
+)
+def test_how_a_controlled_stop_ended_is_told(
+    tmp_path: Path, recorder: MemoryRecorder, exits: dict[int, int], expected: dict[str, object]
+) -> None:
+    """Its last words only where it did not end as it was told to; one that goes on is killed."""
+
+    def signalled(_pid: int, number: int) -> None:
+        if number in exits:
+            node._on_exit(exits[number])
+
+    node = node_of(1 << 30, signalled, recorder, tmp_path)
+    node.log.write_text("ERROR out of memory\n")
+    node.stop(within_s=0)
+    (stopped,) = recorder.of(EventKind.NODE_STOPPED)
+    assert {key: stopped.data[key] for key in expected} == expected
+
+
 def test_a_process_that_ended_stands_still(tmp_path: Path, recorder: MemoryRecorder) -> None:
     """Its end may not have been announced yet."""
     node_of(1 << 30, lambda _pid, _number: None, recorder, tmp_path).pause()
