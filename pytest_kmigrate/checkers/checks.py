@@ -103,7 +103,16 @@ def only_the_active_controller_reports(metric: str) -> Check:
 
 def phase_reached(phase: Phase | str) -> Check:
     """The migration came to this phase."""
-    return Check("phase_reached", {"phase": phase.name if isinstance(phase, Phase) else phase})
+    return Check("phase_reached", {"phase": _name(phase)})
+
+
+def phase_not_reached(phase: Phase | str) -> Check:
+    """The migration was undone before it came to this phase; otherwise the test was about something else."""
+    return Check("phase_not_reached", {"phase": _name(phase)})
+
+
+def _name(phase: Phase | str) -> str:
+    return phase.name if isinstance(phase, Phase) else phase
 
 
 def every_fault_was_witnessed() -> Check:

@@ -33,7 +33,12 @@ from pytest_kmigrate.checkers.places import (
     order_kept_per_partition,
 )
 from pytest_kmigrate.checkers.records import no_acked_record_lost, no_phantom_record
-from pytest_kmigrate.checkers.runs import every_fault_was_witnessed, no_unexpected_death, phase_reached
+from pytest_kmigrate.checkers.runs import (
+    every_fault_was_witnessed,
+    no_unexpected_death,
+    phase_not_reached,
+    phase_reached,
+)
 from pytest_kmigrate.checkers.steps import expectations_met, steps_completed
 from pytest_kmigrate.checkers.transactions import transactions_all_or_nothing
 from pytest_kmigrate.model.checks import Check, Checker, judged_by
@@ -65,6 +70,7 @@ CHECKERS: Mapping[str, Checker] = {
         zookeeper_lag_grows_and_falls_back,
         only_the_active_controller_reports,
         phase_reached,
+        phase_not_reached,
         every_fault_was_witnessed,
         no_unexpected_death,
         mutant_was_in_force,

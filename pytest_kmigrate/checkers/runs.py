@@ -19,10 +19,7 @@ def phase_reached(history: History, phase: str) -> Verdict:
     trouble of its own; a step never begun, or stopped on purpose, says nothing. Source: K866-TEST-happy-path.
     """
     name = "phase_reached"
-    if phase not in Phase.__members__:
-        raise WrongUseError(f"phase: expected one of {', '.join(Phase.__members__)}, got {phase!r}")
-    edges = history.of(EventKind.PHASE)
-    reached = next((event for event in edges if event.data.get("phase") == phase), None)
+    edges, reached = history.of(EventKind.PHASE), _edge_into(history, phase)
     if reached is not None:
         return conforms(name, f"{phase} reached {span(reached.at_ns)} after the run began", at_ns=reached.at_ns)
     last = str(edges[-1].data.get("phase")) if edges else "no phase at all"
@@ -40,6 +37,20 @@ def phase_reached(history: History, phase: str) -> Verdict:
     observed = f"stayed in {last}; {_failure(history, blamed[-1])}"
     violation = violation_at(history, f"{phase} is reached", observed, blamed[-1].at_ns, f"event {blamed[-1].seq}")
     return violates(name, Kind.LIVENESS, [violation], f"{phase} was not reached: {observed}")
+
+
+def phase_not_reached(history: History, phase: str) -> Verdict:
+    """The migration never came to this phase of the operator: what was undone, was undone before.
+
+    Kafka may go on that far; the run is then about something else, and inconclusive. Source: K866-RB-any-point.
+    """
+    name = "phase_not_reached"
+    reached = _edge_into(history, phase)
+    if reached is None and history.of(EventKind.PHASE):
+        return conforms(name, f"{phase} was never reached")
+    if reached is None:
+        return inconclusive(name, Kind.VACUOUS, "no phase was recorded")
+    return inconclusive(name, Kind.VACUOUS, f"{phase} was reached {span(reached.at_ns)} after the run began")
 
 
 def every_fault_was_witnessed(history: History) -> Verdict:
@@ -88,6 +99,12 @@ def no_unexpected_death(history: History) -> Verdict:
     if not nodes:
         return inconclusive(name, Kind.VACUOUS, "no node was started")
     return conforms(name, f"none of {counted(len(nodes), 'node')} died unasked", nodes=len(nodes))
+
+
+def _edge_into(history: History, phase: str) -> Event | None:
+    if phase not in Phase.__members__:
+        raise WrongUseError(f"phase: expected one of {', '.join(Phase.__members__)}, got {phase!r}")
+    return next((event for event in history.of(EventKind.PHASE) if event.data.get("phase") == phase), None)
 
 
 def _failure(history: History, event: Event) -> str:

@@ -80,11 +80,12 @@ class Roll:
 
 @dataclass(frozen=True)
 class Deprovision:
-    """Stop the controllers for good and empty their disks."""
+    """Stop the controllers for good and empty their disks; the one that leads last, so that no other takes over."""
 
     def make(self, scene: Scene) -> None:
         """Carry it out."""
-        for node in scene.cluster.nodes(Role.CONTROLLER):
+        leader = scene.view.quorum_leader()
+        for node in sorted(scene.cluster.nodes(Role.CONTROLLER), key=lambda node: node.name == leader):
             node.stop()
             node.wipe()
 

@@ -48,7 +48,7 @@ def test_broker_that_came_up_during_the_copy_survives_its_crash(
         "in-sync replicas of every partition of orders",
         lambda: in_sync("orders"),
         equals=[[0, 1, 2]] * 3,
-        within_s=30,
+        within_s=15,
         kind=Kind.LIVENESS,
         signature="unfencing-lost-with-the-aborted-copy",
     )
@@ -126,7 +126,7 @@ def test_partitions_added_before_a_takeover_reach_zookeeper(
             "the state of orders-5 in ZooKeeper",
             lambda: zookeeper.get("/brokers/topics/orders/partitions/5/state") is not None,
             equals=True,
-            within_s=30,
+            within_s=15,
             signature="new-partitions-block-the-full-sync",
         )
     verify_clients()

@@ -97,7 +97,7 @@ def test_tokens_made_in_dual_write_open_every_broker(
         "tokens that open each broker",
         let_in_by_token,
         equals=[sorted(metadata.seen("log").delegation_tokens)] * 3,
-        within_s=20,
+        within_s=10,
         signature="tokens-unknown-in-hybrid",
     )
     workload.await_acked(500)

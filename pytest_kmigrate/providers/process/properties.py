@@ -111,6 +111,7 @@ def _broker(
         "advertised.listeners": f"{INTERNAL_LISTENER}://{spec.name}:{INTERNAL_PORT},"
         f"{CLIENTS_LISTENER}://{addresses.seen_from(CLIENTS, spec.name)}:{CLIENT_PORT}",
         "log.dirs": str(disk),
+        "broker.heartbeat.interval.ms": "500",  # the next one tells a broker that it may stop: by default 2 s later
     }
     if topology.security.authorizer:
         properties["authorizer.class.name"] = _AUTHORIZERS[mode]

@@ -4,7 +4,12 @@ from typing import Any
 
 import pytest
 
-from pytest_kmigrate.checkers.runs import every_fault_was_witnessed, no_unexpected_death, phase_reached
+from pytest_kmigrate.checkers.runs import (
+    every_fault_was_witnessed,
+    no_unexpected_death,
+    phase_not_reached,
+    phase_reached,
+)
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
@@ -94,6 +99,17 @@ def test_an_unexpected_death_violates() -> None:
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     assert verdict.summary == "1 node died unasked: broker-1 1.2 s after slow(broker-1) began"
     assert verdict.violations[0].evidence[:2] == ("event 3", "logs/broker-1/")
+
+
+def test_a_phase_that_was_to_be_avoided_and_came_makes_the_run_inconclusive() -> None:
+    """It is no violation: Kafka was quicker, and the run tells of something else than it was to."""
+    early = history(events=[phase(5, "COPYING"), phase(9, "ZOOKEEPER")])
+    assert phase_not_reached(early, "HYBRID").outcome is Outcome.CONFORMS
+    late = phase_not_reached(history(events=[phase(5, "COPYING"), phase(7000, "HYBRID")]), "HYBRID")
+    assert (late.outcome, late.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+    assert late.summary == "HYBRID was reached 7.0 s after the run began"
+    with pytest.raises(WrongUseError, match=r"expected one of ZOOKEEPER, .*, got 'HYBRD'"):
+        phase_not_reached(early, "HYBRD")
 
 
 def test_a_death_is_told_with_the_last_words_and_named_after_the_bug_they_tell_of() -> None:

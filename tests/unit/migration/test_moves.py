@@ -5,9 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from pytest_kmigrate.migration import moves
-from pytest_kmigrate.migration.moves import Roll
+from pytest_kmigrate.migration.moves import Deprovision, Roll
 from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.topology import Role
 from tests.unit.fakes import Stage
 
 ROLL = Roll("broker-0")
@@ -113,3 +114,11 @@ def test_nobody_is_stopped_before_the_new_controller_has_told_everybody(
     moves.AwaitZookeeperController().make(stage.scene)
 
     assert list(queued) == []
+
+
+def test_the_leader_is_the_last_controller_to_be_stopped(stage: Stage) -> None:
+    """While another one runs it could take over, and end a copy that is being undone."""
+    names = [node.name for node in stage.cluster.nodes(Role.CONTROLLER)]
+    stage.view.leader = names[0]
+    Deprovision().make(stage.scene)
+    assert [event.node for event in stage.of(EventKind.NODE_STOPPED)] == [*names[1:], names[0]]
