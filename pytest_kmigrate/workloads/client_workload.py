@@ -86,7 +86,7 @@ class RunningClients:
         if self._stopped is None and self._process.poll() is None:
             self.stop()
 
-    def await_ready(self, within_s: float = 15) -> None:
+    def await_ready(self, within_s: float = 60) -> None:
         """Return when the process takes commands."""
         until(lambda: self._is_ready, awaited="clients ready", within_s=within_s, abort=self._must_be_alive)
 
