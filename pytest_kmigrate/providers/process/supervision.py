@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,10 +27,12 @@ class Supervision:
     def __init__(self, scratch: Path, lease: socket.socket) -> None:
         """Start the supervisor; it inherits ``lease`` so that the block stays taken until the last child died."""
         scratch.mkdir(parents=True, exist_ok=True)
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - as long as it runs
         self._process = subprocess.Popen(
             [sys.executable, "-I", str(supervisor.__file__), str(scratch)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=self._said,  # whoever reads ours to its end would wait for the end of a kept cluster
             start_new_session=True,
             pass_fds=(lease.fileno(),),
         )
@@ -108,10 +111,17 @@ class Supervision:
                     self._exited[said["exited"]] = said["code"]
             _tell(on_exit, said["code"])
         self._answers.put({"error": "the supervisor is gone"})
+        self._tell_last_words()
         with self._state:
             orphans, self._on_exit = self._on_exit, {}
         for on_exit in orphans.values():
             _tell(on_exit, -signal.SIGKILL)  # the kernel has killed them with their parent
+
+    def _tell_last_words(self) -> None:
+        with self._said as said:
+            said.seek(0)
+            if words := said.read().decode(errors="replace").strip():
+                logging.getLogger(__name__).error("the supervisor failed:\n%s", words)
 
 
 def _tell(on_exit: ON_EXIT | None, code: int) -> None:

@@ -181,6 +181,13 @@ def test_an_order_to_a_dead_supervisor_is_told_and_ending_it_is_safe(tmp_path: P
         supervision.end()
 
 
+def test_a_supervisor_that_fails_tells_why(supervision: Supervision, caplog: pytest.LogCaptureFixture) -> None:
+    """Its traceback is logged, as it has no terminal of its own."""
+    supervision._order({"do": "adopt", "pid": "none"})
+    supervision._listening.join(60)
+    assert "ValueError: invalid literal for int() with base 10: 'none'" in caplog.text
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_failing_callback_does_not_deafen_us(
     supervision: Supervision, spawn: Callable[..., tuple[int, list[int]]], tmp_path: Path
@@ -219,14 +226,14 @@ def test_whatever_ends_the_owner_leaves_no_child(tmp_path: Path, number: signal.
 
 
 def test_a_kept_cluster_outlives_its_owner_until_the_supervisor_is_ended(tmp_path: Path) -> None:
-    """``keep`` is the one way to leave something behind; SIGTERM to the supervisor ends that too."""
+    """``keep`` is the one way to leave something behind; it holds no stream of its owner. SIGTERM ends that too."""
     keeping = OWNER.replace("print(supervision", "supervision.keep(); print(supervision")
-    with subprocess.Popen(
-        [sys.executable, "-c", keeping, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as owner:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", keeping, str(tmp_path)], **pipes, text=True) as owner:
         assert owner.stdout is not None
         supervisor, *children = [int(pid) for pid in owner.stdout.readline().split()]
         owner.kill()
+        assert owner.communicate(timeout=60) == ("", "")
     assert not any(gone(pid) for pid in (supervisor, *children))
     os.kill(supervisor, signal.SIGTERM)
     await_gone(supervisor, *children)
