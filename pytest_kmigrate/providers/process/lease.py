@@ -23,9 +23,13 @@ _EVERYWHERE = ("0.0.0.0", "::")
 
 
 def state_dir() -> Path:
-    """Where leases, state files and the nodes' disks lie: ``KMIGRATE_STATE``, or a folder of this user's in /tmp."""
+    """Where leases, state files and the nodes' disks lie: ``KMIGRATE_STATE``, or a folder of this user's in /tmp.
+
+    Without symbolic links, as the kernel and ``cluster.json`` tell folders.
+    """
     chosen = os.environ.get("KMIGRATE_STATE")
-    return Path(chosen).expanduser().absolute() if chosen else Path(tempfile.gettempdir()) / f"kmigrate-{os.getuid()}"
+    folder = Path(chosen).expanduser() if chosen else Path(tempfile.gettempdir()) / f"kmigrate-{os.getuid()}"
+    return folder.resolve()
 
 
 def state_file(block: int) -> Path:

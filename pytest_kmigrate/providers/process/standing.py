@@ -242,12 +242,11 @@ def _leftover(lease: leases.Lease) -> Leftover:
 
 def _processes_of(lease: leases.Lease) -> Iterator[psutil.Process]:
     """This user's processes that a dead run left on the block."""
-    scratch = lease.scratch.absolute()
     for process in psutil.process_iter(["cmdline", "cwd", "uids"]):
         uids = process.info["uids"]
         if uids is not None and uids.real == os.getuid():
             words, cwd = process.info["cmdline"] or [], process.info["cwd"] or ""
-            if _is_of(scratch, lease.block, words, cwd):
+            if _is_of(lease.scratch, lease.block, words, cwd):
                 yield process
 
 

@@ -164,6 +164,24 @@ def test_a_kept_cluster_stands_until_it_is_ended(tmp_path: Path, ending: ExitSta
     assert not logs.exists()
 
 
+def test_a_state_folder_behind_a_link_is_the_same_folder(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: ExitStack
+) -> None:
+    """The logs of a cluster that stands are its own, and the kernel's word for where Toxiproxy runs is known."""
+    link = tmp_path / "link"
+    link.symlink_to(state)
+    monkeypatch.setenv("KMIGRATE_STATE", str(link))
+    logs = log_folders() / "small"
+    kept(ending, logs)
+    (link / str(BLOCK)).mkdir()
+    toxiproxy = started(ending, "-host", f"127.{BLOCK}.0.250", "-port", "8474", cwd=link / str(BLOCK))
+
+    assert clear_logs() == []
+    assert [left.processes for left in clear_all()] == [(toxiproxy.pid,)]
+    end(standing()[0])
+    assert not logs.exists()
+
+
 def test_the_logs_in_a_run_folder_outlive_the_cluster(tmp_path: Path, ending: ExitStack) -> None:
     """What a test recorded is evidence: only logs that ``up`` put into the state folder are removed."""
     logs = tmp_path / "run" / "logs"
