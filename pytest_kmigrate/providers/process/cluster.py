@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_kmigrate.distributions.kafka import Distribution
-from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
+from pytest_kmigrate.model.errors import EnvironmentLackError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import Capability, CrashPoint, Node
@@ -88,13 +88,15 @@ class ProcessCluster:
         self.start_together([node for node in both if not node.alive])
 
     def start_together(self, nodes: Sequence[Node]) -> None:
-        """Start several nodes in parallel; return when all are ready, raise the first failure otherwise."""
+        """Start several nodes in parallel; return when all are ready, raise the first failure otherwise.
+
+        One that died ends the wait for the others, too.
+        """
         if not nodes:
             return
         for node in nodes:
             node.start(wait=False)
-        with ThreadPoolExecutor(len(nodes)) as pool:
-            list(pool.map(lambda node: node.await_ready(), nodes))
+        await_all_ready([self.node(node.name) for node in nodes])
 
     def format_controllers(self, cluster_id: str, release_version: str | None = None) -> None:
         """Format the disks of the controllers with Kafka's own storage tool, for its release's own metadata version."""
@@ -174,6 +176,25 @@ def provision(
             else:
                 supervision.end()
         lease.lock.close()
+
+
+def await_all_ready(nodes: Sequence[ProcessNode]) -> None:
+    """Return when all are ready; NodeDiedError as soon as one has died, whatever the others still wait for."""
+    died: list[NodeDiedError] = []
+
+    def give_up() -> None:
+        if died:
+            raise died[0]
+
+    def await_ready(node: ProcessNode) -> None:
+        try:
+            node.await_ready(abort=give_up)
+        except NodeDiedError as error:
+            died.append(error)
+            raise
+
+    with ThreadPoolExecutor(len(nodes)) as pool:
+        list(pool.map(await_ready, nodes))
 
 
 def _start_toxiproxy(program: Path, around: Surroundings) -> None:

@@ -5,7 +5,7 @@ file, and stands still for a moment. So the fault meets a known place in the cod
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pytest_kmigrate.model.protocols import CrashPoint
@@ -48,4 +48,6 @@ def held(
         armed.unlink(missing_ok=True)
         for node, pid, rule in laid:
             if node.alive and node.pid == pid:  # what was started since never had it
-                attaching.withdraw(node.address, rule)
+                # Without its file the rule does nothing: a JVM that hangs or just died must not hide the first error.
+                with suppress(OSError):
+                    attaching.withdraw(node.address, rule)

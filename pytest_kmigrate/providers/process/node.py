@@ -4,7 +4,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,14 +152,19 @@ class ProcessNode:
         if wait:
             self.await_ready()
 
-    def await_ready(self, within_s: float = 60) -> None:
-        """Return when it serves; a thread dump is in its log when it never does."""
+    def await_ready(self, within_s: float = 60, abort: Callable[[], None] = lambda: None) -> None:
+        """Return when it serves; a thread dump is in its log when it never does. ``abort`` may raise meanwhile."""
+
+        def give_up() -> None:
+            self._raise_if_died()
+            abort()
+
         try:
             until(
                 lambda: ready(self.spec.role, self.address),
                 awaited=f"{self.name} ready",
                 within_s=within_s,
-                abort=self._raise_if_died,
+                abort=give_up,
             )
         except AwaitTimeoutError:
             self.dump_threads()

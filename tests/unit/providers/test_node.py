@@ -13,10 +13,11 @@ import psutil
 import pytest
 
 from pytest_kmigrate.distributions.kafka import Distribution
-from pytest_kmigrate.model.errors import AwaitTimeoutError
+from pytest_kmigrate.model.errors import AwaitTimeoutError, NodeDiedError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.providers.process import node as room
 from pytest_kmigrate.providers.process.addresses import Addresses
+from pytest_kmigrate.providers.process.cluster import await_all_ready
 from pytest_kmigrate.providers.process.jvm import Jvm
 from pytest_kmigrate.providers.process.node import ProcessNode, Surroundings
 from pytest_kmigrate.providers.process.security import Plain
@@ -124,6 +125,18 @@ def test_how_a_controlled_stop_ended_is_told(
 def test_a_process_that_ended_stands_still(tmp_path: Path, recorder: MemoryRecorder) -> None:
     """Its end may not have been announced yet."""
     node_of(1 << 30, lambda _pid, _number: None, recorder, tmp_path).pause()
+
+
+def test_a_death_ends_the_wait_for_every_node(
+    tmp_path: Path, recorder: MemoryRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without their majority the others never get ready: the user gets the last words of the dead one, and at once."""
+    monkeypatch.setattr(room, "ready", lambda _role, _address: False)
+    waiting, dead = (node_of(1 << 30, lambda _pid, _number: None, recorder, tmp_path / name) for name in "ab")
+    dead.log.write_text("no such cluster id")
+    dead._on_exit(1)
+    with pytest.raises(NodeDiedError, match="no such cluster id"):
+        await_all_ready([waiting, dead])
 
 
 def test_a_thread_that_died_is_told_once(recorder: MemoryRecorder, tmp_path: Path) -> None:
