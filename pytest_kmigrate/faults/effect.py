@@ -12,8 +12,8 @@ from pytest_kmigrate.model.protocols import Capability, Scene
 class Applied:
     """A fault in force: whom it hit, and how to tell whether it bit.
 
-    ``witness`` is asked while the fault is in force, last of all just before healing; it returns a sentence once the
-    fault has demonstrably bitten, and None until then. ``looked_for`` says what it looks for.
+    ``witness`` is asked while the fault is in force, as soon as it is and last of all just before healing; it returns a
+    sentence once the fault has demonstrably bitten, and None until then. ``looked_for`` says what it looks for.
     """
 
     targets: tuple[str, ...]

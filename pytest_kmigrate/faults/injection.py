@@ -28,6 +28,7 @@ class Injection:
         self._begun = threading.Event()
         self._healing = ExitStack()
         self._applied: Applied | None = None
+        self._witnessed: str | None = None
         self._has_begun = False
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
@@ -79,7 +80,10 @@ class Injection:
         self._reraise()
 
     def _witness(self) -> str | None:
-        return self._applied.witness() if self._applied else None
+        """What the witness says; or said before, as a test may undo a fault itself, by starting the node again say."""
+        if self._applied:
+            self._witnessed = self._applied.witness() or self._witnessed
+        return self._witnessed
 
     def _record_witness(self) -> None:
         applied, record = self._applied, self._scene.recorder.record
@@ -104,6 +108,7 @@ class Injection:
         self._scene.recorder.record(
             EventKind.FAULT_APPLIED, fault_id=self._id, targets=list(self._applied.targets), began=began.seq
         )
+        self._witness()
         self._begun.set()
 
     def _reraise(self) -> None:

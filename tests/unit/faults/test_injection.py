@@ -68,13 +68,16 @@ def test_the_order_of_a_fault_is_told_by_its_events(stage: Stage) -> None:
 
 
 def test_a_test_can_wait_until_a_fault_bites(stage: Stage) -> None:
-    """The witness is asked until it has seen something; what never bites is told in the end."""
+    """The witness is asked until it has seen something, which is kept; what never bites is told in the end."""
     hold = Hold(ISR_CHANGE_ASKED, Role.BROKER)
     with inject(stage.scene, hold) as injection:
         with pytest.raises(AwaitTimeoutError, match=r"hold\(a broker at isr-change-asked\) seen to bite"):
             injection.await_bitten(within_s=0)
         stage.cluster.held["isr-change-asked"] = "broker-2"
         injection.await_bitten()
+        stage.cluster.held.clear()
+    (witnessed,) = stage.of(EventKind.FAULT_WITNESSED)
+    assert "broker-2 was held" in str(witnessed.data["witness"])
 
 
 def test_a_fault_that_cannot_be_applied_is_an_error(stage: Stage) -> None:
@@ -97,7 +100,7 @@ def test_heals_also_when_the_witness_cannot_be_asked(stage: Stage) -> None:
     fault = Awkward("witness")
     with pytest.raises(ClusterError, match="witness failed"), inject(stage.scene, fault):
         pass
-    assert fault.log == ["apply", "witness", "heal"]
+    assert fault.log == ["apply", "witness", "witness", "heal"]
     assert stage.of(EventKind.FAULT_HEALED)
 
 

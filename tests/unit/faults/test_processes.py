@@ -54,11 +54,11 @@ def test_a_node_that_went_is_witnessed_and_started_again(stage: Stage, fault: Ki
 
 
 def test_a_node_that_the_test_started_is_not_started_twice(stage: Stage) -> None:
-    """Healing a kill leaves alone a node that is up already; it was not seen to be gone, so there is no witness."""
+    """Healing a kill leaves alone a node that is up already, as after a roll; it was seen to be gone."""
     with inject(stage.scene, Kill(node("broker-1"))):
         stage.cluster.node("broker-1").start()
     assert stage.cluster.node("broker-1").incarnation == 2
-    assert stage.of(EventKind.FAULT_NOT_WITNESSED)
+    assert stage.of(EventKind.FAULT_WITNESSED)
 
 
 def test_a_paused_node_is_witnessed_by_its_process_state(stage: Stage, kernel_sees: Callable[..., None]) -> None:
