@@ -16,12 +16,13 @@ _MAIN = {
     Role.CONTROLLER: "kafka.Kafka",
 }
 RULES = "rules.btm"
+# Of the migration no TRACE: Kafka 3.4 and 3.5 write every record there that they copy, SCRAM credentials whole.
 LOG4J = """\
 log4j.rootLogger=INFO, stdout
 log4j.appender.stdout=org.apache.log4j.ConsoleAppender
 log4j.appender.stdout.layout=org.apache.log4j.PatternLayout
 log4j.appender.stdout.layout.ConversionPattern=%d{ISO8601} %p %m (%c)%n
-log4j.logger.org.apache.kafka.metadata.migration=TRACE
+log4j.logger.org.apache.kafka.metadata.migration=DEBUG
 log4j.logger.kafka.zk=INFO
 """
 LOG4J2 = """\

@@ -28,3 +28,9 @@ def test_rules_by_a_relative_path_reach_a_node_that_runs_elsewhere(
     script = Path(agent.removeprefix("-javaagent:byteman.jar=script:").partition(",")[0])
     assert script.is_absolute()
     assert script.read_text() == "RULE x"
+
+
+def test_no_node_logs_the_records_that_it_copies(tmp_path: Path) -> None:
+    """Kafka 3.5 writes SCRAM credentials at TRACE; a run folder goes to other people."""
+    Jvm(Path("java"), Path("jolokia.jar"), Path("byteman.jar"), None, tmp_path).write_files()
+    assert not [file for file in tmp_path.iterdir() if "trace" in file.read_text().lower()]
