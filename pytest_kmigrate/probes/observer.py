@@ -59,9 +59,10 @@ class Observer:
         try:
             phase = self._view.phase()
             self._edge("phase", phase.name, EventKind.PHASE, None)
-            state = self._view.migration_state()
-            if state is not None:
-                self._edge("state", state.value, EventKind.MIGRATION_STATE, self._view.quorum_leader())
+            told = self._view.migration_state()
+            if told is not None:
+                leader, state = told
+                self._edge("state", state.value, EventKind.MIGRATION_STATE, leader)
             # Without an epoch: no two metrics are read at one moment, and a pair that never was would look like
             # two controllers of one epoch. Epochs are judged from the znodes, which hold both.
             active = self._view.active_controller()

@@ -63,10 +63,11 @@ class ClusterView:
         leader = partition_leaders(self._cluster.client_connection()).get((topic, partition))
         return next((node.name for node in self._cluster.nodes(Role.BROKER) if node.spec.node_id == leader), None)
 
-    def migration_state(self) -> ZkMigrationState | None:
-        """``ZkMigrationState`` of the quorum's leader, by name."""
+    def migration_state(self) -> tuple[str, ZkMigrationState] | None:
+        """The quorum's leader, and its ``ZkMigrationState`` by name."""
         leader, metrics = self._leading()
-        return self._state(leader, metrics) if leader else None
+        state = self._state(leader, metrics) if leader else None
+        return (leader, state) if leader and state else None
 
     def migrating_zk_brokers(self) -> int | None:
         """``MigratingZkBrokerCount`` of the quorum's leader; before 3.6, which lacks it, the live ZooKeeper brokers."""

@@ -75,9 +75,9 @@ class FakeView:
         """As set."""
         return self.leaders.get((topic, partition))
 
-    def migration_state(self) -> ZkMigrationState | None:
+    def migration_state(self) -> tuple[str, ZkMigrationState] | None:
         """As set."""
-        return self.state
+        return (self.leader, self.state) if self.leader and self.state else None
 
     def migrating_zk_brokers(self) -> int | None:
         """As set."""

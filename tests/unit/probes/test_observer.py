@@ -55,6 +55,16 @@ def test_each_change_is_one_event(stage: Stage, observer: Observer, recorder: Sa
     ]
 
 
+def test_a_state_is_told_by_the_leader_that_reported_it(
+    stage: Stage, observer: Observer, recorder: Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not by the one that leads a moment later."""
+    stage.view.state, stage.view.leader = ZkMigrationState.MIGRATION, "controller-3000"
+    monkeypatch.setattr(stage.view, "quorum_leader", lambda: "controller-3001")
+    observer.look()
+    assert [event.node for event in recorder.of(EventKind.MIGRATION_STATE)] == ["controller-3000"]
+
+
 def test_a_cluster_that_does_not_answer_is_looked_at_again(
     stage: Stage, observer: Observer, recorder: Samples, monkeypatch: pytest.MonkeyPatch
 ) -> None:

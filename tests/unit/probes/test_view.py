@@ -126,15 +126,15 @@ def test_the_state_is_read_by_the_release_of_the_leader(cluster: Cluster, on_34:
     """The number 2 is PRE_MIGRATION on 3.9 and MIGRATION on 3.4."""
     cluster.leads("controller-3000", 2)
     on_34.leads("controller-3000", 2)
-    assert cluster.view.migration_state() is ZkMigrationState.PRE_MIGRATION
-    assert on_34.view.migration_state() is ZkMigrationState.MIGRATION
+    assert cluster.view.migration_state() == ("controller-3000", ZkMigrationState.PRE_MIGRATION)
+    assert on_34.view.migration_state() == ("controller-3000", ZkMigrationState.MIGRATION)
 
 
 def test_a_distribution_by_path_is_read_by_its_own_release(cluster: Cluster) -> None:
     """What counts is the release that runs, not the folder's name in the topology."""
     cluster.leads("controller-3000", 2)
     cluster.stage.cluster.node("controller-3000").kafka = "3.4.1"
-    assert cluster.view.migration_state() is ZkMigrationState.MIGRATION
+    assert cluster.view.migration_state() == ("controller-3000", ZkMigrationState.MIGRATION)
 
 
 def test_a_cluster_born_in_kraft_is_finalized(tmp_path: Path) -> None:
