@@ -1,18 +1,21 @@
 """Walks the procedure: forward to a phase, part of a step, and back; every step and move is an event."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pytest_kmigrate.checkers.dying import signatures_of_last_words
+from pytest_kmigrate.checkers.migration_metrics import LACKED_BY
 from pytest_kmigrate.migration.moves import DeleteZnode, Move
 from pytest_kmigrate.migration.procedure import STEPS, WAYS_BACK, Step
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.protocols import Scene
+from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.waiting import NotYet, until
 
 _PHASE_WITHIN_S = 120
 _SUCCESSOR_WITHIN_S = 60
+_STATE = "ZkMigrationState"
 
 
 class MigrationDriver:
@@ -32,6 +35,7 @@ class MigrationDriver:
         """Take every step up to the one that reaches ``phase``, and wait until it is reached."""
         if phase is Phase.COPYING:
             raise WrongUseError("COPYING passes by itself: advance to HYBRID with a fault triggered on COPYING")
+        self._require_told(phase)
         if self._next and phase < STEPS[self._next - 1].reaches:
             raise WrongUseError(
                 f"expected a phase from {STEPS[self._next - 1].reaches.name} on, got {phase.name}; revert()"
@@ -46,6 +50,7 @@ class MigrationDriver:
         if self._next >= len(STEPS) or STEPS[self._next] is not step:
             expected = STEPS[self._next].name if self._next < len(STEPS) else "none, all are done"
             raise WrongUseError(f"the next step is expected to be {expected}; got {step.name}")
+        self._require_told(step.reaches)
         self._walk(step, moves)
 
     def revert(self, forgetting: Sequence[str] = ()) -> None:
@@ -80,6 +85,9 @@ class MigrationDriver:
             awaited=f"an active controller other than {before}",
             within_s=within_s,
         )
+
+    def _require_told(self, phase: Phase) -> None:
+        require_told(phase, {node.name: node.kafka for node in self._scene.cluster.nodes(Role.CONTROLLER)})
 
     def _walk(self, step: Step, moves: int | None = None, forgetting: Sequence[str] = ()) -> None:
         recorder = self._scene.recorder
@@ -126,6 +134,16 @@ class MigrationDriver:
     def _other_than(self, before: str | None) -> str | NotYet:
         now = self._scene.view.active_controller()
         return now if now and now != before else NotYet(f"active controller {now}")
+
+
+def require_told(phase: Phase, releases: Mapping[str, str]) -> None:
+    """WrongUseError when controllers, of these releases by name, do not tell that a migration has come to ``phase``."""
+    silent = [f"{name} of {kafka}" for name, kafka in releases.items() if kafka.startswith(LACKED_BY[_STATE])]
+    if phase > Phase.PREPARING and silent:
+        raise WrongUseError(
+            f"{phase.name}: expected controllers of Kafka 3.5 to 3.9, got {', '.join(silent)}: without the metric "
+            f"{_STATE} nobody could see the phase; give the controllers a later release, brokers of 3.4 may stay"
+        )
 
 
 def _require_deleted(paths: Sequence[str], moves: Sequence[Move]) -> None:

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from pytest_kmigrate.migration import MigrationDriver
+from pytest_kmigrate.migration.driver import require_told
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.phase import Phase
@@ -70,6 +71,8 @@ def check_phase(topology: Topology, phase: Phase | None) -> None:
             f"--phase {phase.name}: expected a topology to migrate, with ZooKeeper and controllers; "
             f"{topology.name} has no {' and no '.join(lacking)}: leave --phase out, or take another topology"
         )
+    if phase is not None:
+        require_told(phase, {spec.name: spec.kafka for spec in topology.of_role(Role.CONTROLLER)})
 
 
 def _migrate(cluster: ProcessCluster, recorder: TellingRecorder, phase: Phase) -> None:

@@ -70,6 +70,7 @@ def test_wrong_usage_ends_with_2(invoke: Invoke, words: tuple[str, ...], capsys:
         (("up", "zk1-brokr3", "--dry-run"), "shipped topologies"),
         (("up", "kraft-broker3-controller3", "--phase", "hybrid"), "has no zookeeper"),
         (("up", "kraft-broker3-controller3", "--phase", "hybrid", "--dry-run"), "has no zookeeper"),
+        (("up", "zk1-broker3-controller3", "--phase", "hybrid", "--kafka", "3.4.1"), "HYBRID: expected controllers of"),
         (("up", "zk1-broker3-controller3", "--dry-run", "--kafka", "3.9.9"), "--kafka: expected a release from 3.3.2"),
         (("up", "zk1-broker3-controller3", "--dry-run", "--kafka", "nowhere/"), "--kafka: expected a release, or the"),
         (("requirements", "--profile", "kip-86"), 'did you mean "kip-866"'),
