@@ -16,7 +16,7 @@ from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.images import LOG, ZOOKEEPER, ImageSource, Taken, settled
 from pytest_kmigrate.waiting import NotYet, until
 from pytest_kmigrate.workloads.filling import FAMILIES, FillingPlan, fill
-from pytest_kmigrate.workloads.metadata_change import Scope
+from pytest_kmigrate.workloads.metadata_change import FIRST_ROUND, Scope
 from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload, RunningMetadata, run_metadata
 from pytest_kmigrate.workloads.reassigning import HeldReassignment
 
@@ -33,10 +33,12 @@ class Metadata:
         zookeeper: ZookeeperClient | None,
         recorder: RunRecorder,
         seed: int,
+        test_id: str,
     ) -> None:
         self._cluster = cluster
         self._recorder = recorder
         self._seed = seed
+        self._test_id = test_id
         self._sources = ImageSource(cluster, view, zookeeper)
         self._running: RunningMetadata | None = None
         self._begun = 0
@@ -52,12 +54,15 @@ class Metadata:
 
         ClusterError when a change is refused: a cluster that is not full proves nothing later.
         """
-        brokers = tuple(node.spec.node_id for node in self._cluster.nodes(Role.BROKER))
+        brokers = self._brokers()
         plan = FillingPlan(self._seed, brokers, min(3, len(brokers)), tuple(families or FAMILIES))
         filled = fill(self._cluster.client_connection(), self._recorder, plan)
         if filled.failed:
             refused = "; ".join(filled.failed)
             raise ClusterError(f"expected every change of the filling to be accepted; refused: {refused}")
+
+    def _brokers(self) -> tuple[int, ...]:
+        return tuple(node.spec.node_id for node in self._cluster.nodes(Role.BROKER))
 
     def fill_with_reassignment(self) -> HeldReassignment:
         """Fill with every family, and have a partition on its way to another broker, until ``let_go`` of the result."""
@@ -71,10 +76,13 @@ class Metadata:
     def change(self, per_s: float = 1.0) -> None:
         """Begin to change metadata of every family, again and again, until ``stop`` or ``verify``.
 
-        Each time under names of its own, so that nothing of the last time can pass for new.
+        A first round comes at once, whatever ``per_s`` is. Each time under names of its own, so that nothing of the
+        last time can pass for new, and in an order of its own, as in every test.
         """
         self._begun += 1
-        workload = MetadataWorkload(per_s=per_s, seed=self._seed, scope=Scope(f"changing-{self._begun}"))
+        brokers = self._brokers()
+        scope = Scope(f"changing-{self._begun}", brokers, min(3, len(brokers)))
+        workload = MetadataWorkload(per_s=per_s, seed=f"{self._seed} {self._test_id} {self._begun}", scope=scope)
         self._running = run_metadata(workload, self._cluster.client_connection(), self._recorder)
         self._running.start()
 
@@ -82,10 +90,12 @@ class Metadata:
     def changing(self, settled_as: str, per_s: float = 1.0, sides: Sequence[str] = (LOG, ZOOKEEPER)) -> Iterator[None]:
         """Metadata of every family changes while the block runs; then ``sides`` settle, as images with this label.
 
-        Changes were acknowledged before the block begins, and are again after it: what is in it meets them both.
+        Changes of every family were acknowledged before the block begins, and some are again after it: what is in it
+        meets them both.
         """
+        before = self._recorder.now_ns()
         self.change(per_s)
-        self.await_acknowledged()
+        self._await_first_round(before)
         yield
         self.await_acknowledged()
         self.stop()
@@ -99,6 +109,17 @@ class Metadata:
             awaited=f"{more} more acknowledged metadata changes",
             within_s=within_s,
         )
+
+    def _await_first_round(self, since_ns: int, within_s: float = 60) -> None:
+        """Return when every change that a stream begins with was acknowledged; one that Kafka refuses never will be."""
+
+        def all_answered() -> bool | NotYet:
+            events = [event for event in self._recorder.events if event.at_ns >= since_ns]
+            changes = [event.data for event in events if event.kind is EventKind.METADATA_CHANGE]
+            lacking = FIRST_ROUND - {data["change"] for data in changes if data["outcome"] != "indefinite"}
+            return NotYet(f"none of {', '.join(sorted(lacking))}") if lacking else True
+
+        until(all_answered, awaited="an acknowledged metadata change of every kind", within_s=within_s)
 
     def _acknowledged(self) -> int:
         changes = [event for event in self._recorder.events if event.kind is EventKind.METADATA_CHANGE]

@@ -55,7 +55,7 @@ class RunSettings:
 class Run:
     """A live run. ``verify`` ends it: traffic stops, evidence is complete, verdicts are written."""
 
-    def __init__(self, cluster: ProcessCluster, recorder: RunRecorder, seed: int) -> None:
+    def __init__(self, cluster: ProcessCluster, recorder: RunRecorder, seed: int, test_id: str) -> None:
         self.cluster = cluster
         self.recorder = recorder
         self.folder = recorder.folder
@@ -64,7 +64,7 @@ class Run:
         self.scene = scene_of(cluster, self.zookeeper, recorder, seed, self.traffic.acked)
         self.view = self.scene.view
         self.migration = MigrationDriver(self.scene)
-        self.metadata = Metadata(cluster, self.view, self.zookeeper, recorder, seed)
+        self.metadata = Metadata(cluster, self.view, self.zookeeper, recorder, seed, test_id)
         self.judgement: Judgement | None = None
         self._probes = ExitStack()
 
@@ -143,7 +143,7 @@ def open_run(
             topology, software, recorder, folder.logs, rules=settings.byteman, keep=lambda: settings.keep
         ) as cluster:
             recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
-            run = Run(cluster, recorder, settings.seed)
+            run = Run(cluster, recorder, settings.seed, test_id)
             with run.observed(), run.traffic, run.metadata:
                 cluster.start_initial()
                 run.await_serving()

@@ -7,7 +7,14 @@ from random import Random
 FAMILIES = ("topics", "configs", "acls", "quotas", "scram")
 """Families of metadata that a stream can change."""
 
-FEWEST_TOPICS = 3
+ROUND = 8
+"""How many changes a stream makes in a round: four of topics, one of each other family."""
+
+FIRST_ROUND = frozenset(
+    {"create-topic", "add-partitions", "delete-topic", "alter-config", "set-acl", "set-quota", "set-scram"}
+)
+"""What the first round of a stream is made of."""
+
 MOST_TOPICS = 20
 MOST_PARTITIONS = 12
 MOST_ACLS = 20
@@ -73,22 +80,29 @@ class _Stream:
         self._acls: list[MetadataChange] = []
         self._scram: list[str] = []
 
-    def topics(self) -> MetadataChange:
-        """Create, grow or delete a topic; a name is never used twice, so that nothing old can pass for new."""
-        growing = [name for name, partitions in self._topics.items() if partitions < MOST_PARTITIONS]
-        way = self._rng.choices(("create", "grow", "delete"), (4, 3, 3))[0]
-        if way == "grow" and growing:
-            name = self._rng.choice(growing)
-            self._topics[name] += self._rng.randint(1, 3)
-            return MetadataChange("add-partitions", name, {"partitions": self._topics[name]})
-        if len(self._topics) >= MOST_TOPICS or (way == "delete" and len(self._topics) > FEWEST_TOPICS):
-            name = self._rng.choice(list(self._topics))
-            del self._topics[name]
-            return MetadataChange("delete-topic", name)
+    def create_topic(self) -> MetadataChange:
+        """Another topic, unless there are enough; a name is never used twice, so that nothing old can pass for new."""
+        if len(self._topics) >= MOST_TOPICS:
+            return self.delete_topic()
         self._count += 1
         name = f"{self._scope.prefix}-{self._count}"
         self._topics[name] = self._rng.randint(1, 4)
         return topic_created(name, self._topics[name], self._scope.replication)
+
+    def add_partitions(self) -> MetadataChange:
+        """More partitions of some topic, or a topic when none may grow."""
+        growing = [name for name, partitions in self._topics.items() if partitions < MOST_PARTITIONS]
+        if not growing:
+            return self.create_topic()
+        name = self._rng.choice(growing)
+        self._topics[name] += self._rng.randint(1, 3)
+        return MetadataChange("add-partitions", name, {"partitions": self._topics[name]})
+
+    def delete_topic(self) -> MetadataChange:
+        """One topic less; there must be one."""
+        name = self._rng.choice(list(self._topics))
+        del self._topics[name]
+        return MetadataChange("delete-topic", name)
 
     def configs(self) -> MetadataChange:
         """Set or unset a config of a topic, a broker or all brokers."""
@@ -132,14 +146,22 @@ class _Stream:
 
 
 def operations(rng: Random, scope: Scope, families: Sequence[str] = FAMILIES) -> Iterator[MetadataChange]:
-    """An endless stream of changes of these families, the same for the same seed."""
+    """An endless stream of changes of these families, the same for the same seed, in shuffled rounds.
+
+    Each round has a change of every family, and of topics every kind, so that the shortest stream misses none.
+    """
     stream = _Stream(rng, scope)
-    of_family: dict[str, Callable[[], MetadataChange]] = {
-        "topics": stream.topics,
-        "configs": stream.configs,
-        "acls": stream.acls,
-        "quotas": stream.quotas,
-        "scram": stream.scram,
+    of_family: dict[str, Sequence[Callable[[], MetadataChange]]] = {
+        "topics": (stream.create_topic, stream.add_partitions, stream.create_topic, stream.delete_topic),
+        "configs": (stream.configs,),
+        "acls": (stream.acls,),
+        "quotas": (stream.quotas,),
+        "scram": (stream.scram,),
     }
     while True:
-        yield of_family[rng.choice(families)]()
+        turns = [family for family in families for _ in of_family[family]]
+        rng.shuffle(turns)
+        # Within a family the order stays: a topic is made before one grows or goes.
+        left = {family: iter(of_family[family]) for family in families}
+        for family in turns:
+            yield next(left[family])()

@@ -11,7 +11,7 @@ from typing import Protocol, Self
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
 from pytest_kmigrate.waiting import NotYet, until
-from pytest_kmigrate.workloads.metadata_change import FAMILIES, MetadataChange, Scope, operations
+from pytest_kmigrate.workloads.metadata_change import FAMILIES, ROUND, MetadataChange, Scope, operations
 from pytest_kmigrate.workloads.metadata_invocation import Completion, MetadataAdmin, recorded
 
 NAME = "metadata"
@@ -19,12 +19,12 @@ NAME = "metadata"
 
 @dataclass(frozen=True)
 class MetadataWorkload:
-    """Changes of these families, ``per_s`` of them each second, one after the other."""
+    """Changes of these families, one after the other: a first round at once, then ``per_s`` of them each second."""
 
     per_s: float = 2
     families: tuple[str, ...] = FAMILIES
     scope: Scope = field(default_factory=Scope)
-    seed: int = 0
+    seed: int | str = 0
     request_timeout_s: float = 10
 
     def __post_init__(self) -> None:
@@ -96,11 +96,12 @@ class RunningMetadata:
     def _change_until_stopped(self) -> None:
         stream = operations(Random(self.workload.seed), self.workload.scope, self.workload.families)
         due = time.monotonic()
-        for change in stream:
+        for number, change in enumerate(stream, start=1):
             if self._stopping.wait(max(0.0, due - time.monotonic())):
                 return
+            interval_s = 1 / self.workload.per_s if number >= ROUND else 0.0
             # A change that took long is not made up for: the next one comes a full interval later.
-            due = max(due, time.monotonic() - 1 / self.workload.per_s) + 1 / self.workload.per_s
+            due = max(due, time.monotonic() - interval_s) + interval_s
             began_ns = self._recorder.now_ns()
             completion = self._invoker.invoke(change)
             recorded(self._recorder, change, completion, began_ns)

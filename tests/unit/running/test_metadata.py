@@ -2,8 +2,13 @@
 
 import pytest
 
+from pytest_kmigrate.model.errors import AwaitTimeoutError
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.running import metadata as running
 from pytest_kmigrate.running.metadata import Metadata, _differences_in
+from pytest_kmigrate.workloads.metadata_change import FIRST_ROUND, Scope
+from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload
 from tests.unit.fakes import Stage
 
 Told = list[str]
@@ -14,6 +19,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
     """What a Metadata does, in order."""
     made: Told = []
     monkeypatch.setattr(Metadata, "change", lambda _self, per_s: made.append(f"change {per_s:g}"))
+    monkeypatch.setattr(Metadata, "_await_first_round", lambda _self, _since: made.append("first round"))
     monkeypatch.setattr(Metadata, "await_acknowledged", lambda _self: made.append("acknowledged"))
     monkeypatch.setattr(Metadata, "stop", lambda _self: made.append("stop"))
     monkeypatch.setattr(
@@ -25,7 +31,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
 @pytest.fixture
 def metadata(stage: Stage) -> Metadata:
     """The metadata of a cluster of fakes."""
-    return Metadata(stage.cluster, stage.view, None, stage.recorder, seed=1)  # type: ignore[arg-type]  # stand-ins
+    return Metadata(stage.cluster, stage.view, None, stage.recorder, 1, "test_it")  # type: ignore[arg-type]  # stand-ins
 
 
 def test_changes_are_acknowledged_before_a_block_and_after_it(metadata: Metadata, told: Told) -> None:
@@ -33,14 +39,52 @@ def test_changes_are_acknowledged_before_a_block_and_after_it(metadata: Metadata
     with metadata.changing("after", per_s=2, sides=("zookeeper", "brokers")):
         told.append("block")
     settled = "settle after: zookeeper brokers"
-    assert told == ["change 2", "acknowledged", "block", "acknowledged", "stop", settled]
+    assert told == ["change 2", "first round", "block", "acknowledged", "stop", settled]
 
 
 def test_an_error_in_the_block_comes_out_of_it_at_once(metadata: Metadata, told: Told) -> None:
     """Nobody waits for more changes on a cluster that failed; leaving the run ends them."""
     with pytest.raises(ZeroDivisionError), metadata.changing("after"):
         raise ZeroDivisionError
-    assert told == ["change 1", "acknowledged"]
+    assert told == ["change 1", "first round"]
+
+
+def test_a_block_waits_for_a_change_of_every_kind(metadata: Metadata, stage: Stage) -> None:
+    """Refused ones count, since they never will be done; indefinite ones, and those before the block, do not."""
+    for change in FIRST_ROUND:
+        _changed(stage, change, "ok")
+    since = stage.recorder.now_ns()
+    for change in FIRST_ROUND - {"set-acl", "delete-topic"}:
+        _changed(stage, change, "ok")
+    _changed(stage, "set-acl", "failed")
+    _changed(stage, "delete-topic", "indefinite")
+    with pytest.raises(AwaitTimeoutError, match="none of delete-topic"):
+        metadata._await_first_round(since, within_s=0)
+    _changed(stage, "delete-topic", "ok")
+    metadata._await_first_round(since, within_s=0)
+
+
+def _changed(stage: Stage, change: str, outcome: str) -> None:
+    stage.recorder.record(EventKind.METADATA_CHANGE, change=change, outcome=outcome)
+
+
+def test_a_stream_knows_the_brokers_and_is_another_in_every_test(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Configs of single brokers change, too, and no topic wants more replicas than there are brokers for."""
+    made: list[MetadataWorkload] = []
+    monkeypatch.setattr(running, "run_metadata", lambda workload, *_: made.append(workload) or _Idle())
+    for test_id in ("test_it", "test_it", "test_another"):
+        of_test = Metadata(stage.cluster, stage.view, None, stage.recorder, 1, test_id)  # type: ignore[arg-type]
+        of_test.change()
+    assert made[0] == made[1]
+    assert made[0].seed != made[2].seed
+    assert made[0].scope == Scope("changing-1", (0, 1, 2), 3)
+
+
+class _Idle:
+    """A workload that changes nothing."""
+
+    def start(self) -> None:
+        """Nothing to do."""
 
 
 def test_sides_have_settled_when_each_equals_the_first() -> None:

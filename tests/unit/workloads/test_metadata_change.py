@@ -1,6 +1,7 @@
 """Streams of metadata changes, and what fills a cluster: pure and seeded."""
 
 import json
+from collections import Counter
 from itertools import islice
 from random import Random
 
@@ -9,7 +10,15 @@ import pytest
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.workloads import filling
 from pytest_kmigrate.workloads.filling import FillingPlan
-from pytest_kmigrate.workloads.metadata_change import FAMILIES, MOST_PARTITIONS, MetadataChange, Scope, operations
+from pytest_kmigrate.workloads.metadata_change import (
+    FAMILIES,
+    FIRST_ROUND,
+    MOST_PARTITIONS,
+    ROUND,
+    MetadataChange,
+    Scope,
+    operations,
+)
 from pytest_kmigrate.workloads.metadata_invocation import quota_entity
 
 SCOPE = Scope("changing", (1, 2), 3)
@@ -47,8 +56,27 @@ def test_every_change_has_the_form_that_checkers_read() -> None:
 
 
 def test_every_kind_of_change_happens() -> None:
-    """No family is forgotten in a long stream."""
-    assert {each.change for each in _stream(3)} == {*FORMS, "alter-config", "set-quota"}
+    """No family is forgotten in a long stream, nor configs of topics, of single brokers and of all."""
+    stream = _stream(3)
+    assert {each.change for each in stream} == {*FORMS, "alter-config", "set-quota"}
+    configs = {each.subject for each in stream if each.change == "alter-config"}
+    assert {"broker:1", "broker:2", "broker:<default>"} < configs
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_round_has_every_family_and_every_kind_of_topic_change(seed: int) -> None:
+    """A test that changes metadata for a few seconds only changes all of it, and nothing twice before."""
+    first, second, third = (_stream(seed, 3 * ROUND)[at : at + ROUND] for at in (0, ROUND, 2 * ROUND))
+    assert {each.change for each in first} == FIRST_ROUND
+    for each in (second, third):
+        counts = Counter(change.change.partition("-")[2] for change in each)
+        assert counts == {"topic": 3, "partitions": 1, "config": 1, "acl": 1, "quota": 1, "scram": 1}
+        assert "delete-topic" in {change.change for change in each}
+
+
+def test_rounds_differ_in_their_order() -> None:
+    """No family always comes before another."""
+    assert len({tuple(each.change for each in _stream(seed, ROUND)) for seed in range(20)}) > 10
 
 
 def test_only_the_chosen_families_change() -> None:

@@ -8,7 +8,7 @@ import pytest
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.operations import OperationOutcome
-from pytest_kmigrate.workloads.metadata_change import MetadataChange
+from pytest_kmigrate.workloads.metadata_change import ROUND, MetadataChange
 from pytest_kmigrate.workloads.metadata_invocation import Completion
 from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload, RunningMetadata
 
@@ -76,11 +76,11 @@ def test_an_indefinite_change_is_not_called_failed() -> None:
 
 
 def test_stopping_does_not_wait_for_the_next_change() -> None:
-    """A slow rate does not make a slow end: after the stop nothing more is changed."""
+    """A slow rate makes neither a slow first round nor a slow end: after the stop nothing more is changed."""
     notes, cluster = Notes(), Cluster(Completion(OperationOutcome.OK))
     with RunningMetadata(MetadataWorkload(per_s=0.001), cluster, notes) as running:
-        running.await_done(1, within_s=10)
-    assert len(cluster.changes) == 1
+        running.await_done(ROUND, within_s=10)
+    assert len(cluster.changes) == ROUND
     assert not running._thread.is_alive()
 
 
