@@ -80,7 +80,7 @@ class MetadataAdmin:
         }
 
     def invoke(self, change: MetadataChange) -> Completion:
-        """Carry out one change; a missing answer is INDEFINITE."""
+        """Carry out one change; a missing answer is INDEFINITE, as is one that says that it was made before."""
         try:
             error = self._ways[change.change](change)
         except KafkaException as refused:
@@ -89,7 +89,7 @@ class MetadataAdmin:
             error = "_TIMED_OUT"
         except ClusterError:
             error = "_NOT_CONNECTED"
-        return Completion(request_outcome(error), "" if error == "NONE" else error)
+        return Completion(request_outcome(error, change.change), "" if error == "NONE" else error)
 
     def record(self, change: MetadataChange, recorder: Recorder) -> Completion:
         """Carry out one change and write it down."""

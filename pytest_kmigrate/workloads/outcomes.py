@@ -24,8 +24,9 @@ NOT_ENOUGH_REPLICAS_AFTER_APPEND     INDEFINITE   appended, not replicated
 OUT_OF_ORDER_SEQUENCE_NUMBER, ...    INDEFINITE   says nothing about earlier attempts
 ===================================  ===========  ==================================================================
 
-Commit and administration. A broker's own answer is definite, except those that mean "I gave up waiting"; what the
-client makes up itself (names with an underscore) is definite only when no request can have been sent.
+Commit and administration. A broker's own answer is definite, except those that mean "I gave up waiting", and those that
+a change gets which was made before; what the client makes up itself (names with an underscore) is definite only when no
+request can have been sent.
 """
 
 from confluent_kafka import KafkaError
@@ -46,6 +47,17 @@ DEFINITE_PRODUCE_ERRORS = frozenset(
     }
 )
 INDEFINITE_ANSWERS = frozenset({"REQUEST_TIMED_OUT", "UNKNOWN_SERVER_ERROR", "NETWORK_EXCEPTION"})
+MADE_BEFORE = {
+    "create-topic": "TOPIC_ALREADY_EXISTS",
+    "delete-topic": "UNKNOWN_TOPIC_OR_PARTITION",
+    "add-partitions": "INVALID_PARTITIONS",
+    "remove-scram": "RESOURCE_NOT_FOUND",
+}
+"""The answer to a change that was made before, perhaps by the same request.
+
+A broker that forwards a request and loses the controller asks its successor again (NodeToControllerRequestThread puts
+the request back into its queue), also when the first one has carried it out. Other changes can be made twice.
+"""
 DEFINITE_LOCAL_ERRORS = frozenset(
     {"_INVALID_ARG", "_NO_OFFSET", "_STATE", "_UNKNOWN_PARTITION", "_UNSUPPORTED_FEATURE", "_NOT_CONNECTED"}
 )
@@ -73,10 +85,12 @@ def produce_outcome(error: str) -> OperationOutcome:
     return OperationOutcome.FAILED if error in DEFINITE_PRODUCE_ERRORS else OperationOutcome.INDEFINITE
 
 
-def request_outcome(error: str) -> OperationOutcome:
-    """The outcome of a commit or an administrative request that ended with this error ("" or "NONE" for none)."""
+def request_outcome(error: str, change: str = "") -> OperationOutcome:
+    """The outcome of a commit, or of a request for this change, that ended with this error ("" or "NONE" for none)."""
     if error in ("", "NONE"):
         return OperationOutcome.OK
-    local = error.startswith("_")
-    definite = error in DEFINITE_LOCAL_ERRORS if local else error not in INDEFINITE_ANSWERS
+    if error.startswith("_"):
+        definite = error in DEFINITE_LOCAL_ERRORS
+    else:
+        definite = error not in INDEFINITE_ANSWERS and error != MADE_BEFORE.get(change)
     return OperationOutcome.FAILED if definite else OperationOutcome.INDEFINITE

@@ -7,6 +7,8 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.workloads.client_properties import consumer_properties, producer_properties, reader_properties
 from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
+from pytest_kmigrate.workloads.metadata_change import MetadataChange
+from pytest_kmigrate.workloads.metadata_invocation import Completion, MetadataAdmin
 from pytest_kmigrate.workloads.outcomes import error_name, produce_outcome, request_outcome
 from pytest_kmigrate.workloads.record_value import FOREIGN, SMALLEST_BYTES, decode, encode
 
@@ -65,6 +67,25 @@ def test_a_send_refused_before_the_append_has_failed(error: str) -> None:
 def test_a_request_is_definite_when_the_broker_answered(error: str, outcome: OperationOutcome) -> None:
     """A broker's answer decides, unless it says that it gave up waiting; what the client made up does not."""
     assert request_outcome(error) is outcome
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ("create-topic", "TOPIC_ALREADY_EXISTS"),
+        ("delete-topic", "UNKNOWN_TOPIC_OR_PARTITION"),
+        ("add-partitions", "INVALID_PARTITIONS"),
+        ("remove-scram", "RESOURCE_NOT_FOUND"),
+    ],
+)
+def test_a_change_that_was_made_before_may_have_been_made_by_this_request(change: str, error: str) -> None:
+    """A broker asks the next controller again when the one died that had carried it out; other refusals stay such."""
+    admin = MetadataAdmin({"bootstrap.servers": "127.0.0.1:1"})
+    admin._ways = {change: lambda _: error}
+    asked = MetadataChange(change, "any")
+    assert admin.invoke(asked) == Completion(OperationOutcome.INDEFINITE, error)
+    admin._ways = {change: lambda _: "POLICY_VIOLATION"}
+    assert admin.invoke(asked) == Completion(OperationOutcome.FAILED, "POLICY_VIOLATION")
 
 
 def test_errors_have_kafka_s_own_names() -> None:
