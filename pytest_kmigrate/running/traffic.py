@@ -83,6 +83,8 @@ class Traffic:
         within_s = clients.settings.workload.message_timeout_s + _FINAL_READ_WITHIN_S
         records = clients.final_read(within_s) if reads_back else None
         counts = clients.stop()
+        for trouble in clients.troubles():
+            self._recorder.record(EventKind.HARNESS_TROUBLE, what="clients", error=trouble)
         self._recorder.record(
             EventKind.WORKLOAD_ENDED, workload=clients.settings.workload.name, final_read=records, **dict(counts)
         )

@@ -63,6 +63,12 @@ class Clients:
         self._next_progress = time.monotonic()
         self._final_read_until: float | None = None
 
+    def tell_of_dead_thread(self, died: threading.ExceptHookArgs) -> None:
+        """For ``threading.excepthook``: nothing else would tell the parent that some of the work has stopped."""
+        threading.__excepthook__(died)
+        name = died.thread.name if died.thread else "of nobody"
+        self.news.put({"event": "trouble", "what": f"thread {name} ended by {died.exc_value!r}"})
+
     def run(self) -> None:
         """Work until told to stop; returns when everything is written."""
         workload = self.settings.workload
@@ -198,6 +204,7 @@ def main(arguments: list[str]) -> None:
     """Run the clients that the settings file describes, and exit without waiting for any library's threads."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     clients = Clients(ClientsSettings.from_json(Path(arguments[0]).read_text(encoding="utf-8")))
+    threading.excepthook = clients.tell_of_dead_thread
     signal.signal(signal.SIGTERM, lambda *_: clients.orders.put(GONE))
     threading.Thread(target=_listen, args=(clients.orders, clients.news), name="orders", daemon=True).start()
     clients.run()

@@ -105,8 +105,12 @@ class Transactor:
         return False
 
     def _one(self) -> None:
+        try:
+            self._producer.begin_transaction()
+        except KafkaException:  # something has ended its producer since the last transaction
+            self._may_be_open = True
+            return
         self._transactions += 1
-        self._producer.begin_transaction()
         gap_s = 1 / (self._workload.transactions_per_s * self._workload.transaction_records)
         for _ in range(self._workload.transaction_records):
             if not self._send():

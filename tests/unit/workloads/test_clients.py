@@ -108,6 +108,15 @@ def test_an_unknown_command_is_told(clients: RunningClients) -> None:
     assert "expected a command" in clients.troubles()[0]
 
 
+def test_a_thread_that_ends_by_an_error_is_told(clients: RunningClients) -> None:
+    """Work that stops in the clients' process stops nowhere unseen."""
+    clients.await_ready()
+    clients._orders.write(b"[" * 100_000 + b"\n")  # nested deeper than can be parsed
+    clients._orders.flush()
+    until(clients.troubles, awaited="the trouble", within_s=30)
+    assert clients.troubles()[0].startswith("thread orders ended by RecursionError")
+
+
 def test_the_latest_progress_is_kept(tmp_path: Path) -> None:
     """``acked`` follows the process's own reports."""
     story = b'{"event": "ready"}\n{"event": "progress", "acked": 1}\n{"event": "progress", "acked": 7, "failed": 2}\n'

@@ -43,7 +43,7 @@ class Cluster:
     """What producers are answered, in turn, and what they asked for; when nothing is left, all is well."""
 
     def __init__(self) -> None:
-        self.answers: dict[str, list[Answer]] = {"init": [], "commit": [], "abort": []}
+        self.answers: dict[str, list[Answer]] = {"init": [], "begin": [], "commit": [], "abort": []}
         self.asked: list[str] = []
         self.is_silent = False
         """Whether sends get no answer."""
@@ -72,8 +72,8 @@ class FakeProducer:
         self._cluster.ask("init")
 
     def begin_transaction(self) -> None:
-        """Always possible."""
-        self._cluster.asked.append("begin")
+        """As told."""
+        self._cluster.ask("begin")
 
     def produce(self, _topic: str, _value: bytes, _key: bytes, on_delivery: Callable[..., None]) -> None:
         """Answered at the next poll."""
@@ -240,3 +240,12 @@ def test_a_cluster_that_never_answers_holds_nobody(transactors: Transactors, clu
     transactors.begin([NUMBER])
     transactors.stop()
     until(lambda: not transactors.open(), awaited="the end of the trying", within_s=10)
+
+
+def test_a_transaction_that_cannot_begin_is_left_to_another_producer(
+    transactors: Transactors, cluster: Cluster, rows: list[TransactionalRow]
+) -> None:
+    """A fatal error since the last one ends the producer, not the transactions."""
+    cluster.answer("begin", None, FATAL)
+    assert _ended(transactors, rows, 2) == [OK, OK]
+    assert cluster.asked[:7] == ["init", "begin", "commit", "begin", "init", "begin", "commit"]
