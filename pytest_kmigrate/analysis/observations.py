@@ -73,7 +73,8 @@ def metadata_divergences(images: DataFrame, events: DataFrame) -> DataFrame:
     """One row per difference between two sides of the metadata, as long as it lasted; see ``checkers.divergence``.
 
     ``images`` are files, whole (``FILES``), ``events`` those of ``facts.phases``. An image that cannot be read, or that
-    no event tells the time of, is left out; the former is set aside elsewhere.
+    no event tells the time of, is left out; the former is set aside elsewhere. Values that no side has, which cannot be
+    compared, cost their run's differences.
     """
     taken = events.where(F.col("kind") == EventKind.SNAPSHOT.value).groupBy(
         "folder", F.col("data.label").alias("label")
@@ -95,6 +96,13 @@ def _divergences(images: Sequence[tuple[str, str, int, int]]) -> list[tuple[obje
         for label, text, began_ns, at_ns in images
         if (image := _image(text)) is not None
     ]
+    try:
+        return _lasting(taken)
+    except (TypeError, RecursionError):
+        return []
+
+
+def _lasting(taken: Sequence[Taken]) -> list[tuple[object, ...]]:
     return [
         (
             each.left,
@@ -116,11 +124,12 @@ def _divergences(images: Sequence[tuple[str, str, int, int]]) -> list[tuple[obje
 
 def _image(text: str) -> MetadataImage | None:
     try:
-        content = json.loads(text)
-        families = [content[name] for name in FAMILIES if name in content]
-        return MetadataImage(**content) if all(isinstance(each, dict) for each in families) else None
-    except (ValueError, TypeError):
+        image = MetadataImage(**json.loads(text))
+    except (ValueError, TypeError, RecursionError):
         return None
+    is_told = isinstance(image.source, str) and isinstance(image.known, list | tuple)
+    is_named = is_told and all(isinstance(each, str) for each in image.known)
+    return image if is_named and all(isinstance(getattr(image, each), dict) for each in FAMILIES) else None
 
 
 def _value(value: object) -> str | None:

@@ -11,6 +11,9 @@ from pytest_kmigrate.analysis import facts, observations, schemas, staging
 from pytest_kmigrate.analysis.schemas.consistency import CONSISTENCY
 from tests.spark.frames import frame, table
 
+_NO_IMAGES = ("[" * 100_000, "[1]", '{"source": null}', '{"source": "a", "known": null}', '{"source": 1, "topics": {}}',
+    '{"source": "a", "known": [1]}', '{"source": "a", "topics": []}', '{"source": "a", "unheard": 1}')  # fmt: skip
+
 
 def _lines(spark: SparkSession, file: str, *texts: str) -> DataFrame:
     rows = [{"folder": "r1", "file": file, "line": number, "text": text} for number, text in enumerate(texts, 1)]
@@ -142,10 +145,12 @@ def test_how_long_the_sides_of_the_metadata_differed(spark: SparkSession) -> Non
         "last-log": json.dumps(log),
         "last-zookeeper": json.dumps(behind),
         "damaged-log": "{",
+        **{f"damaged-{number}": text for number, text in enumerate(_NO_IMAGES)},
         "untold-log": json.dumps(log),
     }
     images = [{"folder": "r1", "file": f"metadata/{label}.json", "text": text} for label, text in texts.items()]
     ends_s = {"copied-log": 12, "copied-zookeeper": 13, "after-log": 22, "after-zookeeper": 23, "damaged-log": 30}
+    ends_s |= {f"damaged-{number}": 30 for number in range(len(_NO_IMAGES))}
     ends_s |= {"again-log": 32, "again-zookeeper": 33, "last-log": 42, "last-zookeeper": 43}
     events = [
         {"folder": "r1", "seq": seq, "at_ns": end * 10**9, "kind": "snapshot"}
@@ -164,3 +169,26 @@ def test_how_long_the_sides_of_the_metadata_differed(spark: SparkSession) -> Non
         (*place, moments, first, first_s * 10**9, last_s * 10**9, least_s * 1_000, most_s and most_s * 1_000)
         for first, moments, first_s, last_s, least_s, most_s in between
     )
+
+
+def test_values_that_cannot_be_compared_cost_only_their_run(spark: SparkSession) -> None:
+    """Such as replicas that are numbers and words, which have no order."""
+    odd = {"source": "metadata-log", "partitions": {"orders-0": {"isr": [1, "two"]}}}
+    log = {"source": "metadata-log", "topics": {"orders": {"id": "x"}}}
+    texts = [("odd", odd), ("odd", {**odd, "source": "a"}), ("good", log), ("good", {"source": "a"})]
+    images = [
+        {"folder": folder, "file": f"metadata/copied-{place}.json", "text": json.dumps(image)}
+        for place, (folder, image) in enumerate(texts)
+    ]
+    events = [
+        {"folder": folder, "seq": place, "at_ns": 1, "kind": "snapshot"}
+        | {"data": json.dumps({"label": f"copied-{place}", "began_ns": 0})}
+        for place, (folder, _) in enumerate(texts)
+    ]
+    told = StructType([StructField("folder", StringType()), *schemas.EVENT_JSON.fields])
+
+    rows = observations.metadata_divergences(
+        frame(spark, schemas.FILES, images), facts.phases(frame(spark, told, events))
+    )
+
+    assert [(row.folder, row.family) for row in rows.collect()] == [("good", "topics")]
