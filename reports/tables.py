@@ -184,7 +184,7 @@ def write_attempts(tables: TableFolder, notices: list[Notice], foreign: DataFram
         if foreign is not None:
             staged = keep(foreign_attempts(foreign))
             attempts = attempts.unionByName(staging.good(staged).select(*schemas.ATTEMPTS.names))
-            aside = aside.unionByName(staging.set_aside(staged).drop("folder"))
+            aside = aside.unionByName(staging.set_aside(staged, is_run=~F.col("is_copy")).drop("folder"))
         attempts = keep(attempts)
         with tables.writing() as begin:
             begin("infra_nights", lambda: nights.infra_nights(attempts))

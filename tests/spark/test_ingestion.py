@@ -209,12 +209,13 @@ def test_an_odd_clock_torn_observations_or_a_copy_leave_no_verdict_open(spark: S
     torn = write_run(tmp_path / "runs", "torn", [GREEN], started_at="1970-01-01T00:00:00Z")
     (torn / "metrics").mkdir()
     (torn / "metrics" / "metrics.jsonl").write_text('{"at_ns": 1, "no')
-
     shutil.copytree(torn, tmp_path / "runs" / "copy")
+    for name in ("theirs.xml", "their-copy.xml"):
+        (tmp_path / "runs" / name).write_text('<testsuite name="s"><testcase name="t"/></testsuite>')
 
     result = counted(tmp_path / "runs", tmp_path / "out")
 
-    assert (result.outcome, result.runs, result.set_aside) == (Outcome.CONFORMS, 1, 2 + 2 + 1)
+    assert (result.outcome, result.runs, result.set_aside) == (Outcome.CONFORMS, 1 + 1, 2 + 2 + 1 + 1)
 
 
 def test_which_of_two_runs_with_one_id_counts_does_not_hang_on_which_was_read_first(

@@ -50,7 +50,8 @@ def foreign_attempts(files: DataFrame) -> DataFrame:
     """One row per attempt of a test in the files (columns of ``FILES``), in the shape of the fact ``attempts``.
 
     Staged like everything else: rows with a ``reason`` are what could not be read. A ``folder`` is the file and the
-    attempt's place in it, for attempts are told apart by their folders. The same result in two files counts once.
+    attempt's place in it, for attempts are told apart by their folders. The same result in two files counts once;
+    ``is_copy`` marks the rows that only tell of this.
     """
     read = over_arrays(_read, ArrayType(FOREIGN_RESULTS))
     return _numbered(_counted_once(files.select(F.inline(read("folder", "file", "text")))))
@@ -136,7 +137,7 @@ def _counted_once(read: DataFrame) -> DataFrame:
         .where("not _is_copy or _place = 1")
         .withColumn("reason", F.when(F.col("_is_copy"), told).otherwise(F.col("reason")))
         .withColumn("folder", F.expr("if(_is_copy, substring(_path, 1, length(_path) - length(file) - 1), folder)"))
-        .select(*read.columns)
+        .select(*read.columns, F.col("_is_copy").alias("is_copy"))
     )
 
 
