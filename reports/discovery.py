@@ -10,7 +10,7 @@ from pytest_kmigrate.analysis.staging import HISTORY_FILE, RUN_FILE, VERDICTS_FI
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports.operations import OPERATIONS_FOLDER
 from pytest_kmigrate.reports.paths import path_of, shown_path, way, why_closed
-from pytest_kmigrate.reports.storage import Entry, Storage
+from pytest_kmigrate.reports.storage import Entry, LocalStorage, Storage, is_local, local_path
 
 JUDGED_FILES = (RUN_FILE, VERDICTS_FILE, HISTORY_FILE)
 """A folder that holds one of these is a run."""
@@ -29,6 +29,9 @@ _UNREAD_FOLDERS = frozenset({"allure-results"})
 
 _JUDGED_BY = frozenset({*JUDGED_FILES, MANIFEST_FILE, OPERATIONS_FOLDER})
 """What a verdict may hang on, right in a run folder."""
+
+_OF_A_REPORT = frozenset({"index.html", "report.json", "report.md", "spark.log", "tables"})
+"""What an analysis writes into its folder."""
 
 _ALWAYS_FILES = frozenset({VERDICTS_FILE, HISTORY_FILE, MANIFEST_FILE})
 """Of ``run.json`` itself it is told that it is missing."""
@@ -111,7 +114,7 @@ def discovered(storage: Storage, out: str, shown: str = "") -> Discovery:
         found = f"a {kind}" if kind else "nothing"
         raise WrongUseError(f"{shown}: expected a folder of runs, got {found}; give the folder of --kmigrate-runs")
     entries = list(storage.entries(MOST_LEVELS + _LEVELS_OF_A_RUN, _UNREAD_FOLDERS))
-    discovery = _sorted_out(storage.uri, entries, out)
+    discovery = _sorted_out(storage.uri, entries, LocalStorage(local_path(out)).uri if is_local(out) else out)
     if not discovery.runs and not discovery.foreign:
         told = [f"{path} ({reason})" for path, reason, _ in discovery.unread[:3]]
         held = f"only {', '.join(told)}" if told else "none at all"
@@ -124,8 +127,8 @@ def discovered(storage: Storage, out: str, shown: str = "") -> Discovery:
 
 def _sorted_out(root: str, entries: Sequence[Entry], out: str) -> Discovery:
     """Runs and strangers; inside a run folder no other is looked for."""
-    own = path_of(out)[len(path_of(root)) :].strip("/") if path_of(out).startswith(f"{path_of(root)}/") else None
-    theirs = [entry for entry in entries if own is None or not f"{entry.path}/".startswith(f"{own}/")]
+    own = path_of(out)[len(path_of(root)) :].strip("/") if f"{path_of(out)}/".startswith(f"{path_of(root)}/") else None
+    theirs = [entry for entry in entries if own is None or not _is_of_report(entry.path, own)]
     marked = {posixpath.dirname(each.path) for each in theirs if posixpath.basename(each.path) in JUDGED_FILES}
     folders = {folder for folder in marked if _depth(folder) <= MOST_LEVELS and not _ancestors(folder) & marked}
     unread = _unread(root, theirs, folders)
@@ -148,6 +151,11 @@ def _sorted_out(root: str, entries: Sequence[Entry], out: str) -> Discovery:
     known = folders | {posixpath.dirname(path) for path in foreign}
     told = sorted([*unread.values(), *_strangers(others, known)])
     return Discovery(root, tuple(runs), tuple(told), tuple(sorted(foreign)))
+
+
+def _is_of_report(path: str, own: str) -> bool:
+    """Whether a path belongs to the report in folder ``own``; if that is the root, by its name."""
+    return f"{path}/".startswith(f"{own}/") if own else path.partition("/")[0] in _OF_A_REPORT
 
 
 def _unread(root: str, entries: Sequence[Entry], folders: set[str]) -> dict[str, Notice]:

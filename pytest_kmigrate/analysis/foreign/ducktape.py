@@ -22,6 +22,9 @@ from pytest_kmigrate.analysis.foreign.results import (
     unreadable,
 )
 
+_OF_OURS = frozenset({"about", "attempts", "headline", "set_aside"})
+"""Keys that tell a ``report.json`` of this project's own, in which there is nothing to count."""
+
 _STATUSES = ("pass", "fail", "ignore", "flaky")
 _RUNS = re.compile(r"^runs? (\d+(?:, \d+)*) summary:$", re.MULTILINE)
 _DIVIDER = re.compile(r"^(?:~{3,}|run \d+: PASSED)$", re.MULTILINE)
@@ -32,6 +35,8 @@ def read_ducktape(text: str) -> Reading:
     report = json_of(text)
     if isinstance(report, Unread):
         return Reading(unread=(report,))
+    if isinstance(report, dict) and _OF_OURS <= report.keys():
+        return Reading()
     listed = report.get("results") if isinstance(report, dict) else None
     if not isinstance(listed, list):
         if not isinstance(report, dict) or "test_status" not in report:

@@ -6,6 +6,10 @@ import json
 import pytest
 
 from pytest_kmigrate.analysis.foreign.ducktape import read_ducktape
+from pytest_kmigrate.analysis.foreign.results import Reading
+from pytest_kmigrate.reports.publication import report_json
+from pytest_kmigrate.reports.summary import summary_of
+from tests.unit.reports.fabricated_tables import ABOUT, season
 
 START_S = 1_772_359_200.5
 
@@ -104,6 +108,11 @@ def test_what_is_no_report_is_set_aside(text: str, reason: str) -> None:
     reading = read_ducktape(text)
     assert reading.results == ()
     assert reading.unread[0].reason.startswith(reason)
+
+
+def test_a_report_of_our_own_is_nobodys_results() -> None:
+    """It has the name that ducktape gives its own, and may lie among the runs."""
+    assert read_ducktape(report_json(summary_of(season(runs=20), ABOUT))) == Reading()
 
 
 def test_a_bad_result_does_not_cost_the_good_ones() -> None:

@@ -65,6 +65,25 @@ def test_strangers_are_listed_once_and_hidden_ones_and_the_output_left_alone(tmp
     assert found.unread == tuple((folder, nothing, False) for folder in ("1", "night/empty", "notes"))
 
 
+@pytest.mark.parametrize("way", ["runs/../runs/report", "link/report", "runs", "link"])
+def test_a_report_among_the_runs_is_no_results_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """By whatever way its folder is named, links included, and in the very folder of the runs; what else is there is."""
+    monkeypatch.chdir(tmp_path)
+    _run(tmp_path / "runs" / "r", "timeline.html")
+    (tmp_path / "link").symlink_to("runs")
+    for name in ("report.json", "index.html", "tables/cells/part-0.parquet"):
+        (tmp_path / way / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / way / name).write_text("{}")
+    (tmp_path / "runs" / "theirs.xml").write_text("<testsuite/>")
+
+    found = _discovered(tmp_path / "runs", Path(way))
+
+    assert (found.unread, found.foreign) == ((), ("theirs.xml",))
+    assert (tmp_path / way / str(found.runs[0].timeline)).is_file()
+
+
 def test_runs_filed_too_deep_are_told(tmp_path: Path) -> None:
     """Beside a run, a folder at the deepest level that is looked at is told as not looked into."""
     _run(tmp_path / "1/2/3/r")
