@@ -167,9 +167,19 @@ def level_change(tests: int) -> Iterator[Limit]:
         chance = np.random.default_rng(6)
         share = _alarms(level_changes, (chance.lognormal(0, 0.5, runs) for _ in range(tests)))
         yield _claim(f"false alarms in {runs} unchanged durations", 0.0, 0.01, share, tests)
+    for runs, share in ((200, 0.01), (200, 0.05), (60, 0.1)):
+        chance = np.random.default_rng(10)
+        mostly_0 = (_mostly_0(chance, runs, share) for _ in range(tests))
+        text = f"false alarms in {runs} unchanged measures, 0 but for {share:.0%}"
+        yield _claim(text, 0.0, 0.01, _alarms(level_changes, mostly_0), tests)
     chance = np.random.default_rng(7)
     mixed = (_mixed(chance) for _ in range(tests))
     yield _claim("false alarms when a slow test is added", 0.0, 0.01, _alarms(level_changes, mixed), tests)
+
+
+def _mostly_0(chance: np.random.Generator, runs: int, share: float) -> Floats:
+    """A lag that is none in most runs."""
+    return np.where(chance.random(runs) < share, chance.lognormal(0, 0.5, runs), 0.0)
 
 
 def _mixed(chance: np.random.Generator) -> Floats:

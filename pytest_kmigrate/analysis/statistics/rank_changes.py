@@ -1,9 +1,13 @@
-"""Changes of a level: a scan over ranks, for durations, which are skewed and have outliers no average survives."""
+"""Changes of a level: a scan over ranks, for durations, which are skewed and have outliers no average survives.
+
+Where one value makes up more than half of a series, as 0 does of most lags, ranks tell little but whether a value is
+another one; that is then scanned as a rate, whose p-value is exact.
+"""
 
 import numpy as np
 from scipy.special import ndtr
 
-from pytest_kmigrate.analysis.statistics import change_points
+from pytest_kmigrate.analysis.statistics import bernoulli_changes, change_points
 from pytest_kmigrate.analysis.statistics.arrays import Floats
 from pytest_kmigrate.analysis.statistics.change_points import (
     FALSE_ALARM_RATE,
@@ -33,7 +37,13 @@ def rises(values: Floats, change: Change) -> bool:
 
 
 def scan(values: Floats) -> Split | None:
-    """The place where the ranks before and after differ most for their number; None for a series too short or equal."""
+    """The place where the ranks before and after differ most for their number; None for a series too short or equal.
+
+    Of a series that is mostly one value: where the rate of others changes most; None where these are too few.
+    """
+    others = _others(values)
+    if others is not None:
+        return bernoulli_changes.scan(others)
     runs = len(values)
     before = places(runs)
     ranks = _ranks(values) - (runs + 1) / 2
@@ -51,8 +61,13 @@ def p_value(values: Floats, split: Split) -> float:
     """How often values in any other order would differ as much somewhere, after Siegmund's tail approximation.
 
     The difference over the places is close to a standardised Brownian bridge that is looked at only at whole runs;
-    for series of any length it is a little larger than what a simulation gives, and so never too sure.
+    for series of any length it is a little larger than what a simulation gives, and so never too sure: as long as no
+    value makes up more than half of them. Ten of a hundred flat series of 200 runs, of which two are not 0, would have
+    a p-value below 0.005.
     """
+    others = _others(values)
+    if others is not None:
+        return bernoulli_changes.p_value(others, split)
     runs, height = len(values), split.statistic
     share = np.linspace(LEAST_RUNS / runs, 1 - LEAST_RUNS / runs, _STEPS)
     room = share * (1 - share)
@@ -62,6 +77,16 @@ def p_value(values: Floats, split: Split) -> float:
     density = np.exp(-(height**2) / 2) / np.sqrt(2 * np.pi)
     at_the_edge = 2 * float(ndtr(-height))
     return float(min(1.0, height * density * area + at_the_edge))
+
+
+def _others(values: Floats) -> Floats | None:
+    """Which values lie on that side of the commonest one where more do; None where it makes up no more than half."""
+    each, count = np.unique(values, return_counts=True)
+    if not len(each) or 2 * count.max() <= len(values):
+        return None
+    commonest = each[np.argmax(count)]
+    above, below = values > commonest, values < commonest
+    return np.asarray(above if above.sum() >= below.sum() else below, np.float64)
 
 
 def _overshoot(step: Floats) -> Floats:

@@ -91,6 +91,39 @@ def test_whether_durations_grew_is_told_by_ranks() -> None:
     assert not rises(took[::-1], shrank)
 
 
+def test_one_value_unlike_all_others_is_no_change() -> None:
+    """A lag of none in 199 of 200 runs: one run that had some has changed nothing, wherever it was."""
+    for place in (3, 100, 199):
+        lag = np.zeros(200)
+        lag[place] = 7.0
+        assert first_p_value(lag) is None
+        assert level_changes(lag) == []
+
+
+def test_where_one_value_is_common_the_p_value_is_exact() -> None:
+    """Whether the others lie above it or below, the p-value is that of their rate; ranks gave 5e-43, not 3e-8."""
+    chance = np.random.default_rng(5)
+    lag = np.where(np.arange(200) < 196, 0.0, chance.lognormal(0, 0.5, 200))
+
+    for values in (lag, -lag, lag + 1):
+        (change,) = level_changes(values)
+        assert change.at == 196
+        assert change.p_value == bernoulli_changes.first_p_value(lag > 0)
+        assert rises(values, change) == (values[-1] > values[0])
+
+
+def test_a_lag_that_is_met_more_often_is_found() -> None:
+    """In 2 of 40 runs before, and in 18 of 20 since; what it is then of its own is looked at by ranks again."""
+    lag = np.zeros(60)
+    lag[[7, 22]] = 5.0
+    lag[40:58] = np.random.default_rng(6).lognormal(2, 0.5, 18)
+
+    (change,) = level_changes(lag)
+
+    assert change.at == 40
+    assert rises(lag, change)
+
+
 def test_many_flat_series_give_no_false_alarm_and_hide_no_regression() -> None:
     """Of 40 reports of 200 flat series no more than two name one; a duration 1.5 times as long is found among them."""
     chance = np.random.default_rng(3)
