@@ -50,7 +50,6 @@ def test_migration_is_undone_in_mid_copy(workload, metadata, migration, inject, 
     _goes_on_with_zookeeper(workload, metadata, verify_clients, checks.phase_not_reached(Phase.HYBRID))
 
 
-@pytest.mark.known_bug("kmigrate-2")  # a take-over by the next controller while partitions wait for ZooKeeper
 @pytest.mark.known_bug("kmigrate-5")
 @pytest.mark.requirement("K866-RB-clean-shutdown-flush", "K866-RB-metadata-kept")
 def test_what_waits_for_zookeeper_is_written_before_the_quorum_ends(
