@@ -112,11 +112,16 @@ def _outages(history: History) -> Iterator[_Outage]:
         if not ensemble or not ensemble <= targets or ended_ns is None:
             continue
         began_ns = event.at_ns + _NEAR_NS  # what was under way has ended, and was seen
-        written_ns = [each.at_ns for each in history.znodes if each.path == MIGRATION and each.at_ns < ended_ns]
-        moved_ns = [each.at_ns for each in history.of(EventKind.ACTIVE_CONTROLLER) if each.at_ns < ended_ns]
+        written_ns, claimed_ns = (_last_change_ns(history, path, ended_ns) for path in (MIGRATION, "/controller"))
+        # Without ZooKeeper nobody can claim /controller; the observer tells of such a take-over.
+        is_taken_over = any(event.at_ns <= each.at_ns < ended_ns for each in history.of(EventKind.ACTIVE_CONTROLLER))
         # Who has not written to ZooKeeper yet since it took over reports no lag, whatever there is.
-        if max(moved_ns, default=-1) < max(written_ns, default=-1) <= began_ns:
+        if claimed_ns < written_ns <= began_ns and not is_taken_over:
             yield _Outage(began_ns, ended_ns, frozenset(targets - ensemble))
+
+
+def _last_change_ns(history: History, path: str, until_ns: int) -> int:
+    return max((each.at_ns for each in history.znodes if each.path == path and each.at_ns < until_ns), default=-1)
 
 
 def _lags(history: History, from_ns: int, to_ns: int, nodes: frozenset[str]) -> dict[int, float]:
