@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from pytest_kmigrate.cli import clusters, machine, runs
-from pytest_kmigrate.model.errors import KmigrateError
+from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
 
 _INTERRUPTED = 130
 """What typer makes of Ctrl-C."""
@@ -68,6 +68,9 @@ def main() -> None:
     except KmigrateError as error:
         print(error, file=sys.stderr)  # noqa: T201 - this is the command's own terminal
         sys.exit(error.exit_status)
+    except OSError as error:  # a full disk, a folder that may not be written
+        print(error, file=sys.stderr)  # noqa: T201 - as above
+        sys.exit(EnvironmentLackError.exit_status)
     except SystemExit as ended:
         if ended.code == _INTERRUPTED:
             print("interrupted; the same command can be run again", file=sys.stderr)  # noqa: T201 - as above

@@ -76,17 +76,25 @@ def analyze(
 
 
 def replay(run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RUN")]) -> None:
-    """Run a recorded run's test again with the same seed, Kafka, topology and profile; ends as pytest does."""
+    """Run a recorded run's test again with the same seed, Kafka, topology and profile; ends as judging it does."""
     import shlex
 
     from pytest_kmigrate.cli.console import tell
+    from pytest_kmigrate.model.verdict import EXIT_STATUS, merged
     from pytest_kmigrate.recording.reading import read_header
     from pytest_kmigrate.recording.run_folder import RunFolder
     from pytest_kmigrate.running import replaying
+    from pytest_kmigrate.running.judging_again import judge_again
 
-    command = replaying.replay_command(read_header(RunFolder(run)), run.resolve().parent, Path.cwd())
+    header, runs = read_header(RunFolder(run)), run.resolve().parent
+    command = replaying.replay_command(header, runs, Path.cwd())
     tell(shlex.join(command))
-    raise typer.Exit(replaying.replay(command))
+    before = set(runs.iterdir())
+    replaying.replay(command)
+    made = replaying.runs_of(header, set(runs.iterdir()) - before)
+    if not made:
+        tell(f"{run}: pytest recorded no run of this test: nothing was judged")
+    raise typer.Exit(EXIT_STATUS[merged(judge_again(each).outcome for each in made)])
 
 
 def _show_coverage(found: "Coverage") -> None:

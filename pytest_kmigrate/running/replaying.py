@@ -3,13 +3,15 @@
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import pytest_kmigrate
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.recording.reading import read_header
+from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.topology_file import shipped
 
 _PACKAGE = Path(pytest_kmigrate.__file__).parent
@@ -53,7 +55,7 @@ def kafka_asked_for(header: RunHeader) -> str:
 
 
 def replay(command: Sequence[str]) -> int:
-    """Run it and return pytest's exit code; Ctrl-C reaches pytest too, which then ends its cluster first."""
+    """Run it and return its exit code; Ctrl-C reaches pytest too, which then ends its cluster first."""
     process = subprocess.Popen(command)
     try:
         return process.wait()
@@ -65,6 +67,21 @@ def replay(command: Sequence[str]) -> int:
         if process.poll() is None:  # a second Ctrl-C: the supervisor ends what pytest cannot any more
             process.kill()
             process.wait()
+
+
+def runs_of(header: RunHeader, folders: Iterable[Path]) -> list[Path]:
+    """Which of these folders are runs of the same test with the same seed; others may be made at the same time."""
+    return [folder for folder in folders if (folder / "run.json").is_file() and _same(header, folder)]
+
+
+def _same(header: RunHeader, folder: Path) -> bool:
+    """The file of a test may be named otherwise than it was, if it is one of the package."""
+    made = read_header(RunFolder(folder))
+    return (_function(made), made.seed) == (_function(header), header.seed)
+
+
+def _function(header: RunHeader) -> str:
+    return header.test_id.partition("::")[2]
 
 
 def _test(test_id: str, at: Path) -> list[str]:

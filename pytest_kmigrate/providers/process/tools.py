@@ -14,9 +14,12 @@ _WITHIN_S = 60
 
 
 def run_tool(jvm: Jvm, distribution: Distribution, tool: str, arguments: Sequence[str], doing: str) -> None:
-    """Run a tool of a release; ClusterError with the tool's own words when it refuses."""
+    """Run a tool of a release; ClusterError with the tool's own words when it refuses, or does not end."""
     command = jvm.tool_command(distribution, tool, arguments)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=_WITHIN_S, check=False)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_WITHIN_S, check=False)
+    except subprocess.TimeoutExpired as late:
+        raise ClusterError(f"{doing} failed: {tool} did not end within {_WITHIN_S} s; is this machine busy?") from late
     if done.returncode != 0:
         said = redacted(done.stdout + done.stderr)
         raise ClusterError(f"{doing} failed: expected {tool} to end with code 0; got {done.returncode}: {said}")

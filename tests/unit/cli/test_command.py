@@ -1,5 +1,6 @@
 """The console command as a whole: its commands, exit statuses, and what it costs to ask it for help."""
 
+import errno
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +14,9 @@ import pytest
 from pytest_kmigrate import doctor
 from pytest_kmigrate.cli import app, main
 from pytest_kmigrate.doctor import Finding
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.running import replaying
+from tests.unit.reports.recorded_runs import faulty_run
 
 Invoke = Callable[..., int]
 
@@ -125,6 +129,39 @@ def test_the_version_is_that_of_the_package(invoke: Invoke, capsys: pytest.Captu
     """What a bug report asks for first."""
     assert invoke("--version") == 0
     assert capsys.readouterr().out == f"pytest-kmigrate {version('pytest-kmigrate')}\n"
+
+
+def test_an_error_of_the_system_is_one_line_and_4(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A full disk is a lack of the environment, and no violation."""
+
+    def full() -> list[Finding]:
+        raise OSError(errno.ENOSPC, "No space left on device", "/runs")
+
+    monkeypatch.setattr(doctor, "examine", full)
+    assert invoke("doctor") == 4
+    assert capsys.readouterr().err == "[Errno 28] No space left on device: '/runs'\n"
+
+
+@pytest.mark.parametrize(("makes", "status"), [("green", 0), ("cut off", 3), ("nothing", 3)])
+def test_a_replay_ends_as_judging_the_run_it_made_does(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, makes: str, status: int
+) -> None:
+    """Whatever pytest's own status says: 1 is a violation here."""
+    recorded = faulty_run(tmp_path / "runs").cut_off().path
+
+    def replayed(_command: list[str]) -> int:
+        if makes != "nothing":
+            run = faulty_run(tmp_path / "new")
+            if makes == "green":
+                run.at(2500, EventKind.CHECKS, checks=[])
+            run.cut_off().path.rename(recorded.parent / "again")
+        return 1
+
+    monkeypatch.setattr(replaying, "replay_command", lambda *_: ["pytest"])
+    monkeypatch.setattr(replaying, "replay", replayed)
+    assert invoke("replay", str(recorded)) == status
 
 
 def test_ctrl_c_ends_with_130(

@@ -8,7 +8,9 @@ import pytest
 
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import RunHeader
-from pytest_kmigrate.running.replaying import replay, replay_command
+from pytest_kmigrate.running.replaying import replay, replay_command, runs_of
+from tests.unit.reports.recorded_runs import HEADER as RECORDED
+from tests.unit.reports.recorded_runs import RecordedRun
 
 TEST = "suites/kip_866/test_happy_path.py::test_migration_ends_finalized_with_all_metadata"
 HEADER = RunHeader(
@@ -90,3 +92,14 @@ def test_missing_byteman_rules_are_wrong_use(tmp_path: Path) -> None:
 def test_the_exit_code_is_passed_on() -> None:
     """Whatever pytest ended with."""
     assert replay([sys.executable, "-c", "raise SystemExit(5)"]) == 5
+
+
+def test_runs_made_meanwhile_by_others_are_left_out(tmp_path: Path) -> None:
+    """Another seed, another test, a folder that is no run; a suite's file may be found elsewhere than it was."""
+    moved = RECORDED.test_id.replace("suites/", "../site-packages/pytest_kmigrate/suites/")
+    other = RECORDED.test_id.replace("takes_over", "goes")
+    headers = [replace(RECORDED, test_id=moved), replace(RECORDED, seed=8), replace(RECORDED, test_id=other)]
+    for number, header in enumerate(headers):
+        RecordedRun(tmp_path / str(number), header).end(1)
+    (tmp_path / "none").mkdir()
+    assert runs_of(RECORDED, [*tmp_path.glob("*/run"), tmp_path / "none"]) == [tmp_path / "0" / "run"]
