@@ -29,8 +29,8 @@ _COPIED = frozenset(
 """What a migration copies. Brokers register, and features are set, before it."""
 
 
-def image_from_records(records: Iterable[Record], *, before_offset: int | None = None) -> MetadataImage:
-    """The image after these records; ``before_offset`` (a high watermark) leaves out what is not committed.
+def image_from_records(records: Iterable[Record]) -> MetadataImage:
+    """The image after these records.
 
     ``extra`` holds: ``migration_states`` [{offset, number, outside}] (``outside``: metadata that came before, but in no
     transaction, per type), ``record_counts`` and ``discarded_record_counts`` (those in transactions that were aborted
@@ -41,8 +41,7 @@ def image_from_records(records: Iterable[Record], *, before_offset: int | None =
     """
     replay = _Replay()
     for record in records:
-        if before_offset is None or record["offset"] < before_offset:
-            replay.feed(record)
+        replay.feed(record)
     return replay.image()
 
 

@@ -69,11 +69,6 @@ class ClusterView:
         state = self._state(leader, metrics) if leader else None
         return (leader, state) if leader and state else None
 
-    def migrating_zk_brokers(self) -> int | None:
-        """``MigratingZkBrokerCount`` of the quorum's leader; before 3.6, which lacks it, the live ZooKeeper brokers."""
-        leader, metrics = self._leading()
-        return self._zk_brokers(metrics) if leader else None
-
     def phase(self) -> Phase:
         """The operator's phase, from the state metric, ``/controller`` and the brokers' modes."""
         leader, metrics = self._leading()

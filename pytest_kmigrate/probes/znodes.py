@@ -17,7 +17,7 @@ from pytest_kmigrate.probes import image_spelling as spelling
 from pytest_kmigrate.probes.encoded_password import decoded_password, is_encoded
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
 
-__all__ = ["Tree", "ZnodeWatcher", "image_from_znodes", "redacted_tree", "snapshot"]
+__all__ = ["Tree", "ZnodeWatcher", "image_from_znodes", "snapshot"]
 
 Tree = Mapping[str, bytes | None]
 
@@ -50,20 +50,6 @@ def snapshot(client: KazooClient, within_s: float) -> dict[str, bytes | None]:
                     tree.pop(path, None)
         level = [path for path in below if path != "/zookeeper"]
     return dict(sorted(tree.items()))
-
-
-def redacted_tree(tree: Tree, password_secret: str | None = None) -> dict[str, str | None]:
-    """The tree as an artefact may show it; encoded back to bytes it gives the same image as the tree itself."""
-    shown: dict[str, str | None] = {}
-    for path, data in tree.items():
-        if path.startswith("/config/") and (parsed := _json(data)).get("config"):
-            parsed["config"] = {
-                key: redaction.redacted(_shown(key, value, password_secret)) for key, value in parsed["config"].items()
-            }
-            shown[path] = json.dumps(parsed, separators=(",", ":"))
-        else:
-            shown[path] = None if data is None else redaction.redacted(data.decode("utf-8", "replace"))
-    return shown
 
 
 def image_from_znodes(tree: Tree, password_secret: str | None = None) -> MetadataImage:

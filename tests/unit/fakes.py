@@ -50,7 +50,6 @@ class FakeView:
     ensemble_leader: str | None = None
     leaders: dict[tuple[str, int], str] = field(default_factory=dict)
     state: ZkMigrationState | None = None
-    zk_brokers: int | None = None
     now: Phase = Phase.ZOOKEEPER
     metrics: dict[tuple[str, str], float] = field(default_factory=dict)
     acked: int = 0
@@ -78,10 +77,6 @@ class FakeView:
     def migration_state(self) -> tuple[str, ZkMigrationState] | None:
         """As set."""
         return (self.leader, self.state) if self.leader and self.state else None
-
-    def migrating_zk_brokers(self) -> int | None:
-        """As set."""
-        return self.zk_brokers
 
     def phase(self) -> Phase:
         """As set."""

@@ -9,7 +9,6 @@ killing the supervisor kills them.
 Orders: {"do": "spawn", "argv": [...], "cwd": dir, "log": file} -> {"pid": n} | {"error": text}
         {"do": "adopt", "pid": n} -> {}       a child of pytest, killed with the rest if it still runs then
         {"do": "keep"} -> {}                  the end of standard input shall not end the cluster
-        {"do": "end"}                         as if standard input had ended
 Announcements: {"exited": pid, "code": n}     negative: the signal
 """
 
@@ -50,7 +49,7 @@ class Supervisor:
         if order["do"] == "keep":
             self.keep = True
             return {}
-        raise SystemExit(0)
+        raise ValueError(order)
 
     def _adopt(self, pid: int) -> None:
         with suppress(ProcessLookupError):  # it has ended already
