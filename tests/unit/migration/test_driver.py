@@ -220,25 +220,6 @@ def test_an_earlier_phase_is_no_way_forward(driver: MigrationDriver) -> None:
         driver.advance_to(Phase.PREPARING)
 
 
-def test_controllers_that_tell_no_state_are_refused_at_once(stage: Stage, driver: MigrationDriver) -> None:
-    """3.4 has no ZkMigrationState: nobody would see more than PREPARING, and Kafka would be blamed for that."""
-    stage.cluster.node("controller-3001").kafka = "3.4.1"
-    refused = r"HYBRID: .* got controller-3001 of 3\.4\.1: without the metric ZkMigrationState"
-    with pytest.raises(WrongUseError, match=refused):
-        driver.advance_to(Phase.HYBRID)
-    assert stage.recorder.events == []
-    driver.advance_to(Phase.PREPARING)
-    with pytest.raises(WrongUseError, match=refused):
-        driver.begin(ENTER_MIGRATION, moves=1)
-
-
-def test_brokers_need_not_tell_a_state(stage: Stage, driver: MigrationDriver) -> None:
-    """They may be of 3.4."""
-    for node in stage.cluster.nodes(Role.BROKER):
-        node.kafka = "3.4.1"
-    driver.advance_to(Phase.HYBRID)
-
-
 def test_copying_cannot_be_advanced_to(driver: MigrationDriver) -> None:
     """COPYING passes by itself: asking for it is a mistake, told with what to do instead."""
     with pytest.raises(WrongUseError, match="advance to HYBRID"):
