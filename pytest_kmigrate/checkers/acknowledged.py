@@ -32,6 +32,8 @@ class Looked:
     lost: list[Lost]
     unknown: list[str]
     """Families that were changed and that the image does not know."""
+    silent: list[str]
+    """Brokers whose configs were changed and that did not tell them."""
 
 
 def looked_for(history: History, label: str) -> Looked:
@@ -39,17 +41,18 @@ def looked_for(history: History, label: str) -> Looked:
     image = history.images[label]
     states = admissible_states(changes_before(history, label))
     unknown = sorted({state.family for state in states if state.family not in image.known})
+    silent = sorted(image.silent & {state.slot[1] for state in states if state.family == "configs"})
     gone = _rightly_gone(states, image)
     held, lost = [], []
     for state in states:
-        if not state.is_acknowledged or state.family not in image.known:
+        if not state.is_acknowledged or state.family not in image.known or state.slot[1] in silent:
             continue
         observed = state.observed_in(image)
         if observed in state.admissible or (observed is None and state.topic in gone):
             held.append(state)
         else:
             lost.append(Lost(state, observed))
-    return Looked(held, lost, unknown)
+    return Looked(held, lost, unknown, silent)
 
 
 def acknowledged_metadata_changes_present(history: History, label: str) -> Verdict:
@@ -74,6 +77,9 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
         text = f"{len(found)} of {counted(judged, 'acknowledged metadata change')} not in {label}: {names}"
         signatures = [*signatures_of_zookeeper(history, label), *_signatures_of_loss(history, label, looked)]
         return violates(name, Kind.SAFETY, found, text, **facts, signatures=signatures)
+    if looked.silent:
+        text = f"{', '.join(looked.silent)} did not tell its configs in {label}; all else that was acknowledged holds"
+        return inconclusive(name, Kind.INFRA, text, **facts)
     return conforms(name, f"{counted(judged, 'acknowledged metadata change')} hold in {label}", **facts)
 
 

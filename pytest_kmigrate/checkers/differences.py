@@ -68,8 +68,12 @@ def family_differences(
 
 
 def both_entries(one: MetadataImage, other: MetadataImage, family: str) -> tuple[Entries, Entries]:
-    """What two images hold of one family."""
-    return _entries(one, family), _entries(other, family)
+    """What two images hold of one family, without the configs of brokers that did not tell them to both."""
+    silent = one.silent | other.silent if family == "configs" else frozenset()
+    ours, theirs = (
+        {key: value for key, value in _entries(image, family).items() if key not in silent} for image in (one, other)
+    )
+    return ours, theirs
 
 
 def compared_fields(

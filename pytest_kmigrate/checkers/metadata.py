@@ -58,9 +58,11 @@ def metadata_equivalent(
     errors = refusals(changes_before(history, right))
     nothing = [family for family, size in sizes.items() if not size]
     vacuous = [family for family in nothing if errors.get(family) != ""] if families is not None else []
-    if vacuous:
+    silent = sorted(one.silent | other.silent) if "configs" in known else []
+    if silent or vacuous:
         text = f"{left} and {right} both hold nothing of {_told(vacuous, errors)}, and no change of it was accepted"
-        return inconclusive(name, Kind.VACUOUS, text, **facts)
+        text = f"{', '.join(silent)} did not tell its configs; {left} and {right} are equal else" if silent else text
+        return inconclusive(name, Kind.INFRA if silent else Kind.VACUOUS, text, **facts)
     text += f"; both hold nothing of {_told(nothing, errors)}" if nothing else ""
     return conforms(name, f"{left} and {right} are equal in {text}", **facts)
 

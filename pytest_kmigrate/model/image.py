@@ -48,3 +48,9 @@ class MetadataImage:
     producer_ids: Mapping[str, int] = field(default_factory=dict)
     features: Mapping[str, int] = field(default_factory=dict)
     extra: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def silent(self) -> frozenset[str]:
+        """Brokers, as keys of ``configs``, that did not tell their own: what is missing there may be set."""
+        numbers = self.extra.get("silent_brokers")
+        return frozenset(f"broker:{number}" for number in numbers) if isinstance(numbers, list) else frozenset()

@@ -14,7 +14,6 @@ from kazoo.exceptions import NoNodeError
 from pytest_kmigrate import redaction
 from pytest_kmigrate.model.image import FAMILIES, MetadataImage
 from pytest_kmigrate.probes import image_spelling as spelling
-from pytest_kmigrate.probes.encoded_password import decoded_password, is_encoded
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
 
 __all__ = ["Tree", "ZnodeWatcher", "image_from_znodes", "snapshot"]
@@ -52,16 +51,17 @@ def snapshot(client: KazooClient, within_s: float) -> dict[str, bytes | None]:
     return dict(sorted(tree.items()))
 
 
-def image_from_znodes(tree: Tree, password_secret: str | None = None) -> MetadataImage:
-    """The image a full tree stands for; with ``password.encoder.secret`` passwords compare, without they never do.
+def image_from_znodes(tree: Tree) -> MetadataImage:
+    """The image a full tree stands for.
 
+    Passwords among configs are encrypted there with ``password.encoder.secret``, so they equal none of another source.
     Znodes have no partition epoch (the version of the state znode is another count), so that key is absent.
     ``features`` are filled but not ``known``: a migration does not bring metadata.version to ZooKeeper.
     ``extra`` holds: ``delete_topics``, ``reassign_partitions`` (as stored, or None), ``brokers`` (ids registered),
     ``config_changes`` (names), ``controller``, ``controller_epoch``, ``migration``, ``cluster_id``, ``unread``
     (paths whose content is not what it should be: a finding).
     """
-    reading = _Reading(tree, password_secret)
+    reading = _Reading(tree)
     return MetadataImage(
         source="zookeeper",
         known=tuple(family for family in FAMILIES if family != "features"),
@@ -91,9 +91,8 @@ def image_from_znodes(tree: Tree, password_secret: str | None = None) -> Metadat
 class _Reading:
     """One reading of a tree, a method per family."""
 
-    def __init__(self, tree: Tree, password_secret: str | None) -> None:
+    def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._secret = password_secret
         self._children: dict[str, list[str]] = {}
         for path in tree:
             parent, _, name = path.rpartition("/")
@@ -136,7 +135,7 @@ class _Reading:
             for name in sorted(self.children(f"/config/{folder}")):
                 values = _config(self._tree, f"/config/{folder}/{name}")
                 if values:
-                    shown = {key: _shown(key, value, self._secret) for key, value in sorted(values.items())}
+                    shown = {key: redaction.shown(key, value) for key, value in sorted(values.items())}
                     found[spelling.config_key(kind, name)] = shown
         return found
 
@@ -225,12 +224,6 @@ def _number(data: bytes | None) -> int | None:
 def _config(tree: Tree, path: str) -> dict[str, str]:
     config = _json(tree.get(path)).get("config")
     return {str(key): str(value) for key, value in config.items()} if isinstance(config, dict) else {}
-
-
-def _shown(key: str, value: str, secret: str | None) -> str:
-    if secret is not None and is_encoded(value):
-        value = decoded_password(value, secret) or value
-    return redaction.shown(key, value)
 
 
 def _quota(item: tuple[str, str]) -> tuple[str, float | None]:

@@ -138,6 +138,9 @@ def settled(take: Callable[[], Taken], differences: Callable[[Taken], int], with
             images = take()
         except ClusterError as error:  # nobody answers, during an election say
             return NotYet(error)
+        silent = sorted(broker for image, _ in images.values() for broker in image.silent)
+        if silent:
+            return NotYet(f"no configs of {', '.join(silent)}")
         found = differences(images)
         return found == 0 or NotYet(f"{found} differences")
 

@@ -65,6 +65,18 @@ def test_differences_are_told_value_by_value() -> None:
     ]
 
 
+SILENT = replace(FULL, source="admin", configs={"topic:orders": {"retention.ms": "1"}}, extra={"silent_brokers": [1]})
+
+
+def test_configs_that_a_broker_did_not_tell_are_no_difference() -> None:
+    """Inconclusive: it was slow when it was asked; whatever else differs is a difference all the same."""
+    verdict = _compared(SILENT)
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.INFRA)
+    assert verdict.summary.startswith("broker:1 did not tell its configs")
+    assert _compared(SILENT, families=["topics"]).outcome is Outcome.CONFORMS
+    assert _compared(replace(SILENT, topics={})).count == 1
+
+
 STATELESS = {key: value for key, value in PARTITION.items() if key not in ("leader", "isr", "leader_epoch")}
 BLOCKED = replace(FULL, source="zookeeper", partitions={"orders-0": PARTITION, "orders-1": STATELESS})
 

@@ -170,6 +170,16 @@ def test_while_images_settled_changes_count_as_in_progress() -> None:
         assert _present(image, *events).outcome is outcome
 
 
+def test_configs_that_a_broker_did_not_tell_are_not_lost() -> None:
+    """Inconclusive: it was slow when it was asked; a change of it is neither held nor lost."""
+    image = MetadataImage("admin", topics={"t": {}}, extra={"silent_brokers": [1]})
+    of_broker = change(2, "alter-config", "broker:1", wanted={"a": "1"})
+    verdict = _present(image, change(1, "create-topic", "t"), of_broker)
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.INFRA)
+    assert verdict.facts["judged"] == 1
+    assert _present(image, change(1, "create-topic", "gone"), of_broker).count == 1
+
+
 def test_nothing_acknowledged_or_visible_is_inconclusive() -> None:
     """Inconclusive: no image, no acknowledged change, or none of a family that the image knows."""
     assert _present(FULL, *EVERY_CHANGE, label="zookeeper").kind is Kind.HARNESS

@@ -58,6 +58,13 @@ def test_a_side_that_cannot_be_seen_for_a_moment_is_looked_at_again() -> None:
     assert settled(_takes(AFTER), lambda _: 3, within_s=0)[0] == AFTER
 
 
+def test_a_broker_that_did_not_tell_its_configs_is_asked_again() -> None:
+    """What it has may be whatever the other sides have; if it stays silent, the check says so."""
+    silent: Taken = {"brokers": (MetadataImage("admin", extra={"silent_brokers": [1]}), 1)}
+    assert settled(_takes(silent, AFTER), lambda _: 0, within_s=30)[0] == AFTER
+    assert settled(_takes(silent), lambda _: 0, within_s=0)[0] == silent
+
+
 def test_a_side_that_is_never_seen_any_more_is_no_difference() -> None:
     """What it held before would be blamed for what the others hold now."""
     with pytest.raises(AwaitTimeoutError, match=r"equal metadata on every side: .*no quorum leader"):
