@@ -69,7 +69,7 @@ def test_strangers_are_listed_once_and_hidden_ones_and_the_output_left_alone(tmp
 def test_a_report_among_the_runs_is_no_results_of_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    """By whatever way its folder is named, links included, and in the very folder of the runs; what else is there is."""
+    """By whatever way its folder is named, links included, and in the very folder of the runs; all else is told."""
     monkeypatch.chdir(tmp_path)
     _run(tmp_path / "runs" / "r", "timeline.html")
     (tmp_path / "link").symlink_to("runs")
