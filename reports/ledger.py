@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from pytest_kmigrate.analysis.schemas import INGESTED
+from pytest_kmigrate.analysis.schemas import INGESTED, TABLES
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports.discovery import FoundRun
 from pytest_kmigrate.reports.storage import Storage
@@ -38,6 +38,9 @@ FOLDER = "ingested"
 
 EARLIER = "_format-"
 """How folders begin that hold tables of earlier formats; Spark and others overlook what begins so."""
+
+UNFINISHED = "_unfinished"
+"""Tables that are computed anew lie here until all are complete; they are overlooked likewise."""
 
 MOST_RUNS_PER_BATCH = 2_500
 """So many are read before the ledger is written: an interrupted analysis of many runs goes on from there."""
@@ -92,9 +95,16 @@ def read_ledger(tables: Storage, root: str) -> Ledger:
 def make_room(tables: Storage, runs: Sequence[FoundRun]) -> None:
     """Remove what an analysis without a ledger of this format finds; what is the last word on some run is kept aside.
 
-    The ledger goes last: interrupted, this goes on where it was.
+    The ledger goes last: interrupted, this goes on where it was. Without any ledger there is what an interrupted
+    analysis left, or a folder of somebody else's that happens to have this name: WrongUseError.
     """
     rows = _rows(tables, FOLDER)
+    strange = None if rows else next((name for name in tables.names("") if not _may_be_ours(tables, name)), None)
+    if strange is not None:
+        raise WrongUseError(
+            f"{tables.uri}: expected a folder of tables of an earlier analysis, or none, got {strange} in it; "
+            "nothing in it was touched; choose another --out"
+        )
     has_last_word = bool(gone(runs, {row.folder: row for row in rows}))
     names = [name for name in tables.names("") if not name.startswith(EARLIER)]
     for name in sorted(names, key=lambda name: (name == FOLDER, name)):
@@ -102,6 +112,13 @@ def make_room(tables: Storage, runs: Sequence[FoundRun]) -> None:
             tables.move(name, f"{EARLIER}{rows[0].format}/{name}")
         else:
             tables.delete(name)
+
+
+def _may_be_ours(tables: Storage, name: str) -> bool:
+    """Whether something among the tables has the name, and what is in it names, that an analysis gives."""
+    if name in (FOLDER, UNFINISHED) or name.startswith(EARLIER):
+        return True
+    return name in TABLES and all(each.startswith(("batch=", "part-", "_", ".")) for each in tables.names(name))
 
 
 def no_longer_counted(tables: Storage, runs: Sequence[FoundRun], ledger: Ledger) -> dict[str, list[str]]:

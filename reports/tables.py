@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in P
 from pytest_kmigrate.analysis import causes, clusters, facts, flakiness, logs, marts, nights, schemas, staging, trends
 from pytest_kmigrate.analysis.foreign import foreign_attempts
 from pytest_kmigrate.reports.discovery import Notice
-from pytest_kmigrate.reports.ledger import EARLIER
+from pytest_kmigrate.reports.ledger import EARLIER, UNFINISHED
 from pytest_kmigrate.reports.ledger import FOLDER as LEDGER_FOLDER
 from pytest_kmigrate.reports.paths import literal
 from pytest_kmigrate.reports.storage import Storage
@@ -26,9 +26,6 @@ Made = Callable[[], DataFrame]
 
 Begin = Callable[[str, Made], None]
 """Takes the name of a table and what computes it, and begins to write it."""
-
-UNFINISHED = "_unfinished"
-"""Tables that are computed anew lie here until all are complete; Spark and others overlook what begins so."""
 
 _WRITTEN_AT_ONCE = 3
 """Small tables are all waiting and little work, so a few at a time keep two cores busy."""

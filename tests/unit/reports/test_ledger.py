@@ -132,6 +132,33 @@ def test_facts_that_were_computed_otherwise_do_not_count(tmp_path: Path, monkeyp
     assert read_ledger(LocalStorage(tmp_path), ROOT) == {}
 
 
+def test_what_an_interrupted_analysis_left_is_removed(tmp_path: Path) -> None:
+    """One that never came to write a ledger."""
+    storage = LocalStorage(tmp_path)
+    for path in (
+        "verdicts/batch=1/part-0.parquet",
+        "cells/part-0.parquet",
+        "cells/_SUCCESS",
+        "_unfinished/tests/part-0",
+    ):
+        storage.write(path, b"facts")
+
+    make_room(storage, [_run("a")])
+
+    assert storage.names("") == []
+
+
+@pytest.mark.parametrize("theirs", ["prices.csv", "tests/test_prices.py", "old/part-0.parquet"])
+def test_tables_of_somebody_else_are_not_touched(tmp_path: Path, theirs: str) -> None:
+    """A project may have a folder of that name, and in it one that is called as a table of ours is."""
+    storage = LocalStorage(tmp_path / "tables")
+    for path in ("cells/part-0.parquet", theirs):
+        storage.write(path, b"theirs")
+    with pytest.raises(WrongUseError, match=f"got {theirs.partition('/')[0]} in it; .* choose another --out"):
+        make_room(storage, [_run("a")])
+    assert {*storage.contents(["cells/part-0.parquet", theirs]).values()} == {b"theirs"}
+
+
 def _of_an_earlier_format(tables: Path, monkeypatch: pytest.MonkeyPatch) -> LocalStorage:
     """Tables of runs a and b, as the release before this one left them."""
     storage = LocalStorage(tables)
