@@ -31,7 +31,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports.discovery import FoundRun
 from pytest_kmigrate.reports.storage import Storage
 
-FORMAT = 8
+FORMAT = 9
 """Raise it when facts are computed differently: everything that is still there is then read anew."""
 
 FOLDER = "ingested"

@@ -19,7 +19,6 @@ FAULTS = ("fault", "phase", "role")
 
 _NS_PER_MS = 1_000_000
 _NS_PER_S = 1_000_000_000
-_WORKLOAD_EDGES = (EventKind.WORKLOAD_BEGAN, EventKind.WORKLOAD_ENDED)
 _FAULT_KINDS = (
     EventKind.FAULT_BEGAN,
     EventKind.FAULT_APPLIED,
@@ -83,22 +82,25 @@ def phases(events: DataFrame) -> DataFrame:
 
 
 def endings(runs: DataFrame, staged_events: DataFrame) -> DataFrame:
-    """One row per run: whether its history tells that it ended, and whether a workload in it is still at work.
+    """One row per run: whether its history tells that it ended, and whether a workload in it may still be at work.
 
     A last line that cannot be read may have been the end; it is set aside itself. Where a workload that began did not
-    end, sends in flight have left no row.
+    end, sends in flight have left no row. So it may be where nobody knows: a line that cannot be read may have told of
+    a workload that began, and a history that tells neither of one nor of the end is cut.
     """
-    is_good = F.col("reason").isNull()
-    began, ended = (F.count_if((F.col("kind") == each.value) & is_good) for each in _WORKLOAD_EDGES)
-    tells_end = F.bool_or(F.col("kind").eqNullSafe(EventKind.RUN_ENDED.value)) | F.max_by(F.isnull("kind"), "line")
-    told = staged_events.groupBy("folder").agg(tells_end.alias("_tells_end"), (began > ended).alias("_is_at_work"))
+    is_good, is_end = F.col("reason").isNull(), F.col("kind").eqNullSafe(EventKind.RUN_ENDED.value)
+    began = F.count_if((F.col("kind") == EventKind.WORKLOAD_BEGAN.value) | F.isnull("kind"))
+    ended = F.count_if((F.col("kind") == EventKind.WORKLOAD_ENDED.value) & is_good)
+    tells_end = F.bool_or(is_end) | F.max_by(F.isnull("kind"), "line")
+    is_settled = (began == ended) & ((began > 0) | F.bool_or(is_end))
+    told = staged_events.groupBy("folder").agg(tells_end.alias("_tells_end"), is_settled.alias("_is_settled"))
     return (
         runs.select("folder")
         .join(told, "folder", "left")
         .select(
             "folder",
             F.coalesce("_tells_end", F.lit(col=False)).alias("has_ended"),
-            F.coalesce("_is_at_work", F.lit(col=False)).alias("is_at_work"),
+            (~F.coalesce("_is_settled", F.lit(col=False))).alias("is_at_work"),
         )
     )
 

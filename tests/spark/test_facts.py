@@ -110,6 +110,43 @@ def test_without_its_end_a_run_took_no_known_time(spark: SparkSession) -> None:
     assertDataFrameEqual(rows, spark.createDataFrame(expected, rows.schema))
 
 
+def test_a_run_is_settled_only_where_that_is_told(spark: SparkSession) -> None:
+    """Every workload that began has ended, or there was none by the end; what nobody knows is not taken for granted."""
+    # With a dash before it an event is set aside.
+    began, ended, end, torn = "workload-began", "workload-ended", "run-ended", None
+    histories: dict[str, list[str | None]] = {
+        "missing": [],
+        "cut": ["run-began"],
+        "torn": [began, ended, torn],
+        "at work": [began, began, ended, end],
+        "set aside": [began, f"-{began}", ended, end],
+        "ended": [began, ended],
+        "without clients": ["run-began", end],
+    }
+    runs = functools.reduce(DataFrame.unionByName, [_run(spark, folder=folder) for folder in histories])
+    rows = [
+        {"folder": folder, "line": line, "kind": kind and kind.lstrip("-")}
+        | {"reason": "bad" if kind is None or kind[0] == "-" else None}
+        for folder, kinds in histories.items()
+        for line, kind in enumerate(kinds, 1)
+    ]
+    staged = spark.createDataFrame(
+        [tuple(row.values()) for row in rows], "folder string, line long, kind string, reason string"
+    )
+
+    told = {row.folder: (row.has_ended, row.is_at_work) for row in facts.endings(runs, staged).collect()}
+
+    assert told == {
+        "missing": (False, True),
+        "cut": (False, True),
+        "torn": (True, True),
+        "at work": (True, True),
+        "set aside": (True, True),
+        "ended": (False, False),
+        "without clients": (True, False),
+    }
+
+
 @pytest.mark.parametrize(
     ("staged", "is_complete", "is_damaged", "outcome", "kind"),
     [
