@@ -155,12 +155,11 @@ def _roles() -> Column:
 def durations(in_phases: DataFrame) -> DataFrame:
     """One row per thing that took time: the run, each phase, each step, each wait for equal metadata on all sides.
 
-    A run whose history has no end took no known time, and neither did the phase it was in.
+    A run whose history has no end took no known time, and neither did the phase it was in, or what a clock that jumped
+    lets end before it began.
     """
-    has_ended = F.bool_or(F.col("kind") == EventKind.RUN_ENDED.value)
-    whole = in_phases.groupBy("folder").agg(
-        F.lit(0).cast("long").alias("began_ns"), F.when(has_ended, F.max("at_ns")).alias("ended_ns")
-    )
+    ended_ns = F.max(F.when(F.col("kind") == EventKind.RUN_ENDED.value, F.col("at_ns"))).alias("ended_ns")
+    whole = in_phases.groupBy("folder").agg(F.lit(0).cast("long").alias("began_ns"), ended_ns)
     run = whole.select("folder", F.lit("run").alias("what"), F.lit("whole run").alias("name"), "began_ns", "ended_ns")
     entered = in_phases.where(F.col("kind") == EventKind.PHASE.value).join(
         whole.select("folder", F.col("ended_ns").alias("_end_ns")), "folder"
@@ -175,7 +174,7 @@ def durations(in_phases: DataFrame) -> DataFrame:
     )
     took_ms = ((F.col("ended_ns") - F.col("began_ns")) / _NS_PER_MS).alias("took_ms")
     every = run.unionByName(phase).unionByName(_steps(in_phases)).unionByName(_settlings(in_phases))
-    return every.select("folder", "what", "name", "began_ns", took_ms).where("took_ms IS NOT NULL")
+    return every.select("folder", "what", "name", "began_ns", took_ms).where("took_ms >= 0")
 
 
 def _steps(in_phases: DataFrame) -> DataFrame:

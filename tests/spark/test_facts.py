@@ -110,6 +110,21 @@ def test_without_its_end_a_run_took_no_known_time(spark: SparkSession) -> None:
     assertDataFrameEqual(rows, spark.createDataFrame(expected, rows.schema))
 
 
+def test_a_clock_that_jumped_within_a_run_does_not_lengthen_it(spark: SparkSession) -> None:
+    """The run ended when it says so; what would have ended before it began took no known time."""
+    jumped = event(900_000, "phase", phase="HYBRID", previous="ZOOKEEPER")
+    history = [*migration()[:4], jumped, *migration()[5:]]
+
+    rows = facts.durations(_in_phases(spark, history)).select("what", "name", "took_ms").where("what != 'step'")
+
+    expected = [
+        ("run", "whole run", 30_000.0),
+        ("phase", "ZOOKEEPER", 899_000.0),
+        ("phase", "FINALIZED", 10_000.0),
+    ]
+    assertDataFrameEqual(rows, spark.createDataFrame(expected, rows.schema))
+
+
 def test_a_run_is_settled_only_where_that_is_told(spark: SparkSession) -> None:
     """Every workload that began has ended, or there was none by the end; what nobody knows is not taken for granted."""
     # With a dash before it an event is set aside.
