@@ -212,13 +212,14 @@ def test_verdict_lines_are_read_one_by_one(spark: SparkSession) -> None:
     """Bad lines are set aside by number; blank ones are nothing; good ones around them are read."""
     seen = {"expected": "e", "observed": "o", "at_ns": 7, "evidence": ["event 3"]}
     told = verdict(outcome="VIOLATES", kind="SAFETY", requirements=["R1"], violations=[seen], known_bugs=["KAFKA-1"])
-    good = json.dumps({**told, "facts": {"acknowledged": 5, "nested": {"a": [1]}}})
+    good = json.dumps({**told, "facts": {"acknowledged": 5, "nested": {"a": [{"b": "} {"}, {"b": float("nan")}]}}})
     lines = [good, "", '{"check": "cut', '{"check": "c"}', json.dumps(verdict(outcome="MAYBE")), good + " trailing"]
+    lines += [good + good, f"{good}, {good}"]
 
     staged = staging.staged_verdicts(_lines(spark, "verdicts.jsonl", "\n".join(lines)))
 
     (row,) = [each.asDict(recursive=True) for each in staging.good(staged).collect()]
-    assert json.loads(row.pop("facts")) == {"acknowledged": 5, "nested": {"a": [1]}}
+    assert json.loads(row.pop("facts")) == {"acknowledged": 5, "nested": {"a": [{"b": "} {"}, {"b": "NaN"}]}}
     assert row == {"folder": "r1", **{key: value for key, value in told.items() if key != "facts"}}
     expected = "unknown outcome: expected one of NOT_APPLICABLE, CONFORMS, INCONCLUSIVE, VIOLATES; got MAYBE"
     begins = "the line is not a JSON object of the expected shape; it begins: "
@@ -226,7 +227,7 @@ def test_verdict_lines_are_read_one_by_one(spark: SparkSession) -> None:
         ("r1/verdicts.jsonl", 3, begins + '{"check": "cut'),
         ("r1/verdicts.jsonl", 4, "the line has no outcome"),
         ("r1/verdicts.jsonl", 5, expected),
-        ("r1/verdicts.jsonl", 6, begins + good[:80]),
+        *(("r1/verdicts.jsonl", line, begins + good[:80]) for line in (6, 7, 8)),
     ]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
-from pyspark.sql.types import StringType, StructType
+from pyspark.sql.types import ArrayType, StringType, StructType
 
 CORRUPT = "_corrupt"
 """The column that holds a text which does not fit its schema."""
@@ -22,9 +22,12 @@ def parsed(texts: DataFrame, schema: StructType) -> DataFrame:
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
     with_corrupt = StructType([*schema.fields]).add(CORRUPT, StringType())
     row = F.from_json("text", with_corrupt, options)
-    # Spark's parser stops after the first value and never sees what follows it.
+    # Spark's parser stops after the first value and never sees what follows it. In brackets two are no list of one;
+    # most texts hold nothing that looks like two, and need not be read again.
     ends_well = F.rtrim("text", F.lit(" \t\r\n")).endswith("}")
-    corrupt = F.when(~ends_well, F.col("text")).otherwise(F.col(f"_row.{CORRUPT}"))
+    in_brackets = F.from_json(F.concat(F.lit("["), "text", F.lit("]")), ArrayType(StringType()), options)
+    is_one = ~F.col("text").rlike(r"\}[\s,]*\{") | F.coalesce(F.size(in_brackets) == 1, F.lit(col=False))
+    corrupt = F.when(~ends_well | ~is_one, F.col("text")).otherwise(F.col(f"_row.{CORRUPT}"))
     return texts.withColumn("_row", row).select(
         *texts.columns, *[F.col(f"_row.{name}").alias(name) for name in schema.names], corrupt.alias(CORRUPT)
     )
