@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.reports.paths import path_of, shown_path, why_closed
 from pytest_kmigrate.reports.storage import LocalStorage, is_local, local_path
 
 LOCK_FILE = ".lock"
@@ -40,6 +41,12 @@ def alone_in(out: str) -> Iterator[None]:
 
 
 def require_folder(out: str, kind: str | None) -> None:
-    """What lies at ``out`` (see ``Storage.kind``) must be a folder, or nothing yet; else WrongUseError."""
+    """What lies at ``out`` (see ``Storage.kind``) must be a folder, or nothing yet, that Spark can open.
+
+    Raises WrongUseError.
+    """
+    closed = why_closed(str(local_path(out)) if is_local(out) else path_of(out))
+    if closed:
+        raise WrongUseError(f"{shown_path(out)}: {closed}, or choose another --out")
     if kind not in ("folder", None):
         raise WrongUseError(f"{out}: expected a folder to write the report into, got a {kind}; choose another --out")

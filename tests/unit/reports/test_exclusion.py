@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.reports.exclusion import alone_in
+from pytest_kmigrate.reports.exclusion import alone_in, require_folder
 
 _HOLDER = """
 import sys
@@ -48,6 +48,19 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "report").touch()
     with pytest.raises(WrongUseError, match="expected a folder"), alone_in(str(tmp_path / "report")):
         pass
+
+
+@pytest.mark.parametrize("name", ["10:00 [1]", os.fsdecode(b"night-\xff")])
+def test_what_spark_cannot_open_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Be it the folder itself or one above it; it is told in words that can be printed, and nothing is made."""
+    monkeypatch.chdir(tmp_path)
+    for out in (f"{name}/report", f"s3a://nights/{name}"):
+        with pytest.raises(WrongUseError, match="which Spark cannot open: rename it, or choose another") as told:
+            require_folder(out, None)
+        assert str(told.value).encode()
+    with pytest.raises(WrongUseError, match="Spark cannot open"), alone_in(name):
+        pass
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_bucket_is_not_guarded() -> None:
