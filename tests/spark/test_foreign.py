@@ -100,6 +100,20 @@ def test_a_result_without_a_name_is_set_aside(spark: SparkSession) -> None:
     ]
 
 
+def test_what_is_nested_too_deep_costs_only_itself(spark: SparkSession) -> None:
+    """Also where it is just not too deep to be read, and the result is then too deep to be told from others."""
+    texts = {f"a/{n}-result.json": f'{{"name": "t", "x": {"[" * n}{"]" * n}}}' for n in range(700, 1_000)}
+    staged = foreign_attempts(_files(spark, **texts)).cache()
+
+    read, aside = (
+        rows.count() for rows in (staging.good(staged), staging.set_aside(staged, is_run=~staged["is_copy"]))
+    )
+
+    assert read + aside == len(texts)
+    assert read > 0
+    assert aside > 0
+
+
 def test_a_copied_file_counts_once(spark: SparkSession) -> None:
     """The same results in a second file are set aside in one row, which says where they are counted."""
     staged = foreign_attempts(_files(spark, **{"a/x.xml": JUNIT % 1, "b/x.xml": JUNIT % 1})).cache()

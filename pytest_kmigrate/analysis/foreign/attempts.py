@@ -13,7 +13,7 @@ from pytest_kmigrate.analysis.arrow import over_arrays
 from pytest_kmigrate.analysis.foreign.allure import read_allure
 from pytest_kmigrate.analysis.foreign.ducktape import read_ducktape
 from pytest_kmigrate.analysis.foreign.junit import read_junit
-from pytest_kmigrate.analysis.foreign.results import Reading, Result, Unread
+from pytest_kmigrate.analysis.foreign.results import Reading, Result, Unread, unreadable
 from pytest_kmigrate.analysis.schemas.columns import CONDITION, COUNT, FAULTS, MOMENT, NUMBER, TEXT, TEXTS, UNKNOWN
 from pytest_kmigrate.analysis.schemas.foreign import FOREIGN_RESULTS
 
@@ -82,7 +82,10 @@ def _rows(folder: str, file: str, text: str) -> Iterator[_Row]:
     if kind is None:
         yield _unread(folder, file, Unread("not a name that JUnit, Allure or ducktape give their results"))
         return
-    reading = _READERS[kind](text)
+    try:
+        reading = _READERS[kind](text)
+    except (ValueError, RecursionError) as error:
+        reading = unreadable(f"not readable: {error}")
     for place, result in enumerate(reading.results, 1):
         if result.test_id.strip():
             yield _row(f"{folder}/{file}#{place}", file, kind, result)

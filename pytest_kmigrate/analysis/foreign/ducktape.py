@@ -26,7 +26,7 @@ _OF_OURS = frozenset({"about", "attempts", "headline", "set_aside"})
 """Keys that tell a ``report.json`` of this project's own, in which there is nothing to count."""
 
 _STATUSES = ("pass", "fail", "ignore", "flaky")
-_RUNS = re.compile(r"^runs? (\d+(?:, \d+)*) summary:$", re.MULTILINE)
+_RUNS = re.compile(r"^runs? (\d{1,9}(?:, \d{1,9})*) summary:$", re.MULTILINE)
 _DIVIDER = re.compile(r"^(?:~{3,}|run \d+: PASSED)$", re.MULTILINE)
 
 
@@ -35,7 +35,7 @@ def read_ducktape(text: str) -> Reading:
     report = json_of(text)
     if isinstance(report, Unread):
         return Reading(unread=(report,))
-    if isinstance(report, dict) and _OF_OURS <= report.keys():
+    if isinstance(report, dict) and report.keys() >= _OF_OURS:
         return Reading()
     listed = report.get("results") if isinstance(report, dict) else None
     if not isinstance(listed, list):

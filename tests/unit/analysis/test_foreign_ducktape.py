@@ -76,6 +76,12 @@ def test_equal_failures_of_several_runs_are_attempts_each() -> None:
     assert [each.duration_ms for each in results] == [None, None, 90_000.0]
 
 
+def test_a_number_that_no_run_has_is_none_of_a_run() -> None:
+    """Python refuses to read one of thousands of digits."""
+    (result,) = read_ducktape(_session(_result("FAIL", summary=f"run {'7' * 5_000} summary:\nno leader"))).results
+    assert result.outcome.name == "VIOLATES"
+
+
 def test_a_flaky_test_without_a_summary_failed_once() -> None:
     """That it is flaky says that it failed before."""
     results = read_ducktape(_session(_result("FLAKY", summary=None))).results
