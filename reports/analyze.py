@@ -89,7 +89,7 @@ def analyze(
     found = discovered(local, target, runs) if local else None
     is_small = found is not None and _is_small(found)
     with alone_in(target), _spark(master, clock, target, is_small=is_small) as spark:
-        source, folder = local or _reached(runs, spark), _reached(target, spark)
+        source, folder = local or _reached(location(runs), spark), _reached(target, spark)
         require_folder(target, folder.kind())
         if found is None:
             found = discovered(source, target, runs)

@@ -215,7 +215,7 @@ def _strangers(others: set[str], runs: set[str]) -> list[Notice]:
 
 def _run(root: str, folder: str, files: Iterable[Entry], out: str) -> FoundRun:
     by_path: Mapping[str, Entry] = {file.path: file for file in files}
-    timeline = way(out, "/".join(part for part in (root, folder, TIMELINE_FILE) if part))
+    timeline = way(out, "/".join(part for part in (root.rstrip("/"), folder, TIMELINE_FILE) if part))
     read = tuple(by_path[path] for path in sorted(by_path) if path != TIMELINE_FILE)
     return FoundRun(folder or ".", timeline if TIMELINE_FILE in by_path else None, read)
 

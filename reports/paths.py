@@ -36,8 +36,11 @@ def way(start: str, to: str) -> str:
 
 
 def path_of(uri: str) -> str:
-    """The path in a URI; a path alone is itself. Nothing is decoded, so ``?`` and ``#`` are part of it."""
-    return _parts(uri)[1]
+    """The path in a URI; a path alone is itself. Nothing is decoded, so ``?`` and ``#`` are part of it.
+
+    Without the slash at its end: that of a root, as of a bucket, is empty.
+    """
+    return _parts(uri)[1].rstrip("/")
 
 
 def _parts(uri: str) -> tuple[str, str]:

@@ -97,8 +97,12 @@ class Storage(Protocol):
 
 
 def location(given: Path | str) -> str:
-    """A path or URI as text; that of a URI which went through ``Path`` lacks a slash and gets it back."""
-    return re.sub(r"^([A-Za-z][A-Za-z0-9+.-]+):/(?!/)", r"\1://", str(given)) if isinstance(given, Path) else given
+    """A path or URI as text; that of a URI which went through ``Path`` lacks a slash and gets it back.
+
+    A URI without a path, as of a bucket, is that of its root: Hadoop would take it for somebody's home.
+    """
+    uri = re.sub(r"^([A-Za-z][A-Za-z0-9+.-]+):/(?!/)", r"\1://", str(given)) if isinstance(given, Path) else given
+    return re.sub(r"^([A-Za-z][A-Za-z0-9+.-]+://[^/]+)$", r"\1/", uri)
 
 
 def is_local(location: str) -> bool:

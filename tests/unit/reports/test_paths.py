@@ -23,8 +23,8 @@ def test_links_are_relative_within_one_file_system(start: str, to: str, link: st
 
 def test_a_path_is_what_follows_scheme_and_authority() -> None:
     """Question marks, colons and hash signs are part of it, for our URIs are not encoded."""
-    uris = ("s3a://bucket/a?b#c:d", "file:/x y", "file:///x", "/plain:colon")
-    assert [path_of(uri) for uri in uris] == ["/a?b#c:d", "/x y", "/x", "/plain:colon"]
+    uris = ("s3a://bucket/a?b#c:d", "file:/x y", "file:///x", "/plain:colon", "s3a://bucket/", "/x/")
+    assert [path_of(uri) for uri in uris] == ["/a?b#c:d", "/x y", "/x", "/plain:colon", "", "/x"]
 
 
 def test_patterns_are_escaped_and_a_colon_beside_one_is_refused() -> None:

@@ -77,3 +77,4 @@ def test_other_schemes_are_elsewhere(given: str) -> None:
     """Also when a URI has been through ``Path``, which takes a slash from it."""
     assert not is_local(given)
     assert location(Path("s3a://bucket/a")) == location("s3a://bucket/a") == "s3a://bucket/a"
+    assert location("s3a://bucket") == location(Path("s3a://bucket/")) == "s3a://bucket/"
