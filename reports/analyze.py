@@ -3,6 +3,7 @@
 import datetime as dt
 import os
 import platform
+import shlex
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -178,12 +179,12 @@ def _about(
     runs: str, out: str, master: str | None, compare: tuple[str, str] | None, seconds: dict[str, float]
 ) -> About:
     """How this report came to be."""
-    command = f"kmigrate analyze {runs} --out {out}" + (f" --master {master}" if master else "")
-    command += f" --compare {' '.join(compare)}" if compare else ""
+    command = ["kmigrate", "analyze", runs, "--out", out, *(("--master", master) if master else ())]
+    command += ("--compare", *compare) if compare else ()
     return {
         "made_at": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "runs_folder": runs,
-        "command": command,
+        "command": shlex.join(command),
         "spark": pyspark.__version__,
         "python": platform.python_version(),
         "platform": platform.platform(terse=True),

@@ -1,7 +1,8 @@
 """The summary: what needs a human comes first, and everything else worst first."""
 
 from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.reports.analyze import outcome_of
+from pytest_kmigrate.reports.analyze import _about, outcome_of
+from pytest_kmigrate.reports.markdown import report_markdown
 from pytest_kmigrate.reports.page import page
 from pytest_kmigrate.reports.rows import COUNTED_IN, Row, worst, worst_runs
 from pytest_kmigrate.reports.summary import Summary, summary_of
@@ -24,6 +25,13 @@ def test_flaky_tests_are_those_of_the_ranking() -> None:
 
     flaky = {row["test_id"] for row in told["flakiness"] if row["standing"] == "FLAKY"}
     assert told["totals"]["flaky_tests"] == len(flaky) > 0
+
+
+def test_how_to_make_the_report_again_is_a_command_for_a_shell() -> None:
+    """Whatever is in the names of folders."""
+    about = _about("my runs", "out", "spark://a:1", ("3.6.0", "3.9.1"), {})
+    assert about["command"] == "kmigrate analyze 'my runs' --out out --master spark://a:1 --compare 3.6.0 3.9.1"
+    assert f"`{about['command']}`" in report_markdown(summary_of(season(runs=20), about))
 
 
 def test_tests_are_listed_worst_first() -> None:
