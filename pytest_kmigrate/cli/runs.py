@@ -145,7 +145,7 @@ def _show_analysis(result: "AnalysisResult", runs: str) -> None:
     rows = [
         (
             str(test["standing"]),
-            str(test["test_id"]).rpartition("::")[2],
+            _without_file(str(test["test_id"])),
             *(str(test[key]) for key in ("kafka", "topology", "runs", "violating", "inconclusive")),
         )
         for test in report["tests"][:_MOST_TESTS]
@@ -162,6 +162,11 @@ def _show_analysis(result: "AnalysisResult", runs: str) -> None:
         say(f"Allure: {local_path(runs)}/*/allure-results  (a folder per run: `allure serve` takes them all)")
 
 
+def _without_file(name: str) -> str:
+    """A test, or what took time in it, without the file it is in; a failure may hold an address with such colons."""
+    return name.rpartition("::")[2]
+
+
 def _show_comparison(found: "Comparison") -> None:
     """What changed and is more than chance; all of it is in the report."""
     from pytest_kmigrate.cli.console import say, show
@@ -172,7 +177,7 @@ def _show_comparison(found: "Comparison") -> None:
     rows = [
         (
             str(row["change"]),
-            shorten(str(row[name]).rpartition("::")[2], _MOST_CHARACTERS),
+            shorten(_without_file(str(row[name])) if name in ("test_id", "name") else str(row[name]), _MOST_CHARACTERS),
             str(row.get("topology", "")),
         )
         for name, family in (*families, *more)

@@ -53,6 +53,20 @@ def test_both_versions_are_compared(
     assert "UNSURE" not in said
 
 
+def test_what_failed_is_told_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    """An address in it may have the colons that stand between a file and its test."""
+    rows: dict[str, list[dict[str, object]]] = {"requirements": [], "durations": []}
+    rows["tests"] = [{"change": "WORSE", "test_id": "suites/a.py::test_b"}]
+    rows["clusters"] = [{"change": "WORSE", "representative": "connect([::1]:9092) failed"}]
+
+    runs_commands._show_comparison({"a": "1", "b": "2", "headline": "", **rows})  # type: ignore[typeddict-item]
+
+    said = capsys.readouterr().out
+    assert "connect([::1]:9092) failed" in said
+    assert "test_b" in said
+    assert "suites" not in said
+
+
 def test_nothing_is_compared_unless_asked(
     asked: list[object], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
