@@ -31,6 +31,14 @@ def test_one_failure_in_other_words_is_one_group() -> None:
     assert len(set(groups.tolist())) == 3
 
 
+def test_words_need_not_be_english() -> None:
+    """Two failures without an ASCII letter are as different as any."""
+    groups = similar_groups(
+        ["\u0442\u0430\u0439\u043c\u0430\u0443\u0442", "\u8fde\u63a5\u8d85\u65f6", "\u043e\u0442\u043a\u0430\u0437"]
+    )
+    assert len(set(groups.tolist())) == 3
+
+
 def test_the_order_of_the_texts_does_not_matter() -> None:
     """The same texts in any order fall into the same groups, also where they are only just alike."""
     chance = random.Random(3)
