@@ -134,10 +134,10 @@ class RunFiles:
             if kind.has(file.path) and (most_bytes is None or file.size_bytes <= most_bytes)
         ]
 
-    def _origin(self, kind: Kind, path: str = "_metadata.file_path") -> list[Column]:
+    def _origin(self, kind: Kind) -> list[Column]:
         """The run folder and the file in it that a row was read from."""
         # Spark gives the path percent-encoded; url_decode would also turn a plus sign into a space.
-        decoded = F.url_decode(F.replace(F.col(path), F.lit("+"), F.lit("%2B")))
+        decoded = F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B")))
         # No pattern here: it would be matched once for every row.
         file = F.substring_index(decoded, "/", -kind.levels)
         root = path_of(self._root)

@@ -21,6 +21,7 @@ _LONG_LINE_BYTES = 600
 """Log lines are shorter on average; a window of that many bytes per line holds the lines asked for."""
 _MOST_LOG_BYTES_AFTER = 16_384
 _LONGEST_LINE = 400
+_LONGEST_EVENT = 240
 _EVENT_NAME = re.compile(r"event (\d+)\Z")
 _END_OF_PEM = re.compile(r"-----END [A-Z0-9 ]+-----")
 
@@ -149,11 +150,11 @@ def without_secrets(value: object, key: str = "") -> Any:
     return value
 
 
-def event_text(event: Event, most: int = 240) -> str:
-    """An event's data as one line."""
+def event_text(event: Event) -> str:
+    """An event's data as one line, cut where it gets too long for one."""
     parts = [f"{key}: {_plain(value)}" for key, value in without_secrets(event.data).items() if value not in (None, "")]
     text = " · ".join(parts)
-    return text if len(text) <= most else f"{text[:most]}…"
+    return text if len(text) <= _LONGEST_EVENT else f"{text[:_LONGEST_EVENT]}…"
 
 
 def _plain(value: object) -> str:

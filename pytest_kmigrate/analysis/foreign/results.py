@@ -66,9 +66,9 @@ class Reading:
     unread: tuple[Unread, ...] = ()
 
 
-def unreadable(reason: str, line: int | None = None) -> Reading:
+def unreadable(reason: str) -> Reading:
     """A file nothing could be had of."""
-    return Reading(unread=(Unread(reason, line),))
+    return Reading(unread=(Unread(reason),))
 
 
 def json_of(text: str) -> Any:

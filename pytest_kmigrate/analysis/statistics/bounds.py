@@ -50,7 +50,7 @@ def bound_after_clean(clean_runs: npt.ArrayLike) -> Floats:
     return np.where(runs > 0, -np.expm1(np.log(DOUBT) / np.maximum(runs, 1)), 1.0)
 
 
-def more_clean_runs_needed(clean_runs: npt.ArrayLike, at_most: float = CLAIMED_RATE) -> Integers:
-    """How many more clean runs it takes to claim, at 95 %, a rate of at most ``at_most``."""
-    needed = int(np.ceil(np.log(DOUBT) / np.log1p(-at_most)))
+def more_clean_runs_needed(clean_runs: npt.ArrayLike) -> Integers:
+    """How many more clean runs it takes to claim, at 95 %, a rate of at most ``CLAIMED_RATE``."""
+    needed = int(np.ceil(np.log(DOUBT) / np.log1p(-CLAIMED_RATE)))
     return np.maximum(needed - np.asarray(clean_runs, np.int64), 0)
