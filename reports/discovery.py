@@ -9,7 +9,7 @@ from pytest_kmigrate.analysis.foreign import is_foreign
 from pytest_kmigrate.analysis.staging import HISTORY_FILE, RUN_FILE, VERDICTS_FILE
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports.operations import OPERATIONS_FOLDER
-from pytest_kmigrate.reports.paths import path_of, shown_path, way, why_closed
+from pytest_kmigrate.reports.paths import path_of, shown_path, way, why_closed, why_overlooked
 from pytest_kmigrate.reports.storage import Entry, LocalStorage, Storage, is_local, local_path
 
 JUDGED_FILES = (RUN_FILE, VERDICTS_FILE, HISTORY_FILE)
@@ -29,6 +29,9 @@ _UNREAD_FOLDERS = frozenset({"allure-results"})
 
 _JUDGED_BY = frozenset({*JUDGED_FILES, MANIFEST_FILE, OPERATIONS_FOLDER})
 """What a verdict may hang on, right in a run folder."""
+
+_READ_ENDINGS = (".json", ".log", ".parquet")
+"""Of files in a run that may have any name: images, logs, parts of operations."""
 
 _OF_A_REPORT = frozenset({"index.html", "report.json", "report.md", "spark.log", "tables"})
 """What an analysis writes into its folder."""
@@ -187,14 +190,15 @@ def _why_unread(path: str, entry: Entry, inner: str | None) -> str | None:
         return "permission denied: let it be read, or analyze as its owner"
     if inner == OPERATIONS_FOLDER and not entry.is_folder:
         return "expected a folder, got a file"
-    is_part = posixpath.dirname(inner or "") == OPERATIONS_FOLDER
+    is_part, is_result = posixpath.dirname(inner or "") == OPERATIONS_FOLDER, _is_result(entry, inner)
     if entry.is_folder and (is_part or inner in _ALWAYS_FILES):
         return "expected a file, got a folder"
-    if _is_result(entry, inner) and entry.size_bytes == 0:
+    if is_result and entry.size_bytes == 0:
         return "expected results of tests, got an empty file"  # Spark would not read it at all
     if is_part and entry.path.endswith(".parquet") and entry.size_bytes == 0:
         return "expected a complete Parquet part, got an empty file"  # Spark would read it as no part
-    return why_closed(path)
+    is_read = is_result or (inner and entry.path.endswith(_READ_ENDINGS) and not entry.is_folder)
+    return why_closed(path) or (why_overlooked(path) if is_read else None)
 
 
 def _is_result(entry: Entry, inner: str | None) -> bool:

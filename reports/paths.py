@@ -23,6 +23,14 @@ def why_closed(path: str) -> str | None:
     return None
 
 
+def why_overlooked(path: str) -> str | None:
+    """Why Spark does not read this file, without a word; None when it does."""
+    name = posixpath.basename(path)
+    if name.startswith("_") and "=" not in name:
+        return "its name begins with _, which Spark overlooks: rename it"
+    return None
+
+
 def shown_path(path: str) -> str:
     """A path as text: what is no UTF-8 in it, which Python keeps in a way of its own, is marked."""
     return path.encode(errors="surrogateescape").decode(errors="replace")

@@ -121,6 +121,25 @@ def test_a_file_that_spark_cannot_open_costs_only_itself(tmp_path: Path) -> None
     ]
 
 
+def test_a_file_that_spark_overlooks_is_told(tmp_path: Path) -> None:
+    """Where it would be read; folders may have such names, and so may what nobody reads."""
+    files = ("metadata/_a.json", "logs/_b/c.log", "logs/b/_c.log", "operations/_d=1.parquet", "_notes")
+    _run(tmp_path / "_r", *files)
+    _run(tmp_path / "s", "operations/_d.parquet", "operations/e.parquet", "operations/_SUCCESS")
+    for name in ("_TEST-x.xml", "_notes"):
+        (tmp_path / name).write_text("<testsuite/>")
+
+    found = _discovered(tmp_path, tmp_path / "out")
+
+    told = "its name begins with _, which Spark overlooks: rename it"
+    assert found.unread == (
+        ("_TEST-x.xml", told, True),
+        ("_r/logs/b/_c.log", told, False),
+        ("_r/metadata/_a.json", told, False),
+        ("s/operations/_d.parquet", f"{told}; no operation of this run is judged", True),
+    )
+
+
 def test_what_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A closed folder beside runs is no loss, a closed history of a run is; a root that is closed is wrong use."""
     for name in ("r", "lost+found", "r/logs"):
