@@ -155,7 +155,7 @@ def _durations(trends: Sequence[Row], a: str, b: str) -> list[Row]:
         for key, mine in grouped(known, *keys).items()
         if (of_both := _of_both(mine, a, b))
     ]
-    return _in_order(_with_q(told, _change_of_medians), *keys)
+    return _in_order(_with_q(told, _change_of_times), *keys)
 
 
 def _of_both(points: Sequence[Row], a: str, b: str) -> list[list[Row]]:
@@ -175,14 +175,14 @@ def _timed(of_tests: Sequence[Sequence[Row]], b: str) -> Row:
         median, low, high = median_interval(values[on_side].tolist())
         row |= {f"median_{side}": median, f"low_{side}": low, f"high_{side}": high, f"runs_{side}": int(on_side.sum())}
     ratio = float(np.exp(np.median(level[is_b]) - np.median(level[~is_b])))
-    return {**row, "ratio": ratio if row["median_a"] else None, "p_value": rank_sum(level, is_b, test)}
+    p_value, surplus = rank_sum(level, is_b, test)
+    return {**row, "ratio": ratio if row["median_a"] else None, "surplus_b": surplus, "p_value": p_value}
 
 
-def _change_of_medians(row: Row) -> str:
-    ratio = number(row["ratio"])
-    if ratio == 1 or (ratio is None and not row["median_b"]):
-        return "SAME"
-    return _direction(row, is_worse=ratio is None or ratio > 1)
+def _change_of_times(row: Row) -> str:
+    """By ranks, as sure as it is: medians may stay where they are, or even fall, while a half takes much longer."""
+    surplus = number(row["surplus_b"]) or 0.0
+    return _direction(row, is_worse=surplus > 0) if surplus else "SAME"
 
 
 def _clusters(tables: Mapping[str, list[Row]], a: str, b: str) -> list[Row]:

@@ -36,8 +36,11 @@ def fisher(*strata: tuple[int, int, int, int]) -> float:
     return float(np.exp(log_p[0]))
 
 
-def rank_sum(values: Floats, is_b: Flags, stratum: Integers) -> float:
-    """How likely the values of two sides differ this much in size by chance: their rank sum, two-sided.
+def rank_sum(values: Floats, is_b: Flags, stratum: Integers) -> tuple[float, float]:
+    """How likely the values of two sides differ this much in size by chance, two-sided; by how many ranks b is above.
+
+    The latter is the sum of its ranks less what would fall to it were both sides alike: 0 if they are, below 0 if its
+    values are the smaller ones.
 
     Values are already aligned; to which side they belong is exchanged only within each stratum. Were it exchanged over
     all, the few values of a stratum, which lie around their own median, would count for more than they say.
@@ -48,10 +51,12 @@ def rank_sum(values: Floats, is_b: Flags, stratum: Integers) -> float:
     for each in np.unique(stratum):
         mine = rank[stratum == each]
         on_b = is_b[stratum == each]
-        surplus += mine[on_b].sum() - on_b.sum() * mine.mean()
+        # Of halves of whole numbers, so that sides which are alike come to exactly 0.
+        surplus += (len(mine) * mine[on_b].sum() - on_b.sum() * mine.sum()) / len(mine)
         variance += on_b.sum() * (~on_b).sum() * mine.var() / max(len(mine) - 1, 1)
     # Half a rank is taken off, as sums of ranks are whole and the normal distribution is not.
-    return float(2 * ndtr(-max(abs(surplus) - 0.5, 0.0) / math.sqrt(variance))) if variance else 1.0
+    p_value = float(2 * ndtr(-max(abs(surplus) - 0.5, 0.0) / math.sqrt(variance))) if variance else 1.0
+    return p_value, float(surplus)
 
 
 def corrected(p_values: Sequence[float]) -> list[float]:

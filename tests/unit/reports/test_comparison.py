@@ -165,6 +165,21 @@ def test_durations_that_moved_are_found_by_rank() -> None:
     assert 150 < float(str(slower["low_b"])) < 164.25 < float(str(slower["high_b"])) < 178.5
 
 
+def test_whether_durations_grew_is_told_by_ranks() -> None:
+    """Half of the runs take ten times as long: worse, though the median fell, or stayed where it was."""
+    trends = [
+        *_points("fell", "A", [1.0] * 19 + [10.1] * 21),
+        *_points("fell", "B", [10.0] * 21 + [100.0] * 19),
+        *_points("stayed", "A", [5.0] * 40),
+        *_points("stayed", "B", [5.0] * 24 + [1_000.0] * 16),
+    ]
+
+    found = _compared(trends=trends)["durations"]
+
+    assert [row["ratio"] for row in found if row["name"] == "fell"] == [pytest.approx(10 / 10.1)]
+    assert _changes(found, "name") == {"fell": "WORSE", "stayed": "WORSE"}
+
+
 def test_another_mix_of_tests_is_no_change_of_durations() -> None:
     """B ran the slow test more often, and a slower one besides: only what takes longer in the same test is worse."""
     quick, slow = [100.0 + n for n in range(20)], [900.0 + n for n in range(20)]

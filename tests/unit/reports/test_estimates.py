@@ -57,7 +57,19 @@ def test_one_stratum_is_a_rank_sum() -> None:
     for decimals in (0, 9):
         values, is_b = np.round(chance.normal(0, 2, 60), decimals), np.arange(60) % 3 == 0
         expected = mannwhitneyu(values[is_b], values[~is_b], method="asymptotic").pvalue
-        assert rank_sum(values, is_b, np.zeros(60, np.int64)) == pytest.approx(expected)
+        assert rank_sum(values, is_b, np.zeros(60, np.int64))[0] == pytest.approx(expected)
+
+
+def test_ranks_tell_which_side_is_above() -> None:
+    """By the ranks that it has too many; exactly 0 where both sides are alike in each stratum."""
+    is_b, stratum = np.array([False, False, True, True] * 2), np.repeat([0, 1], 4)
+
+    def surplus(*values: float) -> float:
+        return rank_sum(np.array(values), is_b, stratum)[1]
+
+    assert surplus(1, 2, 3, 4, 5, 6, 7, 8) == 4
+    assert surplus(3, 4, 1, 2, 7, 8, 5, 6) == -4
+    assert surplus(1, 2, 1, 2, 7, 9, 7, 9) == surplus(1, 2, 3, 4, 7, 8, 5, 6) == 0
 
 
 @pytest.mark.parametrize(("tests", "runs"), [(1, 40), (12, 2), (8, 6)])
@@ -67,7 +79,8 @@ def test_equal_versions_differ_by_chance_only(tests: int, runs: int) -> None:
     test = np.repeat(np.arange(tests), runs)
     is_b = np.arange(len(test)) % 2 == 0
     scale = chance.lognormal(0, 2, tests)[test]
-    p_values = [rank_sum(aligned(chance.lognormal(0, 0.3, len(test)) * scale, test), is_b, test) for _ in range(2_000)]
+    drawn = (chance.lognormal(0, 0.3, len(test)) * scale for _ in range(2_000))
+    p_values = [rank_sum(aligned(values, test), is_b, test)[0] for values in drawn]
     assert 0.02 <= np.mean(np.array(p_values) <= 0.05) <= 0.06
 
 
