@@ -53,7 +53,6 @@ def producer_properties(settings: ClientsSettings, number: int) -> dict[str, str
         "message.timeout.ms": int(workload.message_timeout_s * 1000),
         "queue.buffering.max.messages": workload.most_in_flight,
         "queue.buffering.max.kbytes": max(1024, 2 * workload.most_in_flight * workload.record_bytes // 1024),
-        **settings.extra,
     }
 
 
@@ -64,7 +63,6 @@ def transactor_properties(settings: ClientsSettings, number: int) -> dict[str, s
         "client.id": f"{settings.workload.name}-transactor-{number}",
         "transactional.id": f"{settings.workload.name}-transactor-{number}",
         "transaction.timeout.ms": int(settings.workload.message_timeout_s * 1000),
-        **settings.extra,
     }
 
 
@@ -85,7 +83,6 @@ def consumer_properties(settings: ClientsSettings, number: int) -> dict[str, str
         "enable.auto.offset.store": False,
         "auto.offset.reset": "earliest",
         "isolation.level": "read_committed",
-        **settings.extra,
     }
 
 
@@ -104,5 +101,4 @@ def reader_properties(settings: ClientsSettings, number: int) -> dict[str, str |
         "auto.offset.reset": "error",
         "isolation.level": "read_committed",
         "enable.partition.eof": True,
-        **settings.extra,
     }

@@ -10,11 +10,7 @@ from pytest_kmigrate.workloads.record_value import SMALLEST_BYTES
 
 @dataclass(frozen=True)
 class ClientWorkload:
-    """Producers and consumers of one group on a few topics.
-
-    ``first_client`` is the number of the first client: producers come first, then consumers, then final readers (and
-    producers that replace broken ones); two workloads of one run need ranges that do not meet.
-    """
+    """Producers and consumers of one group on a few topics."""
 
     name: str = "clients"
     """Names the parts under ``operations/``; unique in the run."""
@@ -33,7 +29,6 @@ class ClientWorkload:
     commit_every_s: float = 1
     most_in_flight: int = 5000
     """Per producer: sends not yet answered; when there are more, the clients skip instead of piling up."""
-    first_client: int = 0
     transactors: int = 0
     """Transactional producers, besides ``producers`` and with a topic of their own: an open transaction hides what was
     written behind it from readers."""
@@ -96,8 +91,6 @@ class ClientsSettings:
     """librdkafka properties: ``bootstrap.servers`` and, on protected listeners, security ones with a password."""
     operations_folder: str
     run_start_monotonic_ns: int
-    extra: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """librdkafka properties that win over ours, for every client."""
 
     def to_json(self) -> str:
         """The text of the settings file."""

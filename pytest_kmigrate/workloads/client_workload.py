@@ -117,10 +117,6 @@ class RunningClients:
 
         return until(enough, awaited=f"{at_least} {counted}", within_s=within_s, abort=self._must_be_alive)
 
-    def set_rate(self, per_s: float) -> None:
-        """Go on at another pace, in sends per second of all producers together."""
-        self._order({"do": "rate", "per_s": per_s})
-
     def stop_producing(self) -> None:
         """Send nothing new; consumers go on."""
         self._order({"do": "stop-producing"})

@@ -3,7 +3,7 @@
 Run as ``python -m pytest_kmigrate.workloads.clients_process SETTINGS.json`` (a ClientsSettings). Commands come as JSON
 lines on standard input, events go as JSON lines to standard output:
 
-    {"do": "rate", "per_s": 500}            {"event": "ready"}
+                                            {"event": "ready"}
     {"do": "stop-producing"}                {"event": "progress", "acked": ...}  4 times a second, with all counts
     {"do": "final-read", "within_s": 60}    {"event": "final-read-done", "client": ..., "records": ..., "ends": ...}
                                             {"event": "final-read-failed", "why": ...}
@@ -55,7 +55,7 @@ class Clients:
         self._clock = RunClock(settings.run_start_monotonic_ns)
         self._counts = Counts()
         self._rows = PartWriter(self._folder, settings.workload.name)
-        self._numbers = NumberSource(settings.workload.first_client)
+        self._numbers = NumberSource()
         self._senders = Senders(settings, self._rows, self._counts, self._clock)
         self._transaction_rows = PartWriter(self._folder, f"{settings.workload.name}-transactions")
         self._transactors = Transactors(settings, self._transaction_rows, self._counts, self._clock)
@@ -89,8 +89,6 @@ class Clients:
         while not self.orders.empty():
             order = self.orders.get()
             match order.get("do"):
-                case "rate":
-                    self._senders.set_rate(_seconds(order, "per_s", self.settings.workload.per_s))
                 case "stop-producing":
                     self._stop_producing()
                 case "final-read":

@@ -64,7 +64,6 @@ class Filling:
     done: Mapping[str, int]
     left_out: Mapping[str, str]
     failed: tuple[str, ...]
-    producer_ids: tuple[int, ...] = ()
 
 
 def fill(connection: Mapping[str, str], recorder: Recorder, plan: FillingPlan) -> Filling:
@@ -88,7 +87,7 @@ def fill(connection: Mapping[str, str], recorder: Recorder, plan: FillingPlan) -
         else:
             failed.append(f"{change.change} {change.subject}: {completion.error}")
     ids = _producer_ids(connection, failed) if "producer-ids" in plan.families else ()
-    return Filling({**done, "producer-ids": len(ids)}, left_out, tuple(failed), ids)
+    return Filling({**done, "producer-ids": len(ids)}, left_out, tuple(failed))
 
 
 def changes(plan: FillingPlan) -> Iterator[tuple[str, MetadataChange]]:

@@ -4,9 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-FAMILIES = ("topics", "configs", "acls", "quotas", "scram")
-"""Families of metadata that a stream can change."""
-
 ROUND = 8
 """How many changes a stream makes in a round: four of topics, one of each other family."""
 
@@ -145,8 +142,8 @@ class _Stream:
         return MetadataChange("set-scram", subject, {"iterations": self._rng.randrange(4096, 8192)})
 
 
-def operations(rng: Random, scope: Scope, families: Sequence[str] = FAMILIES) -> Iterator[MetadataChange]:
-    """An endless stream of changes of these families, the same for the same seed, in shuffled rounds.
+def operations(rng: Random, scope: Scope) -> Iterator[MetadataChange]:
+    """An endless stream of changes of every family, the same for the same seed, in shuffled rounds.
 
     Each round has a change of every family, and of topics every kind, so that the shortest stream misses none.
     """
@@ -159,9 +156,9 @@ def operations(rng: Random, scope: Scope, families: Sequence[str] = FAMILIES) ->
         "scram": (stream.scram,),
     }
     while True:
-        turns = [family for family in families for _ in of_family[family]]
+        turns = [family for family, ways in of_family.items() for _ in ways]
         rng.shuffle(turns)
         # Within a family the order stays: a topic is made before one grows or goes.
-        left = {family: iter(of_family[family]) for family in families}
+        left = {family: iter(ways) for family, ways in of_family.items()}
         for family in turns:
             yield next(left[family])()

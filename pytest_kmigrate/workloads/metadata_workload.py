@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from random import Random
-from typing import Protocol, Self
+from typing import Protocol
 
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
-from pytest_kmigrate.waiting import NotYet, until
-from pytest_kmigrate.workloads.metadata_change import FAMILIES, ROUND, MetadataChange, Scope, operations
+from pytest_kmigrate.workloads.metadata_change import ROUND, MetadataChange, Scope, operations
 from pytest_kmigrate.workloads.metadata_invocation import Completion, MetadataAdmin, recorded
 
 NAME = "metadata"
@@ -19,21 +18,16 @@ NAME = "metadata"
 
 @dataclass(frozen=True)
 class MetadataWorkload:
-    """Changes of these families, one after the other: a first round at once, then ``per_s`` of them each second."""
+    """Changes of every family, one after the other: a first round at once, then ``per_s`` of them each second."""
 
     per_s: float = 2
-    families: tuple[str, ...] = FAMILIES
     scope: Scope = field(default_factory=Scope)
     seed: int | str = 0
     request_timeout_s: float = 10
 
     def __post_init__(self) -> None:
-        unknown = sorted(set(self.families) - set(FAMILIES))
-        if unknown or not self.families or self.per_s <= 0:
-            raise WrongUseError(
-                f"metadata workload: expected some of the families {', '.join(FAMILIES)} and per_s above 0; "
-                f"got {', '.join(self.families) or 'none'} and {self.per_s:g}"
-            )
+        if self.per_s <= 0:
+            raise WrongUseError(f"metadata workload: expected per_s above 0; got {self.per_s:g}")
 
 
 class Invoker(Protocol):
@@ -45,7 +39,7 @@ class Invoker(Protocol):
 
 
 class RunningMetadata:
-    """The workload in a thread of its own; entering the block starts it, leaving it stops it."""
+    """The workload in a thread of its own."""
 
     def __init__(self, workload: MetadataWorkload, invoker: Invoker, recorder: Recorder) -> None:
         self.workload = workload
@@ -54,13 +48,6 @@ class RunningMetadata:
         self._counts: Counter[str] = Counter()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="metadata-workload", daemon=True)
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
 
     def start(self) -> None:
         """Begin to change."""
@@ -79,14 +66,6 @@ class RunningMetadata:
         """Changes so far by outcome: ok, failed, indefinite."""
         return dict(self._counts)
 
-    def await_done(self, at_least: int, within_s: float) -> int:
-        """Return the number of changes done as soon as it is ``at_least`` that."""
-
-        def enough() -> int | NotYet:
-            return self._counts["ok"] if self._counts["ok"] >= at_least else NotYet(self.counts())
-
-        return until(enough, awaited=f"{at_least} metadata changes done", within_s=within_s)
-
     def _run(self) -> None:
         try:
             self._change_until_stopped()
@@ -94,7 +73,7 @@ class RunningMetadata:
             self._recorder.record(EventKind.HARNESS_TROUBLE, what="metadata workload", error=repr(error))
 
     def _change_until_stopped(self) -> None:
-        stream = operations(Random(self.workload.seed), self.workload.scope, self.workload.families)
+        stream = operations(Random(self.workload.seed), self.workload.scope)
         due = time.monotonic()
         for number, change in enumerate(stream, start=1):
             if self._stopping.wait(max(0.0, due - time.monotonic())):

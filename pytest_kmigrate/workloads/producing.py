@@ -135,10 +135,6 @@ class Senders:
     def __len__(self) -> int:
         return sum(len(sender) for sender in self._senders)
 
-    def set_rate(self, per_s: float) -> None:
-        """Go on at another pace."""
-        self.pace = Pace(per_s, self._clock.now_ns())
-
     def stop_producing(self) -> None:
         """Send nothing new; answers still come in."""
         self._producing = False
@@ -169,8 +165,8 @@ class Senders:
 class NumberSource:
     """Numbers for clients, each given once."""
 
-    def __init__(self, first: int) -> None:
-        self._next = first
+    def __init__(self) -> None:
+        self._next = 0
 
     def __call__(self) -> int:
         """The next number."""

@@ -9,13 +9,13 @@ from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWor
 from pytest_kmigrate.workloads.counting import Counts, Row, RunClock
 from pytest_kmigrate.workloads.producing import NumberSource, Pace, Sender, Senders
 
-NOBODY = {"bootstrap.servers": "127.0.0.1:1"}
+NOBODY = {"bootstrap.servers": "127.0.0.1:1", "log_level": "0"}
 ROOM = 3
 
 
 def _settings(per_s: float = 1000) -> ClientsSettings:
     workload = ClientWorkload(per_s=per_s, most_in_flight=ROOM)
-    return ClientsSettings(workload, NOBODY, "unused", 0, {"log_level": "0"})
+    return ClientsSettings(workload, NOBODY, "unused", 0)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_what_was_never_answered_is_indefinite(sender: Sender, rows: list[Row]) 
 def test_a_send_refused_at_once_has_failed(rows: list[Row]) -> None:
     """A record larger than may ever be sent is refused locally: no request, so a definite failure with a row."""
     workload = ClientWorkload(record_bytes=2000)
-    settings = ClientsSettings(workload, NOBODY, "unused", 0, {"message.max.bytes": "1000", "log_level": "0"})
+    settings = ClientsSettings(workload, {**NOBODY, "message.max.bytes": "1000"}, "unused", 0)
     counts = Counts()
     assert Sender(1, settings, rows, counts, RunClock(0)).send()
     assert (rows[0][1], rows[0][4], rows[0][12]) == (OperationOutcome.FAILED, -1, "MESSAGE_TOO_LARGE")
@@ -88,7 +88,7 @@ def test_a_send_refused_at_once_has_failed(rows: list[Row]) -> None:
 def test_a_broken_producer_is_replaced_under_a_new_number(rows: list[Row]) -> None:
     """The successor counts from 0 again, so it must not share its predecessor's identity."""
     senders = Senders(_settings(per_s=0), rows, Counts(), RunClock(0))
-    numbers = NumberSource(0)
+    numbers = NumberSource()
     senders.begin([numbers(), numbers()])
     senders._senders[0].send()
     senders._senders[0].broken = True
