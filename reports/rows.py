@@ -113,13 +113,20 @@ def grouped(rows: Iterable[Row], *keys: str) -> dict[tuple[object, ...], list[Ro
 
 
 def by(*keys: str) -> Callable[[Row], tuple[tuple[bool, float, str], ...]]:
-    """Sort by these columns: numbers as numbers, all else as text, nulls last."""
+    """Sort by these columns: numbers as numbers, all else as text, nulls last (not reversed: ``newest_first``)."""
 
     def order(value: object) -> tuple[bool, float, str]:
         known = number(value)
         return (value is None, 0.0 if known is None else known, "" if known is not None else str(value))
 
     return lambda row: tuple(order(row[key]) for key in keys)
+
+
+def newest_first(rows: Iterable[Row], moment: str) -> list[Row]:
+    """Rows by a column of moments, the newest first, and those without one last."""
+    listed = list(rows)
+    known = [row for row in listed if row[moment] is not None]
+    return sorted(known, key=by(moment), reverse=True) + [row for row in listed if row[moment] is None]
 
 
 def release(version: object) -> tuple[bool, Version, str]:

@@ -10,7 +10,20 @@ from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.attention import attention
 from pytest_kmigrate.reports.comparison import Comparison, compare
 from pytest_kmigrate.reports.divergences import divergence_classes
-from pytest_kmigrate.reports.rows import CELL, CONDITION, Row, by, count, day, excused, grouped, number, plural, release
+from pytest_kmigrate.reports.rows import (
+    CELL,
+    CONDITION,
+    Row,
+    by,
+    count,
+    day,
+    excused,
+    grouped,
+    newest_first,
+    number,
+    plural,
+    release,
+)
 from pytest_kmigrate.reports.versions import versions as versions_of
 
 SCHEMA = 2
@@ -119,9 +132,9 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
         "requirements": _worst_first(_with_bound(known["requirements"]), "requirement", "profile", "kafka"),
         "cells": _worst_first(_with_rates(known["cells"], known["requirement_flakiness"]), "requirement", *CELL),
         "flakiness": sorted(known["flakiness"], key=lambda row: (-(number(row["shrunk_rate"]) or 0), *by(*CELL)(row))),
-        "change_points": sorted(known["change_points"], key=by("since_at"), reverse=True),
-        "requirement_changes": sorted(known["requirement_changes"], key=by("since_at"), reverse=True),
-        "infra_nights": sorted(known["infra_nights"], key=by("night"), reverse=True),
+        "change_points": newest_first(known["change_points"], "since_at"),
+        "requirement_changes": newest_first(known["requirement_changes"], "since_at"),
+        "infra_nights": newest_first(known["infra_nights"], "night"),
         "fault_effects": sorted(known["fault_effects"], key=by("fault", "phase", "kafka")),
         "bugs": sorted(known["bugs"], key=by("kafka", "bug")),
         "consistency": _with_facts(known["consistency"], known["consistency_facts"]),
@@ -135,7 +148,7 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
         "log_templates": sorted(known["log_templates"], key=lambda row: (-count(row["runs"]), *by("template")(row))),
         "log_signs": sorted(known["log_signs"], key=by("failure", "rank", "template")),
         "trends": sorted(known["trends"], key=by("measure", "name", "topology", "started_at")),
-        "trend_changes": sorted(known["trend_changes"], key=by("since_at"), reverse=True),
+        "trend_changes": newest_first(known["trend_changes"], "since_at"),
         "duration_statistics": sorted(known["duration_statistics"], key=by("what", "name", *CONDITION)),
         "attempts": attempts,
         "set_aside": sorted(known["set_aside"], key=by("path", "line")),

@@ -50,22 +50,27 @@ _CHANGE = struct(
 def flakiness(attempts: DataFrame, cell: tuple[str, ...] = CELL) -> DataFrame:
     """One row per cell: its counts, its rate of violations as it is and in the light of others, and a verdict.
 
-    Rates and verdict are of the runs since the last change of the cell, counts and flips of all its runs.
+    Rates and verdict are of the runs since the last change of the cell, counts and flips of all its runs. Runs of
+    which nobody knows when they were have no order: they count, and nothing that hangs on one is told of them.
 
     Cells that agree in the first column of ``cell``, of one test or of one requirement, lend each other strength. Every
     attempt counts, retries too. INCONCLUSIVE is no answer and counted apart, and so is whatever happened in an infra
     night, save SAFETY violations, which nothing excuses.
     """
     # sort_array compares natively; array_sort calls a comparator it interprets, and takes minutes for millions of runs.
-    in_order = F.sort_array(F.collect_list(F.struct("started_at", "run_id", "letter")))
+    # Lists leave nulls out.
+    is_placed = F.col("started_at").isNotNull()
+    in_order = F.sort_array(F.collect_list(F.when(is_placed, F.struct("started_at", "run_id", "letter"))))
+    timeless = F.collect_list(F.when(~is_placed, F.col("letter")))
     cells = (
         _lettered(attempts, cell)
         .groupBy(*cell)
-        .agg(in_order["letter"].alias("_letters"), F.max("started_at").alias("newest_at"))
+        .agg(in_order["letter"].alias("_letters"), timeless.alias("_timeless"), F.max("started_at").alias("newest_at"))
     )
-    told = F.udf(_told, _COUNTED, useArrow=False)(F.concat_ws("", "_letters"))
+    letters = (F.concat_ws("", "_letters"), F.concat_ws("", "_timeless"))
+    told = F.udf(_told, _COUNTED, useArrow=False)(*letters)
     counted = cells.select(*cell, told.alias("_told"), "newest_at").select(*cell, "_told.*", "newest_at")
-    return _with_rates(counted, cell[0])
+    return _with_rates(counted, cell[0]).drop("turns")
 
 
 def _lettered(attempts: DataFrame, cell: tuple[str, ...]) -> DataFrame:
@@ -91,13 +96,13 @@ def _lettered(attempts: DataFrame, cell: tuple[str, ...]) -> DataFrame:
     return attempts.withColumn("letter", F.when(is_retry & is_answer, F.lower(letter)).otherwise(letter))
 
 
-def _told(history: str) -> tuple[object, ...]:
-    return dataclasses.astuple(histories.told(history))
+def _told(history: str, timeless: str) -> tuple[object, ...]:
+    return dataclasses.astuple(histories.told(history, timeless))
 
 
 def _with_rates(counted: DataFrame, family: str) -> DataFrame:
     """Cells with their rates. Each is seen in the light of all, so all counts go to one place; the cells are few."""
-    needed = ("conforming_now", "violating_now", "conforming", "violating", "flips", "clean_runs")
+    needed = ("conforming_now", "violating_now", "flips", "turns", "clean_runs")
     # A field of an array of structs is the array of that field.
     columns = [F.col(f"_cells.{name}") for name in needed]
     families = F.transform("_cells", lambda cell: F.xxhash64(cell[family]))
@@ -108,14 +113,14 @@ def _with_rates(counted: DataFrame, family: str) -> DataFrame:
 
 
 def _rates(family: list[int], *counts: list[int]) -> list[tuple[object, ...]]:
-    conforming_now, found, conforming, violating, flips, clean = (np.array(each, np.int64) for each in counts)
+    conforming_now, found, flips, turns, clean = (np.array(each, np.int64) for each in counts)
     answers = conforming_now + found
     of_family = np.unique(np.array(family, np.int64), return_inverse=True)[1]
     shrunk = shrunk_rates(of_family, found, answers)
     low, high = bounds.wilson_95(found, answers)
     with np.errstate(invalid="ignore", divide="ignore"):
         raw = found / answers
-        flipping = np.where(conforming + violating > 1, flips / (conforming + violating - 1), np.nan)
+        flipping = flips / turns
     numbers = np.stack(
         [flipping, low, high, raw, shrunk.rate, shrunk.low, shrunk.high, bounds.bound_after_clean(clean)], axis=1
     )
@@ -131,9 +136,11 @@ def change_points(attempts: DataFrame, cell: tuple[str, ...] = CELL) -> DataFram
 
     Releases that followed each other are one series, so that the release is found with which a change began; ``kafka``
     is the newest of them. Retries are left out: a seed that fails three times in a row has failed once. Cells are many;
-    what is believed of one depends on all of them. What a cell amounts to (``flakiness``) is judged of it alone.
+    what is believed of one depends on all of them. What a cell amounts to (``flakiness``) is judged of it alone. Runs
+    of which nobody knows when they were are left out.
     """
-    answers = _lettered(attempts, cell).where(F.col("letter").isin(list(histories.ANSWERS)))
+    placed = _lettered(attempts, cell).where(F.col("started_at").isNotNull())
+    answers = placed.where(F.col("letter").isin(list(histories.ANSWERS)))
     release = F.xxhash64("kafka").alias("release")
     run = F.struct("started_at", "run_id", "kafka", "attempt", "letter", release, "commit")
     # A test that always gave one answer has not changed; most are so, and need not be put in order.

@@ -113,11 +113,12 @@ def trend_changes(of_trends: DataFrame) -> DataFrame:
 
     Equal tests are compared with equal tests, so that adding a slow test is no regression: the medians are those of
     values that were made comparable. Series are many; what is believed of one depends on all of them. Every measure
-    here is better the smaller it is.
+    here is better the smaller it is. Runs of which nobody knows when they were are left out.
     """
+    placed = of_trends.where(F.col("started_at").isNotNull())
     stratum = F.xxhash64("test_id").alias("stratum")
     point = F.struct("started_at", "run_id", "kafka", "value", stratum, F.xxhash64("kafka").alias("release"), "commit")
-    series = of_trends.groupBy(*_SERIES).agg(F.sort_array(F.collect_list(point)).alias("_points"))
+    series = placed.groupBy(*_SERIES).agg(F.sort_array(F.collect_list(point)).alias("_points"))
     columns = [F.col(f"_points.{name}") for name in ("value", "stratum", "release")]
     limited = with_limit(series, columns, _lines, first_p_value)
     changes = F.udf(_changes, ArrayType(_CHANGE), useArrow=False)(*columns, "_limit")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.drawing import Cell, amount, chip, link, text
-from pytest_kmigrate.reports.rows import Row, by, known, level_of
+from pytest_kmigrate.reports.rows import Row, known, level_of, newest_first
 from pytest_kmigrate.reports.site.views import Site, View, empty, section, table_of
 from pytest_kmigrate.reports.summary import About
 
@@ -43,7 +43,7 @@ def _commands(attempts: Sequence[Row]) -> str:
     ours = [each for each in attempts if each["reproduce"]]
     if not ours:
         return empty("No run told its command.")
-    latest = sorted(ours, key=by("started_at"), reverse=True)
+    latest = newest_first(ours, "started_at")
     chosen = sorted(latest, key=lambda each: _URGENCY.index(level_of(each)))[:MOST_COMMANDS]
     rows = [
         [

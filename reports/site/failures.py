@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.reports.drawing import Cell, amount, chip, cut, link, short, table, text
 from pytest_kmigrate.reports.estimates import telling
-from pytest_kmigrate.reports.rows import Row, by, day, grouped, known, listed, plural, release
+from pytest_kmigrate.reports.rows import Row, day, grouped, known, listed, newest_first, plural, release
 from pytest_kmigrate.reports.site.causes import causes_table
 from pytest_kmigrate.reports.site.logs import signs_of
 from pytest_kmigrate.reports.site.views import (
@@ -96,7 +96,7 @@ def _more(tests: Sequence[object]) -> str:
 def _members(site: Site, members: Sequence[Row]) -> str:
     """The latest runs in which it was seen, each with its own words and its timeline."""
     seen = [{**member, **_run(site.attempt_of_folder.get(member["folder"]))} for member in members]
-    latest = sorted(seen, key=by("started_at"), reverse=True)[:_MOST_MEMBERS]
+    latest = newest_first(seen, "started_at")[:_MOST_MEMBERS]
     rows = [
         [
             Cell(text(cut(each["text"])), each["text"], "name"),

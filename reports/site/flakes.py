@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.reports.charts import rate, strip
 from pytest_kmigrate.reports.drawing import Cell, amount, ceiling, chance, chip, folded, percent, text
-from pytest_kmigrate.reports.rows import Row, began, by, count, kafka_of, known, number, plural
+from pytest_kmigrate.reports.rows import Row, began, by, count, kafka_of, known, newest_first, number, plural
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
     Site,
@@ -88,10 +88,11 @@ def _ranking(site: Site, rows: Sequence[Row]) -> str:
 
 
 def _row(site: Site, row: Row) -> list[Cell]:
-    runs = sorted(site.attempts_of_cell.get(cell_key(row), []), key=by("started_at"))[-MOST_TICKS:]
+    runs = newest_first(site.attempts_of_cell.get(cell_key(row), []), "started_at")[:MOST_TICKS][::-1]
     changes = site.changes(row)
     ticks = strip(runs, changes[0]["since_run"] if changes else None)
-    counted = f"{amount(row['violating'])} of {amount(row['runs'])}, {plural(amount(row['flips']), 'flip')}"
+    flips = "in no known order" if row["flip_rate"] is None else plural(amount(row["flips"]), "flip")
+    counted = f"{amount(row['violating'])} of {amount(row['runs'])}, {flips}"
     told = f'<div class="soft small">{_since_when(changes[0]) if changes else counted}</div>'
     return [
         Cell(site.test(row, kafka_of(row["kafka"])), row["test_id"], "name"),

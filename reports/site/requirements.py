@@ -7,10 +7,10 @@ from pytest_kmigrate.reports.drawing import WORDS, Cell, amount, chip, folded, l
 from pytest_kmigrate.reports.rows import (
     COUNTED_IN,
     Row,
-    by,
     grouped,
     kafka_of,
     listed,
+    newest_first,
     plural,
     release,
     worst,
@@ -168,4 +168,4 @@ def _cells(site: Site, cells: Sequence[Row]) -> str:
 
 
 def _runs(site: Site, cell: Row) -> list[Row]:
-    return sorted(site.attempts_of_cell.get(cell_key(cell), []), key=by("started_at"))[-_MOST_TICKS:]
+    return newest_first(site.attempts_of_cell.get(cell_key(cell), []), "started_at")[:_MOST_TICKS][::-1]

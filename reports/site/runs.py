@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.drawing import Cell, amount, chip, folded, link, table, text, unfolding
-from pytest_kmigrate.reports.rows import Row, by, day, kafka_of, level_of, listed
+from pytest_kmigrate.reports.rows import Row, day, kafka_of, level_of, listed, newest_first
 from pytest_kmigrate.reports.site.views import below, condition, empty, section
 
 _MOST_RUNS = 8
@@ -11,11 +11,7 @@ _MOST_RUNS = 8
 
 def unconforming_runs(attempts: Sequence[Row]) -> str:
     """The latest runs that did not conform, and how to run each again."""
-    red = sorted(
-        (each for each in attempts if each["outcome"] in ("VIOLATES", "INCONCLUSIVE")),
-        key=by("started_at"),
-        reverse=True,
-    )
+    red = newest_first((each for each in attempts if each["outcome"] in ("VIOLATES", "INCONCLUSIVE")), "started_at")
     if not red:
         return section("Runs that did not conform", empty("None."))
     rows = [

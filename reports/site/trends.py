@@ -71,10 +71,12 @@ def _chart(site: Site, key: tuple[object, ...], rows: Sequence[Row], changes: Ch
 def _comparable(rows: Sequence[Row], *, is_changed: bool) -> tuple[list[Row], str]:
     """The points in order, with the values by which changes were judged, and how they came to these.
 
+    Those of runs of which nobody knows when they were are left out, as they were there.
     A test that ran once, scaled to the median of all, lies on it whatever it took. Where most points are of such tests
     they are shown as they are, unless a change was found.
     """
-    points = [row for row in sorted(rows, key=by("started_at", "run_id")) if number(row["value"]) is not None]
+    measured_at = (row for row in rows if number(row["value"]) is not None and row["started_at"] is not None)
+    points = sorted(measured_at, key=by("started_at", "run_id"))
     runs_of = Counter(row["test_id"] for row in points)
     tests, once = len(runs_of), sum(1 for runs in runs_of.values() if runs == 1)
     if tests <= 1:

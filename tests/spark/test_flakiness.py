@@ -206,6 +206,22 @@ def test_a_change_must_be_surer_among_many_cells(spark: SparkSession) -> None:
     assert {row.test_id: row.standing for row in told} == {"faint": "VIOLATES", "lost": "SAFETY", "plain": "VIOLATES"}
 
 
+def test_runs_without_a_time_have_no_order(spark: SparkSession) -> None:
+    """Green, then red for good, and nobody knows it: counted, but without flips, a change or a decision."""
+    known = _nightly("C" * 20 + "V" * 20)
+    attempts = _attempts(spark, [{**row, "started_at": None} for row in known])
+    some = _attempts(spark, known, [{**row, "started_at": None} for row in _nightly("CV" * 5, run_id="0")])
+
+    (row,) = flakiness(attempts).collect()
+
+    assert (row.conforming, row.violating, row.flips, row.flip_rate, row.clean_runs) == (20, 20, 0, None, 0)
+    assert (row.standing, row.decision, row.newest_at) == ("FLAKY", "UNDECIDED", None)
+    assert change_points(attempts).collect() == []
+    (row,) = flakiness(some).collect()
+    assert (row.conforming, row.violating, row.flips, row.standing) == (25, 25, 1, "VIOLATES")
+    assert [each.since_run for each in change_points(some).collect()] == ["t-20"]
+
+
 def test_releases_side_by_side_are_no_change(spark: SparkSession) -> None:
     """Green on one and red on the other every night: a difference between releases, and none over time."""
     rows = [*_nightly("C" * 30, kafka="3.9.1"), *_nightly("V" * 30, kafka="3.6.0", run_id=None)]

@@ -169,6 +169,13 @@ def test_what_is_told_is_what_was_judged(spark: SparkSession) -> None:
     assert row.median_after / row.median_before == pytest.approx(row.ratio)
 
 
+def test_runs_without_a_time_are_no_trend(spark: SparkSession) -> None:
+    """Their order is that of their names: what changes in it has not changed since any run."""
+    changed = _points(spark, _scattered(25, 1_000.0) + _scattered(25, 2_000.0))
+
+    assert trend_changes(changed.withColumn("started_at", F.lit(None).cast("timestamp"))).collect() == []
+
+
 @pytest.mark.parametrize("key", ["provider", "profile"])
 def test_another_provider_or_profile_is_a_series_of_its_own(spark: SparkSession, key: str) -> None:
     """The same test ran on another as well, which always took twice as long: the change is told of its own one."""

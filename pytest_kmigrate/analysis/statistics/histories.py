@@ -21,7 +21,10 @@ _CLEAR = 0.01
 
 @dataclass(frozen=True)
 class Told:
-    """The counts of a history, and what those since the last change of its rate amount to now."""
+    """The counts of a history, and what those since the last change of its rate amount to now.
+
+    ``turns`` are the answers that are known to follow another one: so many times it could flip.
+    """
 
     runs: int
     conforming: int
@@ -30,6 +33,7 @@ class Told:
     infra_runs: int
     safety_violations: int
     flips: int
+    turns: int
     conforming_now: int
     violating_now: int
     clean_runs: int
@@ -37,26 +41,31 @@ class Told:
     standing: str
 
 
-def told(history: str) -> Told:
-    """Count and judge one history."""
-    counts = {code: history.upper().count(code) for code in ANSWERS + INCONCLUSIVE + SET_ASIDE}
-    violated = violations(history)
+def told(history: str, timeless: str = "") -> Told:
+    """Count and judge one history. ``timeless`` are runs of which nobody knows when they were: they have no order."""
+    runs = timeless + history
+    counts = {code: runs.upper().count(code) for code in ANSWERS + INCONCLUSIVE + SET_ASIDE}
+    violated, timeless_violated = violations(history), violations(timeless)
     safety = counts[SAFETY]
     now = _since_the_last_change(history)
-    violated_now = violations(now)
-    standing = _standing(history, violated_now, safety)
+    if now != history:
+        # Nobody knows on which side of the change they were.
+        timeless = ""
+    violated_now = violations(timeless + now)
+    standing = _standing(runs, violated_now, violations(now), safety)
     return Told(
-        runs=len(history),
+        runs=len(runs),
         conforming=counts[CONFORMS],
         violating=counts[VIOLATES] + counts[EXPLAINED] + safety,
         inconclusive=counts[INCONCLUSIVE],
         infra_runs=counts[SET_ASIDE],
         safety_violations=safety,
         flips=_flips(violated),
+        turns=max(len(violated) - 1, 0),
         conforming_now=int(np.count_nonzero(~violated_now)),
         violating_now=int(np.count_nonzero(violated_now)),
-        clean_runs=int(np.argmax(violated[::-1])) if violated.any() else len(violated),
-        decision=_decision(now) if standing in ("FLAKY", "CONFORMS") else UNDECIDED,
+        clean_runs=_clean_runs(violated, timeless_violated),
+        decision=_decision(timeless, now) if standing in ("FLAKY", "CONFORMS") else UNDECIDED,
         standing=standing,
     )
 
@@ -78,29 +87,41 @@ def _flips(violated: Flags) -> int:
     return int(np.count_nonzero(violated[1:] != violated[:-1]))
 
 
-def _standing(history: str, violated: Flags, safety: int) -> str:
+def _clean_runs(violated: Flags, timeless: Flags) -> int:
+    """How many runs conformed since the last violation; none, where nobody knows when one was."""
+    if timeless.any():
+        return 0
+    return int(np.argmax(violated[::-1])) if violated.any() else len(timeless) + len(violated)
+
+
+def _standing(runs: str, violated: Flags, in_order: Flags, safety: int) -> str:
     """What the cell amounts to by what it answered since its last change. SAFETY is never called flaky, however rare.
 
     A test that broke, or was repaired, too lately for a change to be believed gave both answers too, but in an order
-    that chance hardly ever gives. It is what it is since.
+    that chance hardly ever gives. It is what it is since. Both answers without an order are no such thing.
     """
     if safety:
         return "SAFETY"
-    flips = _flips(violated)
-    if flips > 1 or (flips and _chance_of_one_flip(violated) > _CLEAR):
+    flips = _flips(in_order)
+    if flips > 1 or (flips and _chance_of_one_flip(in_order) > _CLEAR):
+        return "FLAKY"
+    if not flips and violated.any() and not violated.all():
         return "FLAKY"
     if len(violated):
         return "VIOLATES" if violated[-1] else "CONFORMS"
-    return "INCONCLUSIVE" if INCONCLUSIVE in history or SET_ASIDE in history else "NOT_APPLICABLE"
+    return "INCONCLUSIVE" if INCONCLUSIVE in runs or SET_ASIDE in runs else "NOT_APPLICABLE"
 
 
-def _decision(history: str) -> str:
+def _decision(timeless: str, history: str) -> str:
     """Whether a test is steady enough, of one that has shown no more than that it may not be.
 
     What broke SAFETY, or is red for good, a person must look at; no formula puts it aside. And a test that found a bug
-    of Kafka is no less steady for that.
+    of Kafka is no less steady for that. Violations are weighed in their order, so all of them must have one.
     """
-    return decision(violations(history.replace(EXPLAINED, ""), with_retries=False))
+    first = violations(timeless.replace(EXPLAINED, ""), with_retries=False)
+    if first.any():
+        return UNDECIDED
+    return decision(np.concatenate([first, violations(history.replace(EXPLAINED, ""), with_retries=False)]))
 
 
 def _chance_of_one_flip(violated: Flags) -> float:

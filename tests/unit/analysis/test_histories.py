@@ -47,6 +47,32 @@ def test_standing(history: str, standing: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("timeless", "history", "standing", "decision", "flips", "turns", "clean_runs"),
+    [
+        ("CV" * 30, "", "FLAKY", "UNDECIDED", 0, 0, 0),
+        ("C" * 70, "", "CONFORMS", "ADMIT", 0, 0, 70),
+        ("VVV", "", "VIOLATES", "UNDECIDED", 0, 0, 0),
+        ("V", "C" * 70, "FLAKY", "UNDECIDED", 0, 69, 0),
+        ("C" * 9, "C" * 20 + "V" * 10, "VIOLATES", "UNDECIDED", 1, 29, 0),
+        ("CV", "C" * 70 + "VV", "VIOLATES", "UNDECIDED", 1, 71, 0),
+        ("C" * 9, "CV" * 10 + "C" * 100, "CONFORMS", "ADMIT", 20, 119, 100),
+        ("S", "CC", "SAFETY", "UNDECIDED", 0, 1, 0),
+        ("I", "", "INCONCLUSIVE", "UNDECIDED", 0, 0, 0),
+    ],
+)
+def test_runs_without_a_time_count_but_have_no_order(
+    timeless: str, history: str, standing: str, decision: str, flips: int, turns: int, clean_runs: int
+) -> None:
+    """However they are listed the same is told: no flip, and no decision of violations; an order that is known goes."""
+    found = told(history, timeless)
+
+    assert found == told(history, timeless[::-1])
+    assert found.runs == len(timeless + history)
+    assert (found.standing, found.decision) == (standing, decision)
+    assert (found.flips, found.turns, found.clean_runs) == (flips, turns, clean_runs)
+
+
+@pytest.mark.parametrize(
     ("history", "conforming_now", "violating_now", "standing", "decision"),
     [
         ("C" * 100 + "V" + "C" * 100 + "V" * 50, 0, 50, "VIOLATES", "UNDECIDED"),

@@ -49,6 +49,18 @@ def test_what_got_worse_is_drawn_before_all_else() -> None:
     assert re.findall(r"<figcaption><b>(\w+)</b>", content) == ["omega", "alpha", "beta"]
 
 
+def test_runs_without_a_time_are_not_drawn() -> None:
+    """A chart is over time: a measure of such runs alone has none, and no other gets longer by them."""
+    series: Row = {**TEST, "measure": "lag", **CLUSTER, "kafka": "3.9.1", "value": 1.0, "run_id": "r"}
+    timeless: list[Row] = [{**series, "name": name, "started_at": None} for name in ("alpha", "omega")]
+    timed: list[Row] = [{**series, "name": "alpha", "started_at": BEGIN}] * 2
+
+    drawn = trends(site_of(trends=[*timeless, *timed])).content
+
+    assert drawn == trends(site_of(trends=timed)).content
+    assert "omega" not in drawn
+
+
 def test_what_users_feel_is_drawn_before_durations() -> None:
     """Unavailability, fail-over, lag, then durations whatever their names, each in words and with a scale."""
     names = {"duration_ms": "a", "write_behind_lag": "b", "fail_over_ms": "c", "unavailable_ms": "d"}
