@@ -61,12 +61,15 @@ _SHAPES = {
 }
 
 
+BY_ITS_WORDS = object()
+
+
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a table: its HTML, by what it is sorted (``""``: it is missing, so last), and its CSS class."""
+    """One cell of a table: its HTML, by what it is sorted (None: it is missing, so last), and its CSS class."""
 
     content: str
-    sort: object = None
+    sort: object = BY_ITS_WORDS
     css: str = ""
 
 
@@ -231,7 +234,7 @@ def folded(title: str, content: str) -> str:
 
 
 def _cell(head: str, cell: Cell) -> str:
-    sort = f' data-sort="{text(cell.sort)}"' if cell.sort is not None else ""
+    sort = f' data-sort="{text(cell.sort)}"' if cell.sort is not BY_ITS_WORDS else ""
     css = f' class="{cell.css}"' if cell.css else ""
     # On a phone a cell stands beside its label: in one piece, whatever it is made of.
     content = f"<div>{cell.content}</div>" if "<" in cell.content else cell.content

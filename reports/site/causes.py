@@ -123,7 +123,7 @@ def _bugs(rows: Sequence[Row]) -> str:
             Cell(chip("BUG", str(row["bug"])), row["bug"], "name"),
             Cell(shown(row["kafka"])),
             number_cell(row["runs"]),
-            Cell(f"<code>{text(', '.join(map(str, listed(row['checks']))))}</code>", None, "fault"),
+            Cell(f"<code>{text(', '.join(map(str, listed(row['checks']))))}</code>", css="fault"),
             Cell(f'<div class="small">{unfolding(row["example"])}</div>'),
         ]
         for row in rows

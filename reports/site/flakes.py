@@ -53,7 +53,7 @@ def rate_cells(row: Row) -> list[Cell]:
     wanted = amount(more) if more else '<span class="soft small">enough</span>'
     shrunk = row["shrunk_rate"]
     return [
-        Cell(rate(shrunk, row["shrunk_low"], row["shrunk_high"], "FLAKY"), "" if shrunk is None else shrunk, "rate"),
+        Cell(rate(shrunk, row["shrunk_low"], row["shrunk_high"], "FLAKY"), shrunk, "rate"),
         Cell(f"{amount(clean)} {proves}", clean, "number"),
         Cell(wanted, more, "number"),
     ]

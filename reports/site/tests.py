@@ -85,7 +85,7 @@ def _statistics(row: Row, place: int, runs: str) -> list[Cell]:
         Cell(shown(row["kafka"])),
         Cell(chip(row["standing"]), place),
         Cell(f"<span>{runs}{below(*told)}</span>", row["runs"], "dots"),
-        Cell(rate(share, row["pass_rate_low"], row["pass_rate_high"]), "" if share is None else share, "rate"),
+        Cell(rate(share, row["pass_rate_low"], row["pass_rate_high"]), share, "rate"),
         Cell(f'<span>{median}<br><span class="soft small">{p90}</span></span>' if median else "", took or "", "number"),
     ]
 
@@ -118,4 +118,4 @@ def _as_counted(row: Row) -> Cell:
     share = "" if flipped is None else f", {percent(flipped)} of the times"
     flips = below(f"{plural(row['flips'], 'flip')}{share}")
     drawn = rate(row["rate"], row["wilson_low"], row["wilson_high"], "VIOLATES")
-    return Cell(f"{drawn}{flips}", "" if row["rate"] is None else row["rate"], "rate")
+    return Cell(f"{drawn}{flips}", row["rate"], "rate")

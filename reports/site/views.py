@@ -189,4 +189,4 @@ def below(*words: object) -> str:
 
 def number_cell(value: object) -> Cell:
     """A cell with a count."""
-    return Cell(amount(value), "" if value is None else value, "number")
+    return Cell(amount(value), value, "number")

@@ -1,5 +1,7 @@
 """Drawing: numbers as people read them, and nothing that could become markup."""
 
+import re
+
 import pytest
 
 from pytest_kmigrate.reports.drawing import (
@@ -81,6 +83,17 @@ def test_columns_of_numbers_have_their_heads_above_them() -> None:
     """The head of a right-aligned column is right-aligned as well."""
     drawn = table(("name", "runs"), [[Cell("a", css="name"), Cell("1", 1, "number")]])
     assert drawn.count('<th scope="col" class=number>') == 1
+
+
+def test_what_is_missing_is_sorted_as_such() -> None:
+    """Not by the words that stand for it, nor as a 0; a cell of which nothing is said is sorted by its words."""
+    drawn = table(("rate", "runs", "name"), [[Cell("no answer", None), Cell("none", 0), Cell("a")]])
+    assert re.findall(r'data-label="(\w+)"(?: data-sort="(\w*)")?>', drawn) == [
+        ("rate", ""),
+        ("runs", "0"),
+        ("name", ""),
+    ]
+    assert drawn.count("data-sort") == 2
 
 
 def test_a_safety_violation_has_a_shape_of_its_own() -> None:
