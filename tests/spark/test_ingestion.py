@@ -214,7 +214,6 @@ def test_an_odd_clock_torn_observations_or_a_copy_leave_no_verdict_open(spark: S
         (tmp_path / "runs" / name).write_text('<testsuite name="s"><testcase name="t"/></testsuite>')
 
     result = counted(tmp_path / "runs", tmp_path / "out")
-
     assert (result.outcome, result.runs, result.set_aside) == (Outcome.CONFORMS, 1 + 1, 2 + 2 + 1 + 1)
 
 
