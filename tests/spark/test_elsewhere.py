@@ -8,11 +8,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pytest_kmigrate.model.verdict import Outcome
-from tests.bench.operations import synthetic_run, write_parts
 from tests.spark.commands import counted, kmigrate
 from tests.spark.elsewhere import Analyzed, analyzed, copied, hadoop, killed_then_whole_then_again, write_night
 from tests.spark.hadoop_cluster import hdfs
-from tests.spark.run_folders import verdict, write_run
 
 
 @pytest.fixture(scope="module")
@@ -90,19 +88,17 @@ def test_wrong_use_of_what_lies_elsewhere_is_told_as_here(
     assert told in printed.splitlines()[-1]
 
 
-def test_the_root_of_a_file_system_is_a_folder_like_others(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_root_of_a_file_system_is_a_folder_like_others(file_system: str, night: str, tmp_path: Path) -> None:
     """As a bucket is, with or without a slash at its end: files and operations of a run are known to be its own."""
-    run = write_run(tmp_path / "all", "night/r", [verdict()])
-    write_parts(synthetic_run(7, 200, is_faulty=False), run / "operations")
-    hadoop_settings = spark.sparkContext._jsc.hadoopConfiguration()
-    hadoop_settings.set("fs.viewfs.mounttable.nights.linkMergeSlash", f"file://{tmp_path / 'all'}")
+    first, again = (counted(root, tmp_path) for root in (f"{file_system}/", file_system))
 
-    first, again = (counted(root, tmp_path / "out") for root in ("viewfs://nights/", "viewfs://nights"))
-
-    assert (first.read, first.runs, first.outcome, first.set_aside) == (1, 1, Outcome.CONFORMS, 0)
-    assert (again.read, again.runs, again.outcome, again.set_aside) == (0, 1, Outcome.CONFORMS, 0)
-    for table in ("operation_counts", "durations"):
-        assert set(pq.read_table(tmp_path / "out" / "tables" / table)["folder"].to_pylist()) == {"night/r"}
+    assert (first.read, again.read) == (5, 0)
+    assert first.runs == again.runs > 0
+    below = f"{night.removeprefix(file_system)}/runs/".lstrip("/")
+    for table in ("runs", "durations", "operation_counts"):
+        folders = set(pq.read_table(tmp_path / "tables" / table)["folder"].to_pylist())
+        assert folders
+        assert all(folder.startswith(below) for folder in folders)
 
 
 @pytest.mark.parametrize(
