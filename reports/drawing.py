@@ -219,8 +219,11 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
 
 
 def link(path: object, content: str) -> str:
-    """A link to a file beside the page."""
-    return f'<a href="{quote(str(path))}">{content}</a>'
+    """A link to a file, by its way from the page, or on another file system by its URI."""
+    scheme, separator, rest = str(path).rpartition("://")
+    # A way has no empty part, so only a URI has this in it; the port of its host is no part of a name.
+    address = f"{scheme}://{quote(rest, safe='/:@')}" if separator else quote(rest)
+    return f'<a href="{text(address)}">{content}</a>'
 
 
 def goto(address: str, content: str) -> str:

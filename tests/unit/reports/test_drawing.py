@@ -12,6 +12,7 @@ from pytest_kmigrate.reports.drawing import (
     cut,
     dots,
     duration,
+    link,
     measured,
     percent,
     table,
@@ -110,6 +111,20 @@ def test_a_safety_violation_has_a_shape_of_its_own() -> None:
     assert "--SAFETY" in dots([run])
     assert "--VIOLATES" in dots([{**run, "kind": "LIVENESS"}])
     assert 'href="../r%201/timeline.html"' in dots([{**run, "timeline": "../r 1/timeline.html"}])
+
+
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        ("../r 1/a:b?.html", "../r%201/a%3Ab%3F.html"),
+        ("s3a://nights/runs/r 1/timeline.html", "s3a://nights/runs/r%201/timeline.html"),
+        ("hdfs://namenode:8020/r#1", "hdfs://namenode:8020/r%231"),
+        ("file:///runs/r", "file:///runs/r"),
+    ],
+)
+def test_a_link_to_another_file_system_is_its_uri(path: str, address: str) -> None:
+    """Scheme and host stay what they are; names are quoted, here and there."""
+    assert link(path, "timeline") == f'<a href="{address}">timeline</a>'
 
 
 def test_a_run_that_conforms_says_no_more_than_that() -> None:
