@@ -1,13 +1,14 @@
 """The doctor: does this machine have what a run needs, and which command cures each lack."""
 
-import importlib.util
 import os
+import re
 import resource
 import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 import psutil
@@ -20,17 +21,8 @@ from pytest_kmigrate.providers.process import lease
 LEAST_MEMORY_GIB = 4.0
 LEAST_OPEN_FILES = 4096
 LOOPBACK_SAMPLES = ("127.0.0.1", "127.200.1.1", "127.254.250.250")
-PYTHON_MODULES = (
-    "confluent_kafka",
-    "cryptography",
-    "kazoo",
-    "psutil",
-    "pyarrow",
-    "pydantic",
-    "pyspark",
-    "rich",
-    "typer",
-)
+_REQUIREMENT = re.compile(r"[^\w.-]")
+"""What ends the name in a requirement of a package."""
 # What cures each lack: of one tuple all, of "a|b" the first that this release of the system offers.
 APT_PACKAGES = {
     "java": ("openjdk-17-jre-headless|openjdk-21-jre-headless",),
@@ -164,11 +156,20 @@ def _toxiproxy() -> Finding:
 
 
 def _python() -> Finding:
-    missing = [module for module in PYTHON_MODULES if importlib.util.find_spec(module) is None]
+    needed = [text for text in metadata.requires("pytest-kmigrate") or () if "extra ==" not in text]
+    missing = [name for name in (_REQUIREMENT.split(text)[0] for text in needed) if not _is_installed(name)]
     if missing:
         cure = "pip install --force-reinstall pytest-kmigrate"
-        return Finding("python", ok=False, found=f"not importable: {', '.join(missing)}", cure=cure)
+        return Finding("python", ok=False, found=f"not installed: {', '.join(missing)}", cure=cure)
     return Finding("python", ok=True, found="all Python packages are there")
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def _docker() -> Finding:

@@ -66,7 +66,9 @@ def test_lacks_have_cures(programs: set[str], monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(doctor.psutil, "virtual_memory", lambda: SimpleNamespace(available=2**31))
     monkeypatch.setattr(doctor.resource, "getrlimit", lambda _: (1024, 1024))
     monkeypatch.setattr(doctor, "LOOPBACK_SAMPLES", ("192.0.2.1",))
-    monkeypatch.setattr(doctor, "PYTHON_MODULES", ("no_such_module",))
+    monkeypatch.setattr(
+        doctor.metadata, "requires", lambda _: ["no-such-one>=2", 'uv>=0.5; extra == "dev"', "numpy>=1"]
+    )
     monkeypatch.setattr(doctor.lease, "busy_ports", lambda _block: [9092])
     findings = examine()
     assert [finding.name for finding in findings if finding.ok] == ["docker"]
@@ -75,6 +77,7 @@ def test_lacks_have_cures(programs: set[str], monkeypatch: pytest.MonkeyPatch) -
     assert found("java").cure == "apt-get install -y openjdk-17-jre-headless"
     assert found("toxiproxy").cure == "apt-get install -y golang-go"
     assert "2.0 GiB" in found("memory").found
+    assert found("python").found == "not installed: no-such-one"
     assert "limits.conf" in found("open files").cure
 
 
