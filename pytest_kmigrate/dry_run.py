@@ -1,12 +1,6 @@
-"""What ``kmigrate up --dry-run`` shows: nodes, addresses, links and memory of a topology, without starting anything.
+"""What ``kmigrate up --dry-run`` shows: nodes, addresses, links and memory of a topology, without starting anything."""
 
-The address scheme of a leased loopback block ``x``, where ``i`` is a node's number in the order of the topology:
-
-    127.x.0.i      real bind address of node i
-    127.x.s.d      where node s dials node d: the proxy of that one directed link
-    127.x.250.i    where clients dial broker i
-"""
-
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -14,32 +8,12 @@ from rich.console import Console
 from rich.table import Table
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.model.topology import LinkSpec, NodeSpec, Role, Topology
+from pytest_kmigrate.model.topology import LinkSpec, NodeSpec, Topology
+from pytest_kmigrate.providers.process.addresses import CLIENTS, LISTENED_AT, Addresses
 
 JVM_BESIDES_HEAP_MB = 100
 HARNESS_MB = 150
-CLIENTS = 250
 WIDTH = 120
-
-PORTS: dict[Role, tuple[int, ...]] = {
-    Role.ZOOKEEPER: (2181, 2888, 3888),
-    Role.BROKER: (9092, 9094),
-    Role.CONTROLLER: (9093,),
-}
-"""What a node of each role listens on."""
-
-DIALLED: dict[tuple[Role, Role], tuple[int, ...]] = {
-    (Role.ZOOKEEPER, Role.ZOOKEEPER): (2888, 3888),
-    (Role.BROKER, Role.ZOOKEEPER): (2181,),
-    (Role.BROKER, Role.BROKER): (9092,),
-    (Role.BROKER, Role.CONTROLLER): (9093,),
-    (Role.CONTROLLER, Role.ZOOKEEPER): (2181,),
-    (Role.CONTROLLER, Role.BROKER): (9092,),
-    (Role.CONTROLLER, Role.CONTROLLER): (9093,),
-}
-"""Who dials whom, at which ports."""
-
-CLIENT_PORT = 9094
 
 
 @dataclass(frozen=True)
@@ -79,16 +53,17 @@ class Plan:
 
 def plan(topology: Topology, available_mb: int, block: str = "x") -> Plan:
     """Lay out a topology; EnvironmentLackError if its estimated memory is more than ``available_mb``."""
-    nodes = tuple(_planned_node(topology, node, block) for node in topology.nodes)
+    addresses = Addresses(topology, block)
+    nodes = tuple(_planned_node(addresses, node) for node in topology.nodes)
     needed_mb = sum(node.memory_mb for node in nodes) + HARNESS_MB
     if needed_mb > available_mb:
         raise EnvironmentLackError(_lack(topology, nodes, needed_mb, available_mb))
-    return Plan(topology, nodes, _links(topology, block), needed_mb, available_mb)
+    return Plan(topology, nodes, tuple(_links(addresses)), needed_mb, available_mb)
 
 
-def _planned_node(topology: Topology, node: NodeSpec, block: str) -> PlannedNode:
-    number = topology.number_of(node.name)
-    return PlannedNode(node, number, f"127.{block}.0.{number}", PORTS[node.role], node.heap_mb + JVM_BESIDES_HEAP_MB)
+def _planned_node(addresses: Addresses, node: NodeSpec) -> PlannedNode:
+    number, address = addresses.number(node.name), addresses.real(node.name)
+    return PlannedNode(node, number, address, LISTENED_AT[node.role], node.heap_mb + JVM_BESIDES_HEAP_MB)
 
 
 def _lack(topology: Topology, nodes: tuple[PlannedNode, ...], needed_mb: int, available_mb: int) -> str:
@@ -101,41 +76,27 @@ def _lack(topology: Topology, nodes: tuple[PlannedNode, ...], needed_mb: int, av
     )
 
 
-def _links(topology: Topology, block: str) -> tuple[PlannedLink, ...]:
-    between = [
-        _link(topology, source, destination, block)
-        for source in topology.nodes
-        for destination in topology.nodes
-        if source is not destination and (source.role, destination.role) in DIALLED
-    ]
-    clients = [
-        PlannedLink(
-            "clients",
-            broker.name,
-            f"127.{block}.{CLIENTS}.{topology.number_of(broker.name)}",
-            (CLIENT_PORT,),
-            "clients -> broker",
+def _links(addresses: Addresses) -> Iterator[PlannedLink]:
+    topology = addresses.topology
+    for (source, destination), links in groupby(addresses.links(), key=lambda link: (link.source, link.destination)):
+        to = topology.node(destination)
+        yield PlannedLink(
+            source=source,
+            destination=destination,
+            address=addresses.seen_from(source, destination),
+            ports=tuple(link.port for link in links),
+            kind=f"{source if source == CLIENTS else topology.node(source).role} -> {to.role}",
+            slow="" if source == CLIENTS else _slow(topology, topology.node(source), to),
         )
-        for broker in topology.of_role(Role.BROKER)
-    ]
-    return (*between, *clients)
 
 
-def _link(topology: Topology, source: NodeSpec, destination: NodeSpec, block: str) -> PlannedLink:
-    numbers = topology.number_of(source.name), topology.number_of(destination.name)
+def _slow(topology: Topology, source: NodeSpec, destination: NodeSpec) -> str:
     slow = [
         _slowness(link)
         for link in topology.links
         if source in topology.selected_by(link.source) and destination in topology.selected_by(link.destination)
     ]
-    return PlannedLink(
-        source=source.name,
-        destination=destination.name,
-        address=f"127.{block}.{numbers[0]}.{numbers[1]}",
-        ports=DIALLED[source.role, destination.role],
-        kind=f"{source.role} -> {destination.role}",
-        slow="; ".join(slow),
-    )
+    return "; ".join(slow)
 
 
 def _slowness(link: LinkSpec) -> str:

@@ -60,7 +60,7 @@ def stand_up(
     except KeyboardInterrupt:  # nobody asked what happened; the logs of a failure are left for whoever does
         shutil.rmtree(logs, ignore_errors=True)
         raise
-    return cluster.addresses.block
+    return int(cluster.addresses.block)
 
 
 def check_phase(topology: Topology, phase: Phase | None) -> None:

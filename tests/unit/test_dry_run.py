@@ -20,7 +20,11 @@ def test_every_node_has_an_address_of_its_own() -> None:
     """Node i binds 127.x.0.i, with the ports of its role."""
     nodes = dry_run.plan(shape(), PLENTY_MB).nodes
     assert [node.address for node in nodes] == [f"127.x.0.{number}" for number in range(1, 8)]
-    assert [nodes[0].ports, nodes[1].ports, nodes[4].ports] == [(2181, 2888, 3888), (9092, 9094), (9093,)]
+    assert [nodes[0].ports, nodes[1].ports, nodes[4].ports] == [
+        (2181, 2888, 3888),
+        (9092, 9094, 8778, 9091),
+        (9093, 8778, 9091),
+    ]
 
 
 def test_every_directed_link_has_an_address_of_its_own() -> None:

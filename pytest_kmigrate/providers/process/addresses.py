@@ -4,7 +4,7 @@ With block x: node i binds 127.x.0.i; node s reaches node d at 127.x.s.d, where 
 127.x.0.d; clients reach broker d at 127.x.250.d. Ports are fixed per role, so nothing is ever searched for.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pytest_kmigrate.model.protocols import Link
@@ -32,19 +32,24 @@ PORTS = (
 )
 """Every port that something of a cluster listens on."""
 
+LISTENED_AT: Mapping[Role, tuple[int, ...]] = {
+    Role.ZOOKEEPER: (ZOOKEEPER_PORT, *ZOOKEEPER_PEER_PORTS),
+    Role.BROKER: (INTERNAL_PORT, CLIENT_PORT, JOLOKIA_PORT, BYTEMAN_PORT),
+    Role.CONTROLLER: (CONTROLLER_PORT, JOLOKIA_PORT, BYTEMAN_PORT),
+}
+"""Where a node of each role may listen; at Byteman's only with rules, or at a crash point."""
+
 
 @dataclass(frozen=True)
 class Addresses:
-    """The address plan of one cluster on loopback block ``block`` (1..254)."""
+    """The address plan of one cluster on loopback block ``block`` (1..254; any word as long as none is leased)."""
 
     topology: Topology
-    block: int
+    block: int | str
 
     def number(self, node: str) -> int:
         """A node's number: its place in the topology, from 1; "clients" have one of their own."""
-        if node == CLIENTS:
-            return CLIENTS_NUMBER
-        return 1 + [spec.name for spec in self.topology.nodes].index(node)
+        return CLIENTS_NUMBER if node == CLIENTS else self.topology.number_of(node)
 
     def real(self, node: str) -> str:
         """Where a node itself binds."""
