@@ -113,26 +113,15 @@ def _failure(history: History, event: Event) -> str:
 
 def _death(history: History, event: Event) -> Violation:
     said = event.data.get("said")
-    return violation_at(
-        history,
-        f"{event.node} runs until it is stopped",
-        f"it ended with exit code {event.data.get('exit_code')} {when(history, event.at_ns)}"
-        + (f"; its log ends: {said}" if said else ""),
-        event.at_ns,
-        f"event {event.seq}",
-        f"logs/{event.node}/",
+    observed = f"it ended with exit code {event.data.get('exit_code')} {when(history, event.at_ns)}"
+    return _of_node(
+        history, event, f"{event.node} runs until it is stopped", observed + (f"; its log ends: {said}" if said else "")
     )
 
 
 def _failed_stop(history: History, event: Event) -> Violation:
-    return violation_at(
-        history,
-        f"{event.node} ends as it is told to",
-        f"{_ended(event)} {when(history, event.at_ns)}; its log ends: {event.data.get('said')}",
-        event.at_ns,
-        f"event {event.seq}",
-        f"logs/{event.node}/",
-    )
+    observed = f"{_ended(event)} {when(history, event.at_ns)}; its log ends: {event.data.get('said')}"
+    return _of_node(history, event, f"{event.node} ends as it is told to", observed)
 
 
 def _ended(event: Event) -> str:
@@ -142,11 +131,9 @@ def _ended(event: Event) -> str:
 
 
 def _thread_death(history: History, event: Event) -> Violation:
-    return violation_at(
-        history,
-        f"every thread of {event.node} runs until the node is stopped",
-        f"{event.data.get('thread')} ended: {event.data.get('said')}",
-        event.at_ns,
-        f"event {event.seq}",
-        f"logs/{event.node}/",
-    )
+    expected = f"every thread of {event.node} runs until the node is stopped"
+    return _of_node(history, event, expected, f"{event.data.get('thread')} ended: {event.data.get('said')}")
+
+
+def _of_node(history: History, event: Event, expected: str, observed: str) -> Violation:
+    return violation_at(history, expected, observed, event.at_ns, f"event {event.seq}", f"logs/{event.node}/")
