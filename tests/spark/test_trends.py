@@ -172,8 +172,10 @@ def test_what_is_told_is_what_was_judged(spark: SparkSession) -> None:
 def test_runs_without_a_time_are_no_trend(spark: SparkSession) -> None:
     """Their order is that of their names: what changes in it has not changed since any run."""
     changed = _points(spark, _scattered(25, 1_000.0) + _scattered(25, 2_000.0))
+    timeless = changed.withColumn("started_at", F.lit(None).cast("timestamp")).withColumn("run_id", F.col("kafka"))
 
-    assert trend_changes(changed.withColumn("started_at", F.lit(None).cast("timestamp"))).collect() == []
+    assert len(trend_changes(changed).collect()) == 1
+    assert trend_changes(timeless).collect() == []
 
 
 @pytest.mark.parametrize("key", ["provider", "profile"])
