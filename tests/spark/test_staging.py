@@ -214,7 +214,7 @@ def test_verdict_lines_are_read_one_by_one(spark: SparkSession) -> None:
     told = verdict(outcome="VIOLATES", kind="SAFETY", requirements=["R1"], violations=[seen], known_bugs=["KAFKA-1"])
     good = json.dumps({**told, "facts": {"acknowledged": 5, "nested": {"a": [{"b": "} {"}, {"b": float("nan")}]}}})
     lines = [good, "", '{"check": "cut', '{"check": "c"}', json.dumps(verdict(outcome="MAYBE")), good + " trailing"]
-    lines += [good + good, f"{good}, {good}"]
+    lines += [good + good, f"{good} {good}"]
 
     staged = staging.staged_verdicts(_lines(spark, "verdicts.jsonl", "\n".join(lines)))
 

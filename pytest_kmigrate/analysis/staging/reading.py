@@ -22,11 +22,11 @@ def parsed(texts: DataFrame, schema: StructType) -> DataFrame:
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
     with_corrupt = StructType([*schema.fields]).add(CORRUPT, StringType())
     row = F.from_json("text", with_corrupt, options)
-    # Spark's parser stops after the first value and never sees what follows it. In brackets two are no list of one;
-    # most texts hold nothing that looks like two, and need not be read again.
+    # Spark's parser stops after the first value and never sees what follows it. In brackets two are no list of one.
+    # Few texts look as if they held two and are read again: in a list of objects, which many hold, commas part them.
     ends_well = F.rtrim("text", F.lit(" \t\r\n")).endswith("}")
     in_brackets = F.from_json(F.concat(F.lit("["), "text", F.lit("]")), ArrayType(StringType()), options)
-    is_one = ~F.col("text").rlike(r"\}[\s,]*\{") | F.coalesce(F.size(in_brackets) == 1, F.lit(col=False))
+    is_one = ~F.col("text").rlike(r"\}\s*\{") | F.coalesce(F.size(in_brackets) == 1, F.lit(col=False))
     corrupt = F.when(~ends_well | ~is_one, F.col("text")).otherwise(F.col(f"_row.{CORRUPT}"))
     return texts.withColumn("_row", row).select(
         *texts.columns, *[F.col(f"_row.{name}").alias(name) for name in schema.names], corrupt.alias(CORRUPT)
