@@ -70,10 +70,7 @@ def family_differences(
 def both_entries(one: MetadataImage, other: MetadataImage, family: str) -> tuple[Entries, Entries]:
     """What two images hold of one family, without the configs of brokers that did not tell them to both."""
     silent = one.silent | other.silent if family == "configs" else frozenset()
-    ours, theirs = (
-        {key: value for key, value in _entries(image, family).items() if key not in silent} for image in (one, other)
-    )
-    return ours, theirs
+    return _entries(one, family, silent), _entries(other, family, silent)
 
 
 def compared_fields(
@@ -89,10 +86,10 @@ def compared_fields(
     return tuple(field for field in wanted if field in ours and field in theirs)
 
 
-def _entries(image: MetadataImage, family: str) -> Entries:
+def _entries(image: MetadataImage, family: str, left_out: frozenset[str]) -> Entries:
     entries: Entries = getattr(image, family)
     if family in _EMPTY_MEANS_ABSENT:
-        return {key: value for key, value in entries.items() if value}
+        return {key: value for key, value in entries.items() if value and key not in left_out}
     return entries
 
 

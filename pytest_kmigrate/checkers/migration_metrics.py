@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pytest_kmigrate.checkers.claims import CONTROLLER
 from pytest_kmigrate.checkers.findings import violation_at
 from pytest_kmigrate.checkers.lives import roles
 from pytest_kmigrate.checkers.log_images import LogImage, log_images
@@ -112,7 +113,7 @@ def _outages(history: History) -> Iterator[_Outage]:
         if not ensemble or not ensemble <= targets or ended_ns is None:
             continue
         began_ns = event.at_ns + _NEAR_NS  # what was under way has ended, and was seen
-        written_ns, claimed_ns = (_last_change_ns(history, path, ended_ns) for path in (MIGRATION, "/controller"))
+        written_ns, claimed_ns = (_last_change_ns(history, path, ended_ns) for path in (MIGRATION, CONTROLLER))
         # Without ZooKeeper nobody can claim /controller; the observer tells of such a take-over.
         is_taken_over = any(event.at_ns <= each.at_ns < ended_ns for each in history.of(EventKind.ACTIVE_CONTROLLER))
         # Who has not written to ZooKeeper yet since it took over reports no lag, whatever there is.

@@ -1,7 +1,7 @@
 """Registry: every checker by its name, and the judging of a history by several checks."""
 
 import difflib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_kmigrate.checkers.acknowledged import acknowledged_metadata_changes_present
@@ -104,7 +104,7 @@ def judge(history: History, checks: Sequence[Check], known: CheckersByName = CHE
     checkers = [checker(check.name, known) for check in checks]
     reasons = doubts(history)
     found = [_doubted(_judged(each, history, check), reasons) for each, check in zip(checkers, checks, strict=True)]
-    undecided = {str(requirement) for verdict in found for requirement in _undecided(verdict)}
+    undecided = {requirement for verdict in found for requirement in verdict.listed("undecided")}
     return [_speaking_for(verdict, history.header.requirements, undecided) for verdict in found]
 
 
@@ -123,11 +123,6 @@ def _judged(each: Checker, history: History, check: Check) -> Verdict:
     except Exception as error:  # noqa: BLE001
         text = f"the checker itself failed: {type(error).__name__}: {error}"
         return inconclusive(check.name, Kind.HARNESS, text)
-
-
-def _undecided(verdict: Verdict) -> Iterable[object]:
-    told = verdict.facts.get("undecided", ())
-    return told if isinstance(told, list | tuple) else ()
 
 
 def _speaking_for(verdict: Verdict, claimed: Sequence[str], undecided: Collection[str]) -> Verdict:

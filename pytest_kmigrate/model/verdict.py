@@ -53,6 +53,11 @@ class Verdict:
     known_bugs: tuple[str, ...] = ()
     """Bugs of the release under test that look like what is violated, by id."""
 
+    def listed(self, fact: str) -> list[str]:
+        """A fact that is a list, as texts; nothing where the check told no such fact."""
+        told = self.facts.get(fact)
+        return [str(each) for each in told] if isinstance(told, list | tuple) else []
+
 
 MOST_VIOLATIONS = 10
 

@@ -85,5 +85,4 @@ def outcome_of(verdicts: Iterable[Verdict]) -> Outcome:
 
 
 def _signatures(verdict: Verdict) -> list[str]:
-    found = verdict.facts.get("signatures", []) if verdict.outcome is Outcome.VIOLATES else []
-    return [str(signature) for signature in found] if isinstance(found, list) else []
+    return verdict.listed("signatures") if verdict.outcome is Outcome.VIOLATES else []

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.reports.charts import rate, strip
 from pytest_kmigrate.reports.drawing import Cell, amount, ceiling, chance, chip, folded, percent, text
-from pytest_kmigrate.reports.rows import Row, began, by, count, kafka_of, known, newest_first, number, plural
+from pytest_kmigrate.reports.rows import Row, began, by, count, kafka_of, known, number, plural
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
     Site,
     View,
-    cell_key,
     condition,
     empty,
     number_cell,
@@ -88,7 +87,7 @@ def _ranking(site: Site, rows: Sequence[Row]) -> str:
 
 
 def _row(site: Site, row: Row) -> list[Cell]:
-    runs = newest_first(site.attempts_of_cell.get(cell_key(row), []), "started_at")[:MOST_TICKS][::-1]
+    runs = site.latest_of_cell(row, MOST_TICKS)
     changes = site.changes(row)
     ticks = strip(runs, changes[0]["since_run"] if changes else None)
     flips = "in no known order" if row["flip_rate"] is None else plural(amount(row["flips"]), "flip")

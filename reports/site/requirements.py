@@ -10,7 +10,6 @@ from pytest_kmigrate.reports.rows import (
     grouped,
     kafka_of,
     listed,
-    newest_first,
     plural,
     release,
     worst,
@@ -159,13 +158,9 @@ def _cells(site: Site, cells: Sequence[Row]) -> str:
             Cell(site.test(cell, kafka_of(cell["kafka"])), cell["test_id"], "name"),
             Cell(condition(cell), cell["fault"], "fault"),
             Cell(chip(cell["standing"]), place),
-            Cell(strip(_runs(site, cell)), cell["runs"], "dots"),
+            Cell(strip(site.latest_of_cell(cell, _MOST_TICKS)), cell["runs"], "dots"),
             *rate_cells(cell),
         ]
         for place, cell in enumerate(cells[:_MOST_CELLS])
     ]
     return table_of(heads, rows, len(cells) - len(rows), "cells") if rows else empty("No cell was counted.")
-
-
-def _runs(site: Site, cell: Row) -> list[Row]:
-    return newest_first(site.attempts_of_cell.get(cell_key(cell), []), "started_at")[:_MOST_TICKS][::-1]

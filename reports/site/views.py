@@ -18,6 +18,7 @@ from pytest_kmigrate.reports.rows import (
     grouped,
     is_worse,
     known,
+    newest_first,
 )
 from pytest_kmigrate.reports.summary import Summary
 
@@ -75,6 +76,10 @@ class Site:
     def attempts_of_cell(self) -> dict[tuple[object, ...], list[Row]]:
         """Runs of a test under equal conditions, oldest first."""
         return grouped(self.summary["attempts"], *CELL)
+
+    def latest_of_cell(self, cell: Row, most: int) -> list[Row]:
+        """Its latest runs, the oldest of them first; one without a time counts as older than all."""
+        return newest_first(self.attempts_of_cell.get(cell_key(cell), []), "started_at")[:most][::-1]
 
     @cached_property
     def attempts_of_test(self) -> dict[tuple[object, ...], list[Row]]:
