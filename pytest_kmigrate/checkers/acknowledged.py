@@ -6,6 +6,7 @@ from pytest_kmigrate.checkers.changes import State, admissible_states, began_ns,
 from pytest_kmigrate.checkers.findings import violation_at
 from pytest_kmigrate.checkers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.moments import when
+from pytest_kmigrate.checkers.quotas_left import signatures_of_quotas
 from pytest_kmigrate.checkers.snapshots import missing_images, snapshot, taking_began_ns
 from pytest_kmigrate.checkers.wording import counted, listed
 from pytest_kmigrate.checkers.zookeeper_behind import signatures_of_zookeeper
@@ -75,8 +76,7 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
         found = [_violation(history, label, each) for each in looked.lost]
         names = listed([violation.expected for violation in found], "change", "; ")
         text = f"{len(found)} of {counted(judged, 'acknowledged metadata change')} not in {label}: {names}"
-        signatures = [*signatures_of_zookeeper(history, label), *_signatures_of_loss(history, label, looked)]
-        return violates(name, Kind.SAFETY, found, text, **facts, signatures=signatures)
+        return violates(name, Kind.SAFETY, found, text, **facts, signatures=_signatures(history, label, looked))
     if looked.silent:
         text = f"{', '.join(looked.silent)} did not tell its configs in {label}; all else that was acknowledged holds"
         return inconclusive(name, Kind.INFRA, text, **facts)
@@ -88,6 +88,15 @@ def _violation(history: History, label: str, lost: Lost) -> Violation:
     expected = f"{state.subject} is {state.expected} (acknowledged {when(history, at)})"
     told = f"{state.told(lost.observed)} in {label}"
     return violation_at(history, expected, told, at, f"event {state.last.seq}", f"image {label}")
+
+
+def _signatures(history: History, label: str, looked: Looked) -> list[str]:
+    keys = {each.state.slot[1] for each in looked.lost}
+    return [
+        *signatures_of_zookeeper(history, label),
+        *_signatures_of_loss(history, label, looked),
+        *signatures_of_quotas(history, label, changes_before(history, label), keys),
+    ]
 
 
 def _signatures_of_loss(history: History, label: str, looked: Looked) -> list[str]:

@@ -1,5 +1,6 @@
 """Check of metadata: two views of it are equal."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 from pytest_kmigrate.checkers.acknowledged import changes_before, looked_for
@@ -12,6 +13,7 @@ from pytest_kmigrate.checkers.differences import (
     compared_fields,
     family_differences,
 )
+from pytest_kmigrate.checkers.quotas_left import signatures_of_quotas
 from pytest_kmigrate.checkers.snapshots import missing_images, snapshot
 from pytest_kmigrate.checkers.wording import counted
 from pytest_kmigrate.checkers.zookeeper_behind import signatures_of_zookeeper
@@ -54,7 +56,7 @@ def metadata_equivalent(
     text = ", ".join(f"{family} {size}" for family, size in sizes.items() if size)
     if found:
         text = _difference_text(found, left, right)
-        return violates(name, Kind.SAFETY, found, text, **facts, signatures=_signatures(history, left, right))
+        return violates(name, Kind.SAFETY, found, text, **facts, signatures=_signatures(history, (left, right), unlike))
     errors = refusals(changes_before(history, right))
     nothing = [family for family, size in sizes.items() if not size]
     vacuous = [family for family in nothing if errors.get(family) != ""] if families is not None else []
@@ -72,12 +74,14 @@ def _told(families: Sequence[str], errors: Mapping[str, str]) -> str:
     return ", ".join(f"{each} (refused: {errors[each]})" if errors.get(each) else each for each in families)
 
 
-def _signatures(history: History, *labels: str) -> list[str]:
+def _signatures(history: History, labels: tuple[str, str], unlike: Sequence[Difference]) -> list[str]:
     """What known bugs of dual write look like, unless the other side lacks something acknowledged, too."""
     others = [label for label in labels if history.images[label].source != "zookeeper"]
     if any(looked_for(history, label).lost for label in others):
         return []
-    return signatures_of_zookeeper(history, *labels)
+    keys = {each.key for each in unlike}
+    of_quotas = [signatures_of_quotas(history, each, changes_before(history, each), keys) for each in labels]
+    return [*signatures_of_zookeeper(history, *labels), *itertools.chain.from_iterable(of_quotas)]
 
 
 def _families(families: Sequence[str] | None) -> Sequence[str]:

@@ -15,7 +15,7 @@ from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.images import LOG, ZOOKEEPER, ImageSource, Taken, settled
 from pytest_kmigrate.waiting import NotYet, until
-from pytest_kmigrate.workloads.filling import FAMILIES, FillingPlan, fill
+from pytest_kmigrate.workloads.filling import FAMILIES, Filling, FillingPlan, fill, take_back
 from pytest_kmigrate.workloads.metadata_change import FIRST_ROUND, Scope
 from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload, RunningMetadata, run_metadata
 from pytest_kmigrate.workloads.reassigning import HeldReassignment
@@ -54,12 +54,15 @@ class Metadata:
 
         ClusterError when a change is refused: a cluster that is not full proves nothing later.
         """
+        _accepted(fill(self._cluster.client_connection(), self._recorder, self._plan(families)), "filling")
+
+    def take_back(self, families: Sequence[str]) -> None:
+        """Undo what ``fill`` did of these families; each change is recorded. ClusterError when one is refused."""
+        _accepted(take_back(self._cluster.client_connection(), self._recorder, self._plan(families)), "taking back")
+
+    def _plan(self, families: Sequence[str] | None) -> FillingPlan:
         brokers = self._brokers()
-        plan = FillingPlan(self._seed, brokers, min(3, len(brokers)), tuple(families or FAMILIES))
-        filled = fill(self._cluster.client_connection(), self._recorder, plan)
-        if filled.failed:
-            refused = "; ".join(filled.failed)
-            raise ClusterError(f"expected every change of the filling to be accepted; refused: {refused}")
+        return FillingPlan(self._seed, brokers, min(3, len(brokers)), tuple(families or FAMILIES))
 
     def _brokers(self) -> tuple[int, ...]:
         return tuple(node.spec.node_id for node in self._cluster.nodes(Role.BROKER))
@@ -155,6 +158,12 @@ class Metadata:
             began_ns = self._recorder.now_ns()
             taken[name] = (take(), began_ns)
         return taken
+
+
+def _accepted(filling: Filling, doing: str) -> None:
+    if filling.failed:
+        refused = "; ".join(filling.failed)
+        raise ClusterError(f"expected every change of the {doing} to be accepted; refused: {refused}")
 
 
 def _differences_in(taken: Taken) -> int:

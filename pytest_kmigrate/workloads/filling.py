@@ -10,7 +10,7 @@ from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.waiting import NotYet, until
-from pytest_kmigrate.workloads.metadata_change import MetadataChange, topic_created
+from pytest_kmigrate.workloads.metadata_change import MetadataChange, topic_created, undoing_of
 from pytest_kmigrate.workloads.metadata_invocation import MetadataAdmin
 from pytest_kmigrate.workloads.raw_admin import producer_id_from
 from pytest_kmigrate.workloads.wire import peers
@@ -27,6 +27,9 @@ FAMILIES = (
     "producer-ids",
 )
 """What can be filled in. ``default-broker-config`` alone ends a controller of 3.5.1 (apache/kafka#14237)."""
+
+LASTING = ("delegation-tokens", "producer-ids")
+"""What cannot be taken back: only who had a token made knows its id, and Kafka takes back no producer id."""
 
 IMPOSSIBLE = {
     "SECURITY_DISABLED": "the cluster has no authorizer",
@@ -72,11 +75,29 @@ def fill(connection: Mapping[str, str], recorder: Recorder, plan: FillingPlan) -
     Without an authorizer the ACLs are left out, without a secret to sign them or without authentication the delegation
     tokens are, and the result says so.
     """
+    filling = _carried_out(connection, recorder, changes(plan))
+    failed = list(filling.failed)
+    ids = _producer_ids(connection, failed) if "producer-ids" in plan.families else ()
+    return Filling({**filling.done, "producer-ids": len(ids)}, filling.left_out, tuple(failed))
+
+
+def take_back(connection: Mapping[str, str], recorder: Recorder, plan: FillingPlan) -> Filling:
+    """Undo what ``fill`` did by the same plan, recording every change. WrongUseError for a family that lasts."""
+    lasting = [family for family in plan.families if family in LASTING]
+    if lasting:
+        possible = ", ".join(family for family in FAMILIES if family not in LASTING)
+        raise WrongUseError(f"taking back: expected families of {possible}; got {', '.join(lasting)}")
+    return _carried_out(connection, recorder, undoing(plan))
+
+
+def _carried_out(
+    connection: Mapping[str, str], recorder: Recorder, wanted: Iterator[tuple[str, MetadataChange]]
+) -> Filling:
     admin = MetadataAdmin(connection, within_s=30)
     done: Counter[str] = Counter()
     left_out: dict[str, str] = {}
     failed: list[str] = []
-    for family, change in changes(plan):
+    for family, change in wanted:
         if family in left_out:
             continue
         completion = admin.record(change, recorder)
@@ -86,8 +107,7 @@ def fill(connection: Mapping[str, str], recorder: Recorder, plan: FillingPlan) -
             done[family] += 1
         else:
             failed.append(f"{change.change} {change.subject}: {completion.error}")
-    ids = _producer_ids(connection, failed) if "producer-ids" in plan.families else ()
-    return Filling({**done, "producer-ids": len(ids)}, left_out, tuple(failed))
+    return Filling(done, left_out, tuple(failed))
 
 
 def changes(plan: FillingPlan) -> Iterator[tuple[str, MetadataChange]]:
@@ -106,6 +126,13 @@ def changes(plan: FillingPlan) -> Iterator[tuple[str, MetadataChange]]:
     for family, of_this in of_family.items():
         if family in plan.families:
             yield from ((family, change) for change in of_this)
+
+
+def undoing(plan: FillingPlan) -> Iterator[tuple[str, MetadataChange]]:
+    """All changes that leave nothing of the plan, each with its family; what comes last in it is undone first."""
+    planned = list(changes(plan))
+    undone = [(family, undoing_of(change)) for family, change in reversed(planned)]
+    yield from ((family, undo) for family, undo in undone if undo is not None and (family, undo) not in planned)
 
 
 def topics(rng: Random, replication: int, prefix: str) -> list[MetadataChange]:

@@ -25,6 +25,8 @@ QUOTAS = ("producer_byte_rate", "consumer_byte_rate", "request_percentage")
 MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 OPERATIONS = ("Read", "Write", "Describe", "Alter")
 
+_OPPOSITES = {"create-topic": "delete-topic", "set-acl": "remove-acl", "set-scram": "remove-scram"}
+
 
 @dataclass(frozen=True)
 class MetadataChange:
@@ -55,6 +57,16 @@ class MetadataChange:
 def topic_created(name: str, partitions: int, replication: int) -> MetadataChange:
     """The creation of a topic."""
     return MetadataChange("create-topic", name, {"partitions": partitions, "replication": replication})
+
+
+def undoing_of(change: MetadataChange) -> MetadataChange | None:
+    """What takes a change back; None for one that takes something back itself, or that goes with something else."""
+    if change.change in ("alter-config", "set-quota"):
+        return MetadataChange(change.change, change.subject, dict.fromkeys(change.wanted))
+    if change.change not in _OPPOSITES:
+        return None
+    wanted = change.wanted if change.change == "set-acl" else {}
+    return MetadataChange(_OPPOSITES[change.change], change.subject, wanted)
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,44 @@ def test_added_partitions_are_seen_by_every_broker(workload, metadata, migration
     verify_clients(checks.metadata_equivalent("grown-log", "grown-zookeeper", families=("topics", "partitions")))
 
 
+@pytest.mark.known_bug("kmigrate-9")
+@pytest.mark.requirement("K866-DW-quotas")
+def test_quotas_taken_away_in_dual_write_leave_zookeeper(workload, metadata, migration, verify_clients):
+    """The quotas of every kind of entity are taken away in dual write; ZooKeeper holds none of them any more."""
+    metadata.fill(families=("quotas",))
+    migration.advance_to(Phase.HYBRID)
+
+    metadata.take_back(families=("quotas",))
+
+    workload.await_acked(500)
+    metadata.settle("bare", within_s=10)
+    verify_clients(
+        checks.metadata_equivalent("bare-log", "bare-zookeeper", families=("quotas",)),
+        checks.acknowledged_metadata_changes_present("bare-log"),
+        checks.acknowledged_metadata_changes_present("bare-zookeeper"),
+    )
+
+
+@pytest.mark.requirement(
+    "K866-DW-topic-delete", "K866-DW-topic-config", "K866-DW-broker-config", "K866-DW-scram", "K866-DW-acls"
+)
+def test_what_is_taken_away_in_dual_write_leaves_zookeeper(workload, metadata, migration, verify_clients):
+    """Topics, configs, credentials and ACLs that were copied are deleted in dual write, and gone from ZooKeeper."""
+    families = ("topics", "topic-configs", "broker-configs", "default-broker-config", "scram", "acls")
+    metadata.fill(families=families)
+    migration.advance_to(Phase.HYBRID)
+
+    metadata.take_back(families=families)
+
+    workload.await_acked(500)
+    metadata.settle("bare")
+    verify_clients(
+        checks.metadata_equivalent("bare-log", "bare-zookeeper"),
+        checks.acknowledged_metadata_changes_present("bare-log"),
+        checks.acknowledged_metadata_changes_present("bare-zookeeper"),
+    )
+
+
 @pytest.mark.known_bug("kmigrate-6")
 @pytest.mark.topology("zk1-broker3-controller3-sasl")
 @pytest.mark.requirement("K866-DW-delegation-tokens", "K866-DW-watch-acl")

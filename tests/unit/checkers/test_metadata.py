@@ -96,6 +96,18 @@ def test_what_the_other_side_lost_no_bug_of_dual_write_explains() -> None:
     assert _compared(BLOCKED, lost).facts["signatures"] == []
 
 
+def test_a_last_quota_that_stays_explains_itself_and_no_other_difference() -> None:
+    """A client id's quota was taken away in dual write; ZooKeeper holds it still, and once lacks a topic besides."""
+    left = {**FULL.quotas, "client-id=c": {"producer_byte_rate": 7.0}}
+    in_zookeeper = replace(FULL, source="zookeeper", quotas=left)
+    events = [
+        event(EventKind.PHASE, 1, phase="HYBRID", previous="COPYING"),
+        change(2, "set-quota", "client-id=c", wanted={"producer_byte_rate": None}),
+    ]
+    assert _compared(in_zookeeper, *events).facts["signatures"] == ["last-quota-left-in-zookeeper"]
+    assert _compared(replace(in_zookeeper, topics={}), *events).facts["signatures"] == []
+
+
 def test_the_order_of_the_isr_does_not_matter_but_that_of_the_replicas_does() -> None:
     """The ISR is a set; the first replica is the preferred leader."""
     swapped = {**PARTITION, "isr": [2, 1]}

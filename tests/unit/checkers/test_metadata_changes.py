@@ -261,3 +261,40 @@ def test_a_controller_that_gave_zookeeper_up_explains_what_zookeeper_lacks(sourc
     seen = history(events=ZOOKEEPER_CAME_BACK, znodes=[znode(50, "/migration", "{}")], images={"after": image})
     verdict = acknowledged_metadata_changes_present(seen, "after")
     assert (verdict.outcome, verdict.facts["signatures"]) == (Outcome.VIOLATES, signatures)
+
+
+HYBRID = event(EventKind.PHASE, 5, phase="HYBRID", previous="COPYING")
+BY_CLIENT = "client-id=<default>"
+GIVEN = change(2, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": 7.0, "consumer_byte_rate": 7.0})
+TAKEN = change(10, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": None, "consumer_byte_rate": None})
+HALF_TAKEN = change(10, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": None})
+OF_A_USER = change(10, "set-quota", "user=a", wanted={"producer_byte_rate": None, "consumer_byte_rate": None})
+UNSET = change(11, "alter-config", "broker:1", wanted={"a": None})
+
+
+def _quota_left(source: str, *events: Event, of: str = BY_CLIENT) -> Verdict:
+    """Whatever was taken away, the image still holds two quotas, and a config."""
+    quotas = {of: {"producer_byte_rate": 7.0, "consumer_byte_rate": 7.0}}
+    left = MetadataImage(source, known=FULL.known, quotas=quotas, configs={"broker:1": {"a": "2"}})
+    seen = history(events=[*events, event(EventKind.SNAPSHOT, 50, label="after")], images={"after": left})
+    return acknowledged_metadata_changes_present(seen, "after")
+
+
+@pytest.mark.parametrize(
+    ("events", "source", "is_named"),
+    [
+        ([GIVEN, HYBRID, TAKEN], "zookeeper", True),
+        ([GIVEN, HYBRID, TAKEN], "metadata-log", False),
+        ([GIVEN, HYBRID, TAKEN, DEPROVISIONED], "metadata-log", True),
+        ([GIVEN, HYBRID, HALF_TAKEN], "zookeeper", False),
+        ([GIVEN, TAKEN], "zookeeper", False),
+        ([GIVEN, HYBRID, TAKEN, UNSET], "zookeeper", False),
+        ([HYBRID, OF_A_USER], "zookeeper", False),
+    ],
+    ids=["last", "in the log", "copied back", "not the last", "before dual write", "more is missing", "of a user"],
+)
+def test_the_last_quota_that_stays_is_told_by_its_signature(events: list[Event], source: str, is_named: bool) -> None:
+    """It was taken away in dual write, of anything but a user alone, and nothing else is missing."""
+    verdict = _quota_left(source, *events, of="user=a" if OF_A_USER in events else BY_CLIENT)
+    assert verdict.outcome is Outcome.VIOLATES
+    assert verdict.facts["signatures"] == ["last-quota-left-in-zookeeper"] * is_named

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from pytest_kmigrate.checkers.changes import admissible_states
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.workloads import filling
 from pytest_kmigrate.workloads.filling import FillingPlan
@@ -19,6 +20,8 @@ from pytest_kmigrate.workloads.metadata_change import (
     operations,
 )
 from pytest_kmigrate.workloads.metadata_invocation import quota_entity
+from tests.unit.checkers.histories import change as changed
+from tests.unit.fakes import MemoryRecorder
 
 SCOPE = Scope("changing", (1, 2), 3)
 FORMS = {
@@ -157,3 +160,28 @@ def test_an_unknown_family_is_refused() -> None:
     """A misspelt family is an error, not an empty filling."""
     with pytest.raises(WrongUseError, match="got topic"):
         FillingPlan(1, (0,), families=("topic",))
+
+
+UNDOABLE = tuple(each for each in filling.FAMILIES if each not in filling.LASTING)
+
+
+def test_what_is_undone_was_put_in_and_nothing_of_it_is_left() -> None:
+    """Each thing is taken back once, after what depends on it; what the filling itself took back is left alone."""
+    plan = FillingPlan(1, (0, 1), families=UNDOABLE)
+    undone = [each for _, each in filling.undoing(plan)]
+    all_changes = [*(each for _, each in filling.changes(plan)), *undone]
+    made = [changed(at, each.change, each.subject, wanted=each.wanted) for at, each in enumerate(all_changes, start=1)]
+    states = admissible_states(made)
+    assert {state.subject for state in states if state.admissible != [None]} == set()
+    removals = [(each.change, each.subject, str(each.wanted)) for each in undone if each.change.startswith("remove")]
+    assert len(removals) == len(set(removals))
+    assert "filled-gone:SCRAM-SHA-256" not in {each.subject for each in undone}
+    deleted = [at for at, each in enumerate(undone) if each.change == "delete-topic"]
+    assert max(at for at, each in enumerate(undone) if each.subject.startswith("topic:")) < min(deleted)
+
+
+def test_what_lasts_is_not_taken_back() -> None:
+    """Before anything is tried: Kafka forgets no producer id."""
+    plan = FillingPlan(1, (0,), families=("quotas", "producer-ids"))
+    with pytest.raises(WrongUseError, match=r"taking back: expected families of topics, .*; got producer-ids"):
+        filling.take_back({}, MemoryRecorder(), plan)
