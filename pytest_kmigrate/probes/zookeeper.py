@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException, NoNodeError
+from kazoo.exceptions import ConnectionClosedError, KazooException, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.interfaces import IAsyncResult
-from kazoo.retry import KazooRetry
+from kazoo.retry import ForceRetryError, KazooRetry
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.probes.znodes import snapshot
@@ -28,6 +28,7 @@ class ZookeeperClient:
     def __init__(self, hosts: str) -> None:
         """``hosts``: ``address:port,...`` of the servers themselves."""
         self._hosts = hosts
+        self._is_closed = False
         self.kazoo = _client(hosts)
         self.kazoo.start_async()
 
@@ -64,7 +65,7 @@ class ZookeeperClient:
     def snapshot(self) -> dict[str, bytes | None]:
         """Every znode with its data, read anew when the connection ended; ClusterError while nobody answers."""
         with _patience("/"):
-            tree: dict[str, bytes | None] = self.kazoo.retry(snapshot, self.kazoo, _ANSWER_WITHIN_S)
+            tree: dict[str, bytes | None] = self._insistently(lambda: snapshot(self.kazoo, _ANSWER_WITHIN_S))
             return tree
 
     def expire_session(self, path: str) -> None:
@@ -80,10 +81,21 @@ class ZookeeperClient:
 
     def _asked(self, ask: Callable[[], IAsyncResult]) -> Any:
         """The answer to a request; without a limit of its own a request made while nobody is there waits for ever."""
-        return self.kazoo.retry(lambda: ask().get(timeout=_ANSWER_WITHIN_S))
+        return self._insistently(lambda: ask().get(timeout=_ANSWER_WITHIN_S))
+
+    def _insistently(self, ask: Callable[[], Any]) -> Any:
+        def asked() -> Any:
+            try:
+                return ask()
+            except ConnectionClosedError as error:
+                # So it says of itself too until its thread, which may be late, has begun to connect.
+                raise error if self._is_closed else ForceRetryError from error
+
+        return self.kazoo.retry(asked)
 
     def close(self) -> None:
         """Leave; safe to call twice."""
+        self._is_closed = True
         self.kazoo.stop()
         self.kazoo.close()
 

@@ -1,7 +1,7 @@
 """ZooKeeper asked from outside: what happens when nobody answers, and the password of a session."""
 
 import pytest
-from kazoo.exceptions import ConnectionLoss
+from kazoo.exceptions import ConnectionClosedError, ConnectionLoss
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.probes import zookeeper
@@ -31,16 +31,27 @@ class _Answer:
         return self.answer
 
 
-def test_a_tree_is_read_anew_when_its_reading_was_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An ensemble that changes its leader ends every connection, also in the middle of a tree."""
+@pytest.mark.parametrize("cut_short", [ConnectionLoss(), ConnectionClosedError()], ids=["lost", "not yet begun"])
+def test_a_tree_is_read_anew_when_its_reading_was_cut_short(
+    monkeypatch: pytest.MonkeyPatch, cut_short: Exception
+) -> None:
+    """An ensemble that changes its leader ends every connection, and until it first connects a client says "closed"."""
     client = ZookeeperClient("127.0.73.1:1")
-    told = iter([ConnectionLoss(), (b"root", None)])
+    told = iter([cut_short, (b"root", None)])
     monkeypatch.setattr(client.kazoo, "get_async", lambda _: _Answer(next(told)))
     monkeypatch.setattr(client.kazoo, "get_children_async", lambda _: _Answer([]))
     try:
         assert client.snapshot() == {"/": b"root"}
     finally:
         client.close()
+
+
+def test_a_client_that_was_closed_says_so() -> None:
+    """It is not asked again until time is up: whoever closes it ends with it."""
+    client = ZookeeperClient("127.0.73.1:1")
+    client.close()
+    with pytest.raises(ClusterError, match=r"for /controller .* ConnectionClosedError"):
+        client.get("/controller")
 
 
 def test_a_session_password_is_what_java_draws() -> None:
