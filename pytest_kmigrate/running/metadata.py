@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Self
 
 from pytest_kmigrate.checkers.differences import differences
@@ -17,6 +18,7 @@ from pytest_kmigrate.running.images import LOG, ZOOKEEPER, ImageSource, Taken, s
 from pytest_kmigrate.waiting import NotYet, until
 from pytest_kmigrate.workloads.filling import FAMILIES, Filling, FillingPlan, fill, take_back
 from pytest_kmigrate.workloads.metadata_change import FIRST_ROUND, Scope
+from pytest_kmigrate.workloads.metadata_invocation import MetadataAdmin
 from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload, RunningMetadata, run_metadata
 from pytest_kmigrate.workloads.reassigning import HeldReassignment
 
@@ -54,11 +56,16 @@ class Metadata:
 
         ClusterError when a change is refused: a cluster that is not full proves nothing later.
         """
-        _accepted(fill(self._cluster.client_connection(), self._recorder, self._plan(families)), "filling")
+        _accepted(fill(self._admin, self._recorder, self._plan(families)), "filling")
 
     def take_back(self, families: Sequence[str]) -> None:
         """Undo what ``fill`` did of these families; each change is recorded. ClusterError when one is refused."""
-        _accepted(take_back(self._cluster.client_connection(), self._recorder, self._plan(families)), "taking back")
+        _accepted(take_back(self._admin, self._recorder, self._plan(families)), "taking back")
+
+    @cached_property
+    def _admin(self) -> MetadataAdmin:
+        """Who fills, and knows what to take back."""
+        return MetadataAdmin(self._cluster.client_connection(), within_s=30)
 
     def _plan(self, families: Sequence[str] | None) -> FillingPlan:
         brokers = self._brokers()

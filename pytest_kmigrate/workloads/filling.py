@@ -13,7 +13,6 @@ from pytest_kmigrate.waiting import NotYet, until
 from pytest_kmigrate.workloads.metadata_change import MetadataChange, topic_created, undoing_of
 from pytest_kmigrate.workloads.metadata_invocation import MetadataAdmin
 from pytest_kmigrate.workloads.raw_admin import producer_id_from
-from pytest_kmigrate.workloads.wire import peers
 
 FAMILIES = (
     "topics",
@@ -27,9 +26,6 @@ FAMILIES = (
     "producer-ids",
 )
 """What can be filled in. ``default-broker-config`` alone ends a controller of 3.5.1 (apache/kafka#14237)."""
-
-LASTING = ("delegation-tokens", "producer-ids")
-"""What cannot be taken back: only who had a token made knows its id, and Kafka takes back no producer id."""
 
 IMPOSSIBLE = {
     "SECURITY_DISABLED": "the cluster has no authorizer",
@@ -69,31 +65,29 @@ class Filling:
     failed: tuple[str, ...]
 
 
-def fill(connection: Mapping[str, str], recorder: Recorder, plan: FillingPlan) -> Filling:
-    """Carry out the plan in the cluster behind ``connection`` (librdkafka properties), recording every change.
+def fill(admin: MetadataAdmin, recorder: Recorder, plan: FillingPlan) -> Filling:
+    """Carry out the plan, recording every change.
 
     Without an authorizer the ACLs are left out, without a secret to sign them or without authentication the delegation
     tokens are, and the result says so.
     """
-    filling = _carried_out(connection, recorder, changes(plan))
+    filling = _carried_out(admin, recorder, changes(plan))
     failed = list(filling.failed)
-    ids = _producer_ids(connection, failed) if "producer-ids" in plan.families else ()
+    ids = _producer_ids(admin.peers, failed) if "producer-ids" in plan.families else ()
     return Filling({**filling.done, "producer-ids": len(ids)}, filling.left_out, tuple(failed))
 
 
-def take_back(connection: Mapping[str, str], recorder: Recorder, plan: FillingPlan) -> Filling:
-    """Undo what ``fill`` did by the same plan, recording every change. WrongUseError for a family that lasts."""
-    lasting = [family for family in plan.families if family in LASTING]
-    if lasting:
-        possible = ", ".join(family for family in FAMILIES if family not in LASTING)
-        raise WrongUseError(f"taking back: expected families of {possible}; got {', '.join(lasting)}")
-    return _carried_out(connection, recorder, undoing(plan))
+def take_back(admin: MetadataAdmin, recorder: Recorder, plan: FillingPlan) -> Filling:
+    """Undo what ``fill`` did by the same plan and ``admin``, which knows the tokens it made; every change is recorded.
+
+    WrongUseError for ``producer-ids``: Kafka takes none back.
+    """
+    if "producer-ids" in plan.families:
+        raise WrongUseError(f"taking back: expected families of {', '.join(FAMILIES[:-1])}; got producer-ids")
+    return _carried_out(admin, recorder, undoing(plan))
 
 
-def _carried_out(
-    connection: Mapping[str, str], recorder: Recorder, wanted: Iterator[tuple[str, MetadataChange]]
-) -> Filling:
-    admin = MetadataAdmin(connection, within_s=30)
+def _carried_out(admin: MetadataAdmin, recorder: Recorder, wanted: Iterator[tuple[str, MetadataChange]]) -> Filling:
     done: Counter[str] = Counter()
     left_out: dict[str, str] = {}
     failed: list[str] = []
@@ -241,10 +235,10 @@ def delegation_tokens(prefix: str) -> list[MetadataChange]:
     ]
 
 
-def _producer_ids(connection: Mapping[str, str], failed: list[str]) -> tuple[int, ...]:
+def _producer_ids(brokers: Sequence[Peer], failed: list[str]) -> tuple[int, ...]:
     """One producer id of every broker, so that each takes a block of them."""
     ids = []
-    for peer in peers(connection):
+    for peer in brokers:
         error, producer_id = _producer_id(peer)
         if error == "NONE":
             ids.append(producer_id)

@@ -25,7 +25,12 @@ QUOTAS = ("producer_byte_rate", "consumer_byte_rate", "request_percentage")
 MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 OPERATIONS = ("Read", "Write", "Describe", "Alter")
 
-_OPPOSITES = {"create-topic": "delete-topic", "set-acl": "remove-acl", "set-scram": "remove-scram"}
+_OPPOSITES = {
+    "create-topic": "delete-topic",
+    "set-acl": "remove-acl",
+    "set-scram": "remove-scram",
+    "create-token": "remove-token",
+}
 
 
 @dataclass(frozen=True)
@@ -60,10 +65,13 @@ def topic_created(name: str, partitions: int, replication: int) -> MetadataChang
 
 
 def undoing_of(change: MetadataChange) -> MetadataChange | None:
-    """What takes a change back; None for one that takes something back itself, or that goes with something else."""
+    """What takes a change back; None for one that takes something back itself, or that goes with something else.
+
+    None also for a token made for somebody else: Kafka lets only its owner take it away.
+    """
     if change.change in ("alter-config", "set-quota"):
         return MetadataChange(change.change, change.subject, dict.fromkeys(change.wanted))
-    if change.change not in _OPPOSITES:
+    if change.change not in _OPPOSITES or change.wanted.get("owner"):
         return None
     wanted = change.wanted if change.change == "set-acl" else {}
     return MetadataChange(_OPPOSITES[change.change], change.subject, wanted)

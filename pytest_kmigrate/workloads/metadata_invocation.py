@@ -61,7 +61,8 @@ class MetadataAdmin:
     def __init__(self, connection: Mapping[str, str], within_s: float = 10) -> None:
         self._within_s = within_s
         self._timeouts = {"request_timeout": within_s}
-        self._peers = peers(connection)
+        self.peers = peers(connection)
+        """The brokers, for requests of one's own."""
         self._tokens: dict[str, Token] = {}
         self._admin = AdminClient({**QUICK_FAILOVER, **connection, "socket.timeout.ms": int(within_s * 1000)})
         self._ways: Mapping[str, Callable[[MetadataChange], str]] = {
@@ -136,7 +137,7 @@ class MetadataAdmin:
         wanted = {key: None if value is None else str(value) for key, value in change.wanted.items()}
         if name == DEFAULT:
             # librdkafka takes the name for a broker's number and refuses the empty one.
-            peer = first_reachable(self._peers)
+            peer = first_reachable(self.peers)
             return alter_config_at(peer, BROKER_RESOURCE, "", wanted, within_s=self._within_s)
         entries = [
             ConfigEntry(
@@ -157,7 +158,7 @@ class MetadataAdmin:
 
     def _set_quota(self, change: MetadataChange) -> str:
         wanted = {key: None if value is None else float(str(value)) for key, value in change.wanted.items()}
-        peer = first_reachable(self._peers)
+        peer = first_reachable(self.peers)
         return alter_quota_at(peer, quota_entity(change.subject), wanted, within_s=self._within_s)
 
     def _set_scram(self, change: MetadataChange) -> str:
@@ -175,7 +176,7 @@ class MetadataAdmin:
     def _create_token(self, change: MetadataChange) -> str:
         owner, renewers = change.wanted["owner"], change.wanted["renewers"]
         error, token = create_token_at(
-            first_reachable(self._peers),
+            first_reachable(self.peers),
             renewers if isinstance(renewers, list) else (),
             owner=None if owner is None else str(owner),
             within_s=self._within_s,
@@ -198,7 +199,7 @@ class MetadataAdmin:
 
     def _of_token(self, change: MetadataChange, ask: Callable[[Peer, Token], str]) -> str:
         """Ask until the controller knows the token: a KRaft one does a little later than it answers that it made it."""
-        peer, token = first_reachable(self._peers), self._tokens.get(change.subject)
+        peer, token = first_reachable(self.peers), self._tokens.get(change.subject)
         if token is None:
             return UNKNOWN_TOKEN
 

@@ -105,5 +105,5 @@ def test_a_cluster_without_tokens_is_filled_without_them(
     asked: list[str] = []
     monkeypatch.setattr(metadata_invocation, "create_token_at", lambda *_, **__: asked.append(error) or (error, None))
     plan = FillingPlan(1, (0,), families=("delegation-tokens",))
-    filled = fill(NOBODY_LISTENS, MemoryRecorder(), plan)
+    filled = fill(MetadataAdmin(NOBODY_LISTENS), MemoryRecorder(), plan)
     assert (filled.left_out, filled.failed, asked) == ({"delegation-tokens": why}, (), [error])
