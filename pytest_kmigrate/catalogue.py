@@ -74,6 +74,21 @@ class KnownBug:
         return any(SpecifierSet(releases).contains(release, prereleases=True) for releases in self.broken)
 
 
+def is_before(version: str, since: str) -> bool:
+    """Whether a release came before another; never true of a distribution given by path.
+
+    WrongUseError when ``since`` is no release.
+    """
+    try:
+        first = Version(since)
+    except InvalidVersion as error:
+        raise WrongUseError(f'expected a release of Kafka such as "3.7.0", got "{since}"') from error
+    try:
+        return Version(version) < first
+    except InvalidVersion:
+        return False
+
+
 @lru_cache
 def requirements(profile: str) -> tuple[Requirement, ...]:
     """All requirements of a profile, in the order of its document."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _EXAMPLES = {
     "requirement": "K866-FAIL-crash-in-migration",
     "topology": DEFAULT_TOPOLOGY,
+    "since": "3.7.0",
     "known_bug": "kmigrate-1",
 }
 _OF_MANY = ("requirement",)

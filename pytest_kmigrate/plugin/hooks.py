@@ -5,7 +5,7 @@ from collections.abc import Generator
 
 import pytest
 
-from pytest_kmigrate.catalogue import KnownBug, known_bug, requirement
+from pytest_kmigrate.catalogue import KnownBug, is_before, known_bug, requirement
 from pytest_kmigrate.model.errors import KmigrateError
 from pytest_kmigrate.plugin.asking import check_runs, chosen_topology, marked, needs_cluster, topology_of
 from pytest_kmigrate.plugin.options import add_options, options_of
@@ -25,6 +25,7 @@ from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
 _MARKERS = (
     'requirement(*ids): the requirements a test judges, by ledger id, e.g. "K866-FAIL-crash-in-migration"',
     "topology(file): the topology file a test runs on, or the name of a shipped one",
+    "since(release): the test is about something that older releases of Kafka do not have; there it is skipped",
     "known_bug(id): the test meets this bug: its red is expected on the releases that have it, and no other red is",
 )
 
@@ -58,6 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         try:
             _skip_unless_judged_by(item, options.profile)
+            _skip_before(item, options.kafka)
             _expect_red(item, [known_bug(bug_id) for bug_id in marked(item, "known_bug")], options.kafka)
             if needs_cluster(item) and chosen_topology(item) not in possible:
                 check_runs(options.runs)
@@ -72,6 +74,13 @@ def _skip_unless_judged_by(item: pytest.Item, profile: str) -> None:
     if claimed and profile not in claimed:
         reason = f"judges requirements of {', '.join(sorted(set(claimed)))}, and --kmigrate-profile is {profile}"
         item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _skip_before(item: pytest.Item, kafka: str) -> None:
+    for since in marked(item, "since"):
+        if is_before(kafka, since):
+            reason = f"is about what Kafka has since {since}, and --kmigrate-kafka is {kafka}"
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 def _expect_red(item: pytest.Item, bugs: list[KnownBug], kafka: str) -> None:

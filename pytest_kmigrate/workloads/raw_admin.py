@@ -36,6 +36,7 @@ from pytest_kmigrate.workloads.wire import as_timeout, ask, named
 TopicPartition = tuple[str, int]
 
 BROKER_RESOURCE = 4
+CLIENT_METRICS_RESOURCE = 16
 SET = 0
 DELETE = 1
 DYNAMIC_DEFAULT = 3

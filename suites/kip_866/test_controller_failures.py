@@ -2,7 +2,21 @@
 
 import pytest
 
-from pytest_kmigrate import Cut, Isolate, Kill, Kind, Pause, Phase, Role, checks, crash_points, targets, triggers
+from pytest_kmigrate import (
+    Cut,
+    Isolate,
+    Kill,
+    Kind,
+    Pause,
+    Phase,
+    Role,
+    checks,
+    crash_points,
+    procedure,
+    raw_admin,
+    targets,
+    triggers,
+)
 
 pytestmark = [
     pytest.mark.known_bug("kmigrate-3"),  # any start of a quorum may meet it
@@ -130,4 +144,41 @@ def test_partitions_added_before_a_takeover_reach_zookeeper(
             within_s=15,
             signature="new-partitions-block-the-full-sync",
         )
+    verify_clients()
+
+
+@pytest.mark.known_bug("kmigrate-10")
+@pytest.mark.since("3.7.0")  # KIP-714
+@pytest.mark.requirement("K866-DW-other-config-types", "K866-FAIL-crash-in-migration")
+def test_dual_write_goes_on_beside_what_zookeeper_cannot_hold(
+    workload, migration, admin_of, inject, zookeeper, expect, verify_clients
+):
+    """A subscription to client metrics, which only KRaft has, does not keep a new controller from dual write."""
+    migration.advance_to(Phase.HYBRID)
+    migration.begin(procedure.ROLL_TO_KRAFT, moves=1)  # a broker that knows of such subscriptions
+    peer = admin_of("broker-0")
+    expect(
+        "broker-0 accepts a subscription",
+        lambda: raw_admin.alter_config_at(peer, raw_admin.CLIENT_METRICS_RESOURCE, "clients", {"interval.ms": "60000"}),
+        equals="NONE",
+        within_s=5,
+    )
+
+    with inject(Kill(targets.active_controller())):
+        migration.await_new_active_controller()
+
+    expect(
+        "broker-0 accepts a config of its own",
+        lambda: raw_admin.alter_broker_config_at(peer, 0, {"log.cleaner.backoff.ms": "20000"}),
+        equals="NONE",
+        within_s=10,
+    )
+    expect(
+        "the znode /config/brokers/0",
+        lambda: zookeeper.get("/config/brokers/0") is not None,
+        equals=True,
+        within_s=15,
+        signature="client-metrics-block-the-full-sync",
+    )
+    workload.await_acked(500)
     verify_clients()

@@ -14,6 +14,7 @@ pytest_plugins = ["pytester"]
         ("topology('zk1-broker3')", "zk1-broker3: expected a topology file, got nothing there; did you mean *"),
         ("known_bug", "marker known_bug: expected one text, got nothing: write @pytest.mark.known_bug(*)"),
         ("known_bug(1)", "marker known_bug: expected one text, got 1: *"),
+        ("since('soon')", 'expected a release of Kafka such as "3.7.0", got "soon"'),
         ("requirement", "marker requirement: expected texts, got nothing: write @pytest.mark.requirement(*)"),
     ],
 )
@@ -64,3 +65,16 @@ def test_tests_that_need_no_cluster_of_ours_are_left_alone(pytester: pytest.Pyte
     )
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--kmigrate-kafka", "4.0.0")
     result.assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize(("kafka", "is_run"), [("3.6.2", False), ("3.7.0", True), ("3.9.1", True)])
+def test_what_an_older_release_does_not_have_is_skipped_there(
+    pytester: pytest.Pytester, kafka: str, is_run: bool
+) -> None:
+    """With the reason; from the release on that has it the test runs."""
+    pytester.makepyfile("import pytest\n\n@pytest.mark.since('3.7.0')\ndef test_it(): pass\n")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rs", "--kmigrate-kafka", kafka)
+    result.assert_outcomes(passed=int(is_run), skipped=int(not is_run))
+    if not is_run:
+        told = f"SKIPPED*is about what Kafka has since 3.7.0, and --kmigrate-kafka is {kafka}"
+        result.stdout.fnmatch_lines([told])
