@@ -47,9 +47,11 @@ class Standstill:
     def signatures(self) -> list[str]:
         """The known bugs that it looks like: nothing but logs tells a driver that is dead from one that waits in vain.
 
-        KAFKA-15369 waits for a controller of which the active one never learned, so it takes a second one.
+        KAFKA-15369, and KAFKA-20247 from 3.7 on, wait for a controller of which the active one never learned, so they
+        take a second one.
         """
-        return ["driver-stuck-after-session-trouble", *(["quorum-never-ready"] if self.controllers > 1 else [])]
+        of_others = ["quorum-never-ready", "controller-never-registered"] if self.controllers > 1 else []
+        return ["driver-stuck-after-session-trouble", *of_others]
 
 
 def standstill_at(history: History, at_ns: int) -> Standstill | None:

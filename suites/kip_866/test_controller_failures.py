@@ -1,5 +1,7 @@
 """KIP-866, Controller Crashes: what must still hold when the active controller goes away, wherever it stood."""
 
+import json
+
 import pytest
 
 from pytest_kmigrate import (
@@ -7,6 +9,7 @@ from pytest_kmigrate import (
     Isolate,
     Kill,
     Kind,
+    Partition,
     Pause,
     Phase,
     Role,
@@ -182,3 +185,33 @@ def test_dual_write_goes_on_beside_what_zookeeper_cannot_hold(
     )
     workload.await_acked(500)
     verify_clients()
+
+
+@pytest.mark.known_bug("kmigrate-11")
+@pytest.mark.requirement("K866-ZNODE-controller-epoch-monotonic")
+def test_no_partition_gets_an_epoch_that_zookeeper_has_not_reached(
+    workload, metadata, migration, inject, zookeeper, expect, verify_clients
+):
+    """The quorum was long without a leader and has a high epoch, which ZooKeeper is not told of as one of its own."""
+    migration.advance_to(Phase.PREPARING)
+    workload.await_acked(3000)  # every controller is registered by then; one that is cut off meanwhile may never be
+    with inject(Partition(tuple(targets.node(f"controller-300{number}") for number in range(3)))):
+        workload.await_acked(8000)  # each asks for votes in vain, every time in a higher epoch
+    migration.advance_to(Phase.HYBRID)
+    metadata.settle("hybrid")
+
+    expect(
+        "partitions of orders that a later ZooKeeper controller could take for those of its successor",
+        lambda: _written_in_later_epochs(zookeeper),
+        equals=[],
+        within_s=5,
+        signature="partition-epoch-above-the-controllers",
+    )
+    workload.await_acked(500)
+    verify_clients(checks.metadata_equivalent("hybrid-log", "hybrid-zookeeper"))
+
+
+def _written_in_later_epochs(zookeeper):
+    epoch = int(zookeeper.get("/controller_epoch"))
+    states = {number: zookeeper.get(f"/brokers/topics/orders/partitions/{number}/state") for number in range(3)}
+    return [number for number, state in states.items() if json.loads(state)["controller_epoch"] > epoch]

@@ -116,16 +116,16 @@ HEALED = event(EventKind.FAULT_HEALED, 60_000, fault_id="kill(active-controller)
         ("3.6.0", CONTROLLERS, ("KAFKA-16563", "KAFKA-15369")),
         ("3.6.2", CONTROLLERS, ("KAFKA-16563", "KAFKA-15369")),
         ("3.6.0", CONTROLLERS[:1], ("KAFKA-16563",)),
-        ("3.7.0", CONTROLLERS, ("KAFKA-16563",)),
-        ("3.7.1", CONTROLLERS, ()),
-        ("3.8.0", CONTROLLERS, ()),
-        ("3.9.1", CONTROLLERS, ()),
+        ("3.7.0", CONTROLLERS, ("KAFKA-20247", "KAFKA-16563")),
+        ("3.7.1", CONTROLLERS, ("KAFKA-20247",)),
+        ("3.9.1", CONTROLLERS, ("KAFKA-20247",)),
+        ("3.9.1", CONTROLLERS[:1], ()),
     ],
 )
 def test_a_standstill_is_named_on_releases_that_have_the_bug(
     kafka: str, controllers: tuple[str, ...], bugs: tuple[str, ...]
 ) -> None:
-    """It violates on every release, and says how long it stood; KAFKA-15369 takes several controllers."""
+    """It violates on every release, and says how long it stood; two of the bugs take several controllers."""
     verdict = next(each for each in judged(stuck(kafka, controllers)) if each.check == "steps_completed")
     assert (verdict.outcome, verdict.kind, verdict.known_bugs) == (Outcome.VIOLATES, Kind.LIVENESS, bugs)
     (violation,) = verdict.violations
