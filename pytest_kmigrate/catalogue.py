@@ -67,11 +67,10 @@ class KnownBug:
 
         Never true of a distribution given by path: what it was built from is not known, so no bug excuses it.
         """
-        try:
-            release = Version(version)
-        except InvalidVersion:
-            return False
-        return any(SpecifierSet(releases).contains(release, prereleases=True) for releases in self.broken)
+        release = _release(version)
+        return release is not None and any(
+            SpecifierSet(releases).contains(release, prereleases=True) for releases in self.broken
+        )
 
 
 def is_before(version: str, since: str) -> bool:
@@ -79,14 +78,18 @@ def is_before(version: str, since: str) -> bool:
 
     WrongUseError when ``since`` is no release.
     """
+    first, release = _release(since), _release(version)
+    if first is None:
+        raise WrongUseError(f'expected a release of Kafka such as "3.7.0", got "{since}"')
+    return release is not None and release < first
+
+
+def _release(version: str) -> Version | None:
+    """None: no release, but a distribution's path, say."""
     try:
-        first = Version(since)
-    except InvalidVersion as error:
-        raise WrongUseError(f'expected a release of Kafka such as "3.7.0", got "{since}"') from error
-    try:
-        return Version(version) < first
+        return Version(version)
     except InvalidVersion:
-        return False
+        return None
 
 
 @lru_cache

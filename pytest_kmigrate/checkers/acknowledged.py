@@ -1,16 +1,16 @@
 """Check of acknowledged metadata changes: what was acknowledged is in a view of the metadata."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from pytest_kmigrate.checkers.changes import State, admissible_states, began_ns, has_failed
+from pytest_kmigrate.checkers.changes import State, admissible_states
 from pytest_kmigrate.checkers.findings import violation_at
 from pytest_kmigrate.checkers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.moments import when
 from pytest_kmigrate.checkers.quotas_left import signatures_of_quotas
-from pytest_kmigrate.checkers.snapshots import missing_images, snapshot, taking_began_ns
+from pytest_kmigrate.checkers.snapshots import changes_before, missing_images, snapshot
 from pytest_kmigrate.checkers.wording import counted, listed
 from pytest_kmigrate.checkers.zookeeper_behind import signatures_of_zookeeper
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.phase import Phase
@@ -95,7 +95,7 @@ def _signatures(history: History, label: str, looked: Looked) -> list[str]:
     return [
         *signatures_of_zookeeper(history, label),
         *_signatures_of_loss(history, label, looked),
-        *signatures_of_quotas(history, label, changes_before(history, label), keys),
+        *signatures_of_quotas(history, keys, label),
     ]
 
 
@@ -120,15 +120,3 @@ def _rightly_gone(states: list[State], image: MetadataImage) -> set[str]:
     """Topics that are absent and may be: what was said of them otherwise need not hold either."""
     absent = [state for state in states if state.family == "topics" and state.observed_in(image) is None]
     return {state.topic for state in absent if None in state.admissible}
-
-
-def changes_before(history: History, label: str) -> list[Event]:
-    """The changes that ended before the image was taken; those in progress at that time count as indefinite."""
-    taken = snapshot(history, label)
-    changes = history.of(EventKind.METADATA_CHANGE)
-    if taken is None:
-        return changes
-    earliest_ns = taking_began_ns(history, taken)
-    before = [event for event in changes if event.at_ns <= earliest_ns]
-    during = [event for event in changes if event.at_ns > earliest_ns and began_ns(event) < taken.at_ns]
-    return before + [replace(e, data={**e.data, "outcome": "indefinite"}) for e in during if not has_failed(e)]

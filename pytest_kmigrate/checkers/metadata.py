@@ -1,9 +1,8 @@
 """Check of metadata: two views of it are equal."""
 
-import itertools
 from collections.abc import Mapping, Sequence
 
-from pytest_kmigrate.checkers.acknowledged import changes_before, looked_for
+from pytest_kmigrate.checkers.acknowledged import looked_for
 from pytest_kmigrate.checkers.changes import refusals
 from pytest_kmigrate.checkers.differences import (
     PARTITION_FIELDS,
@@ -14,7 +13,7 @@ from pytest_kmigrate.checkers.differences import (
     family_differences,
 )
 from pytest_kmigrate.checkers.quotas_left import signatures_of_quotas
-from pytest_kmigrate.checkers.snapshots import missing_images, snapshot
+from pytest_kmigrate.checkers.snapshots import changes_before, missing_images, snapshot
 from pytest_kmigrate.checkers.wording import counted
 from pytest_kmigrate.checkers.zookeeper_behind import signatures_of_zookeeper
 from pytest_kmigrate.model.errors import WrongUseError
@@ -80,8 +79,7 @@ def _signatures(history: History, labels: tuple[str, str], unlike: Sequence[Diff
     if any(looked_for(history, label).lost for label in others):
         return []
     keys = {each.key for each in unlike}
-    of_quotas = [signatures_of_quotas(history, each, changes_before(history, each), keys) for each in labels]
-    return [*signatures_of_zookeeper(history, *labels), *itertools.chain.from_iterable(of_quotas)]
+    return [*signatures_of_zookeeper(history, *labels), *signatures_of_quotas(history, keys, *labels)]
 
 
 def _families(families: Sequence[str] | None) -> Sequence[str]:

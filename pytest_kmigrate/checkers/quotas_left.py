@@ -1,11 +1,11 @@
 """What a known bug looks like in an image of ZooKeeper that still holds quotas which were taken away in dual write."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from pytest_kmigrate.checkers.changes import State, admissible_states
 from pytest_kmigrate.checkers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.moments import phase_at
-from pytest_kmigrate.checkers.snapshots import snapshot
+from pytest_kmigrate.checkers.snapshots import changes_before, snapshot
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.phase import Phase
@@ -13,16 +13,20 @@ from pytest_kmigrate.model.phase import Phase
 _DUAL_WRITE = (Phase.HYBRID.name, Phase.ALL_KRAFT.name)
 
 
-def signatures_of_quotas(history: History, label: str, changes: Iterable[Event], keys: Iterable[str]) -> list[str]:
-    """The signature, if it explains all that is wrong with an image: what has these keys.
+def signatures_of_quotas(history: History, keys: Collection[str], *labels: str) -> list[str]:
+    """The signature, if in one of these images it explains all that is wrong: what has these keys.
 
     Each is a quota of anything but a user alone, whose last one was taken away in dual write, and which ZooKeeper still
-    holds, or whatever took its metadata from there after a revert. ``changes``: those made before the image was taken.
+    holds, or whatever took its metadata from there after a revert.
     """
-    states = [state for state in admissible_states(changes) if state.family == "quotas"]
-    removals = [_last_taken_away([state for state in states if state.slot[1] == key]) for key in keys]
-    is_explained = all(event is not None and _stays(history, event, label) for event in removals)
+    is_explained = any(_explains(history, keys, label) for label in labels)
     return ["last-quota-left-in-zookeeper"] if is_explained else []
+
+
+def _explains(history: History, keys: Collection[str], label: str) -> bool:
+    states = [state for state in admissible_states(changes_before(history, label)) if state.family == "quotas"]
+    removals = [_last_taken_away([state for state in states if state.slot[1] == key]) for key in keys]
+    return all(event is not None and _stays(history, event, label) for event in removals)
 
 
 def _last_taken_away(of_entity: Sequence[State]) -> Event | None:

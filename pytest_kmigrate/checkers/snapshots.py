@@ -1,6 +1,8 @@
-"""Snapshots: when an image of the metadata was taken, as the history tells it."""
+"""Snapshots: when an image of the metadata was taken, as the history tells it, and what had been changed by then."""
 
-from pytest_kmigrate.checkers.changes import began_ns
+from dataclasses import replace
+
+from pytest_kmigrate.checkers.changes import began_ns, has_failed
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 
@@ -18,7 +20,7 @@ def snapshot(history: History, label: str) -> Event | None:
     return taken[-1] if taken else None
 
 
-def taking_began_ns(history: History, taken: Event) -> int:
+def _taking_began_ns(history: History, taken: Event) -> int:
     """The earliest that an image can show: it was recorded when it was whole, and taking it takes time."""
     for settled in history.of(EventKind.SETTLED):
         labels, took_s = settled.data.get("images"), settled.data.get("took_s")
@@ -26,3 +28,15 @@ def taking_began_ns(history: History, taken: Event) -> int:
             recorded = [each for each in history.of(EventKind.SNAPSHOT) if each.data.get("label") in labels]
             return min(each.at_ns for each in recorded) - int(took_s * 1e9)
     return began_ns(taken)
+
+
+def changes_before(history: History, label: str) -> list[Event]:
+    """The changes that ended before the image was taken; those in progress at that time count as indefinite."""
+    taken = snapshot(history, label)
+    changes = history.of(EventKind.METADATA_CHANGE)
+    if taken is None:
+        return changes
+    earliest_ns = _taking_began_ns(history, taken)
+    before = [event for event in changes if event.at_ns <= earliest_ns]
+    during = [event for event in changes if event.at_ns > earliest_ns and began_ns(event) < taken.at_ns]
+    return before + [replace(e, data={**e.data, "outcome": "indefinite"}) for e in during if not has_failed(e)]
