@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pytest_kmigrate.checkers.dying import signatures_of_last_words
 from pytest_kmigrate.checkers.migration_metrics import LACKED_BY
 from pytest_kmigrate.migration.moves import DeleteZnode, Move
-from pytest_kmigrate.migration.procedure import STEPS, WAYS_BACK, Step
+from pytest_kmigrate.migration.procedure import STEPS, WAYS_BACK, Step, deleting
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.phase import Phase
@@ -53,10 +53,13 @@ class MigrationDriver:
         self._require_told(step.reaches)
         self._walk(step, moves)
 
-    def revert(self, forgetting: Sequence[str] = ()) -> None:
+    def revert(
+        self, forgetting: Sequence[str] = (), removing: Sequence[str] = (), until_done: Step | None = None
+    ) -> None:
         """Go back to ZOOKEEPER by the documented way for the phase the cluster is in.
 
-        ``forgetting`` names znodes that the operator should delete and does not; WrongUseError for any other.
+        ``forgetting`` names znodes that the operator should delete and does not, ``removing`` others that are deleted
+        too, ``until_done`` the last step to take. WrongUseError for a znode or a step that is not of this way.
         """
         phase = self.phase
         if phase is Phase.ZOOKEEPER:
@@ -65,10 +68,15 @@ class MigrationDriver:
             raise WrongUseError(f"there is no way back from {phase.name}: expected to revert before finalization")
         ways = WAYS_BACK[phase]
         _require_deleted(forgetting, [move for step in ways for move in step.moves(self._scene.cluster)])
+        if until_done and until_done not in ways:
+            names = ", ".join(step.name for step in ways)
+            raise WrongUseError(f"until_done: expected one of {names}; got {until_done.name}")
         self._half_done = None
         for step in ways:
-            self._walk(step, forgetting=forgetting)
+            self._walk(deleting(step, besides=removing, but=forgetting))
             self._half_done = None
+            if step is until_done:
+                break
         self._next = 0
         self.await_phase(Phase.ZOOKEEPER)
         until(self._scene.view.active_controller, awaited="a broker as controller again", within_s=_SUCCESSOR_WITHIN_S)
@@ -89,10 +97,9 @@ class MigrationDriver:
     def _require_told(self, phase: Phase) -> None:
         require_told(phase, {node.name: node.kafka for node in self._scene.cluster.nodes(Role.CONTROLLER)})
 
-    def _walk(self, step: Step, moves: int | None = None, forgetting: Sequence[str] = ()) -> None:
+    def _walk(self, step: Step, moves: int | None = None) -> None:
         recorder = self._scene.recorder
-        forgotten = [DeleteZnode(path) for path in forgetting]
-        all_moves = [move for move in step.moves(self._scene.cluster) if move not in forgotten]
+        all_moves = step.moves(self._scene.cluster)
         done = self._half_done[1] if self._half_done and self._half_done[0] is step else 0
         last = len(all_moves) if moves is None else min(done + moves, len(all_moves))
         recorder.record(EventKind.STEP_BEGAN, step=step.name, first_move=done, last_move=last, of_moves=len(all_moves))

@@ -4,8 +4,8 @@ Sources: KIP-866, Migration Overview and Migration Trigger; the operations manua
 Migration" and "Reverting to ZooKeeper mode During the Migration".
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from pytest_kmigrate.migration.moves import (
     AwaitZookeeperController,
@@ -28,6 +28,19 @@ class Step:
     name: str
     moves: Callable[[Cluster], list[Move]]
     reaches: Phase
+
+
+def deleting(step: Step, *, besides: Sequence[str], but: Sequence[str]) -> Step:
+    """The step of an operator who deletes other znodes: where it deletes any, ``besides`` too, and none of ``but``."""
+
+    def moves(cluster: Cluster) -> list[Move]:
+        documented = step.moves(cluster)
+        first = next((n for n, move in enumerate(documented) if isinstance(move, DeleteZnode)), len(documented))
+        before, after = documented[:first], documented[first:]
+        kept = [move for move in after if not (isinstance(move, DeleteZnode) and move.path in but)]
+        return [*before, *(DeleteZnode(path) for path in besides if after), *kept]
+
+    return replace(step, moves=moves)
 
 
 def controllers_join(cluster: Cluster) -> dict[str, str | None]:

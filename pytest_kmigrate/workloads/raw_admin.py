@@ -73,7 +73,11 @@ class Reassignment:
 def create_topics_at(
     peer: Peer | str, names: Sequence[str], *, partitions: int, replication: int, within_s: float = 10
 ) -> dict[str, str]:
-    """Create topics by a request to this broker: topic -> error."""
+    """Create topics by a request to this broker: topic -> error.
+
+    While the broker is not told of a topic's leaders it answers REQUEST_TIMED_OUT at the end of ``within_s``, although
+    the topic is created.
+    """
     topics = tuple(
         create_request.CreatableTopic(
             name=TopicName(name),
@@ -85,7 +89,7 @@ def create_topics_at(
         for name in names
     )
     request = create_request.CreateTopicsRequest(topics=topics, timeout=as_timeout(within_s), validate_only=False)
-    answer = ask(peer, request, CreateTopicsResponse, within_s)
+    answer = ask(peer, request, CreateTopicsResponse, within_s + 5)
     return {str(topic.name): named(topic.error_code) for topic in answer.topics}
 
 

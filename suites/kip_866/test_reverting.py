@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Hold, Phase, Role, Slow, checks, crash_points, procedure, targets
+from pytest_kmigrate import Hold, Kind, Phase, Role, Slow, checks, crash_points, procedure, raw_admin, targets
 
 pytestmark = [
     pytest.mark.known_bug("kmigrate-3"),  # any start of a quorum may meet it
@@ -69,6 +69,30 @@ def test_what_waits_for_zookeeper_is_written_before_the_quorum_ends(
     metadata.settle("reverted", sides=("zookeeper", "brokers"))
 
     verify_clients(checks.acknowledged_metadata_changes_present("reverted-zookeeper"))
+
+
+@pytest.mark.known_bug("kmigrate-12")
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement("K866-RB-remove-controller-znodes")
+def test_brokers_follow_who_is_elected_when_both_znodes_of_the_controller_were_removed(
+    workload, migration, admin_of, in_control, expect, verify_clients
+):
+    """The operator removes /controller and, as the document has it, /controller_epoch; a broker takes over."""
+    migration.advance_to(Phase.HYBRID)
+    migration.revert(removing=["/controller_epoch"], until_done=procedure.TAKE_CONTROL_BACK)
+
+    raw_admin.create_topics_at(admin_of(in_control()), ["newcomer"], partitions=1, replication=3, within_s=2)
+
+    expect(
+        "brokers that know a topic made after that",
+        lambda: [number for number in range(3) if "newcomer" in raw_admin.topics_at(admin_of(f"broker-{number}"))],
+        equals=[0, 1, 2],
+        within_s=15,
+        kind=Kind.LIVENESS,
+        signature="controller-epoch-begins-anew",
+    )
+    workload.await_acked(500)
+    verify_clients()
 
 
 @pytest.mark.requirement("K866-RB-retry-migration", "K866-RB-data-kept", "K866-RB-metadata-kept")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Cut, ExpireSession, Kill, Phase, Role, Stream, checks, targets
+from pytest_kmigrate import Cut, ExpireSession, Kill, Kind, Phase, Role, Stream, checks, targets
 
 pytestmark = [
     pytest.mark.known_bug("kmigrate-3"),  # any start of a quorum may meet it
@@ -62,6 +62,29 @@ def test_clients_are_served_while_zookeeper_is_down(workload, metadata, migratio
         checks.metadata_equivalent("after-log", "after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-zookeeper"),
     )
+
+
+@pytest.mark.known_bug("elections-wait-for-zookeeper")
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement("K866-FAIL-zk-down-elections")
+def test_partitions_of_a_dead_broker_get_leaders_while_zookeeper_is_down(
+    workload, migration, inject, led_by, expect, verify_clients
+):
+    """A broker in ZooKeeper mode dies while ZooKeeper is away; the others, in that mode too, lead what it led."""
+    migration.advance_to(Phase.HYBRID)
+
+    with inject(Kill(targets.partition_leader("orders"))) as dead, inject(Kill(targets.zookeeper_leader())):
+        expect(
+            "partitions of orders that are led by the dead broker, as another tells it",
+            lambda: led_by(dead.targets[0], "orders"),
+            equals=[],
+            within_s=20,  # a broker's session is 9 s
+            kind=Kind.LIVENESS,
+            signature="no-election-without-zookeeper",
+        )
+    workload.await_acked(500)
+
+    verify_clients()
 
 
 @pytest.mark.topology("zk3-broker3-controller3")

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_kmigrate.migration import driver as driver_module
 from pytest_kmigrate.migration.driver import MigrationDriver
-from pytest_kmigrate.migration.procedure import ENTER_MIGRATION, FINALIZE, ROLL_TO_KRAFT
+from pytest_kmigrate.migration.procedure import ENTER_MIGRATION, FINALIZE, ROLL_TO_KRAFT, TAKE_CONTROL_BACK
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.phase import Phase
@@ -191,6 +191,15 @@ def test_an_operator_may_forget_a_znode(stage: Stage, driver: MigrationDriver) -
     driver.revert(forgetting=["/migration"])
 
     assert (stage.znodes.get("/controller"), stage.znodes.get("/migration")) == (None, b"{}")
+
+
+def test_an_operator_may_stop_on_the_way_back(stage: Stage, driver: MigrationDriver) -> None:
+    """A step of another way is refused, and nothing done."""
+    driver.advance_to(Phase.HYBRID)
+    with pytest.raises(WrongUseError, match=r"until_done: expected one of .*; got roll-brokers-into-migration"):
+        driver.revert(until_done=ENTER_MIGRATION)
+    driver.revert(until_done=TAKE_CONTROL_BACK)
+    assert [event.data["step"] for event in stage.of(EventKind.STEP_BEGAN)][-1] == "deprovision-controllers"
 
 
 def test_there_is_no_way_back_after_finalization(driver: MigrationDriver) -> None:
