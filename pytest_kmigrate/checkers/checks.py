@@ -101,6 +101,11 @@ def only_the_active_controller_reports(metric: str) -> Check:
     return Check("only_the_active_controller_reports", {"metric": metric})
 
 
+def takeover_waits_for_every_broker() -> Check:
+    """The controllers do not take over from ZooKeeper while a broker is down."""
+    return Check("takeover_waits_for_every_broker")
+
+
 def phase_reached(phase: Phase | str) -> Check:
     """The migration came to this phase."""
     return Check("phase_reached", {"phase": _name(phase)})

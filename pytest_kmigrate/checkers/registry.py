@@ -40,6 +40,7 @@ from pytest_kmigrate.checkers.runs import (
     phase_reached,
 )
 from pytest_kmigrate.checkers.steps import expectations_met, steps_completed
+from pytest_kmigrate.checkers.takeover import takeover_waits_for_every_broker
 from pytest_kmigrate.checkers.transactions import transactions_all_or_nothing
 from pytest_kmigrate.model.checks import Check, Checker, judged_by
 from pytest_kmigrate.model.errors import WrongUseError
@@ -69,6 +70,7 @@ CHECKERS: Mapping[str, Checker] = {
         migration_metrics_agree_with_the_log,
         zookeeper_lag_grows_and_falls_back,
         only_the_active_controller_reports,
+        takeover_waits_for_every_broker,
         phase_reached,
         phase_not_reached,
         every_fault_was_witnessed,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Phase, procedure, raw_admin
+from pytest_kmigrate import Kill, Phase, checks, procedure, raw_admin, targets
 
 pytestmark = [
     pytest.mark.known_bug("kmigrate-3"),  # any start of a quorum may meet it
@@ -31,3 +31,22 @@ def test_broker_configs_can_be_changed_before_the_takeover(
     workload.await_acked(500)
 
     verify_clients()
+
+
+@pytest.mark.known_bug("takeover-without-a-broker")
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement("K866-TRIG-no-offline")
+def test_controllers_wait_for_a_broker_that_died(workload, migration, cluster, inject, verify_clients):
+    """A broker is ready for the migration and dies; the last one joins, and nothing begins without the first."""
+    migration.advance_to(Phase.PREPARING)
+    migration.begin(procedure.ENTER_MIGRATION, moves=2)
+
+    with inject(Kill(targets.node("broker-0"))):
+        last = cluster.node("broker-2")  # not as a move of its own, which would wait for replicas to be in sync
+        last.stop()
+        last.reconfigure(procedure.brokers_join(cluster))
+        last.start()
+        workload.await_acked(3000)
+    workload.await_acked(500)
+
+    verify_clients(checks.takeover_waits_for_every_broker())
