@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pytest_kmigrate.checkers.dying import signatures_of_last_words
 from pytest_kmigrate.checkers.migration_metrics import LACKED_BY
 from pytest_kmigrate.migration.moves import DeleteZnode, Move
-from pytest_kmigrate.migration.procedure import STEPS, WAYS_BACK, Step, deleting
+from pytest_kmigrate.migration.procedure import LEAVE_MIGRATION, STEPS, WAYS_BACK, Step, deleting
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.phase import Phase
@@ -53,30 +53,23 @@ class MigrationDriver:
         self._require_told(step.reaches)
         self._walk(step, moves)
 
-    def revert(
-        self, forgetting: Sequence[str] = (), removing: Sequence[str] = (), until_done: Step | None = None
-    ) -> None:
+    def revert(self, forgetting: Sequence[str] = (), removing: Sequence[str] = (), *, leaving: bool = True) -> None:
         """Go back to ZOOKEEPER by the documented way for the phase the cluster is in.
 
         ``forgetting`` names znodes that the operator should delete and does not, ``removing`` others that are deleted
-        too, ``until_done`` the last step to take. WrongUseError for a znode or a step that is not of this way.
+        with them; WrongUseError where none are. Without ``leaving`` brokers stay in migration mode.
         """
         phase = self.phase
         if phase is Phase.ZOOKEEPER:
             return
         if phase not in WAYS_BACK:
             raise WrongUseError(f"there is no way back from {phase.name}: expected to revert before finalization")
-        ways = WAYS_BACK[phase]
-        _require_deleted(forgetting, [move for step in ways for move in step.moves(self._scene.cluster)])
-        if until_done and until_done not in ways:
-            names = ", ".join(step.name for step in ways)
-            raise WrongUseError(f"until_done: expected one of {names}; got {until_done.name}")
+        ways = [step for step in WAYS_BACK[phase] if leaving or step is not LEAVE_MIGRATION]
+        _require_deleted(forgetting, removing, [move for step in ways for move in step.moves(self._scene.cluster)])
         self._half_done = None
         for step in ways:
             self._walk(deleting(step, besides=removing, but=forgetting))
             self._half_done = None
-            if step is until_done:
-                break
         self._next = 0
         self.await_phase(Phase.ZOOKEEPER)
         until(self._scene.view.active_controller, awaited="a broker as controller again", within_s=_SUCCESSOR_WITHIN_S)
@@ -153,8 +146,10 @@ def require_told(phase: Phase, releases: Mapping[str, str]) -> None:
         )
 
 
-def _require_deleted(paths: Sequence[str], moves: Sequence[Move]) -> None:
+def _require_deleted(forgetting: Sequence[str], removing: Sequence[str], moves: Sequence[Move]) -> None:
     deleted = [move.path for move in moves if isinstance(move, DeleteZnode)]
-    strange = [path for path in paths if path not in deleted]
+    if removing and not deleted:
+        raise WrongUseError(f"removing: expected to be where znodes are deleted, got {', '.join(removing)}")
+    strange = [path for path in forgetting if path not in deleted]
     if strange:
         raise WrongUseError(f"forgetting: expected some of {', '.join(deleted) or 'none'}, got {', '.join(strange)}")

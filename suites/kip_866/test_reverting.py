@@ -79,7 +79,7 @@ def test_brokers_follow_who_is_elected_when_both_znodes_of_the_controller_were_r
 ):
     """The operator removes /controller and, as the document has it, /controller_epoch; a broker takes over."""
     migration.advance_to(Phase.HYBRID)
-    migration.revert(removing=["/controller_epoch"], until_done=procedure.TAKE_CONTROL_BACK)
+    migration.revert(removing=["/controller_epoch"], leaving=False)
 
     raw_admin.create_topics_at(admin_of(in_control()), ["newcomer"], partitions=1, replication=3, within_s=2)
 
