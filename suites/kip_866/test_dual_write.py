@@ -19,8 +19,12 @@ def test_reassignment_completes_in_hybrid_mode(
     wanted = (replicas[1], next(iter({0, 1, 2} - set(replicas))))
     migration.advance_to(Phase.HYBRID)
 
-    raw_admin.reassign(admin_of("broker-0"), {("moved", 0): wanted})
-
+    expect(
+        "the answer to the reassignment of moved-0",
+        lambda: raw_admin.reassign(admin_of("broker-0"), {("moved", 0): wanted})["moved", 0],
+        equals="NONE",
+        within_s=10,
+    )
     expect(
         "replicas and ISR of moved-0 on the broker that leads it now",
         lambda: _replicas_and_isr(admin_of(f"broker-{wanted[0]}")),
