@@ -20,7 +20,7 @@ from pytest_kmigrate.reports.drawing import (
     short,
     text,
 )
-from pytest_kmigrate.reports.rows import Row, began, began_in, by, grouped, known, number, release
+from pytest_kmigrate.reports.rows import Row, began, began_in, by, grouped, known, number, plural, release
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, shown, table_of
 
 MOST_CHARTS = 60
@@ -72,8 +72,8 @@ def _comparable(rows: Sequence[Row], *, is_changed: bool) -> tuple[list[Row], st
     """The points in order, with the values by which changes were judged, and how they came to these.
 
     Those of runs of which nobody knows when they were are left out, as they were there.
-    A test that ran once, scaled to the median of all, lies on it whatever it took. Where most points are of such tests
-    they are shown as they are, unless a change was found.
+    A test that ran once cannot be scaled and is not shown. Where most points are of such tests all are shown as they
+    are, unless a change was found.
     """
     measured_at = (row for row in rows if number(row["value"]) is not None and row["started_at"] is not None)
     points = sorted(measured_at, key=by("started_at", "run_id"))
@@ -85,10 +85,13 @@ def _comparable(rows: Sequence[Row], *, is_changed: bool) -> tuple[list[Row], st
         return points, f"{tests} tests, {'once each' if once == tests else f'{once} of them once'}"
     values = np.array([number(row["value"]) for row in points], np.float64)
     test, kafka = (np.unique([str(row[of]) for row in points], return_inverse=True)[1] for of in ("test_id", "kafka"))
-    for line, level in lines(values, test, kafka):
-        values[line] = level
-    scaled = [{**row, "value": value} for row, value in zip(points, values.tolist(), strict=True)]
-    return scaled, f"{tests} tests, each scaled to the median of all"
+    scaled = [
+        (row, {**points[row], "value": value})
+        for line, level in lines(values, test, kafka)
+        for row, value in zip(line.tolist(), level.tolist(), strict=True)
+    ]
+    left_out = f"; {plural(once, 'test')} that ran once left out" if once else ""
+    return [row for _, row in sorted(scaled)], f"{tests} tests, each scaled to the median of all{left_out}"
 
 
 def _panel(kafka: object, points: Sequence[Row], changes: Sequence[Row]) -> Panel:

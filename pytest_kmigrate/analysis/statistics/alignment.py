@@ -27,5 +27,17 @@ def comparable(values: Floats, stratum: Integers) -> Floats:
 
 
 def lines(values: Floats, stratum: Integers, release: Integers) -> list[tuple[Integers, Floats]]:
-    """The rows of each line of releases, in order, and their values made comparable: what is judged, and is shown."""
-    return [(rows, comparable(values[rows], stratum[rows])) for rows in version_lines(release)]
+    """The rows of each line of releases, in order, and their values made comparable: what is judged, and is shown.
+
+    Among several strata one with a single value is left out: it would be the median of all, whatever it was.
+    """
+    return [(rows, comparable(values[rows], stratum[rows])) for rows in _compared(stratum, release) if len(rows)]
+
+
+def _compared(stratum: Integers, release: Integers) -> list[Integers]:
+    """The rows of each line of releases that can be compared with others of their stratum, or are of the only one."""
+    found = []
+    for rows in version_lines(release):
+        _, which, count = np.unique(stratum[rows], return_inverse=True, return_counts=True)
+        found.append(rows if len(count) == 1 else rows[count[which] > 1])
+    return found
