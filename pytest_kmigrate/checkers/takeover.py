@@ -52,7 +52,7 @@ def _violation(history: History, takeover: Event, end: Event) -> Violation:
     return violation_at(
         history,
         f"the controllers wait until {end.node} is up",
-        f"they took over {when(history, takeover.at_ns)}, {away} after it had ended",
+        f"they took over {when(history, takeover.at_ns)}, and it had been down for {away}",
         takeover.at_ns,
         f"event {takeover.seq}",
         f"event {end.seq}",

@@ -31,7 +31,7 @@ def test_a_takeover_without_a_broker_violates(first: str) -> None:
     assert verdict.facts["signatures"] == [WITHOUT_A_BROKER]
     (found,) = verdict.violations
     assert found.expected == "the controllers wait until broker-1 is up"
-    assert found.observed.endswith("1.5 s after it had ended")
+    assert found.observed.endswith("and it had been down for 1.5 s")
 
 
 @pytest.mark.parametrize(
