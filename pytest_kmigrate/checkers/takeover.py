@@ -33,18 +33,20 @@ def takeover_waits_for_every_broker(history: History) -> Verdict:
 
 
 def _ends(history: History) -> list[Event]:
-    brokers = {node for node, role in roles(history).items() if role == "broker"}
-    return [event for event in history.of(EventKind.NODE_STOPPED, EventKind.NODE_DIED) if event.node in brokers]
+    return [event for event in _starts_and_ends(history) if event.kind is not EventKind.NODE_STARTED]
 
 
 def _down(history: History, at_ns: int) -> list[Event]:
     """The ends of the brokers that were down then."""
-    starts = history.of(EventKind.NODE_STARTED)
-    return [
-        end
-        for end in _ends(history)
-        if end.at_ns <= at_ns and not any(s.node == end.node and end.at_ns <= s.at_ns <= at_ns for s in starts)
-    ]
+    last = {event.node: event for event in _starts_and_ends(history) if event.at_ns <= at_ns}
+    return [event for event in last.values() if event.kind is not EventKind.NODE_STARTED]
+
+
+def _starts_and_ends(history: History) -> list[Event]:
+    """Of brokers."""
+    by_role = roles(history)
+    events = history.of(EventKind.NODE_STARTED, EventKind.NODE_STOPPED, EventKind.NODE_DIED)
+    return [event for event in events if by_role.get(str(event.node)) == "broker"]
 
 
 def _violation(history: History, takeover: Event, end: Event) -> Violation:

@@ -36,16 +36,13 @@ def test_broker_configs_can_be_changed_before_the_takeover(
 @pytest.mark.known_bug("takeover-without-a-broker")
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement("K866-TRIG-no-offline")
-def test_controllers_wait_for_a_broker_that_died(workload, migration, cluster, inject, verify_clients):
+def test_controllers_wait_for_a_broker_that_died(workload, migration, join, inject, verify_clients):
     """A broker is ready for the migration and dies; the last one joins, and nothing begins without the first."""
     migration.advance_to(Phase.PREPARING)
     migration.begin(procedure.ENTER_MIGRATION, moves=2)
 
     with inject(Kill(targets.node("broker-0"))):
-        last = cluster.node("broker-2")  # not as a move of its own, which would wait for replicas to be in sync
-        last.stop()
-        last.reconfigure(procedure.brokers_join(cluster))
-        last.start()
+        join("broker-2")
         workload.await_acked(3000)
     workload.await_acked(500)
 

@@ -121,20 +121,14 @@ def test_reverted_migration_can_be_done_again(workload, metadata, migration, ver
 @pytest.mark.known_bug("KAFKA-17146")
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement("K866-RB-retry-migration")
-def test_second_migration_begins_with_what_zookeeper_has(
-    workload, metadata, migration, cluster, expect, verify_clients
-):
+def test_second_migration_begins_with_what_zookeeper_has(workload, metadata, migration, join, expect, verify_clients):
     """The operator forgot to delete /migration when the first one was undone; ZooKeeper is copied all the same."""
     migration.advance_to(Phase.HYBRID)
     migration.revert(forgetting=["/migration"])
     topics = sorted(metadata.seen("zookeeper").topics)
     migration.advance_to(Phase.PREPARING)
     migration.begin(procedure.ENTER_MIGRATION, moves=2)
-
-    last = cluster.node("broker-2")  # not as a move of its own, which would wait for replicas to be in sync
-    last.stop()
-    last.reconfigure(procedure.brokers_join(cluster))
-    last.start()
+    join("broker-2")
 
     expect(
         "topics in the metadata log",
