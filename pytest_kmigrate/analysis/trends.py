@@ -57,13 +57,12 @@ def trends(
 
 
 def _durations(durations: DataFrame, runs: DataFrame) -> DataFrame:
-    """Whole runs by test, which are as long as the test is; phases and steps by their own names."""
+    """Whole runs by test, which are as long as the test is; phases and steps by their own names, all stays together."""
     what = F.concat_ws(" ", "what", "name")
     name = F.when(F.col("what") == "run", F.concat_ws(" ", F.lit("run"), "test_id")).otherwise(what)
     timed = durations.join(runs.select("folder", "test_id"), "folder")
-    return timed.select(
-        "folder", F.lit("duration_ms").alias("measure"), name.alias("name"), F.col("took_ms").alias("value")
-    )
+    of_a_run = timed.groupBy("folder", name.alias("name")).agg(F.sum("took_ms").alias("value"))
+    return of_a_run.select("folder", F.lit("duration_ms").alias("measure"), "name", "value")
 
 
 def _gaps(verdicts: DataFrame) -> DataFrame:

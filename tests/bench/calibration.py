@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pytest_kmigrate.analysis.statistics.alignment import aligned
-from pytest_kmigrate.analysis.statistics.arrays import Flags, Floats
+from pytest_kmigrate.analysis.statistics.alignment import lines
+from pytest_kmigrate.analysis.statistics.arrays import Flags, Floats, Integers
 from pytest_kmigrate.analysis.statistics.bernoulli_changes import first_p_value, rate_changes
 from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean, wilson_95
 from pytest_kmigrate.analysis.statistics.change_points import FALSE_DISCOVERY_RATE, Change, believable
@@ -18,11 +18,11 @@ from pytest_kmigrate.analysis.statistics.outages import Nightly, infra_nights
 from pytest_kmigrate.analysis.statistics.rank_changes import level_changes
 from pytest_kmigrate.analysis.statistics.sequential import ADMIT, FLAKY_RATE, QUARANTINE, STEADY_RATE, decision
 from pytest_kmigrate.analysis.statistics.shrinkage import shrunk_rates
-from pytest_kmigrate.reports.comparison import REAL, Comparison, changed, compare
+from pytest_kmigrate.reports.comparison import REAL, changed
 from pytest_kmigrate.reports.estimates import SURE
-from pytest_kmigrate.reports.rows import Row, grouped
 from tests.bench import nights
 from tests.bench.chapter import Chapter
+from tests.bench.equal_versions import alike
 from tests.bench.limits import Limit
 from tests.unit.analysis.planted_causes import night, place_of_the_cause, q_values, suite
 
@@ -175,6 +175,9 @@ def level_change(tests: int) -> Iterator[Limit]:
     chance = np.random.default_rng(7)
     mixed = (_mixed(chance) for _ in range(tests))
     yield _claim("false alarms when a slow test is added", 0.0, 0.01, _alarms(level_changes, mixed), tests)
+    chance = np.random.default_rng(11)
+    rare = (_of_many_tests(chance) for _ in range(tests))
+    yield _claim("false alarms among 36 tests of 1 to 3 runs", 0.0, 0.01, _alarms(level_changes, rare), tests)
 
 
 def _mostly_0(chance: np.random.Generator, runs: int, share: float) -> Floats:
@@ -185,7 +188,20 @@ def _mostly_0(chance: np.random.Generator, runs: int, share: float) -> Floats:
 def _mixed(chance: np.random.Generator) -> Floats:
     """Durations of two tests, and from the middle on of a third, five times as long."""
     test = np.where(np.arange(120) < 60, chance.integers(0, 2, 120), chance.integers(0, 3, 120))
-    return aligned(chance.lognormal(0, 0.2, 120) * np.array([1.0, 2.0, 5.0])[test], test)
+    return _as_judged(chance.lognormal(0, 0.2, 120) * np.array([1.0, 2.0, 5.0])[test], test)
+
+
+def _of_many_tests(chance: np.random.Generator) -> Floats:
+    """What a few nights measured of a large suite, first of the tests that ran once."""
+    runs = np.sort(chance.integers(1, 4, 36))
+    test = np.repeat(np.arange(36), runs)
+    return _as_judged(chance.lognormal(0, 0.2, len(test)) * chance.lognormal(0, 1, 36)[test], test)
+
+
+def _as_judged(values: Floats, test: Integers) -> Floats:
+    """Of one release, so in one line."""
+    ((_, level),) = lines(values, test, np.zeros(len(test), np.int64))
+    return level
 
 
 def _found_near(found: list[list[Change]]) -> float:
@@ -239,7 +255,7 @@ def causes_beside_a_bad_test(analyses: int) -> Iterator[Limit]:
 
 def unchanged_versions(comparisons: int) -> Iterator[Limit]:
     """Two versions that are alike, but ran each test unequally often: is anything called changed?"""
-    found = [_alike(np.random.default_rng(seed)) for seed in range(comparisons)]
+    found = [alike(np.random.default_rng(seed)) for seed in range(comparisons)]
     for noun, rows in (
         ("failure", [each["clusters"] for each in found]),
         ("duration", [each["durations"] for each in found]),
@@ -250,46 +266,3 @@ def unchanged_versions(comparisons: int) -> Iterator[Limit]:
         yield _claim(
             f"comparisons of equal versions that call a {noun} changed", 0.0, WRONG_AT_MOST, share, comparisons
         )
-
-
-def _alike(chance: np.random.Generator) -> Comparison:
-    """Twelve tests, each of its own length and rate, that meet four failures and take three steps."""
-    tables: dict[str, list[Row]] = {"attempts": [], "failure_members": [], "trends": []}
-    for test in range(12):
-        rate, length_ms = chance.beta(0.5, 5), chance.lognormal(9, 1)
-        for folder in [f"{kafka} {test} {run}" for kafka in "ab" for run in range(chance.integers(1, 25))]:
-            run: Row = {
-                "folder": folder,
-                "kafka": folder[0],
-                "test_id": test,
-                "profile": "",
-                "provider": "",
-                "topology": "",
-                "is_aside": False,
-            }
-            tables["attempts"].append(run)
-            step: Row = {"measure": "duration_ms", "name": test % 3, "value": length_ms * chance.lognormal(0, 0.3)}
-            tables["trends"].append({**run, **step})
-            tables["failure_members"] += [{**run, "cluster": test % 4}] if chance.random() < rate else []
-    tables |= _rates(tables)
-    clusters: list[Row] = [{"cluster": name, "representative": name} for name in range(4)]
-    return compare({**tables, "failure_clusters": clusters}, "a", "b")
-
-
-def _rates(tables: dict[str, list[Row]]) -> dict[str, list[Row]]:
-    """How often each test, and each of four requirements that three tests speak of, was violated."""
-    red = {each["folder"] for each in tables["failure_members"]}
-    cells: list[Row] = [
-        {**mine[0], "requirement": int(str(test)) % 4, **_ends([each["folder"] in red for each in mine])}
-        for (test, _), mine in grouped(tables["attempts"], "test_id", "kafka").items()
-    ]
-    pooled: list[Row] = [
-        {**mine[0], **{name: sum(int(str(each[name])) for each in mine) for name in _ends([])}}
-        for mine in grouped(cells, "requirement", "kafka").values()
-    ]
-    return {"tests": cells, "cells": cells, "requirements": pooled}
-
-
-def _ends(is_red: list[bool]) -> Row:
-    counts = {"violating": sum(is_red), "conforming": len(is_red) - sum(is_red), "runs": len(is_red)}
-    return {**counts, "inconclusive": 0, "safety_violations": 0}

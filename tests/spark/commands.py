@@ -12,6 +12,14 @@ from pytest_kmigrate.cli import main
 from pytest_kmigrate.reports.analyze import AnalysisResult, analyze
 from tests.spark.run_folders import migration, verdict, write_run
 
+WITHOUT_MARTS = """\
+from pytest_kmigrate.cli import main
+from pytest_kmigrate.reports import analyze
+analyze.write_marts = lambda *_: None
+main()
+"""
+"""A program: ``kmigrate`` without what is most of an analysis, for a test that asks how it runs."""
+
 _YESTERDAY = "the page of yesterday"
 _LONG_S = 300
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.bench.operations import synthetic_run, write_parts
+from tests.spark.commands import WITHOUT_MARTS
 from tests.spark.run_folders import migration, verdict, write_run
 
 
@@ -20,7 +21,7 @@ def test_the_second_analysis_loads_classes_that_the_first_archived(tmp_path: Pat
     environment["JDK_JAVA_OPTIONS"] = f"-Xlog:class+load:file={loaded}-%p"
     said = []
     for name in ("first", "second"):
-        command = [sys.executable, "-m", "pytest_kmigrate.cli", "analyze", str(runs), "--out", str(tmp_path / name)]
+        command = [sys.executable, "-c", WITHOUT_MARTS, "analyze", str(runs), "--out", str(tmp_path / name)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         said.append("making a class-data archive of Spark" in done.stdout + done.stderr)

@@ -10,28 +10,28 @@ _ENDED = """
 from pyspark import SparkContext
 from pytest_kmigrate.reports import analyze
 
-counted = analyze.write_marts
+goes_on = analyze.{work}
 
 
 def ended(*tables):
     {end}
-    counted(*tables)
+    return goes_on(*tables)
 
 
-analyze.write_marts = ended
+analyze.{work} = ended
 """
 
 
 @pytest.mark.parametrize(
-    "end",
+    ("work", "end"),
     [
-        pytest.param("SparkContext._active_spark_context._jsc.sc().stop()", id="session"),
-        pytest.param("SparkContext._gateway.proc.kill()", id="JVM"),
+        pytest.param("ingest", "SparkContext._active_spark_context._jsc.sc().stop()", id="session"),
+        pytest.param("write_marts", "SparkContext._gateway.proc.kill()", id="JVM"),
     ],
 )
-def test_spark_that_ends_in_the_midst_is_one_line(tmp_path: Path, end: str) -> None:
+def test_spark_that_ends_in_the_midst_is_one_line(tmp_path: Path, work: str, end: str) -> None:
     """Exit status 4 and where Spark says why; no stack trace."""
-    status, printed = analysis_cut_short(tmp_path, _ENDED.format(end=end))
+    status, printed = analysis_cut_short(tmp_path, _ENDED.format(work=work, end=end))
 
     assert status == 4, printed
     assert "Spark: expected it to run until all is written, got its end; the last lines of " in printed.splitlines()[-1]

@@ -38,7 +38,7 @@ def at_the_first_job():
     ctrl_c()
 
 
-def counted(tables, _done):
+def ingested(_found, _source, tables, *_):
     threading.Thread(target=at_the_first_job).start()
     tables.spark.range(10**15).selectExpr("max(id)").collect()
 
@@ -46,7 +46,7 @@ def counted(tables, _done):
 # Whoever runs these tests in the background has it ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 java_gateway.Popen = launched
-analyze.write_marts = counted
+analyze.ingest = ingested
 """
 
 

@@ -29,7 +29,7 @@ def _run(folder: str, outcome: str = "CONFORMS", **more: object) -> dict[str, ob
 
 
 def test_every_measure_of_a_run_is_a_point(spark: SparkSession) -> None:
-    """Durations by name, the longest time without an acknowledged write, from fault to service, and the lag."""
+    """Durations by name (of two stays in a phase both), the longest time without an acknowledged write, and so on."""
     gap = '{"longest_s": 4.5, "began_ns": 2000000000, "ended_ns": 6500000000, "faults": []}'
     told = _trends(
         spark,
@@ -37,6 +37,8 @@ def test_every_measure_of_a_run_is_a_point(spark: SparkSession) -> None:
         durations=[
             {"folder": "a", "what": "run", "name": "whole run", "took_ms": 60_000.0},
             {"folder": "a", "what": "step", "name": "roll", "took_ms": 9_000.0},
+            {"folder": "a", "what": "phase", "name": "ZOOKEEPER", "took_ms": 4_000.0},
+            {"folder": "a", "what": "phase", "name": "ZOOKEEPER", "took_ms": 7_000.0},
         ],
         verdicts=[
             {"folder": "a", "check": "gap", "facts": gap},
@@ -57,6 +59,7 @@ def test_every_measure_of_a_run_is_a_point(spark: SparkSession) -> None:
     assertSchemaEqual(told.to(TRENDS["trends"]).schema, TRENDS["trends"])
     assert {(each.run_id, each.started_at, each.commit) for each in told.collect()} == {("a", FIRST, "1a2b")}
     assert sorted((each.measure, each.name, each.value) for each in told.collect()) == [
+        ("duration_ms", "phase ZOOKEEPER", 11_000.0),
         ("duration_ms", "run t", 60_000.0),
         ("duration_ms", "step roll", 9_000.0),
         ("fail_over_ms", "kill(broker)", 5_000.0),
