@@ -45,9 +45,10 @@ demo: cure ## three live migrations under faults, aggregated by Spark into one r
 	test -z "$$failed"
 
 # Folder by folder: by default files of few tests come last, and these are the ones that start clusters of Spark.
+# Two clusters side by side: a third of a test's time it waits, for a session to end or for a known bug to show.
 test: cure browser ## every test of the project, real Kafka included
 	$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder --ignore tests/real tests
-	$(PYTEST) tests/real suites
+	$(PYTEST) -n 2 --dist worksteal -v tests/real suites
 
 check: setup ## what every commit must pass, in under a minute
 	$(BIN)/ruff check .
