@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.session import spark_session
 from tests.spark.commands import kmigrate
-from tests.spark.elsewhere import analyzed, copied, killed_then_read_then_analyzed, write_night
+from tests.spark.elsewhere import analyzed, copied, killed_then_whole_then_again, write_night
 from tests.spark.s3_store import OWNER, READER, Store, s3, submit_arguments
 
 NIGHTS, NOBODYS, NO_BUCKET = "nights", "nobodys", "no-bucket"
@@ -79,14 +79,15 @@ def _uploaded(folder: Path, to: str) -> None:
 
 
 def test_a_bucket_gives_the_answers_of_this_machine(pool: ProcessPoolExecutor, night: Path) -> None:
-    """Read from there and written there: killed before the new ledger has its name, read anew, and then counted."""
+    """Read from there and written there: killed before the new ledger has its name, then whole, then without news."""
     pool.submit(_uploaded, night / "runs", f"s3a://{NIGHTS}/runs").result()
-    read, there = pool.submit(killed_then_read_then_analyzed, f"s3a://{NIGHTS}").result()
+    first, again = pool.submit(killed_then_whole_then_again, f"s3a://{NIGHTS}").result()
     local = pool.submit(analyzed, str(night)).result()
 
-    assert there.answers == local.answers
-    assert (local.read, read, there.read, there.outcome) == (5, 5, 0, Outcome.VIOLATES)
-    assert there.page == f"s3a://{NIGHTS}/report/index.html"
+    assert first.answers == local.answers
+    assert again.answers == local.answers
+    assert (local.read, first.read, again.read, again.outcome) == (5, 5, 0, Outcome.VIOLATES)
+    assert again.page == f"s3a://{NIGHTS}/report/index.html"
 
 
 @pytest.mark.parametrize(

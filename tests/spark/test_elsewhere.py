@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from pytest_kmigrate.model.verdict import Outcome
 from tests.spark.commands import counted, kmigrate
-from tests.spark.elsewhere import Analyzed, analyzed, copied, hadoop, killed_then_read_then_analyzed, write_night
+from tests.spark.elsewhere import Analyzed, analyzed, copied, hadoop, killed_then_whole_then_again, write_night
 from tests.spark.hadoop_cluster import hdfs
 
 
@@ -42,15 +42,16 @@ def night(spark: SparkSession, file_system: str, here: Path) -> str:
 
 
 def test_hdfs_gives_the_answers_of_this_machine(local: Analyzed, night: str) -> None:
-    """Read from there and written there: killed before the new ledger has its name, read anew, and then counted.
+    """Read from there and written there: killed before the new ledger has its name, then whole, then without news.
 
-    What the first one wrote counts for nothing: the second reads all runs again, the third none.
+    What the first one wrote counts for nothing: the second reads all runs again, the third none; both answer alike.
     """
-    read, there = killed_then_read_then_analyzed(night)
+    first, again = killed_then_whole_then_again(night)
 
-    assert there.answers == local.answers
-    assert (local.read, read, there.read, there.outcome) == (5, 5, 0, Outcome.VIOLATES)
-    assert there.page == f"{night}/report/index.html"
+    assert first.answers == local.answers
+    assert again.answers == local.answers
+    assert (local.read, first.read, again.read, again.outcome) == (5, 5, 0, Outcome.VIOLATES)
+    assert again.page == f"{night}/report/index.html"
 
 
 def test_a_file_system_that_refuses_in_the_midst_is_one_line(spark: SparkSession, night: str) -> None:

@@ -15,7 +15,6 @@ import pytest
 from pytest_kmigrate.distributions.java import bound_to_us
 from pytest_kmigrate.waiting import until
 from tests.bench.operations import synthetic_run, write_parts
-from tests.spark.commands import WITHOUT_MARTS
 from tests.spark.run_folders import migration, verdict, write_run
 
 LOOPBACK = "127.0.0.1"
@@ -92,15 +91,15 @@ def test_a_cluster_gives_the_answers_of_one_machine(master: str, work: Path, tmp
     runs, out = tmp_path / "runs", tmp_path / "out"
     analyze = ["analyze", str(runs), "--out", str(out), "--master", master]
     before = tasks(work)
-    analyzed(runs, out, [sys.executable, str(files("pytest_kmigrate") / "cli" / "__main__.py"), *analyze])
+    analyzed(runs, out, [sys.executable, "-m", "pytest_kmigrate.cli", *analyze])
     assert all(now > then + 10 for now, then in zip(tasks(work), before, strict=True))
 
 
 def test_spark_submit_says_where_and_how_it_runs(master: str, work: Path, tmp_path: Path) -> None:
     """The same command, started by spark-submit, takes the master and the settings that were told to that."""
     runs, out = tmp_path / "runs", tmp_path / "out"
-    (program := tmp_path / "kmigrate.py").write_text(WITHOUT_MARTS)
-    told_to_it = ["--master", master, "--conf", "spark.cores.max=1", str(program)]
+    program = str(files("pytest_kmigrate") / "cli" / "__main__.py")
+    told_to_it = ["--master", master, "--conf", "spark.cores.max=1", program]
     submit = str(files("pyspark") / "bin" / "spark-submit")
     before = tasks(work)
     analyzed(runs, out, [submit, *told_to_it, "analyze", str(runs), "--out", str(out)])
