@@ -20,6 +20,9 @@ from pytest_kmigrate.model.errors import DistributionError, KmigrateError
 
 ARCHIVE_FILE = "kafka.jsa"
 DUMP_WITHIN_S = 180.0
+# Java (17.0.15 does) puts an archive where chance will have it, for safety: at each start a JVM rewrites 45 MB of
+# ours. In the place it was made for it is mapped as it is, and most of it shared by all nodes.
+IN_PLACE = ("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0")
 # A training does not migrate, which would take long; these classes are known by their names.
 MIGRATION_CLASSES = re.compile(r"^(org/apache/kafka|kafka)/.*[mM]igration.*\.class$")
 
@@ -29,12 +32,17 @@ def archive_for(distribution: Distribution, progress: Progress) -> Path | None:
     try:
         java = find_java()
         jars = (*distribution.jars, *distribution.appended)
-        name = archive_name(distribution.version, distribution.digest, java, JVM_FLAGS, jars)
+        name = archive_name(distribution.version, distribution.digest, java, (*JVM_FLAGS, *IN_PLACE), jars)
         return entry(name, lambda folder: _build(java, distribution, folder, progress), progress) / ARCHIVE_FILE
     except (KmigrateError, OSError, subprocess.SubprocessError) as error:
         # Nodes run as well without, only slower: whatever goes wrong here must never stop a run.
         progress(f"kafka {distribution.version}: no class-data archive, nodes start slower: {error}")
         return None
+
+
+def flags_to_use(archive: Path) -> list[str]:
+    """What makes a JVM take its classes from the archive, as far as it can."""
+    return [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", *IN_PLACE]
 
 
 def archive_name(version: str, digest: str, java: Java, flags: Iterable[str], jars: Iterable[Path]) -> str:
@@ -59,7 +67,7 @@ def _build(java: Java, distribution: Distribution, folder: Path, progress: Progr
         to = f"-XX:SharedArchiveFile={archive}"
         _run(java, distribution, "-Xshare:dump", f"-XX:SharedClassListFile={classes}", to)
     # With -Xshare:on the JVM refuses to start when it cannot use the archive.
-    _run(java, distribution, "-Xshare:on", f"-XX:SharedArchiveFile={archive}", "-version")
+    _run(java, distribution, *flags_to_use(archive), "-Xshare:on", "-version")
     progress(f"kafka {distribution.version}: class-data archive of {archive.stat().st_size / 1e6:.0f} MB made")
 
 

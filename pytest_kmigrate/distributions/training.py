@@ -1,12 +1,15 @@
 """Training: a short life of each kind of node, to learn which classes it loads.
 
 The nodes get loopback addresses in 127.255.0.0/16, which no topology leases, chosen at random so that two trainings
-do not meet. A record sent and acknowledged proves each node up, and loads the classes that serve clients.
+do not meet. A record sent and acknowledged proves each node up, and loads the classes that serve clients; what a run
+asks every node is asked here, too, and brokers have an authorizer, as in most topologies.
 """
 
 import random
 import re
+import socket
 import subprocess
+import urllib.request
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,6 +29,7 @@ STORAGE_MAIN = "kafka.tools.StorageTool"
 # The archive is good for any heap size but only for this collector; heap sizes are those of a node of ours.
 JVM_FLAGS = ("-Xms64m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 READY_WITHIN_S = 90.0
+AGENT_PORT = 8778
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qk"
 LOG4J = """log4j.rootLogger=INFO, stdout
 log4j.appender.stdout=org.apache.log4j.ConsoleAppender
@@ -45,6 +49,7 @@ clientPortAddress={address}
 admin.enableServer=false
 """
 OF_ANY_BROKER = """log.dirs={data}
+allow.everyone.if.no.acl.found=true
 num.partitions=1
 offsets.topic.replication.factor=1
 offsets.topic.num.partitions=1
@@ -52,12 +57,14 @@ offsets.topic.num.partitions=1
 BROKER_PROPERTIES = """broker.id=1
 zookeeper.connect={zookeeper}:2181
 listeners=PLAINTEXT://{address}:9092
+authorizer.class.name=kafka.security.authorizer.AclAuthorizer
 """
 KRAFT_PROPERTIES = """process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@{address}:9093
 controller.listener.names=CONTROLLER
 listeners=PLAINTEXT://{address}:9092,CONTROLLER://{address}:9093
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
 """
 
 
@@ -113,6 +120,10 @@ class Training:
         brokers[kraft] = self._start("kraft", KAFKA_MAIN, [str(properties)], agent_address=kraft)
         for address, trained in brokers.items():
             _send_one_record(address, trained)
+            if self._distribution.appended:
+                _ask_agent(address)
+        if with_zookeeper:
+            _ask_zookeeper(zookeeper)
         self._end_politely()
         return [self._list_of(trained.name) for trained in self._started]
 
@@ -133,7 +144,7 @@ class Training:
             f"-Djava.io.tmpdir={self._work}",
             f"-Dlog4j.configuration=file:{self._work / 'log4j.properties'}",
             f"-Dlog4j2.configurationFile={self._work / 'log4j2.properties'}",
-            *(f"-javaagent:{jar}=host={agent_address},port=8778,discoveryEnabled=false" for jar in agents),
+            *(f"-javaagent:{jar}=host={agent_address},port={AGENT_PORT},discoveryEnabled=false" for jar in agents),
             *("-cp", self._distribution.classpath, main, *arguments),
         ]
         log = self._work / f"{name}.log"
@@ -161,6 +172,20 @@ def classes_named(pattern: re.Pattern[str], jars: Iterable[Path]) -> list[str]:
         with zipfile.ZipFile(jar) as archive:
             found += [name.removesuffix(".class") for name in archive.namelist() if pattern.search(name)]
     return found
+
+
+def _ask_agent(address: str) -> None:
+    """Whether a broker runs: a run asks it, too, and the agent loads what it answers with."""
+    url = f"http://{address}:{AGENT_PORT}/jolokia/read/kafka.server:type=KafkaServer,name=BrokerState/Value"
+    with urllib.request.urlopen(url, timeout=READY_WITHIN_S) as answer:
+        answer.read()
+
+
+def _ask_zookeeper(address: str) -> None:
+    """How it serves, for the same reason."""
+    with socket.create_connection((address, 2181), timeout=READY_WITHIN_S) as connection:
+        connection.sendall(b"srvr")
+        connection.recv(4096)
 
 
 def _send_one_record(address: str, trained: Trained) -> None:

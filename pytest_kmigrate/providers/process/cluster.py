@@ -77,15 +77,17 @@ class ProcessCluster:
         raise WrongUseError(f"node: expected one of {', '.join(each.name for each in self._nodes)}; got {name!r}")
 
     def start_initial(self) -> None:
-        """Start every node that the topology starts at once; what brokers must find, a quorum say, is there first."""
+        """Start every node that the topology starts at once; what brokers must find is there before them.
+
+        A ZooKeeper that begins to listen is not ready yet: it turns clients away, who then wait for up to 2 s, or, for
+        a moment, takes them in and forgets them, and a broker ends after 18 s.
+        """
         if any(node.mode is BrokerMode.KRAFT for node in self.nodes(Role.BROKER)):
             credential = self._protection.format_arguments()
             storage.format_disks(self._born_kraft(), self._jvm, storage.new_cluster_id(), credential)
+        self.start_together([*self._at_once(Role.ZOOKEEPER), *self._at_once(Role.CONTROLLER)])
         self._put_credential_into_zookeeper()
-        self.start_together(self._at_once(Role.CONTROLLER))
-        # A broker looks for ZooKeeper long after one that was started with it listens; else it tries again.
-        both = [*self._at_once(Role.ZOOKEEPER), *self._at_once(Role.BROKER)]
-        self.start_together([node for node in both if not node.alive])
+        self.start_together(self._at_once(Role.BROKER))
 
     def start_together(self, nodes: Sequence[Node]) -> None:
         """Start several nodes in parallel; return when all are ready, raise the first failure otherwise.
@@ -131,7 +133,6 @@ class ProcessCluster:
             return
         servers = ",".join(f"{node.address}:{ZOOKEEPER_PORT}" for node in self.nodes(Role.ZOOKEEPER))
         if arguments := self._protection.scram_in_zookeeper(servers):
-            self.start_together(self._at_once(Role.ZOOKEEPER))
             doing = "putting the first credential into ZooKeeper"
             run_tool(self._jvm, brokers[0].distribution, CONFIG_TOOL, arguments, doing)
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_kmigrate.distributions.cds import flags_to_use
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.topology import NodeSpec, Role
 from pytest_kmigrate.providers.process.addresses import JOLOKIA_PORT
@@ -80,8 +81,9 @@ class Jvm:
             f"-Xmx{heap_mb}m",
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",
+            "-XX:CompileThresholdScaling=3",  # a third of what compiling costs a start is for what hardly runs again
             "-XX:-UsePerfData",
-            *([f"-XX:SharedArchiveFile={archive}", "-Xshare:auto"] if archive else []),
+            *(flags_to_use(archive) if archive else []),
             f"-Dlog4j.configuration=file:{self.etc / 'log4j.properties'}",
             f"-Dlog4j2.configurationFile={self.etc / 'log4j2.properties'}",
         ]

@@ -27,6 +27,7 @@ from pytest_kmigrate.providers.process.supervision import Supervision
 from pytest_kmigrate.redaction import redacted_properties
 from pytest_kmigrate.waiting import NotYet, until
 
+_ASKED_EVERY_S = 0.02
 _KILLED_WITHIN_S = 30
 _STILL_WITHIN_S = 10
 _OBEYED = (0, -signal.SIGTERM, 128 + signal.SIGTERM)  # how a process ends that is told to, and a JVM
@@ -164,6 +165,7 @@ class ProcessNode:
                 lambda: ready(self.spec.role, self.address),
                 awaited=f"{self.name} ready",
                 within_s=within_s,
+                every_s=_ASKED_EVERY_S,
                 abort=give_up,
             )
         except AwaitTimeoutError:

@@ -13,6 +13,7 @@ from pytest_kmigrate.waiting import NotYet
 _RUNNING = 3
 _RAFT_AT_WORK = ("leader", "follower")
 _ANSWER_WITHIN_S = 2.0
+_AT_ITS_START_WITHIN_S = 0.5
 
 
 def ready(role: Role, address: str) -> bool | NotYet:
@@ -32,10 +33,10 @@ def ready(role: Role, address: str) -> bool | NotYet:
         return NotYet(f"no answer yet ({error})")
 
 
-def zookeeper_mode(address: str) -> str | None:
-    """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
+def zookeeper_mode(address: str, within_s: float = _ANSWER_WITHIN_S) -> str | None:
+    """``leader``, ``follower`` or ``standalone``; None when the server does not serve, or does not say so in time."""
     try:
-        with socket.create_connection((address, ZOOKEEPER_PORT), timeout=_ANSWER_WITHIN_S) as connection:
+        with socket.create_connection((address, ZOOKEEPER_PORT), timeout=within_s) as connection:
             connection.sendall(b"srvr")
             answer = b"".join(iter(lambda: connection.recv(4096), b"")).decode()
     except OSError:
@@ -44,7 +45,8 @@ def zookeeper_mode(address: str) -> str | None:
 
 
 def _zookeeper(address: str) -> bool | NotYet:
-    return zookeeper_mode(address) is not None or NotYet("srvr names no mode")
+    """A server may take a question in while it starts and never answer it: better to ask again soon."""
+    return zookeeper_mode(address, _AT_ITS_START_WITHIN_S) is not None or NotYet("srvr names no mode")
 
 
 def _broker(address: str) -> bool | NotYet:

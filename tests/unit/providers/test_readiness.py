@@ -1,0 +1,30 @@
+"""Readiness as seen by a node that is only just there."""
+
+import socket
+
+import pytest
+
+from pytest_kmigrate.model.errors import AwaitTimeoutError
+from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.providers.process import readiness
+from pytest_kmigrate.providers.process.addresses import ZOOKEEPER_PORT
+from pytest_kmigrate.waiting import until
+
+ADDRESS = "127.255.77.1"
+
+
+def test_a_zookeeper_that_forgets_a_question_is_asked_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one does that listens a moment before it serves: it takes connections in, and nobody ever answers them."""
+    monkeypatch.setattr(readiness, "_ANSWER_WITHIN_S", 2)
+    asked: list[None] = []
+
+    def asking() -> object:
+        asked.append(None)
+        return readiness.ready(Role.ZOOKEEPER, ADDRESS)
+
+    with (
+        socket.create_server((ADDRESS, ZOOKEEPER_PORT)),
+        pytest.raises(AwaitTimeoutError, match="srvr names no mode"),
+    ):
+        until(asking, awaited="ZooKeeper ready", within_s=2)
+    assert len(asked) > 2  # whoever waits for the first answer as long as for any other asks once more, at the end
