@@ -81,7 +81,6 @@ class Jvm:
             f"-Xmx{heap_mb}m",
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",
-            "-XX:CompileThresholdScaling=3",  # a third of what compiling costs a start is for what hardly runs again
             "-XX:-UsePerfData",
             *(flags_to_use(archive) if archive else []),
             f"-Dlog4j.configuration=file:{self.etc / 'log4j.properties'}",
