@@ -2,7 +2,7 @@
 
 The nodes get loopback addresses in 127.255.0.0/16, which no topology leases, chosen at random so that two trainings
 do not meet. A record sent and acknowledged proves each node up, and loads the classes that serve clients; what a run
-asks every node is asked here, too, and brokers have an authorizer, as in most topologies.
+asks every node is asked here, too, and brokers have an authorizer, as the demo's have.
 """
 
 import random

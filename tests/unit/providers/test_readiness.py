@@ -13,9 +13,8 @@ from pytest_kmigrate.waiting import until
 ADDRESS = "127.255.77.1"
 
 
-def test_a_zookeeper_that_forgets_a_question_is_asked_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zookeeper_that_forgets_a_question_is_asked_again_soon() -> None:
     """As one does that listens a moment before it serves: it takes connections in, and nobody ever answers them."""
-    monkeypatch.setattr(readiness, "_ANSWER_WITHIN_S", 2)
     asked: list[None] = []
 
     def asking() -> object:
