@@ -6,7 +6,6 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -61,18 +60,19 @@ def test_until_killed(workload, metadata, migration, inject):
 """
 
 
-def belonging_to(state: Path) -> Iterator[psutil.Process]:
-    """Every process that was started with this state folder in its environment."""
+def belonging_to(state: Path) -> dict[str, str]:
+    """The command line's end and the name of every process that was started with this state folder; one may end now."""
+    found = {}
     for process in psutil.process_iter():
         with suppress(psutil.Error):
             if process.environ().get("KMIGRATE_STATE") == str(state) and process.status() != psutil.STATUS_ZOMBIE:
-                yield process
+                found[f"process {process.pid} {' '.join(process.cmdline()[-2:])}"] = process.name()
+    return found
 
 
 def left_behind(state: Path) -> list[str]:
     """Processes, and with them ports and leases, which live only as long as somebody holds them; folders."""
-    left = [f"process {process.pid} {' '.join(process.cmdline()[-2:])}" for process in belonging_to(state)]
-    return [*left, *(str(path) for path in state.iterdir() if path.is_dir())]
+    return [*belonging_to(state), *(str(path) for path in state.iterdir() if path.is_dir())]
 
 
 def kinds_in(runs: Path) -> list[str]:
@@ -106,7 +106,7 @@ def test_nothing_is_left(number: int, tmp_path: Path, monkeypatch: pytest.Monkey
 
         try:
             until(reached, awaited=f"{kind} {count}, and {later} events", within_s=REACHED_WITHIN_S, abort=alive)
-            met = {process.name() for process in belonging_to(state)}
+            met = set(belonging_to(state).values())
         finally:
             inner.send_signal(signal.SIGKILL)
     assert inner.returncode == -signal.SIGKILL
