@@ -33,6 +33,7 @@ from pytest_kmigrate.workloads.raw_admin import cluster_at
 
 _LONGEST_SLUG = 60
 _SERVING_WITHIN_S = 60
+_ASKED_EVERY_S = 0.01
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,8 @@ class Run:
                     return NotYet(f"{node.name} knows controller {controller} and brokers {sorted(known)}")
             return True
 
-        until(told, awaited="every broker in every broker's metadata", within_s=_SERVING_WITHIN_S)
+        awaited = "every broker in every broker's metadata"
+        until(told, awaited=awaited, within_s=_SERVING_WITHIN_S, every_s=_ASKED_EVERY_S)
 
     def verify(self, checks: Sequence[Check], *, reads_back: bool = True) -> Judgement:
         """Complete the evidence, and judge the folder as anybody later would; who is in a hurry reads nothing back."""
