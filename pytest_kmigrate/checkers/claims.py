@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.lives import life_at, life_starts_ns
-from pytest_kmigrate.checkers.znode_changes import evidence_of, held_in
+from pytest_kmigrate.checkers.znode_changes import evidence_of, held_in, was_deleted
 from pytest_kmigrate.model.history import History, ZnodeChange
 
 CONTROLLER = "/controller"
@@ -67,14 +67,16 @@ def _paired(history: History, starts: list[int]) -> Iterator[Claim]:
 
 
 def _znode_epochs(history: History, starts: list[int]) -> Iterator[tuple[ZnodeChange, Epoch]]:
-    last_life, was_deleted, generation = 0, False, 1
+    last_life, is_anew, generation = 0, False, 1
+    former: ZnodeChange | None = None
     for change in _series(history, CONTROLLER_EPOCH):
         epoch, life = _number(change.data), life_at(starts, change.at_ns)
-        was_deleted |= change.data is None
+        is_anew |= was_deleted(change, former)
+        former = change
         if epoch is None:
             continue
-        generation += 1 if was_deleted and life != last_life else 0
-        last_life, was_deleted = life, False
+        generation += 1 if is_anew and life != last_life else 0
+        last_life, is_anew = life, False
         again = f" (created {generation} times)" if generation > 1 else ""
         yield change, Epoch(change.at_ns, CONTROLLER_EPOCH + again, epoch, evidence_of(change))
 

@@ -8,7 +8,7 @@ from pytest_kmigrate.checkers.findings import violation_at
 from pytest_kmigrate.checkers.lives import life_at, life_starts_ns, roles
 from pytest_kmigrate.checkers.moments import targets_of, when
 from pytest_kmigrate.checkers.wording import counted
-from pytest_kmigrate.checkers.znode_changes import evidence_of, held_in
+from pytest_kmigrate.checkers.znode_changes import evidence_of, held_in, was_deleted
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
@@ -91,10 +91,12 @@ def _servers_of(applied: Event) -> set[str]:
 
 def _positions(history: History) -> Iterator[_Position]:
     starts, deleted = life_starts_ns(history), 0
+    former: ZnodeChange | None = None
     for change in history.znodes:
         if change.path != MIGRATION:
             continue
-        deleted += change.data is None
+        deleted += was_deleted(change, former)
+        former = change
         held = _held(change)
         if held is not None:
             yield _Position((life_at(starts, change.at_ns), deleted), *held, change)

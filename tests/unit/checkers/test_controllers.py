@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from pytest_kmigrate.checkers.controllers import (
     controller_epoch_never_falls,
     migration_state_moves_along_legal_edges,
@@ -106,6 +108,18 @@ def test_a_revert_begins_epochs_of_the_metadata_log_anew() -> None:
     assert one_active_controller_per_epoch(deleted).outcome is Outcome.CONFORMS
     without_revert = history(znodes=[*before, deletion, *reset])
     assert controller_epoch_never_falls(without_revert).outcome is Outcome.VIOLATES
+
+
+@pytest.mark.parametrize("version", [0, 3])
+def test_an_epoch_that_was_deleted_between_two_looks_begins_anew(version: int) -> None:
+    """A broker creates the znode before the watcher looks: that its version did not rise tells of the deletion."""
+    revert = event(EventKind.STEP_ENDED, 9, step="deprovision-controllers", outcome="done")
+    before = znode(1, "/controller_epoch", "3", 10, version=3)
+    anew = [znode(10, "/controller_epoch", "0", 20, version=version), znode(11, "/controller_epoch", "1", 21, version=4)]
+    assert controller_epoch_never_falls(history(events=[revert], znodes=[before, *anew])).outcome is Outcome.CONFORMS
+    assert controller_epoch_never_falls(history(znodes=[before, *anew])).count == 2
+    written = [znode(10, "/controller_epoch", "0", 20, version=4)]
+    assert controller_epoch_never_falls(history(events=[revert], znodes=[before, *written])).count == 1
 
 
 def test_states_along_the_legal_edges_conform() -> None:

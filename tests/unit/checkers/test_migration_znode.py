@@ -11,10 +11,11 @@ from pytest_kmigrate.model.verdict import Kind, Outcome
 from tests.unit.checkers.histories import event, fault, history, phase, znode
 
 
-def at(at_ms: int, offset: int, epoch: int = 1) -> ZnodeChange:
+def at(at_ms: int, offset: int, epoch: int = 1, version: int = -1) -> ZnodeChange:
     """What the znode held from then on."""
     held = {"version": 0, "kraft_controller_id": 3000, "kraft_controller_epoch": epoch}
-    return znode(at_ms, MIGRATION, json.dumps({**held, "kraft_metadata_offset": offset, "kraft_metadata_epoch": epoch}))
+    held |= {"kraft_metadata_offset": offset, "kraft_metadata_epoch": epoch}
+    return znode(at_ms, MIGRATION, json.dumps(held), version=version)
 
 
 CAUGHT_UP = [znode(0, MIGRATION, None), at(1, -1, -1), at(2, 49), at(3, 49), at(4, 60), at(9, 12, epoch=3)]
@@ -52,7 +53,11 @@ def test_a_new_log_begins_anew() -> None:
     kept = history(events=[reverted], znodes=[*CAUGHT_UP, at(30, 40)])
     deleted = history(znodes=[*CAUGHT_UP, znode(25, MIGRATION, None), at(30, -1, -1), at(31, 40)])
     assert migration_znode_never_moves_back(kept).outcome is Outcome.CONFORMS
+    unseen = history(znodes=[at(1, 60, version=1), at(30, -1, -1, version=0), at(31, 40, version=1)])
+    written = history(znodes=[at(1, 60, version=1), at(30, -1, -1, version=2)])
     assert migration_znode_never_moves_back(deleted).outcome is Outcome.CONFORMS
+    assert migration_znode_never_moves_back(unseen).outcome is Outcome.CONFORMS
+    assert migration_znode_never_moves_back(written).outcome is Outcome.VIOLATES
 
 
 CUT_OFF = [
