@@ -16,7 +16,7 @@ from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.images import LOG, ZOOKEEPER, ImageSource, Taken, settled
 from pytest_kmigrate.waiting import NotYet, until
-from pytest_kmigrate.workloads.filling import FAMILIES, Filling, FillingPlan, fill, take_back
+from pytest_kmigrate.workloads.filling import FAMILIES, Filling, FillingPlan, fill, renew_tokens, take_back
 from pytest_kmigrate.workloads.metadata_change import FIRST_ROUND, Scope
 from pytest_kmigrate.workloads.metadata_invocation import MetadataAdmin
 from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload, RunningMetadata, run_metadata
@@ -61,6 +61,10 @@ class Metadata:
     def take_back(self, families: Sequence[str]) -> None:
         """Undo what ``fill`` did of these families; each change is recorded. ClusterError when one is refused."""
         _accepted(take_back(self._admin, self._recorder, self._plan(families)), "taking back")
+
+    def renew_tokens(self) -> None:
+        """Renew the delegation tokens that ``fill`` made for ourselves; each is recorded. ClusterError when refused."""
+        _accepted(renew_tokens(self._admin, self._recorder, self._plan(["delegation-tokens"])), "renewing")
 
     @cached_property
     def _admin(self) -> MetadataAdmin:

@@ -35,6 +35,7 @@ IMPOSSIBLE = {
 """Errors that say that a cluster has no room for a family at all, and why."""
 
 RENEWED_FOR_MS = 3 * 3_600_000
+RENEWED_AGAIN_FOR_MS = 2 * RENEWED_FOR_MS
 AWKWARD_USER = "CN=al ice,O=x"
 """ZooKeeper holds this name encoded; 3.7.0 and older migrated the encoded name (KAFKA-16222)."""
 
@@ -87,6 +88,11 @@ def take_back(admin: MetadataAdmin, recorder: Recorder, plan: FillingPlan) -> Fi
     return _carried_out(admin, recorder, undoing(plan))
 
 
+def renew_tokens(admin: MetadataAdmin, recorder: Recorder, plan: FillingPlan) -> Filling:
+    """Renew the tokens that ``fill`` left to us by the same plan and ``admin``; every change is recorded."""
+    return _carried_out(admin, recorder, renewals(plan))
+
+
 def _carried_out(admin: MetadataAdmin, recorder: Recorder, wanted: Iterator[tuple[str, MetadataChange]]) -> Filling:
     done: Counter[str] = Counter()
     left_out: dict[str, str] = {}
@@ -127,6 +133,13 @@ def undoing(plan: FillingPlan) -> Iterator[tuple[str, MetadataChange]]:
     planned = list(changes(plan))
     undone = [(family, undoing_of(change)) for family, change in reversed(planned)]
     yield from ((family, undo) for family, undo in undone if undo is not None and (family, undo) not in planned)
+
+
+def renewals(plan: FillingPlan) -> Iterator[tuple[str, MetadataChange]]:
+    """A renewal, unlike that of the plan, of every token of the plan that is ours and not taken back in it."""
+    ours = [change.subject for _, change in undoing(plan) if change.change == "remove-token"]
+    for name in reversed(ours):
+        yield "delegation-tokens", MetadataChange("renew-token", name, {"for_ms": RENEWED_AGAIN_FOR_MS})
 
 
 def topics(rng: Random, replication: int, prefix: str) -> list[MetadataChange]:

@@ -128,11 +128,20 @@ def test_what_is_taken_away_in_dual_write_leaves_zookeeper(workload, metadata, m
 def test_tokens_made_in_dual_write_and_no_former_ones_open_every_broker(
     workload, metadata, migration, let_in_by_token, expect, verify_clients
 ):
-    """Copied tokens are taken away in dual write and others made; brokers in either mode let in by those only."""
+    """Copied tokens are renewed in dual write, then taken away and others made; brokers let in by those only."""
     metadata.fill(families=("delegation-tokens",))
     migration.advance_to(Phase.HYBRID)
     migration.begin(procedure.ROLL_TO_KRAFT, moves=1)  # a broker that knows the tokens, whoever else does not
 
+    metadata.renew_tokens()
+    metadata.settle("renewed")
+    expect(
+        "when each token expires, as all brokers tell",
+        lambda: _expiries(metadata.seen("brokers")),
+        equals=_expiries(metadata.seen("log")),
+        within_s=5,
+        signature="tokens-unknown-in-hybrid",
+    )
     metadata.take_back(families=("delegation-tokens",))
     metadata.fill(families=("delegation-tokens",))
     metadata.settle("made")
@@ -146,9 +155,15 @@ def test_tokens_made_in_dual_write_and_no_former_ones_open_every_broker(
     )
     workload.await_acked(500)
     verify_clients(
+        checks.metadata_equivalent("renewed-log", "renewed-zookeeper", families=("delegation_tokens",)),
+        checks.acknowledged_metadata_changes_present("renewed-log"),
         checks.metadata_equivalent("made-log", "made-zookeeper", families=("delegation_tokens",)),
         checks.acknowledged_metadata_changes_present("made-log"),
     )
+
+
+def _expiries(image):
+    return {token_id: token["expires_ms"] for token_id, token in image.delegation_tokens.items()}
 
 
 def _replicas_and_isr(peer):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from pytest_kmigrate.checkers.claims import CONTROLLER_EPOCH
 from pytest_kmigrate.checkers.controllers import (
     controller_epoch_never_falls,
     migration_state_moves_along_legal_edges,
@@ -21,7 +22,7 @@ def _state(at_ms: int, state: str, node: str | None = "controller-3000") -> Even
 
 def _take_over(at_ms: int, controller: int, epoch: int, kraft_epoch: int, mzxid: int) -> list[ZnodeChange]:
     held = json.dumps({"version": 2, "brokerid": controller, "timestamp": "1", "kraftControllerEpoch": kraft_epoch})
-    return [znode(at_ms, "/controller", held, mzxid), znode(at_ms + 1, "/controller_epoch", str(epoch), mzxid)]
+    return [znode(at_ms, "/controller", held, mzxid), znode(at_ms + 1, CONTROLLER_EPOCH, str(epoch), mzxid)]
 
 
 def _started(at_ms: int, *nodes: str, role: str = "controller") -> list[Event]:
@@ -76,13 +77,13 @@ def test_no_sighting_is_inconclusive() -> None:
 
 def test_unreadable_znodes_are_passed_over() -> None:
     """A tampered znode that holds no JSON, or no object, claims nothing."""
-    znodes = [znode(1, "/controller", "{"), znode(2, "/controller", "[]"), znode(3, "/controller_epoch", "many")]
+    znodes = [znode(1, "/controller", "{"), znode(2, "/controller", "[]"), znode(3, CONTROLLER_EPOCH, "many")]
     assert controller_epoch_never_falls(history(znodes=znodes)).outcome is Outcome.INCONCLUSIVE
 
 
 def test_a_falling_epoch_violates() -> None:
     """Violating: in the znode, and in KRaft's own epoch within /controller."""
-    in_epoch = [znode(1, "/controller_epoch", "7"), znode(2, "/controller_epoch", "2")]
+    in_epoch = [znode(1, CONTROLLER_EPOCH, "7"), znode(2, CONTROLLER_EPOCH, "2")]
     in_claim = [*_take_over(1, 3000, 7, 4, 10), *_take_over(2, 3001, 8, 3, 11)]
     for znodes in (in_epoch, in_claim):
         verdict = controller_epoch_never_falls(history(znodes=znodes))
@@ -99,10 +100,10 @@ def test_a_revert_begins_epochs_of_the_metadata_log_anew() -> None:
     assert controller_epoch_never_falls(reverted).outcome is Outcome.CONFORMS
     assert one_active_controller_per_epoch(reverted).outcome is Outcome.CONFORMS
     assert one_active_controller_per_epoch(history(znodes=[*before, *after])).outcome is Outcome.VIOLATES
-    reset = [znode(12, "/controller_epoch", "1", 29), *_take_over(20, 3001, 5, 1, 30)]
+    reset = [znode(12, CONTROLLER_EPOCH, "1", 29), *_take_over(20, 3001, 5, 1, 30)]
     kept = history(events=[revert], znodes=[*before, *reset])
     assert controller_epoch_never_falls(kept).outcome is Outcome.VIOLATES
-    deletion = znode(10, "/controller_epoch", None)
+    deletion = znode(10, CONTROLLER_EPOCH, None)
     deleted = history(events=[revert], znodes=[*before, deletion, *reset])
     assert controller_epoch_never_falls(deleted).outcome is Outcome.CONFORMS
     assert one_active_controller_per_epoch(deleted).outcome is Outcome.CONFORMS
@@ -114,11 +115,11 @@ def test_a_revert_begins_epochs_of_the_metadata_log_anew() -> None:
 def test_an_epoch_that_was_deleted_between_two_looks_begins_anew(version: int) -> None:
     """A broker creates the znode before the watcher looks: that its version did not rise tells of the deletion."""
     revert = event(EventKind.STEP_ENDED, 9, step="deprovision-controllers", outcome="done")
-    before = znode(1, "/controller_epoch", "3", 10, version=3)
-    anew = [znode(10, "/controller_epoch", "0", 20, version=version), znode(11, "/controller_epoch", "1", 21, version=4)]
+    before = znode(1, CONTROLLER_EPOCH, "3", 10, version=3)
+    anew = [znode(10, CONTROLLER_EPOCH, "0", 20, version=version), znode(11, CONTROLLER_EPOCH, "1", 21, version=4)]
     assert controller_epoch_never_falls(history(events=[revert], znodes=[before, *anew])).outcome is Outcome.CONFORMS
     assert controller_epoch_never_falls(history(znodes=[before, *anew])).count == 2
-    written = [znode(10, "/controller_epoch", "0", 20, version=4)]
+    written = [znode(10, CONTROLLER_EPOCH, "0", 20, version=4)]
     assert controller_epoch_never_falls(history(events=[revert], znodes=[before, *written])).count == 1
 
 

@@ -180,6 +180,14 @@ def test_what_is_undone_was_put_in_and_nothing_of_it_is_left() -> None:
     assert max(at for at, each in enumerate(undone) if each.subject.startswith("topic:")) < min(deleted)
 
 
+def test_tokens_that_are_ours_and_there_are_renewed() -> None:
+    """To other values than the filling's; not what it took back, nor somebody else's."""
+    plan = FillingPlan(1, (0,), families=("acls", "delegation-tokens"))
+    renewed = [each for _, each in filling.renewals(plan)]
+    assert [each.subject for each in renewed] == ["renewable", "renewed"]
+    assert not {str(each) for each in renewed} & {str(each) for _, each in filling.changes(plan)}
+
+
 def test_what_lasts_is_not_taken_back() -> None:
     """Before anything is tried: Kafka forgets no producer id."""
     plan = FillingPlan(1, (0,), families=("quotas", "producer-ids"))
