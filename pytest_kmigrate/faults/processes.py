@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import psutil
-
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.protocols import Capability, Node, Scene
@@ -98,6 +96,6 @@ def _start_again(scene: Scene, nodes: list[Node]) -> None:
 
 
 def _standing_still(nodes: list[Node]) -> str | None:
-    states = {node.name: psutil.Process(node.pid).status() for node in nodes if node.alive}
-    still = bool(states) and all(state == psutil.STATUS_STOPPED for state in states.values())
-    return f"{', '.join(states)}: process in state T" if still else None
+    paused = [node for node in nodes if node.alive]
+    still = bool(paused) and all(node.stands_still for node in paused)
+    return f"{', '.join(node.name for node in paused)}: process in state T" if still else None

@@ -116,6 +116,11 @@ class Node(Protocol):
         ...
 
     @property
+    def stands_still(self) -> bool:
+        """Whether its process is stopped by a signal; one that has ended is not."""
+        ...
+
+    @property
     def pid(self) -> int | None: ...
     @property
     def address(self) -> str:

@@ -32,7 +32,7 @@ class FakeNode:
         self.kafka = spec.kafka
         self.pid: int | None = None
         self.alive = False
-        self.is_paused = False
+        self.stands_still = False
         self.incarnation = 0
         self.formatted_with: str | None = None
         self.disk: set[str] = set()
@@ -52,7 +52,7 @@ class FakeNode:
         """It is up; with ``wait`` also ready."""
         if self.alive:
             raise WrongUseError(f"{self.name} runs already (pid {self.pid}): stop or kill it before starting it")
-        self.alive, self.is_paused, self.pid = True, False, next(_NO_PROCESS)
+        self.alive, self.stands_still, self.pid = True, False, next(_NO_PROCESS)
         self.incarnation += 1
         self._say("started")
         mode = self.mode.value if self.mode else None
@@ -74,12 +74,12 @@ class FakeNode:
 
     def pause(self) -> None:
         """It stands still, and is alive."""
-        self.is_paused = self.alive
+        self.stands_still = self.alive
         self._recorder.record(EventKind.NODE_PAUSED, self.name)
 
     def resume(self) -> None:
         """It goes on."""
-        self.is_paused = False
+        self.stands_still = False
         self._recorder.record(EventKind.NODE_RESUMED, self.name)
 
     def reconfigure(self, changes: Mapping[str, str | None], mode: BrokerMode | None = None) -> None:
@@ -110,7 +110,7 @@ class FakeNode:
     def _end(self, how: str) -> None:
         if not self.alive:
             return
-        self.alive, self.is_paused, self.pid = False, False, None
+        self.alive, self.stands_still, self.pid = False, False, None
         self._say(how)
         self._recorder.record(EventKind.NODE_STOPPED, self.name, how=how)
 

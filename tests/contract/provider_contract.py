@@ -123,9 +123,9 @@ class ProviderContract:
         pid = node.pid
         node.pause()
         assert node.alive
-        assert bench.stands_still(node)
+        assert (node.stands_still, bench.stands_still(node)) == (True, True)
         node.resume()
-        assert not bench.stands_still(node)
+        assert (node.stands_still, bench.stands_still(node)) == (False, False)
         assert node.pid == pid
 
     def test_properties_are_in_force_from_the_next_start(self, bench: Bench, node: Node) -> None:

@@ -26,7 +26,7 @@ class FakeBench(Bench):
 
     def stands_still(self, node: Node) -> bool:
         """As the fake remembers."""
-        return cast("FakeNode", node).is_paused
+        return node.stands_still
 
     def leave_a_mark(self, node: Node) -> None:
         """A word on the disk."""

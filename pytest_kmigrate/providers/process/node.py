@@ -74,6 +74,11 @@ class ProcessNode:
         self._hosts.write_text(around.addresses.hosts_file(spec.name))
 
     @property
+    def stands_still(self) -> bool:
+        """Whether the kernel has stopped the process (state T); one that has ended is not."""
+        return self._state() == psutil.STATUS_STOPPED
+
+    @property
     def alive(self) -> bool:
         """Whether its process exists (a paused one does)."""
         return not self._ended.is_set()
@@ -185,7 +190,7 @@ class ProcessNode:
     def pause(self) -> None:
         """SIGSTOP: the process stands still, its connections stay. The kernel stops its threads one by one: waits."""
         self._signal(signal.SIGSTOP)
-        until(self._stands_still, awaited=f"{self.name} standing still", within_s=_STILL_WITHIN_S)
+        until(self._is_still_or_gone, awaited=f"{self.name} standing still", within_s=_STILL_WITHIN_S)
         self._around.recorder.record(EventKind.NODE_PAUSED, self.name)
 
     def resume(self) -> None:
@@ -267,14 +272,14 @@ class ProcessNode:
         if self.pid is not None:
             self._around.supervision.signal(self.pid, number)
 
-    def _stands_still(self) -> bool | NotYet:
-        if not self.alive:
-            return True
-        try:
-            state = psutil.Process(self.pid).status()
-        except psutil.NoSuchProcess:  # it ended, and its end is not announced yet
-            return True
-        return state == psutil.STATUS_STOPPED or NotYet(f"process {self.pid} {state}")
+    def _is_still_or_gone(self) -> bool | NotYet:
+        state = self._state()
+        return state in (None, psutil.STATUS_STOPPED) or NotYet(f"process {self.pid} {state}")
+
+    def _state(self) -> str | None:
+        with suppress(psutil.NoSuchProcess):  # it ended, and its end is not announced yet
+            return psutil.Process(self.pid).status() if self.alive else None
+        return None
 
     def _on_exit(self, code: int) -> None:
         self._exit_code = code

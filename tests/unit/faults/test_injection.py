@@ -131,7 +131,7 @@ def test_a_fault_applied_in_part_is_healed_in_part(
         pass
     first = stage.cluster.node("broker-0")
     monkeypatch.undo()
-    assert (first.alive, first.is_paused) == (True, False)
+    assert (first.alive, first.stands_still) == (True, False)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

@@ -1,43 +1,13 @@
 """Facts about faults of processes: whom they hit, what shows that they bit, and that leaving heals."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-import psutil
 import pytest
 
-from pytest_kmigrate.faults import processes
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.processes import Kill, Pause, Stop
 from pytest_kmigrate.faults.targets import active_controller, every, node
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.topology import Role
 from tests.unit.fakes import Stage
-
-
-@dataclass(frozen=True)
-class Process:
-    """Stands for psutil's view of a fake node."""
-
-    state: str
-
-    def status(self) -> str:
-        """As given."""
-        return self.state
-
-
-@pytest.fixture
-def kernel_sees(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Lets the kernel see a paused node as stopped, or with ``stopped=False`` as if the signal had no effect."""
-
-    def sees(*, stopped: bool = True) -> None:
-        def process(pid: int) -> Process:
-            paused = any(each.pid == pid and each.is_paused for each in stage.cluster.nodes())
-            return Process(psutil.STATUS_STOPPED if paused and stopped else psutil.STATUS_SLEEPING)
-
-        monkeypatch.setattr(processes.psutil, "Process", process)
-
-    return sees
 
 
 @pytest.mark.parametrize(("fault", "how"), [(Kill(node("broker-1")), "killed"), (Stop(node("broker-1")), "controlled")])
@@ -61,19 +31,22 @@ def test_a_node_that_the_test_started_is_not_started_twice(stage: Stage) -> None
     assert stage.of(EventKind.FAULT_WITNESSED)
 
 
-def test_a_paused_node_is_witnessed_by_its_process_state(stage: Stage, kernel_sees: Callable[..., None]) -> None:
+def test_a_paused_node_is_witnessed_by_its_process_state(stage: Stage) -> None:
     """Pause keeps the process, is witnessed by the kernel's state of it, and resumes it."""
-    kernel_sees()
     with inject(stage.scene, Pause(node("broker-0"))):
-        assert stage.cluster.node("broker-0").is_paused
-    assert not stage.cluster.node("broker-0").is_paused
+        assert stage.cluster.node("broker-0").stands_still
+    assert not stage.cluster.node("broker-0").stands_still
     assert stage.cluster.node("broker-0").incarnation == 1
     assert stage.of(EventKind.FAULT_WITNESSED)
 
 
-def test_a_pause_without_effect_is_not_witnessed(stage: Stage, kernel_sees: Callable[..., None]) -> None:
-    """A process that goes on running under Pause gives fault-not-witnessed, which says what was looked for."""
-    kernel_sees(stopped=False)
+@pytest.mark.parametrize("without_effect", ["goes on", "has ended"])
+def test_a_pause_without_effect_is_not_witnessed(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, without_effect: str
+) -> None:
+    """A process that goes on under Pause, or ends, gives fault-not-witnessed, which says what was looked for."""
+    broker = stage.cluster.node("broker-0")
+    monkeypatch.setattr(broker, "pause", broker.kill if without_effect == "has ended" else lambda: None)
     with inject(stage.scene, Pause(node("broker-0"))):
         pass
     (without,) = stage.of(EventKind.FAULT_NOT_WITNESSED)

@@ -123,8 +123,10 @@ def test_how_a_controlled_stop_ended_is_told(
 
 
 def test_a_process_that_ended_stands_still(tmp_path: Path, recorder: MemoryRecorder) -> None:
-    """Its end may not have been announced yet."""
-    node_of(1 << 30, lambda _pid, _number: None, recorder, tmp_path).pause()
+    """As far as a pause waits for it: its end may not have been announced yet. It says itself that it does not."""
+    node = node_of(1 << 30, lambda _pid, _number: None, recorder, tmp_path)
+    node.pause()
+    assert not node.stands_still
 
 
 def test_a_death_ends_the_wait_for_every_node(
