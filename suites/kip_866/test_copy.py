@@ -53,6 +53,7 @@ def test_deletions_pending_at_the_takeover_are_carried_out(
         lambda: metadata.seen("zookeeper").extra["delete_topics"],
         equals=[],
         within_s=30,
+        signature="pending-deletion-resurrected",
     )
     verify_clients()
 
