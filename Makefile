@@ -12,6 +12,14 @@ REVEALING := $(addprefix suites/kip_866/,test_preparation.py test_copy.py test_d
 PYTEST := $(BIN)/python -m pytest
 BROWSERS = $(shell which chromium chromium-browser google-chrome)
 
+define BRING_BACK
+rm -rf $(BUGS); \
+for kafka in $(BROKEN) $(FIXED); do \
+  $(PYTEST) $(REVEALING) --kmigrate-kafka $$kafka --kmigrate-runs $(BUGS)/$$kafka || true; \
+done; \
+$(BIN)/python -m pytest_kmigrate.reports.resurrection $(BUGS) $(BROKEN) $(FIXED)
+endef
+
 .DEFAULT_GOAL := help
 .PHONY: help setup cure browser demo test check bench bench-scale nightly resurrect lock clean
 
@@ -63,20 +71,17 @@ bench: cure ## every figure beside its target: the provider, and the analysis ag
 bench-scale: setup ## the analysis at its large sizes too: 100 million operations, 10,000 runs, 50 million rows
 	$(BIN)/python -m tests.bench --scale calibration consistency runs engines
 
-nightly: cure ## the suites ten times over with different seeds, and a report
+nightly: cure ## the suites ten times over with different seeds, 20 SIGKILLs, the bugs brought back, and a report
 	@for seed in $$(seq 1 10); do \
 	  $(PYTEST) suites --kmigrate-seed $$seed --kmigrate-runs reports/runs/nightly || failed=1; \
 	done; \
 	KMIGRATE_SIGKILLS=20 $(PYTEST) tests/real/test_sigkill.py || failed=1; \
+	{ $(BRING_BACK); } || failed=1; \
 	$(BIN)/kmigrate analyze reports/runs/nightly --out reports/analysis/nightly || test $$? = 1 || failed=1; \
 	test -z "$$failed"
 
 resurrect: cure ## real bugs: red on Kafka 3.6.0, each by its name, and green on 3.9.1
-	@rm -rf $(BUGS)
-	@for kafka in $(BROKEN) $(FIXED); do \
-	  $(PYTEST) $(REVEALING) --kmigrate-kafka $$kafka --kmigrate-runs $(BUGS)/$$kafka || true; \
-	done
-	@$(BIN)/python -m pytest_kmigrate.reports.resurrection $(BUGS) $(BROKEN) $(FIXED)
+	@$(BRING_BACK)
 
 lock: setup ## pin every dependency again
 	$(BIN)/uv pip compile --quiet --all-extras --universal --generate-hashes --no-emit-index-url --no-header \
