@@ -18,6 +18,8 @@ from kio.schema.delete_topics.v4.request import DeleteTopicsRequest
 from kio.schema.delete_topics.v4.response import DeleteTopicsResponse
 from kio.schema.describe_configs.v4.request import DescribeConfigsRequest, DescribeConfigsResource
 from kio.schema.describe_configs.v4.response import DescribeConfigsResponse
+from kio.schema.describe_log_dirs.v3.request import DescribeLogDirsRequest
+from kio.schema.describe_log_dirs.v3.response import DescribeLogDirsResponse
 from kio.schema.errors import ErrorCode
 from kio.schema.incremental_alter_configs.v1 import request as configs_request
 from kio.schema.incremental_alter_configs.v1.response import IncrementalAlterConfigsResponse
@@ -30,6 +32,7 @@ from kio.schema.metadata.v9.response import MetadataResponse
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import f64, i8, i16, i32
 
+from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.workloads.wire import as_timeout, ask, named
 
@@ -178,6 +181,20 @@ def topics_at(peer: Peer | str, *, within_s: float = 10) -> frozenset[str]:
         include_topic_authorized_operations=False,
     )
     return frozenset(str(topic.name) for topic in ask(peer, request, MetadataResponse, within_s).topics)
+
+
+def replicas_at(peer: Peer | str, *, within_s: float = 10) -> frozenset[TopicPartition]:
+    """The partitions of which this broker has a replica on its disks; ClusterError when it does not tell of all."""
+    answer = ask(peer, DescribeLogDirsRequest(topics=None), DescribeLogDirsResponse, within_s)
+    errors = [code for code in (answer.error_code, *(each.error_code for each in answer.results)) if code]
+    if errors:
+        raise ClusterError(f"expected a broker to tell what is on its disks; got {named(errors[0])}")
+    return frozenset(
+        (str(topic.name), int(partition.partition_index))
+        for disk in answer.results
+        for topic in disk.topics
+        for partition in topic.partitions
+    )
 
 
 def reassign(

@@ -10,11 +10,13 @@ pytestmark = [
 ]
 
 
-@pytest.mark.requirement("K866-DW-reassignment", "K866-RPC-lisr-on-election", "K866-RPC-umr-on-change")
+@pytest.mark.requirement(
+    "K866-DW-reassignment", "K866-RPC-lisr-on-election", "K866-RPC-umr-on-change", "K866-RPC-stopreplica"
+)
 def test_reassignment_completes_in_hybrid_mode(
-    workload, metadata, migration, admin_of, created, expect, verify_clients
+    workload, metadata, migration, admin_of, created, holders, expect, verify_clients
 ):
-    """A partition moved to other brokers in hybrid mode is led and replicated there."""
+    """A partition moved to other brokers in hybrid mode is led and replicated there, and gone from where it was."""
     replicas = created("moved", partitions=1, replication=2).partitions[0].replicas
     wanted = (replicas[1], next(iter({0, 1, 2} - set(replicas))))
     migration.advance_to(Phase.HYBRID)
@@ -31,6 +33,13 @@ def test_reassignment_completes_in_hybrid_mode(
         equals=(sorted(wanted), sorted(wanted)),
         within_s=20,
         kind=Kind.LIVENESS,
+        signature="reassignment-stuck-in-hybrid",
+    )
+    expect(
+        "brokers that have moved-0 on their disks",
+        lambda: holders("moved"),
+        equals=sorted(wanted),
+        within_s=10,
         signature="reassignment-stuck-in-hybrid",
     )
     workload.await_acked(500)

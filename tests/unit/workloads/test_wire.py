@@ -83,6 +83,29 @@ def test_only_what_was_set_for_all_brokers_is_told_as_their_default() -> None:
         assert raw_admin.default_broker_configs_at(address) == {"a": "1", "c": None}
 
 
+REPLICAS = b"".join(bytes([0, 0, 0, number]) + bytes(8 + 8 + 1 + 1) for number in (0, 7))
+ON_DISK = bytes([2]) + b"a" + bytes([3]) + REPLICAS + bytes(1)
+"""Two partitions of a topic called "a", in the words of DescribeLogDirs v3."""
+
+
+@pytest.mark.parametrize("error", [0, 56], ids=["read", "broken"])
+def test_what_lies_on_all_disks_of_a_broker_is_told_or_nothing(error: int) -> None:
+    """A disk that cannot be read may hold more: what lies on the other is not the answer then."""
+    disks = bytes([0, 0, 2]) + b"x" + bytes([2]) + ON_DISK + bytes([0, 0, error, 2]) + b"y" + bytes([1, 0])
+    frame = HEADER + bytes(4) + bytes(2) + bytes([3]) + disks + bytes(1)
+
+    def play(connection: socket.socket) -> None:
+        _request(connection)
+        connection.sendall(len(frame).to_bytes(4, "big") + frame)
+
+    with _broker(play) as address:
+        if error:
+            with pytest.raises(ClusterError, match="on its disks; got KAFKA_STORAGE_ERROR"):
+                raw_admin.replicas_at(address)
+        else:
+            assert raw_admin.replicas_at(address) == {("a", 0), ("a", 7)}
+
+
 def test_a_refused_connection_is_definite() -> None:
     """Nothing was sent, so nothing can have happened: not the error that means "indefinite"."""
     with socket.create_server(("127.0.0.1", 0)) as server:
