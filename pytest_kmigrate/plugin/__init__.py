@@ -13,6 +13,7 @@ from pytest_kmigrate.fixtures.brokers import (
     led_by,
     let_in_by_token,
     pending_deletions,
+    tellers,
     zookeeper,
 )
 from pytest_kmigrate.fixtures.judging import verify_clients
@@ -62,6 +63,7 @@ __all__ = [
     "pytest_report_header",
     "pytest_runtest_makereport",
     "pytest_terminal_summary",
+    "tellers",
     "topology",
     "transactional_workload",
     "verify",

@@ -15,11 +15,13 @@ from pytest_kmigrate import (
     checks,
     crash_points,
     procedure,
+    raw_admin,
     targets,
     triggers,
 )
 
 FENCED = "brokers that the controllers have fenced"
+TOLD, HELD = "brokers that tell clients of the topic", "brokers that have the topic on their disks"
 SESSION_AND_MORE_S = 90
 """broker.session.timeout.ms is 9 s; the rest is for a busy machine."""
 
@@ -80,6 +82,35 @@ def test_broker_paused_longer_than_its_session(workload, metadata, migration, in
         checks.metadata_equivalent("after-log", "after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-log"),
     )
+
+
+@pytest.mark.known_bug("kmigrate-13")
+@pytest.mark.requirement("K866-TEST-broker-failures", "K866-RPC-umr-on-change", "K866-RPC-stopreplica")
+def test_broker_hears_of_a_deletion_that_it_missed(
+    workload, migration, inject, created, admin_of, fenced, tellers, holders, expect, verify_clients
+):
+    """A topic is deleted while a broker is fenced: once it is back it drops the topic, too."""
+    created("doomed", partitions=3, replication=3)
+    migration.advance_to(Phase.HYBRID)
+    expect(HELD, lambda: holders("doomed"), equals=[0, 1, 2])
+
+    with inject(Pause(targets.node("broker-2"))):
+        expect(FENCED, fenced, equals=["broker-2"], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
+        expect(
+            "the answer to the deletion of the topic",
+            lambda: raw_admin.delete_topics_at(admin_of("broker-0"), ["doomed"]),
+            equals={"doomed": "NONE"},
+        )
+    expect(FENCED, fenced, equals=[], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
+    expect(TOLD, lambda: tellers("doomed"), equals=[], within_s=20, signature="deletion-missed-while-fenced")
+    expect(HELD, lambda: holders("doomed"), equals=[], within_s=5, signature="deletion-missed-while-fenced")
+
+    with inject(Kill(targets.active_controller())):  # the next one tells brokers of all that lives, and that it is all
+        migration.await_new_active_controller()
+        workload.await_acked(500)
+    expect(TOLD, lambda: tellers("doomed"), equals=[], within_s=20, signature="deleted-topic-in-broker-metadata")
+    expect(HELD, lambda: holders("doomed"), equals=[], within_s=20)
+    verify_clients()
 
 
 @pytest.mark.topology("zk1-broker3-controller3-mixed")

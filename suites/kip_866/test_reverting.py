@@ -75,7 +75,7 @@ def test_what_waits_for_zookeeper_is_written_before_the_quorum_ends(
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement("K866-RB-remove-controller-znodes")
 def test_brokers_follow_who_is_elected_when_both_znodes_of_the_controller_were_removed(
-    workload, migration, admin_of, in_control, expect, verify_clients
+    workload, migration, admin_of, in_control, tellers, expect, verify_clients
 ):
     """The operator removes /controller and, as the document has it, /controller_epoch; a broker takes over."""
     migration.advance_to(Phase.HYBRID)
@@ -85,7 +85,7 @@ def test_brokers_follow_who_is_elected_when_both_znodes_of_the_controller_were_r
 
     expect(
         "brokers that know a topic made after that",
-        lambda: [number for number in range(3) if "newcomer" in raw_admin.topics_at(admin_of(f"broker-{number}"))],
+        lambda: tellers("newcomer"),
         equals=[0, 1, 2],
         within_s=15,
         kind=Kind.LIVENESS,
