@@ -181,16 +181,14 @@ def _topology(file: TopologyFile, purpose: str) -> Topology:
 def _node(file: TopologyFile, role: Role, table: NumberedTable, node_id: int) -> NodeSpec:
     name = f"{role}-{node_id}"
     own = next((node for node in file.node if node.name == name), NodeTable(name=name))
-    kafka = own.kafka or table.kafka
     return NodeSpec(
         name=name,
         role=role,
         node_id=node_id,
-        kafka=kafka or file.kafka,
+        kafka=own.kafka or table.kafka or file.kafka,
         mode=BrokerMode(own.mode or default_mode(file)) if role is Role.BROKER else None,
         start=default_start(file) if role is Role.CONTROLLER else "at-once",
         properties={**table.properties, **own.properties},
         jvm=(*table.jvm, *own.jvm),
         heap_mb=own.heap_mb or table.heap_mb,
-        chose_kafka=kafka is not None,
     )

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,7 +26,7 @@ REGISTRY_HOSTS = re.compile(
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
-@lru_cache
+@cache
 def checked_in() -> tuple[Path, ...]:
     """Every path that is in version control or about to be, as seen from the root; links as such."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
@@ -34,7 +34,7 @@ def checked_in() -> tuple[Path, ...]:
     return tuple(Path(name) for name in sorted(set(listed.split("\0"))) if name and os.path.lexists(ROOT / name))
 
 
-@lru_cache
+@cache
 def ours() -> tuple[Path, ...]:
     """Every such file, each once, linked folders too."""
     paths = (ROOT / name for name in checked_in())
@@ -48,7 +48,7 @@ def python(*folders: str) -> list[Path]:
     ]
 
 
-@lru_cache
+@cache
 def parsed(path: Path) -> ast.Module:
     """A file's syntax tree."""
     return ast.parse(path.read_text(encoding="utf-8"))

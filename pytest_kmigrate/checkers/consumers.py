@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pytest_kmigrate.checkers import kernels
 from pytest_kmigrate.checkers.findings import Found, chosen, found_by, told_each, total, violated, violation_at, where
-from pytest_kmigrate.checkers.grouping import partitions, rows_of
+from pytest_kmigrate.checkers.grouping import partitions
 from pytest_kmigrate.checkers.moments import when
 from pytest_kmigrate.checkers.wording import counted, number
 from pytest_kmigrate.model.history import History
@@ -65,7 +65,7 @@ def _positions(operations: Operations) -> tuple[list[Found], int, int]:
         unjudged += polls.unjudged
         if len(polls.rows):
             # The partner carries the lowest offset that was admissible, which no row of the history need hold.
-            wrong = rows_of(group, polls.rows)
+            wrong = group.where(polls.rows)
             found.append(Found(where_, wrong, replace(wrong, offset=polls.floors)))
     return found, steps, unjudged
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pytest_kmigrate.checkers.grouping import partitions, rows_of
+from pytest_kmigrate.checkers.grouping import partitions
 from pytest_kmigrate.checkers.kernels import Pairs
 from pytest_kmigrate.checkers.moments import evidence_at
 from pytest_kmigrate.checkers.wording import counted, listed, ranges, runs_of
@@ -52,8 +52,8 @@ def by_runs(found: Sequence[Found]) -> list[Found]:
         known = runs_of(offset for offset in each.rows.offset.tolist() if offset >= 0)
         for first, last in known if (each.rows.offset >= 0).all() else [*known, (-1, -1)]:
             inside = np.flatnonzero((each.rows.offset >= first) & (each.rows.offset <= last))
-            partners = None if each.partners is None else rows_of(each.partners, inside)
-            cut.append(Found(each.place, rows_of(each.rows, inside), partners))
+            partners = None if each.partners is None else each.partners.where(inside)
+            cut.append(Found(each.place, each.rows.where(inside), partners))
             if len(cut) == MOST_VIOLATIONS:
                 return cut
     return cut
@@ -88,7 +88,7 @@ def found_by(operations: Operations, kernel: Callable[[Operations], Pairs]) -> l
     for where_, group in partitions(operations):
         partners, rows = kernel(group)
         if len(rows):
-            found.append(Found(where_, rows_of(group, rows), rows_of(group, partners)))
+            found.append(Found(where_, group.where(rows), group.where(partners)))
     return found
 
 

@@ -48,8 +48,3 @@ def _codes(column: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
     # A dictionary numbers a million strings several times faster than sorting them as Python objects.
     numbers = {text: code for code, text in enumerate(sorted(set(column.tolist())))}
     return np.fromiter((numbers[text] for text in column.tolist()), np.int32, len(column))
-
-
-def rows_of(operations: Operations, rows: npt.NDArray[np.intp]) -> Operations:
-    """The operations at these positions."""
-    return Operations(**{each.name: getattr(operations, each.name)[rows] for each in fields(operations)})

@@ -13,7 +13,7 @@ from pytest_kmigrate.checkers.findings import (
     violation_at,
     where,
 )
-from pytest_kmigrate.checkers.grouping import partitions, place, rows_of
+from pytest_kmigrate.checkers.grouping import partitions, place
 from pytest_kmigrate.checkers.moments import when
 from pytest_kmigrate.checkers.wording import counted, number
 from pytest_kmigrate.model.event import EventKind
@@ -86,8 +86,8 @@ def _phantoms(operations: Operations) -> tuple[list[Found], list[Found]]:
     for where_, group in partitions(operations):
         whole = kernels.with_unplaced(group, around.unplaced_in(str(group.topic[0])))
         (_, strange), (_, denied) = kernels.phantom_reads(whole)
-        unknown += [Found(where_, rows_of(whole, strange))] if len(strange) else []
-        refused += [Found(where_, rows_of(whole, denied))] if len(denied) else []
+        unknown += [Found(where_, whole.where(strange))] if len(strange) else []
+        refused += [Found(where_, whole.where(denied))] if len(denied) else []
     return unknown, refused
 
 

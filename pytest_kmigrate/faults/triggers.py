@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.metrics import check_metric
 from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.protocols import CrashPoint, Scene
 from pytest_kmigrate.model.topology import Role
@@ -76,7 +77,7 @@ def on_metric(target: Target, metric: str, at_least: float) -> Trigger:
 
     @contextmanager
     def armed(scene: Scene) -> Iterator[Fired]:
-        scene.view.check_metric(metric)
+        check_metric(metric)
         yield lambda: reached(scene)
 
     return Trigger(f"on-metric({target} {metric}>={at_least:g})", armed)

@@ -1,7 +1,6 @@
 """Client operations in columns: the one thing a run holds millions of."""
 
 import enum
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 
 import numpy as np
@@ -75,20 +74,13 @@ class Operations:
     def __len__(self) -> int:
         return len(self.kind)
 
-    def where(self, chosen: npt.NDArray[np.bool_]) -> "Operations":
-        """The rows for which ``chosen`` is true, order kept."""
+    def where(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> "Operations":
+        """The rows for which ``chosen`` is true, order kept; or those at these positions, in their order."""
         return Operations(**{each.name: getattr(self, each.name)[chosen] for each in fields(self)})
 
     def of(self, kind: OperationKind) -> "Operations":
         """The rows of one kind."""
         return self.where(self.kind == kind)
-
-    def by_partition(self) -> Iterator[tuple[str, int, "Operations"]]:
-        """One group per topic-partition (rows without a partition are left out), order kept inside."""
-        for topic in sorted(set(self.topic)):
-            of_topic = self.where(self.topic == topic)
-            for partition in np.unique(of_topic.partition[of_topic.partition >= 0]):
-                yield topic, int(partition), of_topic.where(of_topic.partition == partition)
 
 
 COLUMNS: dict[str, str] = {

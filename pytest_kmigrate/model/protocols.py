@@ -90,10 +90,6 @@ class Links(Protocol):
         """
         ...
 
-    def heal_all(self) -> None:
-        """Every link as on the first day."""
-        ...
-
     def connections(self, links: Sequence[Link]) -> int:
         """How many connections cross these links now."""
         ...
@@ -110,6 +106,11 @@ class Node(Protocol):
     def mode(self) -> BrokerMode | None: ...
     @property
     def alive(self) -> bool: ...
+    @property
+    def log(self) -> Path:
+        """Where everything that its process says is appended."""
+        ...
+
     @property
     def kafka(self) -> str:
         """The version it runs."""
@@ -164,8 +165,6 @@ class Node(Protocol):
     def tell_dead_threads(self) -> None:
         """Record the threads of it that an error ended, each once."""
         ...
-
-    def log_files(self) -> Mapping[str, Path]: ...
 
 
 class Cluster(Protocol):
@@ -264,12 +263,11 @@ class View(Protocol):
         ...
 
     def phase(self) -> Phase: ...
-    def check_metric(self, name: str) -> None:
-        """WrongUseError, naming those there are, when the probes' catalogue has no metric of this name."""
-        ...
-
     def metric(self, node: str, name: str) -> float | None:
-        """A metric of the probes' catalogue, read now; None when the node does not expose it or does not answer."""
+        """A metric of the probes' catalogue, read now; None when the node does not expose it or does not answer.
+
+        WrongUseError, naming those there are, when the catalogue has no metric of this name.
+        """
         ...
 
     def acked_operations(self) -> int:

@@ -7,7 +7,7 @@ import enum
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 Start = Literal["at-once", "by-migration"]
@@ -58,8 +58,6 @@ class NodeSpec:
     jvm: tuple[str, ...] = ()
     """Extra JVM options."""
     heap_mb: int = DEFAULT_HEAP_MB
-    chose_kafka: bool = False
-    """Whether the file gave this node (or its role) a version of its own, which ``with_kafka`` then leaves alone."""
 
 
 @dataclass(frozen=True)
@@ -128,11 +126,6 @@ class Topology:
     def selected_by(self, selector: str) -> tuple[NodeSpec, ...]:
         """The nodes that a link's selector means: all of a role, or the one of that name."""
         return tuple(node for node in self.nodes if selector in (node.role.value, node.name))
-
-    def with_kafka(self, kafka: str) -> "Topology":
-        """The same shape with another distribution under test; nodes that chose their own version keep it."""
-        nodes = tuple(node if node.chose_kafka else replace(node, kafka=kafka) for node in self.nodes)
-        return replace(self, kafka=kafka, nodes=nodes)
 
     def digest(self) -> str:
         """SHA-256 of the canonical JSON: equal for equal topologies, whatever file they came from."""

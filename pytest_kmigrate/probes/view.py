@@ -74,12 +74,8 @@ class ClusterView:
         leader, metrics = self._leading()
         return self._phase(leader, metrics)
 
-    def check_metric(self, name: str) -> None:
-        """WrongUseError when the probes' catalogue has no metric of this name."""
-        check_metric(name)
-
     def metric(self, node: str, name: str) -> float | None:
-        """One metric of one node, read now."""
+        """One metric of one node, read now; WrongUseError when the probes' catalogue has none of this name."""
         check_metric(name)
         live = self._cluster.node(node)
         return self._read(live, [name]).get(name) if live.alive else None

@@ -40,7 +40,7 @@ class FakeNode:
         self.metrics_url = f"fake://{self.address}"
         self._recorder = recorder
         self._changes: dict[str, str | None] = {}
-        self._log = logs / spec.name / "server.log"
+        self.log = logs / spec.name / "server.log"
 
     @property
     def properties(self) -> Mapping[str, str]:
@@ -103,10 +103,6 @@ class FakeNode:
     def tell_dead_threads(self) -> None:
         """It has no threads."""
 
-    def log_files(self) -> Mapping[str, Path]:
-        """Its log, by name."""
-        return {"server.log": self._log}
-
     def _end(self, how: str) -> None:
         if not self.alive:
             return
@@ -115,8 +111,8 @@ class FakeNode:
         self._recorder.record(EventKind.NODE_STOPPED, self.name, how=how)
 
     def _say(self, text: str) -> None:
-        self._log.parent.mkdir(parents=True, exist_ok=True)
-        with self._log.open("a", encoding="utf-8") as log:
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("a", encoding="utf-8") as log:
             log.write(f"{self.name} {text}\n")
 
 
@@ -150,10 +146,6 @@ class FakeLinks:
         finally:
             healed = [pair for pair in self._in_force if not any(pair is each for each in pairs)]
             self._in_force = healed
-
-    def heal_all(self) -> None:
-        """Every link as on the first day."""
-        self._in_force.clear()
 
     def connections(self, links: Sequence[Link]) -> int:
         """One for every link that carries any."""
@@ -248,6 +240,5 @@ def provision(topology: Topology, recorder: Recorder, logs: Path) -> Iterator[Fa
     try:
         yield cluster
     finally:
-        cluster.links.heal_all()
         for node in cluster.nodes():
             node.kill()

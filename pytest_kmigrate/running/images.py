@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from pytest_kmigrate.distributions.cds import flags_to_use
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.peer import Peer
@@ -47,7 +48,7 @@ class ImageSource:
             raise ClusterError("expected a quorum leader to read the metadata log of; there is none now")
         node = self._cluster.node(leader)
         archive = node.distribution.cds_archive
-        flags = (*_DUMP_FLAGS, f"-XX:SharedArchiveFile={archive}") if archive else _DUMP_FLAGS
+        flags = (*_DUMP_FLAGS, *(flags_to_use(archive) if archive else ()))
         java = self._cluster.software.java
         return image_from_records(decoded(node.disk, java, node.distribution.classpath, flags))
 

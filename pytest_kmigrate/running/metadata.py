@@ -146,8 +146,8 @@ class Metadata:
             running.stop()
 
     def seen(self, side: str) -> MetadataImage:
-        """One side's image now (log, zookeeper, brokers), to look at; nothing is recorded."""
-        return self._sources.sides()[side]()
+        """One side's image now (log, zookeeper, brokers), to look at; nothing is recorded. ClusterError without it."""
+        return self._takes([side])[side]()
 
     def settle(self, label: str, sides: Sequence[str] = (LOG, ZOOKEEPER), within_s: float = SETTLED_WITHIN_S) -> None:
         """Take images of two or more sides until they agree or time is up; both as they then are go into the history.
@@ -155,13 +155,18 @@ class Metadata:
         What was acknowledged may be written behind; how long that took is recorded, whether it suffices is for a
         check to say.
         """
-        takes = {f"{label}-{side}": take for side, take in self._sources.sides().items() if side in sides}
-        if len(takes) < len(sides):
-            raise ClusterError(f"expected to see {', '.join(sides)}; now there is only {', '.join(takes)}")
+        takes = {f"{label}-{side}": take for side, take in self._takes(sides).items()}
         images, took_s = settled(lambda: self._taken(takes), _differences_in, within_s)
         for name, (image, began_ns) in images.items():
             self._recorder.image(name, image, began_ns)
         self._recorder.record(EventKind.SETTLED, label=label, images=list(images), took_s=round(took_s, 2))
+
+    def _takes(self, sides: Sequence[str]) -> dict[str, Callable[[], MetadataImage]]:
+        """How these sides are looked at; ClusterError when one is not there, or not now."""
+        there = self._sources.sides()
+        if not there.keys() >= set(sides):
+            raise ClusterError(f"expected to see {', '.join(sides)}; now there is only {', '.join(sorted(there))}")
+        return {side: there[side] for side in sides}
 
     def _taken(self, takes: dict[str, Callable[[], MetadataImage]]) -> Taken:
         taken: Taken = {}

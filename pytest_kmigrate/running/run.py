@@ -189,7 +189,7 @@ def _new_folder(
         run_id=run_id,
         test_id=test_id,
         seed=settings.seed,
-        kafka=software.distributions[topology.kafka].version,
+        kafka=_under_test(topology, software),
         topology=topology.name,
         provider=settings.provider,
         profile=settings.profile,
@@ -207,6 +207,12 @@ def _new_folder(
         },
     )
     return folder, header
+
+
+def _under_test(topology: Topology, software: Software) -> str:
+    """The release that the topology names; where it names a folder that some node runs, the release in there."""
+    distribution = software.distributions.get(topology.kafka)
+    return distribution.version if distribution else topology.kafka
 
 
 def _reproduce(settings: RunSettings, topology: Topology, test_id: str) -> str:

@@ -8,6 +8,7 @@ from typing import Self
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
 
+from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
@@ -36,9 +37,14 @@ class Traffic:
         self._ending.close()
 
     def start(self, workload: ClientWorkload | None = None) -> None:
-        """Create the workload's topics and start its clients; returns when they are ready."""
+        """Create the workload's topics and start its clients; returns when they are ready.
+
+        WrongUseError when clients run already: others would be asked for and never be there.
+        """
         if self._clients is not None:
-            return
+            raise WrongUseError(
+                "expected one workload in a test: ask for workload or transactional_workload, not for both"
+            )
         workload = workload or self.usual()
         connection = self._cluster.client_connection()
         create_topics(workload, connection)
@@ -61,13 +67,11 @@ class Traffic:
 
     def await_acked(self, count: int, within_s: float = 60) -> None:
         """Return when so many more writes than now are acknowledged: clients are served."""
-        assert self._clients is not None, "the workload has not been started"
-        self._clients.await_more_acked(count, within_s)
+        self._started().await_more_acked(count, within_s)
 
     def await_consumed(self, count: int, within_s: float = 60) -> None:
         """Return when consumers have read so many more records than now."""
-        assert self._clients is not None, "the workload has not been started"
-        self._clients.await_more_consumed(count, within_s)
+        self._started().await_more_consumed(count, within_s)
 
     def add_partitions(self, topic: str, total: int) -> None:
         """Let one of the workload's topics have so many partitions; its clients use them as they learn of them."""
@@ -88,6 +92,11 @@ class Traffic:
         self._recorder.record(
             EventKind.WORKLOAD_ENDED, workload=clients.settings.workload.name, final_read=records, **dict(counts)
         )
+
+    def _started(self) -> RunningClients:
+        if self._clients is None:
+            raise WrongUseError("expected clients to run: ask for workload, and wait for them before verify")
+        return self._clients
 
     def _spawn(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
         log = self._recorder.folder.log_folder("clients") / "stderr.log"

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.metrics import check_metric
 from pytest_kmigrate.model.phase import Phase, ZkMigrationState
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
@@ -81,10 +80,6 @@ class FakeView:
     def phase(self) -> Phase:
         """As set."""
         return self.now
-
-    def check_metric(self, name: str) -> None:
-        """As the real view does."""
-        check_metric(name)
 
     def metric(self, node: str, name: str) -> float | None:
         """As set; a controller has nothing left to do unless a test says otherwise."""

@@ -133,7 +133,11 @@ def test_a_wrong_distribution_is_told_of_the_option_that_named_it(kafka: str, ex
     assert str(raised.value).startswith(f"--kafka: {expected}")
 
 
-def test_loading_and_with_kafka_agree() -> None:
-    """Loading with a distribution gives what ``with_kafka`` gives."""
+def test_the_distribution_under_test_spares_nodes_that_chose() -> None:
+    """It takes the place of the release that the file names, and a broker left on an older one stays there."""
     file = topology_file.find("zk1-broker3-controller3-mixed")
-    assert topology_file.load(file, kafka="3.9.0") == topology_file.load(file).with_kafka("3.9.0")
+    before, under_test = topology_file.load(file), topology_file.load(file, kafka="3.9.0")
+    kept = {node.name: node.kafka for node in before.nodes if node.kafka != before.kafka}
+    assert kept
+    assert {node.name: node.kafka for node in under_test.nodes if node.kafka != "3.9.0"} == kept
+    assert under_test.kafka == "3.9.0"

@@ -80,13 +80,6 @@ class ProxiedLinks:
                 self._disturb_one(link, disturbance, healing)
             yield lambda: None if arrivals is None else arrivals.so_far()
 
-    def heal_all(self) -> None:
-        """Every link as on the first day."""
-        with self._counting:
-            self._refusals.clear()
-            self._call("POST", "/reset")
-        self._slow_from_the_start()
-
     def connections(self, links: Sequence[Link]) -> int:
         """How many TCP connections are established at the proxies of these links."""
         wanted = {_kernel_form(self._addresses.listen_address(link)) for link in links}
@@ -118,8 +111,6 @@ class ProxiedLinks:
 
     def _refuse_no_longer(self, link: Link) -> None:
         with self._counting:
-            if self._refusals[link] == 0:
-                return  # ``heal_all`` has switched it on meanwhile
             self._refusals[link] -= 1
             if self._refusals[link] == 0:
                 self._call("POST", f"/proxies/{_proxy(link)}", {"enabled": True})

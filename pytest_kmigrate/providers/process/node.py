@@ -240,10 +240,6 @@ class ProcessNode:
             self._dead_threads += 1
             self._around.recorder.record(EventKind.THREAD_DIED, self.name, thread=thread, said=said)
 
-    def log_files(self) -> Mapping[str, Path]:
-        """Its log, by name."""
-        return {"server.log": self.log}
-
     def _end(self, number: signal.Signals, how: str, within_s: float) -> None:
         if not self.alive:
             return

@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import pytest
 
 from pytest_kmigrate.model.operations import OperationKind, no_operations
@@ -70,12 +71,12 @@ def test_a_verdict_keeps_few_violations_and_counts_all() -> None:
     assert conforms("check", "over 3 records", records=3).facts == {"records": 3}
 
 
-def test_operations_are_chosen_and_grouped_in_order() -> None:
-    """``of`` keeps one kind, ``by_partition`` groups by topic and partition and leaves out rows without one."""
+def test_operations_are_chosen_in_order() -> None:
+    """``of`` keeps one kind; ``where`` those that are true, or those at the positions that are named."""
     rows = operations(
         sent(0, partition=1), sent(1, topic="bills"), consumed(0), sent(2, partition=1), sent(3, partition=-1)
     )
     sends = rows.of(OperationKind.PRODUCE)
-    groups = {(topic, number): list(group.sequence) for topic, number, group in sends.by_partition()}
-    assert groups == {("bills", 0): [1], ("orders", 1): [0, 2]}
+    assert list(sends.where(sends.partition == 1).sequence) == [0, 2]
+    assert list(sends.where(np.array([3, 1])).sequence) == [3, 1]
     assert (len(rows), len(sends), len(no_operations())) == (5, 4, 0)

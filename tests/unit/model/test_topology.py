@@ -1,4 +1,4 @@
-"""The frozen topology: selecting nodes, digests, and the distribution under test."""
+"""The frozen topology: selecting nodes, and digests."""
 
 from dataclasses import FrozenInstanceError, replace
 
@@ -14,7 +14,7 @@ from pytest_kmigrate.model.topology import (
 
 ZOOKEEPER = NodeSpec("zookeeper-1", Role.ZOOKEEPER, 1, "3.9.1")
 BROKER = NodeSpec("broker-0", Role.BROKER, 0, "3.9.1", BrokerMode.ZOOKEEPER, properties={"a": "b"})
-OLD_BROKER = NodeSpec("broker-1", Role.BROKER, 1, "3.8.1", BrokerMode.ZOOKEEPER, chose_kafka=True)
+OLD_BROKER = NodeSpec("broker-1", Role.BROKER, 1, "3.8.1", BrokerMode.ZOOKEEPER)
 CONTROLLER = NodeSpec("controller-3000", Role.CONTROLLER, 3000, "3.9.1", start="by-migration")
 TOPOLOGY = Topology("shape", "Why.", "3.9.1", (ZOOKEEPER, BROKER, OLD_BROKER, CONTROLLER))
 
@@ -40,14 +40,6 @@ def test_zookeeper_is_there_or_not() -> None:
     assert not replace(TOPOLOGY, nodes=(BROKER, CONTROLLER)).has_zookeeper
 
 
-def test_the_distribution_under_test_spares_nodes_that_chose() -> None:
-    """``with_kafka`` replaces the default version everywhere but on nodes with a version of their own."""
-    other = TOPOLOGY.with_kafka("/opt/kafka")
-    assert [node.kafka for node in other.nodes] == ["/opt/kafka", "/opt/kafka", "3.8.1", "/opt/kafka"]
-    assert other.kafka == "/opt/kafka"
-    assert TOPOLOGY.kafka == "3.9.1"
-
-
 def test_the_digest_is_that_of_the_content() -> None:
     """Equal topologies have equal digests whatever the order of properties; any change gives another."""
     one = replace(TOPOLOGY, nodes=(replace(BROKER, properties={"a": "1", "b": "2"}),))
@@ -55,7 +47,7 @@ def test_the_digest_is_that_of_the_content() -> None:
     assert one.digest() == same.digest()
     assert len(one.digest()) == 64
     others = [
-        one.with_kafka("3.9.0"),
+        replace(one, kafka="3.9.0"),
         replace(one, links=(LinkSpec("broker", "broker", 5),)),
         replace(one, purpose="No."),
     ]

@@ -182,4 +182,4 @@ def test_a_metric_that_there_is_not_is_refused_with_those_there_are(cluster: Clu
     with pytest.raises(WrongUseError, match=r"Lag, .*got 'ZkWriteBehindLags'; did you mean ZkWriteBehindLag"):
         cluster.view.metric("controller-3000", "ZkWriteBehindLags")
     with pytest.raises(WrongUseError, match="take one of these"):
-        cluster.view.check_metric("x")
+        cluster.view.metric("controller-3000", "x")

@@ -22,9 +22,7 @@ class Switches:
 
     def call(self, _method: str, path: str, body: object = None) -> None:
         """As ``ProxiedLinks`` orders it."""
-        if path == "/reset":
-            self.off.clear()
-        elif body == {"enabled": False}:
+        if body == {"enabled": False}:
             self.off.add(path)
         elif body == {"enabled": True}:
             self.off.discard(path)
@@ -50,17 +48,6 @@ def test_a_link_refused_twice_is_refused_until_both_have_ended(links: ProxiedLin
     with links.disturb(link, REFUSE):
         with links.disturb(link, REFUSE):
             pass
-        assert len(switches.off) == len(link)
-    assert switches.off == set()
-
-
-def test_ends_after_everything_was_healed_do_not_count(links: ProxiedLinks, switches: Switches) -> None:
-    """What ``heal_all`` switched on stays so for whoever comes later, also when the old blocks end meanwhile."""
-    link = links.between(["broker-0"], ["broker-1"])
-    with links.disturb(link, REFUSE):
-        links.heal_all()
-        assert switches.off == set()
-    with links.disturb(link, REFUSE):
         assert len(switches.off) == len(link)
     assert switches.off == set()
 
@@ -93,5 +80,6 @@ def test_a_connection_that_was_closed_meanwhile_breaks_no_order(
     """Minutes may lie between two faults: whatever became of the connection, the second is ordered as the first was."""
     monkeypatch.setattr(Addresses, "toxiproxy", forgetful)
     links = ProxiedLinks(Addresses(topology(), 7))
-    links.heal_all()
-    links.heal_all()
+    for _ in range(2):
+        with links.disturb(links.between(["broker-0"], ["broker-1"]), REFUSE):
+            pass

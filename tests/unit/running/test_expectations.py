@@ -7,9 +7,10 @@ import pytest
 
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.metrics import check_metric
 from pytest_kmigrate.model.verdict import Kind
 from pytest_kmigrate.running.expectations import expect
-from tests.unit.fakes import FakeView, MemoryRecorder
+from tests.unit.fakes import MemoryRecorder
 
 
 @pytest.fixture
@@ -58,5 +59,5 @@ def test_a_falsy_value_can_be_what_is_expected(recorder: MemoryRecorder) -> None
 def test_a_mistake_of_the_test_is_told_at_once(recorder: MemoryRecorder) -> None:
     """A metric that there is not will never be there: no waiting for it, and no expectation that was not met."""
     with pytest.raises(WrongUseError, match="did you mean ZkWriteBehindLag"):
-        expect(recorder, "lag", lambda: FakeView().check_metric("ZkWriteBehindLags"), 0, within_s=3600)
+        expect(recorder, "lag", lambda: check_metric("ZkWriteBehindLags"), 0, within_s=3600)
     assert recorder.events == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate.model.errors import AwaitTimeoutError
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.running import metadata as running
@@ -94,3 +94,10 @@ def test_sides_have_settled_when_each_equals_the_first() -> None:
     behind = MetadataImage("brokers", known=("topics",), topics={"a": {"id": "9"}})
     assert _differences_in({"log": (log, 0), "zookeeper": (same, 1)}) == 0
     assert _differences_in({"log": (log, 0), "zookeeper": (same, 1), "brokers": (behind, 2)}) == 2
+
+
+def test_a_side_that_is_not_there_is_told(metadata: Metadata) -> None:
+    """A cluster without ZooKeeper, and no controller yet: an expectation asks again, and a settling ends."""
+    for look in (lambda: metadata.seen("zookeeper"), lambda: metadata.settle("after", ("brokers", "zookeeper"))):
+        with pytest.raises(ClusterError, match=r"expected to see .*zookeeper; now there is only brokers"):
+            look()

@@ -65,3 +65,11 @@ def test_the_header_names_the_commit_that_was_told(tmp_path: Path) -> None:
     _, told = _new_folder(RunSettings(tmp_path, seed=7, commit="1a2b"), shape, software, "t.py::test_it", [])
     _, untold = _new_folder(RunSettings(tmp_path, seed=7), shape, software, "t.py::test_it", [])
     assert (told.extra["commit"], untold.extra["commit"]) == ("1a2b", None)
+
+
+def test_a_run_whose_nodes_all_chose_a_release_is_of_the_one_the_topology_names(tmp_path: Path) -> None:
+    """Nobody runs it, so it was not fetched, and cannot be asked what it is."""
+    shape = topology(kafka="3.9.1")
+    software = Software(tmp_path, {"3.8.1": Distribution("3.8.1", (), "d1")}, tmp_path, tmp_path, tmp_path)
+    _, header = _new_folder(RunSettings(tmp_path, seed=7), shape, software, "t.py::test_it", [])
+    assert header.kafka == "3.9.1"
