@@ -1,11 +1,12 @@
 """Doubts: what happened in a run that takes the ground from under a verdict "conforms"."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from pytest_kmigrate.checkers.dying import dies_by_design
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.verdict import Kind
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
 
 SO_NOTHING_IS_PROVED = " - so it proves nothing that "
 """Stands in a doubted verdict between the reasons, which all verdicts of a run share, and what would have held."""
@@ -23,6 +24,14 @@ class Doubt:
 def doubts(history: History) -> list[Doubt]:
     """Our own trouble first, then nodes that died by themselves, then faults that were never witnessed."""
     return [*harness_troubles(history), *deaths_as_doubts(history), *unwitnessed_faults(history)]
+
+
+def doubted(verdict: Verdict, kind: Kind, because: str) -> Verdict:
+    """The verdict with this doubt: what conformed is INCONCLUSIVE and says why; whatever else stands as it is."""
+    if verdict.outcome is not Outcome.CONFORMS:
+        return verdict
+    text = f"{because}{SO_NOTHING_IS_PROVED}{verdict.summary}"
+    return replace(verdict, outcome=Outcome.INCONCLUSIVE, kind=kind, summary=text)
 
 
 def harness_troubles(history: History) -> list[Doubt]:
@@ -54,8 +63,8 @@ def unwitnessed_faults(history: History) -> list[Doubt]:
 
 
 def unexpected_deaths(history: History) -> list[Event]:
-    """Deaths that nobody asked for; a node that a fault killed is recorded as stopped."""
-    return history.of(EventKind.NODE_DIED)
+    """Deaths that nobody asked for, nor Kafka's design; a node that a fault killed is recorded as stopped."""
+    return [death for death in history.of(EventKind.NODE_DIED) if not dies_by_design(history, death)]
 
 
 def _trouble(data: Mapping[str, object]) -> str:

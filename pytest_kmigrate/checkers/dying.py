@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.findings import signatures_of_all
-from pytest_kmigrate.checkers.moments import faults_during
+from pytest_kmigrate.checkers.moments import faults_begun_of, faults_during, targets_of
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 
@@ -32,9 +32,19 @@ def failed_stops(history: History) -> list[Event]:
     ]
 
 
+def dies_by_design(history: History, death: Event) -> bool:
+    """Whether a controller ended itself because a fault kept it from ending its copy: that is what it should do."""
+    phases = [event.at_ns for event in history.of(EventKind.PHASE) if event.seq < death.seq]
+    since_ns = max(phases, default=0)
+    return _BY_DESIGN in str(death.data.get("said")) and bool(faults_during(history, since_ns, death.at_ns))
+
+
 def _under_fault(history: History, stopped: Event) -> bool:
+    """Whether a fault was in force besides the one that told the node to stop, which excuses nothing."""
     began_ns = stopped.at_ns - int(str(stopped.data.get("took_ms", 0))) * 1_000_000
-    return bool(faults_during(history, began_ns, stopped.at_ns))
+    hit = {e.data.get("fault_id") for e in history.of(EventKind.FAULT_APPLIED) if stopped.node in targets_of(e)}
+    in_force = faults_begun_of(history, began_ns, stopped.at_ns)
+    return any(each.data.get("effect") != "stop" or each.data.get("fault_id") not in hit for each in in_force)
 
 
 def signatures_of_last_words(deaths: Sequence[Event]) -> list[str]:

@@ -41,9 +41,14 @@ def fault_names(history: History) -> dict[object, str]:
 
 def faults_during(history: History, from_ns: int, to_ns: int) -> list[str]:
     """The faults in force at any time between two instants."""
+    return [str(event.data.get("fault")) for event in faults_begun_of(history, from_ns, to_ns)]
+
+
+def faults_begun_of(history: History, from_ns: int, to_ns: int) -> list[Event]:
+    """How the faults began that were in force at any time between two instants."""
     healed = {event.data.get("fault_id"): event.at_ns for event in history.of(EventKind.FAULT_HEALED)}
     began = [event for event in history.of(EventKind.FAULT_BEGAN) if event.at_ns <= to_ns]
-    return [str(event.data.get("fault")) for event in began if healed.get(event.data.get("fault_id"), to_ns) >= from_ns]
+    return [event for event in began if healed.get(event.data.get("fault_id"), to_ns) >= from_ns]
 
 
 def failed_steps(history: History) -> tuple[list[Event], list[Event]]:

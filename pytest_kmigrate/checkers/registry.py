@@ -18,7 +18,7 @@ from pytest_kmigrate.checkers.controllers import (
     one_active_controller_per_epoch,
 )
 from pytest_kmigrate.checkers.copy_visibility import copy_shows_only_when_ended
-from pytest_kmigrate.checkers.doubts import SO_NOTHING_IS_PROVED, Doubt, doubts
+from pytest_kmigrate.checkers.doubts import doubted, doubts
 from pytest_kmigrate.checkers.metadata import metadata_equivalent
 from pytest_kmigrate.checkers.metadata_copy import copy_is_one_transaction
 from pytest_kmigrate.checkers.migration_metrics import (
@@ -105,7 +105,10 @@ def judge(history: History, checks: Sequence[Check], known: CheckersByName = CHE
     """
     checkers = [checker(check.name, known) for check in checks]
     reasons = doubts(history)
-    found = [_doubted(_judged(each, history, check), reasons) for each, check in zip(checkers, checks, strict=True)]
+    found = [_judged(each, history, check) for each, check in zip(checkers, checks, strict=True)]
+    if reasons:
+        because = "; ".join(reason.text for reason in reasons)
+        found = [doubted(verdict, reasons[0].kind, because) for verdict in found]
     undecided = {requirement for verdict in found for requirement in verdict.listed("undecided")}
     return [_speaking_for(verdict, history.header.requirements, undecided) for verdict in found]
 
@@ -130,14 +133,6 @@ def _judged(each: Checker, history: History, check: Check) -> Verdict:
 def _speaking_for(verdict: Verdict, claimed: Sequence[str], undecided: Collection[str]) -> Verdict:
     left_out = undecided if verdict.outcome is Outcome.CONFORMS else ()
     return replace(verdict, requirements=tuple(each for each in claimed if each not in left_out))
-
-
-def _doubted(verdict: Verdict, reasons: Sequence[Doubt]) -> Verdict:
-    if verdict.outcome is not Outcome.CONFORMS or not reasons:
-        return verdict
-    because = "; ".join(reason.text for reason in reasons)
-    text = f"{because}{SO_NOTHING_IS_PROVED}{verdict.summary}"
-    return replace(verdict, outcome=Outcome.INCONCLUSIVE, kind=reasons[0].kind, summary=text)
 
 
 def _checks_in(event: Event) -> list[Check]:

@@ -50,8 +50,6 @@ def judge(run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RUN
     again = judge_again(run)
     if not again.is_complete:
         tell(f"{run}: no manifest.json: the run was interrupted; it is judged by what it left")
-    if not again.is_finished:
-        tell(f"{run}: the test ended before it said what to judge: at best inconclusive")
     _show_verdicts(again)
     raise typer.Exit(EXIT_STATUS[again.outcome])
 

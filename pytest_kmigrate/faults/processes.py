@@ -24,10 +24,11 @@ class Kill:
     def applied_to(self, scene: Scene) -> Iterator[Applied]:
         """Kill every node meant."""
         nodes = [scene.cluster.node(name) for name in self.target.nodes(scene)]
+        lived = any(node.alive for node in nodes)
         try:
             for node in nodes:
                 node.kill()
-            yield _gone(nodes, "killed by signal 9")
+            yield _gone(nodes, "killed by signal 9", lived=lived)
         finally:
             _start_again(scene, nodes)
 
@@ -46,10 +47,11 @@ class Stop:
     def applied_to(self, scene: Scene) -> Iterator[Applied]:
         """Stop every node meant, one after the other."""
         nodes = [scene.cluster.node(name) for name in self.target.nodes(scene)]
+        lived = any(node.alive for node in nodes)
         try:
             for node in nodes:
                 node.stop()
-            yield _gone(nodes, "stopped")
+            yield _gone(nodes, "stopped", lived=lived)
         finally:
             _start_again(scene, nodes)
 
@@ -78,13 +80,15 @@ class Pause:
                 node.resume()
 
 
-def _gone(nodes: list[Node], how: str) -> Applied:
+def _gone(nodes: list[Node], how: str, *, lived: bool) -> Applied:
+    """Witnessed when no process is left, and there was one: who had ended before lost nothing by the fault."""
     names = tuple(node.name for node in nodes)
 
     def witness() -> str | None:
-        return None if any(node.alive for node in nodes) else f"{', '.join(names)}: process gone, {how}"
+        ended = lived and not any(node.alive for node in nodes)
+        return f"{', '.join(names)}: process gone, {how}" if ended else None
 
-    return Applied(names, "the process gone", witness)
+    return Applied(names, "the process, which lived until then, gone", witness)
 
 
 def _start_again(scene: Scene, nodes: list[Node]) -> None:

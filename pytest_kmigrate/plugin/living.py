@@ -12,7 +12,7 @@ from pytest_kmigrate.faults.triggers import Trigger
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.errors import KmigrateError
 from pytest_kmigrate.model.topology import Topology
-from pytest_kmigrate.model.verdict import Kind, Outcome
+from pytest_kmigrate.model.verdict import Kind
 from pytest_kmigrate.plugin.asking import marked
 from pytest_kmigrate.plugin.options import options_of
 from pytest_kmigrate.plugin.outcomes import (
@@ -112,13 +112,13 @@ def _judge_unjudged(item: pytest.Item, run: Run) -> None:
         return
     run.dump_threads()
     try:
-        judgement = run.verify((), reads_back=item.session.exitstatus != pytest.ExitCode.INTERRUPTED)
+        judgement = run.verify(None, reads_back=item.session.exitstatus != pytest.ExitCode.INTERRUPTED)
     except KmigrateError as error:
         run.trouble("judging an unfinished run", error)
         if has_passed(item):
             raise
         return
-    remember(item, Judged(run.folder.path, max(judgement.outcome, Outcome.INCONCLUSIVE), judgement.verdicts))
+    remember(item, Judged(run.folder.path, judgement.outcome, judgement.verdicts))
     if has_met_bug(item):  # which excuses nothing else
         with suppress(KnownBugError):
             raise_for(judgement, expected_of(item), run.folder.path)

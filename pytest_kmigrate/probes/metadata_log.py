@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_kmigrate.distributions.java import bound_to_us
 from pytest_kmigrate.model.errors import ClusterError, DistributionError
 from pytest_kmigrate.probes.metadata_replay import Record, image_from_records
 from pytest_kmigrate.redaction import redacted, scram_digest, shown
@@ -138,7 +139,9 @@ def _holds(jar: Path, entry: str) -> bool:
 
 def _output_of(command: list[str], partition: Path, within_s: float) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=within_s, check=False)
+        done = subprocess.run(
+            bound_to_us(command), capture_output=True, text=True, encoding="utf-8", timeout=within_s, check=False
+        )
     except subprocess.TimeoutExpired as late:
         raise ClusterError(
             f"{partition}: the dump tool did not end within {within_s:g} s; is this machine busy?"

@@ -4,19 +4,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_kmigrate.catalogue import known_bugs
+from pytest_kmigrate.checkers.doubts import doubted
 from pytest_kmigrate.checkers.log_images import has_log_images
 from pytest_kmigrate.checkers.migration_znode import MIGRATION
 from pytest_kmigrate.checkers.registry import judge, recorded_checks
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, RunHeader
-from pytest_kmigrate.model.verdict import Outcome, Verdict, merged
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, merged
 from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.recorder import write_verdicts
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running.replaying import kafka_asked_for
 
 _ALWAYS = ("no_unexpected_death", "steps_completed")
+_UNFINISHED = "the test ended before it said what shall be judged"
 _OF_CONTROLLER_ZNODES = ("one_active_controller_per_epoch", "controller_epoch_never_falls")
 
 
@@ -56,8 +58,11 @@ def checks_of(history: History) -> list[Check]:
 
 
 def judged(history: History) -> list[Verdict]:
-    """The verdicts on a history."""
-    return with_known_bugs(judge(history, checks_of(history)), kafka_asked_for(history.header))
+    """The verdicts on a history; of a test that ended before it asked for any, at best inconclusive ones."""
+    verdicts = with_known_bugs(judge(history, checks_of(history)), kafka_asked_for(history.header))
+    if history.of(EventKind.CHECKS):
+        return verdicts
+    return [doubted(verdict, Kind.VACUOUS, _UNFINISHED) for verdict in verdicts]
 
 
 def judge_folder(folder: RunFolder) -> Judgement:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
-from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Outcome, Verdict
 from pytest_kmigrate.recording.reading import read_history, verify_manifest
 from pytest_kmigrate.recording.recorder import write_verdicts
@@ -25,17 +24,9 @@ class JudgedAgain(Judgement):
 
     is_complete: bool
     """Whether the folder has a manifest (and every file is as it says)."""
-    is_finished: bool
-    """Whether the test came as far as to say what shall be judged."""
     has_stored: bool
     differences: tuple[str, ...]
     """One sentence for every stored verdict that is not the same now."""
-
-    @property
-    def outcome(self) -> Outcome:
-        """The worst verdict; of a test that was cut off before it asked for any, never a pass."""
-        worst = super().outcome
-        return worst if self.is_finished else max(worst, Outcome.INCONCLUSIVE)
 
 
 def judge_again(path: Path) -> JudgedAgain:
@@ -55,8 +46,7 @@ def judge_again(path: Path) -> JudgedAgain:
     has_stored = folder.verdicts.is_file()
     stored = stored_verdicts(folder) if has_stored else []
     differences = _differences(stored, _as_stored(verdicts)) if has_stored else ()
-    is_finished = bool(history.of(EventKind.CHECKS))
-    return JudgedAgain(history.header, verdicts, is_complete, is_finished, has_stored, differences)
+    return JudgedAgain(history.header, verdicts, is_complete, has_stored, differences)
 
 
 def stored_verdicts(folder: RunFolder) -> list[dict[str, Any]]:

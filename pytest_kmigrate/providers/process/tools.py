@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Sequence
 
+from pytest_kmigrate.distributions.java import bound_to_us
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.providers.process.jvm import Jvm
@@ -17,7 +18,7 @@ def run_tool(jvm: Jvm, distribution: Distribution, tool: str, arguments: Sequenc
     """Run a tool of a release; ClusterError with the tool's own words when it refuses, or does not end."""
     command = jvm.tool_command(distribution, tool, arguments)
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_WITHIN_S, check=False)
+        done = subprocess.run(bound_to_us(command), capture_output=True, text=True, timeout=_WITHIN_S, check=False)
     except subprocess.TimeoutExpired as late:
         raise ClusterError(f"{doing} failed: {tool} did not end within {_WITHIN_S} s; is this machine busy?") from late
     if done.returncode != 0:

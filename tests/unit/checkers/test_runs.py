@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from pytest_kmigrate.checkers.doubts import deaths_as_doubts
 from pytest_kmigrate.checkers.runs import (
     every_fault_was_witnessed,
     no_unexpected_death,
@@ -165,6 +166,35 @@ def test_a_node_that_does_not_end_as_it_is_told_to_violates(stopped: dict[str, A
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     assert verdict.violations[0].observed.startswith(observed)
     assert no_unexpected_death(history(events=[started, *fault(39_500), end])).outcome is Outcome.CONFORMS
+
+
+def test_the_fault_that_stops_a_node_does_not_excuse_how_it_ends() -> None:
+    """Told to stop by a fault, it hangs or crashes as without one; another fault in force excuses it."""
+    started = event(EventKind.NODE_STARTED, 1, "broker-1", role="broker")
+    stop, other = (
+        [*fault(9_000, name, effect="stop"), event(EventKind.FAULT_APPLIED, 41_000, fault_id=name, targets=[node])]
+        for name, node in (("stop(broker-1)", "broker-1"), ("stop(broker-2)", "broker-2"))
+    )
+    end = event(EventKind.NODE_STOPPED, 40_000, "broker-1", **HUNG)
+    assert no_unexpected_death(history(events=[started, *stop, end])).outcome is Outcome.VIOLATES
+    assert no_unexpected_death(history(events=[started, *other, end])).outcome is Outcome.CONFORMS
+
+
+BY_DESIGN = "ERROR Encountered fatal fault: Aborting the ZK migration (x)"
+
+
+def test_a_controller_that_a_fault_keeps_from_its_copy_ends_itself() -> None:
+    """As Kafka has it, for another one to abort the copy; without a fault nothing should have kept it."""
+    started = event(EventKind.NODE_STARTED, 1, "controller-3000", role="controller")
+    died = event(EventKind.NODE_DIED, 40_000, "controller-3000", exit_code=1, said=BY_DESIGN)
+    events = [started, phase(5_000, "PREPARING"), died]
+    assert no_unexpected_death(history(events=events)).outcome is Outcome.VIOLATES
+    under_fault = history(events=[started, phase(5_000, "PREPARING"), *fault(39_000), died])
+    assert no_unexpected_death(under_fault).outcome is Outcome.CONFORMS
+    assert deaths_as_doubts(under_fault) == []
+    over = event(EventKind.FAULT_HEALED, 2_000, fault_id="cut")
+    healed = history(events=[started, *fault(1_000, "cut"), over, phase(5_000, "PREPARING"), died])
+    assert no_unexpected_death(healed).outcome is Outcome.VIOLATES
 
 
 @pytest.mark.parametrize("said", ["ERROR Encountered fatal fault: Aborting the ZK migration (x)", ""])

@@ -23,6 +23,16 @@ def test_a_node_that_went_is_witnessed_and_started_again(stage: Stage, fault: Ki
     assert not stage.of(EventKind.FAULT_NOT_WITNESSED)
 
 
+@pytest.mark.parametrize("fault", [Kill(node("broker-1")), Stop(node("broker-1"))], ids=str)
+def test_who_was_down_already_is_no_witness(stage: Stage, fault: Kill | Stop) -> None:
+    """A fault that met no process took nothing away, so nothing that holds under it proves anything."""
+    stage.cluster.node("broker-1").kill()
+    with inject(stage.scene, fault):
+        pass
+    (unmet,) = stage.of(EventKind.FAULT_NOT_WITNESSED)
+    assert unmet.data["witness"] == "the process, which lived until then, gone"
+
+
 def test_a_node_that_the_test_started_is_not_started_twice(stage: Stage) -> None:
     """Healing a kill leaves alone a node that is up already, as after a roll; it was seen to be gone."""
     with inject(stage.scene, Kill(node("broker-1"))):
