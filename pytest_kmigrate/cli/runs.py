@@ -32,10 +32,12 @@ def requirements(
     from pytest_kmigrate.cli.console import say, show
 
     if covered_by is not None:
+        from pytest_kmigrate.model.verdict import EXIT_STATUS, merged
         from pytest_kmigrate.running.coverage import coverage
 
-        _show_coverage(coverage(profile, covered_by))
-        return
+        found = coverage(profile, covered_by)
+        _show_coverage(found)
+        raise typer.Exit(EXIT_STATUS[merged(row.worst for row in found.rows if row.worst is not None)])
     listed = catalogue.requirements(profile)
     show(("id", "level", "area", "statement"), [(each.id, each.level, each.area, each.statement) for each in listed])
     say(f"{len(listed)} requirements of {profile}")

@@ -105,7 +105,7 @@ def pytest_runtest_makereport(
         remember_pass(item)
     error = call.excinfo.value if call.excinfo else None
     if isinstance(error, KmigrateError | ViolationError | InconclusiveError):
-        report.longrepr = str(error)
+        report.longrepr = "\n".join([str(error), *getattr(error, "__notes__", ())])
     if isinstance(error, NotApplicableError):
         report.outcome = "skipped"
         report.longrepr = (str(item.path), 0, str(error))

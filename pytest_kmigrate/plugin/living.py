@@ -12,7 +12,7 @@ from pytest_kmigrate.faults.triggers import Trigger
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.errors import KmigrateError
 from pytest_kmigrate.model.topology import Topology
-from pytest_kmigrate.model.verdict import Kind
+from pytest_kmigrate.model.verdict import Kind, Outcome
 from pytest_kmigrate.plugin.asking import marked
 from pytest_kmigrate.plugin.options import options_of
 from pytest_kmigrate.plugin.outcomes import (
@@ -48,7 +48,7 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
         keep=options.keep,
         byteman=options.byteman,
         commit=options.commit,
-        command=tuple(sys.argv),
+        command=_command(item.config),
         topology=options.topology,
     )
     software = software_for(topology, terminal.line)
@@ -57,6 +57,11 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
         with shown(run, terminal):
             yield run
         _judge_unjudged(item, run)
+
+
+def _command(config: pytest.Config) -> tuple[str, ...]:
+    """How pytest was called; a worker of pytest-xdist has it from the one that was."""
+    return tuple(getattr(config, "workerinput", {}).get("mainargv", sys.argv))
 
 
 def injector(run: Run) -> Callable[..., AbstractContextManager[Injection]]:
@@ -123,7 +128,8 @@ def _judge_unjudged(item: pytest.Item, run: Run) -> None:
         with suppress(KnownBugError):
             raise_for(judgement, expected_of(item), run.folder.path)
     elif has_passed(item):
-        raise_for(judgement, expected_of(item), run.folder.path)
+        if judgement.outcome is Outcome.VIOLATES:
+            raise_for(judgement, expected_of(item), run.folder.path)
         raise InconclusiveError(
             f"expected the test to call verify(...): nothing was judged\nevidence: {run.folder.path}"
         )

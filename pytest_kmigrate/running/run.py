@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pytest_kmigrate.migration import MigrationDriver
 from pytest_kmigrate.model.checks import Check
-from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
+from pytest_kmigrate.model.errors import AwaitTimeoutError, EnvironmentLackError, KmigrateError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.topology import Role, Topology
@@ -151,12 +151,25 @@ def open_run(
             recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
             run = Run(cluster, recorder, settings.seed, test_id)
             with run.observed(), run.traffic, run.metadata:
-                cluster.start_initial()
-                run.await_serving()
+                with _told_of(folder, header, run):
+                    cluster.start_initial()
+                    run.await_serving()
                 yield run
     finally:
         recorder.close()
         _finish(folder, finish, is_kept=settings.keep)
+
+
+@contextmanager
+def _told_of(folder: RunFolder, header: RunHeader, run: Run) -> Iterator[None]:
+    """Whoever hears that a cluster does not start hears where to look, too; and all threads are there to be seen."""
+    try:
+        yield
+    except KmigrateError as error:
+        if isinstance(error, AwaitTimeoutError):
+            run.dump_threads()
+        error.add_note(f"evidence: {folder.path}\nagain: {header.extra['reproduce']}")
+        raise
 
 
 def _finish(folder: RunFolder, finish: Callable[[RunFolder], None], *, is_kept: bool) -> None:

@@ -9,6 +9,7 @@ from pytest_kmigrate.redaction import redacted
 _TAIL_LINES = 25
 _ERROR = re.compile(r"\b(ERROR|FATAL)\b|^Error: |^Exception in thread")
 _THREAD_ENDED = re.compile(r"ERROR \[(.+?)\]:? Error due to\b")
+_BELOW_THE_LAST_THREAD = b"JNI global refs"
 _LENGTH = 400
 
 
@@ -29,6 +30,20 @@ def dead_threads(log: Path) -> list[tuple[str, str]]:
     lines = _lines(log)
     ended = [(_THREAD_ENDED.search(line), exception) for line, exception in pairwise([*lines, ""])]
     return [(told[1], redacted(exception)[:_LENGTH]) for told, exception in ended if told]
+
+
+def has_dumped(log: Path, since: int) -> bool:
+    """Whether there is a thread dump, to its end, behind so many bytes of a log."""
+    if not log.exists():
+        return False
+    with log.open("rb") as file:
+        file.seek(since)
+        return _BELOW_THE_LAST_THREAD in file.read()
+
+
+def size_of(log: Path) -> int:
+    """How many bytes a log has; none where there is no log yet."""
+    return log.stat().st_size if log.exists() else 0
 
 
 def _lines(log: Path) -> list[str]:

@@ -19,7 +19,7 @@ from pytest_kmigrate.providers.process import attaching
 from pytest_kmigrate.providers.process.addresses import JOLOKIA_PORT, Addresses
 from pytest_kmigrate.providers.process.certificates import write_private
 from pytest_kmigrate.providers.process.jvm import RULES, Jvm
-from pytest_kmigrate.providers.process.last_words import dead_threads, last_words, log_tail
+from pytest_kmigrate.providers.process.last_words import dead_threads, has_dumped, last_words, log_tail, size_of
 from pytest_kmigrate.providers.process.properties import node_properties
 from pytest_kmigrate.providers.process.readiness import ready
 from pytest_kmigrate.providers.process.security import Protection
@@ -30,6 +30,7 @@ from pytest_kmigrate.waiting import NotYet, until
 _ASKED_EVERY_S = 0.02
 _KILLED_WITHIN_S = 30
 _STILL_WITHIN_S = 10
+_DUMPED_WITHIN_S = 2
 _OBEYED = (0, -signal.SIGTERM, 128 + signal.SIGTERM)  # how a process ends that is told to, and a JVM
 
 
@@ -217,14 +218,19 @@ class ProcessNode:
         self._around.recorder.record(EventKind.NODE_WIPED, self.name)
 
     def dump_threads(self) -> None:
-        """Let the JVM write a thread dump into its log."""
-        if self.alive:
-            self._signal(signal.SIGQUIT)
+        """Let the JVM write a thread dump into its log, and wait for it, as the process may be killed next."""
+        if not self.alive:
+            return
+        before = size_of(self.log)
+        self._signal(signal.SIGQUIT)
+        if not self.stands_still:
+            with suppress(AwaitTimeoutError):  # a JVM that cannot come to a halt dumps nothing
+                until(lambda: has_dumped(self.log, before), awaited="a thread dump", within_s=_DUMPED_WITHIN_S)
 
     def load_byteman(self, byteman: Path) -> None:
         """Load Byteman into the running process, unless this incarnation has it already."""
         if self._byteman_in != self.pid and self.pid is not None:
-            attaching.load_agent(self.pid, byteman, self.address, self.dump_threads)
+            attaching.load_agent(self.pid, byteman, self.address, lambda: self._signal(signal.SIGQUIT))
             self._byteman_in = self.pid
 
     def tell_rules(self) -> None:

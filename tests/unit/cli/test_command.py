@@ -4,6 +4,7 @@ import errno
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +16,8 @@ from pytest_kmigrate import doctor
 from pytest_kmigrate.cli import app, main
 from pytest_kmigrate.doctor import Finding
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
+from pytest_kmigrate.recording.recorder import write_verdicts
 from pytest_kmigrate.running import replaying
 from tests.unit.reports.recorded_runs import faulty_run
 
@@ -162,6 +165,23 @@ def test_a_replay_ends_as_judging_the_run_it_made_does(
     monkeypatch.setattr(replaying, "replay_command", lambda *_: ["pytest"])
     monkeypatch.setattr(replaying, "replay", replayed)
     assert invoke("replay", str(recorded)) == status
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "status"),
+    [
+        ([conforms("a", "all")], 0),
+        ([conforms("a", "all"), violates("b", Kind.SAFETY, [Violation("x", "y")])], 1),
+        ([inconclusive("c", Kind.VACUOUS, "nothing")], 3),
+    ],
+)
+def test_coverage_ends_as_the_worst_that_runs_say(
+    invoke: Invoke, tmp_path: Path, verdicts: list[Verdict], status: int
+) -> None:
+    """What no run judged is told, and is no reason of its own."""
+    folder = faulty_run(tmp_path).cut_off()
+    write_verdicts(folder, [replace(verdict, requirements=("K866-TEST-happy-path",)) for verdict in verdicts])
+    assert invoke("requirements", "--coverage", str(tmp_path)) == status
 
 
 def test_ctrl_c_ends_with_130(

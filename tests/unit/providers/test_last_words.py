@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pytest_kmigrate.providers.process.last_words import dead_threads, last_words, log_tail
+from pytest_kmigrate.providers.process.last_words import dead_threads, has_dumped, last_words, log_tail, size_of
 
 
 def test_the_last_error_is_told_with_its_exception(tmp_path: Path) -> None:
@@ -42,3 +42,15 @@ def test_neither_tells_a_secret(tmp_path: Path) -> None:
     log = tmp_path / "server.log"
     log.write_text('1 ERROR bad ScramLoginModule required username="u" password="secret-word";\n')
     assert "secret-word" not in last_words(log) + log_tail(log)
+
+
+def test_a_thread_dump_counts_when_it_is_whole(tmp_path: Path) -> None:
+    """An earlier one, one that is still being written, and a log that is not there yet are none."""
+    log = tmp_path / "server.log"
+    assert (size_of(log), has_dumped(log, 0)) == (0, False)
+    log.write_text("Full thread dump\nJNI global refs: 15, weak refs: 0\n")
+    assert has_dumped(log, 0)
+    before = size_of(log)
+    with log.open("a") as more:
+        more.write("Full thread dump\n")
+    assert not has_dumped(log, before)

@@ -58,6 +58,7 @@ def test_a_process_that_outlives_its_sigkill_does_not_keep_us_for_ever(
 ) -> None:
     """One that hangs in the kernel ends as an error that names it, and never as stopped."""
     monkeypatch.setattr(room, "_KILLED_WITHIN_S", 0)
+    monkeypatch.setattr(room, "_DUMPED_WITHIN_S", 0)
     node = node_of(1 << 30, lambda _pid, _number: None, recorder, tmp_path)
     with pytest.raises(AwaitTimeoutError, match="the end of broker-0, which was killed: not within 0 s"):
         node.stop(within_s=0)
