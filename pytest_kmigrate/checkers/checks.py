@@ -101,6 +101,11 @@ def only_the_active_controller_reports(metric: str) -> Check:
     return Check("only_the_active_controller_reports", {"metric": metric})
 
 
+def migration_state_has_its_documented_number() -> Check:
+    """An active controller reports each state of the migration by the number that KIP-866 gives it."""
+    return Check("migration_state_has_its_documented_number")
+
+
 def takeover_waits_for_every_broker() -> Check:
     """The controllers do not take over from ZooKeeper while a broker is down."""
     return Check("takeover_waits_for_every_broker")

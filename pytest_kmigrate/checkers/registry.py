@@ -39,6 +39,7 @@ from pytest_kmigrate.checkers.runs import (
     phase_not_reached,
     phase_reached,
 )
+from pytest_kmigrate.checkers.state_numbers import migration_state_has_its_documented_number
 from pytest_kmigrate.checkers.steps import expectations_met, steps_completed
 from pytest_kmigrate.checkers.takeover import takeover_waits_for_every_broker
 from pytest_kmigrate.checkers.transactions import transactions_all_or_nothing
@@ -70,6 +71,7 @@ CHECKERS: Mapping[str, Checker] = {
         migration_metrics_agree_with_the_log,
         zookeeper_lag_grows_and_falls_back,
         only_the_active_controller_reports,
+        migration_state_has_its_documented_number,
         takeover_waits_for_every_broker,
         phase_reached,
         phase_not_reached,

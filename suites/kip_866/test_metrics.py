@@ -1,4 +1,4 @@
-"""KIP-866, Metrics: what only the active controller reports, no other one does."""
+"""KIP-866, Metrics: what only the active controller reports no other one does, and what its numbers mean."""
 
 import pytest
 
@@ -38,3 +38,13 @@ def test_standby_controllers_tell_nothing_of_the_migration(workload, migration, 
         checks.only_the_active_controller_reports("ZkMigrationState"),
         checks.only_the_active_controller_reports("MigratingZkBrokerCount"),
     )
+
+
+@pytest.mark.known_bug("numbers-of-the-states")
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement("K866-METRIC-ZkMigrationState")
+def test_state_of_the_migration_has_its_documented_number(migration, verify):
+    """Whoever watches a migration by the numbers of KIP-866 sees it wait while it waits, and not go on."""
+    migration.advance_to(Phase.PREPARING)
+
+    verify(checks.migration_state_has_its_documented_number())

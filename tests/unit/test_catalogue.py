@@ -108,9 +108,9 @@ def test_a_bug_is_asked_for_by_its_id() -> None:
 
 
 def test_bugs_have_unique_ids_and_signatures() -> None:
-    """42 bugs, each with an id and a signature of its own, so that a red check names one bug."""
+    """43 bugs, each with an id and a signature of its own, so that a red check names one bug."""
     bugs = catalogue.all_known_bugs()
-    assert len(bugs) == len({bug.id for bug in bugs}) == len({bug.signature for bug in bugs}) == 42
+    assert len(bugs) == len({bug.id for bug in bugs}) == len({bug.signature for bug in bugs}) == 43
     assert all(1 <= bug.severity <= 5 for bug in bugs)
 
 
@@ -166,5 +166,6 @@ def test_a_bug_excuses_only_its_own_release() -> None:
         "elections-wait-for-zookeeper",
         "takeover-without-a-broker",
         "metrics-of-the-image",
+        "numbers-of-the-states",
     }
     assert unfixed == {bug.id for bug in catalogue.all_known_bugs() if not bug.fixed_in}
