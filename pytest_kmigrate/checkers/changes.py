@@ -100,11 +100,16 @@ def has_failed(event: Event) -> bool:
     return event.data.get("outcome") == "failed"
 
 
+def families_of(event: Event) -> set[str]:
+    """The families of metadata that a change is about."""
+    return {effect.slot[0] for effect in _effects(event, {})}
+
+
 def refusals(events: Iterable[Event]) -> dict[str, str]:
     """Every family that changes were tried of: the last error when each was refused, "" when one may have been done."""
     told: dict[str, str] = {}
     for event in events:
-        for family in {effect.slot[0] for effect in _effects(event, {})}:
+        for family in families_of(event):
             is_refused = has_failed(event) and told.get(family) != ""
             told[family] = str(event.data.get("error")) if is_refused else ""
     return told

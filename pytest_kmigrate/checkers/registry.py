@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from pytest_kmigrate.checkers.acceptance import metadata_changes_stay_accepted
 from pytest_kmigrate.checkers.acknowledged import acknowledged_metadata_changes_present
 from pytest_kmigrate.checkers.active_only import only_the_active_controller_reports
 from pytest_kmigrate.checkers.availability import longest_time_without_acked_write
@@ -80,6 +81,7 @@ CHECKERS: Mapping[str, Checker] = {
         mutant_was_in_force,
         metadata_equivalent,
         acknowledged_metadata_changes_present,
+        metadata_changes_stay_accepted,
         steps_completed,
         expectations_met,
     )

@@ -47,6 +47,8 @@ def checks_of(history: History) -> list[Check]:
         names.append("every_fault_was_witnessed")
     if history.header.extra.get("byteman"):
         names.append("mutant_was_in_force")
+    if history.of(EventKind.METADATA_CHANGE):
+        names.append("metadata_changes_stay_accepted")
     if history.of(EventKind.EXPECTATION):
         names.append("expectations_met")
     if any(change.path == MIGRATION and change.data is not None for change in history.znodes):

@@ -44,6 +44,7 @@ class Metadata:
         self._sources = ImageSource(cluster, view, zookeeper)
         self._running: RunningMetadata | None = None
         self._begun = 0
+        self._left_out: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -56,11 +57,14 @@ class Metadata:
 
         ClusterError when a change is refused: a cluster that is not full proves nothing later.
         """
-        _accepted(fill(self._admin, self._recorder, self._plan(families)), "filling")
+        filling = fill(self._admin, self._recorder, self._plan(families))
+        _accepted(filling, "filling")
+        self._left_out |= filling.left_out.keys()
 
     def take_back(self, families: Sequence[str]) -> None:
         """Undo what ``fill`` did of these families; each change is recorded. ClusterError when one is refused."""
-        _accepted(take_back(self._admin, self._recorder, self._plan(families)), "taking back")
+        filled = [family for family in families if family not in self._left_out]
+        _accepted(take_back(self._admin, self._recorder, self._plan(filled)), "taking back")
 
     def renew_tokens(self) -> None:
         """Renew the delegation tokens that ``fill`` made for ourselves; each is recorded. ClusterError when refused."""

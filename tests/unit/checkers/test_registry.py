@@ -15,7 +15,12 @@ from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, not_applicable
 from tests.unit.checkers.histories import Row, event, fault, history, read_back, sent
 
-ASKED_BY_THE_HARNESS = {"steps_completed", "expectations_met", "mutant_was_in_force"}
+ASKED_BY_THE_HARNESS = {
+    "steps_completed",
+    "expectations_met",
+    "mutant_was_in_force",
+    "metadata_changes_stay_accepted",
+}
 """Checks that every run asks for by itself, so that tests need no constructor for them."""
 
 CONSTRUCTED = [name for name in CHECKERS if name not in ASKED_BY_THE_HARNESS]

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_kmigrate.checkers.changes import admissible_states
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.workloads import filling
 from pytest_kmigrate.workloads.filling import FillingPlan
 from pytest_kmigrate.workloads.metadata_change import (
@@ -19,7 +20,7 @@ from pytest_kmigrate.workloads.metadata_change import (
     Scope,
     operations,
 )
-from pytest_kmigrate.workloads.metadata_invocation import MetadataAdmin, quota_entity
+from pytest_kmigrate.workloads.metadata_invocation import Completion, MetadataAdmin, quota_entity
 from tests.unit.checkers.histories import change as changed
 from tests.unit.fakes import MemoryRecorder
 
@@ -193,3 +194,14 @@ def test_what_lasts_is_not_taken_back() -> None:
     plan = FillingPlan(1, (0,), families=("quotas", "producer-ids"))
     with pytest.raises(WrongUseError, match=r"taking back: expected families of topics, .*; got producer-ids"):
         filling.take_back(MetadataAdmin({"bootstrap.servers": "127.0.0.1:1"}), MemoryRecorder(), plan)
+
+
+def test_what_was_filled_in_is_not_refused_when_it_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cluster that took ACLs in has an authorizer: that it says otherwise later excuses nothing."""
+    refusal = Completion(OperationOutcome.FAILED, "SECURITY_DISABLED")
+    monkeypatch.setattr(MetadataAdmin, "invoke", lambda *_: refusal)
+    plan = FillingPlan(1, (0,), families=("acls",))
+    admin, recorder = MetadataAdmin({"bootstrap.servers": "127.0.0.1:1"}), MemoryRecorder()
+    assert filling.fill(admin, recorder, plan).left_out == {"acls": "the cluster has no authorizer"}
+    undone = filling.take_back(admin, recorder, plan)
+    assert (undone.left_out, len(undone.failed)) == ({}, len(list(filling.undoing(plan))))
