@@ -58,12 +58,13 @@ class Sender:
         self._counts = counts
         self._clock = clock
         self._sequence = 0
-        self._unanswered = 0
+        self._unanswered: dict[int, tuple[int, str]] = {}
+        """When each send without an answer began, and to which topic it went, by its sequence."""
         self._producer = Producer(producer_properties(settings, number), error_cb=self._notice)
 
     def __len__(self) -> int:
         """Sends without an answer."""
-        return self._unanswered
+        return len(self._unanswered)
 
     def send(self) -> bool:
         """Send the next record; False when there is no room, and then nothing was tried."""
@@ -81,7 +82,7 @@ class Sender:
             self._ended(sequence, began_ns, (topic, -1, -1), OperationOutcome.FAILED, error_name(refused.args[0]))
             return True
         self._sequence += 1
-        self._unanswered += 1
+        self._unanswered[sequence] = (began_ns, topic)
         return True
 
     def serve(self, timeout_s: float) -> None:
@@ -89,15 +90,20 @@ class Sender:
         self._producer.poll(timeout_s)
 
     def give_up(self) -> None:
-        """End every send that has no answer; what was under way becomes indefinite."""
+        """End every send that has no answer; it becomes indefinite."""
         self._producer.purge()
         deadline = time.monotonic() + PURGE_S
-        # The purged come back through other threads; each that is not heard would be a send without a row.
         while self._unanswered and time.monotonic() < deadline:
             self._producer.poll(0.01)
+        # The purged come back through other threads. One that was not heard is a send all the same: without a row it
+        # would, if it is in the log, look like a record that nobody sent.
+        for sequence, (began_ns, topic) in self._unanswered.items():
+            self._ended(sequence, began_ns, (topic, -1, -1), OperationOutcome.INDEFINITE, "_PURGE_INFLIGHT")
+        self._unanswered.clear()
 
     def _answered(self, sequence: int, began_ns: int, error: KafkaError | None, message: Message) -> None:
-        self._unanswered -= 1
+        if self._unanswered.pop(sequence, None) is None:
+            return  # an answer that came after all, when the send had its row already
         name = error_name(error)
         self._ended(sequence, began_ns, place_of(error, message), produce_outcome(name), name)
 

@@ -1,10 +1,12 @@
 """Pace and bookkeeping of producers, without a cluster."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
+from confluent_kafka import Message
 
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
+from pytest_kmigrate.workloads import producing
 from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
 from pytest_kmigrate.workloads.counting import Counts, Row, RunClock
 from pytest_kmigrate.workloads.producing import NumberSource, Pace, Sender, Senders
@@ -73,6 +75,38 @@ def test_what_was_never_answered_is_indefinite(sender: Sender, rows: list[Row]) 
     assert (client, topic, offset, producer, sequence, group, idempotent) == (4, "orders", -1, 4, 0, "", True)
     assert began <= ended
     assert error == "_PURGE_QUEUE"
+
+
+class Deaf:
+    """A producer whose answers never come back, until somebody hears them all the same."""
+
+    def __init__(self) -> None:
+        self.answers: list[Callable[..., None]] = []
+
+    def produce(self, _topic: str, _value: bytes, _key: bytes, on_delivery: Callable[..., None]) -> None:
+        """Taken, and nothing said."""
+        self.answers.append(on_delivery)
+
+    def purge(self) -> None:
+        """Nothing comes back."""
+
+    def poll(self, _timeout: float) -> None:
+        """Nothing is heard."""
+
+
+def test_a_purged_send_that_was_not_heard_of_has_a_row_too(
+    sender: Sender, rows: list[Row], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without one its record would look invented; an answer that comes after all makes no second row."""
+    deaf = Deaf()
+    monkeypatch.setattr(producing, "PURGE_S", 0.0)
+    monkeypatch.setattr(sender, "_producer", deaf)
+    assert [sender.send(), sender.send()] == [True, True]
+    sender.give_up()
+    assert len(sender) == 0
+    deaf.answers[0](None, Message("orders", 0, 40))
+    indefinite = (OperationOutcome.INDEFINITE, "orders", -1, -1)
+    assert [(*(row[place] for place in (1, 3, 4, 5)), row[7]) for row in rows] == [(*indefinite, 0), (*indefinite, 1)]
 
 
 def test_a_send_refused_at_once_has_failed(rows: list[Row]) -> None:
