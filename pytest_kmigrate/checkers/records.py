@@ -56,7 +56,7 @@ def no_acked_record_lost(history: History) -> Verdict:
 def no_phantom_record(history: History) -> Verdict:
     """Every record read was sent by a producer of ours, and its send was not definitely refused.
 
-    A failed send proves absence only with an error of ``kernels.DEFINITE_ERRORS``; one that failed before it had a
+    A failed send proves absence only with an error of ``model.refusals``; one that failed before it had a
     partition may lie in any partition of its topic. While a workload runs, its sends in flight have no row yet, so
     unknown records are then no violation. Source: K866-RB-data-kept.
     """

@@ -1,28 +1,7 @@
 """How an error is to be understood: FAILED only when nothing can have happened, otherwise INDEFINITE.
 
-The sets name *definite* errors; everything not named is INDEFINITE, so that an error nobody thought of can never
-become a false "this record must not exist".
-
-Produce. librdkafka keeps a persistence status per message (``rd_kafka_message_status``), which its Python binding does
-not expose, and resets it to "not persisted" whenever an idempotent retry is queued. So only errors count as definite
-that are raised before anything is sent, or that a broker answers before it appends and would answer to every attempt:
-
-===================================  ===========  ==================================================================
-error                                outcome      why
-===================================  ===========  ==================================================================
-_UNKNOWN_PARTITION, _UNKNOWN_TOPIC   FAILED       decided locally, before a request was made
-anything raised by ``produce``       FAILED       refused at once: see ``Sender.send``
-MESSAGE_TOO_LARGE,                   FAILED       refused for the record's own properties, at every attempt, before
-RECORD_LIST_TOO_LARGE,                            the append
-INVALID_RECORD, POLICY_VIOLATION
-TOPIC_AUTHORIZATION_FAILED,          FAILED       refused before the append (permanent, "not persisted" in librdkafka)
-CLUSTER_AUTHORIZATION_FAILED
-_MSG_TIMED_OUT, REQUEST_TIMED_OUT    INDEFINITE   an earlier attempt may be in the log
-_PURGE_INFLIGHT                      INDEFINITE   a request was on its way
-_PURGE_QUEUE                         INDEFINITE   queued again after an attempt whose answer was lost looks the same
-NOT_ENOUGH_REPLICAS_AFTER_APPEND     INDEFINITE   appended, not replicated
-OUT_OF_ORDER_SEQUENCE_NUMBER, ...    INDEFINITE   says nothing about earlier attempts
-===================================  ===========  ==================================================================
+Produce. Which errors are definite, and why, is told in ``model.refusals``; besides, whatever ``produce`` itself raises
+is, since nothing was sent then (see ``Sender.send``).
 
 Commit and administration. A broker's own answer is definite, except those that mean "I gave up waiting", and those that
 a change gets which was made before; what the client makes up itself (names with an underscore) is definite only when no
@@ -33,19 +12,8 @@ from confluent_kafka import KafkaError
 from kio.schema.errors import ErrorCode
 
 from pytest_kmigrate.model.operations import OperationOutcome
+from pytest_kmigrate.model.refusals import DEFINITE_PRODUCE_ERRORS
 
-DEFINITE_PRODUCE_ERRORS = frozenset(
-    {
-        "_UNKNOWN_PARTITION",
-        "_UNKNOWN_TOPIC",
-        "MESSAGE_TOO_LARGE",
-        "RECORD_LIST_TOO_LARGE",
-        "INVALID_RECORD",
-        "POLICY_VIOLATION",
-        "TOPIC_AUTHORIZATION_FAILED",
-        "CLUSTER_AUTHORIZATION_FAILED",
-    }
-)
 INDEFINITE_ANSWERS = frozenset({"REQUEST_TIMED_OUT", "UNKNOWN_SERVER_ERROR", "NETWORK_EXCEPTION"})
 MADE_BEFORE = {
     "create-topic": "TOPIC_ALREADY_EXISTS",

@@ -31,7 +31,7 @@ from pytest_kmigrate.checkers.kernels.partition import (
 )
 from pytest_kmigrate.checkers.kernels.places import contested_offsets, duplicated, moved, reordered
 from pytest_kmigrate.checkers.kernels.positions import commits_run_back, reads_below_committed, steps_back, steps_over
-from pytest_kmigrate.checkers.kernels.presence import DEFINITE_ERRORS, definitely_refused, lost, phantoms
+from pytest_kmigrate.checkers.kernels.presence import definitely_refused, lost, phantoms
 from pytest_kmigrate.checkers.kernels.sentences import identity, who_read
 from pytest_kmigrate.checkers.kernels.surroundings import (
     WHOLE_TOPIC,
@@ -42,7 +42,6 @@ from pytest_kmigrate.checkers.kernels.surroundings import (
 
 __all__ = [
     "ALL_ASPECTS",
-    "DEFINITE_ERRORS",
     "WHOLE_TOPIC",
     "Anomaly",
     "AnomalyClass",

@@ -5,27 +5,7 @@ import numpy.typing as npt
 
 from pytest_kmigrate.checkers.kernels.identity import Positions, is_among, packed
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
-
-DEFINITE_ERRORS = frozenset(
-    {
-        "INVALID_RECORD",
-        "INVALID_REQUIRED_ACKS",
-        "INVALID_TIMESTAMP",
-        "INVALID_TOPIC_EXCEPTION",
-        "MESSAGE_TOO_LARGE",
-        "MSG_SIZE_TOO_LARGE",
-        "QUEUE_FULL",
-        "RECORD_LIST_TOO_LARGE",
-        "TOPIC_EXCEPTION",
-        "UNSUPPORTED_FOR_MESSAGE_FORMAT",
-    }
-)
-"""Errors after which a record cannot be in the log, whatever happened to earlier attempts at sending it.
-
-Only those that judge the record itself, or that keep it from ever being sent, qualify. NOT_ENOUGH_REPLICAS or an
-authorization error does not: the client shows the error of its *last* attempt, and an earlier one may have been
-appended before its answer was lost. A leading underscore (librdkafka's own errors) is ignored.
-"""
+from pytest_kmigrate.model.refusals import DEFINITE_PRODUCE_ERRORS
 
 
 def lost(
@@ -67,10 +47,13 @@ def phantoms(
 
 
 def definitely_refused(outcome: npt.NDArray[np.int8], error: npt.NDArray[np.object_]) -> npt.NDArray[np.bool_]:
-    """Whether each row failed with an error that rules out that the record was written."""
+    """Whether each row failed with an error that rules out that the record was written.
+
+    The outcome alone is not believed: not every run was recorded by clients that go by the same list.
+    """
     refused = np.zeros(len(outcome), np.bool_)
     for row in np.flatnonzero(outcome == OperationOutcome.FAILED):
-        refused[row] = str(error[row]).upper().lstrip("_") in DEFINITE_ERRORS
+        refused[row] = error[row] in DEFINITE_PRODUCE_ERRORS
     return refused
 
 

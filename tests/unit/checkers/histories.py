@@ -55,7 +55,7 @@ def unsure(sequence: int, **more: Any) -> Row:
     return {**sent(sequence), "offset": -1, **row, **more}
 
 
-def refused(sequence: int, error: str = "MSG_SIZE_TOO_LARGE", **more: Any) -> Row:
+def refused(sequence: int, error: str = "MESSAGE_TOO_LARGE", **more: Any) -> Row:
     """A send that failed."""
     row: Row = {"outcome": FAILED, "error": error}
     return {**sent(sequence), "offset": -1, **row, **more}
