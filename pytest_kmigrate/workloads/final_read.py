@@ -12,7 +12,7 @@ from pytest_kmigrate.workloads.client_properties import reader_properties
 from pytest_kmigrate.workloads.client_settings import ClientsSettings
 from pytest_kmigrate.workloads.counting import Rows, RunClock
 from pytest_kmigrate.workloads.outcomes import error_name
-from pytest_kmigrate.workloads.record_value import decode
+from pytest_kmigrate.workloads.record_value import FOREIGN, decode
 
 MOST_PER_CALL = 2000
 PER_CALL_S = 0.2
@@ -39,6 +39,8 @@ class FinalRead:
     """One final read, in a thread of its own because asking for a partition's end blocks; tells its result once.
 
     ``partitions``: how many each topic has at least. Who knows of fewer is not believed for the first half of the time.
+    A topic that no broker has known of for half of the time, while nobody was told otherwise, does not exist: that is
+    its result, a row that failed, and the other topics are read. One that is slow to appear is waited for.
     """
 
     def __init__(
@@ -51,14 +53,23 @@ class FinalRead:
         self._clock = clock
         self._partitions_at_least = partitions
         self._deadline = self._doubting_until = time.monotonic()
+        self._doubting_s = 0.0
         self._count = 0
+        self._began_ns = 0
+        """When this reader began to ask for the ends: what is written later need not be found."""
+        self._known: set[str] = set()
+        """Topics that some broker knew of."""
+        self._denied_since: dict[str, float] = {}
+        """When a broker first said of a topic that it does not exist."""
+        self._absent: dict[str, KafkaError] = {}
         self._read: dict[Partition, int] = {}
         """Where the next record of each partition is expected."""
         self._trouble = "none"
 
     def start(self, within_s: float, tell: Callable[[dict[str, object]], None]) -> None:
         """Begin to read; ``tell`` gets the result, from another thread, after ``within_s`` at the latest."""
-        self._doubting_until = time.monotonic() + within_s / 2
+        self._doubting_s = within_s / 2
+        self._doubting_until = time.monotonic() + self._doubting_s
         self._deadline = time.monotonic() + within_s
         threading.Thread(target=lambda: tell(self.run()), name=f"final-read-{self.number}", daemon=True).start()
 
@@ -75,6 +86,9 @@ class FinalRead:
         ]
         if behind:
             return self._failed(f"{', '.join(behind)}; last error: {self._trouble}")
+        for topic, denial in self._absent.items():
+            times = (self._began_ns, self._clock.now_ns())
+            self._row(OperationOutcome.FAILED, (topic, -1, -1), FOREIGN, times, error_name(denial))
         self._rows.close()
         whole = {f"{topic}-{number}": end for (topic, number), end in ends.items()}
         return {"event": "final-read-done", "client": self.number, "records": self._count, "ends": whole}
@@ -112,28 +126,50 @@ class FinalRead:
 
     def _ends(self, reader: Consumer) -> dict[Partition, int]:
         """The end of every partition now; of partitions with nothing to read, that is where reading begins too."""
+        self._began_ns = self._clock.now_ns()
         ends: dict[Partition, int] = {}
         begins: list[TopicPartition] = []
-        for topic in self._topics:
-            for number in self._partitions(reader, topic):
-                low, high = self._watermarks(reader, TopicPartition(topic, number))
-                ends[topic, number] = high
-                self._read[topic, number] = low
-                begins.append(TopicPartition(topic, number, low))
+        for topic, number in self._insistently(reader, lambda: self._partitions(reader)):
+            low, high = self._watermarks(reader, TopicPartition(topic, number))
+            ends[topic, number] = high
+            self._read[topic, number] = low
+            begins.append(TopicPartition(topic, number, low))
         reader.assign(begins)
         return ends
 
-    def _partitions(self, reader: Consumer, topic: str) -> list[int]:
-        def ask() -> list[int]:
-            described = reader.list_topics(topic, timeout=min(2.0, self._left_s())).topics[topic]
-            if described.error is not None:
-                raise KafkaException(described.error)
-            is_told_less = len(described.partitions) < self._partitions_at_least.get(topic, 0)
-            if is_told_less and time.monotonic() < self._doubting_until:
-                raise KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART))
-            return sorted(described.partitions)
+    def _partitions(self, reader: Consumer) -> list[Partition]:
+        """Every partition; each topic is asked for, so that all that are denied are so from the same time on."""
+        self._absent = {}
+        found: list[Partition] = []
+        troubles: list[KafkaException] = []
+        for topic in self._topics:
+            try:
+                found += [(topic, number) for number in self._partitions_of(reader, topic)]
+            except KafkaException as trouble:
+                troubles.append(trouble)
+        if troubles:
+            raise troubles[0]
+        return found
 
-        return self._insistently(reader, ask)
+    def _partitions_of(self, reader: Consumer, topic: str) -> list[int]:
+        described = reader.list_topics(topic, timeout=min(2.0, self._left_s())).topics[topic]
+        if described.error is not None:
+            if not self._is_gone(topic, described.error):
+                raise KafkaException(described.error)
+            self._absent[topic] = described.error
+            return []
+        self._known.add(topic)
+        is_told_less = len(described.partitions) < self._partitions_at_least.get(topic, 0)
+        if is_told_less and time.monotonic() < self._doubting_until:
+            raise KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART))
+        return sorted(described.partitions)
+
+    def _is_gone(self, topic: str, error: KafkaError) -> bool:
+        """Whether brokers have denied a topic for half of the time, and none has known of it."""
+        if error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+            return False
+        denied_s = time.monotonic() - self._denied_since.setdefault(topic, time.monotonic())
+        return topic not in self._known and denied_s >= self._doubting_s
 
     def _watermarks(self, reader: Consumer, partition: TopicPartition) -> tuple[int, int]:
         def ask() -> tuple[int, int]:
@@ -155,13 +191,12 @@ class FinalRead:
 
     def _read_until(self, reader: Consumer, ends: dict[Partition, int]) -> None:
         while self._left_s() > 0 and any(self._read[partition] < end for partition, end in ends.items()):
-            began_ns = self._clock.now_ns()
             messages = reader.consume(MOST_PER_CALL, PER_CALL_S)
             ended_ns = self._clock.now_ns()
             for message in messages:
-                self._take(message, ends, began_ns, ended_ns)
+                self._take(message, ends, ended_ns)
 
-    def _take(self, message: Message, ends: dict[Partition, int], began_ns: int, ended_ns: int) -> None:
+    def _take(self, message: Message, ends: dict[Partition, int], ended_ns: int) -> None:
         topic, number, offset = message.topic() or "", message.partition() or 0, message.offset() or 0
         error = message.error()
         if error is not None:
@@ -174,8 +209,18 @@ class FinalRead:
         if offset >= ends[topic, number]:
             self._read[topic, number] = max(self._read[topic, number], ends[topic, number])
             return
-        producer, sequence = decode(message.value())
-        who = (OperationKind.FINAL_READ.value, OperationOutcome.OK.value, self.number)
-        self._rows.append((*who, topic, number, offset, producer, sequence, began_ns, ended_ns, "", False, ""))
+        place, times = (topic, number, offset), (self._began_ns, ended_ns)
+        self._row(OperationOutcome.OK, place, decode(message.value()), times, "")
         self._read[topic, number] = offset + 1
         self._count += 1
+
+    def _row(
+        self,
+        outcome: OperationOutcome,
+        place: tuple[str, int, int],
+        record: tuple[int, int],
+        times: tuple[int, int],
+        error: str,
+    ) -> None:
+        who = (OperationKind.FINAL_READ.value, outcome.value, self.number)
+        self._rows.append((*who, *place, *record, *times, "", False, error))

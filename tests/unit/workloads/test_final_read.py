@@ -1,13 +1,14 @@
 """The final read's bookkeeping, with messages made by hand."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
+from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.workloads import final_read
 from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
 from pytest_kmigrate.workloads.counting import Row, RunClock
@@ -52,7 +53,7 @@ class Read(FinalRead):
         for message in self._messages:
             if isinstance(message, KafkaException):
                 raise message
-            self._take(message, ends, 1, 2)
+            self._take(message, ends, 2)
         return ends
 
 
@@ -100,10 +101,10 @@ def test_a_failed_read_tells_how_far_it_came_and_why() -> None:
 
 
 class Reader:
-    """A client that met a broker which was told of the topic, and of so many partitions, or one that never was."""
+    """A client that met a broker which was told of the topics, and of so many partitions, or not of all of them."""
 
-    def __init__(self, *, knows: bool = True, partitions: int = 1) -> None:
-        self._knows = knows
+    def __init__(self, *, lacks: Sequence[str] = (), partitions: int = 1) -> None:
+        self._lacks = lacks
         self._partitions = partitions
         self._messages = [_record(offset, partition) for partition in range(partitions) for offset in range(END)]
         self.is_closed = False
@@ -111,7 +112,7 @@ class Reader:
     def list_topics(self, topic: str, timeout: float) -> Any:
         """The topic's partitions, as the broker knows them."""
         assert timeout >= 0
-        error = None if self._knows else KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART)
+        error = KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART) if topic in self._lacks else None
         return SimpleNamespace(
             topics={topic: SimpleNamespace(error=error, partitions=dict.fromkeys(range(self._partitions)))}
         )
@@ -126,7 +127,7 @@ class Reader:
 
     def consume(self, _count: int, _timeout: float) -> list[Message]:
         """Everything there is, once."""
-        messages, self._messages = self._messages if self._knows else [], []
+        messages, self._messages = self._messages if "orders" not in self._lacks else [], []
         return messages
 
     def close(self) -> None:
@@ -134,30 +135,44 @@ class Reader:
         self.is_closed = True
 
 
+ReadFrom = Callable[..., dict[str, object]]
+
+
 @pytest.fixture
-def read_from(monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, object]]:
+def rows() -> Kept:
+    """What the readers of ``read_from`` wrote."""
+    return Kept()
+
+
+@pytest.fixture
+def read_from(monkeypatch: pytest.MonkeyPatch, rows: Kept) -> ReadFrom:
     """A final read by the first of these clients that knows all, where orders has ``partitions``."""
 
-    def read(met: list[Reader], partitions: int, doubting_s: float) -> dict[str, object]:
+    def read(
+        met: list[Reader],
+        partitions: int,
+        doubting_s: float,
+        topics: tuple[str, ...] = ("orders",),
+        within_s: float = 2,
+    ) -> dict[str, object]:
         waiting = list(met)
-        monkeypatch.setattr(final_read, "Consumer", lambda _properties: waiting.pop(0))
+        monkeypatch.setattr(final_read, "Consumer", lambda _properties: waiting.pop(0) if waiting[1:] else waiting[0])
         monkeypatch.setattr(final_read, "PATIENCE_S", 0.0)
-        settings = ClientsSettings(ClientWorkload(), {}, "unused", 0)
-        read = FinalRead(9, settings, Kept(), RunClock(0), {"orders": partitions})
+        settings = ClientsSettings(ClientWorkload(topics=topics), {}, "unused", 0)
+        read = FinalRead(9, settings, rows, RunClock(0), {"orders": partitions})
         now = time.monotonic()
-        monkeypatch.setattr(read, "_deadline", now + 2)
+        monkeypatch.setattr(read, "_deadline", now + within_s)
         monkeypatch.setattr(read, "_doubting_until", now + doubting_s)
+        monkeypatch.setattr(read, "_doubting_s", doubting_s)
         return read.run()
 
     return read
 
 
 @pytest.mark.parametrize(
-    "stale", [{"knows": False}, {"partitions": 2}], ids=["no topic", "not the partition that was added"]
+    "stale", [{"lacks": ["orders"]}, {"partitions": 2}], ids=["no topic", "not the partition that was added"]
 )
-def test_a_broker_that_was_told_too_little_does_not_end_the_read(
-    read_from: Callable[..., dict[str, object]], stale: dict[str, Any]
-) -> None:
+def test_a_broker_that_was_told_too_little_does_not_end_the_read(read_from: ReadFrom, stale: dict[str, Any]) -> None:
     """A client stays with the broker it met, so another one is made, which meets another; each is closed."""
     met = [Reader(**stale), Reader(**stale), Reader(partitions=3)]
     result = read_from(met, partitions=3, doubting_s=2)
@@ -165,7 +180,49 @@ def test_a_broker_that_was_told_too_little_does_not_end_the_read(
     assert all(reader.is_closed for reader in met)
 
 
-def test_a_partition_that_nobody_knows_any_more_is_lost(read_from: Callable[..., dict[str, object]]) -> None:
+def test_a_partition_that_nobody_knows_any_more_is_lost(read_from: ReadFrom) -> None:
     """After a while brokers are believed: what was acknowledged there was never read back then."""
     result = read_from([Reader(partitions=2)], partitions=3, doubting_s=0)
     assert (result["event"], result["ends"]) == ("final-read-done", {"orders-0": END, "orders-1": END})
+
+
+def test_a_topic_that_is_gone_is_a_row_and_the_others_are_read(read_from: ReadFrom, rows: Kept) -> None:
+    """It fails with the brokers' own words, of no partition: what was acknowledged there is lost, not unread."""
+    stale = Reader(lacks=["payments"])
+    result = read_from([stale], partitions=1, doubting_s=0.1, topics=("payments", "orders"))
+    assert (result["event"], result["ends"]) == ("final-read-done", {"orders-0": END})
+    *read, gone = [(row[1], *row[3:8], row[12]) for row in rows.shown]
+    assert [row[3] for row in read] == list(range(END))
+    assert gone == (OperationOutcome.FAILED, "payments", -1, -1, -1, -1, "UNKNOWN_TOPIC_OR_PARTITION")
+
+
+def test_when_every_topic_is_gone_the_read_is_done(read_from: ReadFrom, rows: Kept) -> None:
+    """All are denied from the same time on, so that one half of the time is enough for all of them."""
+    result = read_from(
+        [Reader(lacks=["orders", "payments"])], 1, doubting_s=0.2, topics=("orders", "payments"), within_s=0.35
+    )
+    assert (result["event"], result["records"]) == ("final-read-done", 0)
+    assert [row[3] for row in rows.shown] == ["orders", "payments"]
+
+
+def test_a_topic_that_some_broker_knows_is_not_gone(read_from: ReadFrom, rows: Kept) -> None:
+    """One broker denied it, another told of it: nobody knows, so the read fails and shows nothing."""
+    met = [Reader(lacks=["payments"]), Reader(lacks=["orders"]), Reader(lacks=["payments"])]
+    result = read_from(met, partitions=1, doubting_s=0.1, topics=("orders", "payments"), within_s=0.4)
+    assert result["event"] == "final-read-failed"
+    assert rows.shown == []
+
+
+def test_a_topic_that_is_denied_only_at_the_end_is_not_gone(read_from: ReadFrom, rows: Kept) -> None:
+    """Brokers that were away until then, and come back without knowing anything yet, are not believed."""
+    result = read_from([Reader(lacks=["orders"])], partitions=1, doubting_s=0.5, within_s=0.3)
+    assert result["event"] == "final-read-failed"
+    assert rows.shown == []
+
+
+def test_a_read_began_when_the_ends_were_asked_for(read_from: ReadFrom, rows: Kept) -> None:
+    """What comes into the log later need not be found, so one moment stands in all rows, and it is that one."""
+    asked_ns = RunClock(0).now_ns()
+    read_from([Reader(partitions=2)], partitions=2, doubting_s=0)
+    (began_ns,) = {row[8] for row in rows.shown}
+    assert asked_ns <= began_ns <= min(row[9] for row in rows.shown)
