@@ -68,6 +68,9 @@ def no_offset_given_twice(history: History) -> Verdict:
     moved = found_by(operations, kernels.moves)
     facts = {"placed": placed, "given_twice": total(twice), "moved": total(moved)}
     if not twice and not moved:
+        if not len(chosen(operations, OperationKind.FINAL_READ)):
+            text = f"{counted(placed, 'operation')} agree, but there was no final read to tell where records lie"
+            return inconclusive(name, Kind.VACUOUS, text, **facts)
         return conforms(name, f"{counted(placed, 'operation')} agree on which record lies at which offset", **facts)
     examples = told_each(twice, lambda each, row: _told_twice(history, each, row))
     examples += told_each(moved, lambda each, row: _told_moved(history, each, row))

@@ -32,6 +32,8 @@ def transactions_all_or_nothing(history: History) -> Verdict:
     found = [each for each in kernels.anomalies_of(history.operations) if each.name in _EXPECTED]
     told = f"{counted(ended['committed'], 'committed transaction')}, {ended['aborted']} aborted"
     if not found:
+        if not _finally_read(history.operations):
+            return inconclusive(name, Kind.VACUOUS, f"{told}, but no record of any was finally read", **ended)
         return conforms(name, f"{told}: each is there whole or not at all", **ended)
     examples = [
         violation_at(history, _EXPECTED[each.name], each.counterexample, each.at_ns, each.evidence) for each in found
@@ -39,6 +41,13 @@ def transactions_all_or_nothing(history: History) -> Verdict:
     count = sum(each.count for each in found)
     classes = ", ".join(f"{each.count} x {each.name.value}" for each in found)
     return violated(name, Kind.SAFETY, f"{classes}; of {told}", examples, count, **ended)
+
+
+def _finally_read(operations: Operations) -> int:
+    """How many records of transactions were finally read."""
+    is_part = (operations.kind == OperationKind.PRODUCE) & (operations.transaction >= 0)
+    is_read = (operations.kind == OperationKind.FINAL_READ) & (operations.outcome == OperationOutcome.OK)
+    return int(np.isin(operations.producer[is_read], np.unique(operations.producer[is_part])).sum())
 
 
 def _ended(operations: Operations) -> dict[str, int]:

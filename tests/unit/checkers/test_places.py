@@ -9,7 +9,7 @@ from pytest_kmigrate.checkers.places import (
 )
 from pytest_kmigrate.model.checks import Checker
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from tests.unit.checkers.histories import MS, consumed, fault, history, read_back, sent, unsure
+from tests.unit.checkers.histories import FAILED, MS, consumed, fault, history, read_back, sent, unsure
 
 CLEAN = [sent(0), sent(1), sent(2, partition=1), sent(3), read_back(0), read_back(1), read_back(3), consumed(1)]
 
@@ -85,6 +85,15 @@ def test_two_final_readers_of_one_partition_are_no_duplicate() -> None:
 def test_without_a_final_read_duplicates_cannot_be_seen() -> None:
     """Inconclusive: consuming twice is what a re-assignment does."""
     assert no_duplicate_from_idempotent_producer(history([sent(0), consumed(0)])).outcome is Outcome.INCONCLUSIVE
+
+
+def test_without_a_final_read_nobody_knows_where_records_lie() -> None:
+    """Inconclusive: acknowledgements and consumers agree with one another; a contradiction of theirs still violates."""
+    verdict = no_offset_given_twice(history([sent(0), consumed(0)]))
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+    failed = read_back(-1, producer=-1, partition=-1, outcome=FAILED, error="UNKNOWN_TOPIC_OR_PARTITION")
+    assert no_offset_given_twice(history([sent(0), failed])).outcome is Outcome.INCONCLUSIVE
+    assert no_offset_given_twice(history([sent(0), consumed(0, sequence=5)])).outcome is Outcome.VIOLATES
 
 
 def test_an_offset_holds_one_record() -> None:

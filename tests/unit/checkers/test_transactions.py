@@ -52,6 +52,14 @@ def test_any_part_of_what_must_not_be_read_violates(rows: list[Row], told: str) 
     assert verdict.violations[0].observed
 
 
+def test_without_a_final_read_of_them_nothing_is_judged() -> None:
+    """Inconclusive: nobody read a record of a transaction at the end; what a consumer saw amiss still violates."""
+    for others in ([], [sent(9, producer=2), read_back(9, producer=2)], [consumed(0, at_ms=800)]):
+        verdict = transactions_all_or_nothing(history([*WHOLE, *others]))
+        assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+    assert transactions_all_or_nothing(history([*WHOLE, consumed(2, at_ms=800)])).outcome is Outcome.VIOLATES
+
+
 def test_without_a_committed_transaction_nothing_is_judged() -> None:
     """A run of other producers, or one in which nothing was ever committed, proves nothing."""
     for rows in ([sent(0), *_read(0)], _in(1, FAILED, sent(0))):
