@@ -74,13 +74,18 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
         return inconclusive(name, Kind.VACUOUS, text, **facts)
     if looked.lost:
         found = [_violation(history, label, each) for each in looked.lost]
-        names = listed([violation.expected for violation in found], "change", "; ")
-        text = f"{len(found)} of {counted(judged, 'acknowledged metadata change')} not in {label}: {names}"
+        names = listed([violation.expected for violation in found], "value", "; ")
+        text = f"{len(found)} of {_values(judged)} not in {label}: {names}"
         return violates(name, Kind.SAFETY, found, text, **facts, signatures=_signatures(history, label, looked))
     if looked.silent:
         text = f"{', '.join(looked.silent)} did not tell its configs in {label}; all else that was acknowledged holds"
         return inconclusive(name, Kind.INFRA, text, **facts)
-    return conforms(name, f"{counted(judged, 'acknowledged metadata change')} hold in {label}", **facts)
+    return conforms(name, f"{_values(judged)} {'holds' if judged == 1 else 'hold'} in {label}", **facts)
+
+
+def _values(judged: int) -> str:
+    """What is judged in words: a change may be acknowledged for several values, as a new topic's partitions."""
+    return counted(judged, "acknowledged value of metadata", "acknowledged values of metadata")
 
 
 def _violation(history: History, label: str, lost: Lost) -> Violation:
