@@ -1,5 +1,9 @@
 """Checks of the records themselves: none lost, none invented, none twice, none out of order."""
 
+from functools import partial
+
+import numpy as np
+
 from pytest_kmigrate.checkers import kernels
 from pytest_kmigrate.checkers.findings import (
     Found,
@@ -18,39 +22,46 @@ from pytest_kmigrate.checkers.moments import when
 from pytest_kmigrate.checkers.wording import counted, number
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.operations import OperationKind, Operations
+from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive
 
 
 def no_acked_record_lost(history: History) -> Verdict:
-    """Every acknowledged record is among the final reads of its partition.
+    """Every acknowledged record, and every one that a consumer read, is among the final reads of its partition.
 
     It takes every send for one with acks=all, as all of ours are: the history does not tell a send's acks, and what was
-    acknowledged by the leader alone may be lost without anything being wrong.
-    An indefinite send may be there or not. A partition that could not be read to its end loses nothing by that: the
-    final reader says so with a FINAL_READ row that is not OK. Source: K866-RB-data-kept, K866-TEST-happy-path.
+    acknowledged by the leader alone may be lost without anything being wrong. It takes topics for plain ones, as all of
+    ours are: what is deleted by retention, or compacted, is no loss.
+    An indefinite send may be there or not, but if a consumer read its record, that was committed. A partition that
+    could not be read to its end loses nothing by that: the final reader says so with a FINAL_READ row that is not OK;
+    one that does not exist any more loses all. Source: K866-RB-data-kept, K866-TEST-happy-path.
     """
     name = "no_acked_record_lost"
-    acked = chosen(history.operations, OperationKind.PRODUCE)
-    read = chosen(history.operations, OperationKind.FINAL_READ)
-    lacking = _nothing_to_lose(name, acked, read)
+    operations = history.operations
+    acked, around = chosen(operations, OperationKind.PRODUCE), kernels.surroundings(operations)
+    lacking = _nothing_to_look_into(name, acked, was_read_back=around.was_read_back)
     if lacking:
         return lacking
-    unread = _unread_places(history.operations)
-    found = [each for each in found_by(history.operations, kernels.lost_writes) if each.place not in unread]
-    facts = {"acknowledged": len(acked), "finally_read": len(read), "unread_partitions": sorted(unread)}
-    if found:
-        examples = [_told_loss(history, each) for each in by_runs(found)]
-        of_all = f"{number(total(found))} of {counted(len(acked), 'acknowledged record')}"
-        verb = "was" if total(found) == 1 else "were"
-        return violated(
-            name, Kind.SAFETY, f"{of_all} {verb} never read back: {where(found)}", examples, total(found), **facts
-        )
-    unjudged = sorted(unread & {where_ for where_, _ in partitions(acked)}) if unread else []
+    expected = acked.where(kernels.must_be_there(acked))
+    unread = _places(operations, kernels.unread_partitions(operations))
+    missing = found_by(operations, partial(kernels.lost_writes, around=around))
+    missing = [each for each in missing if each.place not in unread]
+    facts = {
+        "acknowledged": len(acked),
+        "must_be_there": len(expected),
+        "finally_read": len(chosen(operations, OperationKind.FINAL_READ)),
+        "unread_partitions": sorted(unread),
+    }
+    if missing:
+        return _losses(name, history, missing, len(expected), facts)
+    unjudged = sorted(unread & {where_ for where_, _ in partitions(expected)}) if unread else []
     if unjudged:
         text = f"{', '.join(unjudged)} could not be read to the end; nothing is lost elsewhere"
         return inconclusive(name, Kind.INFRA, text, **facts)
-    return conforms(name, f"none of {counted(len(acked), 'acknowledged record')} was lost", **facts)
+    if not len(expected):
+        which = "outside of transactions that were aborted, or ended without an answer" if len(acked) else "at all"
+        return inconclusive(name, Kind.VACUOUS, f"no record was acknowledged {which}, so none could be lost", **facts)
+    return conforms(name, f"none of {counted(len(expected), 'acknowledged record')} was lost", **facts)
 
 
 def no_phantom_record(history: History) -> Verdict:
@@ -67,17 +78,33 @@ def no_phantom_record(history: History) -> Verdict:
         return inconclusive(name, Kind.VACUOUS, "no record was read, so none could be one that nobody sent")
     unknown, refused = _phantoms(operations)
     running = _running_workloads(history)
-    facts = {"read": read, "unknown": total(unknown), "refused_yet_there": total(refused)}
-    found = refused if running else unknown + refused
-    if found:
+    records = _different_records(operations)
+    facts = {"reads": read, "records": records, "unknown": total(unknown), "refused_yet_there": total(refused)}
+    strange = [] if running else unknown
+    if strange or refused:
         examples = told_each(refused, lambda each, row: _told_refused(history, each, row))
-        examples += [] if running else told_each(unknown, lambda each, row: _told_unknown(history, each, row))
-        text = f"{counted(total(found), 'record')} read that no producer of ours sent: {where(found)}"
-        return violated(name, Kind.SAFETY, text, examples, total(found), **facts)
+        examples += told_each(strange, lambda each, row: _told_unknown(history, each, row))
+        texts = [
+            f"{counted(total(found), 'record')} read {what}: {where(found)}"
+            for found, what in (
+                (strange, "that no producer of ours sent"),
+                (refused, "whose send was definitely refused"),
+            )
+            if found
+        ]
+        count = total(strange) + total(refused)
+        return violated(name, Kind.SAFETY, "; ".join(texts), examples, count, **facts)
     if unknown:
         text = f"{counted(total(unknown), 'record')} read without a recorded send ({where(unknown)}), but {running}"
         return inconclusive(name, Kind.HARNESS, f"{text} still runs; stop it before judging", **facts)
-    return conforms(name, f"every one of {counted(read, 'record')} read was sent by our producers", **facts)
+    return conforms(name, f"every one of {counted(records, 'record')} read was sent by our producers", **facts)
+
+
+def _different_records(operations: Operations) -> int:
+    """How many records were read, each counted once in a partition, by however many it was read."""
+    is_read = (operations.kind == OperationKind.CONSUME) | (operations.kind == OperationKind.FINAL_READ)
+    read = operations.where(is_read & (operations.outcome == OperationOutcome.OK))
+    return sum(len(np.unique(kernels.packed(group.producer, group.sequence))) for _, group in partitions(read))
 
 
 def _phantoms(operations: Operations) -> tuple[list[Found], list[Found]]:
@@ -91,25 +118,54 @@ def _phantoms(operations: Operations) -> tuple[list[Found], list[Found]]:
     return unknown, refused
 
 
-def _nothing_to_lose(name: str, acked: Operations, read: Operations) -> Verdict | None:
-    if not len(acked):
-        return inconclusive(name, Kind.VACUOUS, "no record was acknowledged, so none could be lost")
+def _nothing_to_look_into(name: str, acked: Operations, *, was_read_back: bool) -> Verdict | None:
     unplaced = int((acked.partition < 0).sum())
     if unplaced:
         text = f"{counted(unplaced, 'acknowledged record')} carry no partition, so they cannot be looked for"
         return inconclusive(name, Kind.HARNESS, text)
-    if not len(read):
+    if not was_read_back:
         text = f"{counted(len(acked), 'record')} acknowledged, but nothing was read back at the end"
         return inconclusive(name, Kind.VACUOUS, text)
     return None
 
 
-def _unread_places(operations: Operations) -> set[str]:
-    """Partitions whose final read did not come to the end; a topic that failed as a whole counts with all its own."""
-    unread = kernels.unread_partitions(operations)
-    whole = {topic for topic, partition in unread if partition == kernels.WHOLE_TOPIC}
-    named = {place(topic, partition) for topic, partition in unread if partition != kernels.WHOLE_TOPIC}
-    return named | {where_ for where_, group in partitions(operations) if group.topic[0] in whole} if whole else named
+def _losses(name: str, history: History, missing: list[Found], expected: int, facts: dict[str, object]) -> Verdict:
+    acked, consumed = (_of_kind(missing, kind) for kind in (OperationKind.PRODUCE, OperationKind.CONSUME))
+    texts = []
+    if acked:
+        of_all = f"{number(total(acked))} of {counted(expected, 'acknowledged record')}"
+        texts.append(f"{of_all} {_were(acked)} never read back: {where(acked)}")
+    if consumed:
+        those = f"{counted(total(consumed), 'record')} that a consumer had read, but nobody acknowledged,"
+        texts.append(f"{those} {_were(consumed)} never read back: {where(consumed)}")
+    absent = sorted(_names(kernels.absent_partitions(history.operations)))
+    if absent:
+        texts.append(f"the final reader was told that there is no {', '.join(absent)}")
+    examples = [_told_loss(history, each) for each in by_runs(acked)]
+    examples += [_told_vanished(history, each) for each in by_runs(consumed)]
+    return violated(name, Kind.SAFETY, "; ".join(texts), examples, total(missing), **facts)
+
+
+def _of_kind(found: list[Found], kind: OperationKind) -> list[Found]:
+    of_kind = [Found(each.place, each.rows.of(kind)) for each in found]
+    return [each for each in of_kind if len(each.rows)]
+
+
+def _were(found: list[Found]) -> str:
+    return "was" if total(found) == 1 else "were"
+
+
+def _places(operations: Operations, named: frozenset[tuple[str, int]]) -> set[str]:
+    """Partitions by their names; a topic named as a whole counts with all its own."""
+    whole = {topic for topic, partition in named if partition == kernels.WHOLE_TOPIC}
+    single = {place(topic, partition) for topic, partition in named if partition != kernels.WHOLE_TOPIC}
+    return single | {where_ for where_, group in partitions(operations) if group.topic[0] in whole} if whole else single
+
+
+def _names(named: frozenset[tuple[str, int]]) -> set[str]:
+    return {
+        f"topic {topic}" if partition == kernels.WHOLE_TOPIC else place(topic, partition) for topic, partition in named
+    }
 
 
 def _running_workloads(history: History) -> str:
@@ -125,6 +181,15 @@ def _told_loss(history: History, each: Found) -> Violation:
     records = f"{counted(len(each.rows), 'record')} at {offsets(each.rows)} ({one}; {reader})"
     observed = f"{records}, acknowledged {when(history, first)}, never read back"
     return violation_at(history, f"every acknowledged record of {each.place} is read back", observed, first)
+
+
+def _told_vanished(history: History, each: Found) -> Violation:
+    row = int(np.argmin(each.rows.ended_ns))
+    first = int(each.rows.ended_ns[row])
+    one = kernels.identity(each.rows, row) + " first" * (len(each.rows) > 1)
+    records = f"{counted(len(each.rows), 'record')} at {offsets(each.rows)} ({one}, by client {each.rows.client[row]})"
+    observed = f"{records}, read {when(history, first)}, never read back"
+    return violation_at(history, f"every record of {each.place} that a consumer read is read back", observed, first)
 
 
 def _told_unknown(history: History, each: Found, row: int) -> Violation:

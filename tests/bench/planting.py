@@ -96,6 +96,7 @@ def planted(planter: Planter, sources: dict[str, Columns], moved: Rows) -> None:
         unsure = log.is_visible & (log.transaction_outcome == OperationOutcome.INDEFINITE)
         torn = _one_per_transaction(log, planter.chosen(unsure & ~np.isin(log.transaction, _lonely(log))))
         planter.tell(AnomalyClass.TORN_TRANSACTION, torn, is_placed=False)
+        planter.tell(AnomalyClass.LOST_WRITE, torn)  # consumers read it, so its transaction was committed
         gone = np.append(lost, torn)
     final = sources["reader"]
     is_gone = np.isin(_keys(final["producer"], final["sequence"]), _keys(log.producer[gone], log.sequence[gone]))
@@ -193,6 +194,7 @@ def _strange_consumers(planter: Planter) -> list[Columns]:
             read = _consumed(planter, np.array([row]), log.visible_ns.max())
             strange.append({**read, "offset": log.offset[behind]})
             planter.tell(AnomalyClass.INCONSISTENT_OFFSET, behind)
+            planter.tell(AnomalyClass.LOST_WRITE, np.array([row]))
     return strange
 
 

@@ -21,7 +21,7 @@ from pytest_kmigrate.recording.operation_parts import read_operations, read_part
 from pytest_kmigrate.reports.operations import operation_parts
 from tests.bench.operations import Shape, SyntheticRun, synthetic_run, write_parts
 from tests.spark.run_folders import write_operations
-from tests.unit.checkers.histories import consumed, read_back, sent
+from tests.unit.checkers.histories import FAILED, MS, consumed, read_back, sent, unsure
 
 SHAPES = {
     "plain": Shape(),
@@ -245,6 +245,32 @@ def test_an_offset_in_dispute_counts_in_its_own_slice_only(tmp_path: Path, monke
 
     assert whole["inconsistent offset"] > 0
     assert _in_slices(tmp_path, 5) == whole
+
+
+def test_slices_know_when_the_final_read_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It begins with the earliest of its rows, wherever that lies: one record was read before it, one meanwhile."""
+    monkeypatch.setattr(dealing, "_RUN_BITS", 2)
+    log = [sent(at) for at in range(20)] + [unsure(at) for at in (20, 25)]
+    final = [read_back(at, began_ns=(900 - at) * MS) for at in range(20)]
+    reads = [consumed(20, 870), consumed(25, 890)]
+    for name, rows in {"clients-1.parquet": log, "consumers-1.parquet": reads, "reader-1.parquet": final}.items():
+        write_operations(tmp_path / name, *rows)
+
+    assert _in_slices(tmp_path, 5) == {"lost write": 1}
+    (whole,) = anomalies_of(read_operations(tmp_path))
+    assert (whole.name.value, whole.count) == ("lost write", 1)
+
+
+def test_slices_know_of_a_topic_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was finally read at all, since there was nothing left to read."""
+    monkeypatch.setattr(dealing, "_RUN_BITS", 2)
+    gone = read_back(-1, producer=-1, partition=-1, outcome=FAILED, error="UNKNOWN_TOPIC_OR_PARTITION")
+    for name, rows in {"clients-1.parquet": [sent(at) for at in range(20)], "reader-1.parquet": [gone]}.items():
+        write_operations(tmp_path / name, *rows)
+
+    assert _in_slices(tmp_path, 5) == {"lost write": 20}
+    shown = [row for group in _groups(tmp_path, 5).values() for row in judged_group(pa.Table.from_pylist(group))]
+    assert "lost write" in {row["name"] for row in shown if row["what"] == "checked"}
 
 
 def _in_slices(folder: Path, slices: int) -> Counter[str]:

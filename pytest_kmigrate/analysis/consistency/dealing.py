@@ -26,7 +26,7 @@ _RUN_BITS = 12
 _WRITTEN = ["kind", "outcome", "client", "topic", "partition", "offset", "producer", "sequence", "ended_ns"]
 _IN_TRANSACTION = ["transaction", "transaction_outcome"]
 _COLUMNS = {
-    Aspect.RECORD: [*_WRITTEN, "idempotent", "error", *_IN_TRANSACTION],
+    Aspect.RECORD: [*_WRITTEN, "began_ns", "idempotent", "error", *_IN_TRANSACTION],
     Aspect.OFFSET: [*_WRITTEN, "group", *_IN_TRANSACTION],
     Aspect.PRODUCER: [*_WRITTEN, "began_ns", "idempotent", "error", *_IN_TRANSACTION],
     Aspect.READER: [*_WRITTEN, "began_ns", "group"],
@@ -140,15 +140,16 @@ def _surrounding(table: pa.Table, columns: Columns) -> pa.Table:
     is_final, is_ok = columns["kind"] == OperationKind.FINAL_READ, columns["outcome"] == OperationOutcome.OK
     is_sent = columns["kind"] == OperationKind.PRODUCE
     told = np.flatnonzero((is_final & ~is_ok) | (is_sent & (columns["partition"] < 0)))
-    witness = np.flatnonzero(is_final & is_ok)[:1]
+    read = np.flatnonzero(is_final & is_ok)
+    witness = read[np.argsort(columns["began_ns"][read], kind="stable")][:1]
     sent = np.flatnonzero(is_sent & columns["idempotent"] & (columns["partition"] >= 0))
     who = np.stack([columns[name][sent] for name in ("topic", "partition", "producer")])
     markers = sent[np.unique(who, axis=1, return_index=True)[1]]
     # A witness is of no partition, and a marker of no record: they say something and are nothing.
-    read = _with(table.take(pa.array(witness)), partition=-1)
+    witnesses = _with(table.take(pa.array(witness)), partition=-1)
     written = _with(table.take(pa.array(markers)), outcome=OperationOutcome.INDEFINITE, sequence=-1, offset=-1)
     written = _with(written, transaction=-1)
-    return pa.concat_tables([table.take(pa.array(told)), read, written])
+    return pa.concat_tables([table.take(pa.array(told)), witnesses, written])
 
 
 def _with(table: pa.Table, **constants: int) -> pa.Table:

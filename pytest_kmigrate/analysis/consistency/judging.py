@@ -49,7 +49,7 @@ def judged_group(group: pa.Table) -> Iterator[Row]:
     aspects = {Aspect(aspect)} if aspect else ALL_ASPECTS
     looked_at = {name: columns[name] for name in ("outcome", "idempotent", "transaction")}
     looked_at |= {"kind": kind, "in_group": columns.is_told("group")}
-    for name in could_show(looked_at, aspects, is_settled=settled.is_settled):
+    for name in could_show(looked_at, aspects, settled):
         yield {"what": CHECKED, "folder": folder, "name": name.value}
     for anomaly in anomalies_in(columns.by_partition(), settled, aspects):
         yield {"what": ANOMALY, "folder": folder, **_row(anomaly)}

@@ -22,6 +22,7 @@ from pytest_kmigrate.checkers.kernels.partition import (
     duplicates,
     lost_writes,
     moves,
+    must_be_there,
     offsets_given_twice,
     phantom_reads,
     polls_back,
@@ -31,11 +32,12 @@ from pytest_kmigrate.checkers.kernels.partition import (
 )
 from pytest_kmigrate.checkers.kernels.places import contested_offsets, duplicated, moved, reordered
 from pytest_kmigrate.checkers.kernels.positions import commits_run_back, reads_below_committed, steps_back, steps_over
-from pytest_kmigrate.checkers.kernels.presence import definitely_refused, lost, phantoms
+from pytest_kmigrate.checkers.kernels.presence import definitely_refused, lost, phantoms, vanished
 from pytest_kmigrate.checkers.kernels.sentences import identity, who_read
 from pytest_kmigrate.checkers.kernels.surroundings import (
     WHOLE_TOPIC,
     Surroundings,
+    absent_partitions,
     surroundings,
     unread_partitions,
 )
@@ -52,6 +54,7 @@ __all__ = [
     "PollsOver",
     "Positions",
     "Surroundings",
+    "absent_partitions",
     "anomalies_in",
     "anomalies_of",
     "commits_back",
@@ -67,6 +70,7 @@ __all__ = [
     "lost_writes",
     "moved",
     "moves",
+    "must_be_there",
     "offsets_given_twice",
     "packed",
     "phantom_reads",
@@ -80,6 +84,7 @@ __all__ = [
     "steps_over",
     "surroundings",
     "unread_partitions",
+    "vanished",
     "who_read",
     "with_unplaced",
 ]

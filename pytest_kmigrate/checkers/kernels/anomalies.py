@@ -89,7 +89,7 @@ def _in_partition(
 def _by_record(group: Operations, around: Surroundings) -> Iterator[tuple[Operations, _Found]]:
     topic, partition = str(group.topic[0]), int(group.partition[0])
     if around.was_read_back and not around.is_unread(topic, partition):
-        yield group, _Found(AnomalyClass.LOST_WRITE, of_partition.lost_writes(group), sentences.lost_write)
+        yield group, _Found(AnomalyClass.LOST_WRITE, of_partition.lost_writes(group, around), sentences.lost_write)
     whole = of_partition.with_unplaced(group, around.unplaced_in(topic))
     unknown, refused = of_partition.phantom_reads(whole)
     if around.is_settled:

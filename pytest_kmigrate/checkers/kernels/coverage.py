@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from pytest_kmigrate.checkers.kernels.anomalies import Aspect
 from pytest_kmigrate.checkers.kernels.anomaly import AnomalyClass
+from pytest_kmigrate.checkers.kernels.surroundings import Surroundings
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 
 Flags = npt.NDArray[np.bool_]
@@ -19,6 +20,7 @@ class _Seen(enum.Enum):
     """Operations that a check needs: it has nothing to compare without one of each."""
 
     SENT = "acknowledged sends"
+    KEPT = "acknowledged sends, or records that a consumer read"
     REFUSED = "refused sends"
     IDEMPOTENT = "sends of idempotent producers"
     READ = "records that were read, by whomever"
@@ -26,6 +28,7 @@ class _Seen(enum.Enum):
     READ_ALONE = "records that a client outside of groups read"
     READ_IN_GROUP = "records that a client of a group read"
     READ_BACK = "final reads"
+    LOOKED_BACK = "final reads, or topics that these did not find"
     COMMITTED = "commits"
     TRANSACTION = "sends in transactions"
     READ_IN_TRANSACTION = "records that were read in transactions"
@@ -34,7 +37,7 @@ class _Seen(enum.Enum):
 
 _NEEDED: Mapping[Aspect, Mapping[AnomalyClass, frozenset[_Seen]]] = {
     Aspect.RECORD: {
-        AnomalyClass.LOST_WRITE: frozenset({_Seen.SENT, _Seen.READ_BACK}),
+        AnomalyClass.LOST_WRITE: frozenset({_Seen.KEPT, _Seen.LOOKED_BACK}),
         AnomalyClass.PHANTOM: frozenset({_Seen.READ, _Seen.SETTLED}),
         AnomalyClass.REFUSED_BUT_FOUND: frozenset({_Seen.REFUSED, _Seen.READ}),
         AnomalyClass.DUPLICATE: frozenset({_Seen.IDEMPOTENT, _Seen.READ_BACK}),
@@ -62,13 +65,14 @@ _NEEDED: Mapping[Aspect, Mapping[AnomalyClass, frozenset[_Seen]]] = {
 }
 
 
-def could_show(columns: Columns, aspects: Collection[Aspect], *, is_settled: bool) -> list[AnomalyClass]:
+def could_show(columns: Columns, aspects: Collection[Aspect], around: Surroundings) -> list[AnomalyClass]:
     """The classes that operations with these columns would show if they were there, looked at under some aspects.
 
     ``in_group`` is a column of its own: whether the client was in a consumer group.
     """
     seen = {each for each, rows in _rows(columns).items() if rows.any()}
-    seen |= {_Seen.SETTLED} if is_settled else set()
+    seen |= {_Seen.SETTLED} if around.is_settled else set()
+    seen |= {_Seen.LOOKED_BACK} if around.was_read_back else set()
     return [
         name for aspect in Aspect if aspect in aspects for name, needed in _NEEDED[aspect].items() if needed <= seen
     ]
@@ -81,6 +85,7 @@ def _rows(columns: Columns) -> dict[_Seen, Flags]:
     is_part = columns["transaction"] >= 0
     return {
         _Seen.SENT: is_sent & is_ok,
+        _Seen.KEPT: (is_sent & is_ok) | is_read,
         _Seen.REFUSED: is_sent & (columns["outcome"] == OperationOutcome.FAILED),
         _Seen.IDEMPOTENT: is_sent & columns["idempotent"],
         _Seen.READ: is_read | is_final,

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pytest_kmigrate.checkers.grouping import joined
 from pytest_kmigrate.checkers.kernels import places, positions, presence, transactions
 from pytest_kmigrate.checkers.kernels.identity import Positions, is_among, packed
+from pytest_kmigrate.checkers.kernels.surroundings import Surroundings
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 
 Pairs = tuple[Positions, Positions]
@@ -44,15 +45,28 @@ class PollsOver:
     """The read above it."""
 
 
-def lost_writes(group: Operations) -> Pairs:
-    """Acknowledged sends that were not finally read; of a transaction, only if it was committed."""
-    outcome = group.outcome
-    is_open = (group.transaction >= 0) & (group.transaction_outcome != OperationOutcome.OK)
-    if is_open.any():
-        # An acknowledged write of an aborted transaction must not be read; of an indefinite one nobody knows.
-        is_unsure = is_open & (group.kind == OperationKind.PRODUCE)
-        outcome = np.where(is_unsure, OperationOutcome.INDEFINITE, outcome).astype(np.int8)
-    rows = presence.lost(group.kind, outcome, group.producer, group.sequence)
+def must_be_there(sends: Operations) -> npt.NDArray[np.bool_]:
+    """Which rows are sends whose record must be there: acknowledged, and if in a transaction, that was committed."""
+    is_kept: npt.NDArray[np.bool_] = (sends.transaction < 0) | (sends.transaction_outcome == OperationOutcome.OK)
+    is_kept &= (sends.kind == OperationKind.PRODUCE) & (sends.outcome == OperationOutcome.OK)
+    return is_kept
+
+
+def lost_writes(group: Operations, around: Surroundings) -> Pairs:
+    """What must have been finally read, and was not: acknowledged sends, and reads of what nobody acknowledged.
+
+    Of a record that a consumer read before the final read began, the first such read is given.
+    """
+    aborted = around.unplaced_in(str(group.topic[0]))
+    whole = with_unplaced(group, aborted.where(aborted.transaction >= 0))
+    is_sent = whole.kind == OperationKind.PRODUCE
+    # An acknowledged write of an aborted transaction must not be read; of an indefinite one nobody knows.
+    is_unsure = is_sent & ~must_be_there(whole)
+    outcome = np.where(is_unsure, OperationOutcome.INDEFINITE, whole.outcome).astype(np.int8)
+    is_aborted = is_sent & (whole.transaction >= 0) & (whole.transaction_outcome == OperationOutcome.FAILED)
+    columns = (whole.kind, outcome, whole.producer, whole.sequence)
+    gone = presence.vanished(*columns, whole.ended_ns, must_be_absent=is_aborted, until_ns=around.read_back_ns)
+    rows = np.concatenate([presence.lost(*columns), gone])
     return rows, rows
 
 

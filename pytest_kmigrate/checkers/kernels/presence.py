@@ -22,6 +22,30 @@ def lost(
     return acked[~is_among(keys[acked], keys[read])]
 
 
+def vanished(
+    kind: npt.NDArray[np.int8],
+    outcome: npt.NDArray[np.int8],
+    producer: npt.NDArray[np.int32],
+    sequence: npt.NDArray[np.int64],
+    ended_ns: npt.NDArray[np.int64],
+    *,
+    must_be_absent: npt.NDArray[np.bool_],
+    until_ns: int,
+) -> Positions:
+    """Rows that consumed a record of ours before ``until_ns`` that is not among the final reads; the first of each.
+
+    What a consumer was given was committed, however its send ended. Acknowledged records are not given here: ``lost``
+    tells of them. Nor are those of sends that ``must_be_absent``: reading one was wrong, its absence is not.
+    """
+    is_ok = outcome == OperationOutcome.OK
+    keys = packed(producer, sequence)
+    told = (kind == OperationKind.PRODUCE) & (is_ok | must_be_absent)
+    told |= (kind == OperationKind.FINAL_READ) & is_ok
+    read = np.flatnonzero((kind == OperationKind.CONSUME) & is_ok & (producer >= 0) & (ended_ns < until_ns))
+    read = read[~is_among(keys[read], keys[told])]
+    return _once_each(read[np.argsort(ended_ns[read], kind="stable")], keys, producer)
+
+
 def phantoms(
     kind: npt.NDArray[np.int8],
     outcome: npt.NDArray[np.int8],

@@ -22,8 +22,10 @@ def identity(group: Operations, row: int) -> str:
 
 
 def lost_write(group: Operations, _: int, row: int) -> str:
-    """Acknowledged, and not there."""
+    """Acknowledged, or read by a consumer, and not there."""
     told = f"{identity(group, row)} was {_seen(group, row)}, but the final read of {_place(group, row)} has it not"
+    if group.kind[row] == OperationKind.CONSUME:
+        return f"{told}; nobody acknowledged it, but what a consumer reads is committed"
     return f"{told}; {who_read(group, int(group.producer[row]), int(group.sequence[row]))}"
 
 

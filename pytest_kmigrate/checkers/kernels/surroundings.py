@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pytest_kmigrate.checkers.kernels.identity import Positions
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 
 ABSENT = frozenset({"UNKNOWN_TOPIC", "UNKNOWN_PARTITION", "UNKNOWN_TOPIC_OR_PART", "UNKNOWN_TOPIC_OR_PARTITION"})
@@ -11,6 +12,8 @@ ABSENT = frozenset({"UNKNOWN_TOPIC", "UNKNOWN_PARTITION", "UNKNOWN_TOPIC_OR_PART
 
 WHOLE_TOPIC = -1
 """Stands for every partition of a topic."""
+
+_NEVER_NS = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,10 @@ class Surroundings:
     unread: frozenset[tuple[str, int]]
     """Partitions that were not finally read to their end (WHOLE_TOPIC: none of that topic)."""
     was_read_back: bool
-    """Whether there was a final read at all: without one, nothing can be missing from it."""
+    """Whether there was a final read at all, if only one that was told that the topic does not exist: without one,
+    nothing can be missing from it."""
+    read_back_ns: int
+    """When the final read began: what came into the log later it need not have found."""
     is_settled: bool
     """Whether every workload had ended; while one runs, its sends in flight have no row yet."""
 
@@ -37,19 +43,36 @@ class Surroundings:
 
 def surroundings(operations: Operations, *, is_settled: bool = True) -> Surroundings:
     """Those of a run; only final reads and sends without a partition tell anything here."""
-    is_final = operations.kind == OperationKind.FINAL_READ
+    absent, failed = _unsuccessful(operations)
+    is_read = (operations.kind == OperationKind.FINAL_READ) & (operations.outcome == OperationOutcome.OK)
+    is_read[absent] = True
     return Surroundings(
         operations.where((operations.kind == OperationKind.PRODUCE) & (operations.partition < 0)),
-        unread_partitions(operations),
-        bool((is_final & (operations.outcome == OperationOutcome.OK)).any()),
+        _named(operations, failed),
+        bool(is_read.any()),
+        int(operations.began_ns[is_read].min(initial=_NEVER_NS)),
         is_settled,
     )
 
 
 def unread_partitions(operations: Operations) -> frozenset[tuple[str, int]]:
     """Partitions whose final read did not come to the end, as (topic, partition or WHOLE_TOPIC)."""
+    return _named(operations, _unsuccessful(operations)[1])
+
+
+def absent_partitions(operations: Operations) -> frozenset[tuple[str, int]]:
+    """Partitions that the final read was told do not exist, as (topic, partition or WHOLE_TOPIC)."""
+    return _named(operations, _unsuccessful(operations)[0])
+
+
+def _unsuccessful(operations: Operations) -> tuple[Positions, Positions]:
+    """Final reads that were told that there is nothing to read, and those that did not come to the end."""
     is_final = operations.kind == OperationKind.FINAL_READ
-    failed = np.flatnonzero(is_final & (operations.outcome != OperationOutcome.OK))
-    failed = failed[[str(error).upper().lstrip("_") not in ABSENT for error in operations.error[failed]]]
-    named = zip(operations.topic[failed].tolist(), operations.partition[failed].tolist(), strict=True)
+    rows = np.flatnonzero(is_final & (operations.outcome != OperationOutcome.OK))
+    is_absent = np.array([str(error).upper().lstrip("_") in ABSENT for error in operations.error[rows]], np.bool_)
+    return rows[is_absent], rows[~is_absent]
+
+
+def _named(operations: Operations, rows: Positions) -> frozenset[tuple[str, int]]:
+    named = zip(operations.topic[rows].tolist(), operations.partition[rows].tolist(), strict=True)
     return frozenset((topic, max(partition, WHOLE_TOPIC)) for topic, partition in named)

@@ -135,11 +135,24 @@ def test_a_lost_write_names_who_read_it_first() -> None:
     assert lost.counterexample.endswith("has it not; client 5 had read it at 0.800 s")
 
 
+def test_a_record_that_only_a_consumer_saw_is_lost_and_told_as_such() -> None:
+    """Nobody acknowledged it; that it was read proves that it was there."""
+    rows = [sent(4), read_back(4, began_ns=AT, ended_ns=AT), unsure(5), consumed(5, 90), consumed(5, 80)]
+    (found,) = anomalies_of(operations(*rows))
+    assert (found.name, found.count) == (AnomalyClass.LOST_WRITE, 1)
+    assert found.counterexample == (
+        "record 5 of producer 1 was consumed at orders-0 offset 5 at 0.080 s, but the final read of orders-0 has it "
+        "not; nobody acknowledged it, but what a consumer reads is committed"
+    )
+
+
 def test_a_topic_that_is_gone_has_lost_its_records() -> None:
     """An answer that there is no such topic is no failure to read: the record is lost."""
     gone: Row = {**read_back(-1), "outcome": FAILED, "error": "UNKNOWN_TOPIC_OR_PART", "producer": -1, "offset": -1}
     rows = [sent(1), gone, sent(2, partition=1), read_back(2, partition=1)]
     assert [each.name for each in anomalies_of(operations(*rows))] == [AnomalyClass.LOST_WRITE]
+    everything = {**gone, "partition": kernels.WHOLE_TOPIC}
+    assert [each.name for each in anomalies_of(operations(sent(1), everything))] == [AnomalyClass.LOST_WRITE]
 
 
 def test_while_a_workload_runs_unknown_records_prove_nothing() -> None:
@@ -155,7 +168,7 @@ ANY_ROW = st.one_of(
     st.builds(lambda n, o, p: sent(n, o, partition=p, began_ns=n, ended_ns=n), SMALL, SMALL, st.integers(-1, 1)),
     st.builds(lambda n, p: refused(n, partition=p), SMALL, st.integers(-1, 1)),
     st.builds(unsure, SMALL),
-    st.builds(lambda n, o, p: read_back(n, o, partition=p), SMALL, SMALL, st.integers(0, 1)),
+    st.builds(lambda n, o, p: read_back(n, o, partition=p, began_ns=3 * MS), SMALL, SMALL, st.integers(0, 1)),
     st.builds(
         lambda n, o, g, at: consumed(o, at, sequence=n, group=g), SMALL, SMALL, st.sampled_from(["", "g"]), SMALL
     ),
@@ -169,7 +182,7 @@ def test_checkers_and_anomalies_agree_on_any_operations(rows: list[Row]) -> None
     """One definition serves both: each checker counts what the anomalies of its classes come to, in any history."""
     in_place = [row for row in rows if row.get("partition") != -1 or row.get("outcome", OK) is not OK]
     # Checkers have nothing to say where nothing was acknowledged; elsewhere something is, and is in order.
-    in_place += [sent(0, topic="fine", producer=7), read_back(0, topic="fine", producer=7)]
+    in_place += [sent(0, topic="fine", producer=7), read_back(0, topic="fine", producer=7, began_ns=3 * MS)]
     anomalies = anomalies_of(operations(*in_place))
     for check in sorted({each.check for each in AnomalyClass if each.check}):
         verdict = CHECKERS[check](history(in_place))

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.checkers.kernels import ALL_ASPECTS, AnomalyClass, Aspect, anomalies_of, could_show
+from pytest_kmigrate.checkers.kernels import ALL_ASPECTS, AnomalyClass, Aspect, anomalies_of, could_show, surroundings
 from pytest_kmigrate.checkers.kernels.coverage import Columns
 from pytest_kmigrate.recording.operation_parts import read_operations
 from tests.bench.operations import Shape, synthetic_run, write_parts
-from tests.unit.checkers.histories import Row, committed, consumed, operations, read_back, refused, sent
+from tests.unit.checkers.histories import FAILED, Row, committed, consumed, operations, read_back, refused, sent, unsure
 
 OF_A_PLAIN_RUN = {"lost write", "phantom", "duplicate", "moved", "inconsistent offset", "reordering"}
 
@@ -21,7 +21,8 @@ def _columns(*rows: Row) -> Columns:
 
 
 def _shown(*rows: Row, is_settled: bool = True) -> set[str]:
-    return {each.value for each in could_show(_columns(*rows), ALL_ASPECTS, is_settled=is_settled)}
+    around = surroundings(operations(*rows), is_settled=is_settled)
+    return {each.value for each in could_show(_columns(*rows), ALL_ASPECTS, around)}
 
 
 def test_what_was_written_and_read_back_would_show_losses_and_no_transactions() -> None:
@@ -50,10 +51,20 @@ def test_each_sort_of_operation_adds_what_it_would_show(more: Row, added: set[st
     assert _shown(sent(0), read_back(0), more) == OF_A_PLAIN_RUN | added
 
 
+def test_what_nobody_acknowledged_or_found_would_show_losses_too() -> None:
+    """A record that a consumer read must be there; a topic that does not exist any more has lost all it had."""
+    assert "lost write" in _shown(unsure(0), consumed(0), read_back(1))
+    assert "lost write" not in _shown(unsure(0), read_back(0))
+    gone = read_back(-1, producer=-1, partition=-1, outcome=FAILED, error="UNKNOWN_TOPIC_OR_PARTITION")
+    assert _shown(sent(0), gone) == {"reordering", "lost write"}
+    assert _shown(sent(0), {**gone, "error": "_TIMED_OUT"}) == {"reordering"}
+
+
 def test_only_the_aspects_looked_at_count() -> None:
     """A slice of a large run speaks for its own aspect only."""
-    columns = _columns(sent(0), read_back(0), committed(0, 1))
-    assert could_show(columns, {Aspect.READER}, is_settled=True) == [AnomalyClass.NON_MONOTONIC_COMMIT]
+    rows = (sent(0), read_back(0), committed(0, 1))
+    found = could_show(_columns(*rows), {Aspect.READER}, surroundings(operations(*rows)))
+    assert found == [AnomalyClass.NON_MONOTONIC_COMMIT]
 
 
 @pytest.mark.parametrize("shape", [Shape(), Shape(is_transactional=True)], ids=["plain", "transactional"])
@@ -63,6 +74,6 @@ def test_what_is_found_was_checked(tmp_path: Path, shape: Shape) -> None:
     run = read_operations(tmp_path)
     looked_at = {name: getattr(run, name) for name in ("kind", "outcome", "idempotent", "transaction")}
     found = {each.name for each in anomalies_of(run) if each.name.kind is not None}
-    checked = could_show({**looked_at, "in_group": run.group != ""}, ALL_ASPECTS, is_settled=True)
+    checked = could_show({**looked_at, "in_group": run.group != ""}, ALL_ASPECTS, surroundings(run))
     assert found
     assert found <= set(checked)

@@ -84,6 +84,85 @@ def test_a_partition_that_could_not_be_read_to_its_end_is_inconclusive() -> None
     assert no_acked_record_lost(history([*rows[:3], whole_topic])).outcome is Outcome.INCONCLUSIVE
 
 
+GONE = read_back(-1, producer=-1, partition=-1, outcome=FAILED, error="UNKNOWN_TOPIC_OR_PARTITION")
+"""What the final reader writes of a topic that does not exist."""
+
+
+def test_a_topic_that_does_not_exist_any_more_has_lost_everything() -> None:
+    """Violating: one topic is gone, or all are, so that there is no other final read at all."""
+    acked = [sent(0), sent(1, partition=1)]
+    verdict = no_acked_record_lost(history([*acked, GONE]))
+    assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 2)
+    assert verdict.summary == (
+        "2 of 2 acknowledged records were never read back: orders-0 at 0; orders-1 at 1; "
+        "the final reader was told that there is no topic orders"
+    )
+    other = [sent(0, topic="payments"), read_back(0, topic="payments")]
+    assert no_acked_record_lost(history([*acked, *other, GONE])).count == 2
+    assert no_acked_record_lost(history([*acked, {**GONE, "error": "_TIMED_OUT"}])).outcome is Outcome.INCONCLUSIVE
+
+
+LATE = {"began_ns": 900 * MS, "ended_ns": 901 * MS}
+
+
+def test_a_record_that_a_consumer_read_must_be_there() -> None:
+    """Violating: its send had no answer, but what a consumer is given is committed; told once, at the first read."""
+    rows = [sent(0), read_back(0, **LATE), unsure(3), consumed(3, 30, client=51), consumed(3, 14)]
+    verdict = no_acked_record_lost(history([*rows, sent(1)]))
+    assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 2)
+    assert verdict.summary == (
+        "1 of 2 acknowledged records was never read back: orders-0 at 1; "
+        "1 record that a consumer had read, but nobody acknowledged, was never read back: orders-0 at 3"
+    )
+    told = verdict.violations[1]
+    assert told.observed.startswith("1 record at 3 (record 3 of producer 1, by client 50), read ")
+    alone = no_acked_record_lost(history(rows[1:]))
+    assert (alone.outcome, alone.count) == (Outcome.VIOLATES, 1)
+
+
+def test_a_consumed_record_that_was_finally_read_conforms() -> None:
+    """Conforming, wherever its send ended, and whoever wrote what is not ours."""
+    placeless = unsure(4, partition=-1)
+    kept = [unsure(3), consumed(3), placeless, consumed(4), read_back(3, **LATE), read_back(4, **LATE)]
+    foreign = consumed(9, producer=-1, sequence=-1)
+    verdict = no_acked_record_lost(history([sent(0), read_back(0, **LATE), *kept, foreign]))
+    assert verdict.outcome is Outcome.CONFORMS
+
+
+def test_what_is_written_while_the_final_read_goes_on_need_not_be_in_it() -> None:
+    """Conforming: a send that timed out may arrive so late that a consumer reads it after the ends were asked for."""
+    rows = [sent(0), read_back(0, **LATE), unsure(3), consumed(3, 950)]
+    assert no_acked_record_lost(history(rows)).outcome is Outcome.CONFORMS
+
+
+def test_a_consumed_record_of_an_unread_partition_is_inconclusive() -> None:
+    """Inconclusive: it may be there; and if nothing is said of the send, nothing was acknowledged either."""
+    unread = read_back(-1, partition=1, producer=-1, outcome=INDEFINITE, error="_TIMED_OUT")
+    rows = [read_back(0, **LATE), unsure(3, partition=1), consumed(3, 14, partition=1), unread]
+    assert no_acked_record_lost(history(rows)).outcome is Outcome.INCONCLUSIVE
+    assert no_acked_record_lost(history([sent(9, partition=1), *rows])).kind is Kind.INFRA
+
+
+@pytest.mark.parametrize("placed", [0, -1], ids=["in a partition", "in none that is known"])
+def test_a_consumed_record_of_an_aborted_transaction_must_not_be_there(placed: int) -> None:
+    """Its absence is right; that it was read is the affair of another check. An indefinite one was committed."""
+    rows = [sent(0), read_back(0, **LATE), consumed(3, 14)]
+    part = unsure(3, partition=placed, transaction=7, transaction_outcome=FAILED)
+    assert no_acked_record_lost(history([*rows, part])).outcome is Outcome.CONFORMS
+    part["transaction_outcome"] = INDEFINITE
+    assert no_acked_record_lost(history([*rows, part])).outcome is Outcome.VIOLATES
+
+
+def test_only_records_that_must_be_there_are_counted() -> None:
+    """An acknowledged record of an aborted transaction is rightly absent; of nothing but such ones nothing is lost."""
+    aborted = sent(1, transaction=7, transaction_outcome=FAILED)
+    verdict = no_acked_record_lost(history([sent(0), aborted, read_back(0)]))
+    assert verdict.summary == "none of 1 acknowledged record was lost"
+    assert no_acked_record_lost(history([sent(0), aborted, read_back(9)])).summary.startswith("1 of 1 acknowledged ")
+    only = no_acked_record_lost(history([aborted, read_back(0)]))
+    assert (only.outcome, only.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+
+
 def test_an_acknowledged_record_without_a_partition_is_harness_trouble() -> None:
     """What cannot be looked for is not passed over in silence."""
     verdict = no_acked_record_lost(history([sent(0, partition=-1), read_back(0)]))
@@ -110,7 +189,9 @@ def test_records_that_we_sent_are_no_phantoms() -> None:
     vague = refused(2, error="NOT_ENOUGH_REPLICAS")
     placeless = unsure(3, partition=-1)
     rows = [sent(0), unsure(1), vague, placeless, *[read_back(n) for n in range(4)], consumed(0)]
-    assert no_phantom_record(history(rows)).outcome is Outcome.CONFORMS
+    verdict = no_phantom_record(history(rows))
+    assert verdict.outcome is Outcome.CONFORMS
+    assert verdict.summary == "every one of 4 records read was sent by our producers"
 
 
 def test_a_record_nobody_sent_is_a_phantom() -> None:
@@ -123,10 +204,20 @@ def test_a_record_nobody_sent_is_a_phantom() -> None:
 
 
 def test_a_definitely_refused_record_must_not_be_there() -> None:
-    """Violating: the broker said that the record is too large, and yet it was read."""
+    """Violating: the broker said that the record is too large, and yet it was read. It was sent, and refused."""
     verdict = no_phantom_record(history([refused(0), read_back(0)]))
     assert verdict.outcome is Outcome.VIOLATES
     assert verdict.facts["refused_yet_there"] == 1
+    assert verdict.summary == "1 record read whose send was definitely refused: orders-0 at 0"
+
+
+def test_what_was_refused_and_what_was_never_sent_are_told_apart() -> None:
+    """Violating: one of each, each with its own words."""
+    verdict = no_phantom_record(history([refused(0), read_back(0), read_back(7)]))
+    assert verdict.summary == (
+        "1 record read that no producer of ours sent: orders-0 at 7; "
+        "1 record read whose send was definitely refused: orders-0 at 0"
+    )
 
 
 @pytest.mark.parametrize("error", ["TOPIC_AUTHORIZATION_FAILED", "POLICY_VIOLATION", "_UNKNOWN_TOPIC"])
