@@ -46,9 +46,19 @@ def committed_offsets_never_run_backwards() -> Check:
     return Check("committed_offsets_never_run_backwards")
 
 
+def no_record_passed_over() -> Check:
+    """No consumer reads on above an acknowledged record that its group never reads."""
+    return Check("no_record_passed_over")
+
+
 def longest_time_without_acked_write(at_most_s: float | None = None) -> Check:
-    """Measures the longest time in which nobody's write was acknowledged; with a limit, demands it."""
+    """Measures the longest time in which no write, or none to some partition, was acknowledged; or limits it."""
     return Check("longest_time_without_acked_write", {} if at_most_s is None else {"at_most_s": at_most_s})
+
+
+def longest_time_without_consumption(at_most_s: float | None = None) -> Check:
+    """Measures the longest time that an acknowledged record waited for a consumer group; or limits it."""
+    return Check("longest_time_without_consumption", {} if at_most_s is None else {"at_most_s": at_most_s})
 
 
 def one_active_controller_per_epoch() -> Check:

@@ -19,8 +19,8 @@ from pytest_kmigrate.checkers.findings import (
 )
 from pytest_kmigrate.checkers.grouping import partitions, place
 from pytest_kmigrate.checkers.moments import when
+from pytest_kmigrate.checkers.stretches import running_workloads
 from pytest_kmigrate.checkers.wording import counted, number
-from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive
@@ -77,7 +77,7 @@ def no_phantom_record(history: History) -> Verdict:
     if not read:
         return inconclusive(name, Kind.VACUOUS, "no record was read, so none could be one that nobody sent")
     unknown, refused = _phantoms(operations)
-    running = _running_workloads(history)
+    running = running_workloads(history)
     records = _different_records(operations)
     facts = {"reads": read, "records": records, "unknown": total(unknown), "refused_yet_there": total(refused)}
     strange = [] if running else unknown
@@ -166,12 +166,6 @@ def _names(named: frozenset[tuple[str, int]]) -> set[str]:
     return {
         f"topic {topic}" if partition == kernels.WHOLE_TOPIC else place(topic, partition) for topic, partition in named
     }
-
-
-def _running_workloads(history: History) -> str:
-    ended = [event.data.get("workload") for event in history.of(EventKind.WORKLOAD_ENDED)]
-    began = [event.data.get("workload") for event in history.of(EventKind.WORKLOAD_BEGAN)]
-    return ", ".join(sorted({str(each) for each in began if began.count(each) > ended.count(each)}))
 
 
 def _told_loss(history: History, each: Found) -> Violation:

@@ -12,6 +12,7 @@ from pytest_kmigrate.checkers.consumers import (
     committed_offsets_never_run_backwards,
     consumer_positions_never_run_backwards,
 )
+from pytest_kmigrate.checkers.consumption import longest_time_without_consumption
 from pytest_kmigrate.checkers.controller_znodes import controller_znodes_tell_who_and_how_far
 from pytest_kmigrate.checkers.controllers import (
     controller_epoch_never_falls,
@@ -28,6 +29,7 @@ from pytest_kmigrate.checkers.migration_metrics import (
 )
 from pytest_kmigrate.checkers.migration_znode import migration_znode_never_moves_back
 from pytest_kmigrate.checkers.mutants import mutant_was_in_force
+from pytest_kmigrate.checkers.passing_over import no_record_passed_over
 from pytest_kmigrate.checkers.places import (
     no_duplicate_from_idempotent_producer,
     no_offset_given_twice,
@@ -61,7 +63,9 @@ CHECKERS: Mapping[str, Checker] = {
         transactions_all_or_nothing,
         consumer_positions_never_run_backwards,
         committed_offsets_never_run_backwards,
+        no_record_passed_over,
         longest_time_without_acked_write,
+        longest_time_without_consumption,
         one_active_controller_per_epoch,
         controller_epoch_never_falls,
         migration_state_moves_along_legal_edges,

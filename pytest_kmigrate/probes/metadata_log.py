@@ -138,6 +138,8 @@ def _holds(jar: Path, entry: str) -> bool:
 
 
 def _output_of(command: list[str], partition: Path, within_s: float) -> str:
+    if shutil.which(command[0]) is None:
+        raise DistributionError(f"{command[0]}: expected a Java program, got none; check the Java home")
     try:
         done = subprocess.run(
             bound_to_us(command), capture_output=True, text=True, encoding="utf-8", timeout=within_s, check=False
@@ -146,8 +148,6 @@ def _output_of(command: list[str], partition: Path, within_s: float) -> str:
         raise ClusterError(
             f"{partition}: the dump tool did not end within {within_s:g} s; is this machine busy?"
         ) from late
-    except OSError as error:
-        raise DistributionError(f"{command[0]}: expected a Java program, got {error}; check the Java home") from error
     if done.returncode != 0:
         raise ClusterError(
             f"{partition}: expected the dump tool to end with 0, got {done.returncode}; its last words:\n"

@@ -53,7 +53,12 @@ class Traffic:
         self._clients = self._ending.enter_context(RunningClients(settings, file, self._spawn))
         self._clients.await_ready()
         self._recorder.record(
-            EventKind.WORKLOAD_BEGAN, workload=workload.name, topics=list(workload.every_topic), per_s=workload.per_s
+            EventKind.WORKLOAD_BEGAN,
+            workload=workload.name,
+            topics=list(workload.every_topic),
+            per_s=workload.per_s,
+            # A group that never reads anything leaves no other trace.
+            group=workload.group if workload.consumers else "",
         )
 
     def usual(self, transactors: int = 0) -> ClientWorkload:

@@ -5,8 +5,8 @@ client in a partition, or the transactions of a run. A kernel returns row positi
 neither knows nor needs a History: the checkers call it on a run's columns, Spark on those of a group of rows.
 
 The modules, from below: kernels over columns (``presence``, ``places``, ``positions``, ``transactions``, ``cycles``,
-``gaps``); ``partition`` and ``transactional``, which give them the right columns of a group; ``anomalies``, which runs
-all of them and tells what they found; and ``coverage``, which tells what they could have found.
+``gaps``); ``partition``, ``waits`` and ``transactional``, which give them the right columns of a group; ``anomalies``,
+which runs all of them and tells what they found; and ``coverage``, which tells what they could have found.
 """
 
 from pytest_kmigrate.checkers.kernels.anomalies import ALL_ASPECTS, Aspect, anomalies_in, anomalies_of
@@ -41,22 +41,27 @@ from pytest_kmigrate.checkers.kernels.surroundings import (
     surroundings,
     unread_partitions,
 )
+from pytest_kmigrate.checkers.kernels.waits import NEVER, Closings, Waits, closings, waits
 
 __all__ = [
     "ALL_ASPECTS",
+    "NEVER",
     "WHOLE_TOPIC",
     "Anomaly",
     "AnomalyClass",
     "Aspect",
+    "Closings",
     "Gaps",
     "Pairs",
     "PollsBack",
     "PollsOver",
     "Positions",
     "Surroundings",
+    "Waits",
     "absent_partitions",
     "anomalies_in",
     "anomalies_of",
+    "closings",
     "commits_back",
     "commits_run_back",
     "contested_offsets",
@@ -85,6 +90,7 @@ __all__ = [
     "surroundings",
     "unread_partitions",
     "vanished",
+    "waits",
     "who_read",
     "with_unplaced",
 ]

@@ -54,6 +54,7 @@ _CHECKS = {
     AnomalyClass.MOVED: "no_offset_given_twice",
     AnomalyClass.NON_MONOTONIC_POLL: "consumer_positions_never_run_backwards",
     AnomalyClass.READ_BELOW_COMMITTED: "consumer_positions_never_run_backwards",
+    AnomalyClass.POLL_SKIP: "no_record_passed_over",
     AnomalyClass.NON_MONOTONIC_COMMIT: "committed_offsets_never_run_backwards",
     AnomalyClass.ABORTED_READ: "transactions_all_or_nothing",
     AnomalyClass.INTERMEDIATE_READ: "transactions_all_or_nothing",

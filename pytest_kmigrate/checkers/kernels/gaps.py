@@ -27,18 +27,30 @@ def gaps_between_acknowledgements(
     """The span before each acknowledgement, and the one after the last when sends failed after it.
 
     A span begins at the acknowledgement before, or when the next send began if none was in progress then: silence of
-    the writers themselves is no unavailability.
+    the writers themselves is no unavailability. Nor is the silence after sends that failed: a span with such a silence
+    before its acknowledgement is two, one until the last of them failed, one of the send that was acknowledged.
     """
     if len(outcome) == 0:
         return Gaps(np.empty(0, np.int64), np.empty(0, np.int64))
     order = np.argsort(ended_ns, kind="stable")
     ends = ended_ns[order]
     waiting_since = np.minimum.accumulate(began_ns[order][::-1])[::-1]
-    acked = ends[outcome[order] == OperationOutcome.OK]
-    marks = np.unique(acked)
-    following = np.searchsorted(ends, marks, side="right")
-    has_more = following < len(ends)
-    starts = np.maximum(marks[has_more], waiting_since[following[has_more]])
-    starts = np.concatenate([waiting_since[:1], starts])
-    stops = marks if len(starts) == len(marks) else np.append(marks, ends[-1])
-    return Gaps(starts, stops)
+    marks = np.unique(ends[outcome[order] == OperationOutcome.OK])
+    # Among all sends in the order of their ends: the first of each span, and the first that ended as it did.
+    first = np.concatenate([[0], np.searchsorted(ends, marks, side="right")])
+    last = np.searchsorted(ends, marks, side="left")
+    has_more = first < len(ends)
+    starts = np.maximum(np.concatenate([waiting_since[:1], marks]), waiting_since[np.minimum(first, len(ends) - 1)])
+    starts, stops = starts[has_more], np.append(marks, ends[-1])[has_more]
+    failed = np.flatnonzero(last > first[:-1])
+    gave_up, tried_again = ends[last[failed] - 1], waiting_since[last[failed]]
+    is_silent = tried_again > gave_up
+    silent = failed[is_silent]
+    answered = stops[silent]
+    stops[silent] = gave_up[is_silent]
+    return _in_order(np.concatenate([starts, tried_again[is_silent]]), np.concatenate([stops, answered]))
+
+
+def _in_order(began_ns: npt.NDArray[np.int64], ended_ns: npt.NDArray[np.int64]) -> Gaps:
+    order = np.argsort(ended_ns, kind="stable")
+    return Gaps(began_ns[order], ended_ns[order])

@@ -3,7 +3,7 @@
 from pytest_kmigrate.checkers.availability import longest_time_without_acked_write
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from tests.unit.checkers.histories import MS, Row, event, fault, history, phase, sent, unsure
+from tests.unit.checkers.histories import MS, Row, event, fault, history, phase, refused, sent, unsure
 
 
 def _sent(sequence: int, began_ms: int, ended_ms: int) -> Row:
@@ -60,6 +60,40 @@ def test_silent_writers_are_no_unavailability() -> None:
     events += [event(EventKind.WORKLOAD_ENDED, ended, workload=name) for _, ended, name in names]
     verdict = longest_time_without_acked_write(history([*first, pause[1]], events))
     assert verdict.facts["longest_s"] == 0.5
+
+
+def test_a_partition_that_takes_no_write_while_others_do_violates() -> None:
+    """Violating: the place is named, whether its writes waited or failed at once; writes elsewhere make up for none."""
+    elsewhere = [_sent(n, n * 100, n * 100 + 10) for n in range(60)]
+    waiting = {**unsure(90), "partition": 2, "began_ns": 1000 * MS, "ended_ns": 5500 * MS}
+    failing = [
+        {**refused(n, "NOT_LEADER", partition=2), "began_ns": n * 100 * MS, "ended_ns": n * 100 * MS}
+        for n in range(10, 56)
+    ]
+    for rows in ([waiting], failing):
+        seen = history([*elsewhere, *rows], [phase(5, "HYBRID"), *fault(900, "kill(broker-1)")])
+        verdict = longest_time_without_acked_write(seen, at_most_s=4)
+        assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.LIVENESS, 1)
+        assert verdict.summary.startswith("longest time without an acknowledged write: 1")
+        assert (verdict.facts["place"], verdict.facts["longest_in_place_s"]) == ("orders-2", 4.5)
+        [violation] = verdict.violations
+        assert violation.expected == "some write to orders-2 is acknowledged at least every 4 s while writers try"
+        assert violation.observed.startswith("none for 4.5 s, from 100 ms after kill(broker-1) began, in HYBRID")
+        assert "; to orders-2 alone: 4.5 s, from " in verdict.summary
+
+
+def test_a_partition_that_nobody_writes_to_is_no_unavailability() -> None:
+    """Conforming: one failed send, long silence, and a write that is acknowledged at once; nor is a span told twice."""
+    elsewhere = [_sent(n, n * 100, n * 100 + 10) for n in range(60)]
+    silent = [
+        {**unsure(90), "partition": 2, "began_ns": 1000 * MS, "ended_ns": 1500 * MS},
+        {**_sent(91, 5800, 5810), "partition": 2},
+    ]
+    verdict = longest_time_without_acked_write(history([*elsewhere, *silent]), at_most_s=1)
+    assert verdict.outcome is Outcome.CONFORMS
+    assert verdict.facts["longest_in_place_s"] == 0.5
+    both = [*STALL, {**_sent(5, 0, 2600), "partition": 1}]
+    assert longest_time_without_acked_write(history(both), at_most_s=1).count == 1
 
 
 def test_nothing_acknowledged_is_inconclusive() -> None:
