@@ -16,7 +16,6 @@ from pytest_kmigrate.checkers.consumption import longest_time_without_consumptio
 from pytest_kmigrate.checkers.controller_znodes import controller_znodes_tell_who_and_how_far
 from pytest_kmigrate.checkers.controllers import (
     controller_epoch_never_falls,
-    migration_state_moves_along_legal_edges,
     one_active_controller_per_epoch,
 )
 from pytest_kmigrate.checkers.copy_visibility import copy_shows_only_when_ended
@@ -27,6 +26,7 @@ from pytest_kmigrate.checkers.migration_metrics import (
     migration_metrics_agree_with_the_log,
     zookeeper_lag_grows_and_falls_back,
 )
+from pytest_kmigrate.checkers.migration_states import migration_state_moves_along_legal_edges
 from pytest_kmigrate.checkers.migration_znode import migration_znode_never_moves_back
 from pytest_kmigrate.checkers.mutants import mutant_was_in_force
 from pytest_kmigrate.checkers.passing_over import no_record_passed_over

@@ -1,4 +1,4 @@
-"""Checks of the controllers: who was active, epochs, migration states."""
+"""Checks of the controllers: who was active, and epochs."""
 
 import json
 
@@ -7,7 +7,6 @@ import pytest
 from pytest_kmigrate.checkers.claims import CONTROLLER_EPOCH
 from pytest_kmigrate.checkers.controllers import (
     controller_epoch_never_falls,
-    migration_state_moves_along_legal_edges,
     one_active_controller_per_epoch,
 )
 from pytest_kmigrate.model.event import Event, EventKind
@@ -16,21 +15,9 @@ from pytest_kmigrate.model.verdict import Kind, Outcome
 from tests.unit.checkers.histories import event, fault, history, phase, znode
 
 
-def _state(at_ms: int, state: str, node: str | None = "controller-3000") -> Event:
-    return event(EventKind.MIGRATION_STATE, at_ms, node, state=state)
-
-
 def _take_over(at_ms: int, controller: int, epoch: int, kraft_epoch: int, mzxid: int) -> list[ZnodeChange]:
     held = json.dumps({"version": 2, "brokerid": controller, "timestamp": "1", "kraftControllerEpoch": kraft_epoch})
     return [znode(at_ms, "/controller", held, mzxid), znode(at_ms + 1, CONTROLLER_EPOCH, str(epoch), mzxid)]
-
-
-def _started(at_ms: int, *nodes: str, role: str = "controller") -> list[Event]:
-    return [event(EventKind.NODE_STARTED, at_ms, node, role=role) for node in nodes]
-
-
-def _wiped(at_ms: int, *nodes: str) -> list[Event]:
-    return [event(EventKind.NODE_WIPED, at_ms, node) for node in nodes]
 
 
 def test_one_controller_at_a_time_conforms() -> None:
@@ -68,11 +55,10 @@ def test_a_torn_reading_of_the_two_znodes_is_no_second_controller() -> None:
 
 
 def test_no_sighting_is_inconclusive() -> None:
-    """Inconclusive: no controller, no epoch and no state was ever seen, or only that there was none."""
+    """Inconclusive: no controller and no epoch was ever seen, or only that there was none."""
     nothing = history(znodes=[znode(1, "/controller", None), znode(1, "/x", "{}")])
     assert one_active_controller_per_epoch(nothing).outcome is Outcome.INCONCLUSIVE
     assert controller_epoch_never_falls(nothing).outcome is Outcome.INCONCLUSIVE
-    assert migration_state_moves_along_legal_edges(nothing).outcome is Outcome.INCONCLUSIVE
 
 
 def test_unreadable_znodes_are_passed_over() -> None:
@@ -121,55 +107,3 @@ def test_an_epoch_that_was_deleted_between_two_looks_begins_anew(version: int) -
     assert controller_epoch_never_falls(history(znodes=[before, *anew])).count == 2
     written = [znode(10, CONTROLLER_EPOCH, "0", 20, version=4)]
     assert controller_epoch_never_falls(history(events=[revert], znodes=[before, *written])).count == 1
-
-
-def test_states_along_the_legal_edges_conform() -> None:
-    """Conforming: the whole way, with a lagging restarted controller and a broker in ZooKeeper mode beside it."""
-    events = [
-        *_started(0, "controller-3000", "controller-3001"),
-        *_started(0, "broker-1", role="broker"),
-        _state(1, "NONE"),
-        _state(2, "PRE_MIGRATION"),
-        _state(3, "MIGRATION"),
-        _state(4, "ZK", node="broker-1"),
-        _state(5, "PRE_MIGRATION", node="controller-3001"),
-        _state(6, "MIGRATION", node="controller-3001"),
-        *_started(7, "controller-3000"),
-        _state(8, "PRE_MIGRATION"),
-        _state(10, "POST_MIGRATION", node="controller-3001"),
-        _state(11, "POST_MIGRATION"),
-    ]
-    verdict = migration_state_moves_along_legal_edges(history(events=events))
-    assert verdict.outcome is Outcome.CONFORMS, verdict.violations
-    short = history(events=[_state(2, "PRE_MIGRATION"), _state(3, "MIGRATION")])
-    assert migration_state_moves_along_legal_edges(short).summary == "ZkMigrationState went PRE_MIGRATION -> MIGRATION"
-
-
-def test_states_off_the_legal_edges_violate() -> None:
-    """Violating: a skipped state, a reversed one, one that others had left."""
-    skipped = [_state(1, "PRE_MIGRATION"), _state(2, "POST_MIGRATION")]
-    reversed_ = [_state(1, "PRE_MIGRATION"), _state(2, "MIGRATION"), _state(3, "PRE_MIGRATION")]
-    none_at_last = [_state(1, "MIGRATION"), _state(2, "NONE", node="controller-3001")]
-    left_behind = [*reversed_[:2], _state(3, "PRE_MIGRATION", node="controller-3001")]
-    for events in (skipped, reversed_, none_at_last, left_behind):
-        verdict = migration_state_moves_along_legal_edges(history(events=events))
-        assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1), events
-    told = migration_state_moves_along_legal_edges(history(events=[*skipped, phase(0, "PREPARING")])).violations[0]
-    assert told.expected == "after PRE_MIGRATION comes MIGRATION"
-    assert told.observed == (
-        "PRE_MIGRATION was followed by POST_MIGRATION on controller-3000 2 ms after the run began, in PREPARING"
-    )
-
-
-def test_a_revert_begins_states_anew() -> None:
-    """Wiping all controllers ends a life; wiping one of several, or one after the other, does not."""
-    nodes = ("controller-3000", "controller-3001")
-    first = [*_started(0, *nodes), _state(1, "PRE_MIGRATION"), _state(2, "MIGRATION")]
-    again = [_state(20, "PRE_MIGRATION"), _state(21, "MIGRATION")]
-    reverted = history(events=[*first, *_wiped(5, *nodes), *_started(6, *nodes), *again])
-    assert migration_state_moves_along_legal_edges(reverted).outcome is Outcome.CONFORMS
-    by_turns = [*_wiped(5, nodes[0]), *_started(6, nodes[0]), *_wiped(7, nodes[1]), *_started(8, nodes[1])]
-    furthest_is_back = [*first, *by_turns, again[0]]
-    assert migration_state_moves_along_legal_edges(history(events=furthest_is_back)).outcome is Outcome.VIOLATES
-    one_step = event(EventKind.STEP_ENDED, 5, step="deprovision-controllers", outcome="done")
-    assert migration_state_moves_along_legal_edges(history(events=[*first, one_step, *again])).facts["lives"] == 2
