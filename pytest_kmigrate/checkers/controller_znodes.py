@@ -11,8 +11,7 @@ from pytest_kmigrate.checkers.log_images import log_images
 from pytest_kmigrate.checkers.migration_znode import MIGRATION
 from pytest_kmigrate.checkers.moments import phase_at, when
 from pytest_kmigrate.checkers.wording import counted
-from pytest_kmigrate.checkers.znode_changes import evidence_of, held_in
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.checkers.znode_changes import evidence_of, held_in, untampered
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
@@ -69,7 +68,7 @@ def controller_znodes_tell_who_and_how_far(history: History) -> Verdict:
     """
     name = "controller_znodes_tell_who_and_how_far"
     starts, controllers = life_starts_ns(history), roles(history)
-    changes = {path: _untampered(history, path) for path in _SCHEMAS}
+    changes = {path: untampered(history, path) for path in _SCHEMAS}
     by_kraft = [each for each in changes[CONTROLLER] if controllers.get(_holder(each)) == "controller"]
     written = [each for each in changes[MIGRATION] if each.data is not None]
     if not by_kraft and not written:
@@ -87,13 +86,6 @@ def controller_znodes_tell_who_and_how_far(history: History) -> Verdict:
         return violates(name, Kind.SAFETY, [_violation(history, each) for each in mistakes])
     told = f"{counted(len(claims), 'controller')} took {CONTROLLER}, {counted(len(places), 'content')} of {MIGRATION}"
     return conforms(name, f"{told}, each as it must be")
-
-
-def _untampered(history: History, path: str) -> list[ZnodeChange]:
-    """What a path held until a test put something of its own there."""
-    tampered = (e.at_ns for e in history.of(EventKind.FAULT_BEGAN) if e.data.get("fault") == f"tamper({path})")
-    until_ns = min(tampered, default=None)
-    return [each for each in history.znodes if each.path == path and (until_ns is None or each.at_ns < until_ns)]
 
 
 def _holder(change: ZnodeChange) -> str:

@@ -1,9 +1,18 @@
 """Checks of the controllers: one per epoch, and epochs that only rise."""
 
-from pytest_kmigrate.checkers.claims import Claim, Epoch, claims, epochs
+from pytest_kmigrate.checkers.claims import (
+    CONTROLLER,
+    CONTROLLER_EPOCH,
+    Claim,
+    Epoch,
+    LoneClaim,
+    claims,
+    epochs,
+    lone_claims,
+)
 from pytest_kmigrate.checkers.findings import violation_at
 from pytest_kmigrate.checkers.moments import when
-from pytest_kmigrate.checkers.wording import counted
+from pytest_kmigrate.checkers.wording import counted, span
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
@@ -12,11 +21,12 @@ def one_active_controller_per_epoch(history: History) -> Verdict:
     """No epoch has two active controllers.
 
     Judged in the controller znodes, which are written together: by ``/controller_epoch``, and by KRaft's own epoch
-    within each life of the metadata log. Source: K866-FAIL-crash-in-migration, K866-ZNODE-controller-every-election.
+    within each life of the metadata log. Who takes ``/controller`` and leaves ``/controller_epoch`` as it is shares
+    the epoch of the one before. Source: K866-FAIL-crash-in-migration, K866-ZNODE-controller-every-election.
     """
     name = "one_active_controller_per_epoch"
-    seen = claims(history)
-    if not seen:
+    seen, alone = claims(history), [_without_epoch(history, each) for each in lone_claims(history)]
+    if not seen and not alone:
         return inconclusive(name, Kind.VACUOUS, "no controller was ever seen to hold the controller znodes")
     holders: dict[tuple[str, int], list[Claim]] = {}
     for claim in seen:
@@ -24,9 +34,11 @@ def one_active_controller_per_epoch(history: History) -> Verdict:
         if all(claim.controller != other.controller for other in of_epoch):
             of_epoch.append(claim)
     found = [_two_holders(history, of[0], other) for of in holders.values() for other in of[1:]]
-    if found:
-        text = f"{counted(len(found), 'epoch')} with a second active controller; {found[0].observed}"
-        return violates(name, Kind.SAFETY, found, text, epochs=len(holders))
+    if found or alone:
+        second = [f"{counted(len(found), 'epoch')} with a second active controller"] if found else []
+        without = [f"{counted(len(alone), 'controller')} without an epoch of its own"] if alone else []
+        text = "; ".join([*second, *without, (found + alone)[0].observed])
+        return violates(name, Kind.SAFETY, found + alone, text, epochs=len(holders))
     text = f"{counted(len(holders), 'epoch')} seen, each with one active controller"
     return conforms(name, text, epochs=len(holders), sightings=len(seen))
 
@@ -63,6 +75,15 @@ def _two_holders(history: History, first: Claim, second: Claim) -> Violation:
         f"and controller {second.controller} ({when(history, second.at_ns)})"
     )
     return violation_at(history, expected, observed, second.at_ns, first.evidence, second.evidence)
+
+
+def _without_epoch(history: History, claim: LoneClaim) -> Violation:
+    expected = f"who takes {CONTROLLER} takes {CONTROLLER_EPOCH} with it"
+    observed = (
+        f"controller {claim.controller} took {CONTROLLER} {when(history, claim.at_ns)}, "
+        f"and {CONTROLLER_EPOCH} stayed {claim.epoch} for {span(claim.stayed_ns)}"
+    )
+    return violation_at(history, expected, observed, claim.at_ns, claim.evidence)
 
 
 def _fallen(history: History, before: Epoch, after: Epoch) -> Violation:

@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from pytest_kmigrate.model.history import ZnodeChange
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import History, ZnodeChange
 
 
 def held_in(change: ZnodeChange) -> dict[str, Any]:
@@ -21,6 +22,13 @@ def was_deleted(change: ZnodeChange, former: ZnodeChange | None) -> bool:
     A watcher that is told of a deletion may look too late to see it: a broker creates ``/controller_epoch`` at once.
     """
     return change.data is None or (former is not None and 0 <= change.version <= former.version)
+
+
+def untampered(history: History, *paths: str) -> list[ZnodeChange]:
+    """What the paths held until a test put something of its own into one of them."""
+    ours = {f"tamper({path})" for path in paths}
+    until_ns = min((e.at_ns for e in history.of(EventKind.FAULT_BEGAN) if e.data.get("fault") in ours), default=None)
+    return [each for each in history.znodes if each.path in paths and (until_ns is None or each.at_ns < until_ns)]
 
 
 def evidence_of(change: ZnodeChange) -> str:

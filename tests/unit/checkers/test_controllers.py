@@ -107,3 +107,79 @@ def test_an_epoch_that_was_deleted_between_two_looks_begins_anew(version: int) -
     assert controller_epoch_never_falls(history(znodes=[before, *anew])).count == 2
     written = [znode(10, CONTROLLER_EPOCH, "0", 20, version=4)]
     assert controller_epoch_never_falls(history(events=[revert], znodes=[before, *written])).count == 1
+
+
+def _alone(at_ms: int, controller: int, mzxid: int) -> ZnodeChange:
+    held = json.dumps({"version": 2, "brokerid": controller, "timestamp": "1", "kraftControllerEpoch": -1})
+    return znode(at_ms, "/controller", held, mzxid)
+
+
+def _zookeeper(at_ms: int, kind: EventKind) -> Event:
+    return event(kind, at_ms, "zookeeper-1", role="zookeeper")
+
+
+END = event(EventKind.RUN_ENDED, 100_000)
+FIRST = _take_over(1_000, 0, 1, -1, 10)
+
+
+def test_who_takes_the_controller_znode_alone_violates() -> None:
+    """Violating: two more brokers were active in the epoch of the first; each is told with how long that stood."""
+    gone = znode(20_000, "/controller", None)
+    znodes = [*FIRST, gone, _alone(20_001, 1, 30), _alone(40_000, 2, 40), _alone(41_000, 2, 40)]
+    verdict = one_active_controller_per_epoch(history(events=[END], znodes=znodes))
+    assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 2)
+    told = "controller 1 took /controller 20.0 s after the run began, and /controller_epoch stayed 1 for 80.0 s"
+    assert verdict.violations[0].observed == told
+    assert verdict.summary == f"2 controllers without an epoch of its own; {told}"
+
+
+def test_a_second_controller_of_an_epoch_and_one_without_are_both_told() -> None:
+    """Violating twice over: the summary counts each in words of its own."""
+    znodes = [*FIRST, *_take_over(2_000, 3000, 1, 1, 20), _alone(30_000, 1, 30)]
+    verdict = one_active_controller_per_epoch(history(events=[END], znodes=znodes))
+    assert verdict.count == 2
+    assert verdict.summary.startswith("1 epoch with a second active controller; 1 controller without an epoch")
+
+
+@pytest.mark.parametrize(
+    ("more", "events"),
+    [
+        ([], [event(EventKind.RUN_ENDED, 29_000)]),
+        ([znode(21_000, CONTROLLER_EPOCH, "3", 40)], [END]),
+        ([znode(21_000, CONTROLLER_EPOCH, None)], [END]),
+        ([znode(90_000, CONTROLLER_EPOCH, "2", 30)], [END]),
+        ([], [_zookeeper(0, EventKind.NODE_STARTED), _zookeeper(22_000, EventKind.NODE_PAUSED), END]),
+        (
+            [],
+            [
+                *(_zookeeper(0, EventKind.NODE_STARTED), _zookeeper(19_000, EventKind.NODE_STOPPED)),
+                *(_zookeeper(60_000, EventKind.NODE_STARTED), END),
+            ],
+        ),
+        ([], [*fault(15_000, "tamper(/controller)"), END]),
+        ([], [*fault(15_000, "tamper(/controller_epoch)"), END]),
+    ],
+    ids=[
+        *("the run ended", "overtaken", "deleted for a rollback", "seen late", "ZooKeeper paused", "ZooKeeper away"),
+        *("tampered with", "epoch tampered with"),
+    ],
+)
+def test_a_claim_whose_epoch_was_missed_proves_nothing(more: list[ZnodeChange], events: list[Event]) -> None:
+    """The watch of the epoch told of something else, was blind, or had not been there for long enough."""
+    znodes = [*FIRST, _alone(20_000, 1, 30), *more]
+    assert one_active_controller_per_epoch(history(events=events, znodes=znodes)).outcome is Outcome.CONFORMS
+
+
+def test_a_claim_without_any_epoch_proves_nothing() -> None:
+    """Whoever goes back deletes both znodes, and a tampered epoch is no number: it is not known what stood there."""
+    for epoch in (znode(10_000, CONTROLLER_EPOCH, None), znode(10_000, CONTROLLER_EPOCH, "many", 20)):
+        run = history(events=[END], znodes=[*FIRST, epoch, _alone(20_000, 1, 30)])
+        assert one_active_controller_per_epoch(run).outcome is Outcome.CONFORMS
+
+
+def test_a_claim_is_judged_though_zookeeper_was_away_before() -> None:
+    """Violating: the server had come back, and the watch with it."""
+    away = [_zookeeper(0, EventKind.NODE_STARTED), _zookeeper(5_000, EventKind.NODE_PAUSED)]
+    events = [*away, _zookeeper(8_000, EventKind.NODE_RESUMED), _zookeeper(50_000, EventKind.NODE_STOPPED), END]
+    znodes = [*FIRST, _alone(20_000, 1, 30)]
+    assert one_active_controller_per_epoch(history(events=events, znodes=znodes)).count == 1
