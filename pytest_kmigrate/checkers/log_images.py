@@ -39,6 +39,8 @@ class LogImage:
     states: tuple[RecordedState, ...]
     transactions: tuple[tuple[int, str], ...]
     """Offset, and ``begin``, ``end`` or ``abort``."""
+    metadata_until: Mapping[int, Mapping[str, int]]
+    """By the offset of the ``end`` of a transaction with metadata, how much of it per type."""
     topics_held_back: tuple[tuple[int, int, str], ...]
     """Per transaction with topics: the offsets of the first topic and of what ended it, and ``end`` or ``abort``."""
     migrating_brokers: int
@@ -104,6 +106,8 @@ def _log_image(history: History, image: MetadataImage, event: Event, starts: lis
         life=life_at(starts, began_ns(event)),
         states=tuple(states),
         transactions=tuple((each["offset"], each["event"]) for each in extra["transactions"]),
+        # Older runs do not say what was in a transaction.
+        metadata_until={each["offset"]: each["copied"] for each in extra["transactions"] if each.get("copied")},
         topics_held_back=tuple((each["first"], each["until"], each["event"]) for each in held_back),
         migrating_brokers=sum(each["is_migrating_zk_broker"] for each in extra["brokers"].values()),
         has_transactions=image.features.get("metadata.version", 0) >= _WITH_TRANSACTIONS,

@@ -13,6 +13,7 @@ from pytest_kmigrate.model.phase import LEGAL_EDGES, ZkMigrationState
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 
 _LONG_NS = 20_000_000_000  # by then a copy that goes on has ended
+_FIRST = (ZkMigrationState.NONE, ZkMigrationState.PRE_MIGRATION)
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ def copy_is_one_transaction(history: History) -> Verdict:
     """The copied metadata is one transaction of the metadata log, which also holds the record that ends the copy.
 
     Transactions never nest, and none stays open; the states recorded are PRE_MIGRATION, MIGRATION and POST_MIGRATION,
-    each once. A copy that was aborted counts for nothing: the next one starts anew. Before metadata.version 3.6-IV1
+    each once, or NONE before them. A copy that was aborted counts for nothing: the next one starts anew. What the
+    controllers were formatted with comes with the first state and is not of the copy. Before metadata.version 3.6-IV1
     there are no transactions, and a log of which only a snapshot is left does not tell.
     Source: K866-PROC-single-transaction, K866-REC-start-record.
     """
@@ -59,12 +61,16 @@ def _mistakes(log: LogImage) -> Iterator[_Mistake]:
             others = f"the one begun at offset {opened} was open" if event == "begin" else "none was open"
             yield _Mistake(log.life, "transactions begin and end one after the other", f"{event} at {offset}: {others}")
         opened = offset if event == "begin" else None
+    if log.states and log.states[0].state not in _FIRST:
+        observed = f"{log.states[0]} (offset {log.states[0].offset}) is the first state of the log"
+        yield _Mistake(log.life, "a log begins with PRE_MIGRATION, or NONE", observed)
     for before, after in itertools.pairwise(log.states):
         if (before.state, after.state) not in LEGAL_EDGES:
             observed = f"after {before} (offset {before.offset}) came {after} (offset {after.offset})"
             yield _Mistake(log.life, "each state is recorded once, and none is skipped", observed)
     for copied in (each for each in log.states if each.state is ZkMigrationState.MIGRATION):
         yield from _outside(log, copied)
+        yield from _in_former_ones(log, copied)
 
 
 def _outside(log: LogImage, copied: RecordedState) -> Iterator[_Mistake]:
@@ -74,6 +80,19 @@ def _outside(log: LogImage, copied: RecordedState) -> Iterator[_Mistake]:
     if copied.outside:
         counts = ", ".join(f"{count} {kind}" for kind, count in copied.outside.items())
         yield _Mistake(log.life, "all that is copied is in the transaction", f"outside of any transaction: {counts}")
+
+
+def _in_former_ones(log: LogImage, copied: RecordedState) -> Iterator[_Mistake]:
+    """Metadata that transactions between the first state and that of the copy made true, and so visible, too early."""
+    of_copy, of_first = _transaction_of(log, copied), _transaction_of(log, log.states[0])
+    if of_copy is None:
+        return
+    first = of_first[1] if of_first else log.states[0].offset
+    for end, metadata in log.metadata_until.items():
+        if first < end < of_copy[0]:
+            counts = ", ".join(f"{count} {kind}" for kind, count in metadata.items())
+            observed = f"{counts} in one that ended at {end}, before that of {copied} began at {of_copy[0]}"
+            yield _Mistake(log.life, "all that is copied is in one transaction", observed)
 
 
 def _transaction_of(log: LogImage, state: RecordedState) -> tuple[int, int] | None:

@@ -35,9 +35,10 @@ def image_from_records(records: Iterable[Record]) -> MetadataImage:
     ``extra`` holds: ``migration_states`` [{offset, number, outside}] (``outside``: metadata that came before, but in no
     transaction, per type), ``record_counts`` and ``discarded_record_counts`` (those in transactions that were aborted
     or never ended) per type, ``brokers`` id -> {is_migrating_zk_broker, fenced, epoch, offset}, ``transactions``
-    [{offset, event, name}], ``topics_held_back`` [{first, until, event}] (per transaction with topics, the offsets of
-    the first one and of what ended or aborted it), ``in_transaction``, ``unplaced`` (changes to things that do not
-    exist, a finding), ``begins_with_snapshot``, ``last_offset``.
+    [{offset, event, name}] (an ``end`` with ``copied``: metadata per type in that transaction), ``topics_held_back``
+    [{first, until, event}] (per transaction with topics, the offsets of the first one and of what ended or aborted it),
+    ``in_transaction``, ``unplaced`` (changes to things that do not exist, a finding), ``begins_with_snapshot``,
+    ``last_offset``.
     """
     replay = _Replay()
     for record in records:
@@ -107,8 +108,12 @@ class _Replay:
 
     def _transaction(self, event: str, record: Record) -> None:
         name = record["data"].get("name") or record["data"].get("reason") or ""
-        self._transactions.append({"offset": record["offset"], "event": event, "name": name})
+        told: dict[str, object] = {"offset": record["offset"], "event": event, "name": name}
+        self._transactions.append(told)
         pending, self._pending = self._pending or [], [] if event == "begin" else None
+        if event == "end":
+            copied = Counter(held_back["type"] for held_back in pending if held_back["type"] in _COPIED)
+            told["copied"] = dict(sorted(copied.items()))
         topics = [held_back["offset"] for held_back in pending if held_back["type"] == "TOPIC_RECORD"]
         if topics:
             self._held_topics.append({"first": topics[0], "until": record["offset"], "event": event})

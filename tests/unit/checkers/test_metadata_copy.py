@@ -63,6 +63,64 @@ def test_a_copy_that_is_no_transaction_of_its_own_violates(broken: Log, observed
     assert verdict.violations[0].evidence[0] == "metadata/image-0-log.json"
 
 
+def _record(kind: str, offset: int, **data: Any) -> dict[str, Any]:
+    return {"offset": offset, "type": f"{kind}_RECORD", "version": 0, "data": data}
+
+
+def _part(offset: int, kind: str, **data: Any) -> Log:
+    """A transaction of three records."""
+    begin, end = _record("BEGIN_TRANSACTION", offset, name="ZK Migration"), _record("END_TRANSACTION", offset + 2)
+    return [begin, _record(kind, offset + 1, **data), end]
+
+
+VERSION = _record("FEATURE_LEVEL", 0, name="metadata.version", featureLevel=20)
+WAITING = _record("ZK_MIGRATION_STATE", 1, zkMigrationState=2)
+TOPIC: dict[str, Any] = {"name": "orders", "topicId": "x1"}
+CONFIG: dict[str, Any] = {"resourceType": 2, "resourceName": "orders", "name": "retention.ms", "value": "1"}
+IN_PARTS = [*_part(2, "TOPIC", **TOPIC), *_part(5, "CONFIG", **CONFIG)]
+COPIED = _part(8, "ZK_MIGRATION_STATE", zkMigrationState=1)
+
+
+def test_a_copy_in_several_transactions_violates() -> None:
+    """Violating: each part was true before the next one; the last transaction holds nothing but the state."""
+    verdict = copy_is_one_transaction(seen([VERSION, WAITING, *IN_PARTS, *COPIED]))
+    assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 2)
+    first, second = (each.observed for each in verdict.violations)
+    assert first.startswith("1 TOPIC_RECORD in one that ended at 4, before that of MIGRATION began at 8 (seen ")
+    assert second.startswith("1 CONFIG_RECORD in one that ended at 7, ")
+
+
+def test_what_controllers_were_formatted_with_is_not_of_the_copy() -> None:
+    """Conforming: credentials come with the first state; what was aborted, and what no copy holds, counts neither."""
+    begin, end = _record("BEGIN_TRANSACTION", 0, name="Bootstrap records"), _record("END_TRANSACTION", 5)
+    secret = _record("USER_SCRAM_CREDENTIAL", 2, name="a", mechanism=1, iterations=4096, digest="d")
+    bootstrap = [begin, {**VERSION, "offset": 1}, secret, {**WAITING, "offset": 3}, end]
+    aborted = [*_part(6, "TOPIC", **TOPIC)[:2], {**ABORT, "offset": 8}]
+    other = _part(9, "FEATURE_LEVEL", name="kraft.version", featureLevel=1)
+    copy = [_record("BEGIN_TRANSACTION", 12, name="x"), _record("TOPIC", 13, **TOPIC)]
+    copy += [_record("ZK_MIGRATION_STATE", 14, zkMigrationState=1), _record("END_TRANSACTION", 15)]
+    verdict = copy_is_one_transaction(seen([*bootstrap, *aborted, *other, *copy]))
+    assert verdict.outcome is Outcome.CONFORMS, verdict.violations
+
+
+def test_an_image_of_before_transactions_were_counted_is_judged_by_the_rest() -> None:
+    """An older run does not say what its transactions hold: nothing is held against it."""
+    run = seen([VERSION, WAITING, *IN_PARTS, *COPIED])
+    for each in run.images["image-0-log"].extra["transactions"]:  # type: ignore[attr-defined]
+        each.pop("copied", None)
+    assert copy_is_one_transaction(run).outcome is Outcome.CONFORMS
+
+
+def test_a_log_that_begins_with_the_migration_violates() -> None:
+    """Violating: the state before the copy was never recorded; NONE before it is no mistake."""
+    verdict = copy_is_one_transaction(seen([VERSION, *COPIED]))
+    assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
+    assert verdict.violations[0].observed.startswith("MIGRATION (offset 9) is the first state of the log")
+    never = _record("ZK_MIGRATION_STATE", 1, zkMigrationState=0)
+    anew = [VERSION, never, {**WAITING, "offset": 2}, *COPIED]
+    assert copy_is_one_transaction(seen(anew)).outcome is Outcome.CONFORMS
+
+
 def test_what_two_images_of_one_log_show_is_told_once() -> None:
     """A log keeps its mistakes; it was seen first when it was first seen."""
     broken = [*REAL[:STATE], REAL[END], TOO_LATE]

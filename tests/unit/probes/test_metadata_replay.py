@@ -62,7 +62,25 @@ def test_records_of_a_finished_transaction_count_at_its_end() -> None:
     assert set(image_from_records(entries).topics) == {"t"}
     assert image_from_records(entries[:2]).topics == {}
     events = image_from_records(entries).extra["transactions"]
-    assert events == [{"offset": 0, "event": "begin", "name": "x"}, {"offset": 2, "event": "end", "name": ""}]
+    begin, end = {"offset": 0, "event": "begin", "name": "x"}, {"offset": 2, "event": "end", "name": ""}
+    assert events == [begin, {**end, "copied": {"TOPIC_RECORD": 1}}]
+
+
+def test_metadata_in_a_transaction_is_counted_at_its_end() -> None:
+    """Per type; what is not copied by a migration does not count, and what is aborted is never true."""
+    begin, end, abort = ("BEGIN_TRANSACTION", {"name": "x"}), ("END_TRANSACTION", {}), ("ABORT_TRANSACTION", {})
+    feature = ("FEATURE_LEVEL", {"name": "metadata.version", "featureLevel": 20})
+    entries = log(begin, feature, end, begin, ("TOPIC", TOPIC), abort, begin, config("1"), ("TOPIC", TOPIC), end)
+    told = image_from_records(entries).extra["transactions"]
+    assert isinstance(told, list)
+    assert [each.get("copied") for each in told] == [
+        None,
+        {},
+        None,
+        None,
+        None,
+        {"CONFIG_RECORD": 1, "TOPIC_RECORD": 1},
+    ]
 
 
 def test_topics_in_transactions_are_told_by_where_they_are() -> None:
