@@ -35,6 +35,7 @@ pytestmark = [
 @pytest.mark.requirement("K866-TEST-broker-failures", "K866-PROC-roll-one-by-one")
 def test_broker_killed_while_being_rolled(workload, metadata, migration, inject, verify_clients):
     """A broker dies as soon as it is up in KRaft mode; once it is back the migration ends as ever."""
+    metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
     with inject(Kill(targets.node("broker-1")), at=triggers.on_event(EventKind.NODE_READY, "broker-1")):
@@ -55,6 +56,7 @@ def test_broker_cut_from_the_controllers_comes_back(
     workload, metadata, migration, inject, fenced, expect, verify_clients
 ):
     """One broker cannot reach the quorum in dual write; the others serve, and afterwards all sides agree."""
+    metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
     cut = Cut(targets.broker_besides_controller(), targets.every(Role.CONTROLLER), both_ways=True)
@@ -71,6 +73,7 @@ def test_broker_cut_from_the_controllers_comes_back(
 @pytest.mark.requirement("K866-TEST-broker-failures")
 def test_broker_paused_longer_than_its_session(workload, metadata, migration, inject, fenced, expect, verify_clients):
     """A broker stands still for longer than its session in dual write; it rejoins, and nothing is lost."""
+    metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
     with metadata.changing("after"):
@@ -117,6 +120,7 @@ def test_broker_hears_of_a_deletion_that_it_missed(
 @pytest.mark.requirement("K866-TEST-broker-failures")
 def test_broker_of_an_older_release_dies_in_dual_write(workload, metadata, migration, inject, verify_clients):
     """The broker that was left on 3.8 crashes and comes back; the migration of the mixed cluster can be finalized."""
+    metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
     with metadata.changing("after"), inject(Kill(targets.node("broker-2"))):

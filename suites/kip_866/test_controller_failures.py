@@ -92,6 +92,7 @@ def test_another_controller_takes_over_in_dual_write(
     fault, workload, metadata, migration, inject, in_control, expect, verify_clients
 ):
     """A successor claims /controller and goes on writing to both sides; no acknowledged change is lost on either."""
+    metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
     with metadata.changing("after", per_s=2), inject(fault):
@@ -112,6 +113,7 @@ def test_another_controller_takes_over_when_all_brokers_run_kraft(
     workload, metadata, migration, inject, verify_clients
 ):
     """With every broker in KRaft mode the migration can still be finalized after a crash."""
+    metadata.fill()
     migration.advance_to(Phase.ALL_KRAFT)
 
     with metadata.changing("after", per_s=2), inject(Kill(targets.active_controller())):

@@ -16,6 +16,7 @@ pytestmark = [
 @pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-METRIC-ZkWriteBehindLag-outage")
 def test_controller_cut_from_zookeeper_catches_up(workload, metadata, migration, inject, verify_clients):
     """What is acknowledged while the active controller cannot reach ZooKeeper is in ZooKeeper soon after it can."""
+    metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
     with metadata.changing("after", per_s=2), inject(Cut(targets.active_controller(), targets.every(Role.ZOOKEEPER))):
@@ -48,6 +49,7 @@ def test_dual_write_goes_on_after_an_answer_of_zookeeper_was_lost(
 @pytest.mark.requirement("K866-FAIL-zk-down-data-plane", "K866-TEST-zk-unavailable")
 def test_clients_are_served_while_zookeeper_is_down(workload, metadata, migration, inject, verify_clients):
     """ZooKeeper goes down and comes back in dual write; clients notice nothing, and what changed meanwhile arrives."""
+    metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
     with metadata.changing("after", per_s=2):
@@ -91,6 +93,7 @@ def test_partitions_of_a_dead_broker_get_leaders_while_zookeeper_is_down(
 @pytest.mark.requirement("K866-TEST-zk-unavailable", "K866-FAIL-zk-heal-catch-up")
 def test_dual_write_outlives_the_leader_of_the_ensemble(workload, metadata, migration, inject, verify_clients):
     """Two of three ZooKeeper servers elect another leader; dual write goes on there while the former one is away."""
+    metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
     with inject(Kill(targets.zookeeper_leader())), metadata.changing("without-it", per_s=2):
