@@ -49,7 +49,7 @@ def looked_for(history: History, label: str) -> Looked:
         if not state.is_acknowledged or state.family not in image.known or state.slot[1] in silent:
             continue
         observed = state.observed_in(image)
-        if observed in state.admissible or (observed is None and state.topic in gone):
+        if state.admits(observed) or (observed is None and state.topic in gone):
             held.append(state)
         else:
             lost.append(Lost(state, observed))

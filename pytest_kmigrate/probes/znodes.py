@@ -25,6 +25,13 @@ _CREDENTIAL = re.compile(r"salt=(?P<salt>[^,]+),stored_key=(?P<stored>[^,]+),ser
 _DIGEST = re.compile(r"digest=(?P<digest>[^,]+),")
 _ITERATIONS = re.compile(r"iterations=(\d+)")
 _BY_CONTROLLER = -1
+_HOLDS_AN_OBJECT = re.compile(
+    r"/(brokers/topics/[^/]+(/partitions/\d+/state)?|config/(topics|brokers|ips)/[^/]+"
+    r"|kafka-acl/[^/]+/[^/]+|kafka-acl-extended/[^/]+/[^/]+/[^/]+|delegation_token/tokens/[^/]+)\Z"
+)
+_MAY_BE_EMPTY = re.compile(
+    r"/(config/(users|clients)/[^/]+|config/users/[^/]+/clients/[^/]+|latest_producer_id_block)\Z"
+)
 
 
 def snapshot(client: KazooClient, within_s: float) -> dict[str, bytes | None]:
@@ -54,12 +61,13 @@ def snapshot(client: KazooClient, within_s: float) -> dict[str, bytes | None]:
 def image_from_znodes(tree: Tree) -> MetadataImage:
     """The image a full tree stands for.
 
-    Passwords among configs are encrypted there with ``password.encoder.secret``, so they equal none of another source.
+    Passwords among brokers' configs are encrypted there with ``password.encoder.secret``, so what they are is not to be
+    seen: they are ``[hidden]``, which equals anything.
     Znodes have no partition epoch (the version of the state znode is another count), so that key is absent.
     ``features`` are filled but not ``known``: a migration does not bring metadata.version to ZooKeeper.
-    ``extra`` holds: ``delete_topics``, ``reassign_partitions`` (as stored, or None), ``brokers`` (ids registered),
-    ``config_changes`` (names), ``controller``, ``controller_epoch``, ``migration``, ``cluster_id``, ``unread``
-    (paths whose content is not what it should be: a finding).
+    ``extra`` holds ``unread``, paths whose content is not what it should be, which the comparison of images tells of,
+    and for whoever looks into the folder: ``delete_topics``, ``reassign_partitions`` (as stored, or None), ``brokers``
+    (ids registered), ``config_changes`` (names), ``controller``, ``controller_epoch``, ``migration``, ``cluster_id``.
     """
     reading = _Reading(tree)
     return MetadataImage(
@@ -103,9 +111,16 @@ class _Reading:
         return self._children.get(path, [])
 
     def unread(self) -> list[str]:
-        """Topics without a partition map and znodes of configs, ACLs and states that hold no JSON object."""
-        expected = re.compile(r"/(brokers/topics/[^/]+(/partitions/\d+/state)?|config/(topics|brokers|ips)/[^/]+)\Z")
-        return sorted(path for path, data in self._tree.items() if expected.match(path) and not _json(data))
+        """Topics, states, configs, quotas, ACLs and tokens that hold no JSON object, or one with nothing in it.
+
+        A user's or client's znode is empty where there is something only below it, the block of producer ids until
+        somebody takes one.
+        """
+        return sorted(
+            path
+            for path, data in self._tree.items()
+            if (_HOLDS_AN_OBJECT.match(path) or (data and _MAY_BE_EMPTY.match(path))) and not _json(data)
+        )
 
     def topics(self) -> dict[str, dict[str, object]]:
         return {topic: {"id": self._topic(topic).get("topic_id")} for topic in sorted(self.children("/brokers/topics"))}
@@ -135,7 +150,7 @@ class _Reading:
             for name in sorted(self.children(f"/config/{folder}")):
                 values = _config(self._tree, f"/config/{folder}/{name}")
                 if values:
-                    shown = {key: redaction.shown(key, value) for key, value in sorted(values.items())}
+                    shown = {key: _shown(kind, key, value) for key, value in sorted(values.items())}
                     found[spelling.config_key(kind, name)] = shown
         return found
 
@@ -224,6 +239,11 @@ def _number(data: bytes | None) -> int | None:
 def _config(tree: Tree, path: str) -> dict[str, str]:
     config = _json(tree.get(path)).get("config")
     return {str(key): str(value) for key, value in config.items()} if isinstance(config, dict) else {}
+
+
+def _shown(kind: str, key: str, value: str) -> str:
+    """A config as the image may hold it; a digest of what is encrypted anew each time would say nothing."""
+    return redaction.HIDDEN if kind == "broker" and redaction.is_sensitive(key) else redaction.shown(key, value)
 
 
 def _quota(item: tuple[str, str]) -> tuple[str, float | None]:

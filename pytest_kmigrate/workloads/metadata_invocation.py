@@ -30,6 +30,7 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, WrongU
 from pytest_kmigrate.model.event import Event, EventKind, Recorder
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.redaction import shown
 from pytest_kmigrate.waiting import NotYet, until
 from pytest_kmigrate.workloads.client_properties import QUICK_FAILOVER
 from pytest_kmigrate.workloads.delegation_tokens import Token, create_token_at, remove_token_at, renew_token_at
@@ -211,16 +212,22 @@ class MetadataAdmin:
 
 
 def recorded(recorder: Recorder, change: MetadataChange, completion: Completion, began_ns: int) -> Event:
-    """Write down a change that ended."""
+    """Write down a change that ended; a password that was set is told by its digest, as images tell it."""
     return recorder.record(
         EventKind.METADATA_CHANGE,
         change=change.change,
         subject=change.subject,
-        wanted=dict(change.wanted),
+        wanted=_shown(change),
         outcome=completion.outcome.name.lower(),
         error=completion.error,
         began_ns=began_ns,
     )
+
+
+def _shown(change: MetadataChange) -> dict[str, object]:
+    if change.change != "alter-config":
+        return dict(change.wanted)
+    return {key: value if value is None else shown(key, str(value)) for key, value in change.wanted.items()}
 
 
 def quota_entity(subject: str) -> dict[str, str | None]:

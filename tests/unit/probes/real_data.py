@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pytest_kmigrate.redaction import HIDDEN
+
 FOLDER = Path(__file__).parent / "samples"
 COMPARED = ("topics", "partitions", "configs", "acls", "quotas", "scram", "delegation_tokens", "producer_ids")
 
@@ -33,4 +35,6 @@ def differences(first: Any, second: Any) -> dict[str, list[str]]:
 def _common(value: Any, other: Any) -> Any:
     if isinstance(value, dict) and isinstance(other, dict) and "replicas" in value:
         return {key: value[key] for key in value if key in other}
+    if isinstance(value, dict) and isinstance(other, dict):
+        return {key: HIDDEN if HIDDEN in (value[key], other.get(key)) else value[key] for key in value}
     return value

@@ -99,6 +99,32 @@ def test_a_znode_that_is_not_what_it_should_be_is_named() -> None:
     assert image.extra["unread"] == ["/brokers/topics/t", "/config/topics/t"]
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/kafka-acl/Topic/orders",
+        "/kafka-acl-extended/prefixed/Topic/orders",
+        "/config/users/alice",
+        "/config/users/alice/clients/billing",
+        "/delegation_token/tokens/t",
+        "/latest_producer_id_block",
+    ],
+)
+def test_broken_content_is_named_in_every_family(path: str) -> None:
+    """What cannot be understood may hold anything; a user without anything of his own is empty and rightly so."""
+    assert image_from_znodes({path: b"{"}).extra["unread"] == [path]
+    assert image_from_znodes({"/config/users/alice": b"", "/latest_producer_id_block": None}).extra["unread"] == []
+
+
+def test_a_broker_s_password_is_not_to_be_seen() -> None:
+    """It is encrypted with a salt of its own each time, so a digest of it would equal no other."""
+    config = {"listener.name.a.ssl.keystore.password": "encryptedPassword:x,salt:y", "log.cleaner.threads": "2"}
+    image = image_from_znodes({"/config/brokers/1": node(version=1, config=config)})
+    assert image.configs == {
+        "broker:1": {"listener.name.a.ssl.keystore.password": "[hidden]", "log.cleaner.threads": "2"}
+    }
+
+
 class Answer:
     """An asynchronous result that is there already."""
 

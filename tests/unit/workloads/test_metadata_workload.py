@@ -8,9 +8,10 @@ import pytest
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.operations import OperationOutcome
+from pytest_kmigrate.redaction import hashed
 from pytest_kmigrate.waiting import until
 from pytest_kmigrate.workloads.metadata_change import ROUND, MetadataChange
-from pytest_kmigrate.workloads.metadata_invocation import Completion
+from pytest_kmigrate.workloads.metadata_invocation import Completion, recorded
 from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload, RunningMetadata
 
 FAST = MetadataWorkload(per_s=1e6, seed=5)
@@ -67,6 +68,18 @@ def test_every_change_is_written_down_as_it_ended() -> None:
     ]
     assert all((each["outcome"], each["error"]) == ("ok", "") for each in written)
     assert all(isinstance(each["began_ns"], int) for each in written)
+
+
+def test_a_password_is_written_down_as_a_digest() -> None:
+    """The history holds what images hold of it; what is no secret, or takes one away, stays as it is."""
+    notes = Notes()
+    wanted = {"listener.name.a.ssl.keystore.password": "changeit", "ssl.key.password": None, "log.cleaner.threads": 2}
+    recorded(notes, MetadataChange("alter-config", "broker:1", wanted), Completion(OperationOutcome.OK), 0)
+    recorded(notes, MetadataChange("set-quota", "user=a", {"rate": 1.5}), Completion(OperationOutcome.OK), 0)
+    password, quota = (event["wanted"] for event in notes.of(EventKind.METADATA_CHANGE))
+    digest = hashed("changeit")
+    assert password == {**wanted, "listener.name.a.ssl.keystore.password": digest, "log.cleaner.threads": "2"}
+    assert quota == {"rate": 1.5}
 
 
 def test_an_indefinite_change_is_not_called_failed() -> None:
