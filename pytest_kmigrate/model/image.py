@@ -33,7 +33,8 @@ class MetadataImage:
     - ``producer_ids``: "next" -> first id of the next block
     - ``features``: name -> level
 
-    A family that the source cannot know is absent from ``known``.
+    A family that the source cannot know is absent from ``known``. Where brokers do not tell a field alike, its value is
+    what each of them tells: {"broker-0": 1, "broker-1": None}.
     """
 
     source: str
@@ -54,3 +55,23 @@ class MetadataImage:
         """Brokers, as keys of ``configs``, that did not tell their own: what is missing there may be set."""
         numbers = self.extra.get("silent_brokers")
         return frozenset(f"broker:{number}" for number in numbers) if isinstance(numbers, list) else frozenset()
+
+    @property
+    def unanswered(self) -> Mapping[str, list[str]]:
+        """Per family the brokers that did not answer about it: what they hold of it nobody knows."""
+        told = self.extra.get("unanswered")
+        return told if isinstance(told, Mapping) else {}
+
+    @property
+    def unplaced(self) -> list[str]:
+        """Changes in a metadata log to what does not exist, and topics in it that existed already, in words."""
+        return _texts(self.extra.get("unplaced"))
+
+    @property
+    def unread(self) -> list[str]:
+        """Znodes whose content is not what it should be, by path."""
+        return _texts(self.extra.get("unread"))
+
+
+def _texts(value: object) -> list[str]:
+    return [str(each) for each in value] if isinstance(value, list | tuple) else []

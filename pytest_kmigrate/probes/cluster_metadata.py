@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, TopicCollection
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import (
     AclBindingFilter,
     AclOperation,
@@ -21,7 +21,6 @@ from confluent_kafka.admin import (
     ConfigSource,
     ResourcePatternType,
     ResourceType,
-    TopicDescription,
 )
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
@@ -59,27 +58,24 @@ _BROKER = ConfigSource.DYNAMIC_BROKER_CONFIG.value
 
 
 def image_from_admin(cluster: Mapping[str, str] | AdminClient, *, within_s: float = 15.0) -> MetadataImage:
-    """The image that brokers tell; ``cluster`` is a client, or librdkafka properties to make one of.
+    """Configs, ACLs and SCRAM credentials that brokers tell; ``cluster`` is a client, or librdkafka properties.
 
-    Partitions have no epochs here, topics in deletion are left out, SCRAM credentials have iterations only, and a
-    sensitive config is ``[hidden]``: compare the keys that both sides have, and let ``[hidden]`` equal anything.
+    SCRAM credentials have iterations only, and a sensitive config is ``[hidden]``: compare the keys that both sides
+    have, and let ``[hidden]`` equal anything.
     ``extra`` holds ``brokers`` (ids listed) and ``silent_brokers``, whose own configs are missing: in hybrid mode a
     ZooKeeper-mode broker goes on listing one that is long dead (3.6.0 and 3.9.1).
-    ACLs are unknown without authorizer. Quotas, tokens, producer ids, features and the configs of all brokers together
-    cannot be asked for with this client (``running.images`` adds the tokens and these configs).
+    ACLs are unknown without authorizer. What every broker must be asked for by itself, and what this client cannot ask
+    for, ``running.broker_images`` adds.
     """
     asking = _Asking(_client(cluster) if isinstance(cluster, Mapping) else cluster, within_s)
     metadata = asking.metadata()
     brokers = sorted(metadata.brokers)
-    described = asking.topics(sorted(metadata.topics))
-    configs, silent = asking.configs(brokers, [topic.name for topic in described])
+    configs, silent = asking.configs(brokers, sorted(metadata.topics))
     acls, scram = asking.acls(), asking.scram()
     answered = {"acls": acls is not None, "scram": scram is not None}
     return MetadataImage(
         source="admin",
-        known=("topics", "partitions", "configs", *(family for family, known in answered.items() if known)),
-        topics={topic.name: {"id": _topic_id(topic)} for topic in described},
-        partitions={key: value for topic in described for key, value in _partitions(topic)},
+        known=("configs", *(family for family, known in answered.items() if known)),
         configs=configs,
         acls=acls or {},
         scram=scram or {},
@@ -118,11 +114,6 @@ class _Asking:
             except KafkaException as error:
                 if not _is_transient(error) or time.monotonic() >= deadline:
                     raise _cluster_error("the list of topics", error) from error
-
-    def topics(self, names: Iterable[str]) -> list[TopicDescription]:
-        wanted = TopicCollection(list(names))
-        asked = self._all("topics", lambda: self._admin.describe_topics(wanted, request_timeout=self._attempt_s))
-        return [topic for topic in asked.values() if topic is not None]
 
     def configs(self, brokers: Iterable[int], topics: Iterable[str]) -> tuple[dict[str, dict[str, str]], list[int]]:
         """The dynamic configs, and the brokers that did not tell theirs."""
@@ -209,23 +200,6 @@ def _cluster_error(what: str, error: KafkaException) -> ClusterError:
         f"expected the brokers to tell {what}, got {error.args[0].str()}; "
         f"check the bootstrap list, the security settings and that a broker is up"
     )
-
-
-def _topic_id(topic: TopicDescription) -> str:
-    """Kafka writes topic ids in the URL-safe alphabet of base64, librdkafka in the plain one."""
-    return str(topic.topic_id).replace("+", "-").replace("/", "_")
-
-
-def _partitions(topic: TopicDescription) -> Iterable[tuple[str, dict[str, object]]]:
-    for partition in topic.partitions:
-        yield (
-            f"{topic.name}-{partition.id}",
-            {
-                "replicas": [node.id for node in partition.replicas],
-                "isr": sorted(node.id for node in partition.isr),
-                "leader": -1 if partition.leader is None else partition.leader.id,
-            },
-        )
 
 
 def _add_dynamic(found: dict[str, dict[str, str]], answers: Mapping[ConfigResource, Mapping[str, Any] | None]) -> None:

@@ -27,13 +27,6 @@ def entry(name: str, value: str | None, source: int, *synonyms: Any) -> Any:
     return SimpleNamespace(name=name, value=value, source=source, synonyms={each.name: each for each in synonyms})
 
 
-def a_topic() -> Any:
-    """Topic t with one partition whose leader is gone."""
-    nodes = [SimpleNamespace(id=2), SimpleNamespace(id=1)]
-    partition = SimpleNamespace(id=0, leader=None, isr=nodes, replicas=nodes)
-    return SimpleNamespace(name="t", topic_id="_795/CG+d", partitions=[partition])
-
-
 def an_acl() -> Any:
     """The right to write idempotently to the cluster."""
     return SimpleNamespace(
@@ -63,10 +56,6 @@ class FakeAdmin:
         """Two brokers, one topic."""
         return SimpleNamespace(brokers={2: None, 1: None}, topics={"t": None})
 
-    def describe_topics(self, _topics: Any, **_: float) -> Any:
-        """The topic."""
-        return {"t": answered(self._next("topic", a_topic()))}
-
     def describe_configs(self, resources: Any, **_: float) -> Any:
         """Own values, defaults and inherited ones."""
         return {resource: answered(self._next(f"configs-{resource.name}", configs(resource))) for resource in resources}
@@ -91,10 +80,8 @@ def configs(resource: Any) -> dict[str, Any]:
 
 
 def test_every_family_in_the_words_of_the_other_images() -> None:
-    """URL-safe topic ids, sorted ISR, leader -1, dynamic configs only, librdkafka's "broker" as Kafka's cluster."""
+    """Dynamic configs only, librdkafka's "broker" as Kafka's cluster; nothing that each broker must be asked for."""
     image = image_from_admin(FakeAdmin())
-    assert image.topics == {"t": {"id": "_795_CG-d"}}
-    assert image.partitions == {"t-0": {"replicas": [2, 1], "isr": [1, 2], "leader": -1}}
     assert image.configs == {
         "broker:1": {"log.retention.ms": "8", "ssl.key.password": "[hidden]"},
         "broker:2": {"log.retention.ms": "8", "ssl.key.password": "[hidden]"},
@@ -102,7 +89,7 @@ def test_every_family_in_the_words_of_the_other_images() -> None:
     }
     assert image.acls == {"Cluster:LITERAL:kafka-cluster": ["User:a|*|IdempotentWrite|Allow"]}
     assert image.scram == {"u:SCRAM-SHA-512": {"iterations": 8192}}
-    assert image.known == ("topics", "partitions", "configs", "acls", "scram")
+    assert image.known == ("configs", "acls", "scram")
 
 
 def test_a_family_that_is_not_answered_is_unknown_not_empty() -> None:
@@ -115,15 +102,14 @@ def test_a_family_that_is_not_answered_is_unknown_not_empty() -> None:
 
 def test_a_topic_that_goes_meanwhile_is_left_out() -> None:
     """Between the list and the description it was deleted."""
-    image = image_from_admin(FakeAdmin(topic=KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART)))
-    assert image.topics == {}
-    assert image.partitions == {}
+    image = image_from_admin(FakeAdmin(**{"configs-t": KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART)}))
+    assert list(image.configs) == ["broker:1", "broker:2"]
 
 
 def test_a_question_that_went_to_a_dead_broker_is_asked_again() -> None:
     """In hybrid mode the metadata may name a dead broker as controller."""
-    image = image_from_admin(FakeAdmin(topic=[KafkaError(KafkaError._TIMED_OUT)]))
-    assert set(image.topics) == {"t"}
+    image = image_from_admin(FakeAdmin(scram=[KafkaError(KafkaError._TIMED_OUT)]))
+    assert set(image.scram) == {"u:SCRAM-SHA-512"}
 
 
 def test_a_broker_that_does_not_tell_its_configs_is_named() -> None:
@@ -136,7 +122,7 @@ def test_a_broker_that_does_not_tell_its_configs_is_named() -> None:
 
 def test_no_answer_and_a_refusal_are_told_apart() -> None:
     """Silence names what was awaited; a refusal says what to check."""
-    with pytest.raises(AwaitTimeoutError, match="answer about topics"):
-        image_from_admin(FakeAdmin(topic=KafkaError(KafkaError._TIMED_OUT)), within_s=0)
-    with pytest.raises(ClusterError, match="expected the brokers to tell topics"):
-        image_from_admin(FakeAdmin(topic=KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED)))
+    with pytest.raises(AwaitTimeoutError, match="answer about ACLs"):
+        image_from_admin(FakeAdmin(acls=KafkaError(KafkaError._TIMED_OUT)), within_s=0)
+    with pytest.raises(ClusterError, match="expected the brokers to tell ACLs"):
+        image_from_admin(FakeAdmin(acls=KafkaError(KafkaError.INVALID_REQUEST)))

@@ -1,36 +1,13 @@
-"""Images of the brokers: what they tell together, and where they do not agree; when several sides have settled."""
+"""Images of several sides: when they have settled."""
 
 from collections.abc import Callable
 from itertools import chain, repeat
 
 import pytest
 
-from pytest_kmigrate.checkers.differences import differences
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.running.images import Taken, agreed, settled
-
-TOKEN = {"owner": "User:a", "expires_ms": 1}
-LOG = MetadataImage("log", delegation_tokens={"t": TOKEN})
-
-
-def test_what_all_brokers_tell_is_told() -> None:
-    """Three brokers that tell the same are one."""
-    assert agreed({f"broker-{number}": {"t": TOKEN} for number in range(3)}) == {"t": TOKEN}
-
-
-def test_a_broker_that_does_not_know_a_token_is_a_difference() -> None:
-    """Each field says which broker told what, so that no side equals it."""
-    told = agreed({"broker-0": {"t": TOKEN}, "broker-1": {}})
-    assert told["t"]["owner"] == "broker-0: User:a; broker-1: None"
-    found = differences(LOG, MetadataImage("brokers", delegation_tokens=told))
-    assert [each.part for each in found] == ["expires_ms", "owner"]
-
-
-def test_a_broker_that_missed_a_renewal_is_a_difference() -> None:
-    """The fields that all tell alike stay as they are."""
-    told = agreed({"broker-0": {"t": TOKEN}, "broker-1": {"t": {**TOKEN, "expires_ms": 2}}})
-    assert told == {"t": {"owner": "User:a", "expires_ms": "broker-0: 1; broker-1: 2"}}
+from pytest_kmigrate.running.images import Taken, settled
 
 
 def _takes(*outcomes: Taken | ClusterError) -> Callable[[], Taken]:
@@ -58,9 +35,10 @@ def test_a_side_that_cannot_be_seen_for_a_moment_is_looked_at_again() -> None:
     assert settled(_takes(AFTER), lambda _: 3, within_s=0)[0] == AFTER
 
 
-def test_a_broker_that_did_not_tell_its_configs_is_asked_again() -> None:
+@pytest.mark.parametrize("extra", [{"silent_brokers": [1]}, {"unanswered": {"quotas": ["broker-1"]}}])
+def test_a_broker_that_did_not_tell_something_is_asked_again(extra: dict[str, object]) -> None:
     """What it has may be whatever the other sides have; if it stays silent, the check says so."""
-    silent: Taken = {"brokers": (MetadataImage("admin", extra={"silent_brokers": [1]}), 1)}
+    silent: Taken = {"brokers": (MetadataImage("admin", extra=extra), 1)}
     assert settled(_takes(silent, AFTER), lambda _: 0, within_s=30)[0] == AFTER
     assert settled(_takes(silent), lambda _: 0, within_s=0)[0] == silent
 
