@@ -14,12 +14,15 @@ from pytest_kmigrate.checkers.differences import (
 )
 from pytest_kmigrate.checkers.quotas_left import signatures_of_quotas
 from pytest_kmigrate.checkers.snapshots import changes_before, missing_images, snapshot
+from pytest_kmigrate.checkers.soundness import doubt_about, unsound_logs
 from pytest_kmigrate.checkers.wording import counted
 from pytest_kmigrate.checkers.zookeeper_behind import signatures_of_zookeeper
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import FAMILIES
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
+
+_NAME = "metadata_equivalent"
 
 
 def metadata_equivalent(
@@ -29,43 +32,47 @@ def metadata_equivalent(
     families: Sequence[str] | None = None,
     partition_fields: Sequence[str] = PARTITION_FIELDS,
 ) -> Verdict:
-    """Two images are equal value by value in every family that both know (or in those named).
+    """Two images are equal value by value in every family that both know (or in those named), and each is sound.
 
-    What is left out is named in the facts, what both hold nothing of in the summary; nothing is passed over. A named
-    family that an image cannot know makes it inconclusive; so does one that is empty in both and never was filled.
+    What is left out is named, as is what both hold nothing of; nothing is passed over. Inconclusive: a named family
+    that an image cannot know, or that is empty in both and never was filled; one that brokers usually tell, did not,
+    and the other side holds something of; one that a broker did not answer about, or of which a znode could not be
+    understood. A metadata log in which something unknown was changed violates, whatever is compared.
     Source: K866-DW-full-parity, K866-PROC-copy-topics, -configs, -quotas-scram, -acls, -tokens-pids.
     """
-    name = "metadata_equivalent"
     lacking = missing_images(history, left, right)
     if lacking:
-        return inconclusive(name, Kind.HARNESS, lacking)
+        return inconclusive(_NAME, Kind.HARNESS, lacking)
     one, other = history.images[left], history.images[right]
     chosen = _families(families)
     known = [family for family in chosen if family in one.known and family in other.known]
     left_out = [family for family in chosen if family not in known]
     if families is not None and left_out:
-        return inconclusive(name, Kind.VACUOUS, f"{', '.join(left_out)}: not known to both {left} and {right}")
+        return inconclusive(_NAME, Kind.VACUOUS, f"{', '.join(left_out)}: not known to both {left} and {right}")
     entries = {family: both_entries(one, other, family) for family in known}
     sizes = {family: len(ours.keys() | theirs.keys()) for family, (ours, theirs) in entries.items()}
     facts = {"families": sizes, "families_not_compared": left_out, **_fields_facts(entries, partition_fields)}
-    if not any(sizes.values()):
-        return inconclusive(name, Kind.VACUOUS, f"{left} and {right} hold nothing to compare", **facts)
+    unsound = unsound_logs(history, left, right)
+    if not any(sizes.values()) and not unsound:
+        return inconclusive(_NAME, Kind.VACUOUS, f"{left} and {right} hold nothing to compare", **facts)
     unlike = [each for family, both in entries.items() for each in family_differences(family, both, partition_fields)]
-    found = _violations(history, (left, right), unlike)
-    text = ", ".join(f"{family} {size}" for family, size in sizes.items() if size)
+    found = [*unsound, *_violations(history, (left, right), unlike)]
     if found:
-        text = _difference_text(found, left, right)
-        return violates(name, Kind.SAFETY, found, text, **facts, signatures=_signatures(history, (left, right), unlike))
-    errors = refusals(changes_before(history, right))
+        text = _difference_text(found, len(unsound), left, right)
+        signatures = [] if unsound else _signatures(history, (left, right), unlike)
+        return violates(_NAME, Kind.SAFETY, found, text, **facts, signatures=signatures)
     nothing = [family for family, size in sizes.items() if not size]
+    errors = refusals(changes_before(history, right))
     vacuous = [family for family in nothing if errors.get(family) != ""] if families is not None else []
-    silent = sorted(one.silent | other.silent) if "configs" in known else []
-    if silent or vacuous:
+    doubt = doubt_about(one, other, chosen)
+    if doubt or vacuous:
         text = f"{left} and {right} both hold nothing of {_told(vacuous, errors)}, and no change of it was accepted"
-        text = f"{', '.join(silent)} did not tell its configs; {left} and {right} are equal else" if silent else text
-        return inconclusive(name, Kind.INFRA if silent else Kind.VACUOUS, text, **facts)
+        text = f"{doubt.text}; {left} and {right} are equal else" if doubt else text
+        return inconclusive(_NAME, doubt.kind if doubt else Kind.VACUOUS, text, **facts)
+    text = ", ".join(f"{family} {size}" for family, size in sizes.items() if size)
     text += f"; both hold nothing of {_told(nothing, errors)}" if nothing else ""
-    return conforms(name, f"{left} and {right} are equal in {text}", **facts)
+    text += f"; not compared: {', '.join(left_out)}" if left_out else ""
+    return conforms(_NAME, f"{left} and {right} are equal in {text}", **facts)
 
 
 def _told(families: Sequence[str], errors: Mapping[str, str]) -> str:
@@ -117,6 +124,8 @@ def _value(value: object) -> str:
     return "absent" if value is None else repr(value)
 
 
-def _difference_text(found: list[Violation], left: str, right: str) -> str:
-    first = f"expected {found[0].expected}; observed {found[0].observed}"
-    return f"{counted(len(found), 'difference')} between {left} and {right}, first: {first}"
+def _difference_text(found: list[Violation], unsound: int, left: str, right: str) -> str:
+    unlike = len(found) - unsound
+    told = [f"{counted(unlike, 'difference')} between {left} and {right}"] if unlike else []
+    told += [f"{counted(unsound, 'change')} in the log that cannot be"] if unsound else []
+    return f"{' and '.join(told)}, first: expected {found[0].expected}; observed {found[0].observed}"

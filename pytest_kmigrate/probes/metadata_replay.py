@@ -32,13 +32,13 @@ _COPIED = frozenset(
 def image_from_records(records: Iterable[Record]) -> MetadataImage:
     """The image after these records.
 
-    ``extra`` holds: ``migration_states`` [{offset, number, outside}] (``outside``: metadata that came before, but in no
-    transaction, per type), ``record_counts`` and ``discarded_record_counts`` (those in transactions that were aborted
-    or never ended) per type, ``brokers`` id -> {is_migrating_zk_broker, fenced, epoch, offset}, ``transactions``
-    [{offset, event, name}] (an ``end`` with ``copied``: metadata per type in that transaction), ``topics_held_back``
-    [{first, until, event}] (per transaction with topics, the offsets of the first one and of what ended or aborted it),
-    ``in_transaction``, ``unplaced`` (changes to things that do not exist, a finding), ``begins_with_snapshot``,
-    ``last_offset``.
+    ``extra`` holds, for checks: ``migration_states`` [{offset, number, outside}] (``outside``: metadata that came
+    before, but in no transaction, per type), ``transactions`` [{offset, event, name}] (an ``end`` with ``copied``:
+    metadata per type in that transaction), ``topics_held_back`` [{first, until, event}] (per transaction with topics, the offsets of the first one and of what ended or aborted it),
+    ``brokers`` id -> {is_migrating_zk_broker, fenced, epoch, offset}, ``begins_with_snapshot``, and ``unplaced``
+    (changes to what does not exist, and topics that exist already: a log that is right has none). For whoever looks
+    into the folder: ``record_counts`` and ``discarded_record_counts`` (those in transactions that were aborted or never
+    ended) per type, ``in_transaction``, ``last_offset``.
     """
     replay = _Replay()
     for record in records:
@@ -160,7 +160,9 @@ class _Replay:
         )
 
     def _topic(self, data: Record, offset: int) -> None:
-        if data["name"] in self._topics.values():
+        """A topic may come again under the same id: where there are no transactions, a copy begun anew repeats it."""
+        is_repeated = self._topics.get(data["topicId"]) == data["name"]
+        if data["name"] in self._topics.values() and not is_repeated:
             self._unplaced.append(
                 f"offset {offset}: topic {data['name']} exists already, now with id {data['topicId']}"
             )

@@ -244,6 +244,11 @@ def test_a_topic_copied_twice_is_a_finding() -> None:
     assert len(image.extra["unplaced"]) == 1  # type: ignore[arg-type]
 
 
+def test_a_topic_that_is_repeated_under_its_id_is_none() -> None:
+    """Without transactions a copy that begins anew tells it again."""
+    assert image_from_records(log(("TOPIC", TOPIC), ("TOPIC", TOPIC))).extra["unplaced"] == []
+
+
 def test_a_real_log_of_3_9_1() -> None:
     """The migration of a filled cluster: states 2 then 1, both transactions ended, nothing unplaced."""
     image = image_from_records(records("3.9.1"))
