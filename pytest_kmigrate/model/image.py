@@ -52,9 +52,9 @@ class MetadataImage:
 
     @property
     def silent(self) -> frozenset[str]:
-        """Brokers, as keys of ``configs``, that did not tell their own: what is missing there may be set."""
-        numbers = self.extra.get("silent_brokers")
-        return frozenset(f"broker:{number}" for number in numbers) if isinstance(numbers, list) else frozenset()
+        """Brokers, or all together, as keys of ``configs`` that nobody told: what is missing there may be set."""
+        told = self.extra.get("silent_brokers")
+        return frozenset(f"broker:{each}" for each in told) if isinstance(told, list) else frozenset()
 
     @property
     def unanswered(self) -> Mapping[str, list[str]]:

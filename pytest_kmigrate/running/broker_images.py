@@ -13,7 +13,7 @@ from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.probes.cluster_metadata import image_from_admin
-from pytest_kmigrate.probes.image_spelling import config_key, quota_key, token_value
+from pytest_kmigrate.probes.image_spelling import DEFAULT, config_key, quota_key, token_value
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.redaction import HIDDEN, hashed, shown
 from pytest_kmigrate.workloads.delegation_tokens import Token, tokens_at
@@ -43,9 +43,12 @@ def image_of_brokers(cluster: ProcessCluster) -> MetadataImage:
     families: dict[str, Any] = {family: agreed(by_broker) for family, by_broker in told.items()}
     if "features" in families:
         families["features"] = {name: entry["level"] for name, entry in families["features"].items()}
+    extra: dict[str, Any] = {**image.extra, "unanswered": unanswered}
+    if "configs" not in families:  # those of all brokers together are not absent, but unknown
+        extra["silent_brokers"] = [*extra.get("silent_brokers", ()), DEFAULT]
     families["configs"] = {**image.configs, **families.get("configs", {})}
     known = dict.fromkeys([*image.known, *families])
-    return replace(image, known=tuple(known), extra={**image.extra, "unanswered": unanswered}, **families)
+    return replace(image, known=tuple(known), extra=extra, **families)
 
 
 def agreed(told: Mapping[str, Entries]) -> dict[str, dict[str, Any]]:

@@ -156,6 +156,15 @@ def test_a_family_that_nobody_answers_about_is_not_known(cluster: Cluster) -> No
     assert image.unanswered == {"quotas": list(BROKERS)}
 
 
+def test_default_configs_that_nobody_tells_are_no_difference(cluster: Cluster) -> None:
+    """They may be as they are elsewhere; the check says that they were not told."""
+    whole = cluster.image()
+    cluster.answers["default_broker_configs_at"] = dict.fromkeys(BROKERS, ClusterError("refused"))
+    image = cluster.image()
+    assert image.silent == {"broker:<default>"}
+    assert (image.configs, differences(whole, image)) == ({"broker:1": {"b": "2"}}, [])
+
+
 def test_a_cluster_without_tokens_knows_none_and_any_other_refusal_is_no_answer(cluster: Cluster) -> None:
     """Only what says that there can be none is taken for that."""
     cluster.answers["tokens_at"] = dict.fromkeys(BROKERS, ("DELEGATION_TOKEN_AUTH_DISABLED", {}))
