@@ -35,6 +35,8 @@ class Looked:
     """Families that were changed and that the image does not know."""
     silent: list[str]
     """Brokers whose configs were changed and that did not tell them."""
+    unanswered: list[str]
+    """Families that were changed, each with the brokers that did not answer about it, in words."""
 
 
 def looked_for(history: History, label: str) -> Looked:
@@ -43,6 +45,10 @@ def looked_for(history: History, label: str) -> Looked:
     states = admissible_states(changes_before(history, label))
     unknown = sorted({state.family for state in states if state.family not in image.known})
     silent = sorted(image.silent & {state.slot[1] for state in states if state.family == "configs"})
+    changed = {state.family for state in states}
+    unanswered = [
+        f"{', '.join(who)} did not answer about {what}" for what, who in image.unanswered.items() if what in changed
+    ]
     gone = _rightly_gone(states, image)
     held, lost = [], []
     for state in states:
@@ -53,7 +59,7 @@ def looked_for(history: History, label: str) -> Looked:
             held.append(state)
         else:
             lost.append(Lost(state, observed))
-    return Looked(held, lost, unknown, silent)
+    return Looked(held, lost, unknown, silent, unanswered)
 
 
 def acknowledged_metadata_changes_present(history: History, label: str) -> Verdict:
@@ -77,8 +83,9 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
         names = listed([violation.expected for violation in found], "value", "; ")
         text = f"{len(found)} of {_values(judged)} not in {label}: {names}"
         return violates(name, Kind.SAFETY, found, text, **facts, signatures=_signatures(history, label, looked))
-    if looked.silent:
-        text = f"{', '.join(looked.silent)} did not tell its configs in {label}; all else that was acknowledged holds"
+    untold = [*([f"{', '.join(looked.silent)} did not tell its configs"] if looked.silent else []), *looked.unanswered]
+    if untold:
+        text = f"{'; '.join(untold)} in {label}; all else that was acknowledged holds"
         return inconclusive(name, Kind.INFRA, text, **facts)
     return conforms(name, f"{_values(judged)} {'holds' if judged == 1 else 'hold'} in {label}", **facts)
 

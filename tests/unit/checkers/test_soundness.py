@@ -123,3 +123,17 @@ def test_what_was_acknowledged_holds_only_where_every_broker_tells_it() -> None:
         "partitions all count": "1 in b",
         "quotas user=a producer_byte_rate": "{'broker-0': 1.0, 'broker-1': None} in b",
     }
+
+
+def test_a_change_that_a_broker_was_not_heard_about_is_in_doubt() -> None:
+    """Inconclusive; of a family in which nothing was changed it does not matter, and what others lost is lost."""
+    image = replace(FULL, source="admin", extra={"unanswered": {"quotas": ["broker-1"]}})
+    topic = change(1, "create-topic", "orders")
+    quota, another = (change(2, "set-quota", "user=a", wanted={"producer_byte_rate": rate}) for rate in (1024, 7))
+    verdicts = [
+        acknowledged_metadata_changes_present(history(events=events, images={"b": image}), "b")
+        for events in ([topic], [topic, quota], [topic, another])
+    ]
+    outcomes = [verdict.outcome for verdict in verdicts]
+    assert outcomes == [Outcome.CONFORMS, Outcome.INCONCLUSIVE, Outcome.VIOLATES]
+    assert (verdicts[1].kind, verdicts[1].summary[:38]) == (Kind.INFRA, "broker-1 did not answer about quotas i")
