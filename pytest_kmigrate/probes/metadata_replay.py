@@ -34,11 +34,12 @@ def image_from_records(records: Iterable[Record]) -> MetadataImage:
 
     ``extra`` holds, for checks: ``migration_states`` [{offset, number, outside}] (``outside``: metadata that came
     before, but in no transaction, per type), ``transactions`` [{offset, event, name}] (an ``end`` with ``copied``:
-    metadata per type in that transaction), ``topics_held_back`` [{first, until, event}] (per transaction with topics, the offsets of the first one and of what ended or aborted it),
-    ``brokers`` id -> {is_migrating_zk_broker, fenced, epoch, offset}, ``begins_with_snapshot``, and ``unplaced``
-    (changes to what does not exist, and topics that exist already: a log that is right has none). For whoever looks
-    into the folder: ``record_counts`` and ``discarded_record_counts`` (those in transactions that were aborted or never
-    ended) per type, ``in_transaction``, ``last_offset``.
+    metadata per type in that transaction), ``topics_held_back`` [{first, until, event}] (per transaction with topics,
+    the offsets of the first one and of what ended or aborted it), ``brokers`` id -> {is_migrating_zk_broker, fenced,
+    epoch, offset}, ``begins_with_snapshot``, and ``unplaced`` (changes to what does not exist, and topics that exist
+    already: a log that is right has none). For whoever looks into the folder: ``record_counts`` and
+    ``discarded_record_counts`` (those in transactions that were aborted or never ended) per type, ``in_transaction``,
+    ``last_offset``.
     """
     replay = _Replay()
     for record in records:
