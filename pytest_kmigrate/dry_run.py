@@ -21,7 +21,6 @@ class PlannedNode:
     """One node with the address it will bind."""
 
     spec: NodeSpec
-    number: int
     address: str
     ports: tuple[int, ...]
     memory_mb: int
@@ -42,7 +41,7 @@ class PlannedLink:
 
 @dataclass(frozen=True)
 class Plan:
-    """What would be provisioned, and the memory it takes; ``block`` is ``x`` until a block is leased."""
+    """What would be provisioned, and the memory it takes; ``x`` in addresses is the block, leased when it is."""
 
     topology: Topology
     nodes: tuple[PlannedNode, ...]
@@ -51,9 +50,9 @@ class Plan:
     available_mb: int
 
 
-def plan(topology: Topology, available_mb: int, block: str = "x") -> Plan:
+def plan(topology: Topology, available_mb: int) -> Plan:
     """Lay out a topology; EnvironmentLackError if its estimated memory is more than ``available_mb``."""
-    addresses = Addresses(topology, block)
+    addresses = Addresses(topology, "x")
     nodes = tuple(_planned_node(addresses, node) for node in topology.nodes)
     needed_mb = sum(node.memory_mb for node in nodes) + HARNESS_MB
     if needed_mb > available_mb:
@@ -62,8 +61,8 @@ def plan(topology: Topology, available_mb: int, block: str = "x") -> Plan:
 
 
 def _planned_node(addresses: Addresses, node: NodeSpec) -> PlannedNode:
-    number, address = addresses.number(node.name), addresses.real(node.name)
-    return PlannedNode(node, number, address, LISTENED_AT[node.role], node.heap_mb + JVM_BESIDES_HEAP_MB)
+    address = addresses.real(node.name)
+    return PlannedNode(node, address, LISTENED_AT[node.role], node.heap_mb + JVM_BESIDES_HEAP_MB)
 
 
 def _lack(topology: Topology, nodes: tuple[PlannedNode, ...], needed_mb: int, available_mb: int) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from pytest_kmigrate.model.errors import EnvironmentLackError
 
 OLDEST_JAVA = 17
-JAVA_CURE = "apt-get install -y openjdk-17-jre-headless"
+JAVA_CURE = "apt-get install -y openjdk-17-jre-headless || apt-get install -y openjdk-21-jre-headless"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ class Tamper:
 
     path: str
     data: str
-    needs: frozenset[Capability] = frozenset()
+    needs = frozenset[Capability]()
 
     def __str__(self) -> str:
         return f"tamper({self.path})"
@@ -42,7 +42,7 @@ class ExpireSession:
     """ZooKeeper ends the session of a broker in ZooKeeper mode; its ephemeral znodes vanish. Nothing to heal."""
 
     target: Target
-    needs: frozenset[Capability] = frozenset()
+    needs = frozenset[Capability]()
 
     def __str__(self) -> str:
         return f"expire-session({self.target})"

@@ -20,16 +20,16 @@ class EventKind(enum.StrEnum):
     NODE_RESUMED = "node-resumed"  # {}
     NODE_RECONFIGURED = "node-reconfigured"  # changed: {key: value or None}, mode
     NODE_WIPED = "node-wiped"  # {}
-    STEP_BEGAN = "step-began"  # step
+    STEP_BEGAN = "step-began"  # step, first_move, last_move, of_moves (how far it is to be taken)
     STEP_ENDED = "step-ended"  # step, outcome ("done" | "stopped" | "failed"), reason, signature
     PHASE = "phase"  # phase, previous (Phase names)
     FAULT_BEGAN = "fault-began"  # fault (its str), fault_id, effect, trigger
     FAULT_APPLIED = "fault-applied"  # fault_id, targets [node], began (seq of its fault-began): now in force
     FAULT_WITNESSED = "fault-witnessed"  # fault_id, witness (a sentence), facts
-    FAULT_NOT_WITNESSED = "fault-not-witnessed"  # fault_id, witness (what was looked for)
-    FAULT_HEALED = "fault-healed"  # fault_id
+    FAULT_NOT_WITNESSED = "fault-not-witnessed"  # fault_id, fault, witness (what was looked for)
+    FAULT_HEALED = "fault-healed"  # fault_id, fault
     WORKLOAD_BEGAN = "workload-began"  # workload, and its settings
-    WORKLOAD_ENDED = "workload-ended"  # workload, counts
+    WORKLOAD_ENDED = "workload-ended"  # workload, its counts, final_read (records; None: not read back)
     METADATA_CHANGE = "metadata-change"  # change, subject, wanted, outcome (ok|failed|indefinite), error, began_ns
     ACTIVE_CONTROLLER = "active-controller"  # controller (node name or None), previous; epochs are in the znodes
     MIGRATION_STATE = "migration-state"  # state (ZkMigrationState name), previous; node: the quorum leader
@@ -69,7 +69,7 @@ class Recorder(Protocol):
         ...
 
     def record(self, kind: EventKind, node: str | None = None, /, **data: object) -> Event:
-        """Append one event; it is on disk when this returns."""
+        """Append one event; the system has it when this returns, so that our end loses none."""
         ...
 
     def now_ns(self) -> int:

@@ -14,7 +14,7 @@ FAMILIES = (
     "producer_ids",
     "features",
 )
-"""Every family of metadata that must be equivalent (DESIGN, rules of conformance)."""
+"""Every family of metadata that must be equivalent (K866-DW-full-parity)."""
 
 
 @dataclass(frozen=True)

@@ -112,14 +112,13 @@ BROKER: Mapping[str, MBean] = {
 CATALOGUES: Mapping[str, Mapping[str, MBean]] = {
     "broker": BROKER,
     "controller": CONTROLLER,
-    "combined": {**CONTROLLER, **BROKER},
 }
 """The catalogue of a node by its role; ZooKeeper's own JMX is not read."""
 
 
 def check_metric(name: str) -> None:
     """WrongUseError when no catalogue has this name: a metric that no release exposes would read as None for ever."""
-    known = CATALOGUES["combined"]
+    known = {**CONTROLLER, **BROKER}
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
         advice = f"did you mean {near[0]}?" if near else "take one of these"

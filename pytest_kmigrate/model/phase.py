@@ -4,7 +4,7 @@ import enum
 
 
 class Phase(enum.IntEnum):
-    """The operator's phases, in order (DESIGN: "dual write" means two things in the documents, so neither is used)."""
+    """The operator's phases, in order ("dual write" means two things in the documents, so it is the name of none)."""
 
     ZOOKEEPER = 0
     PREPARING = 1

@@ -91,7 +91,7 @@ class RunningClients:
         until(lambda: self._is_ready, awaited="clients ready", within_s=within_s, abort=self._must_be_alive)
 
     def progress(self) -> Progress:
-        """The latest counts: acked, failed, indefinite, skipped, consumed, committed, last_ack_ns, outstanding."""
+        """The latest counts: acked, failed, indefinite, skipped, consumed, committed, outstanding."""
         return self._progress
 
     def acked(self) -> int:

@@ -41,15 +41,13 @@ class Counts:
     """Sends not even tried because too many were unanswered."""
     consumed: int = 0
     committed: int = 0
-    last_ack_ns: int = -1
     partitions: dict[str, int] = field(default_factory=dict)
     """How many partitions each topic has at least: a send to the last of them was acknowledged."""
 
-    def sent(self, outcome: OperationOutcome, topic: str, partition: int, ended_ns: int) -> None:
+    def sent(self, outcome: OperationOutcome, topic: str, partition: int) -> None:
         """Count one send that ended."""
         if outcome is OperationOutcome.OK:
             self.acked += 1
-            self.last_ack_ns = ended_ns
             self.partitions[topic] = max(self.partitions.get(topic, 0), partition + 1)
         elif outcome is OperationOutcome.FAILED:
             self.failed += 1

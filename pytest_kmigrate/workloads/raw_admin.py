@@ -53,7 +53,6 @@ class DescribedPartition:
     leader_epoch: int
     replicas: tuple[int, ...]
     isr: tuple[int, ...]
-    offline: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -108,11 +107,10 @@ def delete_topics_at(peer: Peer | str, names: Sequence[str], *, within_s: float 
 
 
 def alter_broker_config_at(
-    peer: Peer | str, broker_id: int | None, wanted: Mapping[str, str | None], *, within_s: float = 10
+    peer: Peer | str, broker_id: int, wanted: Mapping[str, str | None], *, within_s: float = 10
 ) -> str:
-    """Set (None: unset) dynamic configs of a broker (None: of all, as their default) at this broker: the error."""
-    name = "" if broker_id is None else str(broker_id)
-    return alter_config_at(peer, BROKER_RESOURCE, name, wanted, within_s=within_s)
+    """Set (None: unset) dynamic configs of one broker at this broker: the error."""
+    return alter_config_at(peer, BROKER_RESOURCE, str(broker_id), wanted, within_s=within_s)
 
 
 def alter_config_at(
@@ -153,7 +151,6 @@ def describe_topic_at(peer: Peer | str, topic: str, *, within_s: float = 10) -> 
             leader_epoch=int(each.leader_epoch),
             replicas=_ids(each.replica_nodes),
             isr=_ids(each.isr_nodes),
-            offline=_ids(each.offline_replicas),
         )
         for each in described.partitions
     }

@@ -74,7 +74,7 @@ def test_lacks_have_cures(programs: set[str], monkeypatch: pytest.MonkeyPatch) -
     assert [finding.name for finding in findings if finding.ok] == ["docker"]
     assert all(finding.cure for finding in findings if not finding.ok)
     assert found("docker").found == "no docker command (not needed)"
-    assert found("java").cure == "apt-get install -y openjdk-17-jre-headless"
+    assert found("java").cure.startswith("apt-get install -y openjdk-17-jre-headless || apt-get")
     assert found("toxiproxy").cure == "apt-get install -y golang-go"
     assert "2.0 GiB" in found("memory").found
     assert found("python").found == "not installed: no-such-one"

@@ -29,12 +29,12 @@ def test_every_node_has_an_address_of_its_own() -> None:
 
 def test_every_directed_link_has_an_address_of_its_own() -> None:
     """One link for each ordered pair that talks, at 127.x.s.d; clients dial 127.x.250.i:9094."""
-    links = dry_run.plan(shape(), PLENTY_MB, block="7").links
+    links = dry_run.plan(shape(), PLENTY_MB).links
     assert len({link.address for link in links}) == len(links) == 3 + 3 + 6 + 9 + 9 + 6 + 3
     by_ends = {(link.source, link.destination): (link.address, link.ports) for link in links}
-    assert by_ends["broker-0", "controller-3002"] == ("127.7.2.7", (9093,))
-    assert by_ends["controller-3000", "zookeeper-1"] == ("127.7.5.1", (2181,))
-    assert by_ends["clients", "broker-2"] == ("127.7.250.4", (9094,))
+    assert by_ends["broker-0", "controller-3002"] == ("127.x.2.7", (9093,))
+    assert by_ends["controller-3000", "zookeeper-1"] == ("127.x.5.1", (2181,))
+    assert by_ends["clients", "broker-2"] == ("127.x.250.4", (9094,))
     assert ("zookeeper-1", "broker-0") not in by_ends
 
 

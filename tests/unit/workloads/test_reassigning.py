@@ -73,7 +73,7 @@ class Kafka:
 def kafka(monkeypatch: pytest.MonkeyPatch) -> Kafka:
     """A cluster in which the topic lies on brokers 2 and 0."""
     made = Kafka()
-    described = DescribedTopic("NONE", {0: DescribedPartition(2, 0, (2, 0), (2, 0), ())})
+    described = DescribedTopic("NONE", {0: DescribedPartition(2, 0, (2, 0), (2, 0))})
     monkeypatch.setattr(reassigning, "MetadataAdmin", made.admin)
     monkeypatch.setattr(reassigning, "Producer", made.producer)
     monkeypatch.setattr(reassigning, "describe_topic_at", lambda _peer, _topic: described)
