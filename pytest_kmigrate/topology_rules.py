@@ -28,6 +28,8 @@ SET_BY_THE_PROVIDER = frozenset({
 })  # fmt: skip
 """A file that sets one of these makes nodes go past their links, not find each other, or share a disk that stays."""
 _ZOOKEEPER_PEER = re.compile(r"server\.\d+")
+_PROPERTY_NAME = re.compile(r"[A-Za-z0-9._-]+")
+_ANOTHER_LINE = re.compile(r"[\x00\r\n]")
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,15 @@ def _properties(file: TopologyFile) -> Iterator[tuple[KeyPath, str, str]]:
             yield ("node", number, "properties", name), name, value
 
 
+def _are_one_line_each(file: TopologyFile) -> Iterator[Mistake]:
+    """In a file of properties, anything else would be another name, or a property more."""
+    for path, name, value in _properties(file):
+        if not _PROPERTY_NAME.fullmatch(name):
+            yield Mistake(path, f"expected a name of letters, digits, dots, dashes and underscores, got {shown(name)}")
+        if _ANOTHER_LINE.search(value):
+            yield Mistake(path, f"expected a value of one line, got {shown(value)}")
+
+
 def _provider_keeps_its_own(file: TopologyFile) -> Iterator[Mistake]:
     for path, name, value in _properties(file):
         if name in SET_BY_THE_PROVIDER or _ZOOKEEPER_PEER.fullmatch(name):
@@ -276,6 +287,7 @@ RULES = (
     Rule(_IDS, _ids_differ),
     Rule((), _zookeeper_only_before_4),
     Rule((), _paths_lead_to_kafka),
+    Rule((), _are_one_line_each),
     Rule((), _provider_keeps_its_own),
     Rule((("broker", "count"),), _replication_fits),
     Rule((("broker", "count"), _DEFAULT_FACTOR), _enough_replicas_for_a_write),

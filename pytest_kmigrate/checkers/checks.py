@@ -1,4 +1,4 @@
-"""Checks: what a test asks of its run, one constructor per checker; the checker's docstring says what it means."""
+"""Checks: what a test may ask of its run, a constructor per checker; the checker's docstring says what it means."""
 
 from collections.abc import Sequence
 

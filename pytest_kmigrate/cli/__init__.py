@@ -5,6 +5,8 @@ something, 130 interrupted. What a command needs is imported when it runs, so th
 """
 
 import sys
+import traceback
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -71,6 +73,11 @@ def main() -> None:
     except OSError as error:  # a full disk, a folder that may not be written
         print(error, file=sys.stderr)  # noqa: T201 - as above
         sys.exit(EnvironmentLackError.exit_status)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is no violated requirement, which status 1 would say
+        *_, last = traceback.extract_tb(error.__traceback__)
+        told = f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
+        print(f"{told}: a defect of pytest-kmigrate; please report it with this command", file=sys.stderr)  # noqa: T201
+        sys.exit(KmigrateError.exit_status)
     except SystemExit as ended:
         if ended.code == _INTERRUPTED:
             print("interrupted; the same command can be run again", file=sys.stderr)  # noqa: T201 - as above

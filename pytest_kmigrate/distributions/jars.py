@@ -22,7 +22,7 @@ def cached_jars(lock: Manifest, progress: Progress, nearby: Path | None = None) 
     cure = f"Remove it and repeat the command, which downloads it again: rm -r {folder}"
     if not (folder / MANIFEST_FILE).is_file():
         raise DistributionError(f"{folder}: expected a {MANIFEST_FILE}, got none, so it is damaged. {cure}")
-    manifest = parsed((folder / MANIFEST_FILE).read_text(), str(folder / MANIFEST_FILE))
+    manifest = parsed((folder / MANIFEST_FILE).read_bytes(), str(folder / MANIFEST_FILE))
     if manifest != lock:
         raise DistributionError(
             f"{folder}: expected the jars this version of pytest-kmigrate has locked, got another list. {cure}"

@@ -51,11 +51,20 @@ def _unpacked(kafka: str, progress: Progress) -> Distribution:
     take_agents(folder, progress)
     jars = tuple(sorted(libs.glob("*.jar")))
     if (folder / MANIFEST_FILE).is_file():
-        manifest = parsed((folder / MANIFEST_FILE).read_text(), str(folder / MANIFEST_FILE))
+        manifest = parsed((folder / MANIFEST_FILE).read_bytes(), str(folder / MANIFEST_FILE))
         verify_once(manifest, libs, f"Fetch it again: kmigrate fetch {manifest.version} --to ANOTHER_FOLDER")
         return Distribution(manifest.version, jars, manifest.digest())
+    _must_be_jars(jars)
     sums = zip((jar.name for jar in jars), sha256_of_all(jars), strict=True)
     return Distribution(_detected_version(jars, libs), jars, digest_of(sums))
+
+
+def _must_be_jars(jars: tuple[Path, ...]) -> None:
+    """A damaged one would only be met by a node that needs it, which then dies of a class that is not there."""
+    damaged = [str(jar) for jar in jars if not zipfile.is_zipfile(jar)]
+    if damaged:
+        told = f"expected a jar, got a damaged file{'' if len(damaged) == 1 else ' each'}"
+        raise DistributionError(f"{', '.join(damaged)}: {told}; unpack the distribution again")
 
 
 def _detected_version(jars: tuple[Path, ...], libs: Path) -> str:
@@ -74,11 +83,7 @@ def _detected_version(jars: tuple[Path, ...], libs: Path) -> str:
 def _version_inside(jar: Path) -> list[str]:
     try:
         with zipfile.ZipFile(jar) as archive:
-            lines = archive.read(VERSION_FILE).decode().splitlines()
+            lines = archive.read(VERSION_FILE).decode(errors="replace").splitlines()
     except KeyError:
         return []
-    except zipfile.BadZipFile as error:
-        raise DistributionError(
-            f"{jar}: expected a jar, got a damaged file ({error}); unpack the distribution again"
-        ) from error
     return [line.partition("=")[2].strip() for line in lines if line.startswith("version=")]

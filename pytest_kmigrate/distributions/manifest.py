@@ -48,7 +48,7 @@ def digest_of(names_and_sums: Iterable[tuple[str, str]]) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def parsed(text: str, where: str) -> Manifest:
+def parsed(text: str | bytes, where: str) -> Manifest:
     """Read what ``Manifest.text`` wrote; ``where`` names it in the message when it cannot be read."""
     try:
         fields = json.loads(text)
@@ -58,7 +58,7 @@ def parsed(text: str, where: str) -> Manifest:
                 "it was written by another version of pytest-kmigrate: fetch it again with this one"
             )
         return Manifest(fields["name"], fields["version"], tuple(Jar(**jar) for jar in fields["jars"]))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DistributionError(
             f"{where}: expected a manifest of pytest-kmigrate, got something unreadable ({error})"
         ) from error

@@ -35,6 +35,7 @@ from pytest_kmigrate.plugin.hooks import (
     pytest_configure,
     pytest_report_header,
     pytest_runtest_makereport,
+    pytest_runtest_setup,
     pytest_terminal_summary,
 )
 
@@ -62,6 +63,7 @@ __all__ = [
     "pytest_configure",
     "pytest_report_header",
     "pytest_runtest_makereport",
+    "pytest_runtest_setup",
     "pytest_terminal_summary",
     "tellers",
     "topology",

@@ -6,7 +6,7 @@ from collections.abc import Generator
 import pytest
 
 from pytest_kmigrate.catalogue import KnownBug, is_before, known_bug, requirement
-from pytest_kmigrate.model.errors import KmigrateError
+from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.plugin.asking import check_runs, chosen_topology, marked, needs_cluster, topology_of
 from pytest_kmigrate.plugin.options import add_options, options_of
 from pytest_kmigrate.plugin.outcomes import (
@@ -28,6 +28,8 @@ _MARKERS = (
     "since(release): the test is about something that older releases of Kafka do not have; there it is skipped",
     "known_bug(id): the test meets this bug: its red is expected on the releases that have it, and no other red is",
 )
+
+_REFUSED = pytest.StashKey[str]()
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
@@ -61,12 +63,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             _skip_unless_judged_by(item, options.profile)
             _skip_before(item, options.kafka)
             _expect_red(item, [known_bug(bug_id) for bug_id in marked(item, "known_bug")], options.kafka)
-            if needs_cluster(item) and chosen_topology(item) not in possible:
+            is_skipped = item.get_closest_marker("skip") is not None
+            if needs_cluster(item) and not is_skipped and chosen_topology(item) not in possible:
                 check_runs(options.runs)
                 topology_of(item)
                 possible.add(chosen_topology(item))
-        except KmigrateError as error:
-            raise pytest.UsageError(f"{item.nodeid}: {error}") from error
+        except (KmigrateError, OSError) as error:
+            told = f"{item.nodeid}: {error}"
+            if not hasattr(config, "workerinput"):
+                raise pytest.UsageError(told) from error
+            item.stash[_REFUSED] = told  # of a worker that ends here pytest-xdist would show how it broke, and not why
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Refuse, in a worker of pytest-xdist, what elsewhere is refused before anything runs."""
+    refused = item.stash.get(_REFUSED, None)
+    if refused is not None:
+        raise WrongUseError(refused)
 
 
 def _skip_unless_judged_by(item: pytest.Item, profile: str) -> None:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 
 import pytest
 
@@ -10,7 +10,7 @@ from pytest_kmigrate.faults.effect import Fault
 from pytest_kmigrate.faults.injection import Injection, inject
 from pytest_kmigrate.faults.triggers import Trigger
 from pytest_kmigrate.model.checks import Check
-from pytest_kmigrate.model.errors import KmigrateError
+from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from pytest_kmigrate.plugin.asking import marked
@@ -33,6 +33,8 @@ from pytest_kmigrate.running import Run, RunSettings, open_run
 from pytest_kmigrate.running.expectations import expect
 from pytest_kmigrate.running.software import software_for
 
+_MAKE_ROOM = "make room there, or name another folder by --kmigrate-runs, KMIGRATE_STATE or KMIGRATE_CACHE"
+
 
 @contextmanager
 def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
@@ -51,9 +53,14 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
         command=_command(item.config),
         topology=options.topology,
     )
-    software = software_for(topology, terminal.line)
-    requirements = marked(item, "requirement")
-    with open_run(settings, topology, software, item.nodeid, requirements, write_run_reports) as run:
+    with ExitStack() as ending:
+        try:
+            software = software_for(topology, terminal.line)
+            requirements = marked(item, "requirement")
+            opened = open_run(settings, topology, software, item.nodeid, requirements, write_run_reports)
+            run = ending.enter_context(opened)
+        except OSError as error:
+            raise EnvironmentLackError(f"{error}; {_MAKE_ROOM}") from error
         with shown(run, terminal):
             yield run
         _judge_unjudged(item, run)

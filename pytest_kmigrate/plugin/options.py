@@ -10,6 +10,8 @@ from pytest_kmigrate.catalogue import PROFILES
 DEFAULT_KAFKA = "3.9.1"
 DEFAULT_TOPOLOGY = "zk1-broker3-controller3"
 PROVIDERS = ("process",)
+_MOST_DIGITS = 18
+_LONGEST_TOLD = 80
 
 _OPTIONS = (
     ("topology", "FILE", None, "topology file, or name of a shipped one; wins over the topology marker"),
@@ -54,8 +56,9 @@ def options_of(config: pytest.Config) -> Options:
     seed = _chosen(config, "seed") or ""
     provider = _chosen(config, "provider") or ""
     profile = _chosen(config, "profile") or ""
-    if not (seed.isascii() and seed.isdigit()):
-        raise pytest.UsageError(f"--kmigrate-seed: expected a whole number, got {seed!r}")
+    if not (seed.isascii() and seed.isdigit() and len(seed) <= _MOST_DIGITS):
+        told = f"a whole number from 0 on, of {_MOST_DIGITS} digits at most"
+        raise pytest.UsageError(f"--kmigrate-seed: expected {told}; got {_shortened(seed)}")
     for option, value, known in (("provider", provider, PROVIDERS), ("profile", profile, PROFILES)):
         if value not in known:
             raise pytest.UsageError(f"--kmigrate-{option}: expected one of {', '.join(known)}; got {value!r}")
@@ -75,6 +78,11 @@ def options_of(config: pytest.Config) -> Options:
     )
 
 
+def _shortened(text: str) -> str:
+    """A value as it is told: what nobody would read to its end is cut."""
+    return repr(text if len(text) <= _LONGEST_TOLD else f"{text[:_LONGEST_TOLD]}...")
+
+
 def _is_text(file: Path) -> bool:
     try:
         return bool(file.read_text(encoding="utf-8").strip())
@@ -84,4 +92,6 @@ def _is_text(file: Path) -> bool:
 
 def _chosen(config: pytest.Config, name: str) -> str | None:
     given = config.getoption(f"--kmigrate-{name}")
+    if given == "":  # of a variable that is not set, say: the default would test something else than was meant
+        raise pytest.UsageError(f"--kmigrate-{name}: expected a value, got none; leave the option out for the default")
     return given if given is not None else config.getini(f"kmigrate-{name}") or None

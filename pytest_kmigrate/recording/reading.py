@@ -63,7 +63,8 @@ def verify_manifest(folder: RunFolder) -> None:
         raise RunFolderError(f"{folder.path}: no manifest.json: the run was interrupted, or the folder is incomplete")
     manifest = _json(folder.manifest, folder.manifest.read_bytes())
     wanted, growing = (manifest.get(key, {}) for key in ("sha256", "growing"))
-    if not (isinstance(wanted, dict) and wanted and isinstance(growing, dict)):
+    are_sizes = isinstance(growing, dict) and all(isinstance(size, int) for size in growing.values())
+    if not (isinstance(wanted, dict) and wanted and are_sizes):
         raise RunFolderError(f"{folder.manifest}: expected the digests of the run's files, got none; {_DAMAGED}")
     wrong = [name for name, digest in wanted.items() if _digest(folder.path / name, growing.get(name)) != digest]
     if wrong:
@@ -114,7 +115,7 @@ def _made(make: Callable[..., T], file: Path, text: bytes, line: int = 1) -> T:
 def _json(file: Path, text: bytes, line: int = 1) -> dict[str, Any]:
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RunFolderError(f"{file}: line {line}: expected JSON; {error}") from error
     if not isinstance(content, dict):
         raise RunFolderError(f"{file}: line {line}: expected a JSON object, got {type(content).__name__}")

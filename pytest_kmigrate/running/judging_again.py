@@ -28,6 +28,12 @@ class JudgedAgain(Judgement):
     differences: tuple[str, ...]
     """One sentence for every stored verdict that is not the same now."""
 
+    @property
+    def outcome(self) -> Outcome:
+        """The worst verdict; of a run that was interrupted, never a pass."""
+        worst = super().outcome
+        return worst if self.is_complete else max(worst, Outcome.INCONCLUSIVE)
+
 
 def judge_again(path: Path) -> JudgedAgain:
     """Judge a run folder from its evidence alone; nothing in it is written, so its manifest stays true.
@@ -55,8 +61,8 @@ def stored_verdicts(folder: RunFolder) -> list[dict[str, Any]]:
     for number, line in enumerate(folder.verdicts.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         try:
             row = json.loads(line)
-            _ = Outcome[row["outcome"]], row["check"]
-        except (ValueError, KeyError, TypeError) as error:
+            _ = Outcome[row["outcome"]], row["check"], frozenset(row.get("requirements", ()))
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise RunFolderError(
                 f"{folder.verdicts}: line {number}: expected a verdict as JSON, got {line[:80]!r} ({error!r}); "
                 "the folder is damaged: take another copy of it, or run the test again"

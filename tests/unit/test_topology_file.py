@@ -141,3 +141,21 @@ def test_the_distribution_under_test_spares_nodes_that_chose() -> None:
     assert kept
     assert {node.name: node.kafka for node in under_test.nodes if node.kafka != "3.9.0"} == kept
     assert under_test.kafka == "3.9.0"
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ('"clientPort " = "1"', 'zookeeper.properties."clientPort ": expected a name of letters, digits, dots, dashes'),
+        ('"tickTime" = "2000\\nclientPort=1"', "zookeeper.properties.tickTime: expected a value of one line, got "),
+    ],
+)
+def test_nothing_slips_into_a_file_of_properties(tmp_path: Path, written: str, told: str) -> None:
+    """A name with a blank, or a value of two lines, would be another property: one that is the provider's, say."""
+    file = tmp_path / "shape.toml"
+    head = 'name = "x"\nkafka = "3.9.1"\n[zookeeper]\ncount = 1\n[broker]\ncount = 1\n[controller]\ncount = 1\n'
+    file.write_text(f"{head}[zookeeper.properties]\n{written}\n")
+    with pytest.raises(TopologyError) as raised:
+        topology_file.load(file)
+    (problem,) = raised.value.problems
+    assert problem.startswith(told)

@@ -180,8 +180,11 @@ def provision(
 
 
 def await_all_ready(nodes: Sequence[ProcessNode]) -> None:
-    """Return when all are ready; NodeDiedError as soon as one has died, whatever the others still wait for."""
-    died: list[NodeDiedError] = []
+    """Return when all are ready; NodeDiedError as soon as one has died, whatever the others still wait for.
+
+    Nobody waits on after a Ctrl-C, which only the thread that called hears of.
+    """
+    died: list[BaseException] = []
 
     def give_up() -> None:
         if died:
@@ -195,7 +198,11 @@ def await_all_ready(nodes: Sequence[ProcessNode]) -> None:
             raise
 
     with ThreadPoolExecutor(len(nodes)) as pool:
-        list(pool.map(await_ready, nodes))
+        try:
+            list(pool.map(await_ready, nodes))
+        except BaseException as error:
+            died.append(error)
+            raise
 
 
 def _start_toxiproxy(program: Path, around: Surroundings) -> None:

@@ -14,11 +14,14 @@ from pathlib import Path
 
 import psutil
 
-from pytest_kmigrate.model.errors import EnvironmentLackError
+from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
 from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER, PORTS
 
 BLOCKS = range(1, 255)
 LEASE_PORT = 8473
+_NAMED_BY = "KMIGRATE_STATE"
+_MARK = ".kmigrate-state"
+"""A file in every state folder that was chosen: nothing is removed from a folder that does not have it."""
 _EVERYWHERE = ("0.0.0.0", "::")
 
 
@@ -27,9 +30,34 @@ def state_dir() -> Path:
 
     Without symbolic links, as the kernel and ``cluster.json`` tell folders.
     """
-    chosen = os.environ.get("KMIGRATE_STATE")
-    folder = Path(chosen).expanduser() if chosen else Path(tempfile.gettempdir()) / f"kmigrate-{os.getuid()}"
-    return folder.resolve()
+    chosen = os.environ.get(_NAMED_BY)
+    if chosen:
+        return Path(os.path.expanduser(chosen)).resolve()  # noqa: PTH111 - of a user who is not there it makes no error
+    return (Path(tempfile.gettempdir()) / f"kmigrate-{os.getuid()}").resolve()
+
+
+def is_ours() -> bool:
+    """Whether what lies in the state folder was put there by us."""
+    return not os.environ.get(_NAMED_BY) or (state_dir() / _MARK).is_file()
+
+
+def claim_state_dir() -> None:
+    """Make the state folder; WrongUseError when it is somebody else's, EnvironmentLackError when it cannot be made."""
+    folder = state_dir()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not is_ours():
+            if any(folder.iterdir()):
+                raise WrongUseError(
+                    f"{_NAMED_BY}: expected a new or empty folder, as all in it is removed in time, "
+                    f"got {folder} with other files in it: name another"
+                )
+            (folder / _MARK).touch()
+    except OSError as error:
+        raise EnvironmentLackError(
+            f"{_NAMED_BY}: expected a folder that can be written to, got {folder}: {error.strerror}; "
+            "make room, or name another"
+        ) from error
 
 
 def state_file(block: int) -> Path:
@@ -56,8 +84,11 @@ class Lease:
 
 
 def take() -> Lease:
-    """The first free block; EnvironmentLackError when all are taken, or somebody listens at every address."""
-    state_dir().mkdir(parents=True, exist_ok=True)
+    """The first free block; EnvironmentLackError when all are taken, or somebody listens at every address.
+
+    WrongUseError when the state folder is somebody else's.
+    """
+    claim_state_dir()
     busy: list[int] = []
     for block in BLOCKS:
         lock = try_lock(block)

@@ -131,7 +131,7 @@ def clear_all() -> list[Leftover]:
 
 def clear_logs() -> list[Path]:
     """Remove the logs of clusters that ``kmigrate up`` once started and that stand no more; returns their folders."""
-    if _is_any_being_provisioned():
+    if not leases.is_ours() or _is_any_being_provisioned():
         return []
     used = {cluster.logs for cluster in standing()}
     unused = sorted(logs for logs in log_folders().glob("*") if logs not in used)
@@ -148,8 +148,8 @@ def log_folders() -> Path:
 def _known_blocks() -> list[int]:
     """Blocks that have, or had, a cluster of this state folder: disks tell."""
     folder = leases.state_dir()
-    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    return sorted(int(name) for name in names if name.isdigit())
+    names = {path.name for path in folder.iterdir()} if leases.is_ours() and folder.is_dir() else set()
+    return [block for block in leases.BLOCKS if str(block) in names]
 
 
 def _is_any_being_provisioned() -> bool:
@@ -185,7 +185,7 @@ def _standing(block: int) -> Standing | None:
             since_s=process.create_time(),
             client_file=Path(state["client_file"]) if state["client_file"] else None,
         )
-    except (OSError, ValueError, KeyError, TypeError, psutil.NoSuchProcess):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, psutil.NoSuchProcess):
         return None  # ended while we looked, or no description of ours: ``clear`` removes such a file
 
 

@@ -17,7 +17,7 @@ from pytest_kmigrate.cli import app, main
 from pytest_kmigrate.doctor import Finding
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
-from pytest_kmigrate.recording.recorder import write_verdicts
+from pytest_kmigrate.recording.recorder import write_manifest, write_verdicts
 from pytest_kmigrate.running import replaying
 from tests.unit.reports.recorded_runs import faulty_run
 
@@ -147,6 +147,17 @@ def test_an_error_of_the_system_is_one_line_and_4(
     assert capsys.readouterr().err == "[Errno 28] No space left on device: '/runs'\n"
 
 
+def test_a_defect_of_ours_is_no_violation(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What nobody thought of is one line, with the place in our code, and status 3: 1 would say that Kafka is wrong."""
+    monkeypatch.setattr(doctor, "examine", lambda: {}["key"])
+    assert invoke("doctor") == 3
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("KeyError: 'key' (test_command.py:")
+    assert line.endswith("a defect of pytest-kmigrate; please report it with this command")
+
+
 @pytest.mark.parametrize(("makes", "status"), [("green", 0), ("cut off", 3), ("nothing", 3)])
 def test_a_replay_ends_as_judging_the_run_it_made_does(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, makes: str, status: int
@@ -159,7 +170,10 @@ def test_a_replay_ends_as_judging_the_run_it_made_does(
             run = faulty_run(tmp_path / "new")
             if makes == "green":
                 run.at(2500, EventKind.CHECKS, checks=[])
-            run.cut_off().path.rename(recorded.parent / "again")
+                write_manifest(run.end(3000))
+            else:
+                run.cut_off()
+            run.folder.path.rename(recorded.parent / "again")
         return 1
 
     monkeypatch.setattr(replaying, "replay_command", lambda *_: ["pytest"])

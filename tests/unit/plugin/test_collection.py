@@ -78,3 +78,29 @@ def test_what_an_older_release_does_not_have_is_skipped_there(
     if not is_run:
         told = f"SKIPPED*is about what Kafka has since 3.7.0, and --kmigrate-kafka is {kafka}"
         result.stdout.fnmatch_lines([told])
+
+
+def test_a_worker_tells_what_was_refused(pytester: pytest.Pytester) -> None:
+    """pytest-xdist shows of a worker that ends at collection how it broke, not why: there each test fails instead."""
+    pytester.makepyfile("def test_one(cluster): pass\n")
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-n", "1", "--kmigrate-topology", "zk1-brokr3")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*::test_one: zk1-brokr3: expected *shipped topologies*"])
+    assert "INTERNALERROR" not in result.stdout.str()
+
+
+def test_a_test_that_is_skipped_refuses_nobody(pytester: pytest.Pytester) -> None:
+    """Its topology may not be there yet, or not fit the release; others run."""
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.skip(reason="not yet")
+        @pytest.mark.topology("not-yet.toml")
+        def test_later(cluster): pass
+
+        def test_now(): pass
+        """
+    )
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1, skipped=1)

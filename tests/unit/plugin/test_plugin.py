@@ -3,15 +3,10 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 
-from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
-from pytest_kmigrate.plugin import living
 from tests.unit.plugin.conftest import TEST, Plant
 
 Judged = Callable[..., pytest.RunResult]
@@ -41,10 +36,18 @@ def test_the_plugin_costs_no_heavy_import() -> None:
 @pytest.mark.parametrize(
     ("option", "told"),
     [
-        (("--kmigrate-seed", "many"), "--kmigrate-seed: expected a whole number, got 'many'"),
+        (
+            ("--kmigrate-seed", "many"),
+            "--kmigrate-seed: expected a whole number from 0 on, of 18 digits at most; got 'many'",
+        ),
         (
             ("--kmigrate-profile", "kip-1"),
             "--kmigrate-profile: expected one of kip-866, kip-866-draft, kip-125, kip-500, kip-778; got 'kip-1'",
+        ),
+        (("--kmigrate-seed", "9" * 5000), "--kmigrate-seed: expected a whole number *; got '99*99...'"),
+        (
+            ("--kmigrate-kafka", ""),
+            "--kmigrate-kafka: expected a value, got none; leave the option out for *",
         ),
         (("--kmigrate-byteman", "none.btm"), "--kmigrate-byteman: expected a file of Byteman rules; none.btm is none"),
     ],
@@ -272,27 +275,3 @@ def test_a_seed_that_only_looks_like_a_number_is_a_wrong_option(pytester: pytest
     """A superscript two is a digit, and no whole number."""
     result = pytester.runpytest_inprocess("--kmigrate-seed", "\N{SUPERSCRIPT TWO}")
     assert "expected a whole number" in result.stderr.str()
-
-
-def test_a_cluster_that_does_not_start_is_told_with_where_to_look(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No test ran, so no table names the folder: the error does, and how to do it again."""
-
-    def run_of(_item: pytest.Item, _topology: object) -> AbstractContextManager[None]:
-        error = AwaitTimeoutError("broker-0 ready", 60, "no answer yet")
-        error.add_note("evidence: runs/run-1\nagain: pytest t --kmigrate-seed 7")
-        raise error
-
-    monkeypatch.setattr(living, "run_of", run_of)
-    pytester.makepyfile(TEST)
-    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["broker-0 ready: not within 60 s; *", "evidence: runs/run-1", "again: pytest t *"])
-
-
-def test_a_worker_tells_the_command_line_that_was_typed() -> None:
-    """Its own begins with -c, and nobody could type that again."""
-    worker = SimpleNamespace(workerinput={"mainargv": ["pytest", "-n", "2"]})
-    assert living._command(cast("pytest.Config", worker)) == ("pytest", "-n", "2")
-    assert living._command(cast("pytest.Config", SimpleNamespace())) == tuple(sys.argv)

@@ -1,5 +1,7 @@
 """A cluster without its JVMs: in which order nodes start."""
 
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -8,10 +10,11 @@ import pytest
 
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.process.addresses import Addresses
-from pytest_kmigrate.providers.process.cluster import ProcessCluster, Software
+from pytest_kmigrate.providers.process.cluster import ProcessCluster, Software, await_all_ready
 from pytest_kmigrate.providers.process.node import ProcessNode, Surroundings
 from pytest_kmigrate.providers.process.security import Plain
 from pytest_kmigrate.topology_file import find, load
+from pytest_kmigrate.waiting import until
 from tests.unit.fakes import MemoryRecorder
 
 
@@ -46,3 +49,26 @@ def test_no_broker_starts_before_what_it_must_find_is_ready(
     begin = min(told.index(("starts", broker)) for broker in brokers)
     assert {node for what, node in told[:begin] if what == "ready"} == at_once - brokers
     assert {node for what, node in told if what == "ready"} == at_once
+
+
+def test_nobody_waits_on_after_ctrl_c() -> None:
+    """Only the thread that called hears of it: those that wait for the other nodes are told to give up."""
+    given_up: list[str] = []
+    begun = threading.Event()
+
+    def waiting(abort: Callable[[], None]) -> None:
+        begun.set()
+        try:
+            until(lambda: False, awaited="a node that never comes", within_s=60, abort=abort)
+        except KeyboardInterrupt:
+            given_up.append("at once")
+            raise
+
+    def interrupted(**_: object) -> None:
+        begun.wait(30)
+        raise KeyboardInterrupt
+
+    nodes = [SimpleNamespace(await_ready=interrupted), SimpleNamespace(await_ready=waiting)]
+    with pytest.raises(KeyboardInterrupt):
+        await_all_ready(cast("list[ProcessNode]", nodes))
+    assert given_up == ["at once"]

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.doctor import examine
-from pytest_kmigrate.model.errors import EnvironmentLackError
+from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
 from pytest_kmigrate.providers.process import lease
 from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER
+from pytest_kmigrate.providers.process.standing import clear_all, clear_logs
 
 TAKE_AND_WAIT = """
 import sys
@@ -125,3 +126,26 @@ def test_a_block_comes_without_the_disks_of_a_dead_run() -> None:
     taken.lock.close()
     assert taken.block == dead.block
     assert not left
+
+
+def test_a_state_folder_of_somebody_else_is_left_alone(state: Path) -> None:
+    """A folder with other files in it is refused, and nothing in it is taken for what a dead run left."""
+    theirs = [state / "246" / "thesis.txt", state / "logs" / "apache" / "access.log"]
+    for file in theirs:
+        file.parent.mkdir(parents=True)
+        file.touch()
+    with pytest.raises(WrongUseError, match=f"KMIGRATE_STATE: expected a new or empty folder, .* got {state} with"):
+        lease.take()
+    assert (clear_all(), clear_logs()) == ([], [])
+    assert all(file.exists() for file in theirs)
+
+
+def test_a_state_folder_that_cannot_be_is_told(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the variable that names it; a user who is not there is no error of its own."""
+    (state / "file").touch()
+    monkeypatch.setenv("KMIGRATE_STATE", str(state / "file"))
+    with pytest.raises(EnvironmentLackError, match="KMIGRATE_STATE: expected a folder that can be written to, got"):
+        lease.take()
+    monkeypatch.chdir(state)
+    monkeypatch.setenv("KMIGRATE_STATE", "~nobody-of-that-name/state")
+    assert lease.state_dir() == state / "~nobody-of-that-name" / "state"

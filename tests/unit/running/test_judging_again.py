@@ -88,3 +88,30 @@ def test_a_check_that_this_release_does_not_know_is_told_with_its_file(tmp_path:
     told = r"history\.jsonl: check: .*no_acked_record_lost\?; judge it with the release that recorded it"
     with pytest.raises(RunFolderError, match=told):
         judge_again(run.cut_off().path)
+
+
+def test_a_run_that_was_not_sealed_never_conforms(tmp_path: Path) -> None:
+    """It was judged, and interrupted before its manifest vouched for the evidence: what is missing nobody knows."""
+    folder = judged(faulty_run(tmp_path))
+    assert judge_again(folder.path).outcome is Outcome.CONFORMS
+    folder.manifest.unlink()
+    assert judge_again(folder.path).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("name", ["run.json", "history.jsonl", "verdicts.jsonl"])
+def test_json_that_is_nested_too_deep_is_damage_like_any_other(tmp_path: Path, name: str) -> None:
+    """One sentence that names the file, and no stack trace."""
+    folder = judged(faulty_run(tmp_path))
+    folder.manifest.unlink()
+    (folder.path / name).write_text("[" * 100_000 + "\n")
+    with pytest.raises(RunFolderError, match=rf"{name}: .*line 1|{name}: line 1"):
+        judge_again(folder.path)
+
+
+def test_a_manifest_without_sizes_is_damage(tmp_path: Path) -> None:
+    """How far a log may be trusted that goes on growing is a number."""
+    folder = judged(faulty_run(tmp_path))
+    manifest = json.loads(folder.manifest.read_text())
+    folder.manifest.write_text(json.dumps({**manifest, "growing": {"history.jsonl": "x"}}))
+    with pytest.raises(RunFolderError, match=r"manifest\.json: expected the digests"):
+        judge_again(folder.path)
