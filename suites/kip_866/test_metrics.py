@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Pause, Phase, checks, targets
+from pytest_kmigrate import Pause, Phase, checks, procedure, targets
 
 pytestmark = [
     pytest.mark.known_bug("kmigrate-3"),  # any start of a quorum may meet it
@@ -44,7 +44,8 @@ def test_standby_controllers_tell_nothing_of_the_migration(workload, migration, 
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement("K866-METRIC-ZkMigrationState")
 def test_state_of_the_migration_has_its_documented_number(migration, verify):
-    """Whoever watches a migration by the numbers of KIP-866 sees it wait while it waits, and not go on."""
+    """Whoever watches by the numbers of KIP-866 sees a migration wait while it waits for its last broker."""
     migration.advance_to(Phase.PREPARING)
+    migration.begin(procedure.ENTER_MIGRATION, moves=2)
 
     verify(checks.migration_state_has_its_documented_number())
