@@ -14,7 +14,7 @@ from pytest_kmigrate.checkers.differences import (
 )
 from pytest_kmigrate.checkers.quotas_left import signatures_of_quotas
 from pytest_kmigrate.checkers.snapshots import changes_before, missing_images, snapshot
-from pytest_kmigrate.checkers.soundness import doubt_about, unsound_logs
+from pytest_kmigrate.checkers.soundness import reservation_about, unsound_logs
 from pytest_kmigrate.checkers.wording import counted
 from pytest_kmigrate.checkers.zookeeper_behind import signatures_of_zookeeper
 from pytest_kmigrate.model.errors import WrongUseError
@@ -64,11 +64,11 @@ def metadata_equivalent(
     nothing = [family for family, size in sizes.items() if not size]
     errors = refusals(changes_before(history, right))
     vacuous = [family for family in nothing if errors.get(family) != ""] if families is not None else []
-    doubt = doubt_about(one, other, chosen)
-    if doubt or vacuous:
+    reservation = reservation_about(one, other, chosen)
+    if reservation or vacuous:
         text = f"{left} and {right} both hold nothing of {_told(vacuous, errors)}, and no change of it was accepted"
-        text = f"{doubt.text}; {left} and {right} are equal else" if doubt else text
-        return inconclusive(_NAME, doubt.kind if doubt else Kind.VACUOUS, text, **facts)
+        text = f"{reservation.text}; {left} and {right} are equal else" if reservation else text
+        return inconclusive(_NAME, reservation.kind if reservation else Kind.VACUOUS, text, **facts)
     text = ", ".join(f"{family} {size}" for family, size in sizes.items() if size)
     text += f"; both hold nothing of {_told(nothing, errors)}" if nothing else ""
     text += f"; not compared: {', '.join(left_out)}" if left_out else ""

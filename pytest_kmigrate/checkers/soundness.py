@@ -30,7 +30,7 @@ _HELD_BY = (
 
 
 @dataclass(frozen=True)
-class Doubt:
+class Reservation:
     """Why images that are equal in what they hold say nothing."""
 
     kind: Kind
@@ -50,19 +50,19 @@ def _unsound(history: History, label: str) -> Iterator[Violation]:
         yield Violation(expected, observed, taken.at_ns if taken else None, evidence)
 
 
-def doubt_about(one: MetadataImage, other: MetadataImage, families: Sequence[str]) -> Doubt | None:
+def reservation_about(one: MetadataImage, other: MetadataImage, families: Sequence[str]) -> Reservation | None:
     """The first reason why equality of two images in these families is not proven."""
     sides = ((one, other), (other, one))
     unanswered = [text for image, against in sides for text in _unanswered(image, against, families)]
     if unanswered:
-        return Doubt(Kind.INFRA, "; ".join(unanswered))
+        return Reservation(Kind.INFRA, "; ".join(unanswered))
     untold = [family for image, against in sides for family in _untold(image, against) if family in families]
     if untold:
-        return Doubt(Kind.VACUOUS, f"{', '.join(untold)}: brokers told none, and the other side holds some")
+        return Reservation(Kind.VACUOUS, f"{', '.join(untold)}: brokers told none, and the other side holds some")
     unread = [path for image, _ in sides for path in image.unread if set(_families_of(path)) & set(families)]
     if unread:
         text = f"{counted(len(unread), 'znode')} could not be understood: {listed(unread, 'znode')}"
-        return Doubt(Kind.HARNESS, text)
+        return Reservation(Kind.HARNESS, text)
     return None
 
 
