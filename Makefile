@@ -63,7 +63,7 @@ check: setup ## what every commit must pass, in under a minute
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTEST) -q -n 2 --dist loadfile tests/unit tests/contract tests/test_house_rules.py
+	$(PYTEST) -q -n 2 --dist worksteal tests/unit tests/contract tests/test_house_rules.py
 
 bench: cure ## every figure beside its target: the provider, and the analysis against other engines and Allure
 	$(BIN)/python -m tests.bench
