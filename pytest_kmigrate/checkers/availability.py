@@ -8,7 +8,7 @@ import numpy.typing as npt
 from pytest_kmigrate.checkers.findings import violated, violation_at
 from pytest_kmigrate.checkers.grouping import partitions
 from pytest_kmigrate.checkers.kernels import Gaps, gaps_between_acknowledgements
-from pytest_kmigrate.checkers.moments import faults_during, phase_at, when
+from pytest_kmigrate.checkers.moments import faults_during, meanwhile, phase_at, when
 from pytest_kmigrate.checkers.stretches import stretches
 from pytest_kmigrate.checkers.wording import counted, span
 from pytest_kmigrate.model.history import History
@@ -89,8 +89,7 @@ def _summary(history: History, longest: _Gap, in_one: list[_Gap]) -> str:
 
 
 def _told(history: History, gap: _Gap) -> str:
-    faults = faults_during(history, gap.began_ns, gap.ended_ns)
-    during = f", while {' and '.join(faults)} lasted" if faults else ""
+    during = meanwhile(history, gap.began_ns, gap.ended_ns)
     return f"{span(gap.length_ns)}, from {when(history, gap.began_ns)}{during}"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from pytest_kmigrate.checkers import kernels
 from pytest_kmigrate.checkers.findings import chosen, violated, violation_at
 from pytest_kmigrate.checkers.grouping import partitions
-from pytest_kmigrate.checkers.moments import faults_during, phase_at, when
+from pytest_kmigrate.checkers.moments import faults_during, meanwhile, phase_at, when
 from pytest_kmigrate.checkers.stretches import Stretch, stretches, topics_of
 from pytest_kmigrate.checkers.wording import listed, span
 from pytest_kmigrate.model.history import History
@@ -141,8 +141,7 @@ def _longest(reader: _Group, place: str, group: Operations, found: kernels.Waits
 
 
 def _told(history: History, wait: _Wait) -> str:
-    faults = faults_during(history, wait.since_ns, wait.until_ns)
-    during = f", while {' and '.join(faults)} lasted" if faults else ""
+    during = meanwhile(history, wait.since_ns, wait.until_ns)
     end = "" if wait.was_read else ", and was still not read at the end"
     where = f"for group {wait.group} in {wait.place}"
     return f"{span(wait.length_ns)} {where}, from {when(history, wait.since_ns)}{during}{end}"

@@ -44,6 +44,12 @@ def faults_during(history: History, from_ns: int, to_ns: int) -> list[str]:
     return [str(event.data.get("fault")) for event in faults_begun_of(history, from_ns, to_ns)]
 
 
+def meanwhile(history: History, from_ns: int, to_ns: int) -> str:
+    """Such as ", while cut(a->b) and kill(c) lasted"; "" where no fault was in force between two instants."""
+    faults = faults_during(history, from_ns, to_ns)
+    return f", while {' and '.join(faults)} lasted" if faults else ""
+
+
 def faults_begun_of(history: History, from_ns: int, to_ns: int) -> list[Event]:
     """How the faults began that were in force at any time between two instants."""
     healed = {event.data.get("fault_id"): event.at_ns for event in history.of(EventKind.FAULT_HEALED)}

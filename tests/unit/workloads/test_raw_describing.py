@@ -2,7 +2,6 @@
 
 import io
 import socket
-import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from kio.static.primitive import f64, i16, i32, i32Timedelta, i64
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.workloads.raw_describing import ToldTopic, all_topics_at, features_at, quotas_at
+from tests.unit.workloads.played_broker import played_broker, request_on
 
 AT_ONCE = i32Timedelta.parse(timedelta())
 
@@ -30,20 +30,13 @@ def _answering(answer: Any, header: bytes = bytes([0, 0, 0, 1, 0])) -> Iterator[
     buffer = io.BytesIO()
     entity_writer(type(answer))(buffer, answer)
     frame = header + buffer.getvalue()
-    with socket.create_server(("127.0.0.1", 0)) as server:
 
-        def serve() -> None:
-            connection, _ = server.accept()
-            with connection:
-                connection.recv(int.from_bytes(connection.recv(4), "big"))
-                connection.sendall(len(frame).to_bytes(4, "big") + frame)
+    def play(connection: socket.socket) -> None:
+        request_on(connection)
+        connection.sendall(len(frame).to_bytes(4, "big") + frame)
 
-        thread = threading.Thread(target=serve)
-        thread.start()
-        try:
-            yield f"127.0.0.1:{server.getsockname()[1]}"
-        finally:
-            thread.join()
+    with played_broker(play) as address:
+        yield address
 
 
 def _brokers(*numbers: int) -> tuple[BrokerId, ...]:

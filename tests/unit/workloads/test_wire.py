@@ -2,8 +2,6 @@
 
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 import pytest
 
@@ -11,6 +9,7 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.workloads import raw_admin
 from pytest_kmigrate.workloads.wire import first_reachable
+from tests.unit.workloads.played_broker import played_broker, request_on
 
 HEADER = bytes([0, 0, 0, 1, 0])
 """Correlation id 1 and no tagged fields."""
@@ -19,33 +18,6 @@ DELETED = HEADER + bytes(4) + bytes([2, 2]) + b"a" + NOT_CONTROLLER + bytes([0, 
 """DeleteTopics v4: throttle time, one topic called "a", its error, no tagged fields."""
 
 STATIC, DYNAMIC_DEFAULT = 4, 3
-Play = Callable[[socket.socket], None]
-
-
-def _request(connection: socket.socket) -> bytes:
-    length = int.from_bytes(connection.recv(4), "big")
-    received = b""
-    while len(received) < length:
-        received += connection.recv(length)
-    return received
-
-
-@contextmanager
-def _broker(play: Play) -> Iterator[str]:
-    """One connection is taken and played with."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def serve() -> None:
-            connection, _ = server.accept()
-            with connection:
-                play(connection)
-
-        thread = threading.Thread(target=serve)
-        thread.start()
-        try:
-            yield f"127.0.0.1:{server.getsockname()[1]}"
-        finally:
-            thread.join()
 
 
 def test_an_answer_comes_back_with_kafka_s_error_name() -> None:
@@ -53,12 +25,12 @@ def test_an_answer_comes_back_with_kafka_s_error_name() -> None:
     requests: list[bytes] = []
 
     def play(connection: socket.socket) -> None:
-        requests.append(_request(connection))
+        requests.append(request_on(connection))
         frame = len(DELETED).to_bytes(4, "big") + DELETED
         for byte in frame:
             connection.send(bytes([byte]))
 
-    with _broker(play) as address:
+    with played_broker(play) as address:
         assert raw_admin.delete_topics_at(address, ["a"]) == {"a": "NOT_CONTROLLER"}
     assert requests[0][:4] == bytes([0, 20, 0, 4])
 
@@ -76,10 +48,10 @@ def test_only_what_was_set_for_all_brokers_is_told_as_their_default() -> None:
     frame = HEADER + bytes(4) + bytes([2]) + result + bytes([0])
 
     def play(connection: socket.socket) -> None:
-        _request(connection)
+        request_on(connection)
         connection.sendall(len(frame).to_bytes(4, "big") + frame)
 
-    with _broker(play) as address:
+    with played_broker(play) as address:
         assert raw_admin.default_broker_configs_at(address) == {"a": "1", "c": None}
 
 
@@ -95,10 +67,10 @@ def test_what_lies_on_all_disks_of_a_broker_is_told_or_nothing(error: int) -> No
     frame = HEADER + bytes(4) + bytes(2) + bytes([3]) + disks + bytes(1)
 
     def play(connection: socket.socket) -> None:
-        _request(connection)
+        request_on(connection)
         connection.sendall(len(frame).to_bytes(4, "big") + frame)
 
-    with _broker(play) as address:
+    with played_broker(play) as address:
         if error:
             with pytest.raises(ClusterError, match="on its disks; got KAFKA_STORAGE_ERROR"):
                 raw_admin.replicas_at(address)
@@ -126,17 +98,17 @@ def test_a_missing_answer_is_indefinite(answer: bytes) -> None:
     """The request was sent: a closed connection or half an answer does not tell whether it took effect."""
 
     def play(connection: socket.socket) -> None:
-        _request(connection)
+        request_on(connection)
         connection.sendall(answer)
 
-    with _broker(play) as address, pytest.raises(AwaitTimeoutError, match="DeleteTopicsRequest"):
+    with played_broker(play) as address, pytest.raises(AwaitTimeoutError, match="DeleteTopicsRequest"):
         raw_admin.delete_topics_at(address, ["a"])
 
 
 def test_a_silent_broker_is_given_up_in_time() -> None:
     """A paused broker takes the connection and says nothing: the limit holds, and the outcome is indefinite."""
     over = threading.Event()
-    with _broker(lambda _connection: bool(over.wait(30)) or None) as address:
+    with played_broker(lambda _connection: bool(over.wait(30)) or None) as address:
         with pytest.raises(AwaitTimeoutError, match=r"not within 0\.2 s"):
             raw_admin.topics_at(address, within_s=0.2)
         over.set()

@@ -1,0 +1,35 @@
+"""A socket that plays a broker for one connection."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Play = Callable[[socket.socket], None]
+
+
+@contextmanager
+def played_broker(play: Play) -> Iterator[str]:
+    """One connection is taken and played with; ``host:port``."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                play(connection)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{server.getsockname()[1]}"
+        finally:
+            thread.join()
+
+
+def request_on(connection: socket.socket) -> bytes:
+    """The next request, whole."""
+    length = int.from_bytes(connection.recv(4), "big")
+    received = b""
+    while len(received) < length:
+        received += connection.recv(length)
+    return received
