@@ -1,4 +1,4 @@
-"""Claims: who held the controller znodes in which epoch. Metrics cannot tell: no two of them are read at one moment."""
+"""Claims: who held the controller znodes in which epoch."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -91,9 +91,13 @@ def kraft_claims(history: History) -> Iterator[Claim]:
     for change in _series(history, CONTROLLER):
         controller, epoch = _claim_in(change)
         if controller is not None and epoch is not None and epoch >= 0:
-            life = life_at(starts, change.at_ns) + 1
-            series = f"kraftControllerEpoch in {CONTROLLER}, life {life}"
+            series = kraft_series(life_at(starts, change.at_ns))
             yield Claim(change.at_ns, series, controller, epoch, evidence_of(change))
+
+
+def kraft_series(life: int) -> str:
+    """The epochs of the quorum while its metadata log is one and the same; lives are numbered from 0."""
+    return f"epochs of the quorum, life {life + 1}"
 
 
 def _paired(history: History, starts: list[int]) -> Iterator[Claim]:

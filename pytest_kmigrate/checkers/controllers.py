@@ -12,6 +12,7 @@ from pytest_kmigrate.checkers.claims import (
 )
 from pytest_kmigrate.checkers.findings import violation_at
 from pytest_kmigrate.checkers.moments import when
+from pytest_kmigrate.checkers.quorum import quorum_claims
 from pytest_kmigrate.checkers.wording import counted, span
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
@@ -21,13 +22,16 @@ def one_active_controller_per_epoch(history: History) -> Verdict:
     """No epoch has two active controllers.
 
     Judged in the controller znodes, which are written together: by ``/controller_epoch``, and by KRaft's own epoch
-    within each life of the metadata log. Who takes ``/controller`` and leaves ``/controller_epoch`` as it is shares
-    the epoch of the one before. Source: K866-FAIL-crash-in-migration, K866-ZNODE-controller-every-election.
+    within each life of the metadata log, for which controllers also tell whether they lead the quorum. Who takes
+    ``/controller`` and leaves ``/controller_epoch`` as it is shares the epoch of the one before.
+    Source: K866-FAIL-crash-in-migration, K866-ZNODE-controller-every-election, K500-QRM-active-is-leader.
     """
     name = "one_active_controller_per_epoch"
-    seen, alone = claims(history), [_without_epoch(history, each) for each in lone_claims(history)]
+    seen = sorted([*claims(history), *quorum_claims(history)], key=lambda each: each.at_ns)
+    alone = [_without_epoch(history, each) for each in lone_claims(history)]
     if not seen and not alone:
-        return inconclusive(name, Kind.VACUOUS, "no controller was ever seen to hold the controller znodes")
+        text = "no controller was ever seen to hold the controller znodes, or to lead the quorum in a known epoch"
+        return inconclusive(name, Kind.VACUOUS, text)
     holders: dict[tuple[str, int], list[Claim]] = {}
     for claim in seen:
         of_epoch = holders.setdefault((claim.series, claim.epoch), [])

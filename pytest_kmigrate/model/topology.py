@@ -22,7 +22,7 @@ MIGRATION_FLAG = "zookeeper.metadata.migration.enable"
 DEFAULT_HEAP_MB = 384
 DEFAULT_METRICS = (
     *("ZkMigrationState", "MigratingZkBrokerCount", "ZkWriteBehindLag", "ActiveControllerCount"),
-    *("GlobalTopicCount", "RaftHighWatermark"),
+    *("GlobalTopicCount", "RaftHighWatermark", "RaftCurrentEpoch", "RaftCurrentState"),
 )
 
 

@@ -7,6 +7,7 @@ from pytest_kmigrate.catalogue import known_bugs
 from pytest_kmigrate.checkers.doubts import doubted
 from pytest_kmigrate.checkers.log_images import has_log_images
 from pytest_kmigrate.checkers.migration_znode import MIGRATION
+from pytest_kmigrate.checkers.quorum import quorum_claims
 from pytest_kmigrate.checkers.registry import judge, recorded_checks
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.event import EventKind
@@ -19,7 +20,7 @@ from pytest_kmigrate.running.replaying import kafka_asked_for
 
 _ALWAYS = ("no_unexpected_death", "steps_completed")
 _UNFINISHED = "the test ended before it said what shall be judged"
-_OF_CONTROLLER_ZNODES = ("one_active_controller_per_epoch", "controller_epoch_never_falls")
+_ONE_PER_EPOCH = "one_active_controller_per_epoch"
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,12 @@ def checks_of(history: History) -> list[Check]:
     asked = recorded_checks(history)
     names = list(_ALWAYS)
     if history.of(EventKind.MIGRATION_STATE):
-        # Controllers of a cluster born in KRaft mode have a state, too, and no znodes to claim.
-        names += _OF_CONTROLLER_ZNODES if history.znodes else ()
         names.append("migration_state_moves_along_legal_edges")
+    # Controllers of a cluster born in KRaft mode have a migration state, too, and no znodes to claim.
+    if history.of(EventKind.MIGRATION_STATE) and history.znodes:
+        names += (_ONE_PER_EPOCH, "controller_epoch_never_falls")
+    elif any(quorum_claims(history)):
+        names.append(_ONE_PER_EPOCH)
     if history.of(EventKind.FAULT_BEGAN, EventKind.FAULT_NOT_WITNESSED):
         names.append("every_fault_was_witnessed")
     if history.header.extra.get("byteman"):

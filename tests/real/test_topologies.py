@@ -45,8 +45,12 @@ def test_smallest_cluster_migrates_and_a_tampered_znode_is_told(tmp_path: Path) 
 
 @pytest.mark.parametrize("kafka", ["3.9.1", "4.1.0"])
 def test_cluster_born_in_kraft_mode_lives(tmp_path: Path, kafka: str) -> None:
-    """It serves clients, and nothing acknowledged is lost; before 4.0 its controllers report a migration state."""
-    assert reds(tmp_path, "kraft-broker3-controller3", kafka, lambda run: run.traffic.await_acked(300), PROMISES) == []
+    """It serves clients, nothing acknowledged is lost, and its controllers tell which of them led in which epoch.
+
+    Before 4.0 they report a migration state, too.
+    """
+    promises = [*PROMISES, checks.one_active_controller_per_epoch()]
+    assert reds(tmp_path, "kraft-broker3-controller3", kafka, lambda run: run.traffic.await_acked(300), promises) == []
 
 
 def reds(runs: Path, name: str, kafka: str, act: Callable[[Run], None], promises: list[Check]) -> list[Verdict]:

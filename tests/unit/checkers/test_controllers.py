@@ -10,9 +10,9 @@ from pytest_kmigrate.checkers.controllers import (
     one_active_controller_per_epoch,
 )
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.history import ZnodeChange
+from pytest_kmigrate.model.history import Sample, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from tests.unit.checkers.histories import event, fault, history, phase, znode
+from tests.unit.checkers.histories import event, fault, history, phase, sample, znode
 
 
 def _take_over(at_ms: int, controller: int, epoch: int, kraft_epoch: int, mzxid: int) -> list[ZnodeChange]:
@@ -183,3 +183,59 @@ def test_a_claim_is_judged_though_zookeeper_was_away_before() -> None:
     events = [*away, _zookeeper(8_000, EventKind.NODE_RESUMED), _zookeeper(50_000, EventKind.NODE_STOPPED), END]
     znodes = [*FIRST, _alone(20_000, 1, 30)]
     assert one_active_controller_per_epoch(history(events=events, znodes=znodes)).count == 1
+
+
+LEADER, FOLLOWER = 6.0, 2.0
+QUORUM = [event(EventKind.NODE_STARTED, 0, f"controller-{each}", role="controller") for each in (3000, 3001)]
+
+
+def _reported(node: str, *rows: tuple[float, float], from_ms: int = 0) -> list[Sample]:
+    """Epoch and state that a controller reports, every half second."""
+    every = enumerate(rows)
+    return [
+        sample(from_ms + at * 500, node, RaftCurrentEpoch=epoch, RaftCurrentState=is_) for at, (epoch, is_) in every
+    ]
+
+
+def test_where_there_are_no_znodes_the_quorum_tells() -> None:
+    """Conforming: one leader in each epoch; what was read while the epoch changed belongs to neither."""
+    first = _reported("controller-3000", (4, LEADER), (4, LEADER), (4, LEADER), (5, LEADER), (5, FOLLOWER))
+    second = _reported("controller-3001", (4, FOLLOWER), (4, FOLLOWER), (5, FOLLOWER), (5, LEADER), (5, LEADER))
+    verdict = one_active_controller_per_epoch(history(events=QUORUM, samples=[*first, *second]))
+    assert (verdict.outcome, verdict.summary) == (Outcome.CONFORMS, "2 epochs seen, each with one active controller")
+
+
+def test_two_leaders_of_the_quorum_in_one_epoch_violate() -> None:
+    """Violating: both say that they lead, and neither's epoch changed around that."""
+    both = [each for node in ("controller-3000", "controller-3001") for each in _reported(node, *[(5, LEADER)] * 3)]
+    verdict = one_active_controller_per_epoch(history(events=QUORUM, samples=both))
+    assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
+    assert verdict.violations[0].expected == "epoch 5 (epochs of the quorum, life 1) has one active controller"
+
+
+def test_a_leader_of_the_quorum_that_another_one_calls_itself_in_the_znode_violates() -> None:
+    """Violating: /controller names a controller for the epoch in which another one led the quorum."""
+    znodes = _take_over(1, 3001, 5, 7, 10)
+    samples = _reported("controller-3000", *[(7, LEADER)] * 3)
+    assert one_active_controller_per_epoch(history(events=QUORUM, znodes=znodes, samples=samples)).count == 1
+
+
+def test_a_quorum_of_a_new_life_begins_its_epochs_again() -> None:
+    """Conforming: after a revert another controller leads in an epoch that the former quorum had, too."""
+    gone = event(EventKind.STEP_ENDED, 5000, step="deprovision-controllers", outcome="done")
+    again = [event(EventKind.NODE_STARTED, 6000, "controller-3001", role="controller")]
+    samples = [
+        *_reported("controller-3000", *[(1, LEADER)] * 3),
+        *_reported("controller-3001", *[(1, LEADER)] * 3, from_ms=7000),
+    ]
+    verdict = one_active_controller_per_epoch(history(events=[*QUORUM, gone, *again], samples=samples))
+    assert verdict.outcome is Outcome.CONFORMS
+
+
+def test_a_controller_that_tells_no_state_proves_nothing() -> None:
+    """Inconclusive: an epoch alone names nobody, and two looks at it do not frame a third."""
+    samples = [
+        sample(0, "controller-3000", RaftCurrentEpoch=1),
+        *_reported("controller-3001", (1, LEADER), (1, LEADER)),
+    ]
+    assert one_active_controller_per_epoch(history(events=QUORUM, samples=samples)).outcome is Outcome.INCONCLUSIVE

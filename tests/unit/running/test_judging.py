@@ -16,7 +16,7 @@ from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running import judging
 from pytest_kmigrate.running.judging import checks_of, judged, outcome_of, with_known_bugs
-from tests.unit.checkers.histories import event, fault, history, snapshot, znode
+from tests.unit.checkers.histories import event, fault, history, sample, snapshot, znode
 from tests.unit.reports.recorded_runs import faulty_run
 
 ASKED = [{"name": "phase_reached", "arguments": {"phase": "HYBRID"}}]
@@ -68,6 +68,16 @@ def test_who_claims_the_controller_znodes_is_judged_where_there_are_znodes() -> 
     names = {check.name for check in checks_of(history(events=[event(EventKind.MIGRATION_STATE, 1, state="NONE")]))}
     assert "migration_state_moves_along_legal_edges" in names
     assert not names & {"one_active_controller_per_epoch", "controller_epoch_never_falls"}
+
+
+def test_a_quorum_without_znodes_is_judged_by_what_its_controllers_tell() -> None:
+    """Controllers that were seen to lead in a known epoch make the check one of every run."""
+    started = event(EventKind.NODE_STARTED, 0, "controller-3000", role="controller")
+    led = [sample(at, "controller-3000", RaftCurrentEpoch=3, RaftCurrentState=6) for at in (1, 2, 3)]
+    assert "one_active_controller_per_epoch" in {
+        check.name for check in checks_of(history(events=[started], samples=led))
+    }
+    assert "one_active_controller_per_epoch" not in {check.name for check in checks_of(history(events=[started]))}
 
 
 def test_a_fault_whose_trigger_never_fired_is_judged_too() -> None:
