@@ -59,12 +59,15 @@ def on_event(kind: EventKind, node: str | None = None) -> Trigger:
 
 
 def on_znode_change(path: str) -> Trigger:
-    """When the data of a znode is no longer what it was when armed."""
+    """When a znode's data, or the names of its children, are no longer what they were when armed."""
+
+    def seen(scene: Scene) -> object:
+        return scene.znodes.get(path), scene.znodes.children(path)
 
     @contextmanager
     def armed(scene: Scene) -> Iterator[Fired]:
-        before = scene.znodes.get(path)
-        yield lambda: scene.znodes.get(path) != before
+        before = seen(scene)
+        yield lambda: seen(scene) != before
 
     return Trigger(f"on-znode({path})", armed)
 

@@ -48,6 +48,11 @@ CASES: list[tuple[Trigger, Happening, Happening]] = [
         lambda stage: stage.znodes.set("/controller", b"1"),
     ),
     (
+        on_znode_change("/brokers/topics"),
+        lambda stage: stage.znodes.set("/brokers/ids/0", b"1"),
+        lambda stage: stage.znodes.set("/brokers/topics/new", b"1"),
+    ),
+    (
         on_metric(every(Role.CONTROLLER), "ZkWriteBehindLag", 10),
         lambda stage: stage.view.metrics.update({("controller-3001", "ZkWriteBehindLag"): 9}),
         lambda stage: stage.view.metrics.update({("controller-3001", "ZkWriteBehindLag"): 10}),
