@@ -1,12 +1,17 @@
 """Faults of ZooKeeper's data and sessions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.targets import Target
-from pytest_kmigrate.model.protocols import Capability, Scene
+from pytest_kmigrate.model.protocols import Capability, Link, Scene
+from pytest_kmigrate.model.topology import NodeSpec, Role
+from pytest_kmigrate.waiting import NotYet, until
+
+_EXPIRED = "ZooKeeperExpiresPerSec.Count"
+_TOLD_WITHIN_S = 15
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,12 @@ class Tamper:
 
 @dataclass(frozen=True)
 class ExpireSession:
-    """ZooKeeper ends the session of a broker in ZooKeeper mode; its ephemeral znodes vanish. Nothing to heal."""
+    """ZooKeeper ends the session of a broker in ZooKeeper mode, or of a KRaft controller. Nothing to heal.
+
+    A broker's is the one that its registration goes with, and vanishes with it. A controller has no such znode: its
+    session is told by the connection, and the controller itself counts that it was expired, which it learns with the
+    next request or heartbeat it sends.
+    """
 
     target: Target
     needs = frozenset[Capability]()
@@ -51,8 +61,38 @@ class ExpireSession:
     def applied_to(self, scene: Scene) -> Iterator[Applied]:
         """Expire the session that owns the broker's registration."""
         name = self.target.one(scene)
-        path = f"/brokers/ids/{scene.cluster.node(name).spec.node_id}"
-        before = scene.znodes.get(path)
-        scene.znodes.expire_session(path)
-        gone = before is not None and scene.znodes.get(path) != before
-        yield Applied((name,), f"{path} gone", lambda: f"{path} vanished with its session" if gone else None)
+        spec = scene.cluster.node(name).spec
+        expire = _of_controller if spec.role is Role.CONTROLLER else _of_broker
+        yield expire(scene, spec)
+
+
+def _of_broker(scene: Scene, spec: NodeSpec) -> Applied:
+    path = f"/brokers/ids/{spec.node_id}"
+    before, session = scene.znodes.get(path), scene.znodes.owner(path)
+    if session is not None:
+        scene.znodes.expire_session(session)
+    gone = session is not None and scene.znodes.get(path) != before
+    return Applied((spec.name,), f"{path} gone", lambda: f"{path} vanished with its session" if gone else None)
+
+
+def _of_controller(scene: Scene, spec: NodeSpec) -> Applied:
+    def expired() -> float:
+        return scene.view.metric(spec.name, _EXPIRED) or 0
+
+    def witness() -> str | None:
+        return f"{spec.name} counts a session that was expired" if expired() > before else None
+
+    before = expired()
+    links = scene.cluster.links.between([spec.name], [node.name for node in scene.cluster.nodes(Role.ZOOKEEPER)])
+    session = until(
+        lambda: _crossing(scene, links), awaited=f"one session of {spec.name} with ZooKeeper", within_s=_TOLD_WITHIN_S
+    )
+    scene.znodes.expire_session(session)
+    return Applied((spec.name,), f"{_EXPIRED} of {spec.name} risen", witness, {"session": f"{session:#x}"})
+
+
+def _crossing(scene: Scene, links: Sequence[Link]) -> int | NotYet:
+    """The session whose connection crosses these links; traffic, or another one alike, may keep it from being told."""
+    sessions = scene.znodes.sessions()
+    found = {sessions[origin] for origin in scene.cluster.links.origins(links) if origin in sessions}
+    return found.pop() if len(found) == 1 else NotYet(f"{len(found)} of {len(sessions)} sessions")

@@ -94,6 +94,10 @@ class Links(Protocol):
         """How many connections cross these links now."""
         ...
 
+    def origins(self, links: Sequence[Link]) -> tuple[str, ...]:
+        """Where those come from in the eyes of whoever they lead to, as ``host:port``; not those that look alike."""
+        ...
+
 
 class Node(Protocol):
     """One live (or stopped) process of a cluster."""
@@ -236,8 +240,16 @@ class Znodes(Protocol):
         """Names below a path; none when it does not exist."""
         ...
 
-    def expire_session(self, path: str) -> None:
-        """Expire the session that owns the ephemeral znode at ``path``."""
+    def owner(self, path: str) -> int | None:
+        """The session that an ephemeral znode goes with; None when there is no such znode."""
+        ...
+
+    def sessions(self) -> Mapping[str, int]:
+        """The session of every connection, by the address it comes from, as ``host:port``."""
+        ...
+
+    def expire_session(self, session: int) -> None:
+        """End a session, as if its time were over."""
         ...
 
 

@@ -2,6 +2,8 @@
 
 import contextlib
 import logging
+import re
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +20,8 @@ from pytest_kmigrate.probes.znodes import snapshot
 _ANSWER_WITHIN_S = 30  # an ensemble that elects answers nobody, and its second attempt begins after 5 s only
 _QUIET = logging.getLogger("pytest_kmigrate.kazoo")
 _QUIET.setLevel(logging.CRITICAL)  # lost connections are what we make happen; what matters of them is in the history
+_SERVER_WITHIN_S = 2
+_CONNECTION = re.compile(r"/(?P<origin>[\d.]+:\d+)\[.*sid=0x(?P<session>[0-9a-f]+)")
 _SERVER_SECRET = 0xB3415C00
 """ZooKeeper derives a session's password from its id and this constant, so that any server can check it."""
 
@@ -68,13 +72,24 @@ class ZookeeperClient:
             tree: dict[str, bytes | None] = self._insistently(lambda: snapshot(self.kazoo, _ANSWER_WITHIN_S))
             return tree
 
-    def expire_session(self, path: str) -> None:
-        """Take over the session that owns the ephemeral znode at ``path``, and close it."""
+    def owner(self, path: str) -> int | None:
+        """The session that an ephemeral znode goes with; None when there is no such znode."""
         with _patience(path):
             stat = self._asked(lambda: self.kazoo.exists_async(path))
-            if stat is None or not stat.ephemeralOwner:
-                raise ClusterError(f"{path} is expected to be an ephemeral znode; it is {stat}")
-            twin = _client(self._hosts, client_id=(stat.ephemeralOwner, session_password(stat.ephemeralOwner)))
+            return stat.ephemeralOwner or None if stat else None
+
+    def sessions(self) -> dict[str, int]:
+        """The session of every connection of a server that answers, by the address it comes from."""
+        return {
+            found["origin"]: int(found["session"], 16)
+            for host in self._hosts.split(",")
+            for found in _CONNECTION.finditer(_connections_at(host))
+        }
+
+    def expire_session(self, session: int) -> None:
+        """Take over a session, and close it."""
+        with _patience(f"session {session:#x}"):
+            twin = _client(self._hosts, client_id=(session, session_password(session)))
             twin.start(timeout=_ANSWER_WITHIN_S)
             twin.stop()
             twin.close()
@@ -98,6 +113,18 @@ class ZookeeperClient:
         self._is_closed = True
         self.kazoo.stop()
         self.kazoo.close()
+
+
+def _connections_at(host: str) -> str:
+    """What a server's four-letter word ``cons`` says; nothing of one that does not answer."""
+    address, _, port = host.partition(":")
+    with (
+        contextlib.suppress(OSError),
+        socket.create_connection((address, int(port)), timeout=_SERVER_WITHIN_S) as asked,
+    ):
+        asked.sendall(b"cons")
+        return b"".join(iter(lambda: asked.recv(4096), b"")).decode()
+    return ""
 
 
 def session_password(session_id: int) -> bytes:

@@ -152,6 +152,10 @@ class FakeLinks:
         severed = {link for link, disturbance in self._in_force if disturbance.kind in _SEVERS}
         return 0 if self.is_idle else sum(link not in severed for link in links)
 
+    def origins(self, links: Sequence[Link]) -> tuple[str, ...]:
+        """Each that carries a connection, by its own name."""
+        return () if self.is_idle else tuple(str(link) for link in links)
+
     def _arrived(self, links: Sequence[Link]) -> Arrived | None:
         if self.sent_bytes is None:
             return None

@@ -38,4 +38,12 @@ class _NoZookeeper:
     def _refuse(self, path: str, *_: object) -> NoReturn:
         raise ClusterError(f"expected a cluster with ZooKeeper to reach {path}; this topology has none")
 
-    get = set = delete = children = expire_session = _refuse
+    def sessions(self) -> NoReturn:
+        """Refused, too."""
+        self._refuse("its sessions")
+
+    def expire_session(self, session: int) -> NoReturn:
+        """Refused, too."""
+        self._refuse(f"session {session:#x}")
+
+    get = set = delete = children = owner = _refuse

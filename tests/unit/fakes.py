@@ -1,7 +1,7 @@
 """What unit tests act on instead of a live cluster: a scene of fakes, every part of it open to the test."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,6 +95,9 @@ class FakeZnodes:
 
     def __init__(self, **at: bytes) -> None:
         self.tree: dict[str, bytes] = dict(at)
+        self.owners: dict[str, int] = {}
+        self.connected: dict[str, int] = {}
+        self.expired: list[int] = []
 
     def get(self, path: str) -> bytes | None:
         """The data."""
@@ -114,9 +117,19 @@ class FakeZnodes:
         below = [known.removeprefix(f"{path}/") for known in self.tree if known.startswith(f"{path}/")]
         return sorted({name.partition("/")[0] for name in below})
 
-    def expire_session(self, path: str) -> None:
-        """The ephemeral znode at the path vanishes."""
-        self.delete(path)
+    def owner(self, path: str) -> int | None:
+        """As set."""
+        return self.owners.get(path)
+
+    def sessions(self) -> Mapping[str, int]:
+        """As set."""
+        return self.connected
+
+    def expire_session(self, session: int) -> None:
+        """The ephemeral znodes of the session vanish."""
+        self.expired.append(session)
+        for path in [path for path, owner in self.owners.items() if owner == session]:
+            self.delete(path)
 
 
 def topology(zookeepers: int = 1, brokers: int = 3, controllers: int = 3, kafka: str = "3.9.1") -> Topology:

@@ -53,12 +53,28 @@ class Arrivals:
         one = then.get(accepted)
         if one is None:
             return 0
-        sides = [
-            cookie
-            for cookie, other in then.items()
-            if other.remote == self._proxies[one.local] and other.sent_bytes == one.received_bytes > 0
-        ]
+        sides = _sides_that_sent(one.received_bytes, self._proxies[one.local], then)
         return min((_received(side, before, now) for side in sides), default=0)
+
+
+def onward(proxies: Mapping[str, str], sockets: Sockets) -> Iterator[str]:
+    """Where each connection at these proxies comes from in the eyes of whoever it leads to, as ``host:port``.
+
+    To be asked while all is well. What looks like another one, or has something under way just now, is left out.
+    """
+    for one in sockets.values():
+        if one.local in proxies:
+            sides = _sides_that_sent(one.received_bytes, proxies[one.local], sockets)
+            alike = [side for side in sides if sockets[side].received_bytes == one.sent_bytes]
+            yield from [sockets[alike[0]].local] if len(alike) == 1 else []
+
+
+def _sides_that_sent(size_bytes: int, destination: str, sockets: Sockets) -> list[bytes]:
+    return [
+        cookie
+        for cookie, other in sockets.items()
+        if other.remote == destination and other.sent_bytes == size_bytes > 0
+    ]
 
 
 def _received(cookie: bytes, before: Sockets, now: Sockets) -> int:

@@ -12,7 +12,8 @@ from pathlib import Path
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.protocols import Arrived, Disturbance, Link, Stream
 from pytest_kmigrate.providers.process.addresses import Addresses
-from pytest_kmigrate.providers.process.arrivals import counting
+from pytest_kmigrate.providers.process.arrivals import counting, onward
+from pytest_kmigrate.providers.process.socket_table import SocketTable
 
 _ESTABLISHED = "01"
 _TOXICS = {
@@ -85,6 +86,15 @@ class ProxiedLinks:
         wanted = {_kernel_form(self._addresses.listen_address(link)) for link in links}
         rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
         return sum(row[1] in wanted and row[3] == _ESTABLISHED for row in rows)
+
+    def origins(self, links: Sequence[Link]) -> tuple[str, ...]:
+        """Where the connections over these links come from in the eyes of whoever they lead to, as ``host:port``."""
+        proxies = {self._addresses.listen_address(link): self._forwarded_to(link) for link in links}
+        try:
+            with closing(SocketTable()) as table:
+                return tuple(onward(proxies, table.read()))
+        except OSError as error:
+            raise ClusterError(f"expected the kernel to tell of its TCP sockets; it says: {error}") from error
 
     def _forwarded_to(self, link: Link) -> str:
         return f"{self._addresses.real(link.destination)}:{link.port}"

@@ -2,10 +2,11 @@
 
 import pytest
 
+from pytest_kmigrate.faults import znodes
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.targets import every, node
 from pytest_kmigrate.faults.znodes import ExpireSession, Tamper
-from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.topology import Role
 from tests.unit.fakes import Stage
@@ -41,6 +42,7 @@ def test_tamper_heals_when_the_test_body_raises(stage: Stage) -> None:
 def test_an_expired_session_is_witnessed_by_the_vanished_registration(stage: Stage) -> None:
     """The broker's own znode goes with its session."""
     stage.znodes.set("/brokers/ids/2", b"{}")
+    stage.znodes.owners["/brokers/ids/2"] = 7
     with inject(stage.scene, ExpireSession(node("broker-2"))):
         assert stage.znodes.get("/brokers/ids/2") is None
     assert stage.of(EventKind.FAULT_WITNESSED)
@@ -51,6 +53,40 @@ def test_a_broker_without_registration_gives_no_witness(stage: Stage) -> None:
     with inject(stage.scene, ExpireSession(node("broker-2"))):
         pass
     assert stage.of(EventKind.FAULT_NOT_WITNESSED)
+
+
+EXPIRED = ("controller-3001", "ZooKeeperExpiresPerSec.Count")
+
+
+def test_a_controllers_session_is_told_by_its_connection(stage: Stage) -> None:
+    """Of all sessions the one is expired that crosses its link, and the controller's own count is the witness."""
+    stage.znodes.connected = {"controller-3001->zookeeper-1:2181": 7, "controller-3000->zookeeper-1:2181": 8}
+    stage.view.metrics[EXPIRED] = 1
+    with inject(stage.scene, ExpireSession(node("controller-3001"))) as injection:
+        assert stage.znodes.expired == [7]
+        assert not stage.of(EventKind.FAULT_WITNESSED)
+        stage.view.metrics[EXPIRED] = 2
+        injection.await_bitten(within_s=30)
+
+
+def test_a_controller_that_does_not_notice_gives_no_witness(stage: Stage) -> None:
+    """Its count stays what it was: fault-not-witnessed."""
+    stage.znodes.connected = {"controller-3001->zookeeper-1:2181": 7}
+    with inject(stage.scene, ExpireSession(node("controller-3001"))):
+        pass
+    assert stage.of(EventKind.FAULT_NOT_WITNESSED)
+
+
+def test_a_session_that_cannot_be_told_is_not_guessed(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a connection of its own there is nothing to expire, and the error says what was looked for."""
+    monkeypatch.setattr(znodes, "_TOLD_WITHIN_S", 0.1)
+    stage.znodes.connected = {"controller-3000->zookeeper-1:2181": 8}
+    with (
+        pytest.raises(AwaitTimeoutError, match="one session of controller-3001 with ZooKeeper"),
+        inject(stage.scene, ExpireSession(node("controller-3001"))),
+    ):
+        pass
+    assert stage.znodes.expired == []
 
 
 def test_one_session_is_meant_not_several(stage: Stage) -> None:

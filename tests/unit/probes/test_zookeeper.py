@@ -1,5 +1,8 @@
 """ZooKeeper asked from outside: what happens when nobody answers, and the password of a session."""
 
+import socket
+import threading
+
 import pytest
 from kazoo.exceptions import ConnectionClosedError, ConnectionLoss
 
@@ -52,6 +55,32 @@ def test_a_client_that_was_closed_says_so() -> None:
     client.close()
     with pytest.raises(ClusterError, match=r"for /controller .* ConnectionClosedError"):
         client.get("/controller")
+
+
+def test_sessions_are_told_by_the_address_they_come_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every server that answers; what it says of the question itself, which has no session, is passed over."""
+    told = (
+        b" /127.0.0.1:41234[1](queued=0,recved=9,sent=9,sid=0x100051630f000c,lop=PING,est=1764,to=18000,lcxid=0x7)\n"
+        b" /127.0.0.1:41240[0](queued=0,recved=1,sent=0)\n\n"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        answering = threading.Thread(target=_answer_once, args=(server, told))
+        answering.start()
+        client = ZookeeperClient("127.0.73.1:1")
+        try:
+            # Only now: the client itself would take this server for a real one.
+            monkeypatch.setattr(client, "_hosts", f"127.0.0.1:{server.getsockname()[1]},127.0.73.1:1")
+            assert client.sessions() == {"127.0.0.1:41234": 0x100051630F000C}
+        finally:
+            client.close()
+            answering.join()
+
+
+def _answer_once(server: socket.socket, told: bytes) -> None:
+    connection, _ = server.accept()
+    with connection:
+        assert connection.recv(4) == b"cons"
+        connection.sendall(told)
 
 
 def test_a_session_password_is_what_java_draws() -> None:

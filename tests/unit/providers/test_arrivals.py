@@ -6,7 +6,7 @@ import pytest
 
 from pytest_kmigrate.model.protocols import Arrived, Stream
 from pytest_kmigrate.providers.process import arrivals
-from pytest_kmigrate.providers.process.arrivals import Arrivals, counting
+from pytest_kmigrate.providers.process.arrivals import Arrivals, counting, onward
 from pytest_kmigrate.providers.process.socket_table import Sockets, TcpSocket
 
 LINK, OTHER_LINK, NODE = "127.7.1.3:9092", "127.7.2.3:9092", "127.7.0.3:9092"
@@ -124,3 +124,18 @@ def test_a_kernel_that_does_not_tell_is_no_error(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(arrivals, "SocketTable", refuse)
     with counting({LINK: NODE}, Stream.BOTH) as count:
         assert count is None
+
+
+def test_a_connection_is_followed_through_its_proxy() -> None:
+    """Whoever it leads to sees it come from the side that sent on what it received, and received what it sent."""
+    own, other = TcpSocket("127.0.0.1:60001", NODE, 90, 70), TcpSocket("127.0.0.1:60002", NODE, 90, 71)
+    table = {b"a": accepted(70, 90), b"o": own, b"x": other, b"n": TcpSocket(NODE, "127.0.0.1:60001", 70, 90)}
+    assert list(onward({LINK: NODE}, table)) == ["127.0.0.1:60001"]
+    assert list(onward({OTHER_LINK: NODE}, table)) == []
+
+
+def test_connections_that_look_alike_are_not_followed() -> None:
+    """Two that carried as much both ways nobody can tell from each other, nor one that carried nothing."""
+    twins = {b"u": TcpSocket("127.0.0.1:60001", NODE, 90, 70), b"v": TcpSocket("127.0.0.1:60002", NODE, 90, 70)}
+    assert list(onward({LINK: NODE}, {b"a": accepted(70, 90), **twins})) == []
+    assert list(onward({LINK: NODE}, {b"a": accepted(0, 0), b"u": onwards(0, 0)})) == []
