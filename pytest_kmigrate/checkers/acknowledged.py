@@ -105,7 +105,7 @@ def _violation(history: History, label: str, lost: Lost) -> Violation:
 def _signatures(history: History, label: str, looked: Looked) -> list[str]:
     keys = {each.state.slot[1] for each in looked.lost}
     return [
-        *signatures_of_zookeeper(history, label),
+        *signatures_of_zookeeper(history, [each.state.last.at_ns for each in looked.lost], label),
         *_signatures_of_loss(history, label, looked),
         *signatures_of_quotas(history, keys, label),
     ]

@@ -82,11 +82,15 @@ def _told(families: Sequence[str], errors: Mapping[str, str]) -> str:
 
 def _signatures(history: History, labels: tuple[str, str], unlike: Sequence[Difference]) -> list[str]:
     """What known bugs of dual write look like, unless the other side lacks something acknowledged, too."""
-    others = [label for label in labels if history.images[label].source != "zookeeper"]
-    if any(looked_for(history, label).lost for label in others):
+    lost_ns = {label: [each.state.last.at_ns for each in looked_for(history, label).lost] for label in labels}
+    if any(lost_ns[label] for label in labels if history.images[label].source != "zookeeper"):
         return []
     keys = {each.key for each in unlike}
-    return [*signatures_of_zookeeper(history, *labels), *signatures_of_quotas(history, keys, *labels)]
+    lost_in_zookeeper = [at_ns for each in lost_ns.values() for at_ns in each]
+    return [
+        *signatures_of_zookeeper(history, lost_in_zookeeper, *labels),
+        *signatures_of_quotas(history, keys, *labels),
+    ]
 
 
 def _families(families: Sequence[str] | None) -> Sequence[str]:

@@ -116,3 +116,19 @@ def test_expired_session_in_preparation_does_not_stop_the_migration(workload, mi
     migration.advance_to(Phase.HYBRID)
 
     verify_clients(checks.phase_reached(Phase.HYBRID))
+
+
+@pytest.mark.known_bug("kmigrate-14")
+@pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-TEST-zk-unavailable")
+def test_dual_write_goes_on_after_a_session_expired(workload, metadata, migration, inject, verify_clients):
+    """ZooKeeper ends the active controller's session in dual write; what changes from then on is on both sides."""
+    migration.advance_to(Phase.HYBRID)
+
+    with metadata.changing("after", per_s=2), inject(ExpireSession(targets.active_controller())) as expired:
+        expired.await_bitten(within_s=30)
+        workload.await_acked(1000)
+
+    verify_clients(
+        checks.metadata_equivalent("after-log", "after-zookeeper"),
+        checks.acknowledged_metadata_changes_present("after-zookeeper"),
+    )

@@ -10,7 +10,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
-from tests.unit.checkers.histories import MS, change, event, history, znode
+from tests.unit.checkers.histories import MS, change, event, history
 from tests.unit.checkers.images import FULL, PARTITION
 
 
@@ -244,23 +244,6 @@ def test_what_a_deprovisioned_quorum_owed_is_told_by_its_signature(
     verdict = _lost_in_zookeeper(*events, written=written)
     assert verdict.outcome is Outcome.VIOLATES
     assert verdict.facts["signatures"] == signatures
-
-
-ZOOKEEPER_CAME_BACK = [
-    event(EventKind.FAULT_APPLIED, 100, fault_id="fault-1", targets=["zookeeper-1"]),
-    event(EventKind.FAULT_HEALED, 200, fault_id="fault-1"),
-    change(300, "alter-config", "broker:1", wanted={"a": "2"}),
-    event(EventKind.SNAPSHOT, 40_000, label="after"),
-]
-
-
-@pytest.mark.parametrize(("source", "signatures"), [("zookeeper", ["answer-of-zookeeper-lost"]), ("metadata-log", [])])
-def test_a_controller_that_gave_zookeeper_up_explains_what_zookeeper_lacks(source: str, signatures: list[str]) -> None:
-    """And nothing else: what the metadata log lost no write to ZooKeeper could have brought there."""
-    image = MetadataImage(source, known=FULL.known)
-    seen = history(events=ZOOKEEPER_CAME_BACK, znodes=[znode(50, "/migration", "{}")], images={"after": image})
-    verdict = acknowledged_metadata_changes_present(seen, "after")
-    assert (verdict.outcome, verdict.facts["signatures"]) == (Outcome.VIOLATES, signatures)
 
 
 HYBRID = event(EventKind.PHASE, 5, phase="HYBRID", previous="COPYING")
