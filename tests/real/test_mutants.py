@@ -1,14 +1,17 @@
 """A suite run against a mutant (``--kmigrate-byteman``) sees it, and its crash points work as ever."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pytest_kmigrate.checkers import checks
 from pytest_kmigrate.faults.holding import Hold
 from pytest_kmigrate.faults.injection import inject
+from pytest_kmigrate.model.checks import Check
+from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.protocols import CrashPoint
-from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from pytest_kmigrate.running import RunSettings, open_run
+from pytest_kmigrate.running import Run, RunSettings, open_run
 from pytest_kmigrate.running.software import software_for
 from tests.unit.fakes import topology
 
@@ -69,3 +72,96 @@ def test_a_mutant_is_told_also_after_its_broker_was_held(tmp_path: Path) -> None
         "rule nothing has a field of this name: failed: TypeException:",
         "rule nothing has a method of this name: woven into nothing",
     ]
+
+
+UNWRITTEN = """\
+RULE one batch in five is acknowledged and not written
+CLASS org.apache.kafka.storage.internals.log.LogSegment
+METHOD append
+AT ENTRY
+IF $0.log().file().getPath().contains("orders-0") AND incrementCounter("batches") % 5 == 0
+DO RETURN
+ENDRULE
+RULE a transaction that is aborted is committed
+CLASS org.apache.kafka.common.requests.WriteTxnMarkersRequest$TxnMarkerEntry
+METHOD transactionResult
+AT ENTRY
+IF true
+DO RETURN org.apache.kafka.common.requests.TransactionResult.COMMIT
+ENDRULE
+"""
+UNEQUAL = """\
+RULE no config is written to ZooKeeper
+CLASS kafka.zk.migration.ZkConfigMigrationClient
+METHOD writeConfigs
+AT ENTRY
+IF true
+DO RETURN $3
+ENDRULE
+RULE /migration now and then holds the first offset
+CLASS org.apache.kafka.metadata.migration.ZkMigrationLeadershipState
+METHOD withKRaftMetadataOffsetAndEpoch
+AT ENTRY
+IF incrementCounter("positions") % 5 == 0
+DO $1 = 1L
+ENDRULE
+RULE no credential is accepted
+CLASS org.apache.kafka.controller.ScramControlManager
+METHOD validateUpsertion
+AT ENTRY
+IF true
+DO RETURN new org.apache.kafka.common.requests.ApiError(org.apache.kafka.common.protocol.Errors.INVALID_REQUEST, "no")
+ENDRULE
+"""
+
+
+def test_what_mutants_do_to_clients_is_told(tmp_path: Path) -> None:
+    """Records that are acknowledged and not written, and transactions that are aborted and read all the same."""
+
+    def act(run: Run) -> None:
+        run.traffic.start(run.traffic.usual(transactors=1))
+        run.traffic.await_acked(1500)
+
+    shape = topology(zookeepers=0, brokers=1, controllers=1)
+    asked = [
+        checks.no_acked_record_lost(),
+        checks.transactions_all_or_nothing(),
+        checks.no_phantom_record(),
+        checks.order_kept_per_partition(),
+    ]
+    assert reds(tmp_path, UNWRITTEN, shape, act, asked) == {"no_acked_record_lost", "transactions_all_or_nothing"}
+
+
+def test_what_mutants_do_to_metadata_is_told(tmp_path: Path) -> None:
+    """Changes that dual write forgets, a position that runs back, and a family that is refused after the copy."""
+
+    def act(run: Run) -> None:
+        run.metadata.fill()
+        run.migration.advance_to(Phase.HYBRID)
+        with run.metadata.changing("after", per_s=5):
+            run.metadata.await_acknowledged(10)
+
+    shape = topology(zookeepers=1, brokers=1, controllers=1)
+    asked = [
+        checks.metadata_equivalent("after-log", "after-zookeeper"),
+        checks.acknowledged_metadata_changes_present("after-zookeeper"),
+        checks.acknowledged_metadata_changes_present("after-log"),
+    ]
+    assert reds(tmp_path, UNEQUAL, shape, act, asked) == {
+        "metadata_equivalent",
+        "acknowledged_metadata_changes_present",
+        "migration_znode_never_moves_back",
+        "controller_znodes_tell_who_and_how_far",
+        "metadata_changes_stay_accepted",
+    }
+
+
+def reds(runs: Path, mutant: str, shape: Topology, act: Callable[[Run], None], asked: Sequence[Check]) -> set[str]:
+    """The checks that a run against a mutant violates."""
+    rules = runs / "mutant.btm"
+    rules.write_text(mutant)
+    settings = RunSettings(runs / "runs", seed=1, byteman=rules)
+    with open_run(settings, shape, software_for(shape, print), __name__, (), lambda _folder: None) as run:
+        act(run)
+        verdicts = run.verify(asked).verdicts
+    return {verdict.check for verdict in verdicts if verdict.outcome is Outcome.VIOLATES}
