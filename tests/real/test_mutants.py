@@ -74,7 +74,28 @@ def test_a_mutant_is_told_also_after_its_broker_was_held(tmp_path: Path) -> None
     ]
 
 
-UNWRITTEN = """\
+OF_RECORDS = """\
+RULE a batch that is there already is taken for new
+CLASS org.apache.kafka.storage.internals.log.ProducerStateEntry
+METHOD findDuplicateBatch
+AT ENTRY
+IF true
+DO RETURN java.util.Optional.empty()
+ENDRULE
+RULE nobody looks at sequence numbers
+CLASS org.apache.kafka.storage.internals.log.ProducerAppendInfo
+METHOD checkSequence
+AT ENTRY
+IF true
+DO RETURN
+ENDRULE
+RULE some batches are written and refused
+CLASS org.apache.kafka.common.requests.ProduceResponse$PartitionResponse
+METHOD <init>
+AT EXIT
+IF $0.error == org.apache.kafka.common.protocol.Errors.NONE AND incrementCounter("answers") % 40 == 0
+DO $0.error = org.apache.kafka.common.protocol.Errors.NOT_LEADER_OR_FOLLOWER
+ENDRULE
 RULE one batch in five is acknowledged and not written
 CLASS org.apache.kafka.storage.internals.log.LogSegment
 METHOD append
@@ -90,7 +111,7 @@ IF true
 DO RETURN org.apache.kafka.common.requests.TransactionResult.COMMIT
 ENDRULE
 """
-UNEQUAL = """\
+OF_METADATA = """\
 RULE no config is written to ZooKeeper
 CLASS kafka.zk.migration.ZkConfigMigrationClient
 METHOD writeConfigs
@@ -116,7 +137,7 @@ ENDRULE
 
 
 def test_what_mutants_do_to_clients_is_told(tmp_path: Path) -> None:
-    """Records that are acknowledged and not written, and transactions that are aborted and read all the same."""
+    """Records that are acknowledged and not written, or written twice; transactions that are aborted, and read."""
 
     def act(run: Run) -> None:
         run.traffic.start(run.traffic.usual(transactors=1))
@@ -126,10 +147,17 @@ def test_what_mutants_do_to_clients_is_told(tmp_path: Path) -> None:
     asked = [
         checks.no_acked_record_lost(),
         checks.transactions_all_or_nothing(),
+        checks.no_duplicate_from_idempotent_producer(),
         checks.no_phantom_record(),
         checks.order_kept_per_partition(),
+        checks.no_offset_given_twice(),
     ]
-    assert reds(tmp_path, UNWRITTEN, shape, act, asked) == {"no_acked_record_lost", "transactions_all_or_nothing"}
+    assert reds(tmp_path, OF_RECORDS, shape, act, asked) == {
+        "no_acked_record_lost",
+        "no_duplicate_from_idempotent_producer",
+        "no_offset_given_twice",  # a record that lies at two
+        "transactions_all_or_nothing",
+    }
 
 
 def test_what_mutants_do_to_metadata_is_told(tmp_path: Path) -> None:
@@ -147,7 +175,7 @@ def test_what_mutants_do_to_metadata_is_told(tmp_path: Path) -> None:
         checks.acknowledged_metadata_changes_present("after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-log"),
     ]
-    assert reds(tmp_path, UNEQUAL, shape, act, asked) == {
+    assert reds(tmp_path, OF_METADATA, shape, act, asked) == {
         "metadata_equivalent",
         "acknowledged_metadata_changes_present",
         "migration_znode_never_moves_back",
