@@ -166,8 +166,10 @@ def test_what_mutants_do_to_metadata_is_told(tmp_path: Path) -> None:
     def act(run: Run) -> None:
         run.metadata.fill()
         run.migration.advance_to(Phase.HYBRID)
-        with run.metadata.changing("after", per_s=5):
-            run.metadata.await_acknowledged(10)
+        run.metadata.change(per_s=10)
+        run.metadata.await_acknowledged(40)
+        run.metadata.stop()
+        run.metadata.settle("after", within_s=0)
 
     shape = topology(zookeepers=1, brokers=1, controllers=1)
     asked = [
