@@ -10,7 +10,6 @@ from pytest_kmigrate.model.protocols import Capability, Link, Scene
 from pytest_kmigrate.model.topology import NodeSpec, Role
 from pytest_kmigrate.waiting import NotYet, until
 
-_EXPIRED = "ZooKeeperExpiresPerSec.Count"
 _TOLD_WITHIN_S = 15
 
 
@@ -47,8 +46,7 @@ class ExpireSession:
     """ZooKeeper ends the session of a broker in ZooKeeper mode, or of a KRaft controller. Nothing to heal.
 
     A broker's is the one that its registration goes with, and vanishes with it. A controller has no such znode: its
-    session is told by the connection, and the controller itself counts that it was expired, which it learns with the
-    next request or heartbeat it sends.
+    session is told by the connection, which ends when the controller sends its next request or heartbeat.
     """
 
     target: Target
@@ -76,19 +74,17 @@ def _of_broker(scene: Scene, spec: NodeSpec) -> Applied:
 
 
 def _of_controller(scene: Scene, spec: NodeSpec) -> Applied:
-    def expired() -> float:
-        return scene.view.metric(spec.name, _EXPIRED) or 0
-
     def witness() -> str | None:
-        return f"{spec.name} counts a session that was expired" if expired() > before else None
+        left = scene.znodes.sessions().values()
+        return f"{told} ended, and its connection with it" if left and session not in left else None
 
-    before = expired()
     links = scene.cluster.links.between([spec.name], [node.name for node in scene.cluster.nodes(Role.ZOOKEEPER)])
     session = until(
         lambda: _crossing(scene, links), awaited=f"one session of {spec.name} with ZooKeeper", within_s=_TOLD_WITHIN_S
     )
+    told = f"session {session:#x}"
     scene.znodes.expire_session(session)
-    return Applied((spec.name,), f"{_EXPIRED} of {spec.name} risen", witness, {"session": f"{session:#x}"})
+    return Applied((spec.name,), f"no connection of {told} of {spec.name}", witness)
 
 
 def _crossing(scene: Scene, links: Sequence[Link]) -> int | NotYet:
