@@ -1,6 +1,6 @@
 """MetadataImage: all metadata of a cluster as one side sees it (metadata log, ZooKeeper, or one broker)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 FAMILIES = (
@@ -49,6 +49,8 @@ class MetadataImage:
     producer_ids: Mapping[str, int] = field(default_factory=dict)
     features: Mapping[str, int] = field(default_factory=dict)
     extra: Mapping[str, object] = field(default_factory=dict)
+    read_from: Sequence[Mapping[str, object]] = field(default=(), compare=False, repr=False)
+    """The records or znodes that say so, without secrets; a run folder keeps them beside the image, for who looks."""
 
     @property
     def silent(self) -> frozenset[str]:

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO
 
@@ -64,7 +64,11 @@ class RunRecorder:
     def image(self, label: str, image: MetadataImage, began_ns: int) -> None:
         """Store a metadata image and note it in the history: what changed after ``began_ns`` may be in it or not."""
         file = self.folder.image(label)
-        _write_whole(file, asdict(image))
+        content = asdict(replace(image, read_from=()))
+        del content["read_from"]
+        if image.read_from:
+            _replace(self.folder.image_read_from(label), _lines(image.read_from))
+        _write_whole(file, content)
         self.record(EventKind.SNAPSHOT, label=label, file=str(file.relative_to(self.folder.path)), began_ns=began_ns)
 
     def _append(self, file: IO[str], line: Mapping[str, object]) -> None:
@@ -97,13 +101,7 @@ class RunRecorder:
 
 def write_verdicts(folder: RunFolder, verdicts: Iterable[Verdict]) -> None:
     """(Re)write ``verdicts.jsonl``."""
-    lines = []
-    for verdict in verdicts:
-        plain = asdict(verdict)
-        plain["outcome"] = verdict.outcome.name
-        plain["kind"] = verdict.kind.value if verdict.kind else None
-        lines.append(json.dumps(plain, default=str))
-    _replace(folder.verdicts, "".join(line + "\n" for line in lines))
+    _replace(folder.verdicts, _lines(map(_by_names, verdicts)))
 
 
 def write_manifest(folder: RunFolder, *, is_kept: bool = False) -> None:
@@ -125,6 +123,15 @@ def write_manifest(folder: RunFolder, *, is_kept: bool = False) -> None:
 def _write_whole(path: Path, content: Mapping[str, object]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     _replace(path, json.dumps(content, indent=1, default=str) + "\n")
+
+
+def _by_names(verdict: Verdict) -> dict[str, object]:
+    kind = verdict.kind.value if verdict.kind else None
+    return {**asdict(verdict), "outcome": verdict.outcome.name, "kind": kind}
+
+
+def _lines(contents: Iterable[Mapping[str, object]]) -> str:
+    return "".join(json.dumps(content, default=str) + "\n" for content in contents)
 
 
 def _replace(path: Path, text: str) -> None:

@@ -47,6 +47,10 @@ class RunFolder:
         """``metadata/<label>.json``: a metadata image taken at a named moment."""
         return self.path / "metadata" / f"{label}.json"
 
+    def image_read_from(self, label: str) -> Path:
+        """``metadata/<label>.jsonl``: the records or znodes that the image was read from, one per line."""
+        return self.image(label).with_suffix(".jsonl")
+
     @property
     def logs(self) -> Path:
         """``logs/``: a folder per node."""

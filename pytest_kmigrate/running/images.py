@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from pytest_kmigrate.distributions.cds import flags_to_use
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
@@ -12,6 +13,7 @@ from pytest_kmigrate.probes.metadata_log import decoded, image_from_records
 from pytest_kmigrate.probes.znodes import image_from_znodes
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
+from pytest_kmigrate.redaction import redacted
 from pytest_kmigrate.running.broker_images import image_of_brokers
 from pytest_kmigrate.waiting import NotYet, until
 
@@ -39,13 +41,15 @@ class ImageSource:
         archive = node.distribution.cds_archive
         flags = (*_DUMP_FLAGS, *(flags_to_use(archive) if archive else ()))
         java = self._cluster.software.java
-        return image_from_records(decoded(node.disk, java, node.distribution.classpath, flags))
+        records = decoded(node.disk, java, node.distribution.classpath, flags)
+        return replace(image_from_records(records), read_from=records)
 
     def of_zookeeper(self) -> MetadataImage:
         """The whole ZooKeeper tree."""
         if self._zookeeper is None:
             raise ClusterError("expected a cluster with ZooKeeper; this topology has none")
-        return image_from_znodes(self._zookeeper.snapshot())
+        tree = self._zookeeper.snapshot()
+        return replace(image_from_znodes(tree), read_from=[_shown(path, data) for path, data in tree.items()])
 
     def of_brokers(self) -> MetadataImage:
         """What every live broker answers."""
@@ -59,6 +63,10 @@ class ImageSource:
         if any(node.alive for node in self._cluster.nodes(Role.CONTROLLER)):
             sides[LOG] = self.of_log
         return sides
+
+
+def _shown(path: str, data: bytes | None) -> dict[str, object]:
+    return {"path": path, "data": None if data is None else redacted(data.decode("utf-8", "replace"))}
 
 
 def settled(take: Callable[[], Taken], differences: Callable[[Taken], int], within_s: float) -> tuple[Taken, float]:

@@ -7,7 +7,9 @@ import pytest
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.running.images import Taken, settled
+from pytest_kmigrate.probes.zookeeper import ZookeeperClient
+from pytest_kmigrate.running.images import ImageSource, Taken, settled
+from tests.unit.fakes import Stage
 
 
 def _takes(*outcomes: Taken | ClusterError) -> Callable[[], Taken]:
@@ -47,3 +49,25 @@ def test_a_side_that_is_never_seen_any_more_is_no_difference() -> None:
     """What it held before would be blamed for what the others hold now."""
     with pytest.raises(AwaitTimeoutError, match=r"equal metadata on every side: .*no quorum leader"):
         settled(_takes(BEFORE, NOBODY), lambda _: 3, within_s=0.3)
+
+
+class _Tree(ZookeeperClient):
+    """ZooKeeper with a credential in it, to which nobody connects."""
+
+    def __init__(self) -> None:
+        pass
+
+    def snapshot(self) -> dict[str, bytes | None]:
+        """Two znodes."""
+        credential = b"salt=c2FsdA==,stored_key=a2V5,server_key=a2V5,iterations=4096"
+        return {"/brokers": None, "/config/users/a": b'{"version":1,"config":{"SCRAM-SHA-512":"%s"}}' % credential}
+
+
+def test_an_image_of_zookeeper_brings_its_znodes_without_secrets(stage: Stage) -> None:
+    """Each with what it holds, or that it holds nothing; a credential is there by its digest."""
+    image = ImageSource(stage.cluster, stage.view, _Tree()).of_zookeeper()  # type: ignore[arg-type]  # not asked
+    (empty, user) = image.read_from
+    assert empty == {"path": "/brokers", "data": None}
+    assert user["path"] == "/config/users/a"
+    assert "iterations=4096" in str(user["data"])
+    assert not any(secret in str(user["data"]) for secret in ("c2FsdA==", "a2V5"))
