@@ -37,20 +37,21 @@ IMPOSSIBLE = {
 
 RENEWED_FOR_MS = 3 * 3_600_000
 RENEWED_AGAIN_FOR_MS = 2 * RENEWED_FOR_MS
+_PREFIX = "filled"
+"""How the names of all that is put in begin."""
 AWKWARD_USER = "CN=al ice,O=x"
 """ZooKeeper holds this name encoded; 3.7.0 and older migrated the encoded name (KAFKA-16222)."""
 
 
 @dataclass(frozen=True)
 class FillingPlan:
-    """What is put in: these families, under names beginning with ``prefix``, in values that ``seed`` decides."""
+    """What is put in: these families, in values that ``seed`` decides."""
 
     seed: int
     brokers: tuple[int, ...]
     """Ids of the brokers that get dynamic configs of their own."""
     replication: int = 3
     families: tuple[str, ...] = FAMILIES
-    prefix: str = "filled"
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.families) - set(FAMILIES))
@@ -121,14 +122,14 @@ def changes(plan: FillingPlan) -> Iterator[tuple[str, MetadataChange]]:
     """All changes of the plan, each with its family, in an order that a cluster accepts."""
     rng = Random(plan.seed)
     of_family = {
-        "topics": topics(rng, plan.replication, plan.prefix),
-        "topic-configs": topic_configs(rng, plan.prefix),
+        "topics": topics(rng, plan.replication),
+        "topic-configs": topic_configs(rng),
         "broker-configs": broker_configs(rng, plan.brokers),
         "default-broker-config": default_broker_config(rng),
-        "quotas": quotas(rng, plan.prefix),
-        "scram": scram_users(rng, plan.prefix),
-        "acls": acls(plan.prefix),
-        "delegation-tokens": delegation_tokens(plan.prefix),
+        "quotas": quotas(rng),
+        "scram": scram_users(rng),
+        "acls": acls(),
+        "delegation-tokens": delegation_tokens(),
     }
     for family, of_this in of_family.items():
         if family in plan.families:
@@ -149,25 +150,25 @@ def renewals(plan: FillingPlan) -> Iterator[tuple[str, MetadataChange]]:
         yield "delegation-tokens", MetadataChange("renew-token", name, {"for_ms": RENEWED_AGAIN_FOR_MS})
 
 
-def topics(rng: Random, replication: int, prefix: str) -> list[MetadataChange]:
+def topics(rng: Random, replication: int) -> list[MetadataChange]:
     """One partition and many, replicated and not, one that grew after its creation, one with dots in its name."""
     many = rng.randint(6, 12)
     return [
-        topic_created(f"{prefix}-single", 1, 1),
-        topic_created(f"{prefix}-replicated", 3, replication),
-        topic_created(f"{prefix}-many", many, replication),
-        topic_created(f"{prefix}.with.dots", 2, replication),
-        topic_created(f"{prefix}-grown", 2, replication),
-        MetadataChange("add-partitions", f"{prefix}-grown", {"partitions": 5}),
+        topic_created(f"{_PREFIX}-single", 1, 1),
+        topic_created(f"{_PREFIX}-replicated", 3, replication),
+        topic_created(f"{_PREFIX}-many", many, replication),
+        topic_created(f"{_PREFIX}.with.dots", 2, replication),
+        topic_created(f"{_PREFIX}-grown", 2, replication),
+        MetadataChange("add-partitions", f"{_PREFIX}-grown", {"partitions": 5}),
     ]
 
 
-def topic_configs(rng: Random, prefix: str) -> list[MetadataChange]:
+def topic_configs(rng: Random) -> list[MetadataChange]:
     """Several configs on one topic, one changed twice, one set and unset again; compaction on another."""
 
     def on(topic: str, **wanted: str | None) -> MetadataChange:
         return MetadataChange(
-            "alter-config", f"topic:{prefix}-{topic}", {key.replace("_", "."): wanted[key] for key in wanted}
+            "alter-config", f"topic:{_PREFIX}-{topic}", {key.replace("_", "."): wanted[key] for key in wanted}
         )
 
     return [
@@ -191,16 +192,16 @@ def default_broker_config(rng: Random) -> list[MetadataChange]:
     return [MetadataChange("alter-config", "broker:<default>", {"log.retention.ms": _large(rng)})]
 
 
-def quotas(rng: Random, prefix: str) -> list[MetadataChange]:
+def quotas(rng: Random) -> list[MetadataChange]:
     """Every kind of entity a quota can have, the defaults and a name that needs encoding among them."""
     entities = (
-        f"user={prefix}-user",
+        f"user={_PREFIX}-user",
         "user=<default>",
         f"user={AWKWARD_USER}",
-        f"user={prefix}-user,client-id={prefix}-client",
+        f"user={_PREFIX}-user,client-id={_PREFIX}-client",
         f"user={AWKWARD_USER},client-id=<default>",
         "user=<default>,client-id=<default>",
-        f"client-id={prefix}-client",
+        f"client-id={_PREFIX}-client",
         "client-id=<default>",
     )
     rates = [
@@ -210,43 +211,43 @@ def quotas(rng: Random, prefix: str) -> list[MetadataChange]:
     return [*rates, MetadataChange("set-quota", "ip=127.9.9.9", {"connection_creation_rate": 1000.0})]
 
 
-def scram_users(rng: Random, prefix: str) -> list[MetadataChange]:
+def scram_users(rng: Random) -> list[MetadataChange]:
     """A user with both mechanisms, one with an awkward name, one whose credential was taken away again."""
     subjects = (
-        f"{prefix}-user:SCRAM-SHA-256",
-        f"{prefix}-user:SCRAM-SHA-512",
+        f"{_PREFIX}-user:SCRAM-SHA-256",
+        f"{_PREFIX}-user:SCRAM-SHA-512",
         f"{AWKWARD_USER}:SCRAM-SHA-512",
-        f"{prefix}-gone:SCRAM-SHA-256",
+        f"{_PREFIX}-gone:SCRAM-SHA-256",
     )
     given = [MetadataChange("set-scram", each, {"iterations": rng.randrange(4096, 8192)}) for each in subjects]
     return [*given, MetadataChange("remove-scram", subjects[-1])]
 
 
-def acls(prefix: str) -> list[MetadataChange]:
+def acls() -> list[MetadataChange]:
     """Literal and prefixed, allowing and denying, on topics, groups and transactional ids, one taken back."""
 
     def binding(change: str, subject: str, text: str) -> MetadataChange:
         return MetadataChange(change, subject, {"binding": text})
 
     return [
-        binding("set-acl", f"Topic:LITERAL:{prefix}-single", f"User:{prefix}-user|*|Read|Allow"),
-        binding("set-acl", f"Topic:LITERAL:{prefix}-single", f"User:{AWKWARD_USER}|127.9.9.9|Write|Allow"),
-        binding("set-acl", f"Topic:PREFIXED:{prefix}", f"User:{prefix}-user|*|Describe|Allow"),
-        binding("set-acl", "Topic:LITERAL:*", f"User:{prefix}-gone|*|Write|Deny"),
-        binding("set-acl", f"Group:PREFIXED:{prefix}", f"User:{prefix}-user|*|Read|Allow"),
-        binding("set-acl", f"Group:LITERAL:{prefix}-group", f"User:{prefix}-user|*|Delete|Allow"),
-        binding("remove-acl", f"Group:LITERAL:{prefix}-group", f"User:{prefix}-user|*|Delete|Allow"),
+        binding("set-acl", f"Topic:LITERAL:{_PREFIX}-single", f"User:{_PREFIX}-user|*|Read|Allow"),
+        binding("set-acl", f"Topic:LITERAL:{_PREFIX}-single", f"User:{AWKWARD_USER}|127.9.9.9|Write|Allow"),
+        binding("set-acl", f"Topic:PREFIXED:{_PREFIX}", f"User:{_PREFIX}-user|*|Describe|Allow"),
+        binding("set-acl", "Topic:LITERAL:*", f"User:{_PREFIX}-gone|*|Write|Deny"),
+        binding("set-acl", f"Group:PREFIXED:{_PREFIX}", f"User:{_PREFIX}-user|*|Read|Allow"),
+        binding("set-acl", f"Group:LITERAL:{_PREFIX}-group", f"User:{_PREFIX}-user|*|Delete|Allow"),
+        binding("remove-acl", f"Group:LITERAL:{_PREFIX}-group", f"User:{_PREFIX}-user|*|Delete|Allow"),
     ]
 
 
-def delegation_tokens(prefix: str) -> list[MetadataChange]:
+def delegation_tokens() -> list[MetadataChange]:
     """One with renewers, one made for somebody else, one renewed, one made and taken back."""
 
     def created(name: str, owner: str | None = None, *renewers: str) -> MetadataChange:
         return MetadataChange("create-token", name, {"owner": owner, "renewers": list(renewers)})
 
     return [
-        created("renewable", None, f"{prefix}-user", AWKWARD_USER),
+        created("renewable", None, f"{_PREFIX}-user", AWKWARD_USER),
         created("of-another", AWKWARD_USER),
         created("renewed"),
         MetadataChange("renew-token", "renewed", {"for_ms": RENEWED_FOR_MS}),

@@ -169,17 +169,6 @@ def cluster_at(peer: Peer | str, *, within_s: float = 10) -> tuple[int, frozense
     return int(answer.controller_id), frozenset(int(broker.node_id) for broker in answer.brokers)
 
 
-def topics_at(peer: Peer | str, *, within_s: float = 10) -> frozenset[str]:
-    """All topics in this broker's metadata cache."""
-    request = MetadataRequest(
-        topics=None,
-        allow_auto_topic_creation=False,
-        include_cluster_authorized_operations=False,
-        include_topic_authorized_operations=False,
-    )
-    return frozenset(str(topic.name) for topic in ask(peer, request, MetadataResponse, within_s).topics)
-
-
 def replicas_at(peer: Peer | str, *, within_s: float = 10) -> frozenset[TopicPartition]:
     """The partitions of which this broker has a replica on its disks; ClusterError when it does not tell of all."""
     answer = ask(peer, DescribeLogDirsRequest(topics=None), DescribeLogDirsResponse, within_s)

@@ -83,7 +83,7 @@ def test_a_refused_connection_is_definite() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
     with pytest.raises(ClusterError, match=r"expected a broker at 127.0.0.1") as caught:
-        raw_admin.topics_at(address)
+        raw_admin.replicas_at(address)
     assert not isinstance(caught.value, AwaitTimeoutError)
     with pytest.raises(ClusterError, match="expected a broker to take a connection"):
         first_reachable([Peer(address)])
@@ -110,7 +110,7 @@ def test_a_silent_broker_is_given_up_in_time() -> None:
     over = threading.Event()
     with played_broker(lambda _connection: bool(over.wait(30)) or None) as address:
         with pytest.raises(AwaitTimeoutError, match=r"not within 0\.2 s"):
-            raw_admin.topics_at(address, within_s=0.2)
+            raw_admin.replicas_at(address, within_s=0.2)
         over.set()
 
 
