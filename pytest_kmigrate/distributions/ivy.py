@@ -7,8 +7,8 @@ of the requests, and are independent of each other: so a few Ivy processes share
 import concurrent.futures
 import importlib.util
 import os
+import re
 import subprocess
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,13 @@ JARS_ONLY_SETTINGS = """<ivysettings>
   </resolvers>
 </ivysettings>
 """
+_EXCEPTION = 'Exception in thread "main" '
+_REASON = re.compile(
+    rf"^{_EXCEPTION}|^Server access error|^SERVER ERROR|^Host \S+ not found|proxy requires|^\[FAILED|^Unrecognized option"
+)
+"""What tells why a download failed, among the lines that only tell that it did."""
+_NO_REASON = re.compile(r"at \S+\(|\.\.\. \d+ more|Caused by: |:: USE VERBOSE|Picked up ")
+"""Stack frames, and advice that is none to us."""
 
 
 @dataclass(frozen=True)
@@ -90,20 +97,20 @@ def settings_file(work: Path, own: str) -> Path:
 
 
 def run_ivy(arguments: Sequence[str], on_line: Callable[[str], None]) -> None:
-    """Run Ivy to its end; DistributionError with its last lines when it fails."""
+    """Run Ivy to its end; DistributionError with the reason it gives when it fails."""
     flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"]
     command = bound_to_us([str(find_java().path), *flags, "-jar", str(ivy_jar()), *arguments])
-    last_lines: deque[str] = deque(maxlen=40)
+    said: list[str] = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
             for line in process.stdout or ():
-                last_lines.append(line.rstrip())
+                said.append(line.strip())
                 on_line(line)
         except BaseException:  # also Ctrl-C: nothing may go on downloading behind our back
             process.kill()
             raise
     if process.returncode != 0:
-        raise DistributionError(_failure(last_lines))
+        raise DistributionError(_failure(said))
 
 
 def module_file(dependencies: Iterable[str], file: Path) -> Path:
@@ -139,14 +146,14 @@ def _exactly(artifact: Artifact) -> str:
     )
 
 
-def _failure(last_lines: Iterable[str]) -> str:
-    said = [line.strip() for line in last_lines if line.strip().strip(":").strip()]
-    # One jar that cannot be had looks like the next: a few tell it all.
-    text = "\n".join(f"  {line}" for line in said[-4:])
-    if any("No space left on device" in line for line in said):
-        return f"the disk is full: expected room for about 150 MB in the cache folder; Ivy said:\n{text}"
+def _failure(said: Iterable[str]) -> str:
+    """One sentence: of a jar that cannot be had Ivy says a dozen lines, and one that cannot be had looks like the next."""
+    lines = [line for line in said if line.strip(":").strip() and not _NO_REASON.match(line)]
+    if any("No space left on device" in line for line in lines):
+        return "the disk is full: expected room for about 150 MB in the cache folder, got none; free some"
+    reason = next((line for line in lines if _REASON.search(line)), lines[-1] if lines else "nothing at all")
     return (
-        f"Ivy could not download everything; it said:\n{text}\n"
-        f"Check the network; behind a mirror set {SETTINGS_VARIABLE} to an ivysettings.xml that names it; "
+        f"Ivy could not download everything, and says: {reason.removeprefix(_EXCEPTION).strip(': ')}; "
+        f"check the network; behind a mirror set {SETTINGS_VARIABLE} to an ivysettings.xml that names it; "
         "without any network use a folder made elsewhere by: kmigrate fetch VERSION --to DIR"
     )

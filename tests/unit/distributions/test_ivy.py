@@ -13,6 +13,33 @@ ARTIFACTS = [Artifact("org.a", f"module-{number}", "1.0") for number in range(5)
     Artifact("org.b", "x", "2", "agent")
 ]
 
+UNRESOLVED = """
+		module not found: org.a#m;1.0
+		::          UNRESOLVED DEPENDENCIES         ::
+		:: org.a#m;1.0: not found
+"""
+ADVICE = ":: USE VERBOSE OR DEBUG MESSAGE LEVEL FOR MORE DETAILS"
+REFUSED = f"""{UNRESOLVED}
+:::: ERRORS
+	Server access error at url http://mirror/a.jar (java.net.ConnectException: Connection refused)
+	Server access error at url http://mirror/b.jar (java.net.ConnectException: Connection refused)
+{ADVICE}
+"""
+UNKNOWN_HOST = f"	Host mirror not found. url=http://mirror/a.jar\n{UNRESOLVED * 40}{ADVICE}"
+OTHER_CHECKSUM = f"""
+		[FAILED     ] org.a#m;1.0!m.jar: invalid sha1: expected=1 computed=2 (9ms)
+		:: ^ see resolution messages for details  ^ ::
+		:: org.a#m;1.0!m.jar
+{ADVICE}
+"""
+NO_SETTINGS = """
+Exception in thread "main" java.text.ParseException: failed to load settings from file:/x.xml: no XML
+	at org.apache.ivy.core.settings.XmlSettingsParser.doParse(XmlSettingsParser.java:160)
+Caused by: org.xml.sax.SAXParseException; systemId: file:/x.xml; lineNumber: 1; no XML
+	at java.xml/com.sun.org.apache.xerces.internal.util.ErrorHandlerWrapper.fatalError(ErrorHandlerWrapper.java:178)
+	... 7 more
+"""
+
 
 @pytest.fixture
 def java_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -54,13 +81,25 @@ def test_every_artifact_is_asked_for_once(java_says: Path, tmp_path: Path) -> No
     [
         ("UNRESOLVED DEPENDENCIES", r"(?s)UNRESOLVED.*KMIGRATE_IVY_SETTINGS.*kmigrate fetch"),
         ("No space left on device", "the disk is full"),
+        (
+            REFUSED,
+            r"says: Server access error at url http://mirror/a\.jar \(java\.net\.ConnectException: .*refused\); check",
+        ),
+        (UNKNOWN_HOST, r"says: Host mirror not found\. url=http://mirror/a\.jar; check the network"),
+        (
+            OTHER_CHECKSUM,
+            r"says: \[FAILED     \] org\.a#m;1\.0!m\.jar: invalid sha1: expected=1 computed=2 \(9ms\); check",
+        ),
+        (NO_SETTINGS, r"says: java\.text\.ParseException: failed to load settings from file:/x\.xml: no XML; check"),
+        ("", "says: nothing at all"),
     ],
 )
 def test_failure_is_told(java_says: Path, words: str, expected: str) -> None:
-    """Ivy's last words come with what to do."""
-    java_says.write_text(f"echo '{words}'; exit 1\n")
-    with pytest.raises(DistributionError, match=expected):
+    """The reason that Ivy gives comes with what to do, in one sentence and without its stack frames."""
+    java_says.write_text(f"cat <<'END'\n{words}\nEND\nexit 1\n")
+    with pytest.raises(DistributionError, match=expected) as raised:
         run_ivy(["-ivy", "x"], lambda _: None)
+    assert len(str(raised.value).splitlines()) == 1
 
 
 def test_user_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
