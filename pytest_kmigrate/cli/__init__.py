@@ -1,7 +1,7 @@
 """The console command ``kmigrate``.
 
 Exit status: 0 done and conforming, 1 a requirement is violated, 2 wrong use, 3 inconclusive, 4 the environment lacks
-something, 130 interrupted. What a command needs is imported when it runs, so that ``--help`` is quick.
+something, 130 interrupted, 141 nobody reads on. What a command needs is imported when it runs, so that ``--help`` is quick.
 """
 
 import sys
@@ -16,6 +16,9 @@ from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
 
 _INTERRUPTED = 130
 """What typer makes of Ctrl-C."""
+
+_UNREAD = 141
+"""What a shell makes of a program that writes into a closed pipe; typer says 1, which is a violation here."""
 
 app = typer.Typer(
     help="Clusters to rehearse migrations from ZooKeeper to KRaft on, and verdicts from the runs of pytest-kmigrate.",
@@ -79,6 +82,8 @@ def main() -> None:
         print(f"{told}: a defect of pytest-kmigrate; please report it with this command", file=sys.stderr)  # noqa: T201
         sys.exit(KmigrateError.exit_status)
     except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):
+            sys.exit(_UNREAD)
         if ended.code == _INTERRUPTED:
             print("interrupted; the same command can be run again", file=sys.stderr)  # noqa: T201 - as above
         raise

@@ -29,6 +29,14 @@ def show(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str | Non
     _console().print(table)
 
 
+class _Terminal(Console):
+    """A console that leaves it to the command what becomes of it when nobody reads any more."""
+
+    def on_broken_pipe(self) -> None:
+        """Called by rich while it handles the error; its own way is to end with 1, which is a violation here."""
+        raise  # noqa: PLE0704 - as said
+
+
 def _console(*, to_stderr: bool = False) -> Console:
     stream = sys.stderr if to_stderr else sys.stdout
-    return Console(file=stream, width=None if stream.isatty() else _WIDTH_OF_NO_TERMINAL)
+    return _Terminal(file=stream, width=None if stream.isatty() else _WIDTH_OF_NO_TERMINAL)

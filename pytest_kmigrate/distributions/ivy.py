@@ -30,7 +30,7 @@ JARS_ONLY_SETTINGS = """<ivysettings>
 """
 _EXCEPTION = 'Exception in thread "main" '
 _REASON = re.compile(
-    rf"^{_EXCEPTION}|^Server access error|^SERVER ERROR|^Host \S+ not found|proxy requires|^\[FAILED|^Unrecognized option"
+    rf"^({_EXCEPTION}|Server access error|SERVER ERROR|Host \S+ not found|\[FAILED|Unrecognized option)|proxy requires"
 )
 """What tells why a download failed, among the lines that only tell that it did."""
 _NO_REASON = re.compile(r"at \S+\(|\.\.\. \d+ more|Caused by: |:: USE VERBOSE|Picked up ")
@@ -147,7 +147,7 @@ def _exactly(artifact: Artifact) -> str:
 
 
 def _failure(said: Iterable[str]) -> str:
-    """One sentence: of a jar that cannot be had Ivy says a dozen lines, and one that cannot be had looks like the next."""
+    """One sentence: of a jar that cannot be had Ivy says a dozen lines, and they all look alike."""
     lines = [line for line in said if line.strip(":").strip() and not _NO_REASON.match(line)]
     if any("No space left on device" in line for line in lines):
         return "the disk is full: expected room for about 150 MB in the cache folder, got none; free some"

@@ -198,6 +198,18 @@ def test_coverage_ends_as_the_worst_that_runs_say(
     assert invoke("requirements", "--coverage", str(tmp_path)) == status
 
 
+@pytest.mark.parametrize("words", ["requirements", "--version"])
+def test_a_reader_who_goes_away_is_no_violation(words: str) -> None:
+    """As ``| head -1`` does: the command ends without a word, and as a shell expects of it."""
+    command = [sys.executable, "-m", "pytest_kmigrate.cli", *words.split()]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert (process.returncode, said) == (141, "")
+
+
 def test_ctrl_c_ends_with_130(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

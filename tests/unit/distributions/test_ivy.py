@@ -83,12 +83,12 @@ def test_every_artifact_is_asked_for_once(java_says: Path, tmp_path: Path) -> No
         ("No space left on device", "the disk is full"),
         (
             REFUSED,
-            r"says: Server access error at url http://mirror/a\.jar \(java\.net\.ConnectException: .*refused\); check",
+            r"says: Server access error at url http://mirror/a\.jar \(.*ConnectException: .*refused\); check",
         ),
         (UNKNOWN_HOST, r"says: Host mirror not found\. url=http://mirror/a\.jar; check the network"),
         (
             OTHER_CHECKSUM,
-            r"says: \[FAILED     \] org\.a#m;1\.0!m\.jar: invalid sha1: expected=1 computed=2 \(9ms\); check",
+            r"says: \[FAILED     \] org\.a#m;1\.0!m\.jar: invalid sha1: expected=1 .*\(9ms\); check",
         ),
         (NO_SETTINGS, r"says: java\.text\.ParseException: failed to load settings from file:/x\.xml: no XML; check"),
         ("", "says: nothing at all"),
