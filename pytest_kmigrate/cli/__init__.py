@@ -1,13 +1,15 @@
 """The console command ``kmigrate``.
 
 Exit status: 0 done and conforming, 1 a requirement is violated, 2 wrong use, 3 inconclusive, 4 the environment lacks
-something, 130 interrupted, 141 nobody reads on. What a command needs is imported when it runs, so that ``--help`` is quick.
+something, 130 interrupted, 141 nobody reads on. What a command needs is imported when it runs, so that ``--help`` is
+quick.
 """
 
+import os
 import sys
 import traceback
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -68,22 +70,35 @@ for _command in (
 
 def main() -> None:
     """Run the console command; an error of ours is told in its own words and ends with its own status."""
+    _open_what_is_closed()
     try:
         app()
     except KmigrateError as error:
-        print(error, file=sys.stderr)  # noqa: T201 - this is the command's own terminal
-        sys.exit(error.exit_status)
+        _end(str(error), error.exit_status)
     except OSError as error:  # a full disk, a folder that may not be written
-        print(error, file=sys.stderr)  # noqa: T201 - as above
-        sys.exit(EnvironmentLackError.exit_status)
+        _end(str(error), EnvironmentLackError.exit_status)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is no violated requirement, which status 1 would say
         *_, last = traceback.extract_tb(error.__traceback__)
         told = f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
-        print(f"{told}: a defect of pytest-kmigrate; please report it with this command", file=sys.stderr)  # noqa: T201
-        sys.exit(KmigrateError.exit_status)
+        _end(f"{told}: a defect of pytest-kmigrate; please report it with this command", KmigrateError.exit_status)
     except SystemExit as ended:
         if isinstance(ended.__context__, BrokenPipeError):
             sys.exit(_UNREAD)
         if ended.code == _INTERRUPTED:
-            print("interrupted; the same command can be run again", file=sys.stderr)  # noqa: T201 - as above
+            _end("interrupted; the same command can be run again", _INTERRUPTED)
         raise
+
+
+def _open_what_is_closed() -> None:
+    """A job that was started without standard output or error has none at all in Python, and nobody to tell it to."""
+    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as long as we run
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as above
+
+
+def _end(told: str, status: int) -> NoReturn:
+    """The last words of a command; where nobody reads them its status says it all the same."""
+    try:
+        print(told, file=sys.stderr)  # noqa: T201 - this is the command's own terminal
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())  # Python would try once more, and end with 120
+    sys.exit(status)

@@ -210,6 +210,20 @@ def test_a_reader_who_goes_away_is_no_violation(words: str) -> None:
     assert (process.returncode, said) == (141, "")
 
 
+@pytest.mark.parametrize("closed", ["2>&1 | true", "2>&-"])
+def test_an_error_that_nobody_reads_keeps_its_status(closed: str) -> None:
+    """Whoever asked looks at the status only."""
+    command = f"set -o pipefail; {sys.executable} -m pytest_kmigrate.cli judge nowhere {closed}"
+    assert subprocess.run(["bash", "-c", command], capture_output=True, check=False).returncode == 2
+
+
+def test_a_command_works_without_standard_output() -> None:
+    """As a job that was started with it closed."""
+    command = f"{sys.executable} -m pytest_kmigrate.cli requirements >&-"
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_ctrl_c_ends_with_130(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
