@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+import psutil
 from rich.console import Console
 from rich.table import Table
 
@@ -48,6 +49,11 @@ class Plan:
     links: tuple[PlannedLink, ...]
     needed_mb: int
     available_mb: int
+
+
+def plan_here(topology: Topology) -> Plan:
+    """Lay out a topology on this machine; EnvironmentLackError if its estimated memory is more than is free now."""
+    return plan(topology, psutil.virtual_memory().available // 2**20)
 
 
 def plan(topology: Topology, available_mb: int) -> Plan:

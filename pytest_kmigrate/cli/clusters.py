@@ -32,8 +32,6 @@ def up(
     ] = None,
 ) -> None:
     """Start a cluster and leave it standing, until `kmigrate down`."""
-    import psutil
-
     from pytest_kmigrate import dry_run as dry
     from pytest_kmigrate.model.phase import Phase
     from pytest_kmigrate.running.standing import check_phase
@@ -42,7 +40,7 @@ def up(
     wanted = load(find(topology), kafka=kafka, option="--kafka")
     to = Phase[phase.value] if phase else None
     check_phase(wanted, to)
-    plan = dry.plan(wanted, psutil.virtual_memory().available // 2**20)
+    plan = dry.plan_here(wanted)
     if dry_run:
         from pytest_kmigrate.cli.console import say
 

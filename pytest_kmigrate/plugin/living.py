@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 
 import pytest
 
+from pytest_kmigrate.dry_run import plan_here
 from pytest_kmigrate.faults.effect import Fault
 from pytest_kmigrate.faults.injection import Injection, inject
 from pytest_kmigrate.faults.triggers import Trigger
@@ -55,6 +56,9 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
     )
     with ExitStack() as ending:
         try:
+            plan_here(
+                topology
+            )  # where it does not fit the kernel would kill a node in the midst, which looks like Kafka's
             software = software_for(topology, terminal.line)
             requirements = marked(item, "requirement")
             opened = open_run(settings, topology, software, item.nodeid, requirements, write_run_reports)

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import cast
 
+import psutil
 import pytest
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError
@@ -32,6 +33,21 @@ def test_a_cluster_that_does_not_start_is_told_with_where_to_look(
     result.stdout.fnmatch_lines(["broker-0 ready: not within 60 s; *", "evidence: runs/run-1", "again: pytest t *"])
 
 
+def test_a_topology_that_does_not_fit_is_refused_before_anything_is_downloaded(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the words of ``kmigrate up``; no run folder is begun."""
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=100 * 2**20))
+    monkeypatch.setattr(living, "software_for", lambda *_: pytest.fail("began all the same"))
+    pytester.makepyfile(TEST)
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        ["zk1-broker3-controller3: expected 3538 MB of free memory for 7 nodes *, got 100 MB: *"]
+    )
+    assert not pytester.path.joinpath("reports").exists()
+
+
 def test_a_worker_tells_the_command_line_that_was_typed() -> None:
     """Its own begins with -c, and nobody could type that again."""
     worker = SimpleNamespace(workerinput={"mainargv": ["pytest", "-n", "2"]})
@@ -45,6 +61,7 @@ def test_a_disk_that_is_full_is_told_in_one_line(pytester: pytest.Pytester, monk
     def software_for(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "/state/etc")
 
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2**40))
     monkeypatch.setattr(living, "software_for", software_for)
     pytester.makepyfile(TEST)
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
