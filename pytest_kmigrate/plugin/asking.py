@@ -46,7 +46,20 @@ def topology_of(item: pytest.Item) -> "Topology":
 
 def chosen_topology(item: pytest.Item) -> str:
     """The file or name that the command line, the marker or nobody chose."""
-    return options_of(item.config).topology or next(iter(marked(item, "topology")), DEFAULT_TOPOLOGY)
+    return options_of(item.config).topology or _marked_topology(item) or DEFAULT_TOPOLOGY
+
+
+def _marked_topology(item: pytest.Item) -> str | None:
+    """The nearest marker's; a class stands before those that it is derived from, of which pytest tells first.
+
+    WrongUseError when the test's own function has two: nobody can tell which is meant.
+    """
+    marked(item, "topology")  # whether each is right
+    nodes = {node: mark for node, mark in item.iter_markers_with_node("topology") if node is not item}
+    own = [str(mark.args[0]) for mark in item.own_markers if mark.name == "topology"]
+    if len(own) > 1:
+        raise WrongUseError(f"marker topology: expected one on a test, got {', '.join(map(repr, own))}: leave one")
+    return next(iter([*own, *(str(mark.args[0]) for mark in nodes.values())]), None)
 
 
 def needs_cluster(item: pytest.Item) -> bool:

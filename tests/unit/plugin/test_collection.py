@@ -80,6 +80,54 @@ def test_what_an_older_release_does_not_have_is_skipped_there(
         result.stdout.fnmatch_lines([told])
 
 
+def test_the_nearest_topology_counts(pytester: pytest.Pytester) -> None:
+    """The function's before its class's, and a class's before that of the class it is derived from."""
+    pytester.makepyfile(
+        """
+        import pytest
+
+        pytestmark = pytest.mark.topology("zk3-broker3-controller3")
+
+        def test_of_the_module(topology):
+            assert topology.name == "zk3-broker3-controller3"
+
+        @pytest.mark.topology("zk1-broker3-controller1")
+        class TestBase:
+            def test_of_a_class(self, topology):
+                assert topology.name == "zk1-broker3-controller1"
+
+            @pytest.mark.topology("kraft-broker3-controller3")
+            def test_of_its_own(self, topology):
+                assert topology.name == "kraft-broker3-controller3"
+
+        @pytest.mark.topology("zk1-broker3-controller3")
+        class TestDerived(TestBase):
+            def test_of_a_class(self, topology):
+                assert topology.name == "zk1-broker3-controller3"
+        """
+    )
+    pytester.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=5)
+
+
+def test_two_topologies_on_one_test_are_refused(pytester: pytest.Pytester) -> None:
+    """Which one is meant nobody can tell."""
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.topology("zk1-broker3-controller1")
+        @pytest.mark.topology("zk3-broker3-controller3")
+        def test_it(topology): pass
+        """
+    )
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    told = (
+        "marker topology: expected one on a test, got 'zk3-broker3-controller3', 'zk1-broker3-controller1': leave one"
+    )
+    result.stderr.fnmatch_lines([f"ERROR: *::test_it: {told}"])
+
+
 def test_a_worker_tells_what_was_refused(pytester: pytest.Pytester) -> None:
     """pytest-xdist shows of a worker that ends at collection how it broke, not why: there each test fails instead."""
     pytester.makepyfile("def test_one(cluster): pass\n")
