@@ -63,8 +63,8 @@ def options_of(config: pytest.Config) -> Options:
         if value not in known:
             raise pytest.UsageError(f"--kmigrate-{option}: expected one of {', '.join(known)}; got {value!r}")
     byteman = _chosen(config, "byteman")
-    if byteman and not _is_text(Path(byteman)):
-        raise pytest.UsageError(f"--kmigrate-byteman: expected a file of Byteman rules; {byteman} is none")
+    if byteman and (wrong := _wrong_with_rules(Path(byteman))):
+        raise pytest.UsageError(f"--kmigrate-byteman: expected a file of Byteman rules; {byteman} {wrong}")
     return Options(
         topology=_chosen(config, "topology"),
         kafka=_chosen(config, "kafka") or DEFAULT_KAFKA,
@@ -83,11 +83,23 @@ def _shortened(text: str) -> str:
     return repr(text if len(text) <= _LONGEST_TOLD else f"{text[:_LONGEST_TOLD]}...")
 
 
-def _is_text(file: Path) -> bool:
+def _wrong_with_rules(file: Path) -> str:
+    """What keeps a file from being rules, empty if nothing does; whether they fit Kafka's code only a node can tell."""
     try:
-        return bool(file.read_text(encoding="utf-8").strip())
+        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     except (OSError, UnicodeDecodeError):
-        return False
+        lines = []
+    begun = 0
+    for number, line in enumerate(lines, 1):
+        word = line.strip().partition(" ")[0]
+        if word == "RULE" and begun:
+            return f"has no ENDRULE for the RULE of line {begun} before the next begins in line {number}"
+        if word == "ENDRULE" and not begun:
+            return f"has an ENDRULE without a RULE in line {number}"
+        begun = number if word == "RULE" else 0 if word == "ENDRULE" else begun
+    if begun:
+        return f"has no ENDRULE for the RULE of line {begun}"
+    return "" if any(line.strip().startswith("RULE ") for line in lines) else "is none"
 
 
 def _chosen(config: pytest.Config, name: str) -> str | None:

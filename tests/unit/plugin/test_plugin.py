@@ -60,13 +60,24 @@ def test_a_wrong_option_is_told_in_one_sentence(pytester: pytest.Pytester, optio
     assert "Traceback" not in result.stderr.str()
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe"])
-def test_rules_that_are_no_text_are_told(pytester: pytest.Pytester, content: bytes) -> None:
+@pytest.mark.parametrize(
+    ("content", "wrong"),
+    [
+        (b"", "is none"),
+        (b"\xff\xfe", "is none"),
+        (b"a poem", "is none"),
+        (b"# RULE x\n# ENDRULE\n", "is none"),
+        (b"RULE x\nCLASS Y\n", "has no ENDRULE for the RULE of line 1"),
+        (b"RULE x\nRULE y\nENDRULE\n", "has no ENDRULE for the RULE of line 1 before the next begins in line 2"),
+        (b"RULE x\nENDRULE\nENDRULE\n", "has an ENDRULE without a RULE in line 3"),
+    ],
+)
+def test_rules_that_are_none_are_told(pytester: pytest.Pytester, content: bytes, wrong: str) -> None:
     """Before a cluster is started for them."""
     pytester.path.joinpath("rules.btm").write_bytes(content)
     result = pytester.runpytest_inprocess("--kmigrate-byteman", "rules.btm")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: --kmigrate-byteman: expected a file of Byteman rules; rules.btm is none"])
+    result.stderr.fnmatch_lines([f"ERROR: --kmigrate-byteman: expected a file of Byteman rules; rules.btm {wrong}"])
 
 
 def test_an_unknown_provider_is_told_with_those_there_are(pytester: pytest.Pytester) -> None:
