@@ -115,6 +115,8 @@ def place_of_part(part: PurePath) -> tuple[str, int]:
 
 def read_part(part: str, content: Path | pa.Buffer) -> pa.Table:
     """The rows of one part with all columns, texts as dictionaries; RunFolderError names ``part`` if it is damaged."""
+    if isinstance(content, Path) and not content.is_file():  # a pipe would be waited for
+        raise RunFolderError(f"{part}: expected a complete Parquet part; got no plain file; take it away")
     try:
         table = pq.ParquetFile(content, read_dictionary=TEXTS).read()
     except (pa.ArrowException, OSError, KeyError) as error:

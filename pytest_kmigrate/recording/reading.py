@@ -50,7 +50,16 @@ def read_history(folder: RunFolder) -> History:
 
 
 def _images(folder: RunFolder) -> list[Path]:
-    return sorted(folder.image("x").parent.glob("*.json"))
+    images = sorted(folder.image("x").parent.glob("*.json"))
+    for image in images:
+        _must_be_plain(image)
+    return images
+
+
+def _must_be_plain(file: Path) -> None:
+    """A pipe would be waited for, and a device may never end."""
+    if not file.is_file():
+        raise RunFolderError(f"{file}: expected a plain file, got something else; {_DAMAGED}")
 
 
 def verify_manifest(folder: RunFolder) -> None:
@@ -97,6 +106,7 @@ def _made_lines(make: Callable[..., T], file: Path) -> Iterator[T]:
     """What the JSON lines of a file stand for; a last line without its newline was cut by the end of the run."""
     if not file.exists():
         return
+    _must_be_plain(file)
     with file.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.endswith(b"\n"):

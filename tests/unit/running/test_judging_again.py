@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -114,4 +115,23 @@ def test_a_manifest_without_sizes_is_damage(tmp_path: Path) -> None:
     manifest = json.loads(folder.manifest.read_text())
     folder.manifest.write_text(json.dumps({**manifest, "growing": {"history.jsonl": "x"}}))
     with pytest.raises(RunFolderError, match=r"manifest\.json: expected the digests"):
+        judge_again(folder.path)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+@pytest.mark.parametrize(
+    "name", ["history.jsonl", "metrics/metrics.jsonl", "metadata/late.json", "operations/client-000009.parquet"]
+)
+def test_what_is_no_plain_file_is_not_waited_for(tmp_path: Path, name: str, kind: str) -> None:
+    """Nobody may ever write into a pipe, and a device may never end."""
+    folder = judged(faulty_run(tmp_path))
+    place = folder.path / name
+    place.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "device":
+        place.symlink_to(os.devnull)
+    else:
+        place.mkdir()
+    with pytest.raises(RunFolderError, match=f"{name}: expected a .*plain file"):
         judge_again(folder.path)
