@@ -14,24 +14,31 @@ from pytest_kmigrate.model.errors import WrongUseError
 
 
 def fetch(version: str, to: Path, progress: Progress) -> Path:
-    """Lay the release down in ``to`` (new or empty), whole or not at all; returns the folder."""
-    folder = to.expanduser().absolute()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise WrongUseError(f"--to {to}: expected a new or an empty folder, got one with something in it; name another")
+    """Lay the release down in ``to`` (new or empty), whole or not at all; returns the folder.
+
+    It is filled from inside: one that is there may be a mount point, a link, or where somebody's shell stands.
+    """
+    folder = Path(os.path.abspath(os.path.expanduser(to)))  # noqa: PTH100, PTH111 - unlike Path's, these never raise
+    is_new = not folder.exists()
+    if not is_new and (not folder.is_dir() or any(folder.iterdir())):
+        got = "one with something in it" if folder.is_dir() else "a file"
+        raise WrongUseError(f"--to {to}: expected a new or an empty folder, got {got}; name another")
     lock = locked_release(version)
+    building = folder / f".building-{os.getpid()}"
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        building.mkdir(parents=True)
     except OSError as error:
         raise WrongUseError(f"--to {to}: expected a folder that can be made, got: {error}; name another") from error
-    libs = cached_jars(lock, progress)
-    agents = [jolokia_jar(progress), byteman_jar(progress)]
-    building = folder.parent / f".{folder.name}.building-{os.getpid()}"
-    with disk_trouble_named(folder.parent, "--to"):
-        try:
-            _lay_down(building, lock, libs, agents)
-            building.replace(folder)
-        finally:
-            shutil.rmtree(building, ignore_errors=True)
+    try:
+        agents = [jolokia_jar(progress), byteman_jar(progress)]
+        with disk_trouble_named(folder, "--to"):
+            _lay_down(building, lock, cached_jars(lock, progress), agents)
+            for part in (LIBS, AGENTS_FOLDER, MANIFEST_FILE):
+                (building / part).rename(folder / part)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+        if is_new and not (folder / MANIFEST_FILE).exists():
+            shutil.rmtree(folder, ignore_errors=True)
     progress(f"kafka {version} lies in {folder}; use it with: --kmigrate-kafka {folder}")
     return folder
 

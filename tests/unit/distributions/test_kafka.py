@@ -158,21 +158,57 @@ def test_a_folder_that_cannot_be_made_is_told_before_anything_is_downloaded(
     """Below a file there is no room for a folder."""
     (tmp_path / "file").touch()
     with pytest.raises(
+        WrongUseError, match=r"--to .*file: expected a new or an empty folder, got a file; name another"
+    ):
+        fetch("3.9.1", tmp_path / "file", said.append)
+    with pytest.raises(
         WrongUseError, match=r"--to .*file/below: expected a folder that can be made, got: .*name another"
     ):
         fetch("3.9.1", tmp_path / "file" / "below", said.append)
     assert downloads == []
 
 
+@pytest.fixture
+def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Either agent is a tiny jar."""
+    for name in ("jolokia", "byteman"):
+        lock = small_manifest_of_one(small_jar(tmp_path / "agents", f"{name}-1.jar"), name)
+        monkeypatch.setattr(f"pytest_kmigrate.distributions.agents.{name.upper()}", lock)
+
+
+@pytest.mark.usefixtures("release", "agents")
+def test_an_empty_folder_is_filled_and_not_replaced(tmp_path: Path, said: list[str]) -> None:
+    """It may be a link, a mount point, or where the shell of the user stands."""
+    there = tmp_path / "there"
+    there.mkdir()
+    before = there.stat().st_ino
+    (tmp_path / "link").symlink_to(there)
+    fetch("3.9.1", tmp_path / "link", said.append)
+    assert sorted(path.name for path in there.iterdir()) == ["agents", "libs", "manifest.json"]
+    assert there.stat().st_ino == before
+
+
+@pytest.mark.usefixtures("release", "agents")
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_fetch_that_fails_leaves_nothing(
+    tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    """An empty folder stays empty, one that was not there is not there."""
+    monkeypatch.setattr("pytest_kmigrate.distributions.jars.download", lambda *_: None)
+    to = tmp_path / "to"
+    if is_there:
+        to.mkdir()
+    with pytest.raises(DistributionError):
+        fetch("3.9.1", to, said.append)
+    assert to.exists() == is_there
+    assert not is_there or list(to.iterdir()) == []
+
+
+@pytest.mark.usefixtures("agents")
 def test_fetched_folder_works_without_network(
     release: Manifest, tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What fetch lays down resolves to the same digest, agents included, with an empty cache and no downloads."""
-    agents = [
-        small_manifest_of_one(small_jar(tmp_path / "agents", f"{name}-1.jar"), name) for name in ("jolokia", "byteman")
-    ]
-    for lock in agents:
-        monkeypatch.setattr(f"pytest_kmigrate.distributions.agents.{lock.name.upper()}", lock)
     folder = fetch("3.9.1", tmp_path / "to", said.append)
     assert sorted(path.name for path in folder.iterdir()) == ["agents", "libs", "manifest.json"]
     monkeypatch.setenv("KMIGRATE_CACHE", str(tmp_path / "another cache"))
