@@ -4,6 +4,7 @@ Toxiproxy needs Go 1.23; Debian 12 and Ubuntu 22.04 have an older one. New compi
 so an old Go can fetch one, checked against Go's checksum database, and have it build.
 """
 
+import functools
 import json
 import re
 import shutil
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from pytest_kmigrate.distributions.cache import Progress, entry
 from pytest_kmigrate.distributions.java import bound_to_us
-from pytest_kmigrate.model.errors import EnvironmentLackError
+from pytest_kmigrate.model.errors import DistributionError, EnvironmentLackError
 
 TOXIPROXY_VERSION = "2.12.0"
 SOURCE = f"github.com/Shopify/toxiproxy/v2/cmd/server@v{TOXIPROXY_VERSION}"
@@ -26,17 +27,33 @@ BUILD_WITHIN_S = 900.0
 
 
 def toxiproxy_server(progress: Progress) -> Path:
-    """The server's program file."""
+    """The server's program file; one that does not run is told with what cures it."""
     on_path = shutil.which(SERVER)
     if on_path is not None:
+        _must_run(Path(on_path), f"install it anew, or take it off PATH, and {TOXIPROXY_VERSION} is built instead")
         return Path(on_path)
-    return entry(f"toxiproxy/{TOXIPROXY_VERSION}", lambda folder: _build(folder, progress), progress) / SERVER
+    folder = entry(f"toxiproxy/{TOXIPROXY_VERSION}", lambda folder: _build(folder, progress), progress)
+    _must_run(folder / SERVER, f"remove it and repeat the command, which builds it again: rm -r {folder}")
+    return folder / SERVER
 
 
 def go_version(answer: str) -> tuple[int, int] | None:
     """Major and minor number from what ``go version`` prints."""
     found = re.search(r"go(\d+)\.(\d+)", answer)
     return (int(found.group(1)), int(found.group(2))) if found else None
+
+
+@functools.cache
+def _must_run(program: Path, cure: str) -> None:
+    """At most once per process while it succeeds: what a disk or a copy damaged would fail each start of a cluster."""
+    try:
+        answer = subprocess.run([str(program), "-version"], capture_output=True, timeout=60, check=False)
+        runs = answer.returncode == 0 or b"not defined: -version" in answer.stderr  # which old ones do not know
+        got = None if runs else f"status {answer.returncode}"
+    except (OSError, subprocess.TimeoutExpired) as error:
+        got = str(error)
+    if got is not None:
+        raise DistributionError(f"{program} -version: expected status 0, got {got}, so it is damaged; {cure}")
 
 
 def _build(folder: Path, progress: Progress) -> None:
