@@ -81,6 +81,13 @@ class Addresses:
             if destination.role is Role.BROKER:
                 yield Link(CLIENTS, destination.name, CLIENT_PORT)
 
+    def listened_at(self) -> Iterator[tuple[str, int]]:
+        """Where something of the cluster listens, from the start or later: every address must be free."""
+        yield self.toxiproxy
+        for node in self.topology.nodes:
+            yield from ((self.real(node.name), port) for port in LISTENED_AT[node.role])
+        yield from ((self.seen_from(link.source, link.destination), link.port) for link in self.links())
+
     def listen_address(self, link: Link) -> str:
         """Where the proxy of a link listens, as ``host:port``."""
         return f"{self.seen_from(link.source, link.destination)}:{link.port}"

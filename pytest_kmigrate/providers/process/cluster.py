@@ -155,7 +155,7 @@ def provision(
     ``logs`` gets a folder per node; ``rules`` is a Byteman script for every Kafka JVM; ``keep``, asked at the end,
     lets the cluster outlive us.
     """
-    lease = leases.take()
+    lease = leases.take(topology)
     supervision = None
     try:
         supervision = Supervision(lease.scratch, lease.lock)

@@ -15,7 +15,8 @@ from pathlib import Path
 import psutil
 
 from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
-from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER, PORTS
+from pytest_kmigrate.model.topology import Topology
+from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER, PORTS, Addresses
 
 BLOCKS = range(1, 255)
 LEASE_PORT = 8473
@@ -83,9 +84,10 @@ class Lease:
         return state_file(self.block)
 
 
-def take() -> Lease:
+def take(topology: Topology | None = None) -> Lease:
     """The first free block; EnvironmentLackError when all are taken, or somebody listens at every address.
 
+    A block where somebody listens at a single address that this topology needs is left to him.
     WrongUseError when the state folder is somebody else's.
     """
     claim_state_dir()
@@ -94,7 +96,7 @@ def take() -> Lease:
         lock = try_lock(block)
         if lock is None:
             continue
-        busy = busy_ports(block)
+        busy = busy_ports(block) or _busy_for(topology, block)
         if not busy:
             lease = Lease(block, lock)
             shutil.rmtree(lease.scratch, ignore_errors=True)  # of a run that died together with its supervisor
@@ -124,7 +126,12 @@ def try_lock(block: int) -> socket.socket | None:
 
 def busy_ports(block: int) -> list[int]:
     """The ports of our nodes where somebody who knows nothing of leases listens, at every address for example."""
-    return [port for port in PORTS if not _is_free(block, port)]
+    return [port for port in PORTS if not _is_free(f"127.{block}.0.{CLIENTS_NUMBER}", port)]
+
+
+def _busy_for(topology: Topology | None, block: int) -> list[int]:
+    needed = Addresses(topology, block).listened_at() if topology else ()
+    return sorted({port for address, port in needed if not _is_free(address, port)})
 
 
 def held(ports: Sequence[int]) -> str:
@@ -132,11 +139,11 @@ def held(ports: Sequence[int]) -> str:
     return ", ".join(f"port {port} is held by {_holder(port)}" for port in ports)
 
 
-def _is_free(block: int, port: int) -> bool:
+def _is_free(address: str, port: int) -> bool:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((f"127.{block}.0.{CLIENTS_NUMBER}", port))
+            probe.bind((address, port))
         except OSError:
             return False
     return True

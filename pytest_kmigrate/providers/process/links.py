@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
 from pytest_kmigrate.model.protocols import Arrived, Disturbance, Link, Stream
 from pytest_kmigrate.providers.process.addresses import Addresses
 from pytest_kmigrate.providers.process.arrivals import counting, onward
@@ -49,20 +49,21 @@ class ProxiedLinks:
         self._counting = threading.Lock()
 
     def create(self) -> None:
-        """Order all proxies at once, then the slowness that the topology asks for from the start."""
-        self._call(
-            "POST",
-            "/populate",
-            [
-                {
-                    "name": _proxy(link),
-                    "listen": self._addresses.listen_address(link),
-                    "upstream": self._forwarded_to(link),
-                    "enabled": True,
-                }
-                for link in self._all
-            ],
-        )
+        """Order all proxies at once, then the slowness that the topology asks for from the start.
+
+        EnvironmentLackError when somebody took an address since the block was looked at.
+        """
+        try:
+            self._call("POST", "/populate", [self._order(link) for link in self._all])
+        except ClusterError as error:
+            busy = [link for link in self._all if f"{self._addresses.listen_address(link)}: bind: " in str(error)]
+            if not busy:
+                raise
+            raise EnvironmentLackError(
+                f"{self._addresses.listen_address(busy[0])}: expected it to be free for the proxy from "
+                f"{busy[0].source} to {busy[0].destination}, got another program that listens there: "
+                "end it, or run this again, which takes another block"
+            ) from error
         self._slow_from_the_start()
 
     def between(self, sources: Iterable[str], destinations: Iterable[str]) -> tuple[Link, ...]:
@@ -95,6 +96,10 @@ class ProxiedLinks:
                 return tuple(onward(proxies, table.read()))
         except OSError as error:
             raise ClusterError(f"expected the kernel to tell of its TCP sockets; it says: {error}") from error
+
+    def _order(self, link: Link) -> dict[str, object]:
+        listen, upstream = self._addresses.listen_address(link), self._forwarded_to(link)
+        return {"name": _proxy(link), "listen": listen, "upstream": upstream, "enabled": True}
 
     def _forwarded_to(self, link: Link) -> str:
         return f"{self._addresses.real(link.destination)}:{link.port}"

@@ -14,6 +14,7 @@ from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
 from pytest_kmigrate.providers.process import lease
 from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER
 from pytest_kmigrate.providers.process.standing import clear_all, clear_logs
+from tests.unit.fakes import topology
 
 TAKE_AND_WAIT = """
 import sys
@@ -84,6 +85,17 @@ def test_a_block_where_somebody_else_listens_is_left_out(port: int) -> None:
         other.bind((f"127.{lease.BLOCKS[0]}.0.{CLIENTS_NUMBER}", port))
         other.listen()
         taken = lease.take()
+    taken.lock.close()
+    assert taken.block == lease.BLOCKS[1]
+
+
+@pytest.mark.parametrize(
+    ("address", "port"), [("0.2", 9094), ("0.5", 9093), ("2.3", 9092), ("5.1", 2181), ("250.2", 9094)]
+)
+def test_a_block_where_a_node_or_a_proxy_could_not_listen_is_left_out(address: str, port: int) -> None:
+    """A program at one single address, too, that this topology needs: of a node, or of the proxy of a link."""
+    with socket.create_server((f"127.{lease.BLOCKS[0]}.{address}", port)):
+        taken = lease.take(topology())
     taken.lock.close()
     assert taken.block == lease.BLOCKS[1]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
 from pytest_kmigrate.model.protocols import Disturbance
 from pytest_kmigrate.providers.process.addresses import Addresses
 from pytest_kmigrate.providers.process.links import ProxiedLinks
@@ -50,6 +51,20 @@ def test_a_link_refused_twice_is_refused_until_both_have_ended(links: ProxiedLin
             pass
         assert len(switches.off) == len(link)
     assert switches.off == set()
+
+
+def test_an_address_that_somebody_took_meanwhile_is_a_lack_of_this_machine(
+    links: ProxiedLinks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With who shall listen there and what to do."""
+
+    def refused(*_: object) -> None:
+        raise ClusterError("Toxiproxy refused POST /populate: 500 listen tcp 127.7.2.3:9092: bind: address in use")
+
+    monkeypatch.setattr(links, "_call", refused)
+    told = r"127\.7\.2\.3:9092: expected it to be free for the proxy from broker-0 to broker-1, got another .* end it"
+    with pytest.raises(EnvironmentLackError, match=told):
+        links.create()
 
 
 @pytest.fixture
