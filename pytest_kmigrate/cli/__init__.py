@@ -5,6 +5,7 @@ something, 130 interrupted, 141 nobody reads on. What a command needs is importe
 quick.
 """
 
+import io
 import os
 import sys
 import traceback
@@ -70,7 +71,7 @@ for _command in (
 
 def main() -> None:
     """Run the console command; an error of ours is told in its own words and ends with its own status."""
-    _open_what_is_closed()
+    _take_any_terminal()
     try:
         app()
     except KmigrateError as error:
@@ -89,10 +90,16 @@ def main() -> None:
         raise
 
 
-def _open_what_is_closed() -> None:
-    """A job that was started without standard output or error has none at all in Python, and nobody to tell it to."""
+def _take_any_terminal() -> None:
+    """A job that was started without standard output or error has none at all in Python, and nobody to tell it to.
+
+    One that knows fewer characters than we use gets a question mark for each that it does not know.
+    """
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as long as we run
     sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as above
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _end(told: str, status: int) -> NoReturn:

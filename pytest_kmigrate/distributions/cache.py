@@ -23,7 +23,7 @@ def cache_dir() -> Path:
     """Where everything downloaded or built is kept: ``KMIGRATE_CACHE``, else the user's cache folder."""
     named = os.environ.get(CACHE_VARIABLE)
     if named:
-        return Path(named).expanduser().absolute()
+        return Path(os.path.abspath(os.path.expanduser(named)))  # noqa: PTH100, PTH111 - unlike Path's, these never raise
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "kmigrate"
 
@@ -65,7 +65,7 @@ def disk_trouble_named(place: Path, named_by: str = CACHE_VARIABLE) -> Iterator[
                 f"the disk is full: expected about 300 MB of room in {place}, got none; "
                 f"free some, or name another folder by {named_by}"
             ) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT):
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EEXIST):
             raise DistributionError(
                 f"expected to be allowed to write in {place}, got: {error}; "
                 f"correct its permissions, or name another folder by {named_by}"

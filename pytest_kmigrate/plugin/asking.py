@@ -46,7 +46,8 @@ def topology_of(item: pytest.Item) -> "Topology":
 
 def chosen_topology(item: pytest.Item) -> str:
     """The file or name that the command line, the marker or nobody chose."""
-    return options_of(item.config).topology or _marked_topology(item) or DEFAULT_TOPOLOGY
+    marker = _marked_topology(item)
+    return options_of(item.config).topology or (DEFAULT_TOPOLOGY if marker is None else marker)
 
 
 def _marked_topology(item: pytest.Item) -> str | None:

@@ -74,7 +74,7 @@ def options_of(config: pytest.Config) -> Options:
         seed=int(seed),
         byteman=Path(byteman) if byteman else None,
         commit=_chosen(config, "commit"),
-        keep=config.getoption("--kmigrate-keep") or config.getini("kmigrate-keep"),
+        keep=config.getoption("--kmigrate-keep") or bool(_in_file(config, "keep")),
     )
 
 
@@ -106,4 +106,15 @@ def _chosen(config: pytest.Config, name: str) -> str | None:
     given = config.getoption(f"--kmigrate-{name}")
     if given == "":  # of a variable that is not set, say: the default would test something else than was meant
         raise pytest.UsageError(f"--kmigrate-{name}: expected a value, got none; leave the option out for the default")
-    return given if given is not None else config.getini(f"kmigrate-{name}") or None
+    chosen = given if given is not None else _in_file(config, name) or None
+    if not isinstance(chosen, str | None):  # a list, which pyproject.toml can hold
+        raise pytest.UsageError(f"kmigrate-{name}: expected one text in the ini file, got {chosen!r}")
+    return chosen
+
+
+def _in_file(config: pytest.Config, name: str) -> object:
+    try:
+        return config.getini(f"kmigrate-{name}")
+    except (TypeError, ValueError, pytest.UsageError) as error:  # which name no key, or bring a stack trace
+        expected = "true or false" if name == "keep" else "one text"
+        raise pytest.UsageError(f"kmigrate-{name}: expected {expected} in the ini file, got: {error}") from error

@@ -224,6 +224,15 @@ def test_a_command_works_without_standard_output() -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+def test_a_terminal_of_few_characters_is_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it does not know is a question mark, and no defect of ours."""
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    command = [sys.executable, "-m", "pytest_kmigrate.cli", "up", "zk1-broker3-controller1", "--dry-run"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert " ? 127.x." in ended.stdout
+
+
 def test_ctrl_c_ends_with_130(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

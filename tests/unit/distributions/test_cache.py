@@ -95,6 +95,17 @@ def test_disk_trouble_is_named(cache: Path, number: int, word: str, said: list[s
     assert list((cache / "thing").iterdir()) == []
 
 
+def test_a_cache_that_can_be_no_folder_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the variable that names it; a user who is not there is no error of its own."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("KMIGRATE_CACHE", str(tmp_path / "file"))
+    with pytest.raises(DistributionError, match=r"expected to be allowed to write in .*by KMIGRATE_CACHE"):
+        entry("thing/1", lambda _: None, print)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KMIGRATE_CACHE", "~nobody-of-that-name/cache")
+    assert cache_dir() == tmp_path / "~nobody-of-that-name" / "cache"
+
+
 def test_put_in_place_in_one_step(cache: Path, said: list[str]) -> None:
     """The finished entry is the very folder that was built, moved, so nobody can see a half copy of it."""
     built: list[int] = []

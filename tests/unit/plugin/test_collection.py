@@ -12,6 +12,7 @@ pytest_plugins = ["pytester"]
         ("topology('a', 'b')", "marker topology: expected one text, got 'a', 'b': *"),
         ("topology(file='a')", "marker topology: expected one text, got file='a': *"),
         ("topology('zk1-broker3')", "zk1-broker3: expected a topology file, got nothing there; did you mean *"),
+        ("topology('')", ".: expected a topology file, got a folder; *"),
         ("known_bug", "marker known_bug: expected one text, got nothing: write @pytest.mark.known_bug(*)"),
         ("known_bug(1)", "marker known_bug: expected one text, got 1: *"),
         ("since('soon')", 'expected a release of Kafka such as "3.7.0", got "soon"'),
@@ -20,7 +21,7 @@ pytest_plugins = ["pytester"]
 )
 def test_a_wrong_marker_is_told_with_its_test(pytester: pytest.Pytester, marker: str, told: str) -> None:
     """A usage error of one sentence; no test runs, and no stack trace is shown."""
-    pytester.makepyfile(f"import pytest\n\n@pytest.mark.{marker}\ndef test_it(cluster): pass\n")
+    pytester.makepyfile(f"import pytest\n\n@pytest.mark.{marker}\ndef test_it(topology): pass\n")
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: *::test_it: {told}"])

@@ -1,0 +1,97 @@
+"""Facts about options and their keys in the ini file: a wrong one is told before anything is collected."""
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        (
+            ("--kmigrate-seed", "many"),
+            "--kmigrate-seed: expected a whole number from 0 on, of 18 digits at most; got 'many'",
+        ),
+        (
+            ("--kmigrate-profile", "kip-1"),
+            "--kmigrate-profile: expected one of kip-866, kip-866-draft, kip-125, kip-500, kip-778; got 'kip-1'",
+        ),
+        (("--kmigrate-seed", "9" * 5000), "--kmigrate-seed: expected a whole number *; got '99*99...'"),
+        (
+            ("--kmigrate-kafka", ""),
+            "--kmigrate-kafka: expected a value, got none; leave the option out for *",
+        ),
+        (("--kmigrate-byteman", "none.btm"), "--kmigrate-byteman: expected a file of Byteman rules; none.btm is none"),
+    ],
+)
+def test_a_wrong_option_is_told_in_one_sentence(pytester: pytest.Pytester, option: tuple[str, str], told: str) -> None:
+    """A usage error before anything is collected: exit status 4, and no stack trace."""
+    result = pytester.runpytest_inprocess(*option)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {told}".replace("[", "[[]")])
+    assert "Traceback" not in result.stderr.str()
+
+
+@pytest.mark.parametrize(
+    ("content", "wrong"),
+    [
+        (b"", "is none"),
+        (b"\xff\xfe", "is none"),
+        (b"a poem", "is none"),
+        (b"# RULE x\n# ENDRULE\n", "is none"),
+        (b"RULE x\nCLASS Y\n", "has no ENDRULE for the RULE of line 1"),
+        (b"RULE x\nRULE y\nENDRULE\n", "has no ENDRULE for the RULE of line 1 before the next begins in line 2"),
+        (b"RULE x\nENDRULE\nENDRULE\n", "has an ENDRULE without a RULE in line 3"),
+    ],
+)
+def test_rules_that_are_none_are_told(pytester: pytest.Pytester, content: bytes, wrong: str) -> None:
+    """Before a cluster is started for them."""
+    pytester.path.joinpath("rules.btm").write_bytes(content)
+    result = pytester.runpytest_inprocess("--kmigrate-byteman", "rules.btm")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: --kmigrate-byteman: expected a file of Byteman rules; rules.btm {wrong}"])
+
+
+def test_an_unknown_provider_is_told_with_those_there_are(pytester: pytest.Pytester) -> None:
+    """The fake provider is for unit tests only: the command line does not know it."""
+    result = pytester.runpytest_inprocess("--kmigrate-provider", "fake")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --kmigrate-provider: expected one of *; got 'fake'"])
+
+
+def test_options_can_stand_in_the_ini_file(pytester: pytest.Pytester) -> None:
+    """Each option has a key of the same name; the command line wins."""
+    pytester.makepyprojecttoml('[tool.pytest.ini_options]\nkmigrate-seed = "5"\nkmigrate-kafka = "3.6.0"\n')
+    pytester.makepyfile("def test_it(): pass")
+    result = pytester.runpytest_inprocess("--kmigrate-seed", "6")
+    result.stdout.fnmatch_lines(["kmigrate: kafka 3.6.0, seed 6, profile kip-866, runs in reports/runs"])
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "told"),
+    [
+        (
+            "pyproject.toml",
+            '[tool.pytest.ini_options]\nkmigrate-seed = ["5"]',
+            "seed: expected one text *, got [[]'5'[]]",
+        ),
+        (
+            "pyproject.toml",
+            '[tool.pytest.ini_options]\nkmigrate-keep = "maybe"',
+            "keep: expected true or false *'maybe'",
+        ),
+        ("pytest.toml", "[pytest]\nkmigrate-seed = 5", "seed: expected one text in the ini file, got: *"),
+    ],
+)
+def test_a_wrong_key_of_the_ini_file_is_told(pytester: pytest.Pytester, file: str, text: str, told: str) -> None:
+    """As a wrong option is."""
+    pytester.path.joinpath(file).write_text(text)
+    result = pytester.runpytest_inprocess()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: kmigrate-{told}"])
+
+
+def test_a_seed_that_only_looks_like_a_number_is_a_wrong_option(pytester: pytest.Pytester) -> None:
+    """A superscript two is a digit, and no whole number."""
+    result = pytester.runpytest_inprocess("--kmigrate-seed", "\N{SUPERSCRIPT TWO}")
+    assert "expected a whole number" in result.stderr.str()
