@@ -31,6 +31,9 @@ def read_header(folder: RunFolder) -> RunHeader:
     for key, kind in (("kafka", str), ("test_id", str), ("topology", str), ("profile", str), ("extra", dict)):
         if not isinstance(content.get(key, kind()), kind):
             raise RunFolderError(f"{folder.header}: {key}: expected {_KINDS[kind]}, got {content[key]!r}; {_DAMAGED}")
+    requirements = content.get("requirements", [])
+    if not (isinstance(requirements, list) and all(isinstance(each, str) for each in requirements)):
+        raise RunFolderError(f"{folder.header}: requirements: expected texts, got {requirements!r}; {_DAMAGED}")
     try:
         return RunHeader(**{**content, "requirements": tuple(content["requirements"])})
     except (KeyError, TypeError) as error:

@@ -86,7 +86,7 @@ def test_options_can_stand_in_the_ini_file(pytester: pytest.Pytester) -> None:
 def test_a_wrong_key_of_the_ini_file_is_told(pytester: pytest.Pytester, file: str, text: str, told: str) -> None:
     """As a wrong option is."""
     pytester.path.joinpath(file).write_text(text)
-    result = pytester.runpytest_inprocess()
+    result = pytester.runpytest_subprocess()  # pytest itself warns of a list, and this one shall not hear of it
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: kmigrate-{told}"])
 

@@ -171,6 +171,7 @@ def test_an_event_of_no_known_kind_is_named(folder: RunFolder) -> None:
         ('{"schema": 99}', "expected 1, got 99"),
         ('{"schema": 1}', "keys"),
         ('{"schema": 1, "kafka": 3.9}', r"run\.json: kafka: expected text, got 3\.9; the folder is damaged"),
+        ('{"schema": 1, "requirements": [[]]}', r"run\.json: requirements: expected texts, got \[\[\]\]"),
         ('{"schema": 1, "extra": []}', r"run\.json: extra: expected an object, got \[\]; the folder is damaged"),
     ],
 )
