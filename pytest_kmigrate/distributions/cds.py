@@ -15,10 +15,12 @@ from pathlib import Path
 from pytest_kmigrate.distributions.cache import Progress, entry
 from pytest_kmigrate.distributions.distribution import Distribution
 from pytest_kmigrate.distributions.java import Java, bound_to_us, find_java
+from pytest_kmigrate.distributions.manifest import sha256_of
 from pytest_kmigrate.distributions.training import JVM_FLAGS, Training, classes_named
 from pytest_kmigrate.model.errors import DistributionError, KmigrateError
 
 ARCHIVE_FILE = "kafka.jsa"
+SUM_FILE = "kafka.jsa.sha256"
 DUMP_WITHIN_S = 180.0
 # Java (17.0.15 does) puts an archive where chance will have it, for safety: at each start a JVM rewrites 45 MB of
 # ours. In the place it was made for it is mapped as it is, and most of it shared by all nodes.
@@ -33,7 +35,9 @@ def archive_for(distribution: Distribution, progress: Progress) -> Path | None:
         java = find_java()
         jars = (*distribution.jars, *distribution.appended)
         name = archive_name(distribution.version, distribution.digest, java, (*JVM_FLAGS, *IN_PLACE), jars)
-        return entry(name, lambda folder: _build(java, distribution, folder, progress), progress) / ARCHIVE_FILE
+        folder = entry(name, lambda folder: _build(java, distribution, folder, progress), progress)
+        _must_be_whole(folder)
+        return folder / ARCHIVE_FILE
     except (KmigrateError, OSError, subprocess.SubprocessError) as error:
         # Nodes run as well without, only slower: whatever goes wrong here must never stop a run.
         progress(f"kafka {distribution.version}: no class-data archive, nodes start slower: {error}")
@@ -68,7 +72,20 @@ def _build(java: Java, distribution: Distribution, folder: Path, progress: Progr
         _run(java, distribution, "-Xshare:dump", f"-XX:SharedClassListFile={classes}", to)
     # With -Xshare:on the JVM refuses to start when it cannot use the archive.
     _run(java, distribution, *flags_to_use(archive), "-Xshare:on", "-version")
+    (folder / SUM_FILE).write_text(sha256_of(archive))
     progress(f"kafka {distribution.version}: class-data archive of {archive.stat().st_size / 1e6:.0f} MB made")
+
+
+def _must_be_whole(folder: Path) -> None:
+    """A JVM believes an archive of the right name: with a damaged one every node would die of SIGSEGV.
+
+    Those that earlier releases of ours made have no sum.
+    """
+    expected = folder / SUM_FILE
+    if expected.is_file() and expected.read_text(errors="replace") != sha256_of(folder / ARCHIVE_FILE):
+        raise DistributionError(
+            f"it is damaged; remove it and repeat the command, which makes it again: rm -r {folder}"
+        )
 
 
 def _merged(lists: list[Path], distribution: Distribution) -> list[str]:

@@ -1,7 +1,9 @@
 """Class-data archives: a failure never stops a run, and an archive belongs to exactly one class path and Java."""
 
 import re
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -55,6 +57,27 @@ def test_made_once_per_class_path_and_java(
     monkeypatch.setattr(cds, "find_java", lambda: Java(Path("/bin/false"), 17, "another"))
     others.append(archive_for(distribution, said.append))
     assert len({first, *others}) == 4
+
+
+def test_a_damaged_archive_is_left_out(
+    distribution: Distribution, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every JVM would crash with it; without it nodes only start slower, and the command that cures it is told."""
+
+    def run(_java: Java, _distribution: Distribution, _do: str, *arguments: str) -> None:
+        for file in (word.partition("=")[2] for word in arguments if word.startswith("-XX:SharedArchiveFile=")):
+            Path(file).write_text("classes")
+
+    monkeypatch.setattr(cds, "_run", run)
+    monkeypatch.setattr(cds, "Training", lambda *_: nullcontext(SimpleNamespace(class_lists=list)))
+    archive = archive_for(distribution, said.append)
+    assert archive is not None
+    assert archive_for(distribution, said.append) == archive
+    archive.write_text("classe?")
+    assert archive_for(distribution, said.append) is None
+    assert said[-1].endswith(
+        f"it is damaged; remove it and repeat the command, which makes it again: rm -r {archive.parent}"
+    )
 
 
 def test_classes_are_listed_by_name(tmp_path: Path) -> None:
