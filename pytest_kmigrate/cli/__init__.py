@@ -23,6 +23,9 @@ _INTERRUPTED = 130
 _UNREAD = 141
 """What a shell makes of a program that writes into a closed pipe; typer says 1, which is a violation here."""
 
+_NOWHERE = "expected to be in a folder, got one that was removed meanwhile; change to another and try again"
+"""What the system calls ``No such file or directory``, without a name."""
+
 app = typer.Typer(
     help="Clusters to rehearse migrations from ZooKeeper to KRaft on, and verdicts from the runs of pytest-kmigrate.",
     epilog=(
@@ -77,7 +80,8 @@ def main() -> None:
     except KmigrateError as error:
         _end(str(error), error.exit_status)
     except OSError as error:  # a full disk, a folder that may not be written
-        _end(str(error), EnvironmentLackError.exit_status)
+        is_nowhere = isinstance(error, FileNotFoundError) and error.filename is None
+        _end(_NOWHERE if is_nowhere else str(error), EnvironmentLackError.exit_status)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is no violated requirement, which status 1 would say
         *_, last = traceback.extract_tb(error.__traceback__)
         told = f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"

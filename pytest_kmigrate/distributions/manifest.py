@@ -92,7 +92,7 @@ def verify_once(manifest: Manifest, folder: Path, cure: str) -> None:
 
 def _problems(manifest: Manifest, folder: Path) -> list[str]:
     listed = {jar.name for jar in manifest.jars}
-    present = {file.name for file in folder.glob("*.jar")}
+    present = {file.name for file in folder.glob("*.jar") if file.is_file()}  # a pipe would be waited for
     problems = [f"{name}: expected by the manifest, but missing" for name in sorted(listed - present)]
     problems += [f"{name}: lies there, but the manifest does not list it" for name in sorted(present - listed)]
     jars = [jar for jar in manifest.jars if jar.name in present]

@@ -147,6 +147,17 @@ def test_an_error_of_the_system_is_one_line_and_4(
     assert capsys.readouterr().err == "[Errno 28] No space left on device: '/runs'\n"
 
 
+def test_a_folder_that_was_removed_under_our_feet_is_told(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The system only says that there is no such file, and names none."""
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert invoke("fetch", "3.9.1", "--to", "here") == 4
+    assert "expected to be in a folder, got one that was removed" in capsys.readouterr().err
+
+
 def test_a_defect_of_ours_is_no_violation(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

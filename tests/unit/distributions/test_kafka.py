@@ -1,5 +1,6 @@
 """Resolving: versions, unpacked folders, and everything that is neither."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,22 @@ def test_unpacked_folder_of_no_version(tmp_path: Path, cache: Path, said: list[s
     (libs / "kafka-clients.jar").write_bytes(b"no jar")
     with pytest.raises(DistributionError, match=r"kafka-clients\.jar: expected a jar, got a damaged file"):
         resolve(str(tmp_path), progress=said.append, archive=False)
+
+
+def test_a_jar_that_is_a_pipe_is_not_waited_for(
+    release: Manifest, tmp_path: Path, cache: Path, said: list[str]
+) -> None:
+    """Of an unpacked distribution, and of one that a manifest vouches for."""
+    small_jar(tmp_path / "libs", "kafka-clients-3.9.1.jar")
+    os.mkfifo(tmp_path / "libs" / "pipe.jar")
+    with pytest.raises(DistributionError, match=r"pipe\.jar: expected a jar, got a damaged file"):
+        resolve(str(tmp_path), progress=said.append, archive=False)
+    libs = Path(resolve("3.9.1", progress=said.append, archive=False).jars[0]).parent
+    (libs / release.jars[0].name).unlink()
+    os.mkfifo(libs / release.jars[0].name)
+    kafka.verify_once.cache_clear()
+    with pytest.raises(DistributionError, match="expected by the manifest, but missing"):
+        resolve("3.9.1", progress=said.append, archive=False)
 
 
 @pytest.mark.parametrize("kafka_given", ["image:apache/kafka:3.9.1", "latest", "/no/such/folder"])
