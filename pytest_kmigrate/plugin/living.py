@@ -56,9 +56,7 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
     )
     with ExitStack() as ending:
         try:
-            plan_here(
-                topology
-            )  # where it does not fit the kernel would kill a node in the midst, which looks like Kafka's
+            plan_here(topology)  # where it does not fit the kernel kills a node in the midst, which looks like Kafka's
             software = software_for(topology, terminal.line)
             requirements = marked(item, "requirement")
             opened = open_run(settings, topology, software, item.nodeid, requirements, write_run_reports)
