@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.model.topology import LinkSpec, NodeSpec, Topology
+from pytest_kmigrate.model.topology import LinkSpec, NodeSpec, Security, Topology
 from pytest_kmigrate.providers.process.addresses import CLIENTS, LISTENED_AT, Addresses
 
 JVM_BESIDES_HEAP_MB = 100
@@ -119,11 +119,17 @@ def rendered(plan: Plan) -> str:
         console.print(f"{topology.name}: {topology.purpose}", highlight=False)
         console.print(_node_table(plan))
         console.print(_link_table(plan))
-        security = topology.security
-        acls = "with ACLs" if security.authorizer else "without ACLs"
-        console.print(f"Security: {security.protocol}, {acls}; Kafka under test: {topology.kafka}")
+        console.print(f"Security: {_security(topology.security)}; Kafka under test: {topology.kafka}")
         console.print(f"Memory: about {plan.needed_mb} MB needed, {plan.available_mb} MB available")
     return capture.get()
+
+
+def _security(security: Security) -> str:
+    """Listener by listener only where they differ."""
+    protocols = security.protocols
+    each = [f"{listener} {protocol}" for listener, protocol in protocols.items()]
+    told = [security.client] if len(set(protocols.values())) == 1 else each
+    return ", ".join([*told, "with ACLs" if security.authorizer else "without ACLs"])
 
 
 def _node_table(plan: Plan) -> Table:

@@ -18,7 +18,14 @@ from pytest_kmigrate.model.topology import (
     Security,
     Topology,
 )
-from pytest_kmigrate.topology_format import NodeTable, NumberedTable, TopologyFile, json_schema, json_schema_text
+from pytest_kmigrate.topology_format import (
+    NodeTable,
+    NumberedTable,
+    SecurityTable,
+    TopologyFile,
+    json_schema,
+    json_schema_text,
+)
 from pytest_kmigrate.topology_mistakes import KeyPath, Mistake, WrittenNumber, did_you_mean, key_text, mistakes_in
 from pytest_kmigrate.topology_rules import broken_rules, default_mode, default_start, role_tables
 
@@ -173,9 +180,15 @@ def _topology(file: TopologyFile, purpose: str) -> Topology:
         kafka=file.kafka,
         nodes=tuple(nodes),
         links=tuple(links),
-        security=Security(file.security.protocol, file.security.authorizer),
+        security=_security(file.security),
         probe=ProbeSpec(file.probe.jmx.every_ms, tuple(file.probe.jmx.metrics)),
     )
+
+
+def _security(table: SecurityTable) -> Security:
+    """What each listener comes to, so that it makes no difference in which way a file says it."""
+    own, common = table.listeners, table.protocol
+    return Security(own.internal or common, own.client or common, own.controller or common, table.authorizer)
 
 
 def _node(file: TopologyFile, role: Role, table: NumberedTable, node_id: int) -> NodeSpec:

@@ -137,11 +137,24 @@ class LinkTable(_Table):
     rate_kb_per_s: int | None = Field(default=None, ge=1, description="at most this many kB per second")
 
 
+class ListenersTable(_Table):
+    """Listeners whose protocol is not that of all."""
+
+    internal: SecurityProtocol | None = Field(default=None, description="brokers among themselves; default: protocol")
+    client: SecurityProtocol | None = Field(default=None, description="clients to brokers; default: protocol")
+    controller: SecurityProtocol | None = Field(
+        default=None, description="the quorum, and brokers to controllers; default: protocol"
+    )
+
+
 class SecurityTable(_Table):
     """How listeners are protected."""
 
-    protocol: SecurityProtocol = Field(default="PLAINTEXT", description="SASL_SSL is TLS with SCRAM-SHA-512")
+    protocol: SecurityProtocol = Field(
+        default="PLAINTEXT", description="SSL is TLS; SASL a login by SCRAM-SHA-512, at controllers by PLAIN"
+    )
     authorizer: bool = Field(default=False, description="whether ACLs are enforced")
+    listeners: ListenersTable = Field(default=ListenersTable(), description="listeners with a protocol of their own")
 
 
 class JmxTable(_Table):
@@ -180,6 +193,7 @@ TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("node",): NodeTable,
     ("link",): LinkTable,
     ("security",): SecurityTable,
+    ("security", "listeners"): ListenersTable,
     ("probe",): ProbeTable,
     ("probe", "jmx"): JmxTable,
 }

@@ -57,8 +57,9 @@ def did_you_mean(got: str, known: Iterable[str]) -> str:
 
 
 def nearest(got: str, known: Iterable[str]) -> str | None:
-    """The known word that is nearest, if any is near."""
-    return next(iter(difflib.get_close_matches(got.lower(), list(known), n=1)), None)
+    """The known word that is nearest, if any is near; capitals make no difference."""
+    words = {word.lower(): word for word in known}
+    return next((words[near] for near in difflib.get_close_matches(got.lower(), words, n=1)), None)
 
 
 def shown(value: object) -> str:

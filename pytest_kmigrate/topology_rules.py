@@ -11,13 +11,9 @@ from pytest_kmigrate.model.topology import Role, Start
 from pytest_kmigrate.topology_format import NO_ZOOKEEPER_FROM, LinkTable, NumberedTable, TopologyFile, version_of
 from pytest_kmigrate.topology_mistakes import KeyPath, Mistake, did_you_mean, shown
 
-REPLICATION_FACTORS = frozenset(
-    {
-        "default.replication.factor",
-        "offsets.topic.replication.factor",
-        "transaction.state.log.replication.factor",
-    }
-)
+REPLICATION_FACTORS = frozenset({
+    "default.replication.factor", "offsets.topic.replication.factor", "transaction.state.log.replication.factor",
+})  # fmt: skip
 MOST_DIGITS = 10
 SET_BY_THE_PROVIDER = frozenset({
     "advertised.listeners", "broker.id", "clientPort", "clientPortAddress",
@@ -147,19 +143,15 @@ def _zookeeper_only_before_4(file: TopologyFile) -> Iterator[Mistake]:
     for path, kafka in _versions(file):
         version = version_of(kafka)
         if version and version >= NO_ZOOKEEPER_FROM:
-            text = (
-                f'expected a release before 4.0.0 (4.x knows no ZooKeeper), got "{kafka}": take "3.9.1", or a topology '
-            )
-            yield Mistake(path, text + "without [zookeeper]")
+            text = f'expected a release before 4.0.0 (4.x knows no ZooKeeper), got "{kafka}": take "3.9.1", or '
+            yield Mistake(path, text + "a topology without [zookeeper]")
 
 
 def _paths_lead_to_kafka(file: TopologyFile) -> Iterator[Mistake]:
     for path, kafka in _versions(file):
         if version_of(kafka) is None and unpacked_at(kafka) is None:
-            text = (
-                f"expected a release, or the path of an unpacked Kafka (a folder with {LIBS} in it), got {shown(kafka)}"
-            )
-            yield Mistake(path, text)
+            text = f"expected a release, or the path of an unpacked Kafka (a folder with {LIBS} in it), got "
+            yield Mistake(path, text + shown(kafka))
 
 
 def _properties(file: TopologyFile) -> Iterator[tuple[KeyPath, str, str]]:
@@ -259,6 +251,12 @@ def _links_join_nodes(file: TopologyFile) -> Iterator[Mistake]:
             yield Mistake(("link", number), "expected latency_ms, jitter_ms or rate_kb_per_s, got none of them")
 
 
+def _listeners_belong_to_somebody(file: TopologyFile) -> Iterator[Mistake]:
+    if file.security.listeners.controller and file.controller is None:
+        text = "expected a [controller] table, whose listener this is, got none: leave it out"
+        yield Mistake(("security", "listeners", "controller"), text)
+
+
 def _metrics_are_known(file: TopologyFile) -> Iterator[Mistake]:
     for number, name in enumerate(file.probe.jmx.metrics):
         try:
@@ -294,5 +292,6 @@ RULES = (
     Rule((("kafka",), ("broker", "kafka"), *_IDS), _protocol_version_is_known),
     Rule(_ALL_IDS, _overrides_name_nodes),
     Rule(_ALL_IDS, _links_join_nodes),
+    Rule((("controller",),), _listeners_belong_to_somebody),
     Rule((), _metrics_are_known),
 )

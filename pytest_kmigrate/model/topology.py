@@ -13,8 +13,8 @@ from typing import Literal
 Start = Literal["at-once", "by-migration"]
 """``at-once``: provisioned with the cluster; ``by-migration``: a migration step provisions it later."""
 
-SecurityProtocol = Literal["PLAINTEXT", "SASL_SSL"]
-"""``SASL_SSL`` means TLS with SCRAM-SHA-512 credentials on every listener."""
+SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
+"""``SSL`` in it means TLS, by which the node shows who it is; ``SASL``, that whoever dials logs in by a password."""
 
 MIGRATION_FLAG = "zookeeper.metadata.migration.enable"
 """The property with which a broker or a controller takes part in a migration."""
@@ -32,6 +32,17 @@ class Role(enum.StrEnum):
     ZOOKEEPER = "zookeeper"
     BROKER = "broker"
     CONTROLLER = "controller"
+
+
+class Listener(enum.StrEnum):
+    """What a broker or a controller listens on, by the names that Kafka is told."""
+
+    INTERNAL = "INTERNAL"
+    """Of brokers, for each other, and for controllers while a broker is in ZooKeeper mode."""
+    CLIENT = "CLIENT"
+    """Of brokers, for clients."""
+    CONTROLLER = "CONTROLLER"
+    """Of controllers, for each other and for brokers."""
 
 
 class BrokerMode(enum.StrEnum):
@@ -76,10 +87,21 @@ class LinkSpec:
 
 @dataclass(frozen=True)
 class Security:
-    """How listeners are protected; ``authorizer`` switches on ACLs (the one that fits each node's mode)."""
+    """How each listener is protected; ``authorizer`` switches on ACLs (the one that fits each node's mode)."""
 
-    protocol: SecurityProtocol = "PLAINTEXT"
+    internal: SecurityProtocol = "PLAINTEXT"
+    client: SecurityProtocol = "PLAINTEXT"
+    controller: SecurityProtocol = "PLAINTEXT"
     authorizer: bool = False
+
+    @property
+    def protocols(self) -> Mapping[Listener, SecurityProtocol]:
+        """The protocol of each listener."""
+        return {
+            Listener.INTERNAL: self.internal,
+            Listener.CLIENT: self.client,
+            Listener.CONTROLLER: self.controller,
+        }
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.topology import LinkSpec, Topology
 
 PLENTY_MB = 100_000
+MIXED = "zk1-broker3-controller3-sasl-clients"
 
 
 def shape(name: str = "zk1-broker3-controller3") -> Topology:
@@ -91,3 +92,10 @@ def test_brackets_in_a_file_are_not_markup() -> None:
     """Text from a file is shown as written, also when it looks like markup."""
     plan = dry_run.plan(replace(shape(), purpose="Keeps [bold]this[/bold]."), PLENTY_MB)
     assert "Keeps [bold]this[/bold]." in dry_run.rendered(plan)
+
+
+def test_protocols_are_told_listener_by_listener_only_where_they_differ() -> None:
+    """One word is enough for a cluster that has one protocol."""
+    told = [dry_run.rendered(dry_run.plan(shape(name), PLENTY_MB)) for name in ("zk1-broker3-controller3-sasl", MIXED)]
+    assert "Security: SASL_SSL, with ACLs; Kafka under test: 3.9.1" in told[0]
+    assert "Security: INTERNAL PLAINTEXT, CLIENT SASL_SSL, CONTROLLER PLAINTEXT, with ACLs;" in told[1]

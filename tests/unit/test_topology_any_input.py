@@ -12,6 +12,7 @@ from pytest_kmigrate.model.errors import TopologyError
 from pytest_kmigrate.topology_format import (
     BrokerTable,
     LinkTable,
+    ListenersTable,
     SecurityTable,
     TopologyFile,
     keys_of,
@@ -23,6 +24,7 @@ KEYS = st.sampled_from(
         *keys_of(BrokerTable),
         *keys_of(LinkTable),
         *keys_of(SecurityTable),
+        *keys_of(ListenersTable),
         "start",
         "jmx",
         "default.replication.factor",

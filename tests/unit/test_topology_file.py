@@ -7,7 +7,7 @@ import pytest
 
 from pytest_kmigrate import topology_file
 from pytest_kmigrate.model.errors import TopologyError, WrongUseError
-from pytest_kmigrate.model.topology import BrokerMode, LinkSpec, Role
+from pytest_kmigrate.model.topology import BrokerMode, LinkSpec, Role, Security
 
 HEAD = 'name = "x"\nkafka = "3.9.1"\n'
 ZOOKEEPER = "[zookeeper]\ncount = 1\n"
@@ -53,13 +53,14 @@ def test_a_shipped_topology_loads(name: str) -> None:
 
 
 def test_the_shapes_asked_for_are_shipped() -> None:
-    """The six shapes that the suites and the guide name are there."""
+    """The shapes that the suites and the guide name are there."""
     assert set(topology_file.shipped()) >= {
         "kraft-broker3-controller3",
         "zk1-broker3-controller1",
         "zk1-broker3-controller3",
         "zk1-broker3-controller3-mixed",
         "zk1-broker3-controller3-sasl",
+        "zk1-broker3-controller3-sasl-clients",
         "zk3-broker3-controller3",
     }
 
@@ -105,7 +106,7 @@ def test_everything_a_file_can_say_is_kept(tmp_path: Path) -> None:
     assert node.properties == {"a": "role", "b": "node"}
     assert {each.start for each in topology.of_role(Role.CONTROLLER)} == {"by-migration"}
     assert topology.links == (LinkSpec("controller", "zookeeper-1", 20, 5, 100),)
-    assert (topology.security.protocol, topology.security.authorizer) == ("SASL_SSL", True)
+    assert topology.security == Security("SASL_SSL", "SASL_SSL", "SASL_SSL", authorizer=True)
     assert (topology.probe.every_ms, topology.probe.metrics) == (100, ("BrokerState",))
 
 

@@ -108,7 +108,6 @@ ONE_KEY = [
     ),
     (MIGRATABLE + "jvm = [3]\n", 'broker.jvm[#1]: expected text, got 3 (without quotes): write "3"'),
     (MIGRATABLE + "[[node]]\nheap_mb = 512\n", 'node[#1].name: expected role and id, such as "broker-1"; got nothing'),
-    (MIGRATABLE + '[security]\nprotocol = "SSL"\n', 'security.protocol: expected "PLAINTEXT" or "SASL_SSL", got "SSL"'),
     (MIGRATABLE + "[probe.jmx]\nevery_ms = 50\n", "probe.jmx.every_ms: expected at least 100, got 50"),
     (MIGRATABLE + "[probe.jmx]\nmetrics = []\n", "probe.jmx.metrics: expected at least one, got an empty list"),
 ]

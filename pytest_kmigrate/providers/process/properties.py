@@ -6,7 +6,7 @@ What a migration adds is not here: a migration step sets it (``pytest_kmigrate.m
 from collections.abc import Mapping
 from pathlib import Path
 
-from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
+from pytest_kmigrate.model.topology import BrokerMode, Listener, NodeSpec, Role, Topology
 from pytest_kmigrate.providers.process.addresses import (
     CLIENT_PORT,
     CLIENTS,
@@ -16,12 +16,7 @@ from pytest_kmigrate.providers.process.addresses import (
     ZOOKEEPER_PORT,
     Addresses,
 )
-from pytest_kmigrate.providers.process.security import (
-    CLIENTS_LISTENER,
-    CONTROLLER_LISTENER,
-    INTERNAL_LISTENER,
-    Protection,
-)
+from pytest_kmigrate.providers.process.security import Protection
 
 _ZOOKEEPER_ONLY = ("broker.id", "zookeeper.connect", "inter.broker.protocol.version", "log.message.format.version")
 _AUTHORIZERS = {
@@ -87,7 +82,7 @@ def _shared(topology: Topology, protection: Protection, spec: NodeSpec) -> dict[
     copies = str(min(3, brokers))
     authorizer = {"super.users": protection.superusers} if topology.security.authorizer else {}
     return {
-        "inter.broker.listener.name": INTERNAL_LISTENER,
+        "inter.broker.listener.name": Listener.INTERNAL,
         **protection.node_properties(spec),
         "offsets.topic.replication.factor": copies,
         "offsets.topic.num.partitions": "3",
@@ -107,9 +102,9 @@ def _broker(
     topology = addresses.topology
     properties = {
         **_shared(topology, protection, spec),
-        "listeners": f"{INTERNAL_LISTENER}://{spec.name}:{INTERNAL_PORT},{CLIENTS_LISTENER}://{spec.name}:{CLIENT_PORT}",
-        "advertised.listeners": f"{INTERNAL_LISTENER}://{spec.name}:{INTERNAL_PORT},"
-        f"{CLIENTS_LISTENER}://{addresses.seen_from(CLIENTS, spec.name)}:{CLIENT_PORT}",
+        "listeners": f"{Listener.INTERNAL}://{spec.name}:{INTERNAL_PORT},{Listener.CLIENT}://{spec.name}:{CLIENT_PORT}",
+        "advertised.listeners": f"{Listener.INTERNAL}://{spec.name}:{INTERNAL_PORT},"
+        f"{Listener.CLIENT}://{addresses.seen_from(CLIENTS, spec.name)}:{CLIENT_PORT}",
         "log.dirs": str(disk),
         "broker.heartbeat.interval.ms": "500",  # the next one tells a broker that it may stop: by default 2 s later
     }
@@ -124,7 +119,7 @@ def _controller(topology: Topology, protection: Protection, spec: NodeSpec, disk
     properties = {
         **_shared(topology, protection, spec),
         **_kraft(topology, spec, "controller"),
-        "listeners": f"{CONTROLLER_LISTENER}://{spec.name}:{CONTROLLER_PORT}",
+        "listeners": f"{Listener.CONTROLLER}://{spec.name}:{CONTROLLER_PORT}",
         "log.dirs": str(disk),
     }
     if topology.security.authorizer:
@@ -137,5 +132,5 @@ def _kraft(topology: Topology, spec: NodeSpec, role: str) -> dict[str, str]:
         "process.roles": role,
         "node.id": str(spec.node_id),
         "controller.quorum.voters": quorum_voters(topology),
-        "controller.listener.names": CONTROLLER_LISTENER,
+        "controller.listener.names": Listener.CONTROLLER,
     }

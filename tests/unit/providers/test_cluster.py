@@ -12,7 +12,7 @@ from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.process.addresses import Addresses
 from pytest_kmigrate.providers.process.cluster import ProcessCluster, Software, await_all_ready
 from pytest_kmigrate.providers.process.node import ProcessNode, Surroundings
-from pytest_kmigrate.providers.process.security import Plain
+from pytest_kmigrate.providers.process.security import Protection
 from pytest_kmigrate.topology_file import find, load
 from pytest_kmigrate.waiting import until
 from tests.unit.fakes import MemoryRecorder
@@ -33,7 +33,7 @@ def test_no_broker_starts_before_what_it_must_find_is_ready(
         "Surroundings",
         SimpleNamespace(
             addresses=Addresses(topology, 7),
-            protection=Plain(),
+            protection=Protection(topology.security, tmp_path / "security"),
             supervision=None,
             jvm=None,
             recorder=MemoryRecorder(),

@@ -20,7 +20,7 @@ from pytest_kmigrate.providers.process.addresses import Addresses
 from pytest_kmigrate.providers.process.cluster import await_all_ready
 from pytest_kmigrate.providers.process.jvm import Jvm
 from pytest_kmigrate.providers.process.node import ProcessNode, Surroundings
-from pytest_kmigrate.providers.process.security import Plain
+from pytest_kmigrate.providers.process.security import Protection
 from pytest_kmigrate.providers.process.supervision import Supervision
 from tests.unit.fakes import MemoryRecorder, topology
 
@@ -45,7 +45,13 @@ def node_of(pid: int, signal_sent: Callable[[int, int], None], recorder: MemoryR
     supervision = cast("Supervision", SimpleNamespace(signal=signal_sent))
     jvm = cast("Jvm", SimpleNamespace(has_byteman=lambda _spec: False))
     around = Surroundings(
-        Addresses(shape, 7), Plain(), supervision, jvm, recorder, tmp_path / "scratch", tmp_path / "logs"
+        Addresses(shape, 7),
+        Protection(shape.security, tmp_path / "security"),
+        supervision,
+        jvm,
+        recorder,
+        tmp_path / "scratch",
+        tmp_path / "logs",
     )
     node = ProcessNode(shape.node("broker-0"), cast("Distribution", None), around)
     node.pid = pid

@@ -9,7 +9,7 @@ import pytest
 from pytest_kmigrate.model.topology import BrokerMode, Security, Topology
 from pytest_kmigrate.providers.process.addresses import Addresses
 from pytest_kmigrate.providers.process.properties import node_properties, quorum_voters, zookeeper_connect
-from pytest_kmigrate.providers.process.security import Plain
+from pytest_kmigrate.providers.process.security import Protection
 from tests.unit.fakes import topology
 
 ZOOKEEPER_ONLY = {"broker.id", "zookeeper.connect", "inter.broker.protocol.version", "log.message.format.version"}
@@ -20,7 +20,8 @@ def written(
     shape: Topology, name: str, mode: BrokerMode | None = None, changes: Mapping[str, str | None] | None = None
 ) -> dict[str, str]:
     """What a node's file holds, on block 7."""
-    return node_properties(Addresses(shape, 7), Plain(), shape.node(name), mode, Path("disk"), changes or {})
+    protection = Protection(shape.security, Path("security"))
+    return node_properties(Addresses(shape, 7), protection, shape.node(name), mode, Path("disk"), changes or {})
 
 
 def with_properties(shape: Topology, properties: Mapping[str, str]) -> Topology:

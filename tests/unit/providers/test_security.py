@@ -11,7 +11,7 @@ from cryptography import x509
 from pytest_kmigrate.model.topology import BrokerMode, Role, Security, Topology
 from pytest_kmigrate.providers.process.addresses import Addresses
 from pytest_kmigrate.providers.process.properties import node_properties
-from pytest_kmigrate.providers.process.security import MECHANISM, Plain, Protection, client_file, protect
+from pytest_kmigrate.providers.process.security import MECHANISM, Protection, client_file, protect
 from pytest_kmigrate.redaction import redacted_properties
 from pytest_kmigrate.topology_file import find, load
 
@@ -171,7 +171,7 @@ def test_clients_are_told_whom_to_trust(protection: Protection, tmp_path: Path) 
 
 def test_plaintext_needs_nothing(topology: Topology, tmp_path: Path) -> None:
     """Without protection there are no files, no credentials, and the anonymous user is the superuser."""
-    plain = replace(topology, security=Security("PLAINTEXT", authorizer=True))
+    plain = replace(topology, security=Security(authorizer=True))
     protection = protect(Addresses(plain, BLOCK), tmp_path / "security")
     made = properties(plain, protection, Role.BROKER, BrokerMode.ZOOKEEPER)
     assert made["listener.security.protocol.map"] == DECLARED.replace("SASL_SSL", "PLAINTEXT")
@@ -214,5 +214,5 @@ def test_kafkas_own_tools_are_let_in_by_a_file_nobody_else_can_read(protection: 
 
 def test_an_open_cluster_needs_no_such_file(tmp_path: Path) -> None:
     """Everybody is let in."""
-    assert client_file(Plain(), tmp_path) is None
+    assert client_file(Protection(Security(), tmp_path / "security"), tmp_path) is None
     assert list(tmp_path.iterdir()) == []
