@@ -239,6 +239,7 @@ def _describe(lease: leases.Lease, cluster: ProcessCluster, logs: Path, for_tool
         "kafka": cluster.topology.kafka,
         "bootstrap": cluster.bootstrap_servers(),
         "client_file": str(for_tools) if for_tools else None,
+        "client_protocol": cluster.topology.security.client,
         "logs": str(logs.resolve()),
         "scratch": str(lease.scratch),
         "nodes": {node.name: node.address for node in cluster.nodes()},

@@ -11,10 +11,11 @@ from typing import Any
 import psutil
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError
+from pytest_kmigrate.model.topology import SecurityProtocol
 from pytest_kmigrate.providers.process import lease as leases
 from pytest_kmigrate.providers.process import supervisor
 from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER
-from pytest_kmigrate.providers.process.security import ADMIN
+from pytest_kmigrate.providers.process.security import ADMIN, has_login
 from pytest_kmigrate.waiting import until
 
 _HOSTS_OPTION = "-Djdk.net.hosts.file="
@@ -40,7 +41,8 @@ class Standing:
     """One cluster whose supervisor lives; ``since_s`` is seconds since 1970.
 
     ``attendant`` is the process that still uses it (pytest, ``kmigrate up``); None: it was kept, and only
-    ``kmigrate down`` ends it. ``client_file`` is what lets Kafka's own tools in; None: everybody is let in.
+    ``kmigrate down`` ends it. ``client_file`` is what lets Kafka's own tools in at the listener of clients, which has
+    ``client_protocol``; None: everybody is let in.
     """
 
     block: int
@@ -54,13 +56,16 @@ class Standing:
     attendant: int | None
     since_s: float
     client_file: Path | None = None
+    client_protocol: SecurityProtocol = "PLAINTEXT"
 
     @property
     def reached_by(self) -> tuple[tuple[str, str], ...]:
         """How clients reach it: titles and texts, for people. The password itself is in the file only."""
         told = [("bootstrap servers", self.bootstrap)]
         if self.client_file:
-            told.append(("log in as", f"{ADMIN}, with --command-config {self.client_file}"))
+            protocol = self.client_protocol
+            who = f" as {ADMIN}" if has_login(protocol) else ""
+            told.append(("let in by", f"{protocol}{who}, with --command-config {self.client_file}"))
         return tuple(told)
 
     def log(self, node: str) -> Path:
@@ -184,6 +189,7 @@ def _standing(block: int) -> Standing | None:
             attendant=_attendant(process),
             since_s=process.create_time(),
             client_file=Path(state["client_file"]) if state["client_file"] else None,
+            client_protocol=state["client_protocol"],
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError, psutil.NoSuchProcess):
         return None  # ended while we looked, or no description of ours: ``clear`` removes such a file

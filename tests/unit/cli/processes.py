@@ -27,7 +27,7 @@ lease.state_file.write_text(json.dumps({
     "block": lease.block, "supervisor": supervision.pid, "topology": "small", "kafka": "3.9.1", "bootstrap": "b:9094",
     "logs": str(logs.resolve()), "scratch": str(lease.scratch),
     "nodes": {"broker-0": "127.9.0.1", "broker-1": "127.9.0.2"},
-    "client_file": str(lease.scratch / "client.properties"),
+    "client_file": str(lease.scratch / "client.properties"), "client_protocol": "SASL_SSL",
 }))
 if "keep" in sys.argv:
     supervision.keep()

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.model.topology import SecurityProtocol
 from pytest_kmigrate.plugin.summary import summarize
 from pytest_kmigrate.providers.process import standing as room
 from pytest_kmigrate.providers.process.standing import Standing
@@ -39,7 +40,8 @@ class Reporter:
 def test_only_clusters_of_these_runs_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bootstrap servers and the command that ends it, for what these runs kept; other clusters are not theirs."""
     logs = (tmp_path / "runs" / "a" / "logs", tmp_path / "logs" / "b")
-    clusters = [Standing(block, "t", "3.9.1", f"host-{block}:9094", (), each, tmp_path, 1, None, 0.0, tmp_path / "c")
+    protected = (tmp_path / "c", "SASL_SSL")
+    clusters = [Standing(block, "t", "3.9.1", f"host-{block}:9094", (), each, tmp_path, 1, None, 0.0, *protected)
                 for block, each in enumerate(logs, 1)]  # fmt: skip
     monkeypatch.setattr(room, "standing", lambda: clusters)
     kept, plain = Reporter(tmp_path / "runs", keep=True), Reporter(tmp_path / "runs", keep=False)
@@ -48,6 +50,16 @@ def test_only_clusters_of_these_runs_are_told(tmp_path: Path, monkeypatch: pytes
     text = "\n".join(kept.lines)
     assert "host-1:9094" in text
     assert "kmigrate down 1" in text
-    assert f"log in as:         admin, with --command-config {tmp_path / 'c'}" in text
+    assert f"let in by:         SASL_SSL as admin, with --command-config {tmp_path / 'c'}" in text
     assert "host-2" not in text
     assert plain.lines == []
+
+
+@pytest.mark.parametrize(
+    ("protocol", "told"), [("SSL", "SSL, with"), ("SASL_PLAINTEXT", "SASL_PLAINTEXT as admin, with"), ("PLAINTEXT", "")]
+)
+def test_how_to_get_in_goes_by_the_clients_listener(tmp_path: Path, protocol: SecurityProtocol, told: str) -> None:
+    """Only where clients log in is there a user to name, and nothing is told where everybody is let in."""
+    file = tmp_path / "c" if told else None
+    cluster = Standing(1, "t", "3.9.1", "b:9094", (), tmp_path, tmp_path, 1, None, 0.0, file, protocol)
+    assert cluster.reached_by[1:] == ((("let in by", f"{told} --command-config {file}"),) if told else ())

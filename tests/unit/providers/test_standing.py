@@ -139,7 +139,7 @@ def test_a_process_that_got_the_number_of_a_dead_supervisor_is_no_cluster(state:
     """A supervisor is known by its command line, not by its number."""
     description = {
         "block": BLOCK, "supervisor": os.getpid(), "topology": "t", "kafka": "3.9.1", "bootstrap": "b", "logs": "/l",
-        "scratch": str(state / str(BLOCK)), "nodes": {}, "client_file": None,
+        "scratch": str(state / str(BLOCK)), "nodes": {}, "client_file": None, "client_protocol": "PLAINTEXT",
     }  # fmt: skip
     disks(state).write_text(json.dumps(description))
     assert standing() == []
