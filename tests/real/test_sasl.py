@@ -3,8 +3,7 @@
 import base64
 import json
 import stat
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -14,26 +13,14 @@ from pytest_kmigrate.checkers.differences import differences
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.processes import Kill
 from pytest_kmigrate.faults.targets import active_controller
-from pytest_kmigrate.model.checks import Check
-from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.reports.run_reports import write_run_reports
-from pytest_kmigrate.running import Run, RunSettings, open_run
+from pytest_kmigrate.running import Run
 from pytest_kmigrate.running.images import BROKERS, LOG, ZOOKEEPER
-from pytest_kmigrate.running.software import software_for
-from pytest_kmigrate.topology_file import find, load
-from pytest_kmigrate.workloads.delegation_tokens import Token, logged_in_by, tokens_at
+from pytest_kmigrate.workloads.delegation_tokens import logged_in_by
 from pytest_kmigrate.workloads.raw_admin import cluster_at
+from tests.real.protected import known_tokens, ran, refused
 
-CLIENTS_ARE_SERVED = (
-    checks.no_acked_record_lost(),
-    checks.no_phantom_record(),
-    checks.order_kept_per_partition(),
-    checks.no_duplicate_from_idempotent_producer(),
-    checks.consumer_positions_never_run_backwards(),
-)
 BORN_KRAFT = """
 name = "kraft-broker1-controller1-sasl"
 purpose = "The smallest protected cluster that never knew ZooKeeper."
@@ -58,12 +45,12 @@ def test_protected_cluster_migrates_under_traffic(tmp_path: Path) -> None:
 
     Delegation tokens are what they were before, on every side, and every broker lets those in who have one.
     """
-    hmacs: list[str] = []
+    secrets: list[str] = []
 
     def migrate(run: Run) -> None:
         run.metadata.fill()
         run.metadata.settle("filled", (ZOOKEEPER, BROKERS))
-        hmacs.extend(base64.b64encode(token.hmac).decode() for token in known_tokens(run).values())
+        secrets.extend(base64.b64encode(token.hmac).decode() for token in known_tokens(run).values())
         run.migration.advance_to(Phase.HYBRID)
         run.metadata.settle("copied", (LOG, ZOOKEEPER, BROKERS))
         assert differences_planted_in_a_token(run) == ["expires_ms", "owner", "renewers"]
@@ -77,6 +64,7 @@ def test_protected_cluster_migrates_under_traffic(tmp_path: Path) -> None:
             assert [cluster_at(logged_in_by(peer, token))[1] for token in known_tokens(run).values()] == [{0, 1, 2}] * 3
         assert refused(run, **{"sasl.password": "guessed"})
         assert refused(run, **{"security.protocol": "PLAINTEXT"})
+        secrets.extend(secrets_of(run))
 
     tokens = ["delegation_tokens"]
     asked = [
@@ -86,7 +74,7 @@ def test_protected_cluster_migrates_under_traffic(tmp_path: Path) -> None:
         checks.metadata_equivalent("filled-brokers", "joined-brokers", tokens),
         checks.acknowledged_metadata_changes_present("copied-log"),
     ]
-    secrets = [*ran("zk1-broker3-controller3-sasl", tmp_path, migrate, asked), *hmacs]
+    ran("zk1-broker3-controller3-sasl", tmp_path, migrate, asked)
     images = [json.loads(file.read_text()) for file in tmp_path.rglob("metadata/copied-*.json")]
     assert [len(image["delegation_tokens"]) for image in images] == [3] * 3
     assert all("admin:SCRAM-SHA-512" in image["scram"] for image in images)
@@ -99,13 +87,9 @@ def test_protected_cluster_is_born_in_kraft_mode(tmp_path: Path) -> None:
     """The first credential comes with the format of the disks: clients get in although nobody could create it."""
     file = tmp_path / "kraft-broker1-controller1-sasl.toml"
     file.write_text(BORN_KRAFT)
-    secrets = ran(file, tmp_path, lambda run: run.traffic.await_acked(1), ())
+    secrets: list[str] = []
+    ran(file, tmp_path, lambda run: secrets.extend(secrets_of(run)), ())
     assert leaks(tmp_path, secrets) == []
-
-
-def known_tokens(run: Run) -> dict[str, Token]:
-    """The delegation tokens that the first broker knows."""
-    return tokens_at(run.cluster.peer(run.cluster.nodes(Role.BROKER)[0].name))[1]
 
 
 def differences_planted_in_a_token(run: Run) -> list[str]:
@@ -118,34 +102,6 @@ def differences_planted_in_a_token(run: Run) -> list[str]:
     found = differences(run.metadata.seen(LOG), run.metadata.seen(ZOOKEEPER))
     run.zookeeper.set(path, stored)
     return sorted(each.part for each in found)
-
-
-def ran(topology: str | Path, runs: Path, act: Callable[[Run], None], more: Iterable[Check]) -> list[str]:
-    """One run with traffic, everything in it conforming; the secrets of its cluster when its folder is closed."""
-    wish = load(find(topology))
-    asked = [*CLIENTS_ARE_SERVED, *more]
-    with open_run(RunSettings(runs, seed=1), wish, software_for(wish, print), __name__, (), write_run_reports) as run:
-        run.traffic.start()
-        act(run)
-        run.traffic.await_acked(2500)  # for so long that consumers have joined their group and read
-        outcomes = {verdict.check: (verdict.outcome, verdict.summary) for verdict in run.verify(asked).verdicts}
-        secrets = secrets_of(run)
-    assert {name: outcomes[name] for name in outcomes if outcomes[name][0] is Outcome.VIOLATES} == {}
-    assert {
-        check.name: outcomes[check.name] for check in asked if outcomes[check.name][0] is not Outcome.CONFORMS
-    } == {}
-    return secrets
-
-
-def refused(run: Run, **wrong: str) -> bool:
-    """Whether a broker turns away a client that differs from ours in this."""
-    peer = run.cluster.peer(run.cluster.nodes(Role.BROKER)[0].name)
-    assert cluster_at(peer)[1]
-    try:
-        cluster_at(replace(peer, security={**peer.security, **wrong}))
-    except ClusterError:
-        return True
-    return False
 
 
 def secrets_of(run: Run) -> list[str]:

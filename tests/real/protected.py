@@ -1,0 +1,91 @@
+"""Runs of clusters with protected listeners, and what their listeners say to whom."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from kio.schema.errors import ErrorCode
+from kio.schema.sasl_handshake.v1.request import SaslHandshakeRequest
+from kio.schema.sasl_handshake.v1.response import SaslHandshakeResponse
+
+from pytest_kmigrate.checkers import checks
+from pytest_kmigrate.model.checks import Check
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.model.topology import Listener, Role
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.providers.process.addresses import CLIENT_PORT, CONTROLLER_PORT, INTERNAL_PORT
+from pytest_kmigrate.reports.run_reports import write_run_reports
+from pytest_kmigrate.running import Run, RunSettings, open_run
+from pytest_kmigrate.running.software import software_for
+from pytest_kmigrate.topology_file import find, load
+from pytest_kmigrate.workloads.delegation_tokens import Token, tokens_at
+from pytest_kmigrate.workloads.raw_admin import cluster_at
+from pytest_kmigrate.workloads.wire import ask
+
+CLIENTS_ARE_SERVED = (
+    checks.no_acked_record_lost(),
+    checks.no_phantom_record(),
+    checks.order_kept_per_partition(),
+    checks.no_duplicate_from_idempotent_producer(),
+    checks.consumer_positions_never_run_backwards(),
+)
+_LISTENERS = (
+    (Role.BROKER, Listener.INTERNAL, INTERNAL_PORT),
+    (Role.BROKER, Listener.CLIENT, CLIENT_PORT),
+    (Role.CONTROLLER, Listener.CONTROLLER, CONTROLLER_PORT),
+)
+
+
+def ran(topology: str | Path, runs: Path, act: Callable[[Run], None], more: Iterable[Check]) -> None:
+    """One run with traffic, everything in it conforming; so many writes that consumers have joined and read."""
+    wish = load(find(topology))
+    asked = [*CLIENTS_ARE_SERVED, *more]
+    with open_run(RunSettings(runs, seed=1), wish, software_for(wish, print), __name__, (), write_run_reports) as run:
+        run.traffic.start()
+        act(run)
+        run.traffic.await_acked(2500)
+        outcomes = {verdict.check: (verdict.outcome, verdict.summary) for verdict in run.verify(asked).verdicts}
+    assert {name: outcomes[name] for name in outcomes if outcomes[name][0] is Outcome.VIOLATES} == {}
+    assert {
+        check.name: outcomes[check.name] for check in asked if outcomes[check.name][0] is not Outcome.CONFORMS
+    } == {}
+
+
+def known_tokens(run: Run) -> dict[str, Token]:
+    """The delegation tokens that the first broker knows."""
+    return tokens_at(run.cluster.peer(run.cluster.nodes(Role.BROKER)[0].name))[1]
+
+
+def refused(run: Run, **wrong: str) -> bool:
+    """Whether a broker turns away a client that differs from ours in this."""
+    peer = run.cluster.peer(run.cluster.nodes(Role.BROKER)[0].name)
+    assert cluster_at(peer)[1]
+    try:
+        cluster_at(replace(peer, security={**peer.security, **wrong}))
+    except ClusterError:
+        return True
+    return False
+
+
+def spoken(run: Run) -> dict[str, set[str]]:
+    """By listener the protocols, and the mechanisms of a login, that any running node of the cluster answers to."""
+    answers: dict[str, set[str]] = {listener: set() for _, listener, _ in _LISTENERS}
+    authority = run.cluster.scratch / "security" / "authority.pem"
+    trust = {"ssl.ca.location": str(authority)} if authority.exists() else {}
+    for role, listener, port in _LISTENERS:
+        for node in run.cluster.nodes(role):
+            for base in ("PLAINTEXT", "SSL"):
+                peer = Peer(f"{node.address}:{port}", {"security.protocol": base, **trust})
+                answers[listener] |= _answers(peer, base) if node.alive else set()
+    return answers
+
+
+def _answers(peer: Peer, base: str) -> set[str]:
+    """Asked for mechanisms, a listener without a login says that this is no moment for it; another kind hangs up."""
+    try:
+        answer = ask(peer, SaslHandshakeRequest(mechanism="any"), SaslHandshakeResponse)
+    except ClusterError:
+        return set()
+    is_open = answer.error_code is ErrorCode.illegal_sasl_state
+    return {base} if is_open else {f"SASL_{base} by {', '.join(answer.mechanisms)}"}
