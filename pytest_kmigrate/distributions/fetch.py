@@ -1,4 +1,4 @@
-"""``kmigrate fetch``: one Kafka release and the agents as a folder that works without any network."""
+"""``kmigrate fetch``: one Kafka release, the agents and Toxiproxy as a folder that works without any network."""
 
 import os
 import shutil
@@ -10,7 +10,8 @@ from pytest_kmigrate.distributions.distribution import LIBS
 from pytest_kmigrate.distributions.jars import cached_jars
 from pytest_kmigrate.distributions.manifest import MANIFEST_FILE, Manifest, verify
 from pytest_kmigrate.distributions.releases import locked_release
-from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.distributions.toxiproxy import toxiproxy_server
+from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
 
 
 def fetch(version: str, to: Path, progress: Progress) -> Path:
@@ -30,7 +31,7 @@ def fetch(version: str, to: Path, progress: Progress) -> Path:
     except OSError as error:
         raise WrongUseError(f"--to {to}: expected a folder that can be made, got: {error}; name another") from error
     try:
-        agents = [jolokia_jar(progress), byteman_jar(progress)]
+        agents = [jolokia_jar(progress), byteman_jar(progress), *_server(progress)]
         with disk_trouble_named(folder, "--to"):
             _lay_down(building, lock, cached_jars(lock, progress), agents)
             for part in (LIBS, AGENTS_FOLDER, MANIFEST_FILE):
@@ -43,10 +44,19 @@ def fetch(version: str, to: Path, progress: Progress) -> Path:
     return folder
 
 
+def _server(progress: Progress) -> list[Path]:
+    """Toxiproxy; where it cannot be had that is told, since the machine that is fetched for may have its own."""
+    try:
+        return [toxiproxy_server(progress)]
+    except EnvironmentLackError as error:
+        progress(f"without Toxiproxy, which the other machine then needs on PATH: {error}")
+        return []
+
+
 def _lay_down(building: Path, lock: Manifest, libs: Path, agents: list[Path]) -> None:
-    for folder, jars in ((LIBS, [libs / jar.name for jar in lock.jars]), (AGENTS_FOLDER, agents)):
+    for folder, files in ((LIBS, [libs / jar.name for jar in lock.jars]), (AGENTS_FOLDER, agents)):
         (building / folder).mkdir(parents=True)
-        for jar in jars:
-            shutil.copyfile(jar, building / folder / jar.name)
+        for file in files:
+            shutil.copy(file, building / folder / file.name)
     verify(lock, building / LIBS, "The copy went wrong: check the disk, then try again")
     (building / MANIFEST_FILE).write_text(lock.text())

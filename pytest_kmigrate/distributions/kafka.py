@@ -5,13 +5,14 @@ import re
 import zipfile
 from pathlib import Path
 
-from pytest_kmigrate.distributions.agents import jolokia_jar, take_agents
+from pytest_kmigrate.distributions.agents import AGENTS_FOLDER, jolokia_jar, take_agents
 from pytest_kmigrate.distributions.cache import Progress
 from pytest_kmigrate.distributions.cds import archive_for
 from pytest_kmigrate.distributions.distribution import LIBS, Distribution, unpacked_at
 from pytest_kmigrate.distributions.jars import cached_jars
 from pytest_kmigrate.distributions.manifest import MANIFEST_FILE, digest_of, parsed, sha256_of_all, verify_once
 from pytest_kmigrate.distributions.releases import SHAPE, locked_release
+from pytest_kmigrate.distributions.toxiproxy import SERVER, take_server
 from pytest_kmigrate.model.errors import DistributionError, WrongUseError
 
 __all__ = ["Distribution", "resolve"]
@@ -49,6 +50,7 @@ def _unpacked(kafka: str, progress: Progress) -> Distribution:
         )
     libs = folder / LIBS
     take_agents(folder, progress)
+    take_server(folder / AGENTS_FOLDER / SERVER, progress)
     jars = tuple(sorted(libs.glob("*.jar")))
     if (folder / MANIFEST_FILE).is_file():
         manifest = parsed((folder / MANIFEST_FILE).read_bytes(), str(folder / MANIFEST_FILE))

@@ -1,4 +1,4 @@
-"""The Toxiproxy server: the one on ``PATH``, else built once from its source by Go.
+"""The Toxiproxy server: the one on ``PATH``, else one that was fetched, else built once from its source by Go.
 
 Toxiproxy needs Go 1.23; Debian 12 and Ubuntu 22.04 have an older one. New compilers are published as Go modules too,
 so an old Go can fetch one, checked against Go's checksum database, and have it build.
@@ -24,6 +24,7 @@ NEEDED_GO = (1, 23)
 COMPILER = "golang.org/toolchain@v0.0.1-go1.23.4"
 TOXIPROXY_CURE = "apt-get install -y golang-go"
 BUILD_WITHIN_S = 900.0
+_IN_CACHE = f"toxiproxy/{TOXIPROXY_VERSION}"
 
 
 def toxiproxy_server(progress: Progress) -> Path:
@@ -32,9 +33,19 @@ def toxiproxy_server(progress: Progress) -> Path:
     if on_path is not None:
         _must_run(Path(on_path), f"install it anew, or take it off PATH, and {TOXIPROXY_VERSION} is built instead")
         return Path(on_path)
-    folder = entry(f"toxiproxy/{TOXIPROXY_VERSION}", lambda folder: _build(folder, progress), progress)
+    folder = entry(_IN_CACHE, lambda folder: _build(folder, progress), progress)
     _must_run(folder / SERVER, f"remove it and repeat the command, which builds it again: rm -r {folder}")
     return folder / SERVER
+
+
+def take_server(laid: Path, progress: Progress) -> None:
+    """Put a server that ``kmigrate fetch`` laid down into the cache, unless there is one: no Go, no network needed."""
+
+    def copied(folder: Path) -> None:
+        shutil.copy(laid, folder / SERVER)
+
+    if laid.is_file() and shutil.which(SERVER) is None:
+        entry(_IN_CACHE, copied, progress)
 
 
 def go_version(answer: str) -> tuple[int, int] | None:

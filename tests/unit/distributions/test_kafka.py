@@ -1,6 +1,7 @@
 """Resolving: versions, unpacked folders, and everything that is neither."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from pytest_kmigrate.distributions.fetch import fetch
 from pytest_kmigrate.distributions.kafka import resolve
 from pytest_kmigrate.distributions.manifest import Jar, Manifest, sha256_of
 from pytest_kmigrate.distributions.releases import known_releases, locked_release, nearest_releases
-from pytest_kmigrate.model.errors import DistributionError, WrongUseError
+from pytest_kmigrate.distributions.toxiproxy import SERVER, toxiproxy_server
+from pytest_kmigrate.model.errors import DistributionError, EnvironmentLackError, WrongUseError
 from tests.unit.distributions.conftest import small_jar, small_lock
 
 ALL_FROM_332_TO_430 = (
@@ -31,6 +33,11 @@ def release(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, downlo
     lock = small_lock(tmp_path / "elsewhere")
     monkeypatch.setattr(kafka, "locked_release", lambda _version: lock)
     monkeypatch.setattr("pytest_kmigrate.distributions.fetch.locked_release", lambda _version: lock)
+    server = tmp_path / "elsewhere" / SERVER
+    server.write_text("#!/bin/sh\n")
+    server.chmod(0o755)
+    monkeypatch.setattr("pytest_kmigrate.distributions.fetch.toxiproxy_server", lambda _progress: server)
+    monkeypatch.setattr(shutil, "which", lambda _program: None)
     return lock
 
 
@@ -225,16 +232,30 @@ def test_a_fetch_that_fails_leaves_nothing(
 def test_fetched_folder_works_without_network(
     release: Manifest, tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What fetch lays down resolves to the same digest, agents included, with an empty cache and no downloads."""
+    """What fetch lays down resolves to the same digest, with an empty cache and no downloads; so do the other tools."""
     folder = fetch("3.9.1", tmp_path / "to", said.append)
     assert sorted(path.name for path in folder.iterdir()) == ["agents", "libs", "manifest.json"]
     monkeypatch.setenv("KMIGRATE_CACHE", str(tmp_path / "another cache"))
     monkeypatch.setattr("pytest_kmigrate.distributions.jars.download", lambda *_: pytest.fail("asked the network"))
     assert resolve(str(folder), progress=said.append, archive=False).digest == release.digest()
     assert [agent(said.append).name for agent in (jolokia_jar, byteman_jar)] == ["jolokia-1.jar", "byteman-1.jar"]
+    assert toxiproxy_server(said.append).is_relative_to(tmp_path / "another cache")
     with pytest.raises(WrongUseError, match="empty"):
         fetch("3.9.1", folder, said.append)
     (folder / "libs" / "zookeeper-3.9.1.jar").unlink()
     kafka.verify_once.cache_clear()
     with pytest.raises(DistributionError, match="kmigrate fetch"):
         resolve(str(folder), progress=said.append, archive=False)
+
+
+@pytest.mark.usefixtures("agents", "release")
+def test_a_fetch_without_toxiproxy_says_so(tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a server nor Go is here; the other machine may have a server, and Kafka is there all the same."""
+
+    def lacking(_progress: object) -> Path:
+        raise EnvironmentLackError("expected a server or Go")
+
+    monkeypatch.setattr("pytest_kmigrate.distributions.fetch.toxiproxy_server", lacking)
+    folder = fetch("3.9.1", tmp_path / "to", said.append)
+    assert sorted(path.name for path in (folder / "agents").iterdir()) == ["byteman-1.jar", "jolokia-1.jar"]
+    assert "without Toxiproxy, which the other machine then needs on PATH: expected a server or Go" in said
