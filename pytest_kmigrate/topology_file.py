@@ -27,7 +27,8 @@ from pytest_kmigrate.topology_format import (
     json_schema_text,
 )
 from pytest_kmigrate.topology_mistakes import KeyPath, Mistake, WrittenNumber, did_you_mean, key_text, mistakes_in
-from pytest_kmigrate.topology_rules import broken_rules, default_mode, default_start, role_tables
+from pytest_kmigrate.topology_nodes import role_tables
+from pytest_kmigrate.topology_rules import broken_rules, default_mode, default_start
 
 __all__ = ["SHIPPED", "find", "json_schema", "json_schema_text", "load", "shipped"]
 

@@ -43,11 +43,15 @@ class WrittenNumber(float):
 
 @dataclass(frozen=True)
 class Mistake:
-    """One mistake at one key; ``suspects`` are the keys whose absence or value is therefore not to be trusted."""
+    """One mistake at one key.
+
+    ``suspects`` are the keys whose absence or value is therefore not to be trusted, ``reads`` those it depends on.
+    """
 
     path: KeyPath
     text: str
     suspects: tuple[KeyPath, ...] = ()
+    reads: tuple[KeyPath, ...] = ()
 
 
 def did_you_mean(got: str, known: Iterable[str]) -> str:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pytest_kmigrate.distributions.distribution import LIBS, unpacked_at
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.metrics import check_metric
-from pytest_kmigrate.model.topology import Role, Start
-from pytest_kmigrate.topology_format import NO_ZOOKEEPER_FROM, LinkTable, NumberedTable, TopologyFile, version_of
-from pytest_kmigrate.topology_mistakes import KeyPath, Mistake, did_you_mean, shown
+from pytest_kmigrate.model.topology import Start
+from pytest_kmigrate.topology_format import NO_ZOOKEEPER_FROM, TopologyFile, version_of
+from pytest_kmigrate.topology_mistakes import KeyPath, Mistake, shown
+from pytest_kmigrate.topology_nodes import links_join_nodes, node_names, overrides_name_nodes, role_tables
 
 REPLICATION_FACTORS = frozenset({
     "default.replication.factor", "offsets.topic.replication.factor", "transaction.state.log.replication.factor",
@@ -44,6 +45,7 @@ def broken_rules(file: TopologyFile, suspects: Iterable[KeyPath]) -> list[Mistak
         for rule in RULES
         if not any(_is_within(read, suspect) for read in rule.reads for suspect in wrong)
         for mistake in rule.check(file)
+        if not any(_is_within(read, suspect) for read in mistake.reads for suspect in wrong)
     ]
     return [
         mistake
@@ -54,20 +56,6 @@ def broken_rules(file: TopologyFile, suspects: Iterable[KeyPath]) -> list[Mistak
 
 def _is_within(path: KeyPath, outer: KeyPath) -> bool:
     return path[: len(outer)] == outer
-
-
-def role_tables(file: TopologyFile) -> list[tuple[Role, NumberedTable]]:
-    """The tables of the roles that the file has, in the order of a topology."""
-    tables = ((Role.ZOOKEEPER, file.zookeeper), (Role.BROKER, file.broker), (Role.CONTROLLER, file.controller))
-    return [(role, table) for role, table in tables if table is not None]
-
-
-def _node_names(file: TopologyFile) -> list[str]:
-    return [
-        f"{role}-{node_id}"
-        for role, table in role_tables(file)
-        for node_id in range(table.first_id, table.first_id + table.count)
-    ]
 
 
 def default_mode(file: TopologyFile) -> str:
@@ -84,7 +72,7 @@ def default_start(file: TopologyFile) -> Start:
 def _modes(file: TopologyFile) -> Iterator[tuple[KeyPath, str]]:
     """Each place that sets a mode, with the mode; the brokers' common one first."""
     own = {node.name for node in file.node if node.mode}
-    brokers = {name for name in _node_names(file) if name.startswith("broker-")}
+    brokers = {name for name in node_names(file) if name.startswith("broker-")}
     if brokers - own:
         yield ("broker", "mode"), default_mode(file)
     for number, node in enumerate(file.node):
@@ -211,7 +199,7 @@ def _enough_replicas_for_a_write(file: TopologyFile) -> Iterator[Mistake]:
 def _protocol_version_is_known(file: TopologyFile) -> Iterator[Mistake]:
     own = {node.name: node.kafka for node in file.node}
     common = file.broker.kafka or file.kafka
-    releases = [version_of(own.get(name) or common) for name in _node_names(file) if name.startswith("broker-")]
+    releases = [version_of(own.get(name) or common) for name in node_names(file) if name.startswith("broker-")]
     oldest = min((release for release in releases if release), default=NO_ZOOKEEPER_FROM)
     for path, name, value in _properties(file):
         if name == "inter.broker.protocol.version":
@@ -219,36 +207,6 @@ def _protocol_version_is_known(file: TopologyFile) -> Iterator[Mistake]:
             if wanted and wanted[:2] > oldest[:2]:
                 text = f"expected at most {oldest[0]}.{oldest[1]}, which the oldest broker knows, got {shown(value)}"
                 yield Mistake(path, text)
-
-
-def _overrides_name_nodes(file: TopologyFile) -> Iterator[Mistake]:
-    names = _node_names(file)
-    seen: set[str] = set()
-    for number, node in enumerate(file.node):
-        path = ("node", number, "name")
-        if node.name not in names:
-            text = f"expected one of {', '.join(names)}; got {shown(node.name)}{did_you_mean(node.name, names)}"
-            yield Mistake(path, text)
-        elif node.name in seen:
-            yield Mistake(path, f"expected one [[node]] for each node, got a second for {shown(node.name)}: merge them")
-        elif node.mode and not node.name.startswith("broker-"):
-            yield Mistake(("node", number, "mode"), f"expected a mode for brokers only, got {shown(node.mode)}")
-        seen.add(node.name)
-
-
-def _links_join_nodes(file: TopologyFile) -> Iterator[Mistake]:
-    names = _node_names(file)
-    known = [*(role.value for role, _ in role_tables(file)), *names]
-    for number, link in enumerate(file.link):
-        unknown = [(key, end) for key, end in (("from", link.source), ("to", link.destination)) if end not in known]
-        for key, end in unknown:
-            text = f"expected one of {', '.join(known)}; got {shown(end)}{did_you_mean(end, known)}"
-            yield Mistake(("link", number, key), text)
-        if not unknown and not _dialled(link, names):
-            text = f"expected two nodes of which the first dials the other, got {link.source} to {link.destination}"
-            yield Mistake(("link", number), text + " (ZooKeeper servers dial only each other)")
-        if not (link.latency_ms or link.jitter_ms or link.rate_kb_per_s):
-            yield Mistake(("link", number), "expected latency_ms, jitter_ms or rate_kb_per_s, got none of them")
 
 
 def _listeners_belong_to_somebody(file: TopologyFile) -> Iterator[Mistake]:
@@ -265,19 +223,7 @@ def _metrics_are_known(file: TopologyFile) -> Iterator[Mistake]:
             yield Mistake(("probe", "jmx", "metrics", number), str(error))
 
 
-def _dialled(link: LinkTable, names: list[str]) -> bool:
-    """Whether a link selects any pair of nodes that really talk."""
-    sources = [name for name in names if link.source in (name, name.split("-")[0])]
-    destinations = [name for name in names if link.destination in (name, name.split("-")[0])]
-    return any(
-        source != destination and (destination.startswith("zookeeper-") or not source.startswith("zookeeper-"))
-        for source in sources
-        for destination in destinations
-    )
-
-
 _IDS: tuple[KeyPath, ...] = tuple((role, key) for role in ("broker", "controller") for key in ("count", "first_id"))
-_ALL_IDS: tuple[KeyPath, ...] = (*_IDS, ("zookeeper", "count"), ("zookeeper", "first_id"))
 _DEFAULT_FACTOR: KeyPath = ("broker", "properties", "default.replication.factor")
 
 RULES = (
@@ -290,8 +236,8 @@ RULES = (
     Rule((("broker", "count"),), _replication_fits),
     Rule((("broker", "count"), _DEFAULT_FACTOR), _enough_replicas_for_a_write),
     Rule((("kafka",), ("broker", "kafka"), *_IDS), _protocol_version_is_known),
-    Rule(_ALL_IDS, _overrides_name_nodes),
-    Rule(_ALL_IDS, _links_join_nodes),
+    Rule((), overrides_name_nodes),
+    Rule((), links_join_nodes),
     Rule((("controller",),), _listeners_belong_to_somebody),
     Rule((), _metrics_are_known),
 )
