@@ -1,7 +1,6 @@
 """What a command costs, seen from outside: wall time, and the processor time and memory of all its processes."""
 
 import os
-import resource
 import subprocess
 import time
 from collections.abc import Sequence
@@ -68,7 +67,7 @@ def cost(
             stdout=stream,
             stderr=stream,
         )
-    ours_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + _INEXACT_KIB
+    ours_kib = _held_kib() + _INEXACT_KIB
     tree = psutil.Process(child.pid)
 
     def ended() -> bool:
@@ -94,6 +93,12 @@ def cost(
     alone_kib = usage.ru_maxrss if usage.ru_maxrss > ours_kib else 0
     peak_gib = max(seen.peak_gib, alone_kib / _KIB_PER_GIB)
     return Cost(seconds, cpu_s, peak_gib, child.returncode, log.read_text(errors="replace"))
+
+
+def _held_kib() -> int:
+    """The most that we have held since we run this program; getrusage adds what whoever started us held before."""
+    told = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(told["VmHWM"].split()[0])
 
 
 @dataclass
