@@ -8,9 +8,8 @@ from pytest_kmigrate.checkers.snapshots import snapshot
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 
-_AROUND_NS = (
-    10_000_000_000  # an expired session is noticed with the next request, or heartbeat, of which one comes in 6 s
-)
+# An expired session is noticed with the next request, or with a heartbeat, of which one comes every 6 s.
+_AROUND_NS = 10_000_000_000
 
 
 def signatures_of_zookeeper(history: History, lost_ns: Sequence[int], *labels: str) -> list[str]:

@@ -57,9 +57,8 @@ class ExpireSession:
 
     @contextmanager
     def applied_to(self, scene: Scene) -> Iterator[Applied]:
-        """Expire the session that owns the broker's registration."""
-        name = self.target.one(scene)
-        spec = scene.cluster.node(name).spec
+        """End the session of the node meant."""
+        spec = scene.cluster.node(self.target.one(scene)).spec
         expire = _of_controller if spec.role is Role.CONTROLLER else _of_broker
         yield expire(scene, spec)
 

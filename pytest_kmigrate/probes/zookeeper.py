@@ -76,7 +76,7 @@ class ZookeeperClient:
         """The session that an ephemeral znode goes with; None when there is no such znode."""
         with _patience(path):
             stat = self._asked(lambda: self.kazoo.exists_async(path))
-            return stat.ephemeralOwner or None if stat else None
+            return (stat.ephemeralOwner or None) if stat else None
 
     def sessions(self) -> dict[str, int]:
         """The session of every connection of a server that answers, by the address it comes from."""

@@ -10,7 +10,7 @@ from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.protocols import CrashPoint
 from pytest_kmigrate.model.topology import Role, Topology
-from pytest_kmigrate.model.verdict import Kind, Outcome
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
 from pytest_kmigrate.running import Run, RunSettings, open_run
 from pytest_kmigrate.running.software import software_for
 from tests.unit.fakes import topology
@@ -42,6 +42,7 @@ IF true
 DO $0.baseOffset = 0
 ENDRULE
 """
+SMALLEST = topology(zookeepers=0, brokers=1, controllers=1)
 HEARTBEAT = CrashPoint(
     "heartbeat", "org.apache.kafka.common.requests.BrokerHeartbeatRequest$Builder", "build", held_s=1
 )
@@ -52,16 +53,15 @@ def test_a_mutant_is_told_also_after_its_broker_was_held(tmp_path: Path) -> None
 
     Those of its rules that do nothing are named, by the words of the real Byteman.
     """
-    rules = tmp_path / "mutant.btm"
-    rules.write_text(MUTANT)
-    shape = topology(zookeepers=0, brokers=1, controllers=1)
-    settings = RunSettings(tmp_path / "runs", seed=1, byteman=rules)
-    with open_run(settings, shape, software_for(shape, print), __name__, (), lambda _folder: None) as run:
+
+    def act(run: Run) -> None:
         with inject(run.scene, Hold(HEARTBEAT, Role.BROKER)) as injection:
             injection.await_bitten()
         run.traffic.start()
         run.traffic.await_acked(50)
-        verdicts = {verdict.check: verdict for verdict in run.verify([checks.no_offset_given_twice()]).verdicts}
+
+    judged = against(tmp_path, MUTANT, SMALLEST, act, [checks.no_offset_given_twice()])
+    verdicts = {verdict.check: verdict for verdict in judged}
     outcomes = {check: verdict.outcome for check, verdict in verdicts.items()}
     assert [check for check, outcome in outcomes.items() if outcome is Outcome.VIOLATES] == ["no_offset_given_twice"]
     assert outcomes["every_fault_was_witnessed"] is Outcome.CONFORMS
@@ -145,13 +145,12 @@ def test_what_mutants_do_to_records_is_told(tmp_path: Path) -> None:
         run.traffic.start()
         run.traffic.await_acked(1500)
 
-    shape = topology(zookeepers=0, brokers=1, controllers=1)
     asked = [
         checks.no_acked_record_lost(),
         checks.no_duplicate_from_idempotent_producer(),
         checks.no_phantom_record(),
     ]
-    assert reds(tmp_path, OF_RECORDS, shape, act, asked) == {
+    assert reds(tmp_path, OF_RECORDS, SMALLEST, act, asked) == {
         "no_acked_record_lost",
         "no_duplicate_from_idempotent_producer",
     }
@@ -164,9 +163,8 @@ def test_what_a_mutant_does_to_transactions_is_told(tmp_path: Path) -> None:
         run.traffic.start(run.traffic.usual(transactors=1))
         run.traffic.await_acked(1500)
 
-    shape = topology(zookeepers=0, brokers=1, controllers=1)
     asked = [checks.transactions_all_or_nothing(), checks.no_acked_record_lost(), checks.no_phantom_record()]
-    assert reds(tmp_path, OF_TRANSACTIONS, shape, act, asked) == {"transactions_all_or_nothing"}
+    assert reds(tmp_path, OF_TRANSACTIONS, SMALLEST, act, asked) == {"transactions_all_or_nothing"}
 
 
 def test_what_mutants_do_to_metadata_is_told(tmp_path: Path) -> None:
@@ -197,10 +195,17 @@ def test_what_mutants_do_to_metadata_is_told(tmp_path: Path) -> None:
 
 def reds(runs: Path, mutant: str, shape: Topology, act: Callable[[Run], None], asked: Sequence[Check]) -> set[str]:
     """The checks that a run against a mutant violates."""
+    verdicts = against(runs, mutant, shape, act, asked)
+    return {verdict.check for verdict in verdicts if verdict.outcome is Outcome.VIOLATES}
+
+
+def against(
+    runs: Path, mutant: str, shape: Topology, act: Callable[[Run], None], asked: Sequence[Check]
+) -> Sequence[Verdict]:
+    """The verdicts of one run against a mutant."""
     rules = runs / "mutant.btm"
     rules.write_text(mutant)
     settings = RunSettings(runs / "runs", seed=1, byteman=rules)
     with open_run(settings, shape, software_for(shape, print), __name__, (), lambda _folder: None) as run:
         act(run)
-        verdicts = run.verify(asked).verdicts
-    return {verdict.check for verdict in verdicts if verdict.outcome is Outcome.VIOLATES}
+        return run.verify(asked).verdicts

@@ -74,8 +74,7 @@ class ProxiedLinks:
     @contextmanager
     def disturb(self, links: Sequence[Link], disturbance: Disturbance) -> Iterator[Callable[[], Arrived | None]]:
         """Disturb these links for the duration of the block; what could be healed is, whatever happened inside."""
-        proxies = {self._addresses.listen_address(link): self._forwarded_to(link) for link in links}
-        with counting(proxies, disturbance.stream) as arrivals, ExitStack() as healing:
+        with counting(self._proxies(links), disturbance.stream) as arrivals, ExitStack() as healing:
             for link in links:
                 if arrivals is not None:
                     arrivals.begin(self._addresses.listen_address(link))
@@ -90,16 +89,19 @@ class ProxiedLinks:
 
     def origins(self, links: Sequence[Link]) -> tuple[str, ...]:
         """Where the connections over these links come from in the eyes of whoever they lead to, as ``host:port``."""
-        proxies = {self._addresses.listen_address(link): self._forwarded_to(link) for link in links}
         try:
             with closing(SocketTable()) as table:
-                return tuple(onward(proxies, table.read()))
+                return tuple(onward(self._proxies(links), table.read()))
         except OSError as error:
             raise ClusterError(f"expected the kernel to tell of its TCP sockets; it says: {error}") from error
 
     def _order(self, link: Link) -> dict[str, object]:
         listen, upstream = self._addresses.listen_address(link), self._forwarded_to(link)
         return {"name": _proxy(link), "listen": listen, "upstream": upstream, "enabled": True}
+
+    def _proxies(self, links: Iterable[Link]) -> dict[str, str]:
+        """Where the proxy of each link listens -> where it forwards to."""
+        return {self._addresses.listen_address(link): self._forwarded_to(link) for link in links}
 
     def _forwarded_to(self, link: Link) -> str:
         return f"{self._addresses.real(link.destination)}:{link.port}"
