@@ -32,14 +32,18 @@ _SOCKET = struct.Struct("=BBBB2s2s4s12x4s12x4x8s20x")
 """inet_diag_msg: family, state, timer, retransmits, ports and addresses of both ends, interface, cookie, the rest."""
 _ATTRIBUTE = struct.Struct("=HH")
 """nlattr: length in bytes (this header included), type; padded to 4 bytes."""
-_TCP_INFO = struct.Struct("=128xQ64xQ")
-"""tcp_info: tcpi_bytes_received (since Linux 4.1) and tcpi_bytes_sent (since 4.19), both in bytes, both payload."""
+_TCP_INFO = struct.Struct("=128xQ64xQQ")
+"""tcp_info: tcpi_bytes_received (since Linux 4.1), tcpi_bytes_sent and tcpi_bytes_retrans (since 4.19), all payload.
+
+What was sent includes what was sent again, which happens on loopback, too: an acknowledgement that is delayed is asked
+for with a loss probe.
+"""
 _ENDINGS_BYTES = 1 << 22
 _DATAGRAM_BYTES = 1 << 16
 
 
 class TcpSocket(NamedTuple):
-    """One end of a connection; addresses as ``host:port``, counts of payload over its whole life."""
+    """One end of a connection; addresses as ``host:port``, counts of payload over its whole life, each byte once."""
 
     local: str
     remote: str
@@ -121,10 +125,10 @@ def _parsed(body: bytes) -> Iterator[tuple[bytes, TcpSocket]]:
         return
     if len(info) < _TCP_INFO.size:
         raise OSError(errno.ENOTSUP, "this kernel is too old to count a socket's bytes")
-    received_bytes, sent_bytes = _TCP_INFO.unpack_from(info)
+    received_bytes, sent_bytes, sent_again_bytes = _TCP_INFO.unpack_from(info)
     if state in _AFTER_FIN:
         received_bytes = max(0, received_bytes - 1)
-    yield cookie, TcpSocket(_address(host, port), _address(remote_host, remote_port), received_bytes, sent_bytes)
+    yield cookie, TcpSocket(_address(host, port), _address(remote_host, remote_port), received_bytes, sent_bytes - sent_again_bytes)
 
 
 def _attributes(body: bytes) -> dict[int, bytes]:

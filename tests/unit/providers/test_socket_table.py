@@ -2,6 +2,7 @@
 
 import socket
 import struct
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -55,6 +56,22 @@ def test_payload_is_counted_both_ways(table: SocketTable, ends: tuple[socket.soc
     assert here.recv(8, socket.MSG_WAITALL) == b"12345678"
     assert counts(table, ours, theirs) == (8, 5)
     assert counts(table, theirs, ours) == (5, 8)
+
+
+def test_what_was_sent_again_counts_once(table: SocketTable, ends: tuple[socket.socket, socket.socket]) -> None:
+    """The kernel asks for a late acknowledgement with a loss probe, and counts its bytes as sent, and as sent again."""
+    here, _ = ends
+    here.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sent = 0
+
+    def sent_again() -> int:
+        nonlocal sent
+        sent += here.send(b"123") + here.send(b"45")
+        info = here.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 216)
+        return int.from_bytes(info[208:216], sys.byteorder)
+
+    until(sent_again, awaited="a loss probe", within_s=60)
+    assert counts(table, *places(here)) == (0, sent)
 
 
 def test_an_end_is_no_byte(table: SocketTable, ends: tuple[socket.socket, socket.socket]) -> None:
