@@ -128,7 +128,8 @@ def _parsed(body: bytes) -> Iterator[tuple[bytes, TcpSocket]]:
     received_bytes, sent_bytes, sent_again_bytes = _TCP_INFO.unpack_from(info)
     if state in _AFTER_FIN:
         received_bytes = max(0, received_bytes - 1)
-    yield cookie, TcpSocket(_address(host, port), _address(remote_host, remote_port), received_bytes, sent_bytes - sent_again_bytes)
+    sent_once_bytes = sent_bytes - sent_again_bytes
+    yield cookie, TcpSocket(_address(host, port), _address(remote_host, remote_port), received_bytes, sent_once_bytes)
 
 
 def _attributes(body: bytes) -> dict[int, bytes]:
