@@ -248,7 +248,12 @@ def _config_in(image: MetadataImage, key: str, part: str) -> object:
 
 
 def _acl_in(image: MetadataImage, key: str, part: str) -> object:
-    return PRESENT if part in image.acls.get(key, []) else None
+    """Brokers that do not agree about an entry are named; they may agree about others of the same resource."""
+    held = image.acls.get(key, [])
+    if not isinstance(held, Mapping):
+        return PRESENT if part in held else None
+    told = {broker: PRESENT if part in (entries or ()) else None for broker, entries in held.items()}
+    return told if len(set(told.values())) > 1 else next(iter(told.values()))
 
 
 def _quota_in(image: MetadataImage, key: str, part: str) -> object:

@@ -73,6 +73,11 @@ def both_entries(one: MetadataImage, other: MetadataImage, family: str) -> tuple
     return _entries(one, family, silent), _entries(other, family, silent)
 
 
+def untold_configs(image: MetadataImage, against: MetadataImage) -> list[str]:
+    """Brokers that did not tell one image the configs which another holds of them."""
+    return sorted(each for each in image.silent if against.configs.get(each))
+
+
 def compared_fields(
     family: str, entries: tuple[Entries, Entries], partition_fields: Sequence[str]
 ) -> tuple[str, ...] | None:

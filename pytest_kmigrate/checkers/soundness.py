@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pytest_kmigrate.checkers.differences import untold_configs
 from pytest_kmigrate.checkers.snapshots import snapshot
 from pytest_kmigrate.checkers.wording import counted, listed
 from pytest_kmigrate.model.history import History
@@ -68,8 +69,9 @@ def reservation_about(one: MetadataImage, other: MetadataImage, families: Sequen
 
 def _unanswered(image: MetadataImage, against: MetadataImage, families: Sequence[str]) -> Iterator[str]:
     compared = [family for family in families if family in against.known]
-    if image.silent and "configs" in compared:
-        yield f"{', '.join(sorted(image.silent))} did not tell its configs"
+    silent = untold_configs(image, against)
+    if silent and "configs" in compared:
+        yield f"{', '.join(silent)} did not tell its configs"
     for family, brokers in image.unanswered.items():
         if family in compared:
             yield f"{', '.join(brokers)} did not answer about {family}"

@@ -42,7 +42,7 @@ class MetadataImage:
     topics: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     partitions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    acls: Mapping[str, list[str]] = field(default_factory=dict)
+    acls: Mapping[str, list[str] | Mapping[str, list[str] | None]] = field(default_factory=dict)
     quotas: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     scram: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     delegation_tokens: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class MetadataImage:
 
     @property
     def silent(self) -> frozenset[str]:
-        """Brokers, or all together, as keys of ``configs`` that nobody told: what is missing there may be set."""
+        """Brokers, as keys of ``configs``, that did not tell what they have for themselves: it may be anything."""
         told = self.extra.get("silent_brokers")
         return frozenset(f"broker:{each}" for each in told) if isinstance(told, list) else frozenset()
 

@@ -85,11 +85,6 @@ def acl_entry_of(principal: str, host: str, operation_number: int, permission_nu
     return acl_entry(principal, host, operation, permission)
 
 
-def camel_case(enum_name: str) -> str:
-    """Spell the name of an enum's member as ZooKeeper does: "DESCRIBE_CONFIGS" becomes "DescribeConfigs"."""
-    return "".join(word.capitalize() for word in enum_name.split("_"))
-
-
 def scram_mechanism(number: int) -> str:
     """Name of a mechanism: "SCRAM-SHA-256" for 1."""
     return _SCRAM_MECHANISMS.get(number, f"mechanism-{number}")

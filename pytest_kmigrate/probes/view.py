@@ -7,7 +7,7 @@ from pytest_kmigrate.model.metrics import check_metric
 from pytest_kmigrate.model.phase import Phase, ZkMigrationState, zk_migration_state
 from pytest_kmigrate.model.protocols import Cluster, Node, Znodes
 from pytest_kmigrate.model.topology import BrokerMode, Role
-from pytest_kmigrate.probes.cluster_metadata import partition_leaders
+from pytest_kmigrate.probes.partition_leaders import partition_leaders
 
 ReadMetrics = Callable[[Node, Iterable[str]], Mapping[str, float | None]]
 """Reads metrics of one live node, by the catalogue's names; a node that does not answer gives None for each."""

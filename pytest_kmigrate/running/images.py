@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from pytest_kmigrate.checkers.differences import untold_configs
 from pytest_kmigrate.distributions.cds import flags_to_use
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.image import MetadataImage
@@ -84,7 +85,7 @@ def settled(take: Callable[[], Taken], differences: Callable[[Taken], int], with
             images = take()
         except ClusterError as error:  # nobody answers, during an election say
             return NotYet(error)
-        lacking = {each for image, _ in images.values() for each in _lacking(image)}
+        lacking = {each for image, _ in images.values() for each in _lacking(image, images)}
         if lacking:
             return NotYet(f"no {'; no '.join(sorted(lacking))}")
         found = differences(images)
@@ -99,8 +100,8 @@ def settled(take: Callable[[], Taken], differences: Callable[[Taken], int], with
     return images, time.monotonic() - began
 
 
-def _lacking(image: MetadataImage) -> Iterator[str]:
+def _lacking(image: MetadataImage, taken: Taken) -> Iterator[str]:
     """What brokers did not tell."""
-    yield from (f"configs of {broker}" for broker in image.silent)
+    yield from (f"configs of {each}" for other, _ in taken.values() for each in untold_configs(image, other))
     for family, brokers in image.unanswered.items():
         yield f"{family} of {', '.join(brokers)}"

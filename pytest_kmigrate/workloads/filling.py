@@ -32,6 +32,7 @@ IMPOSSIBLE = {
     "SECURITY_DISABLED": "the cluster has no authorizer",
     "DELEGATION_TOKEN_AUTH_DISABLED": "the brokers have no delegation.token.secret.key",
     "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED": "clients are not authenticated",
+    "_UNSUPPORTED_FEATURE": "the brokers know no request for it",
 }
 """Errors that say that a cluster has no room for a family at all, and why."""
 
@@ -71,8 +72,7 @@ class Filling:
 def fill(admin: MetadataAdmin, recorder: Recorder, plan: FillingPlan) -> Filling:
     """Carry out the plan, recording every change.
 
-    Without an authorizer the ACLs are left out, without a secret to sign them or without authentication the delegation
-    tokens are, and the result says so.
+    What the cluster has no room for is left out, and the result says why.
     """
     filling = _carried_out(admin, recorder, changes(plan), excused=IMPOSSIBLE)
     failed = list(filling.failed)

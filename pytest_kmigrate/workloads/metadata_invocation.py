@@ -37,7 +37,7 @@ from pytest_kmigrate.workloads.delegation_tokens import Token, create_token_at, 
 from pytest_kmigrate.workloads.metadata_change import MetadataChange
 from pytest_kmigrate.workloads.outcomes import error_name, request_outcome
 from pytest_kmigrate.workloads.raw_admin import BROKER_RESOURCE, alter_config_at, alter_quota_at
-from pytest_kmigrate.workloads.wire import first_reachable, peers
+from pytest_kmigrate.workloads.wire import UnsupportedRequestError, first_reachable, peers
 
 DEFAULT = "<default>"
 QUOTA_SUBJECT = re.compile(r"(?:user=(?P<user>.+?))?(?:(?:^|,)client-id=(?P<client>.+))?|ip=(?P<ip>.+)")
@@ -89,6 +89,8 @@ class MetadataAdmin:
             error = error_name(refused.args[0])
         except (AwaitTimeoutError, FutureTimeoutError):
             error = "_TIMED_OUT"
+        except UnsupportedRequestError:
+            error = "_UNSUPPORTED_FEATURE"
         except ClusterError:
             error = "_NOT_CONNECTED"
         return Completion(request_outcome(error, change.change), "" if error == "NONE" else error)

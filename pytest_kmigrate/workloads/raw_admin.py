@@ -16,8 +16,6 @@ from kio.schema.create_topics.v5 import request as create_request
 from kio.schema.create_topics.v5.response import CreateTopicsResponse
 from kio.schema.delete_topics.v4.request import DeleteTopicsRequest
 from kio.schema.delete_topics.v4.response import DeleteTopicsResponse
-from kio.schema.describe_configs.v4.request import DescribeConfigsRequest, DescribeConfigsResource
-from kio.schema.describe_configs.v4.response import DescribeConfigsResponse
 from kio.schema.describe_log_dirs.v3.request import DescribeLogDirsRequest
 from kio.schema.describe_log_dirs.v3.response import DescribeLogDirsResponse
 from kio.schema.errors import ErrorCode
@@ -42,7 +40,6 @@ BROKER_RESOURCE = 4
 CLIENT_METRICS_RESOURCE = 16
 SET = 0
 DELETE = 1
-DYNAMIC_DEFAULT = 3
 
 
 @dataclass(frozen=True)
@@ -127,13 +124,6 @@ def alter_config_at(
     request = configs_request.IncrementalAlterConfigsRequest(resources=(resource,), validate_only=False)
     answer = ask(peer, request, IncrementalAlterConfigsResponse, within_s)
     return named(answer.responses[0].error_code)
-
-
-def default_broker_configs_at(peer: Peer | str, *, within_s: float = 10) -> dict[str, str | None]:
-    """The dynamic configs of all brokers together as this broker has them; None where Kafka hides the value."""
-    resource = DescribeConfigsResource(resource_type=i8(BROKER_RESOURCE), resource_name="", configuration_keys=None)
-    (described,) = ask(peer, DescribeConfigsRequest(resources=(resource,)), DescribeConfigsResponse, within_s).results
-    return {config.name: config.value for config in described.configs if config.config_source == DYNAMIC_DEFAULT}
 
 
 def describe_topic_at(peer: Peer | str, topic: str, *, within_s: float = 10) -> DescribedTopic:

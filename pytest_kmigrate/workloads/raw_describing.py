@@ -6,20 +6,36 @@ An admin client asks whichever broker it takes, so it cannot tell that another o
 
 import base64
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kio.schema.api_versions.v3.request import ApiVersionsRequest
-from kio.schema.api_versions.v3.response import ApiVersionsResponse
+from kio.schema.describe_acls.v3.request import DescribeAclsRequest
+from kio.schema.describe_acls.v3.response import DescribeAclsResponse
 from kio.schema.describe_client_quotas.v1.request import DescribeClientQuotasRequest
 from kio.schema.describe_client_quotas.v1.response import DescribeClientQuotasResponse
+from kio.schema.describe_configs.v4.request import DescribeConfigsRequest, DescribeConfigsResource
+from kio.schema.describe_configs.v4.response import DescribeConfigsResponse
+from kio.schema.describe_user_scram_credentials.v0.request import DescribeUserScramCredentialsRequest
+from kio.schema.describe_user_scram_credentials.v0.response import DescribeUserScramCredentialsResponse
 from kio.schema.errors import ErrorCode
 from kio.schema.metadata.v12.request import MetadataRequest
 from kio.schema.metadata.v12.response import MetadataResponse
+from kio.static.primitive import i8
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.workloads.wire import CLIENT_ID, ask, named
+from pytest_kmigrate.workloads.raw_admin import BROKER_RESOURCE
+from pytest_kmigrate.workloads.wire import api_versions, ask, named
+
+TOPIC_RESOURCE = 2
+Resource = tuple[int, str]
+"""A kind of resource by its number, and a name; without a name all brokers together."""
+
+_ANY = i8(1)
+_OF_TOPIC, _OF_BROKER, _OF_ALL_BROKERS = 1, 2, 3
+"""Where a config comes from, by Kafka's ConfigSource: it was set on the topic, on the broker, or for all of them."""
+
+_GONE = frozenset({"UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID"})
 
 Quota = tuple[dict[str, str | None], dict[str, float]]
 """An entity, {"user": "a", "client-id": None} say, where None means the default; and its quotas by their keys."""
@@ -32,6 +48,19 @@ class ToldTopic:
     topic_id: str
     partitions: Mapping[int, dict[str, object]]
     """By number: ``replicas``, ``isr`` (sorted), ``leader`` (-1 for none), ``leader_epoch``."""
+
+
+@dataclass(frozen=True)
+class ToldAcl:
+    """One entry of an access control list, its kinds by the numbers that requests use."""
+
+    resource_type: int
+    pattern_type: int
+    resource: str
+    principal: str
+    host: str
+    operation: int
+    permission: int
 
 
 def all_topics_at(peer: Peer | str, *, within_s: float = 10) -> dict[str, ToldTopic]:
@@ -69,10 +98,82 @@ def quotas_at(peer: Peer | str, *, within_s: float = 10) -> list[Quota]:
     ]
 
 
+def configs_at(
+    peer: Peer | str, resources: Sequence[Resource], *, within_s: float = 10
+) -> dict[Resource, dict[str, str | None]]:
+    """The dynamic configs set on these very resources; None where Kafka hides the value.
+
+    A topic that this broker does not know is left out. Of single brokers each tells its own only.
+    """
+    asked = tuple(
+        DescribeConfigsResource(resource_type=i8(kind), resource_name=name, configuration_keys=None)
+        for kind, name in resources
+    )
+    answer = ask(peer, DescribeConfigsRequest(resources=asked), DescribeConfigsResponse, within_s)
+    found: dict[Resource, dict[str, str | None]] = {}
+    for told in answer.results:
+        if named(told.error_code) in _GONE:
+            continue
+        resource = (int(told.resource_type), told.resource_name)
+        _must_be_answered(told.error_code, f"configs of {told.resource_name or 'all brokers'}")
+        source = _set_by(resource)
+        found[resource] = {config.name: config.value for config in told.configs if config.config_source == source}
+    return found
+
+
+def _set_by(resource: Resource) -> int:
+    kind, name = resource
+    if kind != BROKER_RESOURCE:
+        return _OF_TOPIC
+    return _OF_BROKER if name else _OF_ALL_BROKERS
+
+
+def acls_at(peer: Peer | str, *, within_s: float = 10) -> list[ToldAcl] | None:
+    """Every entry that this broker's authorizer has; None when it has no authorizer."""
+    request = DescribeAclsRequest(
+        resource_type_filter=_ANY,
+        resource_name_filter=None,
+        pattern_type_filter=_ANY,
+        principal_filter=None,
+        host_filter=None,
+        operation=_ANY,
+        permission_type=_ANY,
+    )
+    answer = ask(peer, request, DescribeAclsResponse, within_s)
+    if answer.error_code is ErrorCode.security_disabled:
+        return None
+    _must_be_answered(answer.error_code, "ACLs")
+    return [
+        ToldAcl(
+            int(resource.resource_type),
+            int(resource.pattern_type),
+            resource.resource_name,
+            acl.principal,
+            acl.host,
+            int(acl.operation),
+            int(acl.permission_type),
+        )
+        for resource in answer.resources
+        for acl in resource.acls
+    ]
+
+
+def scram_at(peer: Peer | str, *, within_s: float = 10) -> dict[tuple[str, int], int] | None:
+    """Iterations by user and mechanism's number; None in KRaft mode before metadata.version 3.5-IV2."""
+    answer = ask(peer, DescribeUserScramCredentialsRequest(users=None), DescribeUserScramCredentialsResponse, within_s)
+    if answer.error_code is ErrorCode.unsupported_version:
+        return None
+    _must_be_answered(answer.error_code, "SCRAM credentials")
+    return {
+        (result.user, int(credential.mechanism)): int(credential.iterations)
+        for result in answer.results
+        for credential in result.credential_infos
+    }
+
+
 def features_at(peer: Peer | str, *, within_s: float = 10) -> dict[str, int]:
     """The finalized features, metadata.version among them; a broker in ZooKeeper mode knows of none."""
-    request = ApiVersionsRequest(client_software_name=CLIENT_ID, client_software_version="1")
-    answer = ask(peer, request, ApiVersionsResponse, within_s)
+    answer = api_versions(peer, within_s=within_s)
     _must_be_answered(answer.error_code, "features")
     return {each.name: int(each.max_version_level) for each in answer.finalized_features}
 

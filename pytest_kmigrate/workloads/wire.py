@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
+from kio.schema.api_versions.v3.request import ApiVersionsRequest
+from kio.schema.api_versions.v3.response import ApiVersionsResponse
 from kio.schema.errors import ErrorCode
 from kio.schema.sasl_authenticate.v2.request import SaslAuthenticateRequest
 from kio.schema.sasl_authenticate.v2.response import SaslAuthenticateResponse
@@ -31,6 +33,10 @@ TOKEN_LOGIN = "tokenauth"  # noqa: S105 - a property's name
 Answer = TypeVar("Answer")
 
 
+class UnsupportedRequestError(ClusterError):
+    """A broker does not know such a request, which it says by closing the connection; nothing can have happened."""
+
+
 def peers(connection: Mapping[str, str]) -> list[Peer]:
     """The brokers that librdkafka would begin with, given these properties."""
     return [Peer(address, connection) for address in connection["bootstrap.servers"].split(",")]
@@ -39,17 +45,45 @@ def peers(connection: Mapping[str, str]) -> list[Peer]:
 def ask(peer: Peer | str, request: Any, answer_type: type[Answer], within_s: float = 10) -> Answer:
     """Send a request (an instance of one of kio's message classes) to a broker; the broker's answer.
 
-    ClusterError: nothing was sent, so nothing can have happened. AwaitTimeoutError: it was sent and the answer is
-    missing, so it may have happened.
+    ClusterError: nothing was sent, so nothing can have happened; UnsupportedRequestError when the broker does not know
+    it. AwaitTimeoutError: it was sent and the answer is missing, so it may have happened.
     """
     to = Peer(peer) if isinstance(peer, str) else peer
+    try:
+        return _asked(to, request, answer_type, within_s)
+    except AwaitTimeoutError as unanswered:
+        if isinstance(unanswered.__cause__, EOFError) and _is_unknown_to(to, request, within_s):
+            name, version = type(request).__name__, request.__version__
+            raise UnsupportedRequestError(f"{to.address} does not know {name}, version {version}") from unanswered
+        raise
+
+
+def api_versions(peer: Peer | str, *, within_s: float = 10) -> ApiVersionsResponse:
+    """What requests a broker knows, and its finalized features."""
+    request = ApiVersionsRequest(client_software_name=CLIENT_ID, client_software_version="1")
+    return _asked(Peer(peer) if isinstance(peer, str) else peer, request, ApiVersionsResponse, within_s)
+
+
+def _is_unknown_to(peer: Peer, request: Any, within_s: float) -> bool:
+    """Whether the broker says so; one that is gone says nothing."""
+    try:
+        told = api_versions(peer, within_s=within_s).api_keys
+    except ClusterError:
+        return False
+    return not any(
+        each.api_key == request.__api_key__ and each.min_version <= request.__version__ <= each.max_version
+        for each in told
+    )
+
+
+def _asked(peer: Peer, request: Any, answer_type: type[Answer], within_s: float) -> Answer:
     name = type(request).__name__
     deadline = time.monotonic() + within_s
-    with _connected(to, name, deadline) as connection:
+    with _connected(peer, name, deadline) as connection:
         try:
             answer: Answer = _exchange(connection, request, answer_type, deadline)
         except (OSError, EOFError, DecodeError) as error:
-            awaited = f"answer of {to.address} to {name}"
+            awaited = f"answer of {peer.address} to {name}"
             raise AwaitTimeoutError(awaited, within_s, f"{type(error).__name__}: {error}") from error
     return answer
 

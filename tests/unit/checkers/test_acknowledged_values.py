@@ -25,6 +25,23 @@ def test_a_new_topic_is_three_values() -> None:
     )
 
 
+def test_an_acl_that_not_all_brokers_have_is_told_by_broker() -> None:
+    """Added it is lost, taken away it stayed; what all of them have of the same resource is there."""
+    binding, other = "User:a|*|READ|ALLOW", "User:b|*|READ|ALLOW"
+    held = {"broker-0": [binding, other], "broker-2": [binding]}
+    removed, added = (
+        change(at, kind, "Topic:LITERAL:orders", wanted={"binding": other})
+        for at, kind in ((3, "remove-acl"), (4, "set-acl"))
+    )
+    gone = {"Topic:LITERAL:orders": {"broker-0": [other], "broker-2": None}}
+    image = replace(FULL, acls={"Topic:LITERAL:orders": held})
+    assert _told(image, ALLOWED) == "1 acknowledged value of metadata holds in log"
+    for one, each in ((image, added), (image, removed), (replace(FULL, acls=gone), removed)):
+        assert _told(one, each).startswith(
+            "1 of 1 acknowledged value of metadata not in log: acls Topic:LITERAL:orders"
+        )
+
+
 def test_one_value_is_told_as_one() -> None:
     """An ACL is there or not."""
     assert _told(FULL, ALLOWED) == "1 acknowledged value of metadata holds in log"

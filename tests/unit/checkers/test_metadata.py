@@ -75,6 +75,8 @@ def test_configs_that_a_broker_did_not_tell_are_no_difference() -> None:
     assert verdict.summary.startswith("broker:1 did not tell its configs")
     assert _compared(SILENT, families=["topics"]).outcome is Outcome.CONFORMS
     assert _compared(replace(SILENT, topics={})).count == 1
+    ended = replace(SILENT, extra={"silent_brokers": [2]})  # and there is nothing that it could have told
+    assert _compared(replace(ended, configs=FULL.configs)).outcome is Outcome.CONFORMS
 
 
 STATELESS = {key: value for key, value in PARTITION.items() if key not in ("leader", "isr", "leader_epoch")}

@@ -1,24 +1,36 @@
 """The brokers' image: every broker is asked, and who is behind, silent or dead shows as what it is."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pytest_kmigrate.checkers.differences import differences
+from pytest_kmigrate.checkers.differences import differences, untold_configs
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
-from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.image import FAMILIES, MetadataImage
 from pytest_kmigrate.model.topology import BrokerMode
 from pytest_kmigrate.running import broker_images
 from pytest_kmigrate.running.broker_images import agreed, image_of_brokers
 from pytest_kmigrate.workloads.delegation_tokens import Token
-from pytest_kmigrate.workloads.raw_describing import ToldTopic
+from pytest_kmigrate.workloads.raw_admin import BROKER_RESOURCE
+from pytest_kmigrate.workloads.raw_describing import TOPIC_RESOURCE, ToldAcl, ToldTopic
+from pytest_kmigrate.workloads.wire import UnsupportedRequestError
 
 TOKEN = {"owner": "User:a", "expires_ms": 1}
 LOG = MetadataImage("log", delegation_tokens={"t": TOKEN})
 PARTITION: dict[str, object] = {"replicas": [0], "isr": [0], "leader": 0, "leader_epoch": 1}
 BROKERS = ("broker-0", "broker-1", "broker-2")
+TOPIC, OF_ALL = (TOPIC_RESOURCE, "t"), (BROKER_RESOURCE, "")
+ACL = ToldAcl(4, 3, "kafka-cluster", "User:a", "*", 12, 3)
+"""The right to write idempotently to the cluster."""
+
+
+def configs_of(number: int, **of_all: str | None) -> dict[tuple[int, str], dict[str, str | None]]:
+    """What a broker tells: of the topic, of all brokers and of itself."""
+    own = (BROKER_RESOURCE, str(number))
+    return {TOPIC: {"retention.ms": "9"}, OF_ALL: of_all or {"a": "1"}, own: {"b": "2", "ssl.key.password": None}}
 
 
 def test_what_all_brokers_tell_is_told() -> None:
@@ -48,30 +60,35 @@ class Cluster:
         self.mode = mode
         self.answers: dict[str, dict[str, Any]] = {
             "all_topics_at": {key: {"t": ToldTopic("x", {0: PARTITION})} for key in BROKERS},
-            "default_broker_configs_at": {key: {"a": "1", "ssl.key.password": None} for key in BROKERS},
+            "configs_at": {key: configs_of(number) for number, key in enumerate(BROKERS)},
+            "acls_at": {key: [ACL] for key in BROKERS},
+            "scram_at": {key: {("u", 2): 8192} for key in BROKERS},
             "quotas_at": {key: [({"client-id": None, "user": "a"}, {"producer_byte_rate": 1.0})] for key in BROKERS},
             "tokens_at": dict.fromkeys(BROKERS, ("NONE", {})),
             "features_at": {key: {"metadata.version": 21, "kraft.version": 1} for key in BROKERS},
         }
         for question in self.answers:
             monkeypatch.setattr(broker_images, question, self._answering(question))
-        admin = MetadataImage("admin", known=("configs",), configs={"broker:1": {"b": "2"}}, extra={"brokers": [1]})
-        monkeypatch.setattr(broker_images, "image_from_admin", lambda _: admin)
 
     def _answering(self, question: str) -> Callable[..., Any]:
-        def answer(peer: str, *, within_s: float) -> Any:
+        def answer(peer: str, *which: object, within_s: float) -> Any:
             assert within_s < 10
             told = self.answers[question][peer]
             if isinstance(told, Exception):
                 raise told
-            return told
+            return {each: told[each] for each in which[0] if each in told} if which else told  # type: ignore[attr-defined]
 
         return answer
 
     def image(self) -> MetadataImage:
         """What they tell."""
-        nodes = [SimpleNamespace(name=name, alive=name not in self.dead, mode=self.mode) for name in BROKERS]
-        cluster = SimpleNamespace(client_connection=dict, nodes=lambda _: nodes, peer=lambda name: name)
+        nodes = [
+            SimpleNamespace(
+                name=name, alive=name not in self.dead, mode=self.mode, spec=SimpleNamespace(node_id=number)
+            )
+            for number, name in enumerate(BROKERS)
+        ]
+        cluster = SimpleNamespace(nodes=lambda _: nodes, peer=lambda name: name)
         return image_of_brokers(cluster)  # type: ignore[arg-type]  # a stand-in
 
 
@@ -82,15 +99,19 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
 
 
 def test_what_every_broker_can_know_is_in_the_image(cluster: Cluster) -> None:
-    """Topics with ids, partitions, default configs beside the others, quotas, tokens, features but the quorum's own."""
+    """Topics with ids, partitions, configs of all kinds, ACLs, quotas, iterations, tokens, features."""
     image = cluster.image()
-    assert set(image.known) == {"configs", "topics", "partitions", "quotas", "delegation_tokens", "features"}
+    assert set(image.known) == set(FAMILIES) - {"producer_ids"}
     assert image.topics == {"t": {"id": "x"}}
     assert image.partitions == {"t-0": PARTITION}
-    assert image.configs == {"broker:1": {"b": "2"}, "broker:<default>": {"a": "1", "ssl.key.password": "[hidden]"}}
+    own = {"b": "2", "ssl.key.password": "[hidden]"}
+    of_others = {"topic:t": {"retention.ms": "9"}, "broker:<default>": {"a": "1"}}
+    assert image.configs == {**of_others, "broker:0": own, "broker:1": own, "broker:2": own}
+    assert image.acls == {"Cluster:LITERAL:kafka-cluster": ["User:a|*|IdempotentWrite|Allow"]}
+    assert image.scram == {"u:SCRAM-SHA-512": {"iterations": 8192}}
     assert image.quotas == {"user=a,client-id=<default>": {"producer_byte_rate": 1.0}}
     assert image.features == {"metadata.version": 21}
-    assert image.extra == {"brokers": [1], "unanswered": {}}
+    assert image.extra == {"silent_brokers": [], "unanswered": {}}
 
 
 def test_brokers_in_zookeeper_mode_are_not_asked_for_features(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,11 +128,31 @@ def test_brokers_in_zookeeper_mode_are_not_asked_for_features(monkeypatch: pytes
             ["topics gone", "partitions gone-0"],
         ),
         ("all_topics_at", {"t": ToldTopic("x", {0: {**PARTITION, "leader": 2}})}, ["partitions t-0 leader"]),
+        ("configs_at", configs_of(2, a="7"), ["configs broker:<default> a"]),
+        ("configs_at", {**configs_of(2), TOPIC: {}}, ["configs topic:t retention.ms"]),
+        ("acls_at", [], ["acls Cluster:LITERAL:kafka-cluster"]),
+        ("acls_at", [ACL, ACL], ["acls Cluster:LITERAL:kafka-cluster"]),
+        ("acls_at", [ACL, replace(ACL, resource="other")], ["acls Cluster:LITERAL:other"]),
         ("quotas_at", [], ["quotas user=a,client-id=<default> producer_byte_rate"]),
+        ("scram_at", {}, ["scram u:SCRAM-SHA-512 iterations"]),
+        ("scram_at", {("u", 2): 8192, ("v", 1): 4096}, ["scram v:SCRAM-SHA-256"]),
         ("features_at", {"metadata.version": 19}, ["features metadata.version"]),
         ("features_at", {}, ["features metadata.version"]),
     ],
-    ids=["keeps a topic", "another leader", "no quota", "another level", "no features"],
+    ids=[
+        "keeps a topic",
+        "another leader",
+        "another default config",
+        "no config of a topic",
+        "no ACL",
+        "an ACL twice",
+        "keeps an ACL",
+        "no quota",
+        "no credential",
+        "keeps a credential",
+        "another level",
+        "no features",
+    ],
 )
 def test_one_broker_that_is_behind_is_a_difference_that_names_it(
     cluster: Cluster, question: str, answer: Any, subjects: list[str]
@@ -127,9 +168,11 @@ def test_one_broker_that_is_behind_is_a_difference_that_names_it(
 @pytest.mark.parametrize(
     ("question", "families"),
     [
-        ("all_topics_at", ["topics", "partitions"]),
-        ("default_broker_configs_at", ["configs"]),
+        ("all_topics_at", ["topics", "partitions", "configs"]),
+        ("configs_at", ["configs"]),
+        ("acls_at", ["acls"]),
         ("quotas_at", ["quotas"]),
+        ("scram_at", ["scram"]),
         ("tokens_at", ["delegation_tokens"]),
         ("features_at", ["features"]),
     ],
@@ -156,13 +199,26 @@ def test_a_family_that_nobody_answers_about_is_not_known(cluster: Cluster) -> No
     assert image.unanswered == {"quotas": list(BROKERS)}
 
 
-def test_default_configs_that_nobody_tells_are_no_difference(cluster: Cluster) -> None:
-    """They may be as they are elsewhere; the check says that they were not told."""
+def test_what_a_broker_has_of_its_own_is_told_by_itself_or_by_nobody(cluster: Cluster) -> None:
+    """Whether it ended on purpose or stands still: it is compared with nothing, and the check says so."""
     whole = cluster.image()
-    cluster.answers["default_broker_configs_at"] = dict.fromkeys(BROKERS, ClusterError("refused"))
+    cluster.dead.add("broker-0")
+    cluster.answers["configs_at"]["broker-1"] = ClusterError("refused")
     image = cluster.image()
-    assert image.silent == {"broker:<default>"}
-    assert (image.configs, differences(whole, image)) == ({"broker:1": {"b": "2"}}, [])
+    assert image.silent == {"broker:0", "broker:1"}
+    assert (image.configs.keys() & image.silent, differences(whole, image)) == (set(), [])
+    assert untold_configs(image, whole) == ["broker:0", "broker:1"]
+
+
+def test_a_broker_without_authorizer_or_scram_tells_nothing_of_them(cluster: Cluster) -> None:
+    """That there is none would be a claim nobody made; where others tell, nobody is behind them."""
+    for question in ("acls_at", "scram_at"):
+        cluster.answers[question] = dict.fromkeys(BROKERS)
+    cluster.answers["tokens_at"] = dict.fromkeys(BROKERS, UnsupportedRequestError("does not know it"))
+    image = cluster.image()
+    assert (image.unanswered, {"acls", "scram", "delegation_tokens"} & set(image.known)) == ({}, set())
+    cluster.answers["scram_at"]["broker-0"] = {("u", 2): 8192}
+    assert cluster.image().scram == {"u:SCRAM-SHA-512": {"iterations": 8192}}
 
 
 def test_a_cluster_without_tokens_knows_none_and_any_other_refusal_is_no_answer(cluster: Cluster) -> None:

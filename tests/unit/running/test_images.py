@@ -40,7 +40,8 @@ def test_a_side_that_cannot_be_seen_for_a_moment_is_looked_at_again() -> None:
 @pytest.mark.parametrize("extra", [{"silent_brokers": [1]}, {"unanswered": {"quotas": ["broker-1"]}}])
 def test_a_broker_that_did_not_tell_something_is_asked_again(extra: dict[str, object]) -> None:
     """What it has may be whatever the other sides have; if it stays silent, the check says so."""
-    silent: Taken = {"brokers": (MetadataImage("admin", extra=extra), 1)}
+    log = MetadataImage("log", configs={"broker:1": {"a": "1"}})
+    silent: Taken = {"log": (log, 1), "brokers": (MetadataImage("admin", extra=extra), 1)}
     assert settled(_takes(silent, AFTER), lambda _: 0, within_s=30)[0] == AFTER
     assert settled(_takes(silent), lambda _: 0, within_s=0)[0] == silent
 

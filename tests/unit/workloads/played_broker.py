@@ -1,4 +1,4 @@
-"""A socket that plays a broker for one connection."""
+"""A socket that plays a broker, connection after connection."""
 
 import socket
 import threading
@@ -9,14 +9,15 @@ Play = Callable[[socket.socket], None]
 
 
 @contextmanager
-def played_broker(play: Play) -> Iterator[str]:
-    """One connection is taken and played with; ``host:port``."""
+def played_broker(*plays: Play) -> Iterator[str]:
+    """One connection is taken for each, and played with; ``host:port``."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
-            connection, _ = server.accept()
-            with connection:
-                play(connection)
+            for play in plays:
+                connection, _ = server.accept()
+                with connection:
+                    play(connection)
 
         thread = threading.Thread(target=serve)
         thread.start()

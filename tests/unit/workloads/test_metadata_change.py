@@ -21,6 +21,7 @@ from pytest_kmigrate.workloads.metadata_change import (
     operations,
 )
 from pytest_kmigrate.workloads.metadata_invocation import Completion, MetadataAdmin, quota_entity
+from pytest_kmigrate.workloads.wire import UnsupportedRequestError
 from tests.unit.checkers.histories import change as changed
 from tests.unit.fakes import MemoryRecorder
 
@@ -205,3 +206,19 @@ def test_what_was_filled_in_is_not_refused_when_it_is_taken_back(monkeypatch: py
     assert filling.fill(admin, recorder, plan).left_out == {"acls": "the cluster has no authorizer"}
     undone = filling.take_back(admin, recorder, plan)
     assert (undone.left_out, len(undone.failed)) == ({}, len(list(filling.undoing(plan))))
+
+
+def test_a_request_that_brokers_do_not_know_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As brokers of 3.5 in KRaft mode know no delegation tokens: nothing has happened, and nothing will."""
+
+    def unknown(*_: object) -> str:
+        raise UnsupportedRequestError("the broker does not know CreateDelegationTokenRequest, version 3")
+
+    monkeypatch.setattr(MetadataAdmin, "_create_token", unknown)
+    admin, recorder = MetadataAdmin({"bootstrap.servers": "127.0.0.1:1"}), MemoryRecorder()
+    plan = FillingPlan(1, (0,), families=("delegation-tokens",))
+    filled = filling.fill(admin, recorder, plan)
+    assert (filled.left_out, filled.failed) == ({"delegation-tokens": "the brokers know no request for it"}, ())
+    assert [(each.data["outcome"], each.data["error"]) for each in recorder.events] == [
+        ("failed", "_UNSUPPORTED_FEATURE")
+    ]

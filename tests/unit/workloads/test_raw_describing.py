@@ -10,26 +10,44 @@ from typing import Any
 
 import pytest
 from kio.schema.api_versions.v3 import response as features
+from kio.schema.describe_acls.v3 import response as acls
 from kio.schema.describe_client_quotas.v1 import response as quotas
+from kio.schema.describe_configs.v4 import response as configs
+from kio.schema.describe_user_scram_credentials.v0 import response as scram
 from kio.schema.errors import ErrorCode
 from kio.schema.metadata.v12 import response as metadata
 from kio.schema.types import BrokerId, TopicName
 from kio.serial import entity_writer
-from kio.static.primitive import f64, i16, i32, i32Timedelta, i64
+from kio.static.primitive import f64, i8, i16, i32, i32Timedelta, i64
 
 from pytest_kmigrate.model.errors import ClusterError
-from pytest_kmigrate.workloads.raw_describing import ToldTopic, all_topics_at, features_at, quotas_at
+from pytest_kmigrate.workloads.raw_admin import BROKER_RESOURCE
+from pytest_kmigrate.workloads.raw_describing import (
+    TOPIC_RESOURCE,
+    ToldAcl,
+    ToldTopic,
+    acls_at,
+    all_topics_at,
+    configs_at,
+    features_at,
+    quotas_at,
+    scram_at,
+)
 from tests.unit.workloads.played_broker import played_broker, request_on
 
 AT_ONCE = i32Timedelta.parse(timedelta())
 
 
 @contextmanager
-def _answering(answer: Any, header: bytes = bytes([0, 0, 0, 1, 0])) -> Iterator[str]:
-    """A broker that answers the first request with this message."""
+def _answering(answer: Any) -> Iterator[str]:
+    """A broker that answers the first request with this message.
+
+    ApiVersions is answered with an old header, so that clients older than it can read it.
+    """
     buffer = io.BytesIO()
     entity_writer(type(answer))(buffer, answer)
-    frame = header + buffer.getvalue()
+    tagged = b"" if isinstance(answer, features.ApiVersionsResponse) else bytes(1)
+    frame = bytes([0, 0, 0, 1]) + tagged + buffer.getvalue()
 
     def play(connection: socket.socket) -> None:
         request_on(connection)
@@ -101,9 +119,93 @@ def test_finalized_features_are_told_by_their_level() -> None:
             error_code=ErrorCode.none, api_keys=(), throttle_time=AT_ONCE, supported_features=(supported,), **more
         )
 
-    old_header = bytes([0, 0, 0, 1])  # of this one answer, so that clients older than it can read it
     told = answer(finalized_features=(finalized,), finalized_features_epoch=i64(5))
-    with _answering(told, old_header) as address:
+    with _answering(told) as address:
         assert features_at(address) == {"metadata.version": 21}
-    with _answering(answer(), old_header) as address:
+    with _answering(answer()) as address:
         assert features_at(address) == {}
+
+
+def _config(name: str, value: str | None, source: int) -> configs.DescribeConfigsResourceResult:
+    return configs.DescribeConfigsResourceResult(
+        name=name,
+        value=value,
+        read_only=False,
+        config_source=i8(source),
+        is_sensitive=value is None,
+        synonyms=(),
+        documentation=None,
+    )
+
+
+def _resource(kind: int, name: str, code: ErrorCode = ErrorCode.none) -> configs.DescribeConfigsResult:
+    """One config from each of Kafka's sources, called by its number."""
+    told = () if code else tuple(_config(str(source), None if source == 2 else "x", source) for source in range(1, 6))
+    return configs.DescribeConfigsResult(
+        error_code=code, error_message=None, resource_type=i8(kind), resource_name=name, configs=told
+    )
+
+
+def _configs(*results: configs.DescribeConfigsResult) -> configs.DescribeConfigsResponse:
+    return configs.DescribeConfigsResponse(throttle_time=AT_ONCE, results=results)
+
+
+def test_only_what_was_set_on_a_resource_itself_is_told_of_it() -> None:
+    """A broker tells what it inherits and its file has, too; a hidden value is None, a topic that went no error."""
+    gone = _resource(TOPIC_RESOURCE, "gone", ErrorCode.unknown_topic_or_partition)
+    topic, of_all, own = (TOPIC_RESOURCE, "t"), (BROKER_RESOURCE, ""), (BROKER_RESOURCE, "1")
+    with _answering(_configs(_resource(*topic), gone, _resource(*of_all), _resource(*own))) as address:
+        told = configs_at(address, [topic, (TOPIC_RESOURCE, "gone"), of_all, own])
+    assert told == {topic: {"1": "x"}, of_all: {"3": "x"}, own: {"2": None}}
+
+
+def test_configs_that_a_broker_refuses_are_not_told() -> None:
+    """Another broker's, for example."""
+    refused = _configs(_resource(BROKER_RESOURCE, "7", ErrorCode.invalid_request))
+    with _answering(refused) as address, pytest.raises(ClusterError, match="configs of 7; got INVALID_REQUEST"):
+        configs_at(address, [(BROKER_RESOURCE, "7")])
+
+
+def _acls(code: ErrorCode) -> acls.DescribeAclsResponse:
+    entry = acls.AclDescription(principal="User:a", host="*", operation=i8(3), permission_type=i8(2))
+    resource = acls.DescribeAclsResource(
+        resource_type=i8(2), resource_name="t", pattern_type=i8(4), acls=(entry, entry)
+    )
+    return acls.DescribeAclsResponse(
+        throttle_time=AT_ONCE, error_code=code, error_message=None, resources=() if code else (resource,)
+    )
+
+
+def test_acls_are_told_entry_by_entry_and_not_without_authorizer() -> None:
+    """A double one stays; whatever else keeps a broker from telling is an error."""
+    with _answering(_acls(ErrorCode.none)) as address:
+        assert acls_at(address) == [ToldAcl(2, 4, "t", "User:a", "*", 3, 2)] * 2
+    with _answering(_acls(ErrorCode.security_disabled)) as address:
+        assert acls_at(address) is None
+    refused = _acls(ErrorCode.cluster_authorization_failed)
+    with _answering(refused) as address, pytest.raises(ClusterError, match="ACLs; got CLUSTER_AUTHORIZATION_FAILED"):
+        acls_at(address)
+
+
+def _scram(code: ErrorCode) -> scram.DescribeUserScramCredentialsResponse:
+    infos = tuple(scram.CredentialInfo(mechanism=i8(kind), iterations=i32(4096 * kind)) for kind in (1, 2))
+    result = scram.DescribeUserScramCredentialsResult(
+        user="a", error_code=ErrorCode.none, error_message=None, credential_infos=infos
+    )
+    return scram.DescribeUserScramCredentialsResponse(
+        throttle_time=AT_ONCE, error_code=code, error_message=None, results=() if code else (result,)
+    )
+
+
+def test_scram_credentials_are_told_by_user_and_mechanism() -> None:
+    """Iterations are all that Kafka tells of them."""
+    with _answering(_scram(ErrorCode.none)) as address:
+        assert scram_at(address) == {("a", 1): 4096, ("a", 2): 8192}
+
+
+def test_brokers_whose_metadata_version_is_too_low_have_no_scram() -> None:
+    """They refuse, and any other refusal is an error."""
+    with _answering(_scram(ErrorCode.unsupported_version)) as address:
+        assert scram_at(address) is None
+    with _answering(_scram(ErrorCode.not_controller)) as address, pytest.raises(ClusterError, match="SCRAM"):
+        scram_at(address)

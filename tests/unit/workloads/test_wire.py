@@ -8,7 +8,7 @@ import pytest
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.workloads import raw_admin
-from pytest_kmigrate.workloads.wire import first_reachable
+from pytest_kmigrate.workloads.wire import UnsupportedRequestError, first_reachable
 from tests.unit.workloads.played_broker import played_broker, request_on
 
 HEADER = bytes([0, 0, 0, 1, 0])
@@ -16,8 +16,6 @@ HEADER = bytes([0, 0, 0, 1, 0])
 NOT_CONTROLLER = bytes([0, 41])
 DELETED = HEADER + bytes(4) + bytes([2, 2]) + b"a" + NOT_CONTROLLER + bytes([0, 0])
 """DeleteTopics v4: throttle time, one topic called "a", its error, no tagged fields."""
-
-STATIC, DYNAMIC_DEFAULT = 4, 3
 
 
 def test_an_answer_comes_back_with_kafka_s_error_name() -> None:
@@ -33,26 +31,6 @@ def test_an_answer_comes_back_with_kafka_s_error_name() -> None:
     with played_broker(play) as address:
         assert raw_admin.delete_topics_at(address, ["a"]) == {"a": "NOT_CONTROLLER"}
     assert requests[0][:4] == bytes([0, 20, 0, 4])
-
-
-def _config(name: bytes, value: bytes | None, source: int) -> bytes:
-    """Of DescribeConfigs v4: not read-only, not sensitive, no synonyms, of no type, without documentation."""
-    text = bytes([0]) if value is None else bytes([len(value) + 1]) + value
-    return bytes([len(name) + 1]) + name + text + bytes([0, source, 0, 1, 0, 0, 0])
-
-
-def test_only_what_was_set_for_all_brokers_is_told_as_their_default() -> None:
-    """Brokers tell static configs, too, when they are asked for those of all; a hidden value is None."""
-    configs = _config(b"a", b"1", DYNAMIC_DEFAULT) + _config(b"b", b"2", STATIC) + _config(b"c", None, DYNAMIC_DEFAULT)
-    result = bytes([0, 0, 0, 4, 1, 4]) + configs + bytes([0])
-    frame = HEADER + bytes(4) + bytes([2]) + result + bytes([0])
-
-    def play(connection: socket.socket) -> None:
-        request_on(connection)
-        connection.sendall(len(frame).to_bytes(4, "big") + frame)
-
-    with played_broker(play) as address:
-        assert raw_admin.default_broker_configs_at(address) == {"a": "1", "c": None}
 
 
 REPLICAS = b"".join(bytes([0, 0, 0, number]) + bytes(8 + 8 + 1 + 1) for number in (0, 7))
@@ -101,7 +79,28 @@ def test_a_missing_answer_is_indefinite(answer: bytes) -> None:
         request_on(connection)
         connection.sendall(answer)
 
-    with played_broker(play) as address, pytest.raises(AwaitTimeoutError, match="DeleteTopicsRequest"):
+    asked_why = [] if answer.endswith(b"\xff") else [play]
+    with played_broker(play, *asked_why) as address, pytest.raises(AwaitTimeoutError, match="DeleteTopicsRequest"):
+        raw_admin.delete_topics_at(address, ["a"])
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "is_known"), [(4, 4, True), (0, 9, True), (0, 3, False), (5, 9, False)], ids=str
+)
+def test_a_request_that_the_broker_says_it_does_not_know_changed_nothing(first: int, last: int, is_known: bool) -> None:
+    """It closes the connection then, as it does when it ends: which versions it knows tells the two apart."""
+    delete_topics = bytes([0, 20, 0, first, 0, last, 0])
+    known = bytes([0, 0, 0, 1, 0, 0, 2]) + delete_topics + bytes(4) + bytes(1)
+
+    def close(connection: socket.socket) -> None:
+        request_on(connection)
+
+    def tell(connection: socket.socket) -> None:
+        request_on(connection)
+        connection.sendall(len(known).to_bytes(4, "big") + known)
+
+    error = AwaitTimeoutError if is_known else UnsupportedRequestError
+    with played_broker(close, tell) as address, pytest.raises(error, match="DeleteTopicsRequest"):
         raw_admin.delete_topics_at(address, ["a"])
 
 
