@@ -29,7 +29,7 @@ class EventKind(enum.StrEnum):
     FAULT_NOT_WITNESSED = "fault-not-witnessed"  # fault_id, fault, witness (what was looked for)
     FAULT_HEALED = "fault-healed"  # fault_id, fault
     WORKLOAD_BEGAN = "workload-began"  # workload, and its settings
-    WORKLOAD_ENDED = "workload-ended"  # workload, its counts, final_read (records; None: not read back)
+    WORKLOAD_ENDED = "workload-ended"  # workload, its counts, final_read (records; None: not read back), withheld
     METADATA_CHANGE = "metadata-change"  # change, subject, wanted, outcome (ok|failed|indefinite), error, began_ns
     ACTIVE_CONTROLLER = "active-controller"  # controller (node name or None), previous; epochs are in the znodes
     MIGRATION_STATE = "migration-state"  # state (ZkMigrationState name), previous; node: the quorum leader

@@ -90,12 +90,17 @@ class Traffic:
         clients, self._clients = self._clients, None
         clients.stop_producing()
         within_s = clients.settings.workload.message_timeout_s + _FINAL_READ_WITHIN_S
-        records = clients.final_read(within_s) if reads_back else None
+        read = clients.final_read(within_s) if reads_back else None
+        records, withheld = (read.records, list(read.withheld)) if read else (None, [])
         counts = clients.stop()
         for trouble in clients.troubles():
             self._recorder.record(EventKind.HARNESS_TROUBLE, what="clients", error=trouble)
         self._recorder.record(
-            EventKind.WORKLOAD_ENDED, workload=clients.settings.workload.name, final_read=records, **dict(counts)
+            EventKind.WORKLOAD_ENDED,
+            workload=clients.settings.workload.name,
+            final_read=records,
+            withheld=withheld,
+            **dict(counts),
         )
 
     def _started(self) -> RunningClients:

@@ -4,8 +4,9 @@ import json
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Protocol, Self
+from typing import IO, Any, Protocol, Self
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
@@ -20,6 +21,15 @@ from pytest_kmigrate.workloads.outcomes import error_name
 MODULE = "pytest_kmigrate.workloads.clients_process"
 
 Progress = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class ReadBack:
+    """What a final read came to."""
+
+    records: int
+    withheld: Sequence[str]
+    """Partitions whose leader gives nobody what it has by its own word; from where on, and its end."""
 
 
 class ClientsProcess(Protocol):
@@ -74,7 +84,7 @@ class RunningClients:
         self._progress: Progress = Counts().plain()
         self._is_ready = False
         self._stopped: Progress | None = None
-        self._final_reads: list[Mapping[str, object]] = []
+        self._final_reads: list[Mapping[str, Any]] = []
         self._troubles: list[str] = []
         self._reading = threading.Thread(target=self._listen, name="clients-news", daemon=True)
         self._reading.start()
@@ -121,8 +131,8 @@ class RunningClients:
         """Send nothing new; consumers go on."""
         self._order({"do": "stop-producing"})
 
-    def final_read(self, within_s: float = 60) -> int:
-        """Read everything with a fresh client; the number of records, ClusterError when the end was not reached.
+    def final_read(self, within_s: float = 60) -> ReadBack:
+        """Read everything with a fresh client; ClusterError when the end was not reached.
 
         It begins when every send has been answered or given up, so the producers must have been stopped.
         """
@@ -136,7 +146,7 @@ class RunningClients:
         )[0]
         if result["event"] != "final-read-done":
             raise ClusterError(f"expected to read every partition to its end within {within_s:g} s; got {result}")
-        return int(str(result["records"]))
+        return ReadBack(result["records"], result["withheld"])
 
     def stop(self, within_s: float = 10) -> Progress:
         """Stop: what is unanswered after ``within_s`` becomes indefinite. The final counts."""
@@ -174,7 +184,7 @@ class RunningClients:
                 continue
             self._take(news)
 
-    def _take(self, news: Mapping[str, object]) -> None:
+    def _take(self, news: Mapping[str, Any]) -> None:
         kind = news.get("event")
         counts = {key: value for key, value in news.items() if isinstance(value, int)}
         if kind == "ready":

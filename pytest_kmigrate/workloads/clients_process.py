@@ -5,7 +5,7 @@ lines on standard input, events go as JSON lines to standard output:
 
                                             {"event": "ready"}
     {"do": "stop-producing"}                {"event": "progress", "acked": ...}  4 times a second, with all counts
-    {"do": "final-read", "within_s": 60}    {"event": "final-read-done", "client": ..., "records": ..., "ends": ...}
+    {"do": "final-read", "within_s": 60}    {"event": "final-read-done", "records": ..., "ends": ..., "withheld": ...}
                                             {"event": "final-read-failed", "why": ...}
     {"do": "stop", "within_s": 10}          {"event": "stopped", "acked": ...}  with all counts
                                             {"event": "trouble", "what": ...}

@@ -19,6 +19,9 @@ PER_CALL_S = 0.2
 PATIENCE_S = 5.0
 """How long one client may ask one thing in vain."""
 
+_NO_TROUBLE = "none"
+_ENOUGH_CLIENTS = 2
+
 T = TypeVar("T")
 Partition = tuple[str, int]
 
@@ -41,6 +44,8 @@ class FinalRead:
     ``partitions``: how many each topic has at least. Who knows of fewer is not believed for the first half of the time.
     A topic that no broker has known of for half of the time, while nobody was told otherwise, does not exist: that is
     its result, a row that failed, and the other topics are read. One that is slow to appear is waited for.
+    Records that a leader has by its own word, and gives to neither of two clients in a quarter of the time each, are
+    withheld: the read is done without them, since nobody will ever read them.
     """
 
     def __init__(
@@ -53,7 +58,7 @@ class FinalRead:
         self._clock = clock
         self._partitions_at_least = partitions
         self._deadline = self._doubting_until = time.monotonic()
-        self._doubting_s = 0.0
+        self._doubting_s = self._quiet_s = 0.0
         self._count = 0
         self._began_ns = 0
         """When this reader began to ask for the ends: what is written later need not be found."""
@@ -64,11 +69,14 @@ class FinalRead:
         self._absent: dict[str, KafkaError] = {}
         self._read: dict[Partition, int] = {}
         """Where the next record of each partition is expected."""
-        self._trouble = "none"
+        self._trouble = _NO_TROUBLE
+        """The last error that the present client was told."""
+        self._given_nothing = 0
+        """How many clients in a row waited in vain at the same place."""
 
     def start(self, within_s: float, tell: Callable[[dict[str, object]], None]) -> None:
         """Begin to read; ``tell`` gets the result, from another thread, after ``within_s`` at the latest."""
-        self._doubting_s = within_s / 2
+        self._doubting_s, self._quiet_s = within_s / 2, within_s / 4
         self._doubting_until = time.monotonic() + self._doubting_s
         self._deadline = time.monotonic() + within_s
         threading.Thread(target=lambda: tell(self.run()), name=f"final-read-{self.number}", daemon=True).start()
@@ -79,27 +87,32 @@ class FinalRead:
             ends = self._read_everything()
         except KafkaException as error:
             return self._failed(str(error.args[0]))
-        behind = [
-            f"{topic}-{number} at {self._read[topic, number]} of {end}"
-            for (topic, number), end in ends.items()
-            if self._read[topic, number] < end
-        ]
-        if behind:
+        behind = [f"{topic}-{number} at {at} of {end}" for (topic, number), (at, end) in self._behind(ends).items()]
+        if behind and self._given_nothing < _ENOUGH_CLIENTS:
             return self._failed(f"{', '.join(behind)}; last error: {self._trouble}")
         for topic, denial in self._absent.items():
             times = (self._began_ns, self._clock.now_ns())
             self._row(OperationOutcome.FAILED, (topic, -1, -1), FOREIGN, times, error_name(denial))
         self._rows.close()
         whole = {f"{topic}-{number}": end for (topic, number), end in ends.items()}
-        return {"event": "final-read-done", "client": self.number, "records": self._count, "ends": whole}
+        done = {"client": self.number, "records": self._count, "ends": whole, "withheld": behind}
+        return {"event": "final-read-done", **done}
 
     def _read_everything(self) -> dict[Partition, int]:
         reader, ends = self._reader_that_knows()
-        try:
-            self._read_until(reader, ends)
-        finally:
-            reader.close()
-        return ends
+        while True:
+            begun_at = dict(self._read)
+            try:
+                self._read_while_it_goes_on(reader, ends)
+                before = self._given_nothing if self._read == begun_at else 0
+                self._given_nothing = before + 1 if self._is_withheld_from(reader, ends) else 0
+            finally:
+                reader.close()
+            if not self._behind(ends) or self._given_nothing == _ENOUGH_CLIENTS or self._left_s() <= 0:
+                return ends
+            reader = Consumer(self._properties)
+            reader.assign([TopicPartition(*partition, at) for partition, (at, _) in self._behind(ends).items()])
+            self._trouble = _NO_TROUBLE
 
     def _reader_that_knows(self) -> tuple[Consumer, dict[Partition, int]]:
         """A client that has learned where every partition ends.
@@ -189,12 +202,35 @@ class FinalRead:
                     raise
                 reader.consume(1, PER_CALL_S)  # nothing is assigned yet: this only lets time pass
 
-    def _read_until(self, reader: Consumer, ends: dict[Partition, int]) -> None:
-        while self._left_s() > 0 and any(self._read[partition] < end for partition, end in ends.items()):
+    def _behind(self, ends: Mapping[Partition, int]) -> dict[Partition, tuple[int, int]]:
+        """The partitions not read to their end: where the next record is expected, and the end."""
+        return {
+            partition: (self._read[partition], end) for partition, end in ends.items() if self._read[partition] < end
+        }
+
+    def _read_while_it_goes_on(self, reader: Consumer, ends: dict[Partition, int]) -> None:
+        """Read to the end, or until nothing has come for a while."""
+        quiet_since = time.monotonic()
+        while self._behind(ends) and time.monotonic() < min(self._deadline, quiet_since + self._quiet_s):
             messages = reader.consume(MOST_PER_CALL, PER_CALL_S)
             ended_ns = self._clock.now_ns()
             for message in messages:
                 self._take(message, ends, ended_ns)
+            if messages:
+                quiet_since = time.monotonic()
+
+    def _is_withheld_from(self, reader: Consumer, ends: Mapping[Partition, int]) -> bool:
+        """Whether each leader tells of records that it has not given, although nothing was the matter."""
+        behind = self._behind(ends)
+        if not behind or self._trouble != _NO_TROUBLE or self._left_s() <= 0:
+            return False
+        try:
+            told = [
+                (reader.get_watermark_offsets(TopicPartition(*each), timeout=2.0)[1], ends[each]) for each in behind
+            ]
+        except KafkaException:
+            return False
+        return all(end_now >= end for end_now, end in told)
 
     def _take(self, message: Message, ends: dict[Partition, int], ended_ns: int) -> None:
         topic, number, offset = message.topic() or "", message.partition() or 0, message.offset() or 0

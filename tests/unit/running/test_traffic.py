@@ -12,6 +12,7 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.running import traffic as traffic_module
 from pytest_kmigrate.running.traffic import Traffic
 from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
+from pytest_kmigrate.workloads.client_workload import ReadBack
 from tests.unit.fakes import Stage
 
 
@@ -32,9 +33,9 @@ class PlayedClients:
     def stop_producing(self) -> None:
         """Nothing is sent anyway."""
 
-    def final_read(self, _within_s: float) -> int:
-        """All there is."""
-        return 7
+    def final_read(self, _within_s: float) -> ReadBack:
+        """All there is but one."""
+        return ReadBack(7, ["orders-0 at 7 of 8"])
 
     def stop(self) -> Mapping[str, int]:
         """The counts."""
@@ -53,7 +54,7 @@ def test_the_clients_troubles_are_in_the_history(stage: Stage) -> None:
     told = [event.data for event in stage.recorder.of(EventKind.HARNESS_TROUBLE)]
     assert told == [{"what": "clients", "error": "one thing"}, {"what": "clients", "error": "another"}]
     (ended,) = stage.recorder.of(EventKind.WORKLOAD_ENDED)
-    assert ended.data["final_read"] == 7
+    assert (ended.data["final_read"], ended.data["withheld"]) == (7, ["orders-0 at 7 of 8"])
 
 
 @pytest.mark.parametrize(("consumers", "group"), [(2, "kmigrate"), (0, "")])

@@ -103,10 +103,22 @@ def test_a_failed_read_tells_how_far_it_came_and_why() -> None:
 class Reader:
     """A client that met a broker which was told of the topics, and of so many partitions, or not of all of them."""
 
-    def __init__(self, *, lacks: Sequence[str] = (), partitions: int = 1) -> None:
+    def __init__(
+        self,
+        *,
+        lacks: Sequence[str] = (),
+        partitions: int = 1,
+        gives: Sequence[int] = range(END),
+        ends: Sequence[int] = (END,),
+        trouble: int | None = None,
+    ) -> None:
         self._lacks = lacks
         self._partitions = partitions
-        self._messages = [_record(offset, partition) for partition in range(partitions) for offset in range(END)]
+        self._messages = [_record(offset, partition) for partition in range(partitions) for offset in gives]
+        if trouble is not None:
+            self._messages.append(Message("orders", 0, -1, error=KafkaError(trouble)))
+        self._ends = list(ends)
+        self.begins: list[int] = []
         self.is_closed = False
 
     def list_topics(self, topic: str, timeout: float) -> Any:
@@ -118,12 +130,16 @@ class Reader:
         )
 
     def get_watermark_offsets(self, _partition: TopicPartition, timeout: float) -> tuple[int, int]:
-        """From the beginning to END."""
+        """From the beginning to the end, which may be another later; none is no answer."""
         assert timeout >= 0
-        return 0, END
+        end = self._ends.pop(0) if self._ends[1:] else self._ends[0]
+        if end < 0:
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+        return 0, end
 
-    def assign(self, _partitions: list[TopicPartition]) -> None:
+    def assign(self, partitions: list[TopicPartition]) -> None:
         """As told."""
+        self.begins = [each.offset for each in partitions]
 
     def consume(self, _count: int, _timeout: float) -> list[Message]:
         """Everything there is, once."""
@@ -154,6 +170,7 @@ def read_from(monkeypatch: pytest.MonkeyPatch, rows: Kept) -> ReadFrom:
         doubting_s: float,
         topics: tuple[str, ...] = ("orders",),
         within_s: float = 2,
+        quiet_s: float = 2,
     ) -> dict[str, object]:
         waiting = list(met)
         monkeypatch.setattr(final_read, "Consumer", lambda _properties: waiting.pop(0) if waiting[1:] else waiting[0])
@@ -164,6 +181,7 @@ def read_from(monkeypatch: pytest.MonkeyPatch, rows: Kept) -> ReadFrom:
         monkeypatch.setattr(read, "_deadline", now + within_s)
         monkeypatch.setattr(read, "_doubting_until", now + doubting_s)
         monkeypatch.setattr(read, "_doubting_s", doubting_s)
+        monkeypatch.setattr(read, "_quiet_s", quiet_s)
         return read.run()
 
     return read
@@ -226,3 +244,26 @@ def test_a_read_began_when_the_ends_were_asked_for(read_from: ReadFrom, rows: Ke
     read_from([Reader(partitions=2)], partitions=2, doubting_s=0)
     (began_ns,) = {row[8] for row in rows.shown}
     assert asked_ns <= began_ns <= min(row[9] for row in rows.shown)
+
+
+def test_what_a_leader_has_by_its_own_word_and_gives_nobody_is_withheld(read_from: ReadFrom, rows: Kept) -> None:
+    """Two clients wait for it at the same place: what was acknowledged there is lost then."""
+    met = [Reader(gives=(0, 1)), Reader(gives=(2,)), Reader(gives=()), Reader(gives=())]
+    result = read_from(met, partitions=1, doubting_s=2, within_s=20, quiet_s=0.1)
+    assert (result["event"], result["withheld"]) == ("final-read-done", ["orders-0 at 3 of 5"])
+    assert [row[5] for row in rows.shown] == [0, 1, 2]
+    assert [(each.begins, each.is_closed) for each in met] == [([0], True), ([2], True), ([3], True), ([], False)]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [{"ends": (2,)}, {"ends": (-1,)}, {"trouble": KafkaError.NOT_LEADER_FOR_PARTITION}],
+    ids=["a shorter log", "no answer", "an error"],
+)
+def test_what_may_come_yet_is_not_withheld(read_from: ReadFrom, rows: Kept, second: dict[str, Any]) -> None:
+    """As long as the leader does not answer well, the read goes on, and fails in the end."""
+    met = [Reader(gives=(0, 1)), *(Reader(gives=(), **second) for _ in range(100))]
+    result = read_from(met, partitions=1, doubting_s=2, within_s=1, quiet_s=0.1)
+    assert result["event"] == "final-read-failed"
+    assert str(result["why"]).startswith("orders-0 at 2 of 5")
+    assert rows.shown == []
