@@ -48,7 +48,7 @@ def producer_properties(settings: ClientsSettings, number: int) -> dict[str, str
         # written to another partition without an answer having come is written again, which no broker can notice.
         "max.in.flight.requests.per.connection": 1,
         # What costs, here and in proxies and brokers, is the request: fewer, with more in them.
-        "linger.ms": 50,
+        "linger.ms": 100,
         "request.timeout.ms": int(workload.request_timeout_s * 1000),
         "message.timeout.ms": int(workload.message_timeout_s * 1000),
         "queue.buffering.max.messages": workload.most_in_flight,
