@@ -55,7 +55,6 @@ _NO_TOKENS = frozenset({"DELEGATION_TOKEN_AUTH_DISABLED", "DELEGATION_TOKEN_REQU
 _OF_THE_QUORUM = "kraft.version"
 """A feature that brokers tell of the quorum itself; it is in none of the metadata records."""
 
-
 _OWN_CONFIGS = "own configs"
 """What each broker has for itself; no family, since no other broker could agree."""
 
