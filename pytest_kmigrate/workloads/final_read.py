@@ -185,11 +185,11 @@ class FinalRead:
         return topic not in self._known and denied_s >= self._doubting_s
 
     def _watermarks(self, reader: Consumer, partition: TopicPartition) -> tuple[int, int]:
-        def ask() -> tuple[int, int]:
-            low, high = reader.get_watermark_offsets(partition, timeout=min(2.0, self._left_s()))
-            return low, high
+        return self._insistently(reader, lambda: self._watermarks_now(reader, partition))
 
-        return self._insistently(reader, ask)
+    def _watermarks_now(self, reader: Consumer, partition: TopicPartition) -> tuple[int, int]:
+        low, high = reader.get_watermark_offsets(partition, timeout=min(2.0, self._left_s()))
+        return low, high
 
     def _insistently(self, reader: Consumer, ask: Callable[[], T]) -> T:
         """What ``ask`` returns, asked again while the cluster has trouble and there is time."""
@@ -225,12 +225,10 @@ class FinalRead:
         if not behind or self._trouble != _NO_TROUBLE or self._left_s() <= 0:
             return False
         try:
-            told = [
-                (reader.get_watermark_offsets(TopicPartition(*each), timeout=2.0)[1], ends[each]) for each in behind
-            ]
+            ends_now = {each: self._watermarks_now(reader, TopicPartition(*each))[1] for each in behind}
         except KafkaException:
             return False
-        return all(end_now >= end for end_now, end in told)
+        return all(ends_now[each] >= ends[each] for each in behind)
 
     def _take(self, message: Message, ends: dict[Partition, int], ended_ns: int) -> None:
         topic, number, offset = message.topic() or "", message.partition() or 0, message.offset() or 0

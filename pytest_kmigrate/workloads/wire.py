@@ -48,7 +48,7 @@ def ask(peer: Peer | str, request: Any, answer_type: type[Answer], within_s: flo
     ClusterError: nothing was sent, so nothing can have happened; UnsupportedRequestError when the broker does not know
     it. AwaitTimeoutError: it was sent and the answer is missing, so it may have happened.
     """
-    to = Peer(peer) if isinstance(peer, str) else peer
+    to = _plain(peer)
     try:
         return _asked(to, request, answer_type, within_s)
     except AwaitTimeoutError as unanswered:
@@ -61,7 +61,12 @@ def ask(peer: Peer | str, request: Any, answer_type: type[Answer], within_s: flo
 def api_versions(peer: Peer | str, *, within_s: float = 10) -> ApiVersionsResponse:
     """What requests a broker knows, and its finalized features."""
     request = ApiVersionsRequest(client_software_name=CLIENT_ID, client_software_version="1")
-    return _asked(Peer(peer) if isinstance(peer, str) else peer, request, ApiVersionsResponse, within_s)
+    return _asked(_plain(peer), request, ApiVersionsResponse, within_s)
+
+
+def _plain(peer: Peer | str) -> Peer:
+    """An address alone is that of a listener without protection."""
+    return Peer(peer) if isinstance(peer, str) else peer
 
 
 def _is_unknown_to(peer: Peer, request: Any, within_s: float) -> bool:
