@@ -63,7 +63,7 @@ class Transactor:
 
     def join(self) -> None:
         """Return when it has ended, or has had the time to."""
-        self._thread.join(ATTEMPT_S + PURGE_S)
+        self._thread.join(2 * ATTEMPT_S + PURGE_S)
 
     @property
     def is_over(self) -> bool:
@@ -113,11 +113,20 @@ class Transactor:
         self._transactions += 1
         gap_s = 1 / (self._workload.transactions_per_s * self._workload.transaction_records)
         for _ in range(self._workload.transaction_records):
+            next_at = time.monotonic() + gap_s
             if not self._send():
                 break
-            self._producer.poll(gap_s)
-        outcome = self._ended(commits=self._transactions % self._workload.transactions_per_abort != 0)
-        self._tell(outcome)
+            self._poll_until(next_at)
+        commits = self._transactions % self._workload.transactions_per_abort != 0
+        if not commits:
+            # An abort drops what waits to be sent: records that nobody wrote do not show whether aborted ones are read.
+            self._producer.flush(ATTEMPT_S)
+        self._tell(self._ended(commits=commits))
+
+    def _poll_until(self, at_s: float) -> None:
+        """Take answers until then; one poll ends with the first answer."""
+        while (left_s := at_s - time.monotonic()) > 0:
+            self._producer.poll(left_s)
 
     def _send(self) -> bool:
         sequence, began_ns = self._sequence, self._clock.now_ns()
@@ -155,7 +164,8 @@ class Transactor:
 
     def _tell(self, outcome: OperationOutcome) -> None:
         """Hand over the rows of the transaction; a send that was never answered becomes indefinite."""
-        self._producer.purge()
+        if self._unanswered:  # a purge of nothing reaches what comes next: it goes on in other threads
+            self._producer.purge()
         deadline = time.monotonic() + PURGE_S
         while self._unanswered and time.monotonic() < deadline:
             self._producer.poll(0.01)

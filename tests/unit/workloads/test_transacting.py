@@ -17,6 +17,7 @@ NUMBER = 7
 RECORDS = 3
 OK, FAILED, INDEFINITE = OperationOutcome.OK, OperationOutcome.FAILED, OperationOutcome.INDEFINITE
 LATER = KafkaException(KafkaError(KafkaError._TIMED_OUT, "later", retriable=True))
+PURGED = KafkaError(KafkaError._PURGE_QUEUE)
 ABORT = KafkaException(KafkaError(KafkaError._INVALID_ARG, "abort", txn_requires_abort=True))
 FATAL = KafkaException(KafkaError(KafkaError._FATAL, "over", fatal=True))
 
@@ -61,11 +62,13 @@ class Cluster:
 
 
 class FakeProducer:
-    """The methods of a transactional producer."""
+    """The methods of a transactional producer. As the real one it gathers records, and an abort drops those."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
+        self._gathered: list[Callable[..., None]] = []
         self._waiting: list[Callable[..., None]] = []
+        self._is_purging = False
 
     def init_transactions(self, _timeout: float) -> None:
         """As told."""
@@ -76,23 +79,35 @@ class FakeProducer:
         self._cluster.ask("begin")
 
     def produce(self, _topic: str, _value: bytes, _key: bytes, on_delivery: Callable[..., None]) -> None:
-        """Answered at the next poll."""
-        self._waiting.append(on_delivery)
+        """Answered at the poll after the next flush."""
+        if self._is_purging:
+            on_delivery(PURGED, Answered())
+        else:
+            self._gathered.append(on_delivery)
 
     def poll(self, _timeout: float) -> None:
         """All answers that are due."""
         while self._waiting and not self._cluster.is_silent:
-            self._waiting.pop()(None, Answered())
+            self._waiting.pop(0)(None, Answered())
+
+    def flush(self, _timeout: float) -> None:
+        """What was gathered is sent."""
+        self._waiting, self._gathered = self._waiting + self._gathered, []
+        self.poll(0)
 
     def purge(self) -> None:
-        """Nothing comes back here: the worst case."""
+        """Nothing comes back here, and what is sent next is purged as well: the worst case."""
+        self._is_purging = True
 
-    def commit_transaction(self, _timeout: float) -> None:
-        """As told."""
+    def commit_transaction(self, timeout: float) -> None:
+        """As told, after a flush of its own."""
+        self.flush(timeout)
         self._cluster.ask("commit")
 
     def abort_transaction(self, _timeout: float) -> None:
-        """As told."""
+        """As told; what was not sent is answered by the client itself."""
+        while self._gathered:
+            self._gathered.pop(0)(PURGED, Answered())
         self._cluster.ask("abort")
 
 
@@ -142,6 +157,14 @@ def test_every_so_many_transactions_one_is_aborted(transactors: Transactors, row
     first: Any = rows[0]
     assert (first[2], first[3], first[4], first[5], first[6], first[11]) == (NUMBER, "payments", 0, 40, NUMBER, True)
     assert [row[7] for row in rows[: 2 * RECORDS]] == list(range(2 * RECORDS))
+
+
+def test_all_records_of_a_transaction_that_is_aborted_are_written(
+    transactors: Transactors, rows: list[TransactionalRow]
+) -> None:
+    """They are sent before the abort, or there is nothing that a reader could wrongly see."""
+    _ended(transactors, rows, 3)
+    assert {(row[1], row[12]) for row in rows[: 3 * RECORDS]} == {(OK.value, "")}
 
 
 def test_a_commit_is_tried_again_until_it_is_answered(
