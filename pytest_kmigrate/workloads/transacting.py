@@ -25,6 +25,9 @@ NUMBERS_EACH = 1_000_000_000
 ATTEMPT_S = 2.0
 """One attempt at beginning or ending a transaction; then it is asked whether to go on trying."""
 
+END_WITHIN_S = 20.0
+"""Longer than the end of a dead broker's session and an election; who cannot end a transaction by then never will."""
+
 
 class Transactor:
     """One transactional producer. What it is asked from other threads: ``stop``, ``give_up``, ``join``, ``is_over``."""
@@ -45,7 +48,8 @@ class Transactor:
         self._is_stopping = threading.Event()
         self._has_given_up = threading.Event()
         self._may_be_open = False
-        self._has_purged = False
+        self._is_spent = False
+        """Whether something of its producer went wrong."""
         self._thread = threading.Thread(target=self._run, name=f"transactor-{number}", daemon=True)
 
     def start(self) -> None:
@@ -72,20 +76,22 @@ class Transactor:
 
     def _run(self) -> None:
         while self._anew():
-            while not (self._is_stopping.is_set() or self._may_be_open or self._has_purged):
+            while not (self._is_stopping.is_set() or self._may_be_open or self._is_spent):
                 self._one()
 
     def _anew(self) -> bool:
         """A new producer under the same transactional id: that ends what its predecessor left open.
 
-        One that purged records is not used again. What it takes out of its queue a broker may have all the same, if it
-        stood there to be sent once more, and librdkafka then gives its sequence number to a record of the next
-        transaction: the broker takes that for the former one, acknowledges it and writes nothing.
+        One that failed with a record is not used again. What it takes out of its queue a broker may have all the same,
+        if it stood there to be sent once more, and librdkafka then gives its sequence number to a record of the next
+        transaction: the broker takes that for the former one, acknowledges it and writes nothing. And when a broker
+        that has just started tells of no topic at all, librdkafka counts anew, is told of numbers left out, and then
+        neither commits nor aborts.
         """
         while self._must_go_on():
             self._producer = Producer(transactor_properties(self._settings, self.number))
             if self._is_initialized():
-                self._may_be_open = self._has_purged = False
+                self._may_be_open = self._is_spent = False
                 return True
         return False
 
@@ -112,11 +118,10 @@ class Transactor:
             return
         self._transactions += 1
         gap_s = 1 / (self._workload.transactions_per_s * self._workload.transaction_records)
-        for _ in range(self._workload.transaction_records):
-            next_at = time.monotonic() + gap_s
-            if not self._send():
-                break
-            self._poll_until(next_at)
+        began_s = time.monotonic()
+        for count in range(1, self._workload.transaction_records + 1):
+            self._send()
+            self._poll_until(began_s + count * gap_s)
         commits = self._transactions % self._workload.transactions_per_abort != 0
         if not commits:
             # An abort drops what waits to be sent: records that nobody wrote do not show whether aborted ones are read.
@@ -128,7 +133,7 @@ class Transactor:
         while (left_s := at_s - time.monotonic()) > 0:
             self._producer.poll(left_s)
 
-    def _send(self) -> bool:
+    def _send(self) -> None:
         sequence, began_ns = self._sequence, self._clock.now_ns()
         value = encode(self.number, sequence, self._workload.record_bytes)
         try:
@@ -139,13 +144,14 @@ class Transactor:
                 on_delivery=partial(self._answered, sequence, began_ns),
             )
         except (BufferError, KafkaException):
-            return False  # the transaction is to be aborted: this was not tried
+            self._is_spent = True  # and this was not tried
+            return
         self._sequence += 1
         self._unanswered[sequence] = began_ns
-        return True
 
     def _ended(self, *, commits: bool) -> OperationOutcome:
         """Commit or abort; what cannot be committed is aborted. INDEFINITE leaves it to the next producer."""
+        deadline = time.monotonic() + END_WITHIN_S
         while True:
             try:
                 if commits:
@@ -156,7 +162,7 @@ class Transactor:
                 error = refused.args[0]
                 if commits and error.txn_requires_abort():
                     commits = False
-                elif not error.retriable() or self._has_given_up.is_set():
+                elif not error.retriable() or self._has_given_up.is_set() or time.monotonic() > deadline:
                     self._may_be_open = True
                     return OperationOutcome.INDEFINITE
             else:
@@ -181,7 +187,7 @@ class Transactor:
     def _row(self, sequence: int, began_ns: int, place: tuple[str, int, int], error: str) -> None:
         if self._unanswered.pop(sequence, None) is None:
             return  # an answer that came after all, when the send had its row already
-        self._has_purged |= error.startswith("_PURGE_")
+        self._is_spent |= error != ""
         who = (OperationKind.PRODUCE.value, produce_outcome(error).value, self.number)
         times = (began_ns, self._clock.now_ns())
         self._rows.append((*who, *place, self.number, sequence, *times, "", True, error))

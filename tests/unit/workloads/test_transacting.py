@@ -1,6 +1,6 @@
 """Transactional producers against a cluster that answers as each test says."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -12,103 +12,14 @@ from pytest_kmigrate.workloads import transacting
 from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
 from pytest_kmigrate.workloads.counting import Counts, RunClock, TransactionalRow
 from pytest_kmigrate.workloads.transacting import NUMBERS_EACH, Transactors
+from tests.unit.workloads.played_transactions import Cluster, FakeProducer
 
 NUMBER = 7
 RECORDS = 3
 OK, FAILED, INDEFINITE = OperationOutcome.OK, OperationOutcome.FAILED, OperationOutcome.INDEFINITE
 LATER = KafkaException(KafkaError(KafkaError._TIMED_OUT, "later", retriable=True))
-PURGED = KafkaError(KafkaError._PURGE_QUEUE)
 ABORT = KafkaException(KafkaError(KafkaError._INVALID_ARG, "abort", txn_requires_abort=True))
 FATAL = KafkaException(KafkaError(KafkaError._FATAL, "over", fatal=True))
-
-Answer = KafkaException | None
-
-
-class Answered:
-    """A message of which only the place is asked."""
-
-    def topic(self) -> str:
-        """Of which topic."""
-        return "payments"
-
-    def partition(self) -> int:
-        """Where it went."""
-        return 0
-
-    def offset(self) -> int:
-        """At which offset."""
-        return 40
-
-
-class Cluster:
-    """What producers are answered, in turn, and what they asked for; when nothing is left, all is well."""
-
-    def __init__(self) -> None:
-        self.answers: dict[str, list[Answer]] = {"init": [], "begin": [], "commit": [], "abort": []}
-        self.asked: list[str] = []
-        self.is_silent = False
-        """Whether sends get no answer."""
-
-    def answer(self, what: str, *answers: Answer) -> None:
-        """Say so next time."""
-        self.answers[what] += answers
-
-    def ask(self, what: str) -> None:
-        """As a producer does."""
-        self.asked.append(what)
-        told = self.answers[what].pop(0) if self.answers[what] else None
-        if told is not None:
-            raise told
-
-
-class FakeProducer:
-    """The methods of a transactional producer. As the real one it gathers records, and an abort drops those."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._gathered: list[Callable[..., None]] = []
-        self._waiting: list[Callable[..., None]] = []
-        self._is_purging = False
-
-    def init_transactions(self, _timeout: float) -> None:
-        """As told."""
-        self._cluster.ask("init")
-
-    def begin_transaction(self) -> None:
-        """As told."""
-        self._cluster.ask("begin")
-
-    def produce(self, _topic: str, _value: bytes, _key: bytes, on_delivery: Callable[..., None]) -> None:
-        """Answered at the poll after the next flush."""
-        if self._is_purging:
-            on_delivery(PURGED, Answered())
-        else:
-            self._gathered.append(on_delivery)
-
-    def poll(self, _timeout: float) -> None:
-        """All answers that are due."""
-        while self._waiting and not self._cluster.is_silent:
-            self._waiting.pop(0)(None, Answered())
-
-    def flush(self, _timeout: float) -> None:
-        """What was gathered is sent."""
-        self._waiting, self._gathered = self._waiting + self._gathered, []
-        self.poll(0)
-
-    def purge(self) -> None:
-        """Nothing comes back here, and what is sent next is purged as well: the worst case."""
-        self._is_purging = True
-
-    def commit_transaction(self, timeout: float) -> None:
-        """As told, after a flush of its own."""
-        self.flush(timeout)
-        self._cluster.ask("commit")
-
-    def abort_transaction(self, _timeout: float) -> None:
-        """As told; what was not sent is answered by the client itself."""
-        while self._gathered:
-            self._gathered.pop(0)(PURGED, Answered())
-        self._cluster.ask("abort")
 
 
 @pytest.fixture
@@ -204,6 +115,36 @@ def test_a_send_without_an_answer_is_indefinite(
     cluster.answer("commit", FATAL)
     assert _ended(transactors, rows, 1) == [INDEFINITE]
     assert {(row[1], row[5], row[12]) for row in rows[:RECORDS]} == {(INDEFINITE, -1, "_PURGE_INFLIGHT")}
+
+
+def test_a_producer_that_cannot_end_its_transaction_is_left_to_another(
+    transactors: Transactors, rows: list[TransactionalRow], cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some go on timing out for ever, whatever the cluster says."""
+    monkeypatch.setattr(transacting, "END_WITHIN_S", 0.0)
+    cluster.answer("commit", LATER)
+    assert _ended(transactors, rows, 2) == [INDEFINITE, OK]
+    assert cluster.asked[:6] == ["init", "begin", "commit", "init", "begin", "commit"]
+
+
+def test_a_producer_that_refuses_a_record_is_not_used_again(transactors: Transactors, cluster: Cluster) -> None:
+    """It does when a broker told of no topic; it counts anew then, which brokers take for records left out."""
+    cluster.answer("produce", FATAL)
+    transactors.begin([NUMBER])
+    until(lambda: cluster.asked.count("commit") >= 2, awaited="two transactions", within_s=10)
+    assert cluster.asked[:6] == ["init", "begin", "commit", "init", "begin", "commit"]
+
+
+def test_a_transaction_takes_its_time_also_when_no_record_is_taken(
+    transactors: Transactors, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or a transactor goes round as fast as it can while the cluster has trouble enough."""
+    cluster.answer("produce", *[FATAL] * 1_000_000)
+    polled: list[float] = []
+    monkeypatch.setattr(FakeProducer, "poll", lambda _self, timeout: polled.append(timeout))
+    transactors.begin([NUMBER])
+    until(lambda: "commit" in cluster.asked, awaited="a transaction", within_s=10)
+    assert any(polled)
 
 
 def test_a_producer_that_purged_records_is_not_used_again(
