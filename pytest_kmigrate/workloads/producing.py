@@ -1,7 +1,7 @@
 """Producers: paced sends of numbered records, each of which becomes one row when it is answered."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from functools import partial
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -25,6 +25,18 @@ def place_of(error: KafkaError | None, message: Message) -> tuple[str, int, int]
     """Topic, partition and offset of a send that was answered; -1 is what nobody learned."""
     topic, partition, offset = message.topic() or "", message.partition(), message.offset()
     return topic, -1 if partition is None else partition, -1 if error is not None or offset is None else offset
+
+
+def purge(producer: Producer, unanswered: Sized) -> None:
+    """Take back what has no answer, and hear for a second what came of it; ``unanswered`` then holds the rest.
+
+    Not when nothing is: a purge goes on in librdkafka's other threads, and would reach what is sent next.
+    """
+    if unanswered:
+        producer.purge()
+    deadline = time.monotonic() + PURGE_S
+    while unanswered and time.monotonic() < deadline:
+        producer.poll(0.01)
 
 
 class Pace:
@@ -91,10 +103,7 @@ class Sender:
 
     def give_up(self) -> None:
         """End every send that has no answer; it becomes indefinite."""
-        self._producer.purge()
-        deadline = time.monotonic() + PURGE_S
-        while self._unanswered and time.monotonic() < deadline:
-            self._producer.poll(0.01)
+        purge(self._producer, self._unanswered)
         # The purged come back through other threads. One that was not heard is a send all the same: without a row it
         # would, if it is in the log, look like a record that nobody sent.
         for sequence, (began_ns, topic) in self._unanswered.items():

@@ -16,7 +16,7 @@ from pytest_kmigrate.workloads.client_properties import transactor_properties
 from pytest_kmigrate.workloads.client_settings import ClientsSettings
 from pytest_kmigrate.workloads.counting import Counts, Row, RunClock, TransactionalRow, TransactionalRows
 from pytest_kmigrate.workloads.outcomes import error_name, produce_outcome
-from pytest_kmigrate.workloads.producing import KEYS, PURGE_S, place_of
+from pytest_kmigrate.workloads.producing import KEYS, PURGE_S, place_of, purge
 from pytest_kmigrate.workloads.record_value import encode
 
 NUMBERS_EACH = 1_000_000_000
@@ -170,11 +170,7 @@ class Transactor:
 
     def _tell(self, outcome: OperationOutcome) -> None:
         """Hand over the rows of the transaction; a send that was never answered becomes indefinite."""
-        if self._unanswered:  # a purge of nothing reaches what comes next: it goes on in other threads
-            self._producer.purge()
-        deadline = time.monotonic() + PURGE_S
-        while self._unanswered and time.monotonic() < deadline:
-            self._producer.poll(0.01)
+        purge(self._producer, self._unanswered)
         for sequence, began_ns in list(self._unanswered.items()):
             self._row(sequence, began_ns, (self._workload.transactions_topic, -1, -1), "_PURGE_INFLIGHT")
         number = self.number * NUMBERS_EACH + self._transactions

@@ -8,7 +8,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.waiting import until
-from pytest_kmigrate.workloads import transacting
+from pytest_kmigrate.workloads import producing, transacting
 from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
 from pytest_kmigrate.workloads.counting import Counts, RunClock, TransactionalRow
 from pytest_kmigrate.workloads.transacting import NUMBERS_EACH, Transactors
@@ -27,7 +27,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     """All producers' cluster."""
     made = Cluster()
     monkeypatch.setattr(transacting, "Producer", lambda _properties: FakeProducer(made))
-    monkeypatch.setattr(transacting, "PURGE_S", 0.0)
+    monkeypatch.setattr(producing, "PURGE_S", 0.0)
     return made
 
 
