@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pytest_kmigrate.checkers.findings import violated, violation_at
+from pytest_kmigrate.checkers.findings import signatures_of_all, violated, violation_at
 from pytest_kmigrate.checkers.grouping import partitions
 from pytest_kmigrate.checkers.kernels import Gaps, gaps_between_acknowledgements
 from pytest_kmigrate.checkers.moments import faults_during, meanwhile, phase_at, when
 from pytest_kmigrate.checkers.stretches import stretches
+from pytest_kmigrate.checkers.unserved import signatures_of_unserved
 from pytest_kmigrate.checkers.wording import counted, span
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
@@ -55,6 +56,7 @@ def longest_time_without_acked_write(history: History, at_most_s: float | None =
     if at_most_s is None or not long:
         return conforms(name, text, acknowledged=acked, **facts)
     examples = [_violation(history, gap, at_most_s) for gap in long[:MOST_VIOLATIONS]]
+    facts["signatures"] = signatures_of_all([signatures_of_unserved(history, gap.ended_ns) for gap in long])
     return violated(name, Kind.LIVENESS, f"{text}; allowed are {at_most_s:g} s", examples, len(long), **facts)
 
 

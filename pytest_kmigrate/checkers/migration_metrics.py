@@ -68,7 +68,8 @@ def zookeeper_lag_grows_and_falls_back(history: History) -> Verdict:
 
     Of the active controller, in dual write; ZooKeeper cannot be written while a fault takes all of it away and
     ``/migration`` is not seen to change. A controller that took over meanwhile reports no lag before its own first
-    write, which is known. Source: K866-METRIC-ZkWriteBehindLag-outage.
+    write, which is known. That there is none while the same controller does not write any more is not true.
+    Source: K866-METRIC-ZkWriteBehindLag-outage.
     """
     name = "zookeeper_lag_grows_and_falls_back"
     if history.header.kafka.startswith(LACKED_BY["ZkWriteBehindLag"]):
@@ -85,14 +86,17 @@ def zookeeper_lag_grows_and_falls_back(history: History) -> Verdict:
     healed_ns = seen[-1][0].ended_ns
     after = _lags(history, healed_ns, history.events[-1].at_ns, frozenset())
     caught_up_ns = min((at_ns for at_ns, lag in after.items() if lag <= _NONE_BEHIND), default=None)
-    if caught_up_ns is not None:
+    last_ns = max(after, default=healed_ns)
+    signatures = ["answer-of-zookeeper-lost"] if is_given_up_at(history, last_ns) else []
+    if caught_up_ns is not None and not signatures:
         most = counted(int(max(max(lags.values()) for _, lags in seen)), "record")
         return conforms(name, f"ZooKeeper was {most} behind, and had caught up {span(caught_up_ns - healed_ns)} later")
-    last_ns = max(after, default=healed_ns)
     if last_ns < healed_ns + _LONG_NS:
         return inconclusive(name, Kind.VACUOUS, "the run ended before ZooKeeper had to have caught up")
-    signatures = ["answer-of-zookeeper-lost"] if is_given_up_at(history, last_ns) else []
-    return violates(name, Kind.LIVENESS, [_never_fell(history, last_ns - healed_ns, after)], signatures=signatures)
+    found = (
+        _never_fell(history, last_ns - healed_ns, after) if caught_up_ns is None else _never_caught_up(history, last_ns)
+    )
+    return violates(name, Kind.LIVENESS, [found], signatures=signatures)
 
 
 @dataclass(frozen=True)
@@ -181,3 +185,8 @@ def _never_fell(history: History, took_ns: int, after: dict[int, float]) -> Viol
     last_ns = max(after)
     observed = f"it was {min(after.values()):g} at least, and {after[last_ns]:g} {span(took_ns)} later"
     return violation_at(history, "ZkWriteBehindLag falls back once ZooKeeper can be written", observed, last_ns)
+
+
+def _never_caught_up(history: History, last_ns: int) -> Violation:
+    observed = f"it is {_NONE_BEHIND} at most, and {MIGRATION} was not written any more up to {span(last_ns)}"
+    return violation_at(history, "ZkWriteBehindLag falls back when ZooKeeper is written again", observed, last_ns)

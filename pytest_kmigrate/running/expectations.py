@@ -50,3 +50,18 @@ def expect(
         took_ms=int((time.monotonic() - began) * 1000),
     )
     return bool(met)
+
+
+def waited_in_vain(recorder: Recorder, name: str, error: AwaitTimeoutError) -> None:
+    """Record a wait that a test asked for, and that failed, as the expectation of liveness that it was."""
+    recorder.record(
+        EventKind.EXPECTATION,
+        name=name,
+        expected=error.awaited,
+        observed=error.last_seen,
+        met=False,
+        kind=Kind.LIVENESS.value,
+        signature=error.signature,
+        within_s=error.within_s,
+        took_ms=int(error.within_s * 1000),
+    )

@@ -1,20 +1,23 @@
 """The client traffic of one run: starts the clients' process, knows how far it is, ends it with a final read."""
 
 import subprocess
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Self
 
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
 
-from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.checkers.unserved import signatures_of_unserved
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
+from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.recorder import RunRecorder
+from pytest_kmigrate.running.expectations import waited_in_vain
 from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
-from pytest_kmigrate.workloads.client_workload import RunningClients, create_topics
+from pytest_kmigrate.workloads.client_workload import ReadBack, RunningClients, create_topics
 
 _FINAL_READ_WITHIN_S = 60
 _PER_S = 500
@@ -72,11 +75,13 @@ class Traffic:
 
     def await_acked(self, count: int, within_s: float = 60) -> None:
         """Return when so many more writes than now are acknowledged: clients are served."""
-        self._started().await_more_acked(count, within_s)
+        with self._told_why():
+            self._started().await_more_acked(count, within_s)
 
     def await_consumed(self, count: int, within_s: float = 60) -> None:
         """Return when consumers have read so many more records than now."""
-        self._started().await_more_consumed(count, within_s)
+        with self._told_why():
+            self._started().await_more_consumed(count, within_s)
 
     def add_partitions(self, topic: str, total: int) -> None:
         """Let one of the workload's topics have so many partitions; its clients use them as they learn of them."""
@@ -84,13 +89,16 @@ class Traffic:
         admin.create_partitions([NewPartitions(topic, total)])[topic].result(_ADMIN_WITHIN_S)
 
     def finish(self, *, reads_back: bool = True) -> None:
-        """Stop sending, read everything back with a fresh client, stop the clients; nothing when none was started."""
+        """Stop sending, read everything back with a fresh client, stop the clients; nothing when none was started.
+
+        What cannot be read back is trouble in the history, and the run is judged by the rest: a cluster that serves
+        nobody would have no verdict at all.
+        """
         if self._clients is None:
             return
         clients, self._clients = self._clients, None
         clients.stop_producing()
-        within_s = clients.settings.workload.message_timeout_s + _FINAL_READ_WITHIN_S
-        read = clients.final_read(within_s) if reads_back else None
+        read = self._read_back(clients) if reads_back else None
         records, withheld = (read.records, list(read.withheld)) if read else (None, [])
         counts = clients.stop()
         for trouble in clients.troubles():
@@ -102,6 +110,26 @@ class Traffic:
             withheld=withheld,
             **dict(counts),
         )
+
+    def _read_back(self, clients: RunningClients) -> ReadBack | None:
+        try:
+            return clients.final_read(clients.settings.workload.message_timeout_s + _FINAL_READ_WITHIN_S)
+        except NodeDiedError:  # the clients themselves
+            raise
+        except ClusterError as error:
+            self._recorder.record(EventKind.HARNESS_TROUBLE, what="reading back", error=str(error))
+            return None
+
+    @contextmanager
+    def _told_why(self) -> Iterator[None]:
+        """A wait that was in vain is in the history, with the signature of what looks like its reason."""
+        try:
+            yield
+        except AwaitTimeoutError as error:
+            signatures = signatures_of_unserved(read_history(self._recorder.folder), self._recorder.now_ns())
+            error.signature = next(iter(signatures), "")
+            waited_in_vain(self._recorder, "clients are served", error)
+            raise
 
     def _started(self) -> RunningClients:
         if self._clients is None:

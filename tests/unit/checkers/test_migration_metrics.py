@@ -10,7 +10,7 @@ from pytest_kmigrate.checkers.migration_metrics import (
     zookeeper_lag_grows_and_falls_back,
 )
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.history import History, Sample, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from pytest_kmigrate.probes.metadata_replay import image_from_records
 from tests.unit.checkers.histories import event, history, sample, snapshot, znode
@@ -164,6 +164,20 @@ def test_a_lag_that_never_falls_back_violates(more: list[Event], signatures: lis
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     assert verdict.violations[0].observed == "it was 15 at least, and 90 40.0 s later"
     assert verdict.facts["signatures"] == signatures
+
+
+@pytest.mark.parametrize(
+    ("znodes", "outcome"),
+    [(WRITTEN_BEFORE, Outcome.VIOLATES), ([*WRITTEN_BEFORE, znode(35_000, "/migration", "{}")], Outcome.CONFORMS)],
+    ids=["given up", "written"],
+)
+def test_a_lag_that_falls_back_though_nothing_is_written_violates(znodes: list[ZnodeChange], outcome: Outcome) -> None:
+    """Violating: the gauge is 0 again, and the same controller has not written to ZooKeeper since it is back."""
+    verdict = zookeeper_lag_grows_and_falls_back(outage({**GROWN, 23: 0, 52: 0}, *CUT, znodes=znodes))
+    assert verdict.outcome is outcome
+    if outcome is Outcome.VIOLATES:
+        assert verdict.facts["signatures"] == ["answer-of-zookeeper-lost"]
+        assert verdict.violations[0].observed == "it is 1 at most, and /migration was not written any more up to 52.0 s"
 
 
 @pytest.mark.parametrize(

@@ -7,17 +7,23 @@ from typing import Self
 
 import pytest
 
-from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.recording.recorder import RunRecorder
+from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running import traffic as traffic_module
 from pytest_kmigrate.running.traffic import Traffic
 from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
 from pytest_kmigrate.workloads.client_workload import ReadBack
+from tests.unit.checkers.histories import history, znode
 from tests.unit.fakes import Stage
 
 
 class PlayedClients:
-    """Clients that had trouble."""
+    """Clients that had trouble; reading back may fail, and what they are awaited to do never comes."""
+
+    def __init__(self, failure: ClusterError | None = None) -> None:
+        self._failure = failure
 
     def __enter__(self) -> Self:
         return self
@@ -35,7 +41,15 @@ class PlayedClients:
 
     def final_read(self, _within_s: float) -> ReadBack:
         """All there is but one."""
+        if self._failure is not None:
+            raise self._failure
         return ReadBack(7, ["orders-0 at 7 of 8"])
+
+    def await_more_acked(self, count: int, within_s: float) -> int:
+        """None comes."""
+        raise AwaitTimeoutError(f"{count} acknowledged sends", within_s, 0)
+
+    await_more_consumed = await_more_acked
 
     def stop(self) -> Mapping[str, int]:
         """The counts."""
@@ -55,6 +69,54 @@ def test_the_clients_troubles_are_in_the_history(stage: Stage) -> None:
     assert told == [{"what": "clients", "error": "one thing"}, {"what": "clients", "error": "another"}]
     (ended,) = stage.recorder.of(EventKind.WORKLOAD_ENDED)
     assert (ended.data["final_read"], ended.data["withheld"]) == (7, ["orders-0 at 7 of 8"])
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        ClusterError("expected to read every partition to its end"),
+        AwaitTimeoutError("the end of the final read", 9, ""),
+    ],
+    ids=lambda failure: type(failure).__name__,
+)
+def test_a_run_whose_records_cannot_be_read_back_is_judged_by_the_rest(stage: Stage, failure: ClusterError) -> None:
+    """A cluster that serves nobody gets verdicts, too; the trouble keeps them from being good ones."""
+    traffic = Traffic(stage.cluster, stage.recorder)  # type: ignore[arg-type]  # stand-ins
+    traffic._clients = PlayedClients(failure)  # type: ignore[assignment]  # a stand-in
+    traffic.finish()
+    assert stage.recorder.of(EventKind.HARNESS_TROUBLE)[0].data == {"what": "reading back", "error": str(failure)}
+    (ended,) = stage.recorder.of(EventKind.WORKLOAD_ENDED)
+    assert (ended.data["final_read"], ended.data["acked"]) == (None, 7)
+
+
+def test_clients_that_died_are_no_evidence(stage: Stage) -> None:
+    """Of these nothing is left to be stopped, nor counts to be had."""
+    traffic = Traffic(stage.cluster, stage.recorder)  # type: ignore[arg-type]  # stand-ins
+    traffic._clients = PlayedClients(NodeDiedError("clients", 1, ""))  # type: ignore[assignment]  # a stand-in
+    with pytest.raises(NodeDiedError, match="clients died"):
+        traffic.finish()
+
+
+@pytest.mark.parametrize(("phase", "signature"), [("HYBRID", "answer-of-zookeeper-lost"), ("ALL_KRAFT", "")])
+@pytest.mark.parametrize("wait", ["await_acked", "await_consumed"])
+def test_a_wait_in_vain_bears_the_signature_of_its_reason(
+    stage: Stage, tmp_path: Path, wait: str, phase: str, signature: str
+) -> None:
+    """The controller has not written since ZooKeeper came back: brokers in ZooKeeper mode hear nothing, others do."""
+    recorder = RunRecorder(RunFolder(tmp_path), history().header)
+    recorder.record(EventKind.PHASE, phase=phase)
+    recorder.znode(znode(0, "/migration", "{}"))
+    recorder.record(EventKind.FAULT_APPLIED, fault_id="fault-1", targets=["zookeeper-1"])
+    recorder.record(EventKind.FAULT_HEALED, fault_id="fault-1")
+    recorder.start_ns -= 60_000_000_000  # so it was a minute ago
+    traffic = Traffic(stage.cluster, recorder)  # type: ignore[arg-type]  # a stand-in
+    traffic._clients = PlayedClients()  # type: ignore[assignment]  # a stand-in
+    with pytest.raises(AwaitTimeoutError, match="500 acknowledged sends") as raised:
+        getattr(traffic, wait)(500)
+    recorder.close()
+    assert raised.value.signature == signature
+    [unmet] = [event for event in recorder.events if event.kind is EventKind.EXPECTATION]
+    assert (unmet.data["met"], unmet.data["kind"], unmet.data["signature"]) == (False, "LIVENESS", signature)
 
 
 @pytest.mark.parametrize(("consumers", "group"), [(2, "kmigrate"), (0, "")])
