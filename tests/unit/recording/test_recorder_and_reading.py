@@ -155,6 +155,15 @@ def test_a_damaged_line_is_named_by_file_and_line(
     assert f"line {number}: expected" in str(caught.value) or "event" in str(caught.value)
 
 
+def test_a_fault_that_cannot_be_looked_up_is_named(folder: RunFolder) -> None:
+    """Its line is told, as for anything else that is no event."""
+    with folder.history.open("a") as history:
+        event = {"seq": 4, "at_ns": 9, "kind": "fault-began", "node": None, "data": {"fault_id": ["fault-1"]}}
+        history.write(json.dumps(event) + "\n")
+    with pytest.raises(RunFolderError, match=r"line 5: .*a text as fault_id, not \['fault-1'\]"):
+        read_history(folder)
+
+
 def test_an_event_of_no_known_kind_is_named(folder: RunFolder) -> None:
     """An event that a later release wrote is not silently dropped."""
     with folder.history.open("a") as history:
