@@ -1,5 +1,6 @@
 """The command line options, each with the same key in the ini file, and what they come to."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,17 +90,28 @@ def _wrong_with_rules(file: Path) -> str:
         lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     except (OSError, UnicodeDecodeError):
         lines = []
-    begun = 0
+    return next(_mistakes(lines), "")
+
+
+def _mistakes(lines: Sequence[str]) -> Iterator[str]:
+    begun, words = 0, set[str]()
     for number, line in enumerate(lines, 1):
         word = line.strip().partition(" ")[0]
         if word == "RULE" and begun:
-            return f"has no ENDRULE for the RULE of line {begun} before the next begins in line {number}"
+            yield f"has no ENDRULE for the RULE of line {begun} before the next begins in line {number}"
         if word == "ENDRULE" and not begun:
-            return f"has an ENDRULE without a RULE in line {number}"
-        begun = number if word == "RULE" else 0 if word == "ENDRULE" else begun
+            yield f"has an ENDRULE without a RULE in line {number}"
+        if word == "ENDRULE" and "METHOD" not in words:
+            yield f"has no METHOD in the RULE of line {begun}"
+        if word == "ENDRULE" and not words & {"CLASS", "INTERFACE"}:
+            yield f"has no CLASS or INTERFACE in the RULE of line {begun}"
+        if word in ("RULE", "ENDRULE"):
+            begun, words = number if word == "RULE" else 0, set()
+        words.add(word)
     if begun:
-        return f"has no ENDRULE for the RULE of line {begun}"
-    return "" if any(line.strip().startswith("RULE ") for line in lines) else "is none"
+        yield f"has no ENDRULE for the RULE of line {begun}"
+    if not any(line.strip().startswith("RULE ") for line in lines):
+        yield "is none"
 
 
 def _chosen(config: pytest.Config, name: str) -> str | None:

@@ -41,7 +41,12 @@ def test_a_wrong_option_is_told_in_one_sentence(pytester: pytest.Pytester, optio
         (b"# RULE x\n# ENDRULE\n", "is none"),
         (b"RULE x\nCLASS Y\n", "has no ENDRULE for the RULE of line 1"),
         (b"RULE x\nRULE y\nENDRULE\n", "has no ENDRULE for the RULE of line 1 before the next begins in line 2"),
-        (b"RULE x\nENDRULE\nENDRULE\n", "has an ENDRULE without a RULE in line 3"),
+        (b"RULE x\nCLASS Y\nMETHOD z\nENDRULE\nENDRULE\n", "has an ENDRULE without a RULE in line 5"),
+        (b"RULE x\nCLASS Y\nENDRULE\n", "has no METHOD in the RULE of line 1"),
+        (
+            b"RULE x\nCLASS Y\nMETHOD z\nENDRULE\nRULE w\nMETHOD z\nENDRULE\n",
+            "has no CLASS or INTERFACE in the RULE of line 5",
+        ),
     ],
 )
 def test_rules_that_are_none_are_told(pytester: pytest.Pytester, content: bytes, wrong: str) -> None:
