@@ -29,7 +29,9 @@ def test_controller_cut_from_zookeeper_catches_up(workload, metadata, migration,
     )
 
 
-@pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-TEST-zk-unavailable")
+@pytest.mark.requirement(
+    "K866-FAIL-zk-heal-catch-up", "K866-TEST-zk-unavailable", "K866-METRIC-ZkWriteBehindLag-outage"
+)
 def test_dual_write_goes_on_after_an_answer_of_zookeeper_was_lost(
     workload, metadata, migration, inject, verify_clients
 ):
@@ -43,6 +45,7 @@ def test_dual_write_goes_on_after_an_answer_of_zookeeper_was_lost(
     verify_clients(
         checks.metadata_equivalent("after-log", "after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-zookeeper"),
+        checks.zookeeper_lag_grows_and_falls_back(),
     )
 
 
