@@ -56,8 +56,9 @@ def longest_time_without_acked_write(history: History, at_most_s: float | None =
     if at_most_s is None or not long:
         return conforms(name, text, acknowledged=acked, **facts)
     examples = [_violation(history, gap, at_most_s) for gap in long[:MOST_VIOLATIONS]]
-    facts["signatures"] = signatures_of_all([signatures_of_unserved(history, gap.ended_ns) for gap in long])
-    return violated(name, Kind.LIVENESS, f"{text}; allowed are {at_most_s:g} s", examples, len(long), **facts)
+    signatures = signatures_of_all([signatures_of_unserved(history, gap.ended_ns) for gap in long])
+    told = f"{text}; allowed are {at_most_s:g} s"
+    return violated(name, Kind.LIVENESS, told, examples, len(long), signatures=signatures, **facts)
 
 
 def _gaps(begins: npt.NDArray[np.int64], sends: Operations) -> Gaps:

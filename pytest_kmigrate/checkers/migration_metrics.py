@@ -8,7 +8,7 @@ from pytest_kmigrate.checkers.claims import CONTROLLER
 from pytest_kmigrate.checkers.findings import violation_at
 from pytest_kmigrate.checkers.lives import roles
 from pytest_kmigrate.checkers.log_images import LogImage, log_images
-from pytest_kmigrate.checkers.migration_znode import MIGRATION, is_given_up_at
+from pytest_kmigrate.checkers.migration_znode import GIVEN_UP, MIGRATION, is_given_up_at
 from pytest_kmigrate.checkers.moments import targets_of, when
 from pytest_kmigrate.checkers.wording import counted, span
 from pytest_kmigrate.model.event import EventKind
@@ -87,7 +87,7 @@ def zookeeper_lag_grows_and_falls_back(history: History) -> Verdict:
     after = _lags(history, healed_ns, history.events[-1].at_ns, frozenset())
     caught_up_ns = min((at_ns for at_ns, lag in after.items() if lag <= _NONE_BEHIND), default=None)
     last_ns = max(after, default=healed_ns)
-    signatures = ["answer-of-zookeeper-lost"] if is_given_up_at(history, last_ns) else []
+    signatures = [GIVEN_UP] if is_given_up_at(history, last_ns) else []
     if caught_up_ns is not None and not signatures:
         most = counted(int(max(max(lags.values()) for _, lags in seen)), "record")
         return conforms(name, f"ZooKeeper was {most} behind, and had caught up {span(caught_up_ns - healed_ns)} later")

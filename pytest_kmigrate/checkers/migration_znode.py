@@ -14,6 +14,8 @@ from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
 MIGRATION = "/migration"
+GIVEN_UP = "answer-of-zookeeper-lost"
+"""The signature of a controller that does not write there any more."""
 _SEEN_WITHIN_NS = 10_000_000_000  # an election included
 _LONG_NS = 20_000_000_000  # by then a controller that goes on has written
 

@@ -1,6 +1,6 @@
 """What known bugs look like to clients that are not served."""
 
-from pytest_kmigrate.checkers.migration_znode import is_given_up_at
+from pytest_kmigrate.checkers.migration_znode import GIVEN_UP, is_given_up_at
 from pytest_kmigrate.checkers.moments import phase_at
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.phase import Phase
@@ -13,4 +13,4 @@ def signatures_of_unserved(history: History, at_ns: int) -> list[str]:
     that does not write there any more tells them nothing, and one that was restarted serves nobody.
     """
     has_brokers_to_tell = phase_at(history, at_ns) == Phase.HYBRID.name
-    return ["answer-of-zookeeper-lost"] if has_brokers_to_tell and is_given_up_at(history, at_ns) else []
+    return [GIVEN_UP] if has_brokers_to_tell and is_given_up_at(history, at_ns) else []

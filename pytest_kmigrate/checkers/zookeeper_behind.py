@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pytest_kmigrate.checkers.migration_znode import is_given_up_at
+from pytest_kmigrate.checkers.migration_znode import GIVEN_UP, is_given_up_at
 from pytest_kmigrate.checkers.moments import targets_of
 from pytest_kmigrate.checkers.snapshots import snapshot
 from pytest_kmigrate.model.event import EventKind
@@ -22,7 +22,7 @@ def signatures_of_zookeeper(history: History, lost_ns: Sequence[int], *labels: s
     if any(_has_partition_without_state(history, label) for label in of_zookeeper):
         found.append("new-partitions-block-the-full-sync")
     if any(_is_given_up(history, label) for label in of_zookeeper):
-        found.append("answer-of-zookeeper-lost")
+        found.append(GIVEN_UP)
     if of_zookeeper and _is_lost_with_a_session(history, lost_ns):
         found.append("change-lost-with-the-session")
     return found

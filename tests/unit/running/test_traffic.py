@@ -60,10 +60,16 @@ class PlayedClients:
         return ("one thing", "another")
 
 
+def _begun(stage: Stage, failure: ClusterError | None = None, recorder: RunRecorder | None = None) -> Traffic:
+    """Traffic whose clients are played."""
+    traffic = Traffic(stage.cluster, recorder or stage.recorder)  # type: ignore[arg-type]  # stand-ins
+    traffic._clients = PlayedClients(failure)  # type: ignore[assignment]  # a stand-in
+    return traffic
+
+
 def test_the_clients_troubles_are_in_the_history(stage: Stage) -> None:
     """A run whose clients did not do their work proves nothing by what they did."""
-    traffic = Traffic(stage.cluster, stage.recorder)  # type: ignore[arg-type]  # stand-ins
-    traffic._clients = PlayedClients()  # type: ignore[assignment]  # a stand-in
+    traffic = _begun(stage)
     traffic.finish()
     told = [event.data for event in stage.recorder.of(EventKind.HARNESS_TROUBLE)]
     assert told == [{"what": "clients", "error": "one thing"}, {"what": "clients", "error": "another"}]
@@ -81,8 +87,7 @@ def test_the_clients_troubles_are_in_the_history(stage: Stage) -> None:
 )
 def test_a_run_whose_records_cannot_be_read_back_is_judged_by_the_rest(stage: Stage, failure: ClusterError) -> None:
     """A cluster that serves nobody gets verdicts, too; the trouble keeps them from being good ones."""
-    traffic = Traffic(stage.cluster, stage.recorder)  # type: ignore[arg-type]  # stand-ins
-    traffic._clients = PlayedClients(failure)  # type: ignore[assignment]  # a stand-in
+    traffic = _begun(stage, failure)
     traffic.finish()
     assert stage.recorder.of(EventKind.HARNESS_TROUBLE)[0].data == {"what": "reading back", "error": str(failure)}
     (ended,) = stage.recorder.of(EventKind.WORKLOAD_ENDED)
@@ -91,8 +96,7 @@ def test_a_run_whose_records_cannot_be_read_back_is_judged_by_the_rest(stage: St
 
 def test_clients_that_died_are_no_evidence(stage: Stage) -> None:
     """Of these nothing is left to be stopped, nor counts to be had."""
-    traffic = Traffic(stage.cluster, stage.recorder)  # type: ignore[arg-type]  # stand-ins
-    traffic._clients = PlayedClients(NodeDiedError("clients", 1, ""))  # type: ignore[assignment]  # a stand-in
+    traffic = _begun(stage, NodeDiedError("clients", 1, ""))
     with pytest.raises(NodeDiedError, match="clients died"):
         traffic.finish()
 
@@ -109,8 +113,7 @@ def test_a_wait_in_vain_bears_the_signature_of_its_reason(
     recorder.record(EventKind.FAULT_APPLIED, fault_id="fault-1", targets=["zookeeper-1"])
     recorder.record(EventKind.FAULT_HEALED, fault_id="fault-1")
     recorder.start_ns -= 60_000_000_000  # so it was a minute ago
-    traffic = Traffic(stage.cluster, recorder)  # type: ignore[arg-type]  # a stand-in
-    traffic._clients = PlayedClients()  # type: ignore[assignment]  # a stand-in
+    traffic = _begun(stage, recorder=recorder)
     with pytest.raises(AwaitTimeoutError, match="500 acknowledged sends") as raised:
         getattr(traffic, wait)(500)
     recorder.close()
@@ -136,8 +139,7 @@ def test_the_history_tells_who_is_to_read_what(
 
 def test_a_second_workload_is_refused(stage: Stage) -> None:
     """Whoever asks for transactions beside the usual clients would wait for records that nobody writes."""
-    traffic = Traffic(stage.cluster, stage.recorder)  # type: ignore[arg-type]  # stand-ins
-    traffic._clients = PlayedClients()  # type: ignore[assignment]  # a stand-in
+    traffic = _begun(stage)
     with pytest.raises(WrongUseError, match="workload or transactional_workload, not for both"):
         traffic.start(traffic.usual(transactors=2))
 
