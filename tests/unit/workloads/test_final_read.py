@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.workloads import final_read
@@ -14,6 +14,7 @@ from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWor
 from pytest_kmigrate.workloads.counting import Row, RunClock
 from pytest_kmigrate.workloads.final_read import FinalRead, Partition
 from pytest_kmigrate.workloads.record_value import encode
+from tests.unit.workloads.played_message import PlayedMessage
 
 END = 5
 PARTITION: Partition = ("orders", 0)
@@ -42,7 +43,7 @@ class Kept:
 class Read(FinalRead):
     """A final read of one partition that ends at END, from messages at hand."""
 
-    def __init__(self, rows: Kept, *messages: Message | KafkaException) -> None:
+    def __init__(self, rows: Kept, *messages: PlayedMessage | KafkaException) -> None:
         settings = ClientsSettings(ClientWorkload(), {"bootstrap.servers": "127.0.0.1:1"}, "unused", 0)
         super().__init__(9, settings, rows, RunClock(0), {})
         self._messages = messages
@@ -57,12 +58,12 @@ class Read(FinalRead):
         return ends
 
 
-def _record(offset: int, partition: int = 0) -> Message:
-    return Message("orders", partition, offset, None, encode(3, offset, 50))
+def _record(offset: int, partition: int = 0) -> PlayedMessage:
+    return PlayedMessage(partition, offset, value=encode(3, offset, 50))
 
 
-def _end_at(offset: int) -> Message:
-    return Message("orders", 0, offset, error=KafkaError(KafkaError._PARTITION_EOF))
+def _end_at(offset: int) -> PlayedMessage:
+    return PlayedMessage(0, offset, error=KafkaError(KafkaError._PARTITION_EOF))
 
 
 def test_records_up_to_the_end_are_rows() -> None:
@@ -74,7 +75,7 @@ def test_records_up_to_the_end_are_rows() -> None:
 
 
 @pytest.mark.parametrize("after", [_end_at(END), _end_at(END + 2), _record(END + 3)], ids=["end", "past", "new record"])
-def test_offsets_without_a_record_do_not_keep_the_read_waiting(after: Message) -> None:
+def test_offsets_without_a_record_do_not_keep_the_read_waiting(after: PlayedMessage) -> None:
     """Markers of transactions have offsets: the end of the partition, or a record past it, completes the read too."""
     rows = Kept()
     assert Read(rows, _record(0), after).run()["event"] == "final-read-done"
@@ -84,7 +85,7 @@ def test_offsets_without_a_record_do_not_keep_the_read_waiting(after: Message) -
 @pytest.mark.parametrize(
     "cut_short", [_end_at(END - 1), KafkaException(KafkaError(KafkaError._TIMED_OUT))], ids=["behind", "no answer"]
 )
-def test_a_read_that_stopped_early_shows_no_row(cut_short: Message | KafkaException) -> None:
+def test_a_read_that_stopped_early_shows_no_row(cut_short: PlayedMessage | KafkaException) -> None:
     """Half a final read would look like lost records, so it fails and leaves nothing."""
     rows = Kept()
     result = Read(rows, _record(0), cut_short).run()
@@ -94,7 +95,7 @@ def test_a_read_that_stopped_early_shows_no_row(cut_short: Message | KafkaExcept
 
 def test_a_failed_read_tells_how_far_it_came_and_why() -> None:
     """The reader's last error and the place of each partition that is behind are in the result."""
-    refused = Message("orders", 0, -1, error=KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED))
+    refused = PlayedMessage(0, -1, error=KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED))
     assert Read(Kept(), _record(0), refused).run()["why"] == (
         "orders-0 at 1 of 5; last error: TOPIC_AUTHORIZATION_FAILED"
     )
@@ -116,7 +117,7 @@ class Reader:
         self._partitions = partitions
         self._messages = [_record(offset, partition) for partition in range(partitions) for offset in gives]
         if trouble is not None:
-            self._messages.append(Message("orders", 0, -1, error=KafkaError(trouble)))
+            self._messages.append(PlayedMessage(0, -1, error=KafkaError(trouble)))
         self._ends = list(ends)
         self.begins: list[int] = []
         self.is_closed = False
@@ -141,7 +142,7 @@ class Reader:
         """As told."""
         self.begins = [each.offset for each in partitions]
 
-    def consume(self, _count: int, _timeout: float) -> list[Message]:
+    def consume(self, _count: int, _timeout: float) -> list[PlayedMessage]:
         """Everything there is, once."""
         messages, self._messages = self._messages if "orders" not in self._lacks else [], []
         return messages

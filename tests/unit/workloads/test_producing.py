@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from confluent_kafka import Message
 
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.workloads import producing
 from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
 from pytest_kmigrate.workloads.counting import Counts, Row, RunClock
 from pytest_kmigrate.workloads.producing import NumberSource, Pace, Sender, Senders
+from tests.unit.workloads.played_message import PlayedMessage
 
 NOBODY = {"bootstrap.servers": "127.0.0.1:1", "log_level": "0"}
 ROOM = 3
@@ -104,7 +104,7 @@ def test_a_purged_send_that_was_not_heard_of_has_a_row_too(
     assert [sender.send(), sender.send()] == [True, True]
     sender.give_up()
     assert len(sender) == 0
-    deaf.answers[0](None, Message("orders", 0, 40))
+    deaf.answers[0](None, PlayedMessage(0, 40))
     indefinite = (OperationOutcome.INDEFINITE, "orders", -1, -1)
     assert [(*(row[place] for place in (1, 3, 4, 5)), row[7]) for row in rows] == [(*indefinite, 0), (*indefinite, 1)]
 
