@@ -1,9 +1,13 @@
 """A socket that plays a broker, connection after connection."""
 
+import io
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
+
+from kio.serial import entity_writer
 
 Play = Callable[[socket.socket], None]
 
@@ -34,3 +38,12 @@ def request_on(connection: socket.socket) -> bytes:
     while len(received) < length:
         received += connection.recv(length)
     return received
+
+
+def answer_on(connection: socket.socket, header: bytes, answer: Any) -> None:
+    """Send a message (an instance of one of kio's classes) behind the bytes of its header."""
+    buffer = io.BytesIO()
+    buffer.write(header)
+    entity_writer(type(answer))(buffer, answer)
+    frame = buffer.getvalue()
+    connection.sendall(len(frame).to_bytes(4, "big") + frame)

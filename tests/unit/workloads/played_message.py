@@ -7,14 +7,21 @@ class PlayedMessage:
     """A record that was read or sent, or an error in its place."""
 
     def __init__(
-        self, partition: int, offset: int, *, value: bytes | None = None, error: KafkaError | None = None
+        self,
+        partition: int,
+        offset: int,
+        *,
+        topic: str = "orders",
+        value: bytes | None = None,
+        error: KafkaError | None = None,
     ) -> None:
+        self._topic = topic
         self._partition, self._offset = partition, offset
         self._value, self._error = value, error
 
     def topic(self) -> str:
-        """Always the same."""
-        return "orders"
+        """Of which topic."""
+        return self._topic
 
     def partition(self) -> int:
         """Which of the topic's."""

@@ -4,25 +4,12 @@ from collections.abc import Callable
 
 from confluent_kafka import KafkaError, KafkaException
 
+from tests.unit.workloads.played_message import PlayedMessage
+
+ANSWERED = PlayedMessage(0, 40, topic="payments")
 PURGED = KafkaError(KafkaError._PURGE_QUEUE)
 
 Answer = KafkaException | None
-
-
-class Answered:
-    """A message of which only the place is asked."""
-
-    def topic(self) -> str:
-        """Of which topic."""
-        return "payments"
-
-    def partition(self) -> int:
-        """Where it went."""
-        return 0
-
-    def offset(self) -> int:
-        """At which offset."""
-        return 40
 
 
 class Cluster:
@@ -68,14 +55,14 @@ class FakeProducer:
         """Refused as told, or answered at the poll after the next flush."""
         self._cluster.ask("produce")
         if self._is_purging:
-            on_delivery(PURGED, Answered())
+            on_delivery(PURGED, ANSWERED)
         else:
             self._gathered.append(on_delivery)
 
     def poll(self, _timeout: float) -> None:
         """All answers that are due."""
         while self._waiting and not self._cluster.is_silent:
-            self._waiting.pop(0)(None, Answered())
+            self._waiting.pop(0)(None, ANSWERED)
 
     def flush(self, _timeout: float) -> None:
         """What was gathered is sent."""
@@ -94,5 +81,5 @@ class FakeProducer:
     def abort_transaction(self, _timeout: float) -> None:
         """As told; what was not sent is answered by the client itself."""
         while self._gathered:
-            self._gathered.pop(0)(PURGED, Answered())
+            self._gathered.pop(0)(PURGED, ANSWERED)
         self._cluster.ask("abort")

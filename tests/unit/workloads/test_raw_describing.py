@@ -1,6 +1,5 @@
 """What one broker has of the cluster's metadata, read from an answer as it is on the wire."""
 
-import io
 import socket
 import uuid
 from collections.abc import Iterator
@@ -17,7 +16,6 @@ from kio.schema.describe_user_scram_credentials.v0 import response as scram
 from kio.schema.errors import ErrorCode
 from kio.schema.metadata.v12 import response as metadata
 from kio.schema.types import BrokerId, TopicName
-from kio.serial import entity_writer
 from kio.static.primitive import f64, i8, i16, i32, i32Timedelta, i64
 
 from pytest_kmigrate.model.errors import ClusterError
@@ -33,7 +31,7 @@ from pytest_kmigrate.workloads.raw_describing import (
     quotas_at,
     scram_at,
 )
-from tests.unit.workloads.played_broker import played_broker, request_on
+from tests.unit.workloads.played_broker import answer_on, played_broker, request_on
 
 AT_ONCE = i32Timedelta.parse(timedelta())
 
@@ -44,14 +42,11 @@ def _answering(answer: Any) -> Iterator[str]:
 
     ApiVersions is answered with an old header, so that clients older than it can read it.
     """
-    buffer = io.BytesIO()
-    entity_writer(type(answer))(buffer, answer)
     tagged = b"" if isinstance(answer, features.ApiVersionsResponse) else bytes(1)
-    frame = bytes([0, 0, 0, 1]) + tagged + buffer.getvalue()
 
     def play(connection: socket.socket) -> None:
         request_on(connection)
-        connection.sendall(len(frame).to_bytes(4, "big") + frame)
+        answer_on(connection, bytes([0, 0, 0, 1]) + tagged, answer)
 
     with played_broker(play) as address:
         yield address

@@ -1,12 +1,10 @@
 """A broker in ZooKeeper mode that has just started tells of no broker and no topic; our clients must outlive that."""
 
-import io
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from confluent_kafka.admin import AdminClient
 from kio.schema.api_versions.v3.response import ApiVersion, ApiVersionsResponse
@@ -18,12 +16,11 @@ from kio.schema.metadata.v7.response import (
     MetadataResponseTopic,
 )
 from kio.schema.types import BrokerId, TopicName
-from kio.serial import entity_writer
 from kio.static.primitive import i16, i32
 
 from pytest_kmigrate.workloads.client_properties import QUICK_FAILOVER
 from pytest_kmigrate.workloads.wire import as_timeout
-from tests.unit.workloads.played_broker import request_on
+from tests.unit.workloads.played_broker import answer_on, request_on
 
 API_VERSIONS, METADATA = ApiVersionsResponse.__api_key__, MetadataResponse.__api_key__
 NEWEST = {METADATA: 7, API_VERSIONS: 3}
@@ -36,14 +33,14 @@ def test_a_client_that_is_told_of_no_broker_keeps_those_it_knew() -> None:
     with _lone_broker() as broker:
         client = AdminClient({**QUICK_FAILOVER, "bootstrap.servers": broker.address, "log_level": 2})
         client.list_topics("orders", WITHIN_S)
-        knew = broker.connections
+        knew = len(broker.served)
 
         broker.has_just_started = True
         assert not client.list_topics("orders", WITHIN_S).brokers
         broker.has_just_started = False
 
         assert list(client.list_topics("orders", WITHIN_S).brokers) == [0]
-        assert broker.connections == knew
+        assert len(broker.served) == knew
 
 
 @dataclass
@@ -52,7 +49,6 @@ class LoneBroker:
 
     server: socket.socket
     has_just_started: bool = False
-    connections: int = 0
     served: list[tuple[socket.socket, threading.Thread]] = field(default_factory=list)
 
     @property
@@ -67,28 +63,24 @@ class LoneBroker:
                 connection, _ = self.server.accept()
             except OSError:
                 return
-            self.connections += 1
             thread = threading.Thread(target=self._answer_all, args=(connection,))
-            thread.start()
             self.served.append((connection, thread))
+            thread.start()
 
     def _answer_all(self, connection: socket.socket) -> None:
         with suppress(ConnectionError), connection:
             while request := request_on(connection):
                 correlation_id, key = request[4:8], int.from_bytes(request[:2], "big")
-                answer = correlation_id + (_versions() if key == API_VERSIONS else self._metadata())
-                connection.sendall(len(answer).to_bytes(4, "big") + answer)
+                answer_on(connection, correlation_id, _versions() if key == API_VERSIONS else self._metadata())
 
-    def _metadata(self) -> bytes:
+    def _metadata(self) -> MetadataResponse:
         itself = MetadataResponseBroker(node_id=BrokerId(0), host="127.0.0.1", port=i32(self.server.getsockname()[1]))
         known = MetadataResponseTopic(error_code=ErrorCode.none, name=TOPIC, partitions=(_partition(),))
         unknown = MetadataResponseTopic(error_code=ErrorCode.unknown_topic_or_partition, name=TOPIC, partitions=())
-        return _encoded(
-            MetadataResponse(
-                throttle_time=as_timeout(0),
-                brokers=() if self.has_just_started else (itself,),
-                topics=(unknown if self.has_just_started else known,),
-            )
+        return MetadataResponse(
+            throttle_time=as_timeout(0),
+            brokers=() if self.has_just_started else (itself,),
+            topics=(unknown if self.has_just_started else known,),
         )
 
 
@@ -113,12 +105,6 @@ def _partition() -> MetadataResponsePartition:
     return MetadataResponsePartition(error_code=ErrorCode.none, partition_index=i32(0), leader_id=BrokerId(0))
 
 
-def _versions() -> bytes:
+def _versions() -> ApiVersionsResponse:
     keys = tuple(ApiVersion(api_key=key, min_version=i16(0), max_version=i16(newest)) for key, newest in NEWEST.items())
-    return _encoded(ApiVersionsResponse(error_code=ErrorCode.none, api_keys=keys, throttle_time=as_timeout(0)))
-
-
-def _encoded(answer: Any) -> bytes:
-    buffer = io.BytesIO()
-    entity_writer(type(answer))(buffer, answer)
-    return buffer.getvalue()
+    return ApiVersionsResponse(error_code=ErrorCode.none, api_keys=keys, throttle_time=as_timeout(0))
