@@ -3,8 +3,10 @@
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
+from tests.bench import measuring
 from tests.bench.measuring import cost
 
 _HOLDS = "held = bytearray(b'x') * (600 * 2**20); print(len(held))"
@@ -14,10 +16,29 @@ def _python(code: str) -> list[str]:
     return [sys.executable, "-c", code]
 
 
-def test_memory_of_all_processes_counts(tmp_path: Path) -> None:
+@pytest.fixture
+def waits_to_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Code that goes on until it has been looked at, or for a minute of its own time."""
+    waiting, seen = tmp_path / "waiting", tmp_path / "seen"
+    look = measuring._Seen.look
+
+    def look_and_tell(self: measuring._Seen, tree: psutil.Process) -> None:
+        is_waiting = waiting.exists()
+        look(self, tree)
+        if is_waiting:
+            seen.touch()
+
+    monkeypatch.setattr(measuring._Seen, "look", look_and_tell)
+    return (
+        f"import pathlib, time\npathlib.Path({str(waiting)!r}).touch()\n"
+        f"while time.process_time() < 60 and not pathlib.Path({str(seen)!r}).exists(): pass"
+    )
+
+
+def test_memory_of_all_processes_counts(tmp_path: Path, waits_to_be_seen: str) -> None:
     """The command holds 200 MiB, and so does what it started, at the same time: the figure is both together."""
     holds = "held = bytearray(b'x') * (200 * 2**20)"
-    stays = f"{holds}\nimport time\nwhile time.process_time() < 2: pass"
+    stays = f"{holds}\n{waits_to_be_seen}"
     code = f"{holds}\nimport subprocess, sys; subprocess.run([sys.executable, '-c', {stays!r}], check=True)"
 
     assert 0.39 < cost(_python(code), tmp_path / "log").must_end_with(0).peak_gib < 0.6

@@ -13,8 +13,9 @@ from pytest_kmigrate.waiting import until
 ADDRESS = "127.255.77.1"
 
 
-def test_a_zookeeper_that_forgets_a_question_is_asked_again_soon() -> None:
+def test_a_zookeeper_that_forgets_a_question_is_asked_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """As one does that listens a moment before it serves: it takes connections in, and nobody ever answers them."""
+    monkeypatch.setattr(readiness, "_AT_ITS_START_WITHIN_S", 0.01)
     asked: list[None] = []
 
     def asking() -> object:

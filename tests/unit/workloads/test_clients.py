@@ -75,9 +75,9 @@ def _are_sending(clients: RunningClients) -> Callable[[], bool]:
 def test_the_end_of_standard_input_ends_the_process_with_its_rows_written(clients: RunningClients) -> None:
     """When pytest is gone no client survives, and every send that was made has its row."""
     clients.await_ready()
-    until(_are_sending(clients), awaited="sends", within_s=20)
+    until(_are_sending(clients), awaited="sends", within_s=60)
     clients._process.stdin.close()
-    until(lambda: clients._process.poll() == 0, awaited="the process gone", within_s=30)
+    until(lambda: clients._process.poll() == 0, awaited="the process gone", within_s=60)
     assert _sent(clients) == list(range(len(_sent(clients))))
     assert len(_sent(clients)) > 5
 
@@ -85,7 +85,7 @@ def test_the_end_of_standard_input_ends_the_process_with_its_rows_written(client
 def test_a_stop_is_answered_with_counts_that_match_the_rows(clients: RunningClients) -> None:
     """After a stop nothing is outstanding: each send is a row, and each row is counted."""
     clients.await_ready()
-    until(_are_sending(clients), awaited="sends", within_s=20)
+    until(_are_sending(clients), awaited="sends", within_s=60)
     counts = clients.stop(within_s=0.2)
     assert (counts["acked"], counts["outstanding"]) == (0, 0)
     assert counts["indefinite"] == len(_sent(clients)) > 0
@@ -104,7 +104,7 @@ def test_an_unknown_command_is_told(clients: RunningClients) -> None:
     """A misspelt command is not ignored."""
     clients.await_ready()
     clients._order({"do": "stopp"})
-    until(clients.troubles, awaited="the trouble", within_s=30)
+    until(clients.troubles, awaited="the trouble", within_s=60)
     assert "expected a command" in clients.troubles()[0]
 
 
@@ -113,7 +113,7 @@ def test_a_thread_that_ends_by_an_error_is_told(clients: RunningClients) -> None
     clients.await_ready()
     clients._orders.write(b"[" * 100_000 + b"\n")  # nested deeper than can be parsed
     clients._orders.flush()
-    until(clients.troubles, awaited="the trouble", within_s=30)
+    until(clients.troubles, awaited="the trouble", within_s=60)
     assert clients.troubles()[0].startswith("thread orders ended by RecursionError")
 
 
@@ -121,8 +121,8 @@ def test_the_latest_progress_is_kept(tmp_path: Path) -> None:
     """``acked`` follows the process's own reports."""
     story = b'{"event": "ready"}\n{"event": "progress", "acked": 1}\n{"event": "progress", "acked": 7, "failed": 2}\n'
     clients = _played(tmp_path, story)
-    clients.await_ready(within_s=5)
-    assert clients.await_acked(7, within_s=5) == 7
+    clients.await_ready(within_s=60)
+    assert clients.await_acked(7, within_s=60) == 7
     assert clients.progress()["failed"] == 2
 
 
@@ -130,7 +130,7 @@ def test_reading_goes_on_is_awaited_by_what_consumers_read(tmp_path: Path) -> No
     """More than now; sends are not counted."""
     clients = _played(tmp_path, b'{"event": "progress", "acked": 9, "consumed": 3}\n')
     clients._reading.join()
-    assert clients.await_more_consumed(0, within_s=5) == 3
+    assert clients.await_more_consumed(0, within_s=60) == 3
     with pytest.raises(AwaitTimeoutError, match="4 records read by consumers: not within"):
         clients.await_more_consumed(1, within_s=0.1)
 

@@ -1,7 +1,7 @@
 """The final read's bookkeeping, with messages made by hand."""
 
-import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +17,7 @@ from pytest_kmigrate.workloads.record_value import encode
 from tests.unit.workloads.played_message import PlayedMessage
 
 END = 5
+ANSWER_S = 0.01
 PARTITION: Partition = ("orders", 0)
 
 
@@ -101,6 +102,17 @@ def test_a_failed_read_tells_how_far_it_came_and_why() -> None:
     )
 
 
+@dataclass
+class PlayedTime:
+    """Time that passes only while a client waits for its broker, however slow this machine is."""
+
+    now_s: float = 0.0
+
+    def monotonic(self) -> float:
+        """Seconds."""
+        return self.now_s
+
+
 class Reader:
     """A client that met a broker which was told of the topics, and of so many partitions, or not of all of them."""
 
@@ -113,6 +125,7 @@ class Reader:
         ends: Sequence[int] = (END,),
         trouble: int | None = None,
     ) -> None:
+        self.time = PlayedTime()
         self._lacks = lacks
         self._partitions = partitions
         self._messages = [_record(offset, partition) for partition in range(partitions) for offset in gives]
@@ -125,6 +138,7 @@ class Reader:
     def list_topics(self, topic: str, timeout: float) -> Any:
         """The topic's partitions, as the broker knows them."""
         assert timeout >= 0
+        self.time.now_s += ANSWER_S
         error = KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART) if topic in self._lacks else None
         return SimpleNamespace(
             topics={topic: SimpleNamespace(error=error, partitions=dict.fromkeys(range(self._partitions)))}
@@ -142,8 +156,9 @@ class Reader:
         """As told."""
         self.begins = [each.offset for each in partitions]
 
-    def consume(self, _count: int, _timeout: float) -> list[PlayedMessage]:
-        """Everything there is, once."""
+    def consume(self, _count: int, timeout: float) -> list[PlayedMessage]:
+        """Everything there is, once; nothing comes when the time is over."""
+        self.time.now_s += timeout
         messages, self._messages = self._messages if "orders" not in self._lacks else [], []
         return messages
 
@@ -173,14 +188,16 @@ def read_from(monkeypatch: pytest.MonkeyPatch, rows: Kept) -> ReadFrom:
         within_s: float = 2,
         quiet_s: float = 2,
     ) -> dict[str, object]:
-        waiting = list(met)
+        waiting, played = list(met), PlayedTime()
+        for each in met:
+            each.time = played
         monkeypatch.setattr(final_read, "Consumer", lambda _properties: waiting.pop(0) if waiting[1:] else waiting[0])
+        monkeypatch.setattr(final_read, "time", played)
         monkeypatch.setattr(final_read, "PATIENCE_S", 0.0)
         settings = ClientsSettings(ClientWorkload(topics=topics), {}, "unused", 0)
         read = FinalRead(9, settings, rows, RunClock(0), {"orders": partitions})
-        now = time.monotonic()
-        monkeypatch.setattr(read, "_deadline", now + within_s)
-        monkeypatch.setattr(read, "_doubting_until", now + doubting_s)
+        monkeypatch.setattr(read, "_deadline", within_s)
+        monkeypatch.setattr(read, "_doubting_until", doubting_s)
         monkeypatch.setattr(read, "_doubting_s", doubting_s)
         monkeypatch.setattr(read, "_quiet_s", quiet_s)
         return read.run()
@@ -254,6 +271,13 @@ def test_what_a_leader_has_by_its_own_word_and_gives_nobody_is_withheld(read_fro
     assert (result["event"], result["withheld"]) == ("final-read-done", ["orders-0 at 3 of 5"])
     assert [row[5] for row in rows.shown] == [0, 1, 2]
     assert [(each.begins, each.is_closed) for each in met] == [([0], True), ([2], True), ([3], True), ([], False)]
+
+
+def test_what_an_earlier_client_was_told_is_not_held_against_a_later_one(read_from: ReadFrom) -> None:
+    """The error was of its connection, or of a leader that has moved since."""
+    met = [Reader(gives=(0, 1), trouble=KafkaError.NOT_LEADER_FOR_PARTITION), Reader(gives=()), Reader(gives=())]
+    result = read_from(met, partitions=1, doubting_s=2, within_s=20, quiet_s=0.1)
+    assert (result["event"], result["withheld"]) == ("final-read-done", ["orders-0 at 2 of 5"])
 
 
 @pytest.mark.parametrize(
