@@ -75,9 +75,9 @@ def _are_sending(clients: RunningClients) -> Callable[[], bool]:
 def test_the_end_of_standard_input_ends_the_process_with_its_rows_written(clients: RunningClients) -> None:
     """When pytest is gone no client survives, and every send that was made has its row."""
     clients.await_ready()
-    until(_are_sending(clients), awaited="sends", within_s=60)
+    until(_are_sending(clients), awaited="sends", within_s=20)
     clients._process.stdin.close()
-    until(lambda: clients._process.poll() == 0, awaited="the process gone", within_s=60)
+    until(lambda: clients._process.poll() == 0, awaited="the process gone", within_s=30)
     assert _sent(clients) == list(range(len(_sent(clients))))
     assert len(_sent(clients)) > 5
 
@@ -85,7 +85,7 @@ def test_the_end_of_standard_input_ends_the_process_with_its_rows_written(client
 def test_a_stop_is_answered_with_counts_that_match_the_rows(clients: RunningClients) -> None:
     """After a stop nothing is outstanding: each send is a row, and each row is counted."""
     clients.await_ready()
-    until(_are_sending(clients), awaited="sends", within_s=60)
+    until(_are_sending(clients), awaited="sends", within_s=20)
     counts = clients.stop(within_s=0.2)
     assert (counts["acked"], counts["outstanding"]) == (0, 0)
     assert counts["indefinite"] == len(_sent(clients)) > 0
@@ -104,7 +104,7 @@ def test_an_unknown_command_is_told(clients: RunningClients) -> None:
     """A misspelt command is not ignored."""
     clients.await_ready()
     clients._order({"do": "stopp"})
-    until(clients.troubles, awaited="the trouble", within_s=60)
+    until(clients.troubles, awaited="the trouble", within_s=30)
     assert "expected a command" in clients.troubles()[0]
 
 
@@ -113,7 +113,7 @@ def test_a_thread_that_ends_by_an_error_is_told(clients: RunningClients) -> None
     clients.await_ready()
     clients._orders.write(b"[" * 100_000 + b"\n")  # nested deeper than can be parsed
     clients._orders.flush()
-    until(clients.troubles, awaited="the trouble", within_s=60)
+    until(clients.troubles, awaited="the trouble", within_s=30)
     assert clients.troubles()[0].startswith("thread orders ended by RecursionError")
 
 

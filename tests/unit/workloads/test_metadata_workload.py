@@ -54,7 +54,7 @@ class Cluster:
 
 def _run_until(running: RunningMetadata, reached: Callable[[], bool]) -> None:
     running.start()
-    until(reached, awaited="changes", within_s=60)
+    until(reached, awaited="changes", within_s=10)
     running.stop()
 
 

@@ -56,7 +56,7 @@ def _ended(transactors: Transactors, rows: Sequence[TransactionalRow], count: in
         return len(rows) >= count * RECORDS
 
     transactors.begin([NUMBER])
-    until(enough, awaited=f"{count} transactions", within_s=60)
+    until(enough, awaited=f"{count} transactions", within_s=10)
     numbers = sorted({row[13] for row in rows})[:count]
     assert numbers == [NUMBER * NUMBERS_EACH + 1 + place for place in range(count)]
     return [next(row[14] for row in rows if row[13] == number) for number in numbers]
@@ -131,7 +131,7 @@ def test_a_producer_that_refuses_a_record_is_not_used_again(transactors: Transac
     """It does when a broker told of no topic; it counts anew then, which brokers take for records left out."""
     cluster.answer("produce", FATAL)
     transactors.begin([NUMBER])
-    until(lambda: cluster.asked.count("commit") >= 2, awaited="two transactions", within_s=60)
+    until(lambda: cluster.asked.count("commit") >= 2, awaited="two transactions", within_s=10)
     assert cluster.asked[:6] == ["init", "begin", "commit", "init", "begin", "commit"]
 
 
@@ -143,7 +143,7 @@ def test_a_transaction_takes_its_time_also_when_no_record_is_taken(
     polled: list[float] = []
     monkeypatch.setattr(FakeProducer, "poll", lambda _self, timeout: polled.append(timeout))
     transactors.begin([NUMBER])
-    until(lambda: "commit" in cluster.asked, awaited="a transaction", within_s=60)
+    until(lambda: "commit" in cluster.asked, awaited="a transaction", within_s=10)
     assert any(polled)
 
 
@@ -173,7 +173,7 @@ def test_stopping_ends_the_transaction_under_way(transactors: Transactors, rows:
     """After that nothing is open and nothing is begun."""
     _ended(transactors, rows, 1)
     transactors.stop()
-    until(lambda: not transactors.open(), awaited="the end of the transaction", within_s=60)
+    until(lambda: not transactors.open(), awaited="the end of the transaction", within_s=10)
     transactors.tick()
     assert len(rows) % RECORDS == 0
 
@@ -193,8 +193,8 @@ def test_what_is_open_when_stopping_is_ended_before_it_is_over(
 
     monkeypatch.setattr(cluster, "ask", ask)
     transactors.begin([NUMBER])
-    until(lambda: cluster.asked.count("init") == 3, awaited="the next producer", within_s=60)
-    until(lambda: not transactors.open(), awaited="the end of the transaction", within_s=60)
+    until(lambda: cluster.asked.count("init") == 3, awaited="the next producer", within_s=10)
+    until(lambda: not transactors.open(), awaited="the end of the transaction", within_s=10)
     assert cluster.asked == ["init", "begin", "commit", "init", "init"]
 
 
@@ -203,7 +203,7 @@ def test_a_cluster_that_never_answers_holds_nobody(transactors: Transactors, clu
     cluster.answer("init", *[LATER] * 1_000_000)
     transactors.begin([NUMBER])
     transactors.stop()
-    until(lambda: not transactors.open(), awaited="the end of the trying", within_s=60)
+    until(lambda: not transactors.open(), awaited="the end of the trying", within_s=10)
 
 
 def test_a_transaction_that_cannot_begin_is_left_to_another_producer(
