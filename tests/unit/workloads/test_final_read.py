@@ -1,7 +1,6 @@
 """The final read's bookkeeping, with messages made by hand."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +14,7 @@ from pytest_kmigrate.workloads.counting import Row, RunClock
 from pytest_kmigrate.workloads.final_read import FinalRead, Partition
 from pytest_kmigrate.workloads.record_value import encode
 from tests.unit.workloads.played_message import PlayedMessage
+from tests.unit.workloads.played_time import PlayedTime
 
 END = 5
 ANSWER_S = 0.01
@@ -100,17 +100,6 @@ def test_a_failed_read_tells_how_far_it_came_and_why() -> None:
     assert Read(Kept(), _record(0), refused).run()["why"] == (
         "orders-0 at 1 of 5; last error: TOPIC_AUTHORIZATION_FAILED"
     )
-
-
-@dataclass
-class PlayedTime:
-    """Time that passes only while a client waits for its broker, however slow this machine is."""
-
-    now_s: float = 0.0
-
-    def monotonic(self) -> float:
-        """Seconds."""
-        return self.now_s
 
 
 class Reader:

@@ -12,10 +12,12 @@ from pytest_kmigrate.workloads import producing, transacting
 from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
 from pytest_kmigrate.workloads.counting import Counts, RunClock, TransactionalRow
 from pytest_kmigrate.workloads.transacting import NUMBERS_EACH, Transactors
+from tests.unit.workloads.played_time import PlayedTime
 from tests.unit.workloads.played_transactions import Cluster, FakeProducer
 
 NUMBER = 7
 RECORDS = 3
+TRANSACTIONS_PER_S = 1000
 OK, FAILED, INDEFINITE = OperationOutcome.OK, OperationOutcome.FAILED, OperationOutcome.INDEFINITE
 LATER = KafkaException(KafkaError(KafkaError._TIMED_OUT, "later", retriable=True))
 ABORT = KafkaException(KafkaError(KafkaError._INVALID_ARG, "abort", txn_requires_abort=True))
@@ -41,7 +43,10 @@ def rows() -> list[TransactionalRow]:
 def transactors(cluster: Cluster, rows: list[TransactionalRow]) -> Iterator[Transactors]:
     """One transactional producer, not begun yet; every third transaction is aborted."""
     workload = ClientWorkload(
-        transactors=1, transactions_per_s=1000, transaction_records=RECORDS, transactions_per_abort=3
+        transactors=1,
+        transactions_per_s=TRANSACTIONS_PER_S,
+        transaction_records=RECORDS,
+        transactions_per_abort=3,
     )
     made = Transactors(ClientsSettings(workload, {}, "unused", 0), rows, Counts(), RunClock(0))
     yield made
@@ -140,11 +145,16 @@ def test_a_transaction_takes_its_time_also_when_no_record_is_taken(
 ) -> None:
     """Or a transactor goes round as fast as it can while the cluster has trouble enough."""
     cluster.answer("produce", *[FATAL] * 1_000_000)
-    polled: list[float] = []
-    monkeypatch.setattr(FakeProducer, "poll", lambda _self, timeout: polled.append(timeout))
+    played = PlayedTime()
+
+    def wait(_self: FakeProducer, timeout: float) -> None:
+        played.now_s += timeout
+
+    monkeypatch.setattr(transacting, "time", played)
+    monkeypatch.setattr(FakeProducer, "poll", wait)
     transactors.begin([NUMBER])
     until(lambda: "commit" in cluster.asked, awaited="a transaction", within_s=10)
-    assert any(polled)
+    assert played.now_s >= 1 / TRANSACTIONS_PER_S
 
 
 def test_a_producer_that_purged_records_is_not_used_again(
