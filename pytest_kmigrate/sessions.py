@@ -2,9 +2,7 @@
 
 from pytest_kmigrate.model.protocols import Node, Scene
 from pytest_kmigrate.model.topology import BrokerMode
-from pytest_kmigrate.waiting import until
-
-_OVER_WITHIN_S = 40
+from pytest_kmigrate.waiting import PATIENCE_S, until
 
 
 def await_session_over(scene: Scene, node: Node) -> None:
@@ -15,4 +13,4 @@ def await_session_over(scene: Scene, node: Node) -> None:
     if node.mode is not BrokerMode.ZOOKEEPER:
         return
     path = f"/brokers/ids/{node.spec.node_id}"
-    until(lambda: scene.znodes.get(path) is None, awaited=f"{path} gone with its session", within_s=_OVER_WITHIN_S)
+    until(lambda: scene.znodes.get(path) is None, awaited=f"{path} gone with its session", within_s=PATIENCE_S)

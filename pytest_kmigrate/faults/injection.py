@@ -10,7 +10,7 @@ from pytest_kmigrate.faults.triggers import Fired, Trigger, now
 from pytest_kmigrate.model.errors import KmigrateError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Scene
-from pytest_kmigrate.waiting import until
+from pytest_kmigrate.waiting import PATIENCE_S, until
 
 _TRIGGER_EVERY_S = 0.02
 _numbers = itertools.count(1)
@@ -38,11 +38,11 @@ class Injection:
         """The nodes that were hit; empty until it has begun."""
         return self._applied.targets if self._applied else ()
 
-    def await_begun(self, within_s: float = 120) -> None:
+    def await_begun(self, within_s: float = PATIENCE_S) -> None:
         """Return once the fault is in force."""
         until(self._begun.is_set, awaited=f"{self._trigger} for {self._fault}", within_s=within_s, abort=self._reraise)
 
-    def await_bitten(self, within_s: float = 120) -> None:
+    def await_bitten(self, within_s: float = PATIENCE_S) -> None:
         """Return once the fault was seen to bite, by its own witness."""
         self.await_begun(within_s)
         until(self._witness, awaited=f"{self._fault} seen to bite", within_s=within_s)

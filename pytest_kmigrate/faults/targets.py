@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.waiting import until
-
-_RESOLVED_WITHIN_S = 15
+from pytest_kmigrate.waiting import PATIENCE_S, until
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,7 @@ class Target:
 
     def nodes(self, scene: Scene) -> tuple[str, ...]:
         """The names of the nodes meant now; waits a little while there is none, as between two elections."""
-        return tuple(until(lambda: self.resolve(scene), awaited=f"a node that is {self}", within_s=_RESOLVED_WITHIN_S))
+        return tuple(until(lambda: self.resolve(scene), awaited=f"a node that is {self}", within_s=PATIENCE_S))
 
     def one(self, scene: Scene) -> str:
         """The only node meant; ClusterError when there are several."""

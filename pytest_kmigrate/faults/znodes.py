@@ -8,9 +8,7 @@ from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.protocols import Capability, Link, Scene
 from pytest_kmigrate.model.topology import NodeSpec, Role
-from pytest_kmigrate.waiting import NotYet, until
-
-_TOLD_WITHIN_S = 15
+from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def _of_controller(scene: Scene, spec: NodeSpec) -> Applied:
 
     links = scene.cluster.links.between([spec.name], [node.name for node in scene.cluster.nodes(Role.ZOOKEEPER)])
     session = until(
-        lambda: _crossing(scene, links), awaited=f"one session of {spec.name} with ZooKeeper", within_s=_TOLD_WITHIN_S
+        lambda: _crossing(scene, links), awaited=f"one session of {spec.name} with ZooKeeper", within_s=PATIENCE_S
     )
     told = f"session {session:#x}"
     scene.znodes.expire_session(session)

@@ -11,10 +11,8 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.waiting import NotYet, until
+from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 
-_PHASE_WITHIN_S = 120
-_SUCCESSOR_WITHIN_S = 60
 _STATE = "ZkMigrationState"
 
 
@@ -72,13 +70,13 @@ class MigrationDriver:
             self._half_done = None
         self._next = 0
         self.await_phase(Phase.ZOOKEEPER)
-        until(self._scene.view.active_controller, awaited="a broker as controller again", within_s=_SUCCESSOR_WITHIN_S)
+        until(self._scene.view.active_controller, awaited="a broker as controller again", within_s=PATIENCE_S)
 
-    def await_phase(self, phase: Phase, within_s: float = _PHASE_WITHIN_S) -> None:
+    def await_phase(self, phase: Phase, within_s: float = PATIENCE_S) -> None:
         """Return when the cluster is in ``phase``."""
         until(lambda: self._in(phase), awaited=f"phase {phase.name}", within_s=within_s)
 
-    def await_new_active_controller(self, within_s: float = _SUCCESSOR_WITHIN_S) -> str:
+    def await_new_active_controller(self, within_s: float = PATIENCE_S) -> str:
         """Return the node that took over since the last fault began."""
         before = self._active_before_last_fault()
         return until(

@@ -10,11 +10,8 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Node, Scene
 from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.sessions import await_session_over
-from pytest_kmigrate.waiting import NotYet, until
+from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 
-_IN_SYNC_WITHIN_S = 90
-_CLUSTER_ID_WITHIN_S = 20
-_IN_CONTROL_WITHIN_S = 60
 _IDLE = 0  # of the metric ControllerState
 _REFUSED_BY_CHANCE = 1000  # changes of ISRs; a broker that asks nobody refuses some hundred each second
 
@@ -35,9 +32,7 @@ class FormatControllers:
 
     def make(self, scene: Scene) -> None:
         """Carry it out."""
-        cluster_id = until(
-            lambda: _cluster_id(scene), awaited="/cluster/id in ZooKeeper", within_s=_CLUSTER_ID_WITHIN_S
-        )
+        cluster_id = until(lambda: _cluster_id(scene), awaited="/cluster/id in ZooKeeper", within_s=PATIENCE_S)
         scene.cluster.format_controllers(cluster_id, self.release_version)
 
 
@@ -110,7 +105,7 @@ class AwaitZookeeperController:
 
     def make(self, scene: Scene) -> None:
         """Carry it out."""
-        until(lambda: _in_control(scene), awaited="a broker in control of all brokers", within_s=_IN_CONTROL_WITHIN_S)
+        until(lambda: _in_control(scene), awaited="a broker in control of all brokers", within_s=PATIENCE_S)
 
 
 def _in_control(scene: Scene) -> bool | NotYet:
@@ -137,7 +132,7 @@ def _await_in_sync(scene: Scene, node: Node, before: Mapping[str, float | None],
             # A fault may begin while this is waited for: the last broker's start is what sets off the copy.
             lambda: _fault_in_force(scene) or _back_in_sync(scene, node, before),
             awaited=f"the replicas of {node.name} back in sync after its restart",
-            within_s=_IN_SYNC_WITHIN_S,
+            within_s=PATIENCE_S,
         )
     except AwaitTimeoutError as error:
         if _refused_isr_changes(scene, node) > refused + _REFUSED_BY_CHANCE:

@@ -93,7 +93,7 @@ def expecting(run: Run) -> Callable[..., bool]:
         actual: Callable[[], object],
         equals: object,
         *,
-        within_s: float = 30,
+        within_s: float = 60,
         kind: Kind = Kind.SAFETY,
         signature: str = "",
     ) -> bool:

@@ -15,6 +15,7 @@ from pytest_kmigrate.model.protocols import Arrived, Capability, CrashPoint, Dis
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
 from pytest_kmigrate.providers.process.addresses import CLIENT_PORT, CLIENTS, Addresses
 from pytest_kmigrate.providers.process.properties import quorum_voters, zookeeper_connect
+from pytest_kmigrate.waiting import PATIENCE_S
 
 _SEVERS = frozenset({"refuse", "reset"})
 _NO_PROCESS = itertools.count(1 << 30)
@@ -60,7 +61,7 @@ class FakeNode:
         if wait:
             self.await_ready()
 
-    def await_ready(self, within_s: float = 60) -> None:
+    def await_ready(self, within_s: float = PATIENCE_S) -> None:
         """It is ready as soon as it is up."""
         self._recorder.record(EventKind.NODE_READY, self.name, took_ms=0)
 

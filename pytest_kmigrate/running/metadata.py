@@ -15,7 +15,7 @@ from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.images import LOG, ZOOKEEPER, ImageSource, Taken, settled
-from pytest_kmigrate.waiting import NotYet, until
+from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 from pytest_kmigrate.workloads.filling import FAMILIES, Filling, FillingPlan, fill, renew_tokens, take_back
 from pytest_kmigrate.workloads.metadata_change import FIRST_ROUND, Scope
 from pytest_kmigrate.workloads.metadata_invocation import MetadataAdmin
@@ -119,7 +119,7 @@ class Metadata:
         self.stop()
         self.settle(settled_as, sides)
 
-    def await_acknowledged(self, more: int = 2, within_s: float = 60) -> None:
+    def await_acknowledged(self, more: int = 2, within_s: float = PATIENCE_S) -> None:
         """Return when so many more changes than now were acknowledged: what follows meets changes already made."""
         before = self._acknowledged()
         until(
@@ -128,7 +128,7 @@ class Metadata:
             within_s=within_s,
         )
 
-    def _await_first_round(self, since_ns: int, within_s: float = 60) -> None:
+    def _await_first_round(self, since_ns: int, within_s: float = PATIENCE_S) -> None:
         """Return when every change that a stream begins with was acknowledged; one that Kafka refuses never will be."""
 
         def all_answered() -> bool | NotYet:

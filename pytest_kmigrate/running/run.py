@@ -28,11 +28,10 @@ from pytest_kmigrate.running.metadata import Metadata
 from pytest_kmigrate.running.reading_metrics import read_metrics
 from pytest_kmigrate.running.scene import scene_of, zookeeper_client
 from pytest_kmigrate.running.traffic import Traffic
-from pytest_kmigrate.waiting import NotYet, until
+from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 from pytest_kmigrate.workloads.raw_admin import cluster_at
 
 _LONGEST_SLUG = 60
-_SERVING_WITHIN_S = 60
 _ASKED_EVERY_S = 0.01
 
 
@@ -101,7 +100,7 @@ class Run:
             return True
 
         awaited = "every broker in every broker's metadata"
-        until(told, awaited=awaited, within_s=_SERVING_WITHIN_S, every_s=_ASKED_EVERY_S)
+        until(told, awaited=awaited, within_s=PATIENCE_S, every_s=_ASKED_EVERY_S)
 
     def verify(self, checks: Sequence[Check] | None, *, reads_back: bool = True) -> Judgement:
         """Complete the evidence, and judge the folder as anybody later would; who is in a hurry reads nothing back.

@@ -16,12 +16,12 @@ from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.expectations import waited_in_vain
+from pytest_kmigrate.waiting import PATIENCE_S
 from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
 from pytest_kmigrate.workloads.client_workload import ReadBack, RunningClients, create_topics
 
 _FINAL_READ_WITHIN_S = 60
 _PER_S = 500
-_ADMIN_WITHIN_S = 30
 
 
 class Traffic:
@@ -73,12 +73,12 @@ class Traffic:
         """Writes acknowledged so far."""
         return self._clients.acked() if self._clients else 0
 
-    def await_acked(self, count: int, within_s: float = 60) -> None:
+    def await_acked(self, count: int, within_s: float = PATIENCE_S) -> None:
         """Return when so many more writes than now are acknowledged: clients are served."""
         with self._told_why():
             self._started().await_more_acked(count, within_s)
 
-    def await_consumed(self, count: int, within_s: float = 60) -> None:
+    def await_consumed(self, count: int, within_s: float = PATIENCE_S) -> None:
         """Return when consumers have read so many more records than now."""
         with self._told_why():
             self._started().await_more_consumed(count, within_s)
@@ -86,7 +86,7 @@ class Traffic:
     def add_partitions(self, topic: str, total: int) -> None:
         """Let one of the workload's topics have so many partitions; its clients use them as they learn of them."""
         admin = AdminClient(dict(self._cluster.client_connection()))
-        admin.create_partitions([NewPartitions(topic, total)])[topic].result(_ADMIN_WITHIN_S)
+        admin.create_partitions([NewPartitions(topic, total)])[topic].result(PATIENCE_S)
 
     def finish(self, *, reads_back: bool = True) -> None:
         """Stop sending, read everything back with a fresh client, stop the clients; nothing when none was started.

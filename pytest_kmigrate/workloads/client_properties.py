@@ -21,7 +21,7 @@ QUICK_FAILOVER: Mapping[str, str | int | bool] = {
 
 FRUGAL_FETCHES: Mapping[str, str | int | bool] = {
     # Wait for more rather than fetch each record by itself: most of a consumer's cost is per fetch.
-    "fetch.wait.max.ms": 100,
+    "fetch.wait.max.ms": 500,
     "fetch.min.bytes": 65536,
     "queued.min.messages": 2000,
     "queued.max.messages.kbytes": 2048,
@@ -48,7 +48,7 @@ def producer_properties(settings: ClientsSettings, number: int) -> dict[str, str
         # written to another partition without an answer having come is written again, which no broker can notice.
         "max.in.flight.requests.per.connection": 1,
         # What costs, here and in proxies and brokers, is the request: fewer, with more in them.
-        "linger.ms": 100,
+        "linger.ms": 250,
         "request.timeout.ms": int(workload.request_timeout_s * 1000),
         "message.timeout.ms": int(workload.message_timeout_s * 1000),
         "queue.buffering.max.messages": workload.most_in_flight,

@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from pytest_kmigrate.model.errors import ClusterError, NodeDiedError, WrongUseError
-from pytest_kmigrate.waiting import NotYet, until
+from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
 from pytest_kmigrate.workloads.counting import Counts
 from pytest_kmigrate.workloads.outcomes import error_name
@@ -96,7 +96,7 @@ class RunningClients:
         if self._stopped is None and self._process.poll() is None:
             self.stop()
 
-    def await_ready(self, within_s: float = 60) -> None:
+    def await_ready(self, within_s: float = PATIENCE_S) -> None:
         """Return when the process takes commands."""
         until(lambda: self._is_ready, awaited="clients ready", within_s=within_s, abort=self._must_be_alive)
 

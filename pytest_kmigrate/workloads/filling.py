@@ -10,7 +10,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.waiting import NotYet, until
+from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 from pytest_kmigrate.workloads.metadata_change import MetadataChange, topic_created, undoing_of
 from pytest_kmigrate.workloads.metadata_invocation import MetadataAdmin
 from pytest_kmigrate.workloads.raw_admin import producer_id_from
@@ -275,7 +275,7 @@ def _producer_id(peer: Peer) -> tuple[str, int]:
         answer = producer_id_from(peer)
         return NotYet(answer) if answer[0] == "COORDINATOR_LOAD_IN_PROGRESS" else answer
 
-    return until(ask, awaited=f"a producer id of {peer.address}", within_s=30)
+    return until(ask, awaited=f"a producer id of {peer.address}", within_s=PATIENCE_S)
 
 
 def _large(rng: Random) -> str:

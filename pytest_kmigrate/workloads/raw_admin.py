@@ -32,6 +32,7 @@ from kio.static.primitive import f64, i8, i16, i32
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.waiting import PATIENCE_S
 from pytest_kmigrate.workloads.wire import as_timeout, ask, named
 
 TopicPartition = tuple[str, int]
@@ -88,7 +89,7 @@ def create_topics_at(
         for name in names
     )
     request = create_request.CreateTopicsRequest(topics=topics, timeout=as_timeout(within_s), validate_only=False)
-    answer = ask(peer, request, CreateTopicsResponse, within_s + 5)
+    answer = ask(peer, request, CreateTopicsResponse, within_s + PATIENCE_S)
     return {str(topic.name): named(topic.error_code) for topic in answer.topics}
 
 
@@ -99,7 +100,7 @@ def delete_topics_at(peer: Peer | str, names: Sequence[str], *, within_s: float 
     ``within_s`` although it took the deletion in.
     """
     request = DeleteTopicsRequest(topic_names=tuple(map(TopicName, names)), timeout=as_timeout(within_s))
-    answer = ask(peer, request, DeleteTopicsResponse, within_s + 5)
+    answer = ask(peer, request, DeleteTopicsResponse, within_s + PATIENCE_S)
     return {str(topic.name): named(topic.error_code) for topic in answer.responses}
 
 

@@ -9,7 +9,7 @@ from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.waiting import NotYet, until
+from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 from pytest_kmigrate.workloads.client_properties import QUICK_FAILOVER
 from pytest_kmigrate.workloads.metadata_change import MetadataChange, topic_created
 from pytest_kmigrate.workloads.metadata_invocation import MetadataAdmin
@@ -52,7 +52,7 @@ class HeldReassignment:
         error = reassign(self._brokers[controller], {(self.topic, 0): self.wanted})[self.topic, 0]
         if error != "NONE":
             raise ClusterError(f"expected broker {controller} to begin to move {self.topic}-0; got {error}")
-        until(self.adding, awaited=f"{self.topic}-0 on its way", within_s=_WITHIN_S)
+        until(self.adding, awaited=f"{self.topic}-0 on its way", within_s=PATIENCE_S)
 
     def adding(self) -> tuple[int, ...]:
         """The brokers that are still to get the partition, as the controller says; none once it has arrived."""
@@ -80,7 +80,7 @@ class HeldReassignment:
             unaware = [answer.error for answer in answers if 0 not in answer.partitions]
             return NotYet(unaware) if unaware else answers[0].partitions[0].replicas
 
-        return until(told, awaited=f"{self.topic} on every broker", within_s=_WITHIN_S)
+        return until(told, awaited=f"{self.topic} on every broker", within_s=PATIENCE_S)
 
     def _throttle(self, rate: str | None, leaders: str | None, followers: str | None) -> None:
         for number in self._brokers:

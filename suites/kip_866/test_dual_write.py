@@ -25,13 +25,11 @@ def test_reassignment_completes_in_hybrid_mode(
         "the answer to the reassignment of moved-0",
         lambda: raw_admin.reassign(admin_of("broker-0"), {("moved", 0): wanted})["moved", 0],
         equals="NONE",
-        within_s=10,
     )
     expect(
         "replicas and ISR of moved-0 on the broker that leads it now",
         lambda: _replicas_and_isr(admin_of(f"broker-{wanted[0]}")),
         equals=(sorted(wanted), sorted(wanted)),
-        within_s=20,
         kind=Kind.LIVENESS,
         signature="reassignment-stuck-in-hybrid",
     )
@@ -39,7 +37,6 @@ def test_reassignment_completes_in_hybrid_mode(
         "brokers that have moved-0 on their disks",
         lambda: holders("moved"),
         equals=sorted(wanted),
-        within_s=10,
         signature="reassignment-stuck-in-hybrid",
     )
     workload.await_acked(500)
@@ -60,13 +57,11 @@ def test_topic_created_in_hybrid_mode_is_whole_in_zookeeper(
         "the znode /brokers/topics/newcomer",
         lambda: zookeeper.get("/brokers/topics/newcomer") is not None,
         equals=True,
-        within_s=20,
     )
     expect(
         "the znode /config/topics/newcomer",
         lambda: zookeeper.get("/config/topics/newcomer") is not None,
         equals=True,
-        within_s=10,
         signature="config-znode-missing",
     )
     workload.await_acked(500)
@@ -85,7 +80,6 @@ def test_added_partitions_are_seen_by_every_broker(workload, metadata, migration
         "partitions of orders as each broker tells them",
         lambda: [len(raw_admin.describe_topic_at(admin_of(f"broker-{n}"), "orders").partitions) for n in range(3)],
         equals=[6, 6, 6],
-        within_s=12,
         signature="new-partitions-unseen-in-hybrid",
     )
     workload.await_acked(500)

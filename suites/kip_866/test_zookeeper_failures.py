@@ -63,7 +63,7 @@ def test_clients_are_served_while_zookeeper_is_down(workload, metadata, migratio
         workload.await_acked(1000)
 
     verify_clients(
-        checks.longest_time_without_acked_write(at_most_s=15),
+        checks.longest_time_without_acked_write(at_most_s=30),
         checks.metadata_equivalent("after-log", "after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-zookeeper"),
     )
@@ -103,7 +103,7 @@ def test_dual_write_outlives_the_leader_of_the_ensemble(workload, metadata, migr
         workload.await_acked(1000)
 
     verify_clients(
-        checks.longest_time_without_acked_write(at_most_s=15),
+        checks.longest_time_without_acked_write(at_most_s=30),
         checks.metadata_equivalent("without-it-log", "without-it-zookeeper"),
         checks.acknowledged_metadata_changes_present("without-it-zookeeper"),
     )

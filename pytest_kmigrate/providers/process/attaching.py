@@ -12,10 +12,10 @@ from pathlib import Path
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.providers.process.addresses import BYTEMAN_PORT
 from pytest_kmigrate.providers.process.rules import FAILED, rules_told
-from pytest_kmigrate.waiting import until
+from pytest_kmigrate.waiting import PATIENCE_S, until
 
 _SCRIPT = "kmigrate"
-_WITHIN_S = 10
+_ANSWER_WITHIN_S = 30  # a JVM that stands still takes the connection and says nothing
 _MOST_SHOWN = 800
 _LOADED = ["0", "return", "code:", "0"]
 """The attach protocol did its part, and so did the agent."""
@@ -31,7 +31,7 @@ def load_agent(pid: int, byteman: Path, address: str, quit_signal: Callable[[], 
     answer = _attached(pid, quit_signal, ["load", "instrument", "false", f"{byteman}={listening_at(address)}"])
     if answer.split() != _LOADED:
         raise ClusterError(f"expected the JVM {pid} to load {byteman.name}; it answered {answer.strip()!r}")
-    until(lambda: _listens(address), awaited=f"Byteman listening at {address}:{BYTEMAN_PORT}", within_s=_WITHIN_S)
+    until(lambda: _listens(address), awaited=f"Byteman listening at {address}:{BYTEMAN_PORT}", within_s=PATIENCE_S)
 
 
 def submit(address: str, script: str) -> None:
@@ -65,18 +65,18 @@ def _attached(pid: int, quit_signal: Callable[[], None], words: list[str]) -> st
         knock.touch()
         try:
             quit_signal()
-            until(door.exists, awaited=f"the attach socket of JVM {pid}", within_s=_WITHIN_S, every_s=0.02)
+            until(door.exists, awaited=f"the attach socket of JVM {pid}", within_s=PATIENCE_S, every_s=0.02)
         finally:
             knock.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(_WITHIN_S)
+        connection.settimeout(_ANSWER_WITHIN_S)
         connection.connect(str(door))
         connection.sendall(b"".join(word.encode() + b"\0" for word in ["1", *words]))
         return _read_all(connection)
 
 
 def _told(address: str, text: str) -> str:
-    with socket.create_connection((address, BYTEMAN_PORT), timeout=_WITHIN_S) as connection:
+    with socket.create_connection((address, BYTEMAN_PORT), timeout=_ANSWER_WITHIN_S) as connection:
         connection.sendall(text.encode())
         connection.shutdown(socket.SHUT_WR)
         return _read_all(connection)

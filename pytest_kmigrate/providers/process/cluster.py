@@ -24,7 +24,7 @@ from pytest_kmigrate.providers.process.properties import quorum_voters, zookeepe
 from pytest_kmigrate.providers.process.security import client_file, protect
 from pytest_kmigrate.providers.process.supervision import Supervision
 from pytest_kmigrate.providers.process.tools import CONFIG_TOOL, run_tool
-from pytest_kmigrate.waiting import until
+from pytest_kmigrate.waiting import PATIENCE_S, until
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ def _start_toxiproxy(program: Path, around: Surroundings) -> None:
         if ended:
             raise EnvironmentLackError(f"{program} ended with code {ended[0]} at its start: {log.read_text()[-400:]}")
 
-    until(lambda: _listens(host, port), awaited="Toxiproxy listening", within_s=10, every_s=0.01, abort=abort)
+    until(lambda: _listens(host, port), awaited="Toxiproxy listening", within_s=PATIENCE_S, every_s=0.01, abort=abort)
 
 
 def _listens(host: str, port: int) -> bool:

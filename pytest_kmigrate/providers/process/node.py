@@ -25,7 +25,7 @@ from pytest_kmigrate.providers.process.readiness import ready
 from pytest_kmigrate.providers.process.security import Protection
 from pytest_kmigrate.providers.process.supervision import Supervision
 from pytest_kmigrate.redaction import redacted_properties
-from pytest_kmigrate.waiting import NotYet, until
+from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 
 _ASKED_EVERY_S = 0.02
 _KILLED_WITHIN_S = 30
@@ -159,7 +159,7 @@ class ProcessNode:
         if wait:
             self.await_ready()
 
-    def await_ready(self, within_s: float = 60, abort: Callable[[], None] = lambda: None) -> None:
+    def await_ready(self, within_s: float = PATIENCE_S, abort: Callable[[], None] = lambda: None) -> None:
         """Return when it serves; a thread dump is in its log when it never does. ``abort`` may raise meanwhile."""
 
         def give_up() -> None:

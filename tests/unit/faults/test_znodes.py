@@ -75,7 +75,7 @@ def test_a_controller_that_does_not_notice_gives_no_witness(stage: Stage) -> Non
 
 def test_a_session_that_cannot_be_told_is_not_guessed(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a connection of its own there is nothing to expire, and the error says what was looked for."""
-    monkeypatch.setattr(znodes, "_TOLD_WITHIN_S", 0.1)
+    monkeypatch.setattr(znodes, "PATIENCE_S", 0.1)
     stage.znodes.connected = {"controller-3000->zookeeper-1:2181": 8}
     with (
         pytest.raises(AwaitTimeoutError, match="one session of controller-3001 with ZooKeeper"),

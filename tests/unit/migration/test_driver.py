@@ -48,7 +48,7 @@ def stage(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
     stage.znodes.set("/cluster/id", json.dumps({"version": "1", "id": "the-id"}).encode())
     stage.view.controller = "broker-0"
     monkeypatch.setattr(stage.view, "phase", Kafka(stage).phase)
-    monkeypatch.setattr(driver_module, "_PHASE_WITHIN_S", 0)
+    monkeypatch.setattr(driver_module, "PATIENCE_S", 0)
     stage.recorder.events.clear()
     return stage
 

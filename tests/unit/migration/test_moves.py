@@ -17,7 +17,7 @@ ROLL = Roll("broker-0")
 @pytest.fixture
 def stage(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """A cluster that has no time to wait; everybody else tells that no partition is under-replicated."""
-    monkeypatch.setattr(moves, "_IN_SYNC_WITHIN_S", 0)
+    monkeypatch.setattr(moves, "PATIENCE_S", 0)
     for name in ("broker-1", "broker-2"):
         lag(stage, 0, name)
     return stage
@@ -107,6 +107,7 @@ def test_nobody_is_stopped_before_the_new_controller_has_told_everybody(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A broker stopped earlier would wait for controllers that are gone; so the way back waits for the requests."""
+    monkeypatch.setattr(moves, "PATIENCE_S", 60)
     stage.view.controller = "broker-0"
     queued = iter([3.0, 1.0, 0.0])
     monkeypatch.setattr(stage.view, "metric", lambda _, name: next(queued) if name == "ControllerQueueSize" else 0.0)

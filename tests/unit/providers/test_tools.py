@@ -19,7 +19,7 @@ from pytest_kmigrate.waiting import until
 
 def test_a_tool_that_does_not_end_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     """It names the tool and what it was run for, instead of a stack trace of subprocess."""
-    monkeypatch.setattr(tools, "_WITHIN_S", 0.1)
+    monkeypatch.setattr(tools, "PATIENCE_S", 0.1)
     waits = [sys.executable, "-c", "import signal; signal.pause()"]
     jvm = cast("Jvm", SimpleNamespace(tool_command=lambda *_: waits))
     with pytest.raises(ClusterError, match=r"formatting failed: x\.Tool did not end within 0\.1 s"):
