@@ -141,7 +141,7 @@ class RunningClients:
         result = until(
             lambda: self._final_reads[done:],
             awaited="the end of the final read",
-            within_s=within_s + 5,
+            within_s=within_s + PATIENCE_S,
             abort=self._must_be_alive,
         )[0]
         if result["event"] != "final-read-done":
@@ -151,8 +151,8 @@ class RunningClients:
     def stop(self, within_s: float = 10) -> Progress:
         """Stop: what is unanswered after ``within_s`` becomes indefinite. The final counts."""
         self._order({"do": "stop", "within_s": within_s})
-        until(lambda: self._stopped is not None, awaited="clients stopped", within_s=within_s + 10)
-        until(lambda: self._process.poll() is not None, awaited="clients gone", within_s=5)
+        until(lambda: self._stopped is not None, awaited="clients stopped", within_s=within_s + PATIENCE_S)
+        until(lambda: self._process.poll() is not None, awaited="clients gone", within_s=PATIENCE_S)
         self._orders.close()
         self._reading.join()
         self._news.close()

@@ -20,7 +20,7 @@ from kio.schema.renew_delegation_token.v2.response import RenewDelegationTokenRe
 from kio.static.primitive import i64, i64Timedelta
 
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.workloads.wire import TOKEN_LOGIN, ask, named
+from pytest_kmigrate.workloads.wire import ANSWER_WITHIN_S, TOKEN_LOGIN, ask, named
 
 _AT_ONCE = -1
 _INT64 = {"kafka_type": "int64"}  # kio's own type cannot be -1, which is the time in every answer that is an error
@@ -58,7 +58,7 @@ class Token:
 
 
 def create_token_at(
-    peer: Peer | str, renewers: Iterable[str] = (), *, owner: str | None = None, within_s: float = 10
+    peer: Peer | str, renewers: Iterable[str] = (), *, owner: str | None = None, within_s: float = ANSWER_WITHIN_S
 ) -> tuple[str, Token | None]:
     """A new token for ``owner`` (None: whoever asks), which these users may renew; None with an error."""
     names = tuple(renewers)
@@ -84,20 +84,22 @@ def create_token_at(
     )
 
 
-def renew_token_at(peer: Peer | str, token: Token, *, for_ms: int, within_s: float = 10) -> tuple[str, int]:
+def renew_token_at(
+    peer: Peer | str, token: Token, *, for_ms: int, within_s: float = ANSWER_WITHIN_S
+) -> tuple[str, int]:
     """Have a token expire so long after now: the error, and when that is."""
     request = RenewDelegationTokenRequest(hmac=token.hmac, renew_period=_duration(for_ms))
     answer = ask(peer, request, _Renewed, within_s)
     return named(answer.error_code), int(answer.expiry_timestamp)
 
 
-def remove_token_at(peer: Peer | str, token: Token, *, within_s: float = 10) -> str:
+def remove_token_at(peer: Peer | str, token: Token, *, within_s: float = ANSWER_WITHIN_S) -> str:
     """Have a token expire at once, which removes it: the error."""
     request = ExpireDelegationTokenRequest(hmac=token.hmac, expiry_time_period=_duration(_AT_ONCE))
     return named(ask(peer, request, _Expired, within_s).error_code)
 
 
-def tokens_at(peer: Peer | str, *, within_s: float = 10) -> tuple[str, dict[str, Token]]:
+def tokens_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> tuple[str, dict[str, Token]]:
     """The error, and by their ids all tokens that this broker knows and we may see."""
     answer = ask(peer, DescribeDelegationTokenRequest(owners=None), DescribeDelegationTokenResponse, within_s)
     tokens = {

@@ -33,7 +33,7 @@ from kio.static.primitive import f64, i8, i16, i32
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.waiting import PATIENCE_S
-from pytest_kmigrate.workloads.wire import as_timeout, ask, named
+from pytest_kmigrate.workloads.wire import ANSWER_WITHIN_S, as_timeout, ask, named
 
 TopicPartition = tuple[str, int]
 
@@ -105,14 +105,19 @@ def delete_topics_at(peer: Peer | str, names: Sequence[str], *, within_s: float 
 
 
 def alter_broker_config_at(
-    peer: Peer | str, broker_id: int, wanted: Mapping[str, str | None], *, within_s: float = 10
+    peer: Peer | str, broker_id: int, wanted: Mapping[str, str | None], *, within_s: float = ANSWER_WITHIN_S
 ) -> str:
     """Set (None: unset) dynamic configs of one broker at this broker: the error."""
     return alter_config_at(peer, BROKER_RESOURCE, str(broker_id), wanted, within_s=within_s)
 
 
 def alter_config_at(
-    peer: Peer | str, resource_type: int, name: str, wanted: Mapping[str, str | None], *, within_s: float = 10
+    peer: Peer | str,
+    resource_type: int,
+    name: str,
+    wanted: Mapping[str, str | None],
+    *,
+    within_s: float = ANSWER_WITHIN_S,
 ) -> str:
     """Set (None: unset) configs of one resource by an incremental request to this broker: the error."""
     configs = tuple(
@@ -127,7 +132,7 @@ def alter_config_at(
     return named(answer.responses[0].error_code)
 
 
-def describe_topic_at(peer: Peer | str, topic: str, *, within_s: float = 10) -> DescribedTopic:
+def describe_topic_at(peer: Peer | str, topic: str, *, within_s: float = ANSWER_WITHIN_S) -> DescribedTopic:
     """What this broker's metadata cache says of a topic."""
     request = MetadataRequest(
         topics=(MetadataRequestTopic(name=TopicName(topic)),),
@@ -148,7 +153,7 @@ def describe_topic_at(peer: Peer | str, topic: str, *, within_s: float = 10) -> 
     return DescribedTopic(named(described.error_code), dict(sorted(partitions.items())))
 
 
-def cluster_at(peer: Peer | str, *, within_s: float = 10) -> tuple[int, frozenset[int]]:
+def cluster_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> tuple[int, frozenset[int]]:
     """The controller's id (-1: none known) and the ids of the brokers in this broker's metadata cache."""
     request = MetadataRequest(
         topics=(),
@@ -160,7 +165,7 @@ def cluster_at(peer: Peer | str, *, within_s: float = 10) -> tuple[int, frozense
     return int(answer.controller_id), frozenset(int(broker.node_id) for broker in answer.brokers)
 
 
-def replicas_at(peer: Peer | str, *, within_s: float = 10) -> frozenset[TopicPartition]:
+def replicas_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> frozenset[TopicPartition]:
     """The partitions of which this broker has a replica on its disks; ClusterError when it does not tell of all."""
     answer = ask(peer, DescribeLogDirsRequest(topics=None), DescribeLogDirsResponse, within_s)
     errors = [code for code in (answer.error_code, *(each.error_code for each in answer.results)) if code]
@@ -175,7 +180,7 @@ def replicas_at(peer: Peer | str, *, within_s: float = 10) -> frozenset[TopicPar
 
 
 def reassign(
-    peer: Peer | str, wanted: Mapping[TopicPartition, Sequence[int] | None], *, within_s: float = 10
+    peer: Peer | str, wanted: Mapping[TopicPartition, Sequence[int] | None], *, within_s: float = ANSWER_WITHIN_S
 ) -> dict[TopicPartition, str]:
     """Begin (None: cancel) reassignments to these replicas: partition -> error; the request's own error for all."""
     by_topic: dict[str, list[reassignments_request.ReassignablePartition]] = {}
@@ -198,7 +203,9 @@ def reassign(
     }
 
 
-def list_reassignments(peer: Peer | str, *, within_s: float = 10) -> tuple[str, dict[TopicPartition, Reassignment]]:
+def list_reassignments(
+    peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S
+) -> tuple[str, dict[TopicPartition, Reassignment]]:
     """The error, and the reassignments under way by what this broker's controller says."""
     request = ListPartitionReassignmentsRequest(timeout=as_timeout(within_s), topics=None)
     answer = ask(peer, request, ListPartitionReassignmentsResponse, within_s)
@@ -213,7 +220,11 @@ def list_reassignments(peer: Peer | str, *, within_s: float = 10) -> tuple[str, 
 
 
 def alter_quota_at(
-    peer: Peer | str, entity: Mapping[str, str | None], wanted: Mapping[str, float | None], *, within_s: float = 10
+    peer: Peer | str,
+    entity: Mapping[str, str | None],
+    wanted: Mapping[str, float | None],
+    *,
+    within_s: float = ANSWER_WITHIN_S,
 ) -> str:
     """Set (None: unset) quotas of an entity at this broker: the error.
 
@@ -230,7 +241,7 @@ def alter_quota_at(
     return named(answer.entries[0].error_code)
 
 
-def producer_id_from(peer: Peer | str, *, within_s: float = 10) -> tuple[str, int]:
+def producer_id_from(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> tuple[str, int]:
     """The error, and a new producer id from this broker: it takes a block of ids when it has none left."""
     request = InitProducerIdRequest(transactional_id=None, transaction_timeout=as_timeout(60))
     answer = ask(peer, request, InitProducerIdResponse, within_s)

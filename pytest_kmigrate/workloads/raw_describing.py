@@ -25,7 +25,7 @@ from kio.static.primitive import i8
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.workloads.raw_admin import BROKER_RESOURCE
-from pytest_kmigrate.workloads.wire import api_versions, ask, named
+from pytest_kmigrate.workloads.wire import ANSWER_WITHIN_S, api_versions, ask, named
 
 TOPIC_RESOURCE = 2
 Resource = tuple[int, str]
@@ -63,7 +63,7 @@ class ToldAcl:
     permission: int
 
 
-def all_topics_at(peer: Peer | str, *, within_s: float = 10) -> dict[str, ToldTopic]:
+def all_topics_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> dict[str, ToldTopic]:
     """Every topic in this broker's metadata cache, by its name."""
     request = MetadataRequest(topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=False)
     topics = ask(peer, request, MetadataResponse, within_s).topics
@@ -84,7 +84,7 @@ def all_topics_at(peer: Peer | str, *, within_s: float = 10) -> dict[str, ToldTo
     }
 
 
-def quotas_at(peer: Peer | str, *, within_s: float = 10) -> list[Quota]:
+def quotas_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> list[Quota]:
     """The quotas of every entity as this broker has them."""
     request = DescribeClientQuotasRequest(components=(), strict=False)
     answer = ask(peer, request, DescribeClientQuotasResponse, within_s)
@@ -99,7 +99,7 @@ def quotas_at(peer: Peer | str, *, within_s: float = 10) -> list[Quota]:
 
 
 def configs_at(
-    peer: Peer | str, resources: Sequence[Resource], *, within_s: float = 10
+    peer: Peer | str, resources: Sequence[Resource], *, within_s: float = ANSWER_WITHIN_S
 ) -> dict[Resource, dict[str, str | None]]:
     """The dynamic configs set on these very resources; None where Kafka hides the value.
 
@@ -128,7 +128,7 @@ def _set_by(resource: Resource) -> int:
     return _OF_BROKER if name else _OF_ALL_BROKERS
 
 
-def acls_at(peer: Peer | str, *, within_s: float = 10) -> list[ToldAcl] | None:
+def acls_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> list[ToldAcl] | None:
     """Every entry that this broker's authorizer has; None when it has no authorizer."""
     request = DescribeAclsRequest(
         resource_type_filter=_ANY,
@@ -158,7 +158,7 @@ def acls_at(peer: Peer | str, *, within_s: float = 10) -> list[ToldAcl] | None:
     ]
 
 
-def scram_at(peer: Peer | str, *, within_s: float = 10) -> dict[tuple[str, int], int] | None:
+def scram_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> dict[tuple[str, int], int] | None:
     """Iterations by user and mechanism's number; None in KRaft mode before metadata.version 3.5-IV2."""
     answer = ask(peer, DescribeUserScramCredentialsRequest(users=None), DescribeUserScramCredentialsResponse, within_s)
     if answer.error_code is ErrorCode.unsupported_version:
@@ -171,7 +171,7 @@ def scram_at(peer: Peer | str, *, within_s: float = 10) -> dict[tuple[str, int],
     }
 
 
-def features_at(peer: Peer | str, *, within_s: float = 10) -> dict[str, int]:
+def features_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> dict[str, int]:
     """The finalized features, metadata.version among them; a broker in ZooKeeper mode knows of none."""
     answer = api_versions(peer, within_s=within_s)
     _must_be_answered(answer.error_code, "features")

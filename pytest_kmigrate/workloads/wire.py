@@ -23,6 +23,9 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.workloads.scram import ScramClient
 
+ANSWER_WITHIN_S = 30.0
+"""How long a broker may take to answer, who is not told otherwise: one that has just started, on a slow machine."""
+
 CLIENT_ID = "kmigrate-raw"
 CORRELATION_ID = 1
 """Each request waits for its answer, so one number is enough."""
@@ -42,7 +45,7 @@ def peers(connection: Mapping[str, str]) -> list[Peer]:
     return [Peer(address, connection) for address in connection["bootstrap.servers"].split(",")]
 
 
-def ask(peer: Peer | str, request: Any, answer_type: type[Answer], within_s: float = 10) -> Answer:
+def ask(peer: Peer | str, request: Any, answer_type: type[Answer], within_s: float = ANSWER_WITHIN_S) -> Answer:
     """Send a request (an instance of one of kio's message classes) to a broker; the broker's answer.
 
     ClusterError: nothing was sent, so nothing can have happened; UnsupportedRequestError when the broker does not know
@@ -58,7 +61,7 @@ def ask(peer: Peer | str, request: Any, answer_type: type[Answer], within_s: flo
         raise
 
 
-def api_versions(peer: Peer | str, *, within_s: float = 10) -> ApiVersionsResponse:
+def api_versions(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> ApiVersionsResponse:
     """What requests a broker knows, and its finalized features."""
     request = ApiVersionsRequest(client_software_name=CLIENT_ID, client_software_version="1")
     return _asked(_plain(peer), request, ApiVersionsResponse, within_s)
