@@ -21,7 +21,7 @@ class Target:
         return self.name
 
     def nodes(self, scene: Scene) -> tuple[str, ...]:
-        """The names of the nodes meant now; waits a little while there is none, as between two elections."""
+        """The names of the nodes meant now; waits while there is none, as between two elections."""
         return tuple(until(lambda: self.resolve(scene), awaited=f"a node that is {self}", within_s=PATIENCE_S))
 
     def one(self, scene: Scene) -> str:

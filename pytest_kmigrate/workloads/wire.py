@@ -23,7 +23,7 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.workloads.scram import ScramClient
 
-ANSWER_WITHIN_S = 30.0
+ANSWER_WITHIN_S = 30
 """How long a broker may take to answer, who is not told otherwise: one that has just started, on a slow machine."""
 
 CLIENT_ID = "kmigrate-raw"

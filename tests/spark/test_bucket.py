@@ -1,8 +1,6 @@
 """Runs and reports in a bucket: a real S3 store, started here, that verifies signatures."""
 
-import ctypes
 import os
-import signal
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
@@ -13,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.providers.process.supervisor import PR_SET_PDEATHSIG
+from pytest_kmigrate.providers.process.supervisor import die_with_parent
 from pytest_kmigrate.reports.session import spark_session
 from tests.spark.commands import kmigrate
 from tests.spark.elsewhere import analyzed, copied, killed_then_whole_then_again, write_night
@@ -69,7 +67,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _begin(environment: dict[str, str], log: Path) -> None:
     """Start the session; the process keeps it until it ends, which is when pytest does, however that does."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    die_with_parent()
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]
     os.environ.update(environment)

@@ -94,9 +94,14 @@ class Supervisor:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
 
+def die_with_parent() -> None:
+    """Have the kernel kill this process when its parent dies, however that ends."""
+    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def _tie_to_parent() -> None:
     """In the child, before exec: die with the supervisor, and meet signals as a program started by hand would."""
-    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    die_with_parent()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
 
