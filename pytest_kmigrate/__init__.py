@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_kmigrate.checkers import checks
-    from pytest_kmigrate.faults import crash_points, targets, triggers
+    from pytest_kmigrate.documents.kip_866 import crash_points, procedure
+    from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
+    from pytest_kmigrate.faults import targets, triggers
     from pytest_kmigrate.faults.holding import Hold
     from pytest_kmigrate.faults.links import Cut, Isolate, Partition, Refuse, Reset, Slice, Slow, Throttle
     from pytest_kmigrate.faults.processes import Kill, Pause, Stop
     from pytest_kmigrate.faults.znodes import ExpireSession, Tamper
-    from pytest_kmigrate.migration import procedure
     from pytest_kmigrate.model.event import EventKind
-    from pytest_kmigrate.model.phase import Phase, ZkMigrationState
     from pytest_kmigrate.model.protocols import Stream
     from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
     from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
     from pytest_kmigrate.plugin.outcomes import ViolationError
-    from pytest_kmigrate.workloads import raw_admin
+    from pytest_kmigrate.wire import admin as raw_admin
 
 __all__ = [
     "BrokerMode",
@@ -59,24 +59,26 @@ __all__ = [
 
 _ROOMS = {
     "checkers": ("checks",),
-    "faults": ("crash_points", "targets", "triggers"),
+    "documents.kip_866": ("crash_points", "procedure"),
+    "documents.kip_866.phases": ("Phase", "ZkMigrationState"),
+    "faults": ("targets", "triggers"),
     "faults.holding": ("Hold",),
     "faults.links": ("Cut", "Isolate", "Partition", "Refuse", "Reset", "Slice", "Slow", "Throttle"),
     "faults.processes": ("Kill", "Pause", "Stop"),
     "faults.znodes": ("ExpireSession", "Tamper"),
-    "migration": ("procedure",),
     "model.event": ("EventKind",),
-    "model.phase": ("Phase", "ZkMigrationState"),
     "model.protocols": ("Stream",),
     "model.topology": ("BrokerMode", "Role", "Topology"),
     "model.verdict": ("Kind", "Outcome", "Verdict"),
     "plugin.outcomes": ("ViolationError",),
-    "workloads": ("raw_admin",),
 }
+_RENAMED = {"raw_admin": "wire.admin"}
 
 
 def __getattr__(name: str) -> object:
     """Load a public name from its room."""
+    if name in _RENAMED:
+        return importlib.import_module(f"pytest_kmigrate.{_RENAMED[name]}")
     for room, names in _ROOMS.items():
         if name in names:
             module = importlib.import_module(f"pytest_kmigrate.{room}")

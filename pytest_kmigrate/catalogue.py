@@ -16,7 +16,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 PROFILES = ("kip-866", "kip-866-draft", "kip-125", "kip-500", "kip-778")
 """The documents one can certify against; the two revisions of KIP-866 are never mixed."""
 
-_FOLDER = Path(__file__).parent / "requirements"
+_FOLDER = Path(__file__).parent / "documents"
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,10 @@ def requirements(profile: str) -> tuple[Requirement, ...]:
     """All requirements of a profile, in the order of its document."""
     if profile not in PROFILES:
         raise WrongUseError(_unknown("a profile", profile, PROFILES, ", ".join(PROFILES)))
-    return tuple(Requirement(profile=profile, **row) for row in _rows(f"{profile}.toml", "requirement"))
+    return tuple(
+        Requirement(profile=profile, **row)
+        for row in _rows(f"{profile.replace('-', '_')}/requirements.toml", "requirement")
+    )
 
 
 def requirement(requirement_id: str) -> Requirement:
@@ -111,7 +114,7 @@ def requirement(requirement_id: str) -> Requirement:
 @lru_cache
 def all_known_bugs() -> tuple[KnownBug, ...]:
     """Every known bug, in the order of the file."""
-    return tuple(_known_bug(row) for row in _rows("known-bugs.toml", "bug"))
+    return tuple(_known_bug(row) for row in _rows("kip_866/known-bugs.toml", "bug"))
 
 
 def known_bugs(signature: str, version: str) -> tuple[KnownBug, ...]:

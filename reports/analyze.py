@@ -15,20 +15,20 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from pytest_kmigrate.model.verdict import Outcome, merged
-from pytest_kmigrate.reports.class_data import keep_archive
-from pytest_kmigrate.reports.comparison import require_versions
-from pytest_kmigrate.reports.discovery import Discovery, discovered
-from pytest_kmigrate.reports.exclusion import alone_in, require_folder
-from pytest_kmigrate.reports.hadoop_storage import HadoopStorage
-from pytest_kmigrate.reports.ingestion import ingest, notices
-from pytest_kmigrate.reports.ledger import Ledger, read_ledger
-from pytest_kmigrate.reports.publication import files
-from pytest_kmigrate.reports.reading import RunFiles
-from pytest_kmigrate.reports.session import chosen_master, end_told, hurry, spark_session
-from pytest_kmigrate.reports.storage import LocalStorage, Place, Storage, is_local, local_path, location
-from pytest_kmigrate.reports.summary import About, Summary, summary_of
-from pytest_kmigrate.reports.tables import TableFolder, write_attempts, write_marts
-from pytest_kmigrate.reports.trouble import require_answer, trouble_named
+from pytest_kmigrate.reports.ingestion.class_data import keep_archive
+from pytest_kmigrate.reports.ingestion.discovery import Discovery, discovered
+from pytest_kmigrate.reports.ingestion.exclusion import alone_in, require_folder
+from pytest_kmigrate.reports.ingestion.hadoop_storage import HadoopStorage
+from pytest_kmigrate.reports.ingestion.ingestion import ingest, notices
+from pytest_kmigrate.reports.ingestion.ledger import Ledger, read_ledger
+from pytest_kmigrate.reports.ingestion.reading import RunFiles
+from pytest_kmigrate.reports.ingestion.session import chosen_master, end_told, hurry, spark_session
+from pytest_kmigrate.reports.ingestion.storage import LocalStorage, Place, Storage, is_local, local_path, location
+from pytest_kmigrate.reports.ingestion.tables import TableFolder, write_attempts, write_marts
+from pytest_kmigrate.reports.ingestion.trouble import require_answer, trouble_named
+from pytest_kmigrate.reports.pages.publication import files
+from pytest_kmigrate.reports.summary.comparison import require_versions
+from pytest_kmigrate.reports.summary.summary import About, Summary, summary_of
 
 SMALL_RUNS = 500
 SMALL_BYTES = 2 * 1024**3

@@ -4,6 +4,7 @@ import ast
 import os
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -11,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.catalogue import requirement
-from pytest_kmigrate.topology_file import find, load, shipped
+from pytest_kmigrate.topology.loading import find, load, shipped
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("pytest_kmigrate", "fixtures", "reports")
 MOST_LINES_PER_FILE = 300
 MOST_LINES_PER_FUNCTION = 50
+MOST_FILES_PER_FOLDER = 18
 NOT_WRITTEN_BY_HAND = (".lock", ".json", ".jsonl")
 # In two halves, so that this file does not break its own rule.
 MACHINE_PATHS = re.compile(r"(?<![\w.~-])/(?:wo" r"rk|ro" r"ot)/")
@@ -74,6 +76,12 @@ def test_files_are_short() -> None:
     code = (".py", ".js", ".css", ".html")
     long = {named(path): len(path.read_text().splitlines()) for path in ours() if path.suffix in code}
     assert {name: lines for name, lines in long.items() if lines > MOST_LINES_PER_FILE} == {}
+
+
+def test_folders_are_not_crowded() -> None:
+    """No folder holds more than 18 Python files side by side."""
+    crowded = Counter(str(path.parent.relative_to(ROOT)) for path in python())
+    assert {folder: files for folder, files in crowded.items() if files > MOST_FILES_PER_FOLDER} == {}
 
 
 def test_functions_are_short() -> None:

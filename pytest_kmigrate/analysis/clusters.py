@@ -12,7 +12,7 @@ from pytest_kmigrate.analysis.messages import normal_form_of
 from pytest_kmigrate.analysis.schemas.causes import CAUSES, MESSAGES
 from pytest_kmigrate.analysis.schemas.columns import COUNT, TEXT, struct
 from pytest_kmigrate.analysis.similarity import similar_groups
-from pytest_kmigrate.checkers.doubts import SO_NOTHING_IS_PROVED
+from pytest_kmigrate.checkers.run.doubts import SO_NOTHING_IS_PROVED
 from pytest_kmigrate.model.verdict import Kind, Outcome
 
 _ID_CHARACTERS = 12

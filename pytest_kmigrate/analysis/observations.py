@@ -9,7 +9,7 @@ from pyspark.sql.types import ArrayType, StructType
 
 from pytest_kmigrate.analysis import schemas, staging
 from pytest_kmigrate.analysis.schemas.consistency import CONSISTENCY
-from pytest_kmigrate.checkers.divergence import Taken, divergences
+from pytest_kmigrate.checkers.metadata.divergence import Taken, divergences
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.image import FAMILIES, MetadataImage
 

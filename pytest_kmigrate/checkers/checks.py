@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.checks import Check
-from pytest_kmigrate.model.phase import Phase
 
 
 def no_acked_record_lost() -> Check:

@@ -4,48 +4,48 @@ import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_kmigrate.checkers.acceptance import metadata_changes_stay_accepted
-from pytest_kmigrate.checkers.acknowledged import acknowledged_metadata_changes_present
-from pytest_kmigrate.checkers.active_only import only_the_active_controller_reports
-from pytest_kmigrate.checkers.availability import longest_time_without_acked_write
-from pytest_kmigrate.checkers.consumers import (
+from pytest_kmigrate.checkers.clients.availability import longest_time_without_acked_write
+from pytest_kmigrate.checkers.clients.consumers import (
     committed_offsets_never_run_backwards,
     consumer_positions_never_run_backwards,
 )
-from pytest_kmigrate.checkers.consumption import longest_time_without_consumption
-from pytest_kmigrate.checkers.controller_znodes import controller_znodes_tell_who_and_how_far
-from pytest_kmigrate.checkers.controllers import (
-    controller_epoch_never_falls,
-    one_active_controller_per_epoch,
-)
-from pytest_kmigrate.checkers.copy_visibility import copy_shows_only_when_ended
-from pytest_kmigrate.checkers.doubts import doubted, doubts
-from pytest_kmigrate.checkers.metadata import metadata_equivalent
-from pytest_kmigrate.checkers.metadata_copy import copy_is_one_transaction
-from pytest_kmigrate.checkers.migration_metrics import (
-    migration_metrics_agree_with_the_log,
-    zookeeper_lag_grows_and_falls_back,
-)
-from pytest_kmigrate.checkers.migration_states import migration_state_moves_along_legal_edges
-from pytest_kmigrate.checkers.migration_znode import migration_znode_never_moves_back
-from pytest_kmigrate.checkers.mutants import mutant_was_in_force
-from pytest_kmigrate.checkers.passing_over import no_record_passed_over
-from pytest_kmigrate.checkers.places import (
+from pytest_kmigrate.checkers.clients.consumption import longest_time_without_consumption
+from pytest_kmigrate.checkers.clients.passing_over import no_record_passed_over
+from pytest_kmigrate.checkers.clients.places import (
     no_duplicate_from_idempotent_producer,
     no_offset_given_twice,
     order_kept_per_partition,
 )
-from pytest_kmigrate.checkers.records import no_acked_record_lost, no_phantom_record
-from pytest_kmigrate.checkers.runs import (
+from pytest_kmigrate.checkers.clients.records import no_acked_record_lost, no_phantom_record
+from pytest_kmigrate.checkers.clients.transactions import transactions_all_or_nothing
+from pytest_kmigrate.checkers.controllers.controllers import (
+    controller_epoch_never_falls,
+    one_active_controller_per_epoch,
+)
+from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
+from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
+from pytest_kmigrate.checkers.run.doubts import doubted, doubts
+from pytest_kmigrate.checkers.run.mutants import mutant_was_in_force
+from pytest_kmigrate.checkers.run.runs import (
     every_fault_was_witnessed,
     no_unexpected_death,
     phase_not_reached,
     phase_reached,
 )
-from pytest_kmigrate.checkers.state_numbers import migration_state_has_its_documented_number
-from pytest_kmigrate.checkers.steps import expectations_met, steps_completed
-from pytest_kmigrate.checkers.takeover import takeover_waits_for_every_broker
-from pytest_kmigrate.checkers.transactions import transactions_all_or_nothing
+from pytest_kmigrate.checkers.run.steps import expectations_met, steps_completed
+from pytest_kmigrate.documents.kip_866.checks.acceptance import metadata_changes_stay_accepted
+from pytest_kmigrate.documents.kip_866.checks.active_only import only_the_active_controller_reports
+from pytest_kmigrate.documents.kip_866.checks.controller_znodes import controller_znodes_tell_who_and_how_far
+from pytest_kmigrate.documents.kip_866.checks.copy_visibility import copy_shows_only_when_ended
+from pytest_kmigrate.documents.kip_866.checks.metadata_copy import copy_is_one_transaction
+from pytest_kmigrate.documents.kip_866.checks.migration_metrics import (
+    migration_metrics_agree_with_the_log,
+    zookeeper_lag_grows_and_falls_back,
+)
+from pytest_kmigrate.documents.kip_866.checks.migration_states import migration_state_moves_along_legal_edges
+from pytest_kmigrate.documents.kip_866.checks.migration_znode import migration_znode_never_moves_back
+from pytest_kmigrate.documents.kip_866.checks.state_numbers import migration_state_has_its_documented_number
+from pytest_kmigrate.documents.kip_866.checks.takeover import takeover_waits_for_every_broker
 from pytest_kmigrate.model.checks import Check, Checker, judged_by
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind

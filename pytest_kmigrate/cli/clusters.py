@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from pytest_kmigrate.model.phase import Phase
+    from pytest_kmigrate.documents.kip_866.phases import Phase
     from pytest_kmigrate.model.topology import Topology
     from pytest_kmigrate.providers.process.standing import Standing
 
@@ -32,10 +32,10 @@ def up(
     ] = None,
 ) -> None:
     """Start a cluster and leave it standing, until `kmigrate down`."""
-    from pytest_kmigrate import dry_run as dry
-    from pytest_kmigrate.model.phase import Phase
-    from pytest_kmigrate.running.standing import check_phase
-    from pytest_kmigrate.topology_file import find, load
+    from pytest_kmigrate.documents.kip_866.phases import Phase
+    from pytest_kmigrate.machine import plan as dry
+    from pytest_kmigrate.running.standing_up import check_phase
+    from pytest_kmigrate.topology.loading import find, load
 
     wanted = load(find(topology), kafka=kafka, option="--kafka")
     to = Phase[phase.value] if phase else None
@@ -142,7 +142,7 @@ def _stand_up(topology: "Topology", phase: "Phase | None") -> None:
     from pytest_kmigrate.cli.console import tell
     from pytest_kmigrate.providers.process.standing import log_folders, standing
     from pytest_kmigrate.running.software import software_for
-    from pytest_kmigrate.running.standing import stand_up
+    from pytest_kmigrate.running.standing_up import stand_up
 
     log_folder = log_folders() / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{topology.name}"
     software = software_for(topology, tell)

@@ -11,8 +11,8 @@ def doctor(
     cure: Annotated[bool, typer.Option("--cure", help="Install what is missing (Debian or Ubuntu, as root).")] = False,
 ) -> None:
     """Check that this machine has what a run needs; for each lack, say the command that cures it."""
-    from pytest_kmigrate import doctor as examining
     from pytest_kmigrate.cli.console import say, show, tell
+    from pytest_kmigrate.machine import doctor as examining
 
     findings = examining.cure(tell) if cure else examining.examine()
     show(("what", "", "found"), [(each.name, "ok" if each.ok else "LACKING", each.found) for each in findings])

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from pytest_kmigrate.judging.coverage import Coverage
+    from pytest_kmigrate.judging.rejudge import JudgedAgain
     from pytest_kmigrate.reports.analyze import AnalysisResult
-    from pytest_kmigrate.reports.comparison import Comparison
-    from pytest_kmigrate.running.coverage import Coverage
-    from pytest_kmigrate.running.judging_again import JudgedAgain
+    from pytest_kmigrate.reports.summary.comparison import Comparison
 
 _MOST_TESTS = 25
 """Tests told on the terminal, the worst ones; the report has all."""
@@ -32,8 +32,8 @@ def requirements(
     from pytest_kmigrate.cli.console import say, show
 
     if covered_by is not None:
+        from pytest_kmigrate.judging.coverage import coverage
         from pytest_kmigrate.model.verdict import EXIT_STATUS, merged
-        from pytest_kmigrate.running.coverage import coverage
 
         found = coverage(profile, covered_by)
         _show_coverage(found)
@@ -46,8 +46,8 @@ def requirements(
 def judge(run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RUN")]) -> None:
     """Judge a recorded run again from its evidence, without a cluster; nothing in the folder is changed."""
     from pytest_kmigrate.cli.console import tell
+    from pytest_kmigrate.judging.rejudge import judge_again
     from pytest_kmigrate.model.verdict import EXIT_STATUS
-    from pytest_kmigrate.running.judging_again import judge_again
 
     again = judge_again(run)
     if not again.is_complete:
@@ -80,11 +80,11 @@ def replay(run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RU
     import shlex
 
     from pytest_kmigrate.cli.console import tell
+    from pytest_kmigrate.judging.rejudge import judge_again
     from pytest_kmigrate.model.verdict import EXIT_STATUS, merged
     from pytest_kmigrate.recording.reading import read_header
     from pytest_kmigrate.recording.run_folder import RunFolder
     from pytest_kmigrate.running import replaying
-    from pytest_kmigrate.running.judging_again import judge_again
 
     header, runs = read_header(RunFolder(run)), run.resolve().parent
     command = replaying.replay_command(header, runs, Path.cwd())
@@ -138,7 +138,7 @@ def _show_analysis(result: "AnalysisResult", runs: str) -> None:
     import json
 
     from pytest_kmigrate.cli.console import say, show
-    from pytest_kmigrate.reports.storage import is_local, local_path
+    from pytest_kmigrate.reports.ingestion.storage import is_local, local_path
 
     report = json.loads(result.report.read_text(encoding="utf-8"))
     columns = ("standing", "test", "kafka", "topology", "runs", "violating", "inconclusive")
@@ -170,7 +170,7 @@ def _without_file(name: str) -> str:
 def _show_comparison(found: "Comparison") -> None:
     """What changed and is more than chance; all of it is in the report."""
     from pytest_kmigrate.cli.console import say, show
-    from pytest_kmigrate.reports.comparison import REAL
+    from pytest_kmigrate.reports.summary.comparison import REAL
 
     families = (("requirement", found["requirements"]), ("test_id", found["tests"]))
     more = (("name", found["durations"]), ("representative", found["clusters"]))

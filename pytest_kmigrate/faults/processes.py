@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.protocols import Capability, Node, Scene
-from pytest_kmigrate.sessions import await_session_over
+from pytest_kmigrate.procedures.restarts import await_session_over
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
+from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.metrics import check_metric
-from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.protocols import CrashPoint, Scene
 from pytest_kmigrate.model.topology import Role
 

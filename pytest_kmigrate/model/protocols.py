@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.model.phase import Phase, ZkMigrationState
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
 
 

@@ -1,6 +1,6 @@
 """Topology: the wish, frozen. Which nodes a cluster shall have, of which version, with which properties and links.
 
-A provider turns it into a live Cluster. Files are read by ``pytest_kmigrate.topology_file``; nothing here does I/O.
+A provider turns it into a live Cluster. Files are read by ``pytest_kmigrate.topology.loading``; nothing here does I/O.
 """
 
 import enum

@@ -38,7 +38,7 @@ def marked(item: pytest.Item, name: str) -> list[str]:
 
 def topology_of(item: pytest.Item) -> "Topology":
     """The command line's topology, the marker's, or the default; with the distribution under test."""
-    from pytest_kmigrate.topology_file import find, load  # not at pytest's start: it brings pydantic
+    from pytest_kmigrate.topology.loading import find, load  # not at pytest's start: it brings pydantic
 
     options = options_of(item.config)
     return load(find(chosen_topology(item)), kafka=options.kafka)

@@ -10,8 +10,8 @@ from pytest_kmigrate.plugin.asking import topology_of
 
 if TYPE_CHECKING:
     from pytest_kmigrate.faults.injection import Injection
-    from pytest_kmigrate.migration import MigrationDriver
     from pytest_kmigrate.model.topology import Topology
+    from pytest_kmigrate.procedures.driver import MigrationDriver
     from pytest_kmigrate.providers.process.cluster import ProcessCluster
     from pytest_kmigrate.running import Run
     from pytest_kmigrate.running.metadata import Metadata

@@ -6,10 +6,10 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 
 import pytest
 
-from pytest_kmigrate.dry_run import plan_here
 from pytest_kmigrate.faults.effect import Fault
 from pytest_kmigrate.faults.injection import Injection, inject
 from pytest_kmigrate.faults.triggers import Trigger
+from pytest_kmigrate.machine.plan import plan_here
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
 from pytest_kmigrate.model.topology import Topology
@@ -29,7 +29,7 @@ from pytest_kmigrate.plugin.outcomes import (
 )
 from pytest_kmigrate.plugin.progress import shown
 from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
-from pytest_kmigrate.reports.run_reports import write_run_reports
+from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.running import Run, RunSettings, open_run
 from pytest_kmigrate.running.expectations import expect
 from pytest_kmigrate.running.software import software_for

@@ -12,7 +12,7 @@ from pytest_kmigrate.model.errors import KmigrateError
 from pytest_kmigrate.model.verdict import Outcome, Verdict, merged
 
 if TYPE_CHECKING:
-    from pytest_kmigrate.running.judging import Judgement
+    from pytest_kmigrate.judging.judge import Judgement
 
 _MOST_SHOWN = 3
 

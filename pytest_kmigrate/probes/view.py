@@ -3,8 +3,8 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 
+from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState, zk_migration_state
 from pytest_kmigrate.model.metrics import check_metric
-from pytest_kmigrate.model.phase import Phase, ZkMigrationState, zk_migration_state
 from pytest_kmigrate.model.protocols import Cluster, Node, Znodes
 from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.probes.partition_leaders import partition_leaders

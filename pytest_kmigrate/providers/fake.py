@@ -13,7 +13,7 @@ from pytest_kmigrate.model.event import EventKind, Recorder
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import Arrived, Capability, CrashPoint, Disturbance, Link, Node
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
-from pytest_kmigrate.providers.process.addresses import CLIENT_PORT, CLIENTS, Addresses
+from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CLIENTS, Addresses
 from pytest_kmigrate.providers.process.properties import quorum_voters, zookeeper_connect
 from pytest_kmigrate.waiting import PATIENCE_S
 

@@ -4,18 +4,18 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from pytest_kmigrate.checkers.differences import untold_configs
+from pytest_kmigrate.checkers.metadata.differences import untold_configs
 from pytest_kmigrate.distributions.cds import flags_to_use
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.protocols import View
 from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.probes.broker_images import image_of_brokers
 from pytest_kmigrate.probes.metadata_log import decoded, image_from_records
 from pytest_kmigrate.probes.znodes import image_from_znodes
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.redaction import redacted
-from pytest_kmigrate.running.broker_images import image_of_brokers
 from pytest_kmigrate.waiting import NotYet, until
 
 Taken = dict[str, tuple[MetadataImage, int]]

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Self
 
-from pytest_kmigrate.checkers.differences import differences
+from pytest_kmigrate.checkers.metadata.differences import differences
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.image import MetadataImage
@@ -16,11 +16,11 @@ from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.images import LOG, ZOOKEEPER, ImageSource, Taken, settled
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
-from pytest_kmigrate.workloads.filling import FAMILIES, Filling, FillingPlan, fill, renew_tokens, take_back
-from pytest_kmigrate.workloads.metadata_change import FIRST_ROUND, Scope
-from pytest_kmigrate.workloads.metadata_invocation import MetadataAdmin
-from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload, RunningMetadata, run_metadata
-from pytest_kmigrate.workloads.reassigning import HeldReassignment
+from pytest_kmigrate.workloads.metadata.filling import FAMILIES, Filling, FillingPlan, fill, renew_tokens, take_back
+from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND, Scope
+from pytest_kmigrate.workloads.metadata.metadata_invocation import MetadataAdmin
+from pytest_kmigrate.workloads.metadata.metadata_workload import MetadataWorkload, RunningMetadata, run_metadata
+from pytest_kmigrate.workloads.metadata.reassigning import HeldReassignment
 
 SETTLED_WITHIN_S = 30
 

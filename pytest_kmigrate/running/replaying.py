@@ -1,6 +1,5 @@
 """Runs a recorded run's test again, with the same seed, Kafka, topology and profile, by a pytest of its own."""
 
-import shlex
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -10,20 +9,20 @@ from pathlib import Path
 import pytest_kmigrate
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.recording.asking import PREFIX, kafka_asked_for, options_asked_for
 from pytest_kmigrate.recording.reading import read_header
 from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.topology_file import shipped
+from pytest_kmigrate.topology.loading import shipped
 
 _PACKAGE = Path(pytest_kmigrate.__file__).parent
 _SUITES = "suites"
-_PREFIX = "--kmigrate-"
 _CARRIED = ("topology", "byteman")
 """Options as they were chosen, on the command line or in the ini file; the others are recorded by what they came to."""
 
 
 def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:
     """The command that runs it again with ``at`` as working directory; its run folder goes below ``runs``."""
-    chosen = _chosen(header)
+    chosen = options_asked_for(header)
     options = {name: chosen[name] for name in _CARRIED if name in chosen}
     if header.topology in shipped():
         options.setdefault("topology", header.topology)
@@ -42,16 +41,8 @@ def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:
             f"{rules}: expected the Byteman rules of the recorded run, got no such file; "
             f"their text is in run.json (extra.byteman): write it there, then try again"
         )
-    told = [f"{_PREFIX}{name}={value}" for name, value in options.items()]
+    told = [f"{PREFIX}{name}={value}" for name, value in options.items()]
     return [sys.executable, "-m", "pytest", *_test(header.test_id, at), *told]
-
-
-def kafka_asked_for(header: RunHeader) -> str:
-    """The distribution as it was named: a release, or a path, of which ``header.kafka`` is what its jars say.
-
-    Where the command that does it again does not tell, it is what the jars say.
-    """
-    return _chosen(header).get("kafka", header.kafka)
 
 
 def replay(command: Sequence[str]) -> int:
@@ -99,21 +90,3 @@ def _test(test_id: str, at: Path) -> list[str]:
         f"{test_id}: expected {file} below {at}, or a suite of the package, got neither; "
         "go to the folder that pytest was started in, and try again from there"
     )
-
-
-def _chosen(header: RunHeader) -> dict[str, str]:
-    """Our options in the command that does it again; none, where an older one has a lone quote."""
-    try:
-        return _options(shlex.split(str(header.extra.get("reproduce", ""))))
-    except ValueError:
-        return {}
-
-
-def _options(words: Sequence[str]) -> dict[str, str]:
-    """Our options of a command line, in either way of writing them."""
-    found = {}
-    for word, following in zip(words, [*words, ""][1:], strict=True):
-        name, equals, value = word.partition("=")
-        if name.startswith(_PREFIX):
-            found[name.removeprefix(_PREFIX)] = value if equals else following
-    return found

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 
-from pytest_kmigrate.migration import MigrationDriver
+from pytest_kmigrate.judging.judge import Judgement, judge_folder
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.errors import AwaitTimeoutError, EnvironmentLackError, KmigrateError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
@@ -20,16 +20,16 @@ from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.probes.observer import Observer
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
+from pytest_kmigrate.procedures.driver import MigrationDriver
 from pytest_kmigrate.providers.process.cluster import ProcessCluster, Software, provision
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.running.judging import Judgement, judge_folder
 from pytest_kmigrate.running.metadata import Metadata
 from pytest_kmigrate.running.reading_metrics import read_metrics
 from pytest_kmigrate.running.scene import scene_of, zookeeper_client
 from pytest_kmigrate.running.traffic import Traffic
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
-from pytest_kmigrate.workloads.raw_admin import cluster_at
+from pytest_kmigrate.wire.admin import cluster_at
 
 _LONGEST_SLUG = 60
 _ASKED_EVERY_S = 0.01

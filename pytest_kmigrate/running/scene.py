@@ -9,8 +9,8 @@ from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.probes.view import ClusterView
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
-from pytest_kmigrate.providers.process.addresses import ZOOKEEPER_PORT
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
+from pytest_kmigrate.providers.process.network.addresses import ZOOKEEPER_PORT
 from pytest_kmigrate.running.reading_metrics import read_metrics, zookeeper_mode_of
 
 

@@ -8,7 +8,7 @@ from typing import Self
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
 
-from pytest_kmigrate.checkers.unserved import signatures_of_unserved
+from pytest_kmigrate.documents.kip_866.diagnoses.unserved import signatures_of_unserved
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.topology import Role
@@ -17,8 +17,8 @@ from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.expectations import waited_in_vain
 from pytest_kmigrate.waiting import PATIENCE_S
-from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
-from pytest_kmigrate.workloads.client_workload import ReadBack, RunningClients, create_topics
+from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings, ClientWorkload
+from pytest_kmigrate.workloads.clients.client_workload import ReadBack, RunningClients, create_topics
 
 _FINAL_READ_WITHIN_S = 60
 _PER_S = 500

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from pytest_kmigrate.reports.charts import lift
-from pytest_kmigrate.reports.drawing import Cell, amount, chance, chip, cut, folded, table, text, unfolding
-from pytest_kmigrate.reports.estimates import is_sure, telling
-from pytest_kmigrate.reports.rows import Row, count, grouped, listed, number, plural
+from pytest_kmigrate.reports.pages.charts import lift
+from pytest_kmigrate.reports.pages.drawing import Cell, amount, chance, chip, cut, folded, table, text, unfolding
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
     Site,
@@ -18,6 +16,8 @@ from pytest_kmigrate.reports.site.views import (
     shown,
     table_of,
 )
+from pytest_kmigrate.reports.summary.estimates import is_sure, telling
+from pytest_kmigrate.reports.summary.rows import Row, count, grouped, listed, number, plural
 
 MOST_FAILURES = 40
 LIFT_HEADS = ("Lift, 95 % interval", "With it", "Without it", "q")

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from pytest_kmigrate.reports.charts import rate
-from pytest_kmigrate.reports.comparison import ALONE, REAL, Comparison, changed
-from pytest_kmigrate.reports.drawing import (
+from pytest_kmigrate.reports.pages.charts import rate
+from pytest_kmigrate.reports.pages.drawing import (
     WORDS,
     Cell,
     amount,
@@ -17,8 +16,9 @@ from pytest_kmigrate.reports.drawing import (
     measured,
     text,
 )
-from pytest_kmigrate.reports.rows import Row, worse_since
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, below, empty, section, table_of
+from pytest_kmigrate.reports.summary.comparison import ALONE, REAL, Comparison, changed
+from pytest_kmigrate.reports.summary.rows import Row, worse_since
 
 _LEAD = (
     "Shares are of runs with an answer that violate. q: the share of false alarms if all down to here were called "

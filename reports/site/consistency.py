@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from pytest_kmigrate.reports.charts import rate
-from pytest_kmigrate.reports.divergences import SIDES
-from pytest_kmigrate.reports.drawing import (
+from pytest_kmigrate.reports.pages.charts import rate
+from pytest_kmigrate.reports.pages.drawing import (
     Cell,
     amount,
     chip,
@@ -19,8 +18,6 @@ from pytest_kmigrate.reports.drawing import (
     text,
     unfolding,
 )
-from pytest_kmigrate.reports.estimates import wilson
-from pytest_kmigrate.reports.rows import Row, count, grouped, kafka_of, level_of, listed, number, plural
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
     NO_VERSION,
@@ -32,7 +29,10 @@ from pytest_kmigrate.reports.site.views import (
     shown,
     table_of,
 )
-from pytest_kmigrate.reports.versions import runs_checked
+from pytest_kmigrate.reports.summary.divergences import SIDES
+from pytest_kmigrate.reports.summary.estimates import wilson
+from pytest_kmigrate.reports.summary.rows import Row, count, grouped, kafka_of, level_of, listed, number, plural
+from pytest_kmigrate.reports.summary.versions import runs_checked
 
 _LASTED = (
     "Images are instants: a difference lasted at least from the first that shows it to the last, at most from the one "

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from pytest_kmigrate.reports.drawing import Cell, amount, chip, link, text
-from pytest_kmigrate.reports.rows import Row, known, level_of, newest_first
+from pytest_kmigrate.reports.pages.drawing import Cell, amount, chip, link, text
 from pytest_kmigrate.reports.site.views import Site, View, empty, section, table_of
-from pytest_kmigrate.reports.summary import About
+from pytest_kmigrate.reports.summary.rows import Row, known, level_of, newest_first
+from pytest_kmigrate.reports.summary.summary import About
 
 MOST_COMMANDS = 200
 _URGENCY = ("SAFETY", "VIOLATES", "INCONCLUSIVE", "CONFORMS", "NOT_APPLICABLE")

@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from pytest_kmigrate.reports.drawing import Cell, amount, chip, cut, link, short, table, text
-from pytest_kmigrate.reports.estimates import telling
-from pytest_kmigrate.reports.rows import Row, day, grouped, known, listed, newest_first, plural, release
+from pytest_kmigrate.reports.pages.drawing import Cell, amount, chip, cut, link, short, table, text
 from pytest_kmigrate.reports.site.causes import causes_table
 from pytest_kmigrate.reports.site.logs import signs_of
 from pytest_kmigrate.reports.site.views import (
@@ -19,6 +17,8 @@ from pytest_kmigrate.reports.site.views import (
     shown,
     table_of,
 )
+from pytest_kmigrate.reports.summary.estimates import telling
+from pytest_kmigrate.reports.summary.rows import Row, day, grouped, known, listed, newest_first, plural, release
 
 _MOST_MEMBERS = 25
 _MOST_TESTS = 12

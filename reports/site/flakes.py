@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from pytest_kmigrate.reports.charts import rate, strip
-from pytest_kmigrate.reports.drawing import Cell, amount, ceiling, chance, chip, folded, percent, text
-from pytest_kmigrate.reports.rows import Row, began, by, count, kafka_of, known, number, plural
+from pytest_kmigrate.reports.pages.charts import rate, strip
+from pytest_kmigrate.reports.pages.drawing import Cell, amount, ceiling, chance, chip, folded, percent, text
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
     Site,
@@ -14,6 +13,7 @@ from pytest_kmigrate.reports.site.views import (
     number_cell,
     table_of,
 )
+from pytest_kmigrate.reports.summary.rows import Row, began, by, count, kafka_of, known, number, plural
 
 MOST_TICKS = 60
 RATE_HEADS = ("Fails, shrunk, 95 % interval", "Clean runs since, 95 %", "More to claim 1 %")

@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from pytest_kmigrate.reports.drawing import Cell, amount, chip, cut, folded, link, text
-from pytest_kmigrate.reports.estimates import is_raising, is_sure
-from pytest_kmigrate.reports.rows import Row, day, grouped, kafka_of, listed, plural
+from pytest_kmigrate.reports.pages.drawing import Cell, amount, chip, cut, folded, link, text
 from pytest_kmigrate.reports.site.causes import LIFT_HEADS, apartness, lift_cells
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
@@ -16,6 +14,8 @@ from pytest_kmigrate.reports.site.views import (
     section,
     table_of,
 )
+from pytest_kmigrate.reports.summary.estimates import is_raising, is_sure
+from pytest_kmigrate.reports.summary.rows import Row, day, grouped, kafka_of, listed, plural
 
 _MOST_SIGNS = 12
 _MOST_ALIKE = 12

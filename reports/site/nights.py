@@ -1,10 +1,10 @@
 """Infra nights and what was set aside: runs that say something about our machines, or nothing at all."""
 
-from pytest_kmigrate.reports.charts import rate
-from pytest_kmigrate.reports.drawing import Cell, amount, chance, text
-from pytest_kmigrate.reports.estimates import wilson
-from pytest_kmigrate.reports.rows import count, day, number, went_wrong
+from pytest_kmigrate.reports.pages.charts import rate
+from pytest_kmigrate.reports.pages.drawing import Cell, amount, chance, text
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, table_of
+from pytest_kmigrate.reports.summary.estimates import wilson
+from pytest_kmigrate.reports.summary.rows import count, day, number, went_wrong
 
 _LEAD = (
     "Far more runs than usual ended without an answer, or violated in most tests for this one night only. Such runs "

@@ -1,8 +1,8 @@
 """Overview: what needs a human today, then what can be claimed of each version, then what changed lately."""
 
 from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.reports.charts import rate
-from pytest_kmigrate.reports.drawing import (
+from pytest_kmigrate.reports.pages.charts import rate
+from pytest_kmigrate.reports.pages.drawing import (
     Cell,
     amount,
     chip,
@@ -18,10 +18,10 @@ from pytest_kmigrate.reports.drawing import (
     table,
     text,
 )
-from pytest_kmigrate.reports.rows import Row, began_with, day, kafka_of, known, number
 from pytest_kmigrate.reports.site.views import NO_VERSION, Site, View, empty, number_cell, section, shown
-from pytest_kmigrate.reports.summary import Totals
-from pytest_kmigrate.reports.versions import safety_claim
+from pytest_kmigrate.reports.summary.rows import Row, began_with, day, kafka_of, known, number
+from pytest_kmigrate.reports.summary.summary import Totals
+from pytest_kmigrate.reports.summary.versions import safety_claim
 
 MOST_CONCERNS = 25
 _MOST_CHANGES = 6

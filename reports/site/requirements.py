@@ -2,19 +2,8 @@
 
 from collections.abc import Sequence
 
-from pytest_kmigrate.reports.charts import rate, strip
-from pytest_kmigrate.reports.drawing import WORDS, Cell, amount, chip, folded, legend, mark, short, table, text
-from pytest_kmigrate.reports.rows import (
-    COUNTED_IN,
-    Row,
-    grouped,
-    kafka_of,
-    listed,
-    plural,
-    release,
-    worst,
-    worst_runs,
-)
+from pytest_kmigrate.reports.pages.charts import rate, strip
+from pytest_kmigrate.reports.pages.drawing import WORDS, Cell, amount, chip, folded, legend, mark, short, table, text
 from pytest_kmigrate.reports.site.flakes import RATE_HEADS, at_most, rate_cells, since
 from pytest_kmigrate.reports.site.runs import unconforming_runs
 from pytest_kmigrate.reports.site.views import (
@@ -29,6 +18,17 @@ from pytest_kmigrate.reports.site.views import (
     rest,
     section,
     table_of,
+)
+from pytest_kmigrate.reports.summary.rows import (
+    COUNTED_IN,
+    Row,
+    grouped,
+    kafka_of,
+    listed,
+    plural,
+    release,
+    worst,
+    worst_runs,
 )
 
 _MOST_CELLS = 40

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from pytest_kmigrate.reports.drawing import Cell, amount, chip, folded, link, table, text, unfolding
-from pytest_kmigrate.reports.rows import Row, day, kafka_of, level_of, listed, newest_first
+from pytest_kmigrate.reports.pages.drawing import Cell, amount, chip, folded, link, table, text, unfolding
 from pytest_kmigrate.reports.site.views import below, condition, empty, section
+from pytest_kmigrate.reports.summary.rows import Row, day, kafka_of, level_of, listed, newest_first
 
 _MOST_RUNS = 8
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from pytest_kmigrate.reports.charts import rate, strip
-from pytest_kmigrate.reports.drawing import Cell, amount, chip, dots, duration, legend, percent, text
-from pytest_kmigrate.reports.rows import CONDITION, Row, count, grouped, number, plural
+from pytest_kmigrate.reports.pages.charts import rate, strip
+from pytest_kmigrate.reports.pages.drawing import Cell, amount, chip, dots, duration, legend, percent, text
 from pytest_kmigrate.reports.site.flakes import RATE_HEADS, rate_cells, since
 from pytest_kmigrate.reports.site.runs import unconforming_runs
 from pytest_kmigrate.reports.site.views import (
@@ -19,6 +18,7 @@ from pytest_kmigrate.reports.site.views import (
     shown,
     table_of,
 )
+from pytest_kmigrate.reports.summary.rows import CONDITION, Row, count, grouped, number, plural
 
 MOST_DOTS = 24
 """Runs of a test and kind of cluster shown as marks, the latest ones."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pytest_kmigrate.analysis.statistics.alignment import lines
-from pytest_kmigrate.reports.charts import Panel, panels
-from pytest_kmigrate.reports.drawing import (
+from pytest_kmigrate.reports.pages.charts import Panel, panels
+from pytest_kmigrate.reports.pages.drawing import (
     MEASURES,
     Cell,
     chance,
@@ -20,8 +20,8 @@ from pytest_kmigrate.reports.drawing import (
     short,
     text,
 )
-from pytest_kmigrate.reports.rows import Row, began, began_in, by, grouped, known, number, plural, release
 from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, shown, table_of
+from pytest_kmigrate.reports.summary.rows import Row, began, began_in, by, grouped, known, number, plural, release
 
 MOST_CHARTS = 60
 _MOST_PANELS = 5

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pytest_kmigrate.reports.drawing import Cell, amount, goto, short, table, text
-from pytest_kmigrate.reports.rows import (
+from pytest_kmigrate.reports.pages.drawing import Cell, amount, goto, short, table, text
+from pytest_kmigrate.reports.summary.rows import (
     CELL,
     CONDITION,
     SERIES,
@@ -20,7 +20,7 @@ from pytest_kmigrate.reports.rows import (
     known,
     newest_first,
 )
-from pytest_kmigrate.reports.summary import Summary
+from pytest_kmigrate.reports.summary.summary import Summary
 
 MOST_PAGES = 300
 """Pages of one kind, those of the worst first: beyond that nobody clicks, and a page must stay small."""

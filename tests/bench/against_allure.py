@@ -13,9 +13,9 @@ from pathlib import Path
 import pyarrow.dataset
 
 from tests.bench.chapter import Chapter
-from tests.bench.flaky_results import FLAKY, NIGHTS, TESTS, planted
-from tests.bench.limits import Limit
 from tests.bench.measuring import Cost, cost
+from tests.bench.planting.flaky_results import FLAKY, NIGHTS, TESTS, planted
+from tests.bench.provider.limits import Limit
 
 PACKAGE = "allure-commandline@2.46.1"
 SEED = 4

@@ -18,12 +18,12 @@ from pytest_kmigrate.analysis.statistics.outages import Nightly, infra_nights
 from pytest_kmigrate.analysis.statistics.rank_changes import level_changes
 from pytest_kmigrate.analysis.statistics.sequential import ADMIT, FLAKY_RATE, QUARANTINE, STEADY_RATE, decision
 from pytest_kmigrate.analysis.statistics.shrinkage import shrunk_rates
-from pytest_kmigrate.reports.comparison import REAL, changed
-from pytest_kmigrate.reports.estimates import SURE
-from tests.bench import nights
+from pytest_kmigrate.reports.summary.comparison import REAL, changed
+from pytest_kmigrate.reports.summary.estimates import SURE
 from tests.bench.chapter import Chapter
-from tests.bench.equal_versions import alike
-from tests.bench.limits import Limit
+from tests.bench.planting import nights
+from tests.bench.planting.equal_versions import alike
+from tests.bench.provider.limits import Limit
 from tests.unit.analysis.planted_causes import night, place_of_the_cause, q_values, suite
 
 TESTS, MANY_TESTS = 2_000, 10_000

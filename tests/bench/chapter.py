@@ -7,7 +7,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench.limits import Limit, limits_table
+from tests.bench.provider.limits import Limit, limits_table
 
 Row = Mapping[str, str | float | int | bool | None]
 

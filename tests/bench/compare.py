@@ -18,8 +18,9 @@ from rich.console import Console
 
 from pytest_kmigrate.providers.process.cluster import Software
 from pytest_kmigrate.running.software import software_for
-from pytest_kmigrate.topology_file import find, load
-from tests.bench import bare, footprint, ours
+from pytest_kmigrate.topology.loading import find, load
+from tests.bench import ours
+from tests.bench.provider import bare, footprint
 from tests.bench.targets import Round, limits, limits_table, rows, rows_table
 
 TOPOLOGY = "zk1-broker3-controller3"

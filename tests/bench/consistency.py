@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.chapter import Chapter
-from tests.bench.limits import Limit
 from tests.bench.measuring import cost
 from tests.bench.operations import Shape, synthetic_run, write_parts
+from tests.bench.provider.limits import Limit
 
 SIZES = (10**6, 10**7)
 LARGE_SIZES = (10**8,)
@@ -107,8 +107,8 @@ def _measured(runs: Path, out: Path) -> dict[str, Any]:
 def judge(runs: Path, out: Path) -> None:
     """Start Spark, judge, and write what was found; what a user waits for."""
     from pytest_kmigrate.analysis import consistency  # noqa: PLC0415  # part of what is measured
-    from pytest_kmigrate.reports.operations import operation_parts  # noqa: PLC0415
-    from pytest_kmigrate.reports.session import spark_session  # noqa: PLC0415
+    from pytest_kmigrate.reports.ingestion.operations import operation_parts  # noqa: PLC0415
+    from pytest_kmigrate.reports.ingestion.session import spark_session  # noqa: PLC0415
 
     began = time.monotonic()
     folders = {each.name: True for each in sorted(runs.iterdir()) if each.is_dir()}

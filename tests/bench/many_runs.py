@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.chapter import Chapter
-from tests.bench.limits import Limit
 from tests.bench.measuring import cost
-from tests.bench.night_folders import CHECKS, write_nights
-from tests.bench.nights import Cause, Change, Plan, nights
+from tests.bench.planting.night_folders import CHECKS, write_nights
+from tests.bench.planting.nights import Cause, Change, Plan, nights
+from tests.bench.provider.limits import Limit
 
 NODES = ("zookeeper-1", "broker-0", "broker-1", "broker-2", "controller-3000", "controller-3001", "controller-3002")
 TESTS = 25

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pytest_kmigrate.recording.operation_parts import TEXTS, TRANSACTIONAL_SCHEMA
-from tests.bench.planting import Planted, Planter, planted, planted_in_log
-from tests.bench.synthetic_log import Columns, Shape, assign_offsets, final_reads, reads, sends, written_log
+from tests.bench.planting.runs import Planted, Planter, planted, planted_in_log
+from tests.bench.planting.synthetic_log import Columns, Shape, assign_offsets, final_reads, reads, sends, written_log
 
 PART_ROWS = 20_000
 """What a client writes in a few seconds."""

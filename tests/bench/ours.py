@@ -3,12 +3,12 @@
 import time
 from pathlib import Path
 
-from pytest_kmigrate.model.phase import Phase
+from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.providers.process.cluster import Software
 from pytest_kmigrate.running import RunSettings, open_run
 from pytest_kmigrate.waiting import until
-from tests.bench.bare import in_dual_write
+from tests.bench.provider.bare import in_dual_write
 from tests.bench.timings import Timings
 
 _DUAL_WRITE_WITHIN_S = 60

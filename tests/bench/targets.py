@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.table import Table
 
-from tests.bench.limits import Limit
-from tests.bench.limits import limits_table as table_of
+from tests.bench.provider.limits import Limit
+from tests.bench.provider.limits import limits_table as table_of
 from tests.bench.timings import Timings
 
 Round = tuple[Timings, Timings]

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.operations import OperationOutcome
-from pytest_kmigrate.model.phase import Phase, ZkMigrationState
-from pytest_kmigrate.reports.publication import files
-from pytest_kmigrate.reports.run_reports import write_run_reports
-from pytest_kmigrate.reports.summary import Summary, summary_of
+from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
+from pytest_kmigrate.reports.pages.publication import files
+from pytest_kmigrate.reports.summary.summary import Summary, summary_of
 from tests.browser.chromium import Chromium, chromium, installed
 from tests.browser.tab import Tab
 from tests.unit.reports.fabricated_marts import Tables

@@ -14,14 +14,14 @@ from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.topology import Listener, Role
 from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.providers.process.addresses import CLIENT_PORT, CONTROLLER_PORT, INTERNAL_PORT
-from pytest_kmigrate.reports.run_reports import write_run_reports
+from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CONTROLLER_PORT, INTERNAL_PORT
+from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.running import Run, RunSettings, open_run
 from pytest_kmigrate.running.software import software_for
-from pytest_kmigrate.topology_file import find, load
-from pytest_kmigrate.workloads.delegation_tokens import Token, tokens_at
-from pytest_kmigrate.workloads.raw_admin import cluster_at
-from pytest_kmigrate.workloads.wire import ask
+from pytest_kmigrate.topology.loading import find, load
+from pytest_kmigrate.wire.admin import cluster_at
+from pytest_kmigrate.wire.request import ask
+from pytest_kmigrate.wire.tokens import Token, tokens_at
 
 CLIENTS_ARE_SERVED = (
     checks.no_acked_record_lost(),

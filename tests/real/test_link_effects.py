@@ -15,8 +15,8 @@ from pytest_kmigrate.faults.targets import every, node
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Arrived, Disturbance, Scene, Stream
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.providers.process.addresses import INTERNAL_PORT
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
+from pytest_kmigrate.providers.process.network.addresses import INTERNAL_PORT
 from pytest_kmigrate.waiting import until
 from tests.real.test_provider_contract import ProcessBench
 from tests.unit.fakes import FakeView, FakeZnodes, MemoryRecorder, topology

@@ -7,12 +7,12 @@ from typing import get_args
 import pytest
 
 from pytest_kmigrate.checkers import checks
-from pytest_kmigrate.model.phase import Phase
+from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.topology import Role, SecurityProtocol
 from pytest_kmigrate.running import Run
 from pytest_kmigrate.running.images import BROKERS, LOG, ZOOKEEPER
-from pytest_kmigrate.workloads.delegation_tokens import logged_in_by
-from pytest_kmigrate.workloads.raw_admin import cluster_at
+from pytest_kmigrate.wire.admin import cluster_at
+from pytest_kmigrate.wire.tokens import logged_in_by
 from tests.real.protected import known_tokens, ran, refused, spoken
 
 SCRAM = {"INTERNAL": "SCRAM-SHA-512", "CLIENT": "SCRAM-SHA-512", "CONTROLLER": "PLAIN"}

@@ -16,8 +16,8 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Cluster, Disturbance, Node
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.providers.process import lease
-from pytest_kmigrate.providers.process.addresses import INTERNAL_PORT
 from pytest_kmigrate.providers.process.cluster import ProcessCluster, provision
+from pytest_kmigrate.providers.process.network.addresses import INTERNAL_PORT
 from pytest_kmigrate.providers.process.node import ProcessNode
 from pytest_kmigrate.running.reading_metrics import read_metrics
 from pytest_kmigrate.running.software import software_for

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.checkers import checks
-from pytest_kmigrate.checkers.differences import differences
+from pytest_kmigrate.checkers.metadata.differences import differences
+from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.processes import Kill
 from pytest_kmigrate.faults.targets import active_controller
-from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.running import Run
 from pytest_kmigrate.running.images import BROKERS, LOG, ZOOKEEPER
-from pytest_kmigrate.workloads.delegation_tokens import logged_in_by
-from pytest_kmigrate.workloads.raw_admin import cluster_at
+from pytest_kmigrate.wire.admin import cluster_at
+from pytest_kmigrate.wire.tokens import logged_in_by
 from tests.real.protected import known_tokens, ran, refused
 
 BORN_KRAFT = """

@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.checkers import checks
-from pytest_kmigrate.checkers.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.checks.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.znodes import Tamper
+from pytest_kmigrate.judging.judge import judge_folder
 from pytest_kmigrate.model.checks import Check
-from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.verdict import Outcome, Verdict
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running import Run, RunSettings, open_run
-from pytest_kmigrate.running.judging import judge_folder
 from pytest_kmigrate.running.software import software_for
-from pytest_kmigrate.topology_file import find, load
+from pytest_kmigrate.topology.loading import find, load
 from pytest_kmigrate.waiting import until
 from tests.real.sockets import past_the_links
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from pytest_kmigrate.reports.session import spark_session
+from pytest_kmigrate.reports.ingestion.session import spark_session
 
 _LOG = pytest.StashKey[Path]()
 _LAST_LINES = 40

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.analyze import analyze
-from pytest_kmigrate.reports.hadoop_storage import HadoopStorage
+from pytest_kmigrate.reports.ingestion.hadoop_storage import HadoopStorage
 from tests.bench.operations import synthetic_run, write_parts
 from tests.spark.run_folders import fault, migration, verdict, write_run
 

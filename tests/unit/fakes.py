@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.phase import Phase, ZkMigrationState
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
 from pytest_kmigrate.providers.fake import FakeCluster, provision

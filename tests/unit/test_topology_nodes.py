@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.model.errors import TopologyError
-from pytest_kmigrate.topology_file import load
+from pytest_kmigrate.topology.loading import load
 
 FILE = """
 name = "x"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from pytest_kmigrate.checkers.grouping import partitions
+from pytest_kmigrate.checkers.evidence.grouping import partitions
 from pytest_kmigrate.checkers.kernels import partition as of_partition
 from pytest_kmigrate.checkers.kernels import sentences
 from pytest_kmigrate.checkers.kernels.anomaly import Anomaly, AnomalyClass, Told, first_of

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pytest_kmigrate.checkers.grouping import joined
+from pytest_kmigrate.checkers.evidence.grouping import joined
 from pytest_kmigrate.checkers.kernels import places, positions, presence, transactions
 from pytest_kmigrate.checkers.kernels.identity import Positions, is_among, packed
 from pytest_kmigrate.checkers.kernels.surroundings import Surroundings

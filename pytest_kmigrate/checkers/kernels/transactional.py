@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pytest_kmigrate.checkers.grouping import joined
+from pytest_kmigrate.checkers.evidence.grouping import joined
 from pytest_kmigrate.checkers.kernels import cycles, sentences, transactions
 from pytest_kmigrate.checkers.kernels.anomaly import Anomaly, AnomalyClass, first_of
 from pytest_kmigrate.checkers.kernels.identity import packed

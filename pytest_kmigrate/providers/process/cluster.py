@@ -14,11 +14,12 @@ from pytest_kmigrate.model.event import EventKind, Recorder
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import Capability, CrashPoint, Node
 from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
-from pytest_kmigrate.providers.process import crash_points, storage
 from pytest_kmigrate.providers.process import lease as leases
-from pytest_kmigrate.providers.process.addresses import CLIENT_PORT, CLIENTS, ZOOKEEPER_PORT, Addresses
+from pytest_kmigrate.providers.process import storage
+from pytest_kmigrate.providers.process.agents import crash_points
 from pytest_kmigrate.providers.process.jvm import Jvm
-from pytest_kmigrate.providers.process.links import ProxiedLinks
+from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CLIENTS, ZOOKEEPER_PORT, Addresses
+from pytest_kmigrate.providers.process.network.links import ProxiedLinks
 from pytest_kmigrate.providers.process.node import ProcessNode, Surroundings
 from pytest_kmigrate.providers.process.properties import quorum_voters, zookeeper_connect
 from pytest_kmigrate.providers.process.security import client_file, protect

@@ -8,8 +8,8 @@ from pathlib import Path
 from pytest_kmigrate.distributions.cds import flags_to_use
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.topology import NodeSpec, Role
-from pytest_kmigrate.providers.process.addresses import JOLOKIA_PORT
-from pytest_kmigrate.providers.process.attaching import listening_at
+from pytest_kmigrate.providers.process.agents.attaching import listening_at
+from pytest_kmigrate.providers.process.network.addresses import JOLOKIA_PORT
 
 _MAIN = {
     Role.ZOOKEEPER: "org.apache.zookeeper.server.quorum.QuorumPeerMain",

@@ -16,7 +16,7 @@ import psutil
 
 from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
 from pytest_kmigrate.model.topology import Topology
-from pytest_kmigrate.providers.process.addresses import CLIENTS_NUMBER, PORTS, Addresses
+from pytest_kmigrate.providers.process.network.addresses import CLIENTS_NUMBER, PORTS, Addresses
 
 BLOCKS = range(1, 255)
 LEASE_PORT = 8473

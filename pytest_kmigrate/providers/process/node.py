@@ -15,11 +15,11 @@ from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import AwaitTimeoutError, KmigrateError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role
-from pytest_kmigrate.providers.process import attaching
-from pytest_kmigrate.providers.process.addresses import JOLOKIA_PORT, Addresses
+from pytest_kmigrate.providers.process.agents import attaching
 from pytest_kmigrate.providers.process.certificates import write_private
 from pytest_kmigrate.providers.process.jvm import RULES, Jvm
 from pytest_kmigrate.providers.process.last_words import dead_threads, has_dumped, last_words, log_tail, size_of
+from pytest_kmigrate.providers.process.network.addresses import JOLOKIA_PORT, Addresses
 from pytest_kmigrate.providers.process.properties import node_properties
 from pytest_kmigrate.providers.process.readiness import ready
 from pytest_kmigrate.providers.process.security import Protection

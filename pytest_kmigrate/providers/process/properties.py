@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_kmigrate.model.topology import BrokerMode, Listener, NodeSpec, Role, Topology
-from pytest_kmigrate.providers.process.addresses import (
+from pytest_kmigrate.providers.process.network.addresses import (
     CLIENT_PORT,
     CLIENTS,
     CONTROLLER_PORT,

@@ -29,8 +29,8 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from pytest_kmigrate.model.topology import Listener, NodeSpec, Role, Security, SecurityProtocol
-from pytest_kmigrate.providers.process.addresses import CLIENTS, Addresses
 from pytest_kmigrate.providers.process.certificates import new_authority, write_private
+from pytest_kmigrate.providers.process.network.addresses import CLIENTS, Addresses
 
 ADMIN = "admin"
 ANONYMOUS = "ANONYMOUS"

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from tests.bench.chapter import Chapter, Row
 from tests.bench.engines.data import written
 from tests.bench.engines.engine import MARTS, SECONDS, differing_rows
-from tests.bench.limits import Limit
 from tests.bench.measuring import Cost, cost
+from tests.bench.provider.limits import Limit
 
 OURS, OTHERS = "spark", ("duckdb", "polars")
 ROUNDS_BY_ROWS = {10**5: 2, 10**6: 2, 10**7: 1}

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import marts
-from pytest_kmigrate.reports.session import settings
+from pytest_kmigrate.reports.ingestion.session import settings
 from tests.bench.engines.engine import Answer
 
 _SMALL_ROWS = 100_000

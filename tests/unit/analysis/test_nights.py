@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.bench.nights import Cause, Change, Plan, nights
+from tests.bench.planting.nights import Cause, Change, Plan, nights
 
 
 def test_the_same_seed_plays_the_same_nights() -> None:

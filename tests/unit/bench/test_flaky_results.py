@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.bench.flaky_results import FLAKY, NIGHTS, TESTS, planted
+from tests.bench.planting.flaky_results import FLAKY, NIGHTS, TESTS, planted
 
 
 @pytest.mark.parametrize("seed", range(20))

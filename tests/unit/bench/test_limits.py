@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from tests.bench.limits import Limit, limits_table
+from tests.bench.provider.limits import Limit, limits_table
 
 
 @pytest.mark.parametrize(

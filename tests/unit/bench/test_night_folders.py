@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from tests.bench.night_folders import write_nights
-from tests.bench.nights import Cause, Change, Plan, nights
+from tests.bench.planting.night_folders import write_nights
+from tests.bench.planting.nights import Cause, Change, Plan, nights
 
 PLAN = Plan(
     tests=2, nights=6, faults=2, phases=1, mean_log_odds=0.0, cause=Cause(phase=0), changes=(Change(3, 3, 1.0),),

@@ -7,11 +7,11 @@ import pytest
 
 from pytest_kmigrate.checkers import checks
 from pytest_kmigrate.checkers.registry import CHECKERS, checker, judge, recorded_checks
+from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, not_applicable
 from tests.unit.checkers.histories import Row, event, fault, history, read_back, sent
 

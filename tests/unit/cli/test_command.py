@@ -12,9 +12,9 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from pytest_kmigrate import doctor
 from pytest_kmigrate.cli import app, main
-from pytest_kmigrate.doctor import Finding
+from pytest_kmigrate.machine import doctor
+from pytest_kmigrate.machine.doctor import Finding
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 from pytest_kmigrate.recording.recorder import write_manifest, write_verdicts

@@ -10,8 +10,8 @@ from pytest_kmigrate.cli import runs as runs_commands
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports import analyze as analysis
 from pytest_kmigrate.reports.analyze import AnalysisResult
-from pytest_kmigrate.reports.publication import files
-from pytest_kmigrate.reports.summary import summary_of
+from pytest_kmigrate.reports.pages.publication import files
+from pytest_kmigrate.reports.summary.summary import summary_of
 from tests.unit.reports.fabricated_tables import ABOUT, season
 
 

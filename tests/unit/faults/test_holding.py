@@ -1,6 +1,6 @@
 """Facts about the fault inside a process: who is meant, what shows that it bit, and that leaving takes it back."""
 
-from pytest_kmigrate.faults.crash_points import ISR_CHANGE_ASKED
+from pytest_kmigrate.documents.kip_866.crash_points import ISR_CHANGE_ASKED
 from pytest_kmigrate.faults.holding import Hold
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.model.event import EventKind

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pytest_kmigrate.faults.crash_points import ISR_CHANGE_ASKED
+from pytest_kmigrate.documents.kip_866.crash_points import ISR_CHANGE_ASKED
+from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.holding import Hold
 from pytest_kmigrate.faults.injection import inject
@@ -15,7 +16,6 @@ from pytest_kmigrate.faults.targets import every, follower_controller, node
 from pytest_kmigrate.faults.triggers import on_phase
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.protocols import Capability, Scene
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.waiting import until

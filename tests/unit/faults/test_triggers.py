@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_kmigrate.faults.crash_points import METADATA_COPIED_NOT_COMMITTED
+from pytest_kmigrate.documents.kip_866.crash_points import METADATA_COPIED_NOT_COMMITTED
+from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.processes import Kill
 from pytest_kmigrate.faults.targets import every, node
@@ -20,7 +21,6 @@ from pytest_kmigrate.faults.triggers import (
 )
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.phase import Phase
 from pytest_kmigrate.model.topology import Role
 from tests.unit.fakes import Stage
 

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+from pytest_kmigrate.documents.kip_866.phases import LEGAL_EDGES, Phase, ZkMigrationState, zk_migration_state
 from pytest_kmigrate.model.operations import OperationKind, no_operations
-from pytest_kmigrate.model.phase import LEGAL_EDGES, Phase, ZkMigrationState, zk_migration_state
 from pytest_kmigrate.model.verdict import MOST_VIOLATIONS, Kind, Outcome, Violation, conforms, merged, violates
 from tests.unit.checkers.histories import consumed, operations, sent
 

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from pytest_kmigrate.checkers.doubts import doubted
+from pytest_kmigrate.checkers.run.doubts import doubted
+from pytest_kmigrate.judging.judge import Judgement, with_known_bugs
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Verdict
 from pytest_kmigrate.plugin import living
 from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.running.judging import Judgement, with_known_bugs
 from tests.unit.fakes import MemoryRecorder
 
 TEST = "def test_it(verify):\n    verify()\n"

@@ -4,10 +4,10 @@ import threading
 
 import pytest
 
+from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import Sample
-from pytest_kmigrate.model.phase import Phase, ZkMigrationState
 from pytest_kmigrate.probes.observer import Observer
 from pytest_kmigrate.waiting import until
 from tests.unit.fakes import MemoryRecorder, Stage

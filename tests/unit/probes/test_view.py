@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.phase import Phase, ZkMigrationState
 from pytest_kmigrate.model.protocols import Node
 from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.probes.jmx import CATALOGUES

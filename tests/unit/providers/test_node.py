@@ -16,9 +16,9 @@ from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import AwaitTimeoutError, NodeDiedError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.providers.process import node as room
-from pytest_kmigrate.providers.process.addresses import Addresses
 from pytest_kmigrate.providers.process.cluster import await_all_ready
 from pytest_kmigrate.providers.process.jvm import Jvm
+from pytest_kmigrate.providers.process.network.addresses import Addresses
 from pytest_kmigrate.providers.process.node import ProcessNode, Surroundings
 from pytest_kmigrate.providers.process.security import Protection
 from pytest_kmigrate.providers.process.supervision import Supervision

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.model.topology import BrokerMode, Security, Topology
-from pytest_kmigrate.providers.process.addresses import Addresses
+from pytest_kmigrate.providers.process.network.addresses import Addresses
 from pytest_kmigrate.providers.process.properties import node_properties, quorum_voters, zookeeper_connect
 from pytest_kmigrate.providers.process.security import Protection
 from tests.unit.fakes import topology

@@ -7,7 +7,7 @@ import pytest
 from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.process import readiness
-from pytest_kmigrate.providers.process.addresses import ZOOKEEPER_PORT
+from pytest_kmigrate.providers.process.network.addresses import ZOOKEEPER_PORT
 from pytest_kmigrate.waiting import until
 
 ADDRESS = "127.255.77.1"

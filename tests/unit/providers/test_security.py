@@ -9,11 +9,11 @@ import pytest
 from cryptography import x509
 
 from pytest_kmigrate.model.topology import BrokerMode, Role, Security, Topology
-from pytest_kmigrate.providers.process.addresses import Addresses
+from pytest_kmigrate.providers.process.network.addresses import Addresses
 from pytest_kmigrate.providers.process.properties import node_properties
 from pytest_kmigrate.providers.process.security import MECHANISM, Protection, client_file, protect
 from pytest_kmigrate.redaction import redacted_properties
-from pytest_kmigrate.topology_file import find, load
+from pytest_kmigrate.topology.loading import find, load
 
 BLOCK = 7
 EVERY_MODE = [(Role.BROKER, BrokerMode.ZOOKEEPER), (Role.BROKER, BrokerMode.KRAFT), (Role.CONTROLLER, None)]

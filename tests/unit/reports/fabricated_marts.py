@@ -4,7 +4,7 @@ import hashlib
 import random
 from collections import defaultdict
 
-from pytest_kmigrate.reports.rows import CONDITION, Row
+from pytest_kmigrate.reports.summary.rows import CONDITION, Row
 
 Tables = dict[str, list[Row]]
 

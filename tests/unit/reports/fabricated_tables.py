@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from itertools import pairwise
 
-from pytest_kmigrate.reports.estimates import wilson
-from pytest_kmigrate.reports.rows import CELL, CONDITION, Row
-from pytest_kmigrate.reports.summary import About
+from pytest_kmigrate.reports.summary.estimates import wilson
+from pytest_kmigrate.reports.summary.rows import CELL, CONDITION, Row
+from pytest_kmigrate.reports.summary.summary import About
 from tests.unit.reports.fabricated_marts import FAULTS, KAFKA, TOPOLOGIES, Tables, evidence, failures, logged, times
 
 ABOUT: About = {

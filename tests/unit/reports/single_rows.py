@@ -2,9 +2,9 @@
 
 import datetime as dt
 
-from pytest_kmigrate.reports.rows import Row
 from pytest_kmigrate.reports.site.views import Site
-from pytest_kmigrate.reports.summary import summary_of
+from pytest_kmigrate.reports.summary.rows import Row
+from pytest_kmigrate.reports.summary.summary import summary_of
 from tests.unit.reports.fabricated_tables import ABOUT
 
 BEGIN = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)

@@ -7,8 +7,8 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.running import metadata as running
 from pytest_kmigrate.running.metadata import Metadata, _differences_in
-from pytest_kmigrate.workloads.metadata_change import FIRST_ROUND, Scope
-from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload
+from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND, Scope
+from pytest_kmigrate.workloads.metadata.metadata_workload import MetadataWorkload
 from tests.unit.fakes import Stage
 
 Told = list[str]

@@ -13,8 +13,8 @@ from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running import traffic as traffic_module
 from pytest_kmigrate.running.traffic import Traffic
-from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
-from pytest_kmigrate.workloads.client_workload import ReadBack
+from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings, ClientWorkload
+from pytest_kmigrate.workloads.clients.client_workload import ReadBack
 from tests.unit.checkers.histories import history, znode
 from tests.unit.fakes import Stage
 

@@ -14,8 +14,8 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NodeDi
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.recording.operation_parts import read_operations
 from pytest_kmigrate.waiting import until
-from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
-from pytest_kmigrate.workloads.client_workload import RunningClients
+from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings, ClientWorkload
+from pytest_kmigrate.workloads.clients.client_workload import RunningClients
 
 NOBODY = {"bootstrap.servers": "127.0.0.1:1", "log_level": "0"}
 
@@ -160,7 +160,12 @@ def test_the_process_is_our_own_python(tmp_path: Path) -> None:
         return Played(b"", 0)
 
     RunningClients(_settings(tmp_path), tmp_path / "settings.json", spawn)
-    assert argv == [sys.executable, "-m", "pytest_kmigrate.workloads.clients_process", str(tmp_path / "settings.json")]
+    assert argv == [
+        sys.executable,
+        "-m",
+        "pytest_kmigrate.workloads.clients.clients_process",
+        str(tmp_path / "settings.json"),
+    ]
     assert ClientsSettings.from_json((tmp_path / "settings.json").read_text()).workload.per_s == 200
 
 

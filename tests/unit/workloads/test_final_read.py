@@ -8,11 +8,11 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from pytest_kmigrate.model.operations import OperationOutcome
-from pytest_kmigrate.workloads import final_read
-from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
-from pytest_kmigrate.workloads.counting import Row, RunClock
-from pytest_kmigrate.workloads.final_read import FinalRead, Partition
-from pytest_kmigrate.workloads.record_value import encode
+from pytest_kmigrate.workloads.clients import final_read
+from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings, ClientWorkload
+from pytest_kmigrate.workloads.clients.counting import Row, RunClock
+from pytest_kmigrate.workloads.clients.final_read import FinalRead, Partition
+from pytest_kmigrate.workloads.clients.record_value import encode
 from tests.unit.workloads.played_message import PlayedMessage
 from tests.unit.workloads.played_time import PlayedTime
 

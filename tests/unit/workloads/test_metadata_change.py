@@ -7,12 +7,13 @@ from random import Random
 
 import pytest
 
-from pytest_kmigrate.checkers.changes import admissible_states
+from pytest_kmigrate.checkers.metadata.changes import admissible_states
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.operations import OperationOutcome
-from pytest_kmigrate.workloads import filling
-from pytest_kmigrate.workloads.filling import FillingPlan
-from pytest_kmigrate.workloads.metadata_change import (
+from pytest_kmigrate.wire.request import UnsupportedRequestError
+from pytest_kmigrate.workloads.metadata import filling
+from pytest_kmigrate.workloads.metadata.filling import FillingPlan
+from pytest_kmigrate.workloads.metadata.metadata_change import (
     FIRST_ROUND,
     MOST_PARTITIONS,
     ROUND,
@@ -20,8 +21,7 @@ from pytest_kmigrate.workloads.metadata_change import (
     Scope,
     operations,
 )
-from pytest_kmigrate.workloads.metadata_invocation import Completion, MetadataAdmin, quota_entity
-from pytest_kmigrate.workloads.wire import UnsupportedRequestError
+from pytest_kmigrate.workloads.metadata.metadata_invocation import Completion, MetadataAdmin, quota_entity
 from tests.unit.checkers.histories import change as changed
 from tests.unit.fakes import MemoryRecorder
 

@@ -10,9 +10,9 @@ from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.redaction import hashed
 from pytest_kmigrate.waiting import until
-from pytest_kmigrate.workloads.metadata_change import ROUND, MetadataChange
-from pytest_kmigrate.workloads.metadata_invocation import Completion, recorded
-from pytest_kmigrate.workloads.metadata_workload import MetadataWorkload, RunningMetadata
+from pytest_kmigrate.workloads.metadata.metadata_change import ROUND, MetadataChange
+from pytest_kmigrate.workloads.metadata.metadata_invocation import Completion, recorded
+from pytest_kmigrate.workloads.metadata.metadata_workload import MetadataWorkload, RunningMetadata
 
 FAST = MetadataWorkload(per_s=1e6, seed=5)
 

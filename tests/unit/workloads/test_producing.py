@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
-from pytest_kmigrate.workloads import producing
-from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
-from pytest_kmigrate.workloads.counting import Counts, Row, RunClock
-from pytest_kmigrate.workloads.producing import NumberSource, Pace, Sender, Senders
+from pytest_kmigrate.workloads.clients import producing
+from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings, ClientWorkload
+from pytest_kmigrate.workloads.clients.counting import Counts, Row, RunClock
+from pytest_kmigrate.workloads.clients.producing import NumberSource, Pace, Sender, Senders
 from tests.unit.workloads.played_message import PlayedMessage
 
 NOBODY = {"bootstrap.servers": "127.0.0.1:1", "log_level": "0"}

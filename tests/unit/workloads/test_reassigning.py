@@ -7,11 +7,11 @@ import pytest
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.workloads import reassigning
-from pytest_kmigrate.workloads.metadata_change import MetadataChange
-from pytest_kmigrate.workloads.metadata_invocation import Completion
-from pytest_kmigrate.workloads.raw_admin import DescribedPartition, DescribedTopic, Reassignment
-from pytest_kmigrate.workloads.reassigning import RECORDS, HeldReassignment
+from pytest_kmigrate.wire.admin import DescribedPartition, DescribedTopic, Reassignment
+from pytest_kmigrate.workloads.metadata import reassigning
+from pytest_kmigrate.workloads.metadata.metadata_change import MetadataChange
+from pytest_kmigrate.workloads.metadata.metadata_invocation import Completion
+from pytest_kmigrate.workloads.metadata.reassigning import RECORDS, HeldReassignment
 from tests.unit.fakes import MemoryRecorder
 
 BROKERS = {number: Peer(f"broker-{number}") for number in range(3)}

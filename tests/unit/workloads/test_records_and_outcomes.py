@@ -5,12 +5,16 @@ from confluent_kafka import KafkaError
 
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.operations import OperationOutcome
-from pytest_kmigrate.workloads.client_properties import consumer_properties, producer_properties, reader_properties
-from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
-from pytest_kmigrate.workloads.metadata_change import MetadataChange
-from pytest_kmigrate.workloads.metadata_invocation import Completion, MetadataAdmin
-from pytest_kmigrate.workloads.outcomes import error_name, produce_outcome, request_outcome
-from pytest_kmigrate.workloads.record_value import FOREIGN, SMALLEST_BYTES, decode, encode
+from pytest_kmigrate.workloads.clients.client_properties import (
+    consumer_properties,
+    producer_properties,
+    reader_properties,
+)
+from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings, ClientWorkload
+from pytest_kmigrate.workloads.clients.outcomes import error_name, produce_outcome, request_outcome
+from pytest_kmigrate.workloads.clients.record_value import FOREIGN, SMALLEST_BYTES, decode, encode
+from pytest_kmigrate.workloads.metadata.metadata_change import MetadataChange
+from pytest_kmigrate.workloads.metadata.metadata_invocation import Completion, MetadataAdmin
 
 
 @pytest.mark.parametrize("identity", [(0, 0), (7, 2**40), (2**31 - 1, 2**63 - 1)])

@@ -18,8 +18,8 @@ from kio.schema.metadata.v7.response import (
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import i16, i32
 
-from pytest_kmigrate.workloads.client_properties import QUICK_FAILOVER
-from pytest_kmigrate.workloads.wire import as_timeout
+from pytest_kmigrate.wire.request import as_timeout
+from pytest_kmigrate.workloads.clients.client_properties import QUICK_FAILOVER
 from tests.unit.workloads.played_broker import answer_on, request_on
 
 API_VERSIONS, METADATA = ApiVersionsResponse.__api_key__, MetadataResponse.__api_key__

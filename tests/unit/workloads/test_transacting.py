@@ -8,10 +8,10 @@ from confluent_kafka import KafkaError, KafkaException
 
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.waiting import until
-from pytest_kmigrate.workloads import producing, transacting
-from pytest_kmigrate.workloads.client_settings import ClientsSettings, ClientWorkload
-from pytest_kmigrate.workloads.counting import Counts, RunClock, TransactionalRow
-from pytest_kmigrate.workloads.transacting import NUMBERS_EACH, Transactors
+from pytest_kmigrate.workloads.clients import producing, transacting
+from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings, ClientWorkload
+from pytest_kmigrate.workloads.clients.counting import Counts, RunClock, TransactionalRow
+from pytest_kmigrate.workloads.clients.transacting import NUMBERS_EACH, Transactors
 from tests.unit.workloads.played_time import PlayedTime
 from tests.unit.workloads.played_transactions import Cluster, FakeProducer
 

@@ -1,0 +1,1 @@
+"""Claims about what clients sent, read and waited for."""

@@ -1,0 +1,71 @@
+"""Check of what consumers leave out: records that they read on above without ever reading them."""
+
+from dataclasses import dataclass
+
+from pytest_kmigrate.checkers import kernels
+from pytest_kmigrate.checkers.evidence.findings import Found, chosen, told_each, total, violated, violation_at, where
+from pytest_kmigrate.checkers.evidence.grouping import partitions
+from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.stretches import running_workloads
+from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.operations import OperationKind, Operations
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive
+
+
+@dataclass(frozen=True)
+class _Skip(Found):
+    """Records passed over in one partition; the partners are the reads above them."""
+
+    below: Operations | None = None
+    """Where each reader had been before."""
+
+
+def no_record_passed_over(history: History) -> Verdict:
+    """Who reads on above an acknowledged record has read it, or somebody of its group has, sooner or later.
+
+    What only looks like a skip is told by the kernel, ``polls_over``. While a workload runs, its last reads may have no
+    row yet, so skips are then no violation. Source: K866-COMPAT-clients (no client has to notice the migration).
+    """
+    name = "no_record_passed_over"
+    acked, reads, final = (
+        len(chosen(history.operations, kind))
+        for kind in (OperationKind.PRODUCE, OperationKind.CONSUME, OperationKind.FINAL_READ)
+    )
+    if not (acked and reads and final):
+        lacking = "was acknowledged" if not acked else "was read by a consumer" if not reads else "was finally read"
+        return inconclusive(name, Kind.VACUOUS, f"no record {lacking}, so none is known to have been passed over")
+    found = _skips(history.operations)
+    facts = {"acknowledged": acked, "read": reads, "passed_over": total(found)}
+    if not found:
+        return conforms(name, f"{counted(reads, 'read')} of consumers, none of which passed over a record", **facts)
+    text = f"{counted(total(found), 'acknowledged record')} passed over by consumers: {where(found)}"
+    running = running_workloads(history)
+    if running:
+        return inconclusive(name, Kind.HARNESS, f"{text}; but {running} still runs; stop it before judging", **facts)
+    examples = told_each(found, lambda each, row: _told(history, each, row))
+    return violated(name, Kind.SAFETY, text, examples, total(found), **facts)
+
+
+def _skips(operations: Operations) -> list[_Skip]:
+    found = []
+    for place, group in partitions(operations):
+        over = kernels.polls_over(group)
+        if len(over.rows):
+            found.append(_Skip(place, *(group.where(rows) for rows in (over.skipped, over.rows, over.before))))
+    return found
+
+
+def _told(history: History, each: Found, row: int) -> Violation:
+    sent, above = each.rows, each.partners or each.rows
+    below = each.below if isinstance(each, _Skip) and each.below else above
+    group, at = str(above.group[row]), int(above.ended_ns[row])
+    reader = f"group {group}" if group else f"client {above.client[row]}"
+    acked = when(history, int(sent.ended_ns[row]))
+    expected = (
+        f"{reader} reads {kernels.identity(sent, row)} at {each.place} offset {sent.offset[row]}, acknowledged {acked}"
+    )
+    nobody = "nobody of the group ever" if group else "it never"
+    went_on = f"client {above.client[row]} read {below.offset[row]}, then {above.offset[row]} {when(history, at)}"
+    observed = f"{went_on}, and {nobody} read what lies between"
+    return violation_at(history, expected, observed, at)

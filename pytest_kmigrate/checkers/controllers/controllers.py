@@ -1,0 +1,96 @@
+"""Checks of the controllers: one per epoch, and epochs that only rise."""
+
+from pytest_kmigrate.checkers.controllers.claims import (
+    CONTROLLER,
+    CONTROLLER_EPOCH,
+    Claim,
+    Epoch,
+    LoneClaim,
+    claims,
+    epochs,
+    lone_claims,
+)
+from pytest_kmigrate.checkers.controllers.quorum import quorum_claims
+from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.wording import counted, span
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
+
+
+def one_active_controller_per_epoch(history: History) -> Verdict:
+    """No epoch has two active controllers.
+
+    Judged in the controller znodes, which are written together: by ``/controller_epoch``, and by KRaft's own epoch
+    within each life of the metadata log, for which controllers also tell whether they lead the quorum. Who takes
+    ``/controller`` and leaves ``/controller_epoch`` as it is shares the epoch of the one before.
+    Source: K866-FAIL-crash-in-migration, K866-ZNODE-controller-every-election, K500-QRM-active-is-leader.
+    """
+    name = "one_active_controller_per_epoch"
+    seen = sorted([*claims(history), *quorum_claims(history)], key=lambda each: each.at_ns)
+    alone = [_without_epoch(history, each) for each in lone_claims(history)]
+    if not seen and not alone:
+        text = "no controller was ever seen to hold the controller znodes, or to lead the quorum in a known epoch"
+        return inconclusive(name, Kind.VACUOUS, text)
+    holders: dict[tuple[str, int], list[Claim]] = {}
+    for claim in seen:
+        of_epoch = holders.setdefault((claim.series, claim.epoch), [])
+        if all(claim.controller != other.controller for other in of_epoch):
+            of_epoch.append(claim)
+    found = [_two_holders(history, of[0], other) for of in holders.values() for other in of[1:]]
+    if found or alone:
+        second = [f"{counted(len(found), 'epoch')} with a second active controller"] if found else []
+        without = [f"{counted(len(alone), 'controller')} without an epoch of its own"] if alone else []
+        text = "; ".join([*second, *without, (found + alone)[0].observed])
+        return violates(name, Kind.SAFETY, found + alone, text, epochs=len(holders))
+    text = f"{counted(len(holders), 'epoch')} seen, each with one active controller"
+    return conforms(name, text, epochs=len(holders), sightings=len(seen))
+
+
+def controller_epoch_never_falls(history: History) -> Verdict:
+    """The controller epoch, in each place that shows it, never goes down.
+
+    A revert begins a new life of the metadata log, whose epochs start again; ``/controller_epoch`` goes on unless it
+    was deleted for the revert. Source: K866-ZNODE-controller-epoch-monotonic.
+    """
+    name = "controller_epoch_never_falls"
+    seen = epochs(history)
+    if not seen:
+        return inconclusive(name, Kind.VACUOUS, "no controller epoch was ever seen")
+    highest: dict[str, Epoch] = {}
+    found = []
+    for each in seen:
+        before = highest.get(each.series)
+        if before is not None and each.epoch < before.epoch:
+            found.append(_fallen(history, before, each))
+        if before is None or each.epoch > before.epoch:
+            highest[each.series] = each
+    if found:
+        text = f"the controller epoch fell {counted(len(found), 'time')}; {found[0].observed}"
+        return violates(name, Kind.SAFETY, found, text, sightings=len(seen))
+    top = "; ".join(f"{series} up to {epoch.epoch}" for series, epoch in sorted(highest.items()))
+    return conforms(name, f"{counted(len(seen), 'sighting')} of epochs, none below one before ({top})")
+
+
+def _two_holders(history: History, first: Claim, second: Claim) -> Violation:
+    expected = f"epoch {first.epoch} ({first.series}) has one active controller"
+    observed = (
+        f"epoch {first.epoch} had controller {first.controller} ({when(history, first.at_ns)}) "
+        f"and controller {second.controller} ({when(history, second.at_ns)})"
+    )
+    return violation_at(history, expected, observed, second.at_ns, first.evidence, second.evidence)
+
+
+def _without_epoch(history: History, claim: LoneClaim) -> Violation:
+    expected = f"who takes {CONTROLLER} takes {CONTROLLER_EPOCH} with it"
+    observed = (
+        f"controller {claim.controller} took {CONTROLLER} {when(history, claim.at_ns)}, "
+        f"and {CONTROLLER_EPOCH} stayed {claim.epoch} for {span(claim.stayed_ns)}"
+    )
+    return violation_at(history, expected, observed, claim.at_ns, claim.evidence)
+
+
+def _fallen(history: History, before: Epoch, after: Epoch) -> Violation:
+    expected = f"the epoch ({after.series}) stays at {before.epoch} or above"
+    observed = f"{after.series} fell from {before.epoch} to {after.epoch} {when(history, after.at_ns)}"
+    return violation_at(history, expected, observed, after.at_ns, before.evidence, after.evidence)

@@ -1,0 +1,1 @@
+"""What checkers share: finding moments, grouping rows, wording a violation."""

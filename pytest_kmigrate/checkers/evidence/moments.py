@@ -1,0 +1,80 @@
+"""Moments: where an instant of a run lies relative to its faults and phases."""
+
+from pytest_kmigrate.checkers.evidence.wording import span
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+
+
+def when(history: History, at_ns: int) -> str:
+    """Such as "1.2 s after kill(active-controller) began, in HYBRID"."""
+    phase = phase_at(history, at_ns)
+    return since_fault(history, at_ns) + (f", in {phase}" if phase else "")
+
+
+def since_fault(history: History, at_ns: int) -> str:
+    """How long after the nearest edge of a fault (its beginning, or its healing); without a fault, after the start."""
+    edge = _last(history, at_ns, EventKind.FAULT_BEGAN, EventKind.FAULT_HEALED)
+    if edge is None:
+        return f"{span(at_ns)} after the run began"
+    fault = fault_names(history).get(edge.data.get("fault_id"), "a fault")
+    verb = "began" if edge.kind is EventKind.FAULT_BEGAN else "was healed"
+    return f"{span(at_ns - edge.at_ns)} after {fault} {verb}"
+
+
+def phase_at(history: History, at_ns: int) -> str | None:
+    """The name of the operator's phase at that instant; None before the first one is known."""
+    event = _last(history, at_ns, EventKind.PHASE)
+    return None if event is None else str(event.data.get("phase"))
+
+
+def evidence_at(history: History, at_ns: int) -> tuple[str, ...]:
+    """The events that place the instant: the last edge of a fault and the last edge of a phase."""
+    edge = _last(history, at_ns, EventKind.FAULT_BEGAN, EventKind.FAULT_HEALED)
+    phase = _last(history, at_ns, EventKind.PHASE)
+    return tuple(f"event {event.seq}" for event in (edge, phase) if event is not None)
+
+
+def fault_names(history: History) -> dict[object, str]:
+    """Every fault's readable name by its id."""
+    return {event.data.get("fault_id"): str(event.data.get("fault")) for event in history.of(EventKind.FAULT_BEGAN)}
+
+
+def faults_during(history: History, from_ns: int, to_ns: int) -> list[str]:
+    """The faults in force at any time between two instants."""
+    return [str(event.data.get("fault")) for event in faults_begun_of(history, from_ns, to_ns)]
+
+
+def meanwhile(history: History, from_ns: int, to_ns: int) -> str:
+    """Such as ", while cut(a->b) and kill(c) lasted"; "" where no fault was in force between two instants."""
+    faults = faults_during(history, from_ns, to_ns)
+    return f", while {' and '.join(faults)} lasted" if faults else ""
+
+
+def faults_begun_of(history: History, from_ns: int, to_ns: int) -> list[Event]:
+    """How the faults began that were in force at any time between two instants."""
+    healed = {event.data.get("fault_id"): event.at_ns for event in history.of(EventKind.FAULT_HEALED)}
+    began = [event for event in history.of(EventKind.FAULT_BEGAN) if event.at_ns <= to_ns]
+    return [event for event in began if healed.get(event.data.get("fault_id"), to_ns) >= from_ns]
+
+
+def failed_steps(history: History) -> tuple[list[Event], list[Event]]:
+    """The steps that are to blame for having failed, and those that failed while a fault was in force."""
+    failed = [event for event in history.of(EventKind.STEP_ENDED) if event.data.get("outcome") == "failed"]
+    excused = [event for event in failed if _is_fault_in_force(history, event)]
+    return [event for event in failed if event not in excused], excused
+
+
+def _is_fault_in_force(history: History, at: Event) -> bool:
+    begun = {event.data["fault_id"] for event in history.of(EventKind.FAULT_BEGAN) if event.seq < at.seq}
+    healed = {event.data["fault_id"] for event in history.of(EventKind.FAULT_HEALED) if event.seq < at.seq}
+    return bool(begun - healed)
+
+
+def targets_of(applied: Event) -> set[str]:
+    """The nodes that a fault, as it was applied, hit."""
+    targets = applied.data.get("targets")
+    return {str(each) for each in targets} if isinstance(targets, list | tuple) else set()
+
+
+def _last(history: History, at_ns: int, *kinds: EventKind) -> Event | None:
+    return max((e for e in history.of(*kinds) if e.at_ns <= at_ns), key=lambda e: (e.at_ns, e.seq), default=None)

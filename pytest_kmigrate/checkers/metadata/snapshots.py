@@ -1,0 +1,42 @@
+"""Snapshots: when an image of the metadata was taken, as the history tells it, and what had been changed by then."""
+
+from dataclasses import replace
+
+from pytest_kmigrate.checkers.metadata.changes import began_ns, has_failed
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+
+
+def missing_images(history: History, *labels: str) -> str:
+    """A sentence about the images among these that were never taken; empty when there are all."""
+    missing = [label for label in labels if label not in history.images]
+    taken = ", ".join(sorted(history.images)) or "none"
+    return f"no image named {' or '.join(missing)} was taken; there are: {taken}" if missing else ""
+
+
+def snapshot(history: History, label: str) -> Event | None:
+    """The event of the image of this label, which came when the image was whole."""
+    taken = [event for event in history.of(EventKind.SNAPSHOT) if event.data.get("label") == label]
+    return taken[-1] if taken else None
+
+
+def _taking_began_ns(history: History, taken: Event) -> int:
+    """The earliest that an image can show: it was recorded when it was whole, and taking it takes time."""
+    for settled in history.of(EventKind.SETTLED):
+        labels, took_s = settled.data.get("images"), settled.data.get("took_s")
+        if isinstance(labels, list | tuple) and taken.data.get("label") in labels and isinstance(took_s, int | float):
+            recorded = [each for each in history.of(EventKind.SNAPSHOT) if each.data.get("label") in labels]
+            return min(each.at_ns for each in recorded) - int(took_s * 1e9)
+    return began_ns(taken)
+
+
+def changes_before(history: History, label: str) -> list[Event]:
+    """The changes that ended before the image was taken; those in progress at that time count as indefinite."""
+    taken = snapshot(history, label)
+    changes = history.of(EventKind.METADATA_CHANGE)
+    if taken is None:
+        return changes
+    earliest_ns = _taking_began_ns(history, taken)
+    before = [event for event in changes if event.at_ns <= earliest_ns]
+    during = [event for event in changes if event.at_ns > earliest_ns and began_ns(event) < taken.at_ns]
+    return before + [replace(e, data={**e.data, "outcome": "indefinite"}) for e in during if not has_failed(e)]

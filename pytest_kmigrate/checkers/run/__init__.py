@@ -1,0 +1,1 @@
+"""Claims about the run itself: phases, steps, faults, deaths, mutants."""

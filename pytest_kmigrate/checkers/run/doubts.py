@@ -1,0 +1,78 @@
+"""Doubts: what happened in a run that takes the ground from under a verdict "conforms"."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pytest_kmigrate.documents.kip_866.diagnoses.dying import dies_by_design
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
+
+SO_NOTHING_IS_PROVED = " - so it proves nothing that "
+"""Stands in a doubted verdict between the reasons, which all verdicts of a run share, and what would have held."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """One reason to believe nothing good of a run; ``text`` is a sentence without a full stop."""
+
+    kind: Kind
+    text: str
+    event: Event
+
+
+def doubts(history: History) -> list[Doubt]:
+    """Our own trouble first, then nodes that died by themselves, then faults that were never witnessed."""
+    return [*harness_troubles(history), *deaths_as_doubts(history), *unwitnessed_faults(history)]
+
+
+def doubted(verdict: Verdict, kind: Kind, because: str) -> Verdict:
+    """The verdict with this doubt: what conformed is INCONCLUSIVE and says why; whatever else stands as it is."""
+    if verdict.outcome is not Outcome.CONFORMS:
+        return verdict
+    text = f"{because}{SO_NOTHING_IS_PROVED}{verdict.summary}"
+    return replace(verdict, outcome=Outcome.INCONCLUSIVE, kind=kind, summary=text)
+
+
+def harness_troubles(history: History) -> list[Doubt]:
+    """What the harness itself failed to do."""
+    found = history.of(EventKind.HARNESS_TROUBLE)
+    return [Doubt(Kind.HARNESS, _trouble(event.data), event) for event in found]
+
+
+def deaths_as_doubts(history: History) -> list[Doubt]:
+    """Nodes that died by themselves: whatever was tested, it was not this."""
+    return [
+        Doubt(Kind.INFRA, f"{event.node} died by itself with exit code {event.data.get('exit_code')}", event)
+        for event in unexpected_deaths(history)
+    ]
+
+
+def unwitnessed_faults(history: History) -> list[Doubt]:
+    """Faults without a witness that they bit, or whose trigger never fired: nothing was proved about them."""
+    witnessed = {event.data.get("fault_id") for event in history.of(EventKind.FAULT_WITNESSED)}
+    given_up = history.of(EventKind.FAULT_NOT_WITNESSED)
+    sought = {event.data.get("fault_id"): event.data.get("witness") for event in given_up}
+    without = {
+        event.data.get("fault_id"): event
+        for event in (*given_up, *history.of(EventKind.FAULT_BEGAN))
+        if event.data.get("fault_id") not in witnessed
+    }
+    found = [Doubt(Kind.VACUOUS, _unwitnessed(event, sought), event) for event in without.values()]
+    return sorted(found, key=lambda doubt: doubt.event.seq)
+
+
+def unexpected_deaths(history: History) -> list[Event]:
+    """Deaths that nobody asked for, nor Kafka's design; a node that a fault killed is recorded as stopped."""
+    return [death for death in history.of(EventKind.NODE_DIED) if not dies_by_design(history, death)]
+
+
+def _trouble(data: Mapping[str, object]) -> str:
+    error = data.get("error")
+    return f"the harness had trouble: {data.get('what')}" + (f" ({error})" if error else "")
+
+
+def _unwitnessed(event: Event, sought: Mapping[object, object]) -> str:
+    looked_for = sought.get(event.data.get("fault_id"))
+    told = f" (looked for: {looked_for})" if looked_for else ""
+    return f"{event.data.get('fault')} was never witnessed to bite{told}"

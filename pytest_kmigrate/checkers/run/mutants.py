@@ -1,0 +1,32 @@
+"""Check of a run against a mutant: what was planted in Kafka was there, and the run came by."""
+
+from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.model.event import EventKind, RuleOutcome
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive
+
+
+def mutant_was_in_force(history: History) -> Verdict:
+    """Every Byteman rule that the nodes were started with was carried out in one of them, and Byteman refused none.
+
+    Otherwise what held says nothing of the mutant; whether the rule's own condition was ever met is not known.
+    Asked of each process before it is ended, and of all when the run is judged. Source: the rules of conformance (a
+    verdict needs a witness).
+    """
+    name = "mutant_was_in_force"
+    told: dict[str, set[str]] = {}
+    for event in history.of(EventKind.RULES_TOLD):
+        rules = event.data.get("rules")
+        for rule, outcome in rules.items() if isinstance(rules, dict) else ():
+            told.setdefault(str(rule), set()).add(str(outcome))
+    became = {rule: _became(outcomes) for rule, outcomes in told.items()}
+    idle = [f"rule {rule}: {each}" for rule, each in sorted(became.items()) if each != RuleOutcome.CARRIED_OUT]
+    if idle or not became:
+        return inconclusive(name, Kind.VACUOUS, "; ".join(idle) or "no node was seen to have a rule")
+    return conforms(name, f"{counted(len(became), 'rule')} carried out: {', '.join(sorted(became))}")
+
+
+def _became(outcomes: set[str]) -> str:
+    """The best of what several processes tell, but a failure before all."""
+    failed = sorted(outcomes.difference(RuleOutcome))
+    return failed[0] if failed else next(each for each in RuleOutcome if each in outcomes)

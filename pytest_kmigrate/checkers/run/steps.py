@@ -1,0 +1,78 @@
+"""Checks of what a test and its migration wanted to happen: steps were completed, expectations came true."""
+
+from pytest_kmigrate.checkers.evidence.findings import signatures_of_all, violation_at
+from pytest_kmigrate.checkers.evidence.moments import failed_steps, when
+from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.documents.kip_866.diagnoses.standstill import standstill_at
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive, not_applicable, violates
+
+
+def steps_completed(history: History) -> Verdict:
+    """Every migration step that was begun came to its end; progress is demanded only while no fault is in force.
+
+    A step that failed under a fault is inconclusive: the fault may have been one that nobody has to survive. One that
+    failed while the migration stood still for no reason says so, and bears the signatures of what looks like that.
+    Source: K866-TEST-happy-path, K866-TEST-controller-failures.
+    """
+    name = "steps_completed"
+    ended = history.of(EventKind.STEP_ENDED)
+    if not history.of(EventKind.STEP_BEGAN):
+        return not_applicable(name, "no migration step was asked for")
+    blamed, excused = failed_steps(history)
+    if blamed:
+        stood = [standstill_at(history, event.at_ns) for event in blamed]
+        found = [
+            violation_at(
+                history,
+                f"step {event.data.get('step')} completes",
+                f"{event.data.get('reason')} ({when(history, event.at_ns)}){f'; {still}' if still else ''}",
+                event.at_ns,
+                f"event {event.seq}",
+            )
+            for event, still in zip(blamed, stood, strict=True)
+        ]
+        looks = [
+            [*_signatures(event), *(still.signatures if still else ())]
+            for event, still in zip(blamed, stood, strict=True)
+        ]
+        return violates(name, Kind.LIVENESS, found, signatures=signatures_of_all(looks))
+    if len(ended) < len(history.of(EventKind.STEP_BEGAN)):
+        return inconclusive(name, Kind.HARNESS, "the run ended in the middle of a migration step")
+    if excused:
+        return inconclusive(name, Kind.VACUOUS, f"{excused[0].data.get('step')} failed while a fault was in force")
+    return conforms(name, f"{counted(len(ended), 'migration step')} completed")
+
+
+def expectations_met(history: History) -> Verdict:
+    """Everything the test expected of the live cluster came true in the time it was given.
+
+    The kind of the violation, and the signature by which known bugs are named, come with each expectation.
+    """
+    name = "expectations_met"
+    expectations = history.of(EventKind.EXPECTATION)
+    if not expectations:
+        return inconclusive(name, Kind.VACUOUS, "the test expected nothing")
+    unmet = [event for event in expectations if not event.data.get("met")]
+    if not unmet:
+        names = ", ".join(str(event.data["name"]) for event in expectations)
+        return conforms(name, f"{counted(len(expectations), 'expectation')} met: {names}", signatures=[])
+    found = [
+        violation_at(
+            history,
+            f"{event.data['name']}: {event.data['expected']}",
+            f"{event.data['observed']} after {event.data['within_s']} s ({when(history, event.at_ns)})",
+            event.at_ns,
+            f"event {event.seq}",
+        )
+        for event in unmet
+    ]
+    kinds = [Kind(str(event.data["kind"])) for event in unmet]
+    kind = Kind.SAFETY if Kind.SAFETY in kinds else kinds[0]
+    return violates(name, kind, found, signatures=signatures_of_all([_signatures(event) for event in unmet]))
+
+
+def _signatures(event: Event) -> list[str]:
+    """What known bug looks like this, as whoever recorded the event saw it."""
+    return [str(event.data["signature"])] if event.data.get("signature") else []

@@ -1,0 +1,1 @@
+"""KIP-866, the final revision: ZooKeeper to KRaft migration."""

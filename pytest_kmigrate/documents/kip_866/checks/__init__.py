@@ -1,0 +1,1 @@
+"""One claim of KIP-866 a file."""

@@ -1,0 +1,62 @@
+"""Check of changes of metadata that a cluster goes on accepting when KRaft controllers have taken over."""
+
+from collections import defaultdict
+
+from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.moments import faults_during, when
+from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.checkers.metadata.changes import began_ns, families_of, has_failed
+from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, not_applicable, violates
+
+_FEWEST = 2
+"""So many refusals are no accident, such as of a topic that another change has just deleted."""
+
+
+def metadata_changes_stay_accepted(history: History) -> Verdict:
+    """A family of metadata that could be changed before the copy can be changed after it.
+
+    Violated where a family was accepted before HYBRID and every change of it is refused from then on, under no fault.
+    Changes nobody answered say nothing. Source: K866-DW-full-parity, and the requirement of each family.
+    """
+    name = "metadata_changes_stay_accepted"
+    changes = history.of(EventKind.METADATA_CHANGE)
+    since_ns = next((event.at_ns for event in history.of(EventKind.PHASE) if _is_copied(event)), None)
+    if since_ns is None:
+        return not_applicable(name, "nothing was copied, so nothing was changed after it")
+    before = {family for event in changes if event.at_ns < since_ns and _is_ok(event) for family in families_of(event)}
+    tried = defaultdict[str, list[Event]](list)
+    for event in changes:
+        if _is_of_quiet_time(history, event, since_ns):
+            for family in before & families_of(event):
+                tried[family].append(event)
+    if not tried:
+        return not_applicable(name, "no family was changed before the copy, and after it under no fault")
+    refused = {family: of for family, of in tried.items() if len(of) >= _FEWEST and all(map(has_failed, of))}
+    if refused:
+        return violates(name, Kind.LIVENESS, [_refusal(history, *each) for each in sorted(refused.items())])
+    return conforms(name, f"{counted(len(tried), 'family', 'families')} changed before the copy and after it")
+
+
+def _is_copied(event: Event) -> bool:
+    return Phase[str(event.data["phase"])] >= Phase.HYBRID
+
+
+def _is_ok(event: Event) -> bool:
+    return event.data.get("outcome") == "ok"
+
+
+def _is_of_quiet_time(history: History, event: Event, since_ns: int) -> bool:
+    """Whether a change was answered that began after the copy and met no fault."""
+    is_answered = _is_ok(event) or has_failed(event)
+    return is_answered and began_ns(event) >= since_ns and not faults_during(history, began_ns(event), event.at_ns)
+
+
+def _refusal(history: History, family: str, refused: list[Event]) -> Violation:
+    first = refused[0]
+    errors = ", ".join(sorted({str(event.data.get("error")) for event in refused}))
+    observed = f"each of {len(refused)} was refused ({errors}), first {when(history, first.at_ns)}"
+    expected = f"changes of {family} are accepted, as before the copy"
+    return violation_at(history, expected, observed, first.at_ns, f"event {first.seq}")

@@ -1,0 +1,115 @@
+"""Log images: what each image of the metadata log tells of the migration itself, beside the metadata it holds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
+from pytest_kmigrate.checkers.metadata.changes import began_ns
+from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
+
+_WITH_TRANSACTIONS = 13  # metadata.version 3.6-IV1
+
+
+@dataclass(frozen=True)
+class RecordedState:
+    """One migration state in the log; ``outside``: how much metadata per type came before it in no transaction."""
+
+    offset: int
+    state: ZkMigrationState | None
+    """None: a number that the release does not define."""
+    outside: Mapping[str, int]
+
+    def __str__(self) -> str:
+        return self.state.value if self.state else "an unknown state"
+
+
+@dataclass(frozen=True)
+class LogImage:
+    """One image; the log was read at some moment from ``began_ns`` to ``ended_ns``."""
+
+    file: str
+    began_ns: int
+    ended_ns: int
+    life: int
+    """Which of the run's metadata logs it is of."""
+    states: tuple[RecordedState, ...]
+    transactions: tuple[tuple[int, str], ...]
+    """Offset, and ``begin``, ``end`` or ``abort``."""
+    metadata_until: Mapping[int, Mapping[str, int]]
+    """By the offset of the ``end`` of a transaction with metadata, how much of it per type."""
+    topics_held_back: tuple[tuple[int, int, str], ...]
+    """Per transaction with topics: the offsets of the first topic and of what ended it, and ``end`` or ``abort``."""
+    migrating_brokers: int
+    """How many brokers are registered as ones in migration mode."""
+    has_transactions: bool
+    """Whether the metadata version knows transactions."""
+    begins_with_snapshot: bool
+
+    @property
+    def copied(self) -> RecordedState | None:
+        """The record that ends the copy; None before it is in the log."""
+        return next((each for each in self.states if each.state is ZkMigrationState.MIGRATION), None)
+
+    @property
+    def hidden(self) -> tuple[int, int] | None:
+        """Where topics of the copy, and of copies aborted before it, are in the log and must not be seen.
+
+        The offsets of the first one and of the record that ends the copy; None when the log does not tell.
+        """
+        ended = [until for _, until, event in self.topics_held_back if event == "end"]
+        if not self.has_transactions or self.begins_with_snapshot or not ended:
+            return None
+        return self.topics_held_back[0][0], ended[0]
+
+    @property
+    def open_since(self) -> int | None:
+        """The offset of the transaction that has no end yet; None when there is none."""
+        offset, event = self.transactions[-1] if self.transactions else (-1, "end")
+        return offset if event == "begin" else None
+
+
+def log_images(history: History) -> list[LogImage]:
+    """The images of metadata logs that the history holds, in the order in which they were taken."""
+    starts = life_starts_ns(history)
+    images = [_log_image(history, image, event, starts) for image, event in _of_logs(history)]
+    return sorted(images, key=lambda each: each.began_ns)
+
+
+def has_log_images(history: History) -> bool:
+    """Whether there is any; what one tells may still be unreadable."""
+    return bool(_of_logs(history))
+
+
+def _of_logs(history: History) -> list[tuple[MetadataImage, Event]]:
+    # Of two images with one label the folder keeps the later one.
+    taken = {str(event.data.get("label")): event for event in history.of(EventKind.SNAPSHOT)}
+    of_logs = {label: image for label, image in history.images.items() if "migration_states" in image.extra}
+    return [(image, taken[label]) for label, image in of_logs.items() if label in taken]
+
+
+def _log_image(history: History, image: MetadataImage, event: Event, starts: list[int]) -> LogImage:
+    extra: Mapping[str, Any] = image.extra
+    states = (
+        # Runs recorded by an earlier release of ours do not say what came outside of transactions.
+        RecordedState(each["offset"], zk_migration_state(each["number"], history.header.kafka), each.get("outside", {}))
+        for each in extra["migration_states"]
+    )
+    held_back = extra.get("topics_held_back", ())  # nor where in transactions topics are
+    return LogImage(
+        file=str(event.data["file"]),
+        began_ns=began_ns(event),
+        ended_ns=event.at_ns,
+        life=life_at(starts, began_ns(event)),
+        states=tuple(states),
+        transactions=tuple((each["offset"], each["event"]) for each in extra["transactions"]),
+        # Older runs do not say what was in a transaction.
+        metadata_until={each["offset"]: each["copied"] for each in extra["transactions"] if each.get("copied")},
+        topics_held_back=tuple((each["first"], each["until"], each["event"]) for each in held_back),
+        migrating_brokers=sum(each["is_migrating_zk_broker"] for each in extra["brokers"].values()),
+        has_transactions=image.features.get("metadata.version", 0) >= _WITH_TRANSACTIONS,
+        begins_with_snapshot=bool(extra.get("begins_with_snapshot")),
+    )

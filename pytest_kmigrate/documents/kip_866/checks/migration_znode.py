@@ -1,0 +1,121 @@
+"""Check of the znode ``/migration``, in which the KRaft controllers keep how far ZooKeeper has caught up."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns, roles
+from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held_in, was_deleted
+from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.moments import targets_of, when
+from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History, ZnodeChange
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
+
+MIGRATION = "/migration"
+GIVEN_UP = "answer-of-zookeeper-lost"
+"""The signature of a controller that does not write there any more."""
+_SEEN_WITHIN_NS = 10_000_000_000  # an election included
+_LONG_NS = 20_000_000_000  # by then a controller that goes on has written
+
+
+@dataclass(frozen=True)
+class _Position:
+    """A place in the metadata log up to which ZooKeeper has everything; positions compare only within one series."""
+
+    series: tuple[int, int]
+    epoch: int
+    offset: int
+    change: ZnodeChange
+
+    def __str__(self) -> str:
+        return f"offset {self.offset} of epoch {self.epoch}"
+
+    @property
+    def place(self) -> tuple[int, int]:
+        return self.epoch, self.offset
+
+
+def migration_znode_never_moves_back(history: History) -> Verdict:
+    """The position in the metadata log that ``/migration`` holds (epoch and offset) only rises.
+
+    -1 in both, before the first copy, is the lowest of all. A revert begins a new log, and whoever deletes the znode
+    begins anew. Source: K866-ZNODE-migration-monotonic.
+    """
+    name = "migration_znode_never_moves_back"
+    seen = list(_positions(history))
+    if not seen:
+        return inconclusive(name, Kind.VACUOUS, f"{MIGRATION} was never seen to hold a position")
+    found = [
+        _moved_back(history, before, after)
+        for before, after in itertools.pairwise(seen)
+        if after.series == before.series and after.place < before.place
+    ]
+    if found:
+        text = f"{MIGRATION} moved back {counted(len(found), 'time')}; {found[0].observed}"
+        return violates(name, Kind.SAFETY, found, text, sightings=len(seen))
+    text = f"{counted(len(seen), 'position')} seen in {MIGRATION}, none below the one before; the last is {seen[-1]}"
+    return conforms(name, text, sightings=len(seen))
+
+
+def is_given_up_at(history: History, taken_ns: int) -> bool:
+    """Whether a controller that is active still has not written to ``/migration`` since ZooKeeper was there again.
+
+    What a known bug (kmigrate-7) looks like to whoever misses a change in ZooKeeper at ``taken_ns``.
+    """
+    there_ns = _there_again_ns(history, taken_ns)
+    if there_ns is None:
+        return False
+    # What came after taken_ns says nothing: a successor writes again.
+    written_ns = [each.at_ns for each in history.znodes if each.path == MIGRATION and each.at_ns < taken_ns]
+    taken_over_ns = [each.at_ns for each in history.of(EventKind.ACTIVE_CONTROLLER) if each.at_ns < taken_ns]
+    # The last write was made before; a watcher that lost ZooKeeper, too, sees it a little later.
+    is_still = all(at_ns < there_ns + _SEEN_WITHIN_NS for at_ns in written_ns)
+    return is_still and all(at_ns < there_ns for at_ns in taken_over_ns) and taken_ns > there_ns + _LONG_NS
+
+
+def _there_again_ns(history: History, taken_ns: int) -> int | None:
+    """When a fault of it was healed last, or left a majority of its servers; None: there was none, or it is away."""
+    touched = [event for event in history.of(EventKind.FAULT_APPLIED) if event.at_ns < taken_ns and _servers_of(event)]
+    healed = [event for event in history.of(EventKind.FAULT_HEALED) if event.at_ns < taken_ns]
+    healed_ns = {event.data["fault_id"]: event.at_ns for event in healed}
+    away = {each for event in touched if event.data["fault_id"] not in healed_ns for each in _servers_of(event)}
+    ensemble = [node for node, role in roles(history).items() if role == "zookeeper"]
+    if away and 2 * len(away) >= len(ensemble):
+        return None
+    return max((healed_ns.get(event.data["fault_id"], event.at_ns) for event in touched), default=None)
+
+
+def _servers_of(applied: Event) -> set[str]:
+    return {each for each in targets_of(applied) if each.startswith("zookeeper-")}
+
+
+def _positions(history: History) -> Iterator[_Position]:
+    starts, deleted = life_starts_ns(history), 0
+    former: ZnodeChange | None = None
+    for change in history.znodes:
+        if change.path != MIGRATION:
+            continue
+        deleted += was_deleted(change, former)
+        former = change
+        held = _held(change)
+        if held is not None:
+            yield _Position((life_at(starts, change.at_ns), deleted), *held, change)
+
+
+def _held(change: ZnodeChange) -> tuple[int, int] | None:
+    """Epoch and offset; None when the znode is gone or holds something else."""
+    held = held_in(change)
+    try:
+        return int(held["kraft_metadata_epoch"]), int(held["kraft_metadata_offset"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _moved_back(history: History, before: _Position, after: _Position) -> Violation:
+    expected = f"{MIGRATION} stays at {before} or goes on from there"
+    observed = f"it went back from {before} to {after} {when(history, after.change.at_ns)}"
+    return violation_at(
+        history, expected, observed, after.change.at_ns, evidence_of(before.change), evidence_of(after.change)
+    )

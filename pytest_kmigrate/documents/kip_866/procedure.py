@@ -1,0 +1,130 @@
+"""The documented procedure as data: forward steps, and the way back from every phase that has one.
+
+Sources: KIP-866, Migration Overview and Migration Trigger; the operations manual of Kafka 3.9, "ZooKeeper to KRaft
+Migration" and "Reverting to ZooKeeper mode During the Migration".
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.protocols import Cluster
+from pytest_kmigrate.model.topology import MIGRATION_FLAG, BrokerMode, Role
+from pytest_kmigrate.procedures.moves import (
+    AwaitZookeeperController,
+    DeleteZnode,
+    Deprovision,
+    FormatControllers,
+    Move,
+    Roll,
+    StartControllers,
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the procedure: its moves, in order, and the phase that must have been reached when it is done."""
+
+    name: str
+    moves: Callable[[Cluster], list[Move]]
+    reaches: Phase
+
+
+def deleting(step: Step, *, besides: Sequence[str], but: Sequence[str]) -> Step:
+    """The step of an operator who deletes other znodes: where it deletes any, ``besides`` too, and none of ``but``."""
+
+    def moves(cluster: Cluster) -> list[Move]:
+        documented = step.moves(cluster)
+        first = next((n for n, move in enumerate(documented) if isinstance(move, DeleteZnode)), len(documented))
+        before, after = documented[:first], documented[first:]
+        kept = [move for move in after if not (isinstance(move, DeleteZnode) and move.path in but)]
+        return [*before, *(DeleteZnode(path) for path in besides if after), *kept]
+
+    return replace(step, moves=moves)
+
+
+def controllers_join(cluster: Cluster) -> dict[str, str | None]:
+    """What a controller needs to take part in a migration."""
+    return {MIGRATION_FLAG: "true", "zookeeper.connect": cluster.zookeeper_connect}
+
+
+def brokers_join(cluster: Cluster) -> dict[str, str | None]:
+    """What a broker in ZooKeeper mode needs to take part in a migration."""
+    return {
+        MIGRATION_FLAG: "true",
+        "controller.quorum.voters": cluster.quorum_voters,
+        "controller.listener.names": "CONTROLLER",
+    }
+
+
+_BROKERS_LEAVE: dict[str, str | None] = {
+    MIGRATION_FLAG: None,
+    "controller.quorum.voters": None,
+    "controller.listener.names": None,
+}
+_CONTROLLERS_LEAVE: dict[str, str | None] = {MIGRATION_FLAG: None, "zookeeper.connect": None}
+
+
+def _brokers(cluster: Cluster) -> list[str]:
+    return [node.name for node in cluster.nodes(Role.BROKER)]
+
+
+def _provision(cluster: Cluster) -> list[Move]:
+    protocols = [node.properties.get("inter.broker.protocol.version") for node in cluster.nodes(Role.BROKER)]
+    # The quorum begins with the metadata version that the brokers speak, or it refuses them (K866-REG-ibp-equality).
+    release = next((protocol for protocol in protocols if protocol), None)
+    return [FormatControllers(release), StartControllers(controllers_join(cluster))]
+
+
+def _enter(cluster: Cluster) -> list[Move]:
+    return [Roll(name, brokers_join(cluster)) for name in _brokers(cluster)]
+
+
+def _to_kraft(cluster: Cluster) -> list[Move]:
+    changes: dict[str, str | None] = {MIGRATION_FLAG: None}
+    joined = {key: value for key, value in brokers_join(cluster).items() if key != MIGRATION_FLAG}
+    return [Roll(name, {**joined, **changes}, BrokerMode.KRAFT) for name in _brokers(cluster)]
+
+
+def _finalize(cluster: Cluster) -> list[Move]:
+    return [Roll(node.name, _CONTROLLERS_LEAVE) for node in cluster.nodes(Role.CONTROLLER)]
+
+
+def _deprovision(_cluster: Cluster) -> list[Move]:
+    return [Deprovision()]
+
+
+def _take_control_back(_cluster: Cluster) -> list[Move]:
+    return [Deprovision(), DeleteZnode("/controller"), DeleteZnode("/migration"), AwaitZookeeperController()]
+
+
+def _back_to_zookeeper_mode(cluster: Cluster) -> list[Move]:
+    in_kraft = [node.name for node in cluster.nodes(Role.BROKER) if node.mode is BrokerMode.KRAFT]
+    return [Roll(name, brokers_join(cluster), BrokerMode.ZOOKEEPER) for name in in_kraft]
+
+
+def _leave(cluster: Cluster) -> list[Move]:
+    joined = [node.name for node in cluster.nodes(Role.BROKER) if MIGRATION_FLAG in node.properties]
+    return [Roll(name, _BROKERS_LEAVE, BrokerMode.ZOOKEEPER) for name in joined]
+
+
+PROVISION_CONTROLLERS = Step("provision-controllers", _provision, Phase.PREPARING)
+ENTER_MIGRATION = Step("roll-brokers-into-migration", _enter, Phase.HYBRID)
+ROLL_TO_KRAFT = Step("roll-brokers-to-kraft", _to_kraft, Phase.ALL_KRAFT)
+FINALIZE = Step("finalize", _finalize, Phase.FINALIZED)
+
+STEPS = (PROVISION_CONTROLLERS, ENTER_MIGRATION, ROLL_TO_KRAFT, FINALIZE)
+"""The way forward; each step begins where the one before has ended."""
+
+DEPROVISION = Step("deprovision-controllers", _deprovision, Phase.ZOOKEEPER)
+TAKE_CONTROL_BACK = Step("deprovision-controllers", _take_control_back, Phase.ZOOKEEPER)
+BACK_TO_ZOOKEEPER_MODE = Step("roll-brokers-back-to-zookeeper", _back_to_zookeeper_mode, Phase.HYBRID)
+LEAVE_MIGRATION = Step("roll-brokers-out-of-migration", _leave, Phase.ZOOKEEPER)
+
+WAYS_BACK: dict[Phase, tuple[Step, ...]] = {
+    Phase.PREPARING: (DEPROVISION, LEAVE_MIGRATION),
+    Phase.COPYING: (TAKE_CONTROL_BACK, LEAVE_MIGRATION),
+    Phase.HYBRID: (BACK_TO_ZOOKEEPER_MODE, TAKE_CONTROL_BACK, LEAVE_MIGRATION),
+    Phase.ALL_KRAFT: (BACK_TO_ZOOKEEPER_MODE, TAKE_CONTROL_BACK, LEAVE_MIGRATION),
+}
+"""The way back to ZOOKEEPER from every revertible phase; from FINALIZED there is none (K866-RB-after-final)."""

@@ -1,0 +1,1 @@
+"""From a run folder to verdicts; needs no cluster."""

@@ -1,0 +1,1 @@
+"""What this machine lacks, and what a topology would take of it."""

@@ -1,0 +1,1 @@
+"""What an operator does: moves, and the driver that walks the steps of a procedure."""

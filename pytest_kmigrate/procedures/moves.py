@@ -1,0 +1,168 @@
+"""Moves: the smallest things an operator does during a migration, each a value that can be carried out."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pytest_kmigrate.model.errors import AwaitTimeoutError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.protocols import Node, Scene
+from pytest_kmigrate.model.topology import BrokerMode, Role
+from pytest_kmigrate.procedures.restarts import await_session_over
+from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
+
+_IDLE = 0  # of the metric ControllerState
+_REFUSED_BY_CHANCE = 1000  # changes of ISRs; a broker that asks nobody refuses some hundred each second
+
+
+class Move(Protocol):
+    """Something an operator does; returns when it has taken effect."""
+
+    def make(self, scene: Scene) -> None:
+        """Carry it out."""
+        ...
+
+
+@dataclass(frozen=True)
+class FormatControllers:
+    """Format the controllers' disks with the cluster id that ZooKeeper holds."""
+
+    release_version: str | None = None
+
+    def make(self, scene: Scene) -> None:
+        """Carry it out."""
+        cluster_id = until(lambda: _cluster_id(scene), awaited="/cluster/id in ZooKeeper", within_s=PATIENCE_S)
+        scene.cluster.format_controllers(cluster_id, self.release_version)
+
+
+@dataclass(frozen=True)
+class StartControllers:
+    """Configure the controllers and start all of them at once."""
+
+    changes: Mapping[str, str | None] = field(default_factory=dict)
+
+    def make(self, scene: Scene) -> None:
+        """Carry it out."""
+        controllers = scene.cluster.nodes(Role.CONTROLLER)
+        for node in controllers:
+            node.reconfigure(self.changes)
+        scene.cluster.start_together(controllers)
+
+
+@dataclass(frozen=True)
+class Roll:
+    """Stop one node in a controlled way, change its configuration, start it, and wait until nothing lags behind.
+
+    While a fault is in force nobody can promise that replicas catch up, so then it is not waited for.
+    """
+
+    node: str
+    changes: Mapping[str, str | None] = field(default_factory=dict)
+    mode: BrokerMode | None = None
+
+    def make(self, scene: Scene) -> None:
+        """Carry it out; a node that is down already is only changed and started."""
+        node = scene.cluster.node(self.node)
+        before, refused = _under_replicated(scene, node), _refused_isr_changes(scene, node)
+        node.stop()
+        await_session_over(scene, node)
+        node.reconfigure(self.changes, self.mode)
+        node.start()
+        if node.spec.role is Role.BROKER:
+            _await_in_sync(scene, node, before, refused)
+
+
+@dataclass(frozen=True)
+class Deprovision:
+    """Stop the controllers for good and empty their disks; the one that leads last, so that no other takes over."""
+
+    def make(self, scene: Scene) -> None:
+        """Carry it out."""
+        leader = scene.view.quorum_leader()
+        for node in sorted(scene.cluster.nodes(Role.CONTROLLER), key=lambda node: node.name == leader):
+            node.stop()
+            node.wipe()
+
+
+@dataclass(frozen=True)
+class DeleteZnode:
+    """Delete a znode, as the operator's manual has it done with the ZooKeeper shell."""
+
+    path: str
+
+    def make(self, scene: Scene) -> None:
+        """Carry it out."""
+        scene.znodes.delete(self.path)
+
+
+@dataclass(frozen=True)
+class AwaitZookeeperController:
+    """Wait until a broker is the controller again and has told every broker so.
+
+    A broker that is stopped before it was told would still wait for the KRaft controllers to let it go, in vain.
+    """
+
+    def make(self, scene: Scene) -> None:
+        """Carry it out."""
+        until(lambda: _in_control(scene), awaited="a broker in control of all brokers", within_s=PATIENCE_S)
+
+
+def _in_control(scene: Scene) -> bool | NotYet:
+    active = scene.view.active_controller()
+    if active is None:
+        return NotYet("no controller")
+    state, queued = (scene.view.metric(active, name) for name in ("ControllerState", "ControllerQueueSize"))
+    return (state, queued) == (_IDLE, 0) or NotYet(f"{active} in controller state {state}, {queued} requests queued")
+
+
+def _cluster_id(scene: Scene) -> str | None:
+    data = scene.znodes.get("/cluster/id")
+    return json.loads(data)["id"] if data else None
+
+
+def _fault_in_force(scene: Scene) -> bool:
+    kinds = [event.kind for event in scene.recorder.events]
+    return kinds.count(EventKind.FAULT_BEGAN) > kinds.count(EventKind.FAULT_HEALED)
+
+
+def _await_in_sync(scene: Scene, node: Node, before: Mapping[str, float | None], refused: float) -> None:
+    try:
+        until(
+            # A fault may begin while this is waited for: the last broker's start is what sets off the copy.
+            lambda: _fault_in_force(scene) or _back_in_sync(scene, node, before),
+            awaited=f"the replicas of {node.name} back in sync after its restart",
+            within_s=PATIENCE_S,
+        )
+    except AwaitTimeoutError as error:
+        if _refused_isr_changes(scene, node) > refused + _REFUSED_BY_CHANCE:
+            error.signature = "alter-partition-lost-at-the-takeover"
+        raise
+
+
+def _refused_isr_changes(scene: Scene, besides: Node) -> float:
+    """How many changes of ISRs the other live brokers were refused, or refused themselves, so far."""
+    return sum(count or 0 for count in _of_others(scene, besides, "FailedIsrUpdatesPerSec.Count").values())
+
+
+def _under_replicated(scene: Scene, besides: Node) -> dict[str, float | None]:
+    """By each other live broker, how many of the partitions it leads lack a replica; None where it does not tell."""
+    return _of_others(scene, besides, "UnderReplicatedPartitions")
+
+
+def _of_others(scene: Scene, besides: Node, metric: str) -> dict[str, float | None]:
+    others = [node.name for node in scene.cluster.nodes(Role.BROKER) if node.alive and node.name != besides.name]
+    return {name: scene.view.metric(name, metric) for name in others}
+
+
+def _back_in_sync(scene: Scene, node: Node, before: Mapping[str, float | None]) -> bool | NotYet:
+    """No more partitions lack a replica than before.
+
+    A broker that told before and does not now is not known yet; one that never told is not waited for.
+    """
+    now = _under_replicated(scene, node)
+    silent = [name for name, count in now.items() if count is None and before.get(name) is not None]
+    if silent:
+        return NotYet(f"{', '.join(silent)} not telling how many partitions are under-replicated")
+    lacking, lacked = (sum(count or 0 for count in counts.values()) for counts in (now, before))
+    return lacking <= lacked or NotYet(f"{lacking:g} partitions under-replicated, {lacked:g} before the restart")

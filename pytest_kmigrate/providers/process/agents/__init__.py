@@ -1,0 +1,1 @@
+"""Agents in running JVMs: the attach protocol, Byteman rules, crash points."""

@@ -1,0 +1,1 @@
+"""Addresses, links through proxies, and the bytes that arrived on them."""

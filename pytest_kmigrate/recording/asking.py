@@ -1,0 +1,35 @@
+"""The options a run was asked for with, as its header records them."""
+
+import shlex
+from collections.abc import Sequence
+
+from pytest_kmigrate.model.history import RunHeader
+
+PREFIX = "--kmigrate-"
+"""Every option of pytest that is ours begins with it."""
+
+
+def kafka_asked_for(header: RunHeader) -> str:
+    """The distribution as it was named: a release, or a path, of which ``header.kafka`` is what its jars say.
+
+    Where the command that does it again does not tell, it is what the jars say.
+    """
+    return options_asked_for(header).get("kafka", header.kafka)
+
+
+def options_asked_for(header: RunHeader) -> dict[str, str]:
+    """Our options in the command that does it again; none, where an older one has a lone quote."""
+    try:
+        return _options(shlex.split(str(header.extra.get("reproduce", ""))))
+    except ValueError:
+        return {}
+
+
+def _options(words: Sequence[str]) -> dict[str, str]:
+    """Our options of a command line, in either way of writing them."""
+    found = {}
+    for word, following in zip(words, [*words, ""][1:], strict=True):
+        name, equals, value = word.partition("=")
+        if name.startswith(PREFIX):
+            found[name.removeprefix(PREFIX)] = value if equals else following
+    return found

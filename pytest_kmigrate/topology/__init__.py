@@ -1,0 +1,1 @@
+"""Topology files: loading, format, rules, and all mistakes at once."""

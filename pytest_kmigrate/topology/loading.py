@@ -1,0 +1,208 @@
+"""Reads topology files: TOML in, a frozen Topology out, or one TopologyError with every mistake of the file."""
+
+import copy
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from pytest_kmigrate.model.errors import TopologyError, WrongUseError
+from pytest_kmigrate.model.topology import (
+    BrokerMode,
+    LinkSpec,
+    NodeSpec,
+    ProbeSpec,
+    Role,
+    Security,
+    Topology,
+)
+from pytest_kmigrate.topology.format import (
+    NodeTable,
+    NumberedTable,
+    SecurityTable,
+    TopologyFile,
+    json_schema,
+    json_schema_text,
+)
+from pytest_kmigrate.topology.mistakes import KeyPath, Mistake, WrittenNumber, did_you_mean, key_text, mistakes_in
+from pytest_kmigrate.topology.nodes import role_tables
+from pytest_kmigrate.topology.rules import broken_rules, default_mode, default_start
+
+__all__ = ["SHIPPED", "find", "json_schema", "json_schema_text", "load", "shipped"]
+
+SHIPPED = Path(__file__).parents[1] / "topologies"
+"""The folder of the topologies that travel with the package."""
+
+_STAND_INS: dict[str, Any] = {
+    "name": "nameless",
+    "kafka": "3.9.1",
+    "broker": {"count": 1},
+    "count": 1,
+    "from": "broker",
+    "to": "broker",
+}
+_ENTRY_STAND_INS: dict[str | int, Any] = {"node": {"name": "nameless"}, "link": {"from": "broker", "to": "broker"}}
+"""What missing keys and unusable entries are taken for while the other rules are checked; never seen outside."""
+
+_ROUNDS_OF_REPAIR = 5
+_SYNTAX_ERROR = re.compile(r"(?P<what>.*) \(at (?P<where>line (?P<line>\d+), column \d+|end of document)\)", re.DOTALL)
+_BARE_RELEASE = re.compile(r"\s*(?P<key>[\w.-]+)\s*=\s*(?P<release>\d+\.\d+\.[\w.-]+)")
+
+
+def shipped() -> tuple[str, ...]:
+    """The names of the shipped topologies, without ``.toml``."""
+    return tuple(sorted(file.stem for file in SHIPPED.glob("*.toml")))
+
+
+def find(name_or_path: str | Path) -> Path:
+    """The file meant by a path, or by the name of a shipped topology with or without ``.toml``."""
+    text = str(name_or_path)
+    if Path(text).is_file():
+        return Path(text)
+    if text.removesuffix(".toml") in shipped():
+        return SHIPPED / f"{text.removesuffix('.toml')}.toml"
+    raise _no_such_file(Path(text))
+
+
+def load(path: Path, kafka: str | None = None, option: str = "--kmigrate-kafka") -> Topology:
+    """The topology a file describes; ``kafka``, the distribution under test, takes the place of the file's own.
+
+    Nodes and roles that chose a version keep it. All mistakes of the file come together in one TopologyError; what is
+    wrong with ``kafka`` is told of the ``option`` that it came by, since no file holds it.
+    """
+    text = _read(path)
+    under_test = {} if kafka is None else {"kafka": kafka}
+    document = _parsed(path, text) | under_test
+    file, mistakes = _checked(_parsed(path, text) | under_test)
+    wrong_kafka = [mistake for mistake in mistakes if kafka is not None and mistake.path == ("kafka",)]
+    if wrong_kafka:
+        raise WrongUseError(f"{option}: {wrong_kafka[0].text}")
+    if file is None or mistakes:
+        problems = [f"{key_text(mistake.path, document)}: {mistake.text}" for mistake in mistakes]
+        raise TopologyError(str(path), list(dict.fromkeys(problems)))
+    return _topology(file, file.purpose or _opening_comment(text))
+
+
+def _no_such_file(path: Path) -> TopologyError:
+    got = "a folder" if path.is_dir() else "something else" if path.exists() else "nothing there"
+    names = shipped()
+    hint = did_you_mean(path.name.removesuffix(".toml"), names) or "; "
+    hint += f"{'' if hint.endswith(' ') else ' '}shipped topologies: {', '.join(names)}"
+    return TopologyError(str(path), [f"expected a topology file, got {got}{hint}"])
+
+
+def _read(path: Path) -> str:
+    if not path.is_file():
+        raise _no_such_file(path)
+    try:
+        return path.read_bytes().decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise TopologyError(str(path), [f"line {line}: expected UTF-8 text, got other bytes"]) from None
+    except OSError as error:
+        raise TopologyError(str(path), [f"expected a readable file, got: {error.strerror}"]) from None
+
+
+def _parsed(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text, parse_float=WrittenNumber)
+    # tomllib lets through what int() and date() say of numbers out of range, and recurses on nested arrays
+    except (ValueError, RecursionError) as error:
+        raise TopologyError(str(path), [_syntax_problem(text, error)]) from None
+
+
+def _syntax_problem(text: str, error: Exception) -> str:
+    match = _SYNTAX_ERROR.fullmatch(str(error))
+    if match is None:
+        return f"expected TOML, got a value it cannot hold: {str(error).partition(';')[0]}"
+    problem = f"{match['where']}: expected TOML, got: {match['what']}"
+    line = text.split("\n")[int(match["line"]) - 1] if match["line"] else ""
+    bare = _BARE_RELEASE.match(line)
+    return f'{problem}: write {bare["key"]} = "{bare["release"]}" in quotes' if bare else problem
+
+
+def _checked(document: dict[str, Any]) -> tuple[TopologyFile | None, list[Mistake]]:
+    """The file and all its mistakes; what is wrong by itself is repaired in ``document``, to find the rest too."""
+    mistakes: list[Mistake] = []
+    for _ in range(_ROUNDS_OF_REPAIR):
+        try:
+            file = TopologyFile.model_validate(document)
+        except ValidationError as error:
+            found = mistakes_in(error)
+            known = {mistake.path for mistake in mistakes}
+            mistakes += [each for each in found if each.path not in known]
+            _repair(document, [each.path for each in found])
+        else:
+            suspects = [suspect for mistake in mistakes for suspect in mistake.suspects]
+            return file, mistakes + broken_rules(file, suspects)
+    return None, mistakes
+
+
+def _repair(document: dict[str, Any], paths: list[KeyPath]) -> None:
+    for path in paths:
+        parent: Any = document
+        for step in path[:-1]:
+            parent = parent[step]
+        key = path[-1]
+        if isinstance(key, int):  # an entry of a list keeps its place, or the others would be numbered wrongly
+            parent[key] = copy.deepcopy(_ENTRY_STAND_INS.get(path[-2], "-"))
+        elif key in parent:  # if it was needed, the next round finds it missing
+            del parent[key]
+        else:
+            parent[key] = copy.deepcopy(_STAND_INS[key])
+
+
+def _opening_comment(text: str) -> str:
+    lines = text.lstrip("\n").split("\n")
+    comment = []
+    for line in lines:
+        if not line.startswith("#"):
+            break
+        if not line.startswith("#:schema"):
+            comment.append(line.lstrip("#").strip())
+    return " ".join(comment)
+
+
+def _topology(file: TopologyFile, purpose: str) -> Topology:
+    nodes = (
+        _node(file, role, table, node_id)
+        for role, table in role_tables(file)
+        for node_id in range(table.first_id, table.first_id + table.count)
+    )
+    links = (
+        LinkSpec(link.source, link.destination, link.latency_ms, link.jitter_ms, link.rate_kb_per_s)
+        for link in file.link
+    )
+    return Topology(
+        name=file.name,
+        purpose=purpose,
+        kafka=file.kafka,
+        nodes=tuple(nodes),
+        links=tuple(links),
+        security=_security(file.security),
+        probe=ProbeSpec(file.probe.jmx.every_ms, tuple(file.probe.jmx.metrics)),
+    )
+
+
+def _security(table: SecurityTable) -> Security:
+    """What each listener comes to, so that it makes no difference in which way a file says it."""
+    own, common = table.listeners, table.protocol
+    return Security(own.internal or common, own.client or common, own.controller or common, table.authorizer)
+
+
+def _node(file: TopologyFile, role: Role, table: NumberedTable, node_id: int) -> NodeSpec:
+    name = f"{role}-{node_id}"
+    own = next((node for node in file.node if node.name == name), NodeTable(name=name))
+    return NodeSpec(
+        name=name,
+        role=role,
+        node_id=node_id,
+        kafka=own.kafka or table.kafka or file.kafka,
+        mode=BrokerMode(own.mode or default_mode(file)) if role is Role.BROKER else None,
+        start=default_start(file) if role is Role.CONTROLLER else "at-once",
+        properties={**table.properties, **own.properties},
+        jvm=(*table.jvm, *own.jvm),
+        heap_mb=own.heap_mb or table.heap_mb,
+    )

@@ -1,0 +1,1 @@
+"""Kafka requests to one chosen node, byte for byte."""

@@ -1,0 +1,188 @@
+"""What one chosen broker has of the whole cluster's metadata, by raw requests.
+
+An admin client asks whichever broker it takes, so it cannot tell that another one is behind. Errors are those of
+``wire.ask``, and ClusterError when a broker refuses to tell.
+"""
+
+import base64
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kio.schema.describe_acls.v3.request import DescribeAclsRequest
+from kio.schema.describe_acls.v3.response import DescribeAclsResponse
+from kio.schema.describe_client_quotas.v1.request import DescribeClientQuotasRequest
+from kio.schema.describe_client_quotas.v1.response import DescribeClientQuotasResponse
+from kio.schema.describe_configs.v4.request import DescribeConfigsRequest, DescribeConfigsResource
+from kio.schema.describe_configs.v4.response import DescribeConfigsResponse
+from kio.schema.describe_user_scram_credentials.v0.request import DescribeUserScramCredentialsRequest
+from kio.schema.describe_user_scram_credentials.v0.response import DescribeUserScramCredentialsResponse
+from kio.schema.errors import ErrorCode
+from kio.schema.metadata.v12.request import MetadataRequest
+from kio.schema.metadata.v12.response import MetadataResponse
+from kio.static.primitive import i8
+
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.wire.admin import BROKER_RESOURCE
+from pytest_kmigrate.wire.request import ANSWER_WITHIN_S, api_versions, ask, named
+
+TOPIC_RESOURCE = 2
+Resource = tuple[int, str]
+"""A kind of resource by its number, and a name; without a name all brokers together."""
+
+_ANY = i8(1)
+_OF_TOPIC, _OF_BROKER, _OF_ALL_BROKERS = 1, 2, 3
+"""Where a config comes from, by Kafka's ConfigSource: it was set on the topic, on the broker, or for all of them."""
+
+_GONE = frozenset({"UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID"})
+
+Quota = tuple[dict[str, str | None], dict[str, float]]
+"""An entity, {"user": "a", "client-id": None} say, where None means the default; and its quotas by their keys."""
+
+
+@dataclass(frozen=True)
+class ToldTopic:
+    """One topic in a broker's metadata cache; the id as Kafka writes it."""
+
+    topic_id: str
+    partitions: Mapping[int, dict[str, object]]
+    """By number: ``replicas``, ``isr`` (sorted), ``leader`` (-1 for none), ``leader_epoch``."""
+
+
+@dataclass(frozen=True)
+class ToldAcl:
+    """One entry of an access control list, its kinds by the numbers that requests use."""
+
+    resource_type: int
+    pattern_type: int
+    resource: str
+    principal: str
+    host: str
+    operation: int
+    permission: int
+
+
+def all_topics_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> dict[str, ToldTopic]:
+    """Every topic in this broker's metadata cache, by its name."""
+    request = MetadataRequest(topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=False)
+    topics = ask(peer, request, MetadataResponse, within_s).topics
+    return {
+        str(topic.name): ToldTopic(
+            _written(topic.topic_id),
+            {
+                int(each.partition_index): {
+                    "replicas": [int(broker) for broker in each.replica_nodes],
+                    "isr": sorted(int(broker) for broker in each.isr_nodes),
+                    "leader": int(each.leader_id),
+                    "leader_epoch": int(each.leader_epoch),
+                }
+                for each in topic.partitions
+            },
+        )
+        for topic in topics
+    }
+
+
+def quotas_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> list[Quota]:
+    """The quotas of every entity as this broker has them."""
+    request = DescribeClientQuotasRequest(components=(), strict=False)
+    answer = ask(peer, request, DescribeClientQuotasResponse, within_s)
+    _must_be_answered(answer.error_code, "quotas")
+    return [
+        (
+            {part.entity_type: part.entity_name for part in entry.entity},
+            {value.key: float(value.value) for value in entry.values},
+        )
+        for entry in answer.entries or ()
+    ]
+
+
+def configs_at(
+    peer: Peer | str, resources: Sequence[Resource], *, within_s: float = ANSWER_WITHIN_S
+) -> dict[Resource, dict[str, str | None]]:
+    """The dynamic configs set on these very resources; None where Kafka hides the value.
+
+    A topic that this broker does not know is left out. Of single brokers each tells its own only.
+    """
+    asked = tuple(
+        DescribeConfigsResource(resource_type=i8(kind), resource_name=name, configuration_keys=None)
+        for kind, name in resources
+    )
+    answer = ask(peer, DescribeConfigsRequest(resources=asked), DescribeConfigsResponse, within_s)
+    found: dict[Resource, dict[str, str | None]] = {}
+    for told in answer.results:
+        if named(told.error_code) in _GONE:
+            continue
+        resource = (int(told.resource_type), told.resource_name)
+        _must_be_answered(told.error_code, f"configs of {told.resource_name or 'all brokers'}")
+        source = _set_by(resource)
+        found[resource] = {config.name: config.value for config in told.configs if config.config_source == source}
+    return found
+
+
+def _set_by(resource: Resource) -> int:
+    kind, name = resource
+    if kind != BROKER_RESOURCE:
+        return _OF_TOPIC
+    return _OF_BROKER if name else _OF_ALL_BROKERS
+
+
+def acls_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> list[ToldAcl] | None:
+    """Every entry that this broker's authorizer has; None when it has no authorizer."""
+    request = DescribeAclsRequest(
+        resource_type_filter=_ANY,
+        resource_name_filter=None,
+        pattern_type_filter=_ANY,
+        principal_filter=None,
+        host_filter=None,
+        operation=_ANY,
+        permission_type=_ANY,
+    )
+    answer = ask(peer, request, DescribeAclsResponse, within_s)
+    if answer.error_code is ErrorCode.security_disabled:
+        return None
+    _must_be_answered(answer.error_code, "ACLs")
+    return [
+        ToldAcl(
+            int(resource.resource_type),
+            int(resource.pattern_type),
+            resource.resource_name,
+            acl.principal,
+            acl.host,
+            int(acl.operation),
+            int(acl.permission_type),
+        )
+        for resource in answer.resources
+        for acl in resource.acls
+    ]
+
+
+def scram_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> dict[tuple[str, int], int] | None:
+    """Iterations by user and mechanism's number; None in KRaft mode before metadata.version 3.5-IV2."""
+    answer = ask(peer, DescribeUserScramCredentialsRequest(users=None), DescribeUserScramCredentialsResponse, within_s)
+    if answer.error_code is ErrorCode.unsupported_version:
+        return None
+    _must_be_answered(answer.error_code, "SCRAM credentials")
+    return {
+        (result.user, int(credential.mechanism)): int(credential.iterations)
+        for result in answer.results
+        for credential in result.credential_infos
+    }
+
+
+def features_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> dict[str, int]:
+    """The finalized features, metadata.version among them; a broker in ZooKeeper mode knows of none."""
+    answer = api_versions(peer, within_s=within_s)
+    _must_be_answered(answer.error_code, "features")
+    return {each.name: int(each.max_version_level) for each in answer.finalized_features}
+
+
+def _must_be_answered(code: ErrorCode, what: str) -> None:
+    if code is not ErrorCode.none:
+        raise ClusterError(f"expected a broker to tell its {what}; got {named(code)}")
+
+
+def _written(topic_id: uuid.UUID | None) -> str:
+    raw = bytes(16) if topic_id is None else topic_id.bytes
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")

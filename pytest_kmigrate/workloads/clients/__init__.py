@@ -1,0 +1,1 @@
+"""Producers and consumers in a process of their own, and the final read."""

@@ -1,0 +1,1 @@
+"""Metadata changes: filling a cluster, and changing it again and again."""

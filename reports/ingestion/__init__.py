@@ -1,0 +1,1 @@
+"""Run folders into tables: discovery, verification, the ledger of batches, storage."""

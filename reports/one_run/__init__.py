@@ -1,0 +1,1 @@
+"""Reports of one run: timeline page and Allure results."""

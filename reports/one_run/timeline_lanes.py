@@ -1,0 +1,262 @@
+"""Lanes of the timeline that are made of events: phases, steps, faults, controllers, nodes, notes."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from pytest_kmigrate.checkers.evidence.moments import targets_of
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.reports.one_run.run_evidence import RunEvidence, event_text
+
+MS = 1_000_000
+"""Nanoseconds in a millisecond."""
+
+
+Point = tuple[float, float | None]
+"""Milliseconds and value; None: unknown from here on."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """A stretch of a lane; ``style`` is a class of the style sheet, ``tip`` what a pointer is told."""
+
+    begin_ms: float
+    end_ms: float
+    style: str
+    text: str = ""
+    tip: str = ""
+    row: int = 0
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One instant of a lane; ``link`` is the id of an element that a click shows."""
+
+    at_ms: float
+    style: str
+    glyph: str
+    tip: str
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Series:
+    """Numbers of a lane over time: ``bars`` over a bucket each, a ``line``, or ``steps`` that hold until the next."""
+
+    name: str
+    style: str
+    shape: str
+    points: Sequence[Point]
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One row of the timeline."""
+
+    label: str
+    bands: Sequence[Band] = ()
+    marks: Sequence[Mark] = ()
+    series: Sequence[Series] = ()
+    rows: int = 1
+    unit: str = ""
+    swatch: str = ""
+    group: str = ""
+    is_logarithmic: bool = False
+    shades: bool = False
+    """Whether its bands are shaded through every lane: what was in force while the rest happened."""
+
+
+def ms(at_ns: float) -> float:
+    """Milliseconds with one decimal: finer than a screen, short in the page."""
+    return round(at_ns / MS, 1)
+
+
+def clock(at_ns: float) -> str:
+    """A moment of the run as people read it."""
+    return f"{at_ns / 1e9:.2f} s"
+
+
+def node_style(evidence: RunEvidence, node: str) -> str:
+    """The colour of a node, the same in every lane."""
+    return f"n{evidence.nodes.index(node) % 8}" if node in evidence.nodes else "n7"
+
+
+def violation_lane(evidence: RunEvidence) -> Lane:
+    """One mark per violation that has a moment; a click shows it in the list above."""
+    marks = []
+    for number, check in enumerate(evidence.checks):
+        for position, violation in enumerate(check.verdict.violations):
+            at_ns = evidence.moment_of(violation)
+            if at_ns is not None:
+                tip = f"{check.verdict.check}\nexpected: {violation.expected}\nobserved: {violation.observed}"
+                marks.append(Mark(ms(at_ns), "bad", "✖", tip, f"violation-{number}-{position}"))
+    return Lane("Violations", marks=marks)
+
+
+def phase_lane(evidence: RunEvidence) -> Lane:
+    """The operator's phases as coloured bands."""
+    return Lane(
+        "Phase",
+        bands=_holding(evidence, EventKind.PHASE, "phase", lambda phase: f"phase-{phase.lower().replace('_', '-')}"),
+    )
+
+
+def step_lane(evidence: RunEvidence) -> Lane:
+    """Migration steps, by how they ended."""
+    bands = []
+    open_steps: dict[object, Event] = {}
+    for event in evidence.history.of(EventKind.STEP_BEGAN, EventKind.STEP_ENDED):
+        step = event.data.get("step")
+        if event.kind is EventKind.STEP_BEGAN:
+            open_steps[step] = event
+        elif step in open_steps:
+            outcome = str(event.data.get("outcome"))
+            bands.append(_step_band(open_steps.pop(step), event.at_ns, outcome, str(event.data.get("reason") or "")))
+    bands += [_step_band(began, evidence.end_ns, "unfinished", "never ended") for began in open_steps.values()]
+    return Lane("Migration step", bands=bands)
+
+
+def _step_band(began: Event, end_ns: int, outcome: str, reason: str) -> Band:
+    step = str(began.data.get("step"))
+    tip = f"{step}: {outcome}, took {clock(end_ns - began.at_ns)}" + (f"\n{reason}" if reason else "")
+    return Band(ms(began.at_ns), ms(end_ns), f"step-{outcome}", step, tip)
+
+
+def fault_lane(evidence: RunEvidence) -> Lane:
+    """Faults from applied to healed, a row per fault in force at the same time; one that never began is a mark."""
+    bands: list[Band] = []
+    row_ends: list[float] = []
+    for began in evidence.history.of(EventKind.FAULT_BEGAN):
+        band = _fault_band(evidence, began)
+        row = next((row for row, end_ms in enumerate(row_ends) if end_ms <= band.begin_ms), len(row_ends))
+        row_ends[row : row + 1] = [band.end_ms]
+        bands.append(Band(band.begin_ms, band.end_ms, band.style, band.text, band.tip, row))
+    began_ids = {event.data.get("fault_id") for event in evidence.history.of(EventKind.FAULT_BEGAN)}
+    marks = [
+        Mark(ms(event.at_ns), "unsure", "○", f"{event.data.get('fault')} never began\n{event.data.get('witness')}")
+        for event in evidence.history.of(EventKind.FAULT_NOT_WITNESSED)
+        if event.data.get("fault_id") not in began_ids
+    ]
+    return Lane("Faults", bands=bands, marks=marks, rows=max(1, len(row_ends)), shades=True)
+
+
+def _fault_band(evidence: RunEvidence, began: Event) -> Band:
+    """A fault's bar; hatched when nobody saw it take effect."""
+    of_fault = {
+        event.kind: event
+        for event in evidence.history.events
+        if event.data.get("fault_id") == began.data.get("fault_id") and event.kind.startswith("fault-")
+    }
+    applied, healed = of_fault.get(EventKind.FAULT_APPLIED), of_fault.get(EventKind.FAULT_HEALED)
+    witnessed = of_fault.get(EventKind.FAULT_WITNESSED)
+    missed = of_fault.get(EventKind.FAULT_NOT_WITNESSED)
+    hit = ", ".join(sorted(targets_of(applied))) if applied else "never applied"
+    seen = f"witnessed: {witnessed.data.get('witness')}" if witnessed else "NOT witnessed"
+    seen += f" (looked for: {missed.data.get('witness')})" if missed else ""
+    begin_ns, end_ns = (applied or began).at_ns, healed.at_ns if healed else evidence.end_ns
+    tip = f"{began.data.get('fault')} on {hit}\ntrigger: {began.data.get('trigger')}\n{seen}"
+    tip += f"\nin force for {clock(end_ns - begin_ns)}" + ("" if healed else ", never healed")
+    style = "fault" if witnessed else "fault-unseen"
+    return Band(ms(begin_ns), ms(end_ns), style, f"{began.data.get('fault')} · {hit}", tip)
+
+
+def controller_lane(evidence: RunEvidence) -> Lane:
+    """Which node was the active controller."""
+    kind = EventKind.ACTIVE_CONTROLLER
+    bands = _holding(evidence, kind, "controller", lambda node: node_style(evidence, node))
+    return Lane("Active controller", bands=bands)
+
+
+def migration_state_lane(evidence: RunEvidence) -> Lane:
+    """The state that KRaft itself records."""
+    kind = EventKind.MIGRATION_STATE
+    bands = _holding(evidence, kind, "state", lambda state: f"state-{state.lower().replace('_', '-')}")
+    return Lane("ZkMigrationState", bands=bands)
+
+
+def _holding(evidence: RunEvidence, kind: EventKind, key: str, style: Callable[[str], str]) -> list[Band]:
+    """Bands of a value that holds until the next event of its kind; nothing is drawn where it is None."""
+    events = evidence.history.of(kind)
+    ends = [event.at_ns for event in events[1:]] + [evidence.end_ns]
+    return [
+        Band(ms(event.at_ns), ms(end_ns), style(value), value, f"{value} for {clock(end_ns - event.at_ns)}")
+        for event, end_ns in zip(events, ends, strict=False)
+        if (value := str(event.data.get(key) or ""))
+    ]
+
+
+_NOTED = {
+    EventKind.EXPECTATION: ("good", "✓"),
+    EventKind.SETTLED: ("plain", "≡"),
+    EventKind.SNAPSHOT: ("plain", "◇"),
+    EventKind.HARNESS_TROUBLE: ("bad", "!"),
+    EventKind.WORKLOAD_BEGAN: ("plain", "▸"),
+    EventKind.WORKLOAD_ENDED: ("plain", "◂"),
+    EventKind.CHECKS: ("plain", "§"),
+}
+
+
+def note_lane(evidence: RunEvidence) -> Lane:
+    """Expectations, images taken, workloads, and trouble of the harness itself."""
+    marks = []
+    for event in evidence.history.of(*_NOTED):
+        unmet = event.kind is EventKind.EXPECTATION and not event.data.get("met")
+        style, glyph = ("bad", "✖") if unmet else _NOTED[event.kind]
+        marks.append(Mark(ms(event.at_ns), style, glyph, f"{event.kind}\n{event_text(event)}", f"event-{event.seq}"))
+    return Lane("Notes", marks=marks)
+
+
+_NODE_EVENTS = {
+    EventKind.NODE_STARTED: "starting",
+    EventKind.NODE_READY: "up",
+    EventKind.NODE_RESUMED: "up",
+    EventKind.NODE_PAUSED: "paused",
+    EventKind.NODE_STOPPED: "down",
+    EventKind.NODE_DIED: "down",
+}
+
+
+def node_lanes(evidence: RunEvidence) -> list[Lane]:
+    """One lane per node: up (by mode), paused or down; kills and deaths marked."""
+    return [_node_lane(evidence, node) for node in evidence.nodes]
+
+
+def _node_lane(evidence: RunEvidence, node: str) -> Lane:
+    events = [event for event in evidence.history.events if event.node == node]
+    turns = [event for event in events if event.kind in _NODE_EVENTS]
+    ends = [event.at_ns for event in turns[1:]] + [evidence.end_ns]
+    bands, mode = [], "server"
+    for event, end_ns in zip(turns, ends, strict=False):
+        if event.kind is EventKind.NODE_STARTED:
+            mode = _mode(event)
+        state = _NODE_EVENTS[event.kind]
+        told = {"up": _MODES[mode], "starting": f"starting ({_MODES[mode]})"}.get(state, state)
+        style = f"mode-{mode}" if state == "up" else f"{state} mode-{mode}" if state == "starting" else state
+        tip = f"{node}: {told} for {clock(end_ns - event.at_ns)}"
+        bands.append(Band(ms(event.at_ns), ms(end_ns), style, told, tip))
+    return Lane(node, bands=bands, marks=list(_node_marks(events)), swatch=node_style(evidence, node), group="nodes")
+
+
+_MODES = {
+    "zookeeper": "ZooKeeper mode",
+    "kraft": "KRaft mode",
+    "controller": "KRaft controller",
+    "server": "ZooKeeper server",
+}
+
+
+def _mode(started: Event) -> str:
+    role = started.data.get("role")
+    if role == "broker":
+        return str(started.data.get("mode") or "zookeeper")
+    return "controller" if role == "controller" else "server"
+
+
+def _node_marks(events: Iterable[Event]) -> Iterable[Mark]:
+    for event in events:
+        text = event_text(event)
+        if event.kind is EventKind.NODE_DIED:
+            yield Mark(ms(event.at_ns), "bad", "†", f"{event.node} died unasked\n{text}", f"event-{event.seq}")
+        elif event.kind is EventKind.NODE_STOPPED and event.data.get("how") in ("killed", "hung"):
+            yield Mark(ms(event.at_ns), "bad", "✖", f"{event.node} was killed\n{text}", f"event-{event.seq}")
+        elif event.kind is EventKind.NODE_WIPED:
+            yield Mark(ms(event.at_ns), "unsure", "⌫", f"{event.node}: disks wiped", f"event-{event.seq}")

@@ -1,0 +1,194 @@
+"""The top of the timeline page: what was run, what was judged, and for each violation its moment and its logs."""
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any
+
+from pytest_kmigrate.catalogue import all_known_bugs, requirement
+from pytest_kmigrate.checkers.evidence.moments import targets_of
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.verdict import Outcome, Violation
+from pytest_kmigrate.reports.one_run.run_evidence import JudgedCheck, LogSlice, RunEvidence, event_text, without_secrets
+from pytest_kmigrate.reports.one_run.timeline_lanes import clock, ms
+
+SIGNS = {Outcome.VIOLATES: "✖", Outcome.INCONCLUSIVE: "?", Outcome.CONFORMS: "✓", Outcome.NOT_APPLICABLE: "-"}
+"""An outcome is never told by colour alone."""
+
+_LOG_LINES_BEFORE = 30
+_LOG_LINES_AFTER = 8
+_MOST_MOMENTS_WITH_LOGS = 8
+_MOST_EVENTS = 600
+
+
+def header(evidence: RunEvidence) -> str:
+    """Test, outcome, conditions, and how to run it again."""
+    about = evidence.history.header
+    extra = without_secrets(about.extra)
+    parts = [f"<h1>{_text(about.test_id)} {badge(evidence.outcome)}</h1>"]
+    parts += [f'<p class="notice">{_text(notice)}</p>' for notice in evidence.notices]
+    parts.append(f"<dl>{''.join(_facts(evidence, extra))}</dl>")
+    if extra.get("reproduce"):
+        parts.append(f'<p class="again"><span>again</span><code>{_text(extra["reproduce"])}</code></p>')
+    return "\n".join(parts)
+
+
+def _facts(evidence: RunEvidence, extra: Mapping[str, Any]) -> Iterable[str]:
+    about = evidence.history.header
+    facts = {
+        "Kafka": about.kafka,
+        "topology": about.topology,
+        "seed": about.seed,
+        "provider": about.provider,
+        "profile": about.profile,
+        "began": about.started_at[:19].replace("T", " "),
+        "took": clock(evidence.end_ns),
+        "pytest-kmigrate": extra.get("pytest_kmigrate", ""),
+        "Python": extra.get("python", ""),
+        "run": about.run_id,
+    }
+    for name, value in facts.items():
+        if value != "":
+            yield f"<div><dt>{name}</dt><dd>{_text(value)}</dd></div>"
+    if about.requirements:
+        claimed = " ".join(_requirement(each) for each in about.requirements)
+        yield f'<div class="wide"><dt>requirements</dt><dd>{claimed}</dd></div>'
+
+
+def _requirement(requirement_id: str) -> str:
+    try:
+        statement = requirement(requirement_id).statement
+    except WrongUseError:
+        statement = "not in this release's catalogue"
+    return f'<abbr title="{_text(statement)}">{_text(requirement_id)}</abbr>'
+
+
+def badge(outcome: Outcome) -> str:
+    """An outcome as sign, word and colour."""
+    return f'<span class="badge {outcome.name.lower()}">{SIGNS[outcome]} {outcome.name.replace("_", " ")}</span>'
+
+
+def verdict_list(evidence: RunEvidence) -> str:
+    """All verdicts, the worst first; what conforms is one line each."""
+    numbered = sorted(enumerate(evidence.checks), key=lambda each: -each[1].verdict.outcome)
+    slices = _Slices(evidence)
+    return "\n".join(_verdict(evidence, number, check, slices) for number, check in numbered)
+
+
+def _verdict(evidence: RunEvidence, number: int, check: JudgedCheck, slices: "_Slices") -> str:
+    verdict = check.verdict
+    kind = f' <span class="kind">{verdict.kind.value.lower()}</span>' if verdict.kind else ""
+    told = f"<b>{_text(verdict.check)}</b>{kind} <span>{_text(verdict.summary)}</span>"
+    parts = [f'<div class="verdict"><div class="head">{badge(verdict.outcome)}<p>{told}</p></div>']
+    parts += [f'<p class="bug">{_known(bug)}</p>' for bug in check.known_bugs]
+    for position, violation in enumerate(verdict.violations):
+        parts.append(_violation(evidence, f"violation-{number}-{position}", violation, slices))
+    if verdict.count > len(verdict.violations) > 0:
+        parts.append(f"<p>and {verdict.count - len(verdict.violations)} more of {verdict.count}</p>")
+    return "".join([*parts, "</div>"])
+
+
+def _known(bug_id: str) -> str:
+    symptoms = [bug.symptom for bug in all_known_bugs() if bug.id == bug_id]
+    return f"known as <b>{_text(bug_id)}</b>" + (f": {_text(symptoms[0])}" if symptoms else "")
+
+
+def _violation(evidence: RunEvidence, name: str, violation: Violation, slices: "_Slices") -> str:
+    at_ns = evidence.moment_of(violation)
+    rows = [("expected", _text(violation.expected)), ("observed", _text(violation.observed))]
+    if at_ns is not None:
+        told = f"{_text(when(evidence, at_ns))}: show on the timeline"
+        rows.append(("when", f'<button type="button" data-jump="{ms(at_ns)}">{told}</button>'))
+    if violation.evidence:
+        rows.append(("evidence", ", ".join(_evidence(evidence, each) for each in violation.evidence)))
+    table = "".join(f"<div><dt>{key}</dt><dd>{value}</dd></div>" for key, value in rows)
+    return f'<div class="violation" id="{name}"><dl>{table}</dl>{slices.around(violation, at_ns)}</div>'
+
+
+def _evidence(evidence: RunEvidence, name: str) -> str:
+    number = name.removeprefix("event ")
+    known = number.isdecimal() and int(number) < len(evidence.history.events)
+    return f'<a href="#event-{number}">{_text(name)}</a>' if known else _text(name)
+
+
+def when(evidence: RunEvidence, at_ns: int) -> str:
+    """A moment relative to faults and phases, such as "12.40 s, in HYBRID, 1.20 s after kill(broker-0) began"."""
+    parts = [clock(at_ns)]
+    phase = _last(evidence, at_ns, EventKind.PHASE)
+    parts += [f"in {phase.data.get('phase')}"] if phase else []
+    edge = _last(evidence, at_ns, EventKind.FAULT_BEGAN, EventKind.FAULT_HEALED)
+    if edge:
+        begun = evidence.history.of(EventKind.FAULT_BEGAN)
+        names = {event.data.get("fault_id"): event.data.get("fault") for event in begun}
+        verb = "began" if edge.kind is EventKind.FAULT_BEGAN else "was healed"
+        parts.append(f"{clock(at_ns - edge.at_ns)} after {names.get(edge.data.get('fault_id'), 'a fault')} {verb}")
+    return ", ".join(parts)
+
+
+def _last(evidence: RunEvidence, at_ns: int, *kinds: EventKind) -> Event | None:
+    return next((event for event in reversed(evidence.history.of(*kinds)) if event.at_ns <= at_ns), None)
+
+
+class _Slices:
+    """Log slices of violations; those at one moment are shown once, and only the first moments have any."""
+
+    def __init__(self, evidence: RunEvidence) -> None:
+        self._evidence = evidence
+        self._shown: dict[int, str] = {}
+
+    def around(self, violation: Violation, at_ns: int | None) -> str:
+        """The logs of the nodes that a violation concerns, up to its moment and a little after."""
+        if at_ns is None:
+            return ""
+        if at_ns in self._shown:
+            return f"<p>logs: shown at {self._shown[at_ns]} above</p>"
+        if len(self._shown) == _MOST_MOMENTS_WITH_LOGS:
+            return "<p>logs: in the run folder</p>"
+        self._shown[at_ns] = clock(at_ns)
+        nodes = concerned(self._evidence, violation, at_ns)
+        slices = (self._evidence.log_slice(node, at_ns, _LOG_LINES_BEFORE, _LOG_LINES_AFTER) for node in nodes)
+        return "".join(_log(each, at_ns) for each in slices if each is not None)
+
+
+def _log(piece: LogSlice, at_ns: int) -> str:
+    before = "\n".join(piece.before) or "(nothing yet)"
+    after = "\n".join(piece.after)
+    after = f'\n<mark>— {clock(at_ns)} —</mark>\n<span class="after">{_text(after)}</span>' if after else ""
+    title = f"log of {_text(piece.node)} up to {clock(at_ns)}"
+    return f"<details><summary>{title}</summary><pre>{_text(before)}{after}</pre></details>"
+
+
+def concerned(evidence: RunEvidence, violation: Violation, at_ns: int) -> list[str]:
+    """The nodes a violation names, those of its events, of the fault and of the controller then; else all nodes."""
+    told = " ".join((violation.expected, violation.observed, *violation.evidence))
+    names = {event.node for event in evidence.events_of(violation)}
+    names |= {node for node in evidence.nodes if node in told}
+    fault = _last(evidence, at_ns, EventKind.FAULT_APPLIED)
+    names |= targets_of(fault) if fault else set()
+    controller = _last(evidence, at_ns, EventKind.ACTIVE_CONTROLLER)
+    names |= {str(controller.data.get("controller"))} if controller else set()
+    return [node for node in evidence.nodes if node in names] or evidence.nodes
+
+
+def event_table(evidence: RunEvidence) -> str:
+    """The events in order; of metadata changes only those that failed or that a violation names."""
+    named = {event.seq for violation in evidence.violations for event in evidence.events_of(violation)}
+    kept = [event for event in evidence.history.events if _is_shown(event) or event.seq in named]
+    left_out = max(0, len(kept) - _MOST_EVENTS)
+    kept = [event for number, event in enumerate(kept) if number < _MOST_EVENTS or event.seq in named]
+    rows = "".join(
+        f'<tr id="event-{event.seq}"><td>{event.seq}</td><td><button type="button" data-jump="{ms(event.at_ns)}">'
+        f"{clock(event.at_ns)}</button></td><td>{event.kind}</td><td>{_text(event.node or '')}</td>"
+        f"<td>{_text(event_text(event))}</td></tr>"
+        for event in kept
+    )
+    more = f"<p>and {left_out} more in history.jsonl</p>" if left_out else ""
+    return f'<div class="scroll"><table><tr><th>event<th>at<th>kind<th>node<th>data</tr>{rows}</table></div>{more}'
+
+
+def _is_shown(event: Event) -> bool:
+    return event.kind is not EventKind.METADATA_CHANGE or event.data.get("outcome") != "ok"
+
+
+def _text(value: object) -> str:
+    return escape(str(without_secrets(str(value))))

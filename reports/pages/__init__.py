@@ -1,0 +1,1 @@
+"""Building blocks of pages: markup, charts, Markdown, publication."""

@@ -1,0 +1,1 @@
+"""Marts into the rows and sentences of the summary."""

@@ -1,0 +1,135 @@
+"""What needs a human today, most urgent first: the first thing a report says."""
+
+from collections.abc import Mapping, Sequence
+
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.reports.pages.drawing import measure_name, measured
+from pytest_kmigrate.reports.summary.rows import (
+    CONDITION,
+    SHAPE,
+    Row,
+    began_in,
+    began_with,
+    changes_of,
+    clusters_of,
+    day,
+    grouped,
+    is_worse,
+    kafka_of,
+    known,
+    listed,
+    plural,
+    worse_since,
+)
+
+LEVELS = ("SAFETY", "VIOLATES", "BUG", "FLAKY", "SLOWER", "VARIES", "INCONCLUSIVE")
+"""How urgent a concern is; SAFETY comes before all else, whatever explains it."""
+
+
+def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: Sequence[Row]) -> list[Row]:
+    """What needs a human: one row with level, title, detail and the test or bug it is about.
+
+    A violation that a known Kafka bug explains is told once, as that bug; unexplained ones come before it, because
+    nobody knows yet what they are.
+    """
+    of_test = grouped([each for each in attempts if not each["is_aside"]], "test_id", *CONDITION)
+    changes = grouped(tables.get("change_points", []), *SHAPE)
+    on_cluster = clusters_of(attempts)
+    told = [_about_bug(bug, attempts) for bug in tables.get("bugs", [])]
+    for test in tests:
+        key = tuple(test[name] for name in ("test_id", *CONDITION))
+        of_cluster = changes.get(tuple(test[name] for name in SHAPE), [])
+        concern = _about_test(test, on_cluster(test), of_test.get(key, []), changes_of(test, of_cluster))
+        told += [concern] if concern else []
+    slower = (each for each in tables.get("trend_changes", []) if each["direction"] == "WORSE")
+    told += [_about_change(each, on_cluster(each)) for each in slower]
+    told.sort(key=lambda row: (not row.pop("is_safety"), LEVELS.index(str(row["level"])), str(row["title"])))
+    return told + _about_set_aside(tables.get("set_aside", [])) + _about_no_answers(attempts)
+
+
+def _about_test(test: Row, cluster: str, mine: Sequence[Row], changes: Sequence[Row]) -> Row | None:
+    standing = str(test["standing"])
+    red = [attempt for attempt in mine if attempt["outcome"] == Outcome.VIOLATES.name]
+    unexplained = [attempt for attempt in red if not attempt["known_bugs"]]
+    if standing not in LEVELS or not unexplained:
+        return None
+    condition = " · ".join(known(kafka_of(test["kafka"]), cluster))
+    detail = f"{_counts_sentence(test)}{_since_sentence(changes)}"
+    # The newest run that shows the worst: one that lost a record, though others were red since.
+    shown = [attempt for attempt in unexplained if attempt["kind"] == "SAFETY"] or unexplained
+    concern = _concern(standing, test["test_id"], condition, detail, shown[-1])
+    return {**concern, "test_id": test["test_id"], "is_safety": standing == "SAFETY"}
+
+
+def _counts_sentence(test: Row) -> str:
+    safety = f", {test['safety_violations']} of them SAFETY" if test["safety_violations"] else ""
+    open_ones = f"; {test['inconclusive']} inconclusive" if test["inconclusive"] else ""
+    return f"{test['violating']} of {test['runs']} runs violate{safety}{open_ones}"
+
+
+def _since_sentence(changes: Sequence[Row]) -> str:
+    """When it began, where that is known: the first question of whoever has to repair it."""
+    worse = [each for each in changes if is_worse(each)]
+    return f"; {worse_since(max(worse, key=lambda each: str(each['since_at'])))}" if worse else ""
+
+
+def _about_set_aside(rows: Sequence[Row]) -> list[Row]:
+    """One row for all that could not be read and on which a verdict may hang."""
+    doubtful = [each for each in rows if each["is_run"]]
+    if not doubtful:
+        return []
+    title = f"{plural(len({each['path'] for each in doubtful}), 'path')} set aside"
+    told = {"level": Outcome.INCONCLUSIVE.name, "title": title, "condition": ""}
+    first = min(doubtful, key=lambda each: str(each["path"]))
+    detail = "not read, though a verdict may hang on it; the first:"
+    return [{**told, "detail": detail, **_no_run(f"{first['path']}: {first['reason']}")}]
+
+
+def _about_no_answers(attempts: Sequence[Row]) -> list[Row]:
+    """One row per reason why runs were INCONCLUSIVE, the most frequent first: each is a thing to repair once."""
+    open_ones = [each for each in attempts if each["outcome"] == Outcome.INCONCLUSIVE.name]
+    return [
+        _concern(
+            Outcome.INCONCLUSIVE.name,
+            f"{plural(len(mine), 'run')} without an answer",
+            " · ".join(known(str(kind).lower(), kafka_of(*sorted({str(attempt["kafka"]) for attempt in mine})))),
+            f"in {plural(len({attempt['test_id'] for attempt in mine}), 'test')}",
+            mine[-1],
+        )
+        for (kind, _), mine in sorted(grouped(open_ones, "kind", "check").items(), key=lambda reason: -len(reason[1]))
+    ]
+
+
+def _concern(level: str, title: object, condition: str, detail: str, example: Row) -> Row:
+    """One concern with a run that shows it."""
+    shown = {key: example[key] for key in ("check", "timeline", "reproduce")}
+    told = {"level": level, "title": title, "condition": condition, "detail": detail, "test_id": None}
+    return {**told, "example": example["summary"], **shown}
+
+
+def _about_bug(bug: Row, attempts: Sequence[Row]) -> Row:
+    """A known bug, and the latest run that was red by it and nothing else."""
+    red = [each for each in attempts if each["kafka"] == bug["kafka"] and bug["bug"] in listed(each["known_bugs"])]
+    latest = max(red, key=lambda each: str(each["started_at"] or ""), default={})
+    checks = ", ".join(str(each) for each in listed(bug["checks"]))
+    is_safety = "SAFETY" in listed(bug["kinds"])
+    where = f", latest in {str(latest['test_id']).rpartition('::')[2]}" if latest else ""
+    detail = f"seen in {plural(bug['runs'], 'run')} by {checks}{', breaks SAFETY' * is_safety}{where}"
+    told = {"level": "BUG", "title": bug["bug"], "condition": kafka_of(bug["kafka"]), "detail": detail}
+    shown = {key: latest.get(key) for key in ("test_id", "timeline", "reproduce")}
+    return {**told, **_no_run(bug["example"]), **shown, "is_safety": is_safety}
+
+
+def _about_change(change: Row, cluster: str) -> Row:
+    """A measure that got worse: when, from what to what."""
+    title = f"{change['name']}: {measure_name(change['measure'])} got worse"
+    condition = " · ".join(known(cluster, f"since {', '.join(known(began_with(change), began_in(change)))}"))
+    before, after = (measured(change["measure"], change[name]) for name in ("median_before", "median_after"))
+    detail = f"median {before} before, {after} since {day(change['since_at'])}"
+    told = {"level": "SLOWER", "title": title, "condition": condition, "detail": detail}
+    return {**told, **_no_run(""), "is_safety": False}
+
+
+def _no_run(example: object) -> Row:
+    """A concern that no single run shows."""
+    return {"test_id": None, "example": example, "check": "", "timeline": None, "reproduce": None}

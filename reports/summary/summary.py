@@ -1,0 +1,275 @@
+"""The summary: all that a report shows, as plain data; it is ``report.json``, and site and Markdown are made of it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+from pytest_kmigrate import catalogue
+from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.reports.summary.attention import attention
+from pytest_kmigrate.reports.summary.comparison import Comparison, compare
+from pytest_kmigrate.reports.summary.divergences import divergence_classes
+from pytest_kmigrate.reports.summary.rows import (
+    CELL,
+    CONDITION,
+    Row,
+    by,
+    count,
+    day,
+    excused,
+    grouped,
+    newest_first,
+    number,
+    plural,
+    release,
+)
+from pytest_kmigrate.reports.summary.versions import versions as versions_of
+
+SCHEMA = 2
+"""Schema version of ``report.json``. 2: flakiness, change points, causes, clusters, anomalies, trends, comparison."""
+
+TABLES = (
+    "attempts", "tests", "requirements", "cells", "fault_effects", "bugs", "consistency", "consistency_facts",
+    "duration_statistics", "set_aside", "flakiness", "change_points", "infra_nights", "causes", "trends",
+    "trend_changes", "failure_clusters", "failure_members", "anomalies", "operation_counts", "requirement_flakiness",
+    "requirement_changes", "checked_classes", "metadata_divergences", "log_templates", "log_signs",
+)  # fmt: skip
+"""The tables a report is made of; one that is missing counts as empty."""
+
+WORST_FIRST = ("SAFETY", "VIOLATES", "FLAKY", "VARIES", "INCONCLUSIVE", "CONFORMS", "NOT_APPLICABLE")
+RATES = ("flips", "shrunk_rate", "shrunk_low", "shrunk_high", "clean_runs", "bound_after_clean", "more_runs_needed")
+"""What the rows of ``cells`` have of those of ``requirement_flakiness``."""
+
+MOST_EXAMPLES = 3
+"""Counterexamples told of each class of anomaly and version."""
+
+
+class Totals(TypedDict):
+    """The counts over all runs."""
+
+    runs: int
+    tests: int
+    requirements: int
+    outcomes: dict[str, int]
+    safety_violations: int
+    flaky_tests: int
+    known_bugs: int
+    set_aside: int
+    doubtful: int
+    """Files and folders set aside on which a verdict may hang."""
+    kafka: list[str]
+    topologies: list[str]
+    profiles: list[str]
+    providers: list[str]
+    first_started_at: str | None
+    last_started_at: str | None
+
+
+class About(TypedDict):
+    """How a report came to be."""
+
+    made_at: str
+    runs_folder: str
+    command: str
+    spark: str
+    python: str
+    platform: str
+    seconds: dict[str, float]
+
+
+class Summary(TypedDict):
+    """The keys of ``report.json``; where a key is a table's name, its rows are that table's."""
+
+    schema: int
+    about: About
+    totals: Totals
+    headline: str
+    attention: list[Row]
+    versions: list[Row]
+    ledger: list[Row]
+    tests: list[Row]
+    requirements: list[Row]
+    cells: list[Row]
+    flakiness: list[Row]
+    change_points: list[Row]
+    requirement_changes: list[Row]
+    infra_nights: list[Row]
+    fault_effects: list[Row]
+    bugs: list[Row]
+    consistency: list[Row]
+    anomaly_classes: list[Row]
+    divergence_classes: list[Row]
+    causes: list[Row]
+    failure_clusters: list[Row]
+    failure_members: list[Row]
+    log_templates: list[Row]
+    log_signs: list[Row]
+    trends: list[Row]
+    trend_changes: list[Row]
+    duration_statistics: list[Row]
+    attempts: list[Row]
+    set_aside: list[Row]
+    comparison: Comparison | None
+
+
+def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[str, str] | None = None) -> Summary:
+    """Order what the tables say so that a reader meets the worst first; compare two versions where asked to."""
+    known = {name: tables.get(name, []) for name in TABLES}
+    attempts = sorted(known["attempts"], key=by("test_id", *CONDITION, "attempt"))
+    tests = _worst_first(known["tests"], "test_id", *CONDITION)
+    counted = [excused(each) for each in attempts]
+    totals = _totals(counted, known)
+    return {
+        "schema": SCHEMA,
+        "about": about,
+        "totals": totals,
+        "headline": headline(totals),
+        "attention": attention(known, tests, attempts),
+        "versions": versions_of(counted, known),
+        "ledger": _ledger(totals["profiles"]),
+        "tests": tests,
+        "requirements": _worst_first(_with_bound(known["requirements"]), "requirement", "profile", "kafka"),
+        "cells": _worst_first(_with_rates(known["cells"], known["requirement_flakiness"]), "requirement", *CELL),
+        "flakiness": sorted(known["flakiness"], key=lambda row: (-(number(row["shrunk_rate"]) or 0), *by(*CELL)(row))),
+        "change_points": newest_first(known["change_points"], "since_at"),
+        "requirement_changes": newest_first(known["requirement_changes"], "since_at"),
+        "infra_nights": newest_first(known["infra_nights"], "night"),
+        "fault_effects": sorted(known["fault_effects"], key=by("fault", "phase", "kafka")),
+        "bugs": sorted(known["bugs"], key=by("kafka", "bug")),
+        "consistency": _with_facts(known["consistency"], known["consistency_facts"]),
+        "anomaly_classes": _anomaly_classes(known["anomalies"], attempts),
+        "divergence_classes": divergence_classes(known["metadata_divergences"], attempts),
+        "causes": sorted(known["causes"], key=by("failure", "rank")),
+        "failure_clusters": sorted(
+            known["failure_clusters"], key=lambda row: (-count(row["failures"]), *by("cluster")(row))
+        ),
+        "failure_members": sorted(known["failure_members"], key=by("cluster", "folder")),
+        "log_templates": sorted(known["log_templates"], key=lambda row: (-count(row["runs"]), *by("template")(row))),
+        "log_signs": sorted(known["log_signs"], key=by("failure", "rank", "template")),
+        "trends": sorted(known["trends"], key=by("measure", "name", "topology", "started_at")),
+        "trend_changes": newest_first(known["trend_changes"], "since_at"),
+        "duration_statistics": sorted(known["duration_statistics"], key=by("what", "name", *CONDITION)),
+        "attempts": attempts,
+        "set_aside": sorted(known["set_aside"], key=by("path", "line")),
+        "comparison": compare(known, *versions) if versions else None,
+    }
+
+
+def headline(totals: Totals) -> str:
+    """The one sentence to take away; of what could not be read nobody knows, so nothing is claimed of it."""
+    doubtful = totals["doubtful"]
+    return _told(totals) + (f"; {plural(doubtful, 'path')} set aside may change that" if doubtful else "")
+
+
+def _told(totals: Totals) -> str:
+    runs = f"{totals['runs']} run{'s' * (totals['runs'] != 1)}"
+    outcomes = totals["outcomes"]
+    if totals["safety_violations"]:
+        return f"{totals['safety_violations']} of {runs} broke a safety requirement"
+    if outcomes["VIOLATES"]:
+        # Results of other tools are about no requirement of ours.
+        did = "violated a requirement" if totals["requirements"] else "failed"
+        return f"{outcomes['VIOLATES']} of {runs} {did}"
+    if outcomes["INCONCLUSIVE"]:
+        return f"No violation in {runs}; {outcomes['INCONCLUSIVE']} could not be decided"
+    if totals["doubtful"]:
+        return f"No violation in {runs}"
+    if outcomes["CONFORMS"]:
+        return f"Everything conforms in {runs}" if totals["runs"] > 1 else "The run conforms"
+    return f"Nothing in {runs} applied to this cluster"
+
+
+def _totals(attempts: Sequence[Row], tables: Mapping[str, list[Row]]) -> Totals:
+    outcomes = Counter(str(attempt["outcome"]) for attempt in attempts)
+    violations = Counter(str(attempt["kind"]) for attempt in attempts if attempt["outcome"] == Outcome.VIOLATES.name)
+    started = [each.isoformat() if hasattr(each, "isoformat") else str(each) for each in _seen(attempts, "started_at")]
+    return {
+        "runs": len(attempts),
+        "tests": len(_seen(attempts, "test_id")),
+        "requirements": len(_seen(tables["requirements"], "requirement")),
+        "outcomes": {outcome.name: outcomes[outcome.name] for outcome in Outcome},
+        "safety_violations": violations["SAFETY"],
+        "flaky_tests": len({row["test_id"] for row in tables["flakiness"] if row["standing"] == "FLAKY"}),
+        "known_bugs": len(_seen(tables["bugs"], "bug")),
+        "set_aside": len(tables["set_aside"]),
+        "doubtful": len({row["path"] for row in tables["set_aside"] if row["is_run"]}),
+        "kafka": sorted(map(str, _seen(attempts, "kafka")), key=release),
+        "topologies": sorted(map(str, _seen(attempts, "topology"))),
+        "profiles": sorted(map(str, _seen(attempts, "profile"))),
+        "providers": sorted(map(str, _seen(attempts, "provider"))),
+        "first_started_at": min(started, default=None),
+        "last_started_at": max(started, default=None),
+    }
+
+
+def _seen(rows: Sequence[Row], column: str) -> set[object]:
+    return {row[column] for row in rows if row[column] is not None}
+
+
+def _ledger(profiles: Sequence[str]) -> list[Row]:
+    """Every requirement of the profiles that were judged, covered or not."""
+    return [
+        {name: getattr(each, name) for name in ("id", "profile", "area", "level", "statement", "section", "covered_by")}
+        for profile in profiles
+        if profile in catalogue.PROFILES
+        for each in catalogue.requirements(profile)
+    ]
+
+
+def _anomaly_classes(anomalies: Sequence[Row], attempts: Sequence[Row]) -> list[Row]:
+    """Each class of anomaly and version: how many, in how many runs, and the shortest counterexamples."""
+    run_of = {attempt["folder"]: attempt for attempt in attempts}
+    told = [
+        {**each, "kafka": run["kafka"], "timeline": run["timeline"], "test_id": run["test_id"]}
+        for each in anomalies
+        if (run := run_of.get(each["folder"])) is not None
+    ]
+    rows = []
+    for (name, kafka), mine in grouped(told, "class", "kafka").items():
+        shortest = sorted(mine, key=lambda each: (len(str(each["counterexample"])), str(each["folder"])))
+        kept = ("folder", "timeline", "test_id", "topic", "partition", "counterexample", "at_ns", "evidence")
+        rows.append(
+            {
+                "class": name,
+                "kind": mine[0]["kind"],
+                "kafka": kafka,
+                "anomalies": sum(count(each["count"]) for each in mine),
+                "runs": len(_seen(mine, "folder")),
+                "newest": max(day(run_of[each["folder"]]["started_at"]) for each in mine),
+                "examples": [{key: each[key] for key in kept} for each in shortest[:MOST_EXAMPLES]],
+            }
+        )
+    return sorted(rows, key=lambda row: (row["kind"] != "SAFETY", str(row["class"]), release(row["kafka"])))
+
+
+def _with_bound(requirements: Sequence[Row]) -> list[Row]:
+    """Each requirement of a version that was never violated with the rate that its clean runs leave possible."""
+    bounds = bound_after_clean([count(row["conforming"]) for row in requirements])
+    return [
+        {**row, "bound_after_clean": None if count(row["violating"]) or not count(row["conforming"]) else float(bound)}
+        for row, bound in zip(requirements, bounds, strict=True)
+    ]
+
+
+def _with_rates(cells: Sequence[Row], flakiness: Sequence[Row]) -> list[Row]:
+    """Each cell with its rate in the light of others, and what its clean runs prove."""
+    keys = ("requirement", *CELL)
+    rates = {tuple(row[key] for key in keys): row for row in flakiness}
+    told = [(row, rates.get(tuple(row[key] for key in keys), {})) for row in cells]
+    return [{**row, **{name: known.get(name) for name in RATES}} for row, known in told]
+
+
+def _with_facts(consistency: Sequence[Row], facts: Sequence[Row]) -> list[Row]:
+    """Each check with the numbers it reported."""
+    keys = ("kafka", "topology", "check")
+    numbers: dict[tuple[object, ...], dict[str, Row]] = {}
+    for fact in sorted(facts, key=by("fact")):
+        of_check = numbers.setdefault(tuple(fact[key] for key in keys), {})
+        of_check[str(fact["fact"])] = {"total": fact["total"], "largest": fact["largest"]}
+    rows = [{**row, "facts": numbers.get(tuple(row[key] for key in keys), {})} for row in consistency]
+    return sorted(rows, key=lambda row: (-Outcome[str(row["outcome"])], *by(*keys)(row)))
+
+
+def _worst_first(rows: Sequence[Row], *keys: str) -> list[Row]:
+    return sorted(rows, key=lambda row: (WORST_FIRST.index(str(row["standing"])), *by(*keys)(row)))

@@ -1,0 +1,217 @@
+"""Facts about a migration that stands still: named where nothing else can hold it, on releases that have the bug."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from pytest_kmigrate.documents.kip_866.diagnoses.standstill import standstill_at
+from pytest_kmigrate.judging.judge import judged
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History, Sample, ZnodeChange
+from pytest_kmigrate.model.topology import MIGRATION_FLAG
+from pytest_kmigrate.model.verdict import Kind, Outcome
+from tests.unit.checkers.histories import MS, event, fault, history, sample, znode
+
+PRE_MIGRATION, MIGRATION = 2, 1
+BROKERS = ("broker-0", "broker-1", "broker-2")
+CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
+ACTIVE, STANDBY = CONTROLLERS[:2]
+FAILED_MS = 150_000
+"""When the step gave up; the last broker was up again at 30 s, and registered at 32 s."""
+
+Changed = Callable[[History], History]
+
+
+def started(at_ms: int, node: str, kafka: str = "3.6.0") -> list[Event]:
+    """A node that was started, and was ready a second later."""
+    began = event(EventKind.NODE_STARTED, at_ms, node, role=node.partition("-")[0], kafka=kafka)
+    return [began, event(EventKind.NODE_READY, at_ms + 1000, node)]
+
+
+def flagged(at_ms: int, node: str, flag: str | None = "true") -> Event:
+    """A node that was told to take part in the migration, or not to."""
+    return event(EventKind.NODE_RECONFIGURED, at_ms, node, changed={MIGRATION_FLAG: flag}, mode=None)
+
+
+def told(at_ms: int, node: str = ACTIVE, brokers: float | None = 3, **more: float | None) -> Sample:
+    """What an active controller reports that waits for nothing any more, unless told otherwise."""
+    values: dict[str, float | None] = {"ActiveControllerCount": 1, "ZkMigrationState": PRE_MIGRATION}
+    return sample(at_ms, node, **{**values, "MigratingZkBrokerCount": brokers, **more})
+
+
+def in_charge(at_ms: int, broker: int = 0, kraft_epoch: int = -1) -> ZnodeChange:
+    """Who holds /controller."""
+    return znode(at_ms, "/controller", json.dumps({"brokerid": broker, "kraftControllerEpoch": kraft_epoch}))
+
+
+def registered(at_ms: int, *brokers: int) -> ZnodeChange:
+    """The brokers that ZooKeeper has."""
+    return replace(znode(at_ms, "/brokers/ids", ""), children=tuple(map(str, brokers)))
+
+
+def stuck(kafka: str = "3.6.0", controllers: tuple[str, ...] = CONTROLLERS) -> History:
+    """All brokers were rolled into migration mode and are registered with the active controller, which does nothing."""
+    events = started(0, "zookeeper-1")
+    for node in (*BROKERS, *controllers):
+        events += [*([flagged(9000, node)] if node in controllers else []), *started(10_000, node, kafka)]
+    for place, node in enumerate(BROKERS):
+        at_ms = 11_500 + 6000 * place
+        rolled = [event(EventKind.NODE_STOPPED, at_ms, node, how="controlled"), flagged(at_ms + 1, node)]
+        events += [*rolled, *started(at_ms + 5500, node, kafka)]
+    step = {"step": "roll-brokers-into-migration"}
+    events.append(event(EventKind.STEP_BEGAN, 11_100, **step))
+    failed = {**step, "outcome": "failed", "reason": "phase HYBRID: not within 120 s", "signature": ""}
+    events.append(event(EventKind.STEP_ENDED, FAILED_MS, **failed))
+    active = [told(at_ms, brokers=min(3, (at_ms - 11_000) // 7000)) for at_ms in range(12_000, FAILED_MS, 500)]
+    standby = [told(each.at_ns // MS, STANDBY, ActiveControllerCount=0) for each in active]
+    changes = [registered(1000, 0, 1, 2), in_charge(1000), registered(24_000, 0, 1), registered(29_500, 0, 1, 2)]
+    return history(events=events, samples=[*active, *standby], znodes=changes, kafka=kafka)
+
+
+def with_events(*more: Event) -> Changed:
+    """The same run, in which this happened, too."""
+    return lambda run: replace(run, events=sorted([*run.events, *more], key=lambda each: each.at_ns))
+
+
+def with_samples(change: Callable[[Sample], Sample | None]) -> Changed:
+    """The same run with other samples; None: without that one."""
+    return lambda run: replace(run, samples=[new for each in run.samples if (new := change(each)) is not None])
+
+
+def with_metric(name: str, value: float | None, after_ms: int = 0, before_ms: int = FAILED_MS) -> Changed:
+    """The same run, in which the active controller reports this for some time."""
+
+    def changed(each: Sample) -> Sample:
+        is_then = each.node == ACTIVE and after_ms <= each.at_ns // MS < before_ms
+        return replace(each, values={**each.values, name: value}) if is_then else each
+
+    return with_samples(changed)
+
+
+def with_znodes(*changes: ZnodeChange) -> Changed:
+    """The same run with more changes of znodes, in the order of time."""
+    return lambda run: replace(run, znodes=sorted([*run.znodes, *changes], key=lambda each: each.at_ns))
+
+
+def without_znode(path: str) -> Changed:
+    """The same run, in which this path was never seen."""
+    return lambda run: replace(run, znodes=[each for each in run.znodes if each.path != path])
+
+
+def of_another_release(run: History) -> History:
+    """The controllers run a release of their own."""
+    return with_events(event(EventKind.NODE_STARTED, 20_000, ACTIVE, role="controller", kafka="3.9.1"))(
+        with_events(event(EventKind.NODE_READY, 20_100, ACTIVE))(run)
+    )
+
+
+HEALED = event(EventKind.FAULT_HEALED, 60_000, fault_id="kill(active-controller)")
+
+
+@pytest.mark.parametrize(
+    ("kafka", "controllers", "bugs"),
+    [
+        ("3.6.0", CONTROLLERS, ("KAFKA-16563", "KAFKA-15369")),
+        ("3.6.2", CONTROLLERS, ("KAFKA-16563", "KAFKA-15369")),
+        ("3.6.0", CONTROLLERS[:1], ("KAFKA-16563",)),
+        ("3.7.0", CONTROLLERS, ("KAFKA-20247", "KAFKA-16563")),
+        ("3.7.1", CONTROLLERS, ("KAFKA-20247",)),
+        ("3.9.1", CONTROLLERS, ("KAFKA-20247",)),
+        ("3.9.1", CONTROLLERS[:1], ()),
+    ],
+)
+def test_a_standstill_is_named_on_releases_that_have_the_bug(
+    kafka: str, controllers: tuple[str, ...], bugs: tuple[str, ...]
+) -> None:
+    """It violates on every release, and says how long it stood; two of the bugs take several controllers."""
+    verdict = next(each for each in judged(stuck(kafka, controllers)) if each.check == "steps_completed")
+    assert (verdict.outcome, verdict.kind, verdict.known_bugs) == (Outcome.VIOLATES, Kind.LIVENESS, bugs)
+    (violation,) = verdict.violations
+    still = "controller-3000 stood in PRE_MIGRATION for 118 s though it had 3 of 3 brokers in migration mode"
+    assert violation.observed == f"phase HYBRID: not within 120 s (150 s after the run began); {still}"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        with_metric("MigratingZkBrokerCount", 2),
+        with_metric("MigratingZkBrokerCount", 2, before_ms=60_000),
+        with_metric("MigratingZkBrokerCount", None),
+        with_metric("ZkMigrationState", MIGRATION),
+        with_metric("ZkMigrationState", None),
+        with_metric("ActiveControllerCount", 0, after_ms=60_000, before_ms=62_000),
+        with_samples(lambda each: replace(each, node=STANDBY if each.at_ns > 80_000 * MS else each.node)),
+        with_samples(lambda each: told(each.at_ns // MS, each.node)),
+        with_samples(lambda each: None if 60_000 < each.at_ns // MS < 75_000 else each),
+        lambda run: replace(run, samples=()),
+        with_events(event(EventKind.NODE_STOPPED, 60_000, STANDBY)),
+        with_events(event(EventKind.NODE_DIED, 31_000, "zookeeper-1", exit_code=1)),
+        with_events(event(EventKind.NODE_PAUSED, 31_000, BROKERS[1])),
+        with_events(event(EventKind.NODE_STOPPED, 60_000, BROKERS[1]), *started(61_000, BROKERS[1])),
+        with_events(flagged(20_000, STANDBY, None), *started(20_001, STANDBY)),
+        with_events(*fault(50_000), HEALED),
+        of_another_release,
+        with_znodes(in_charge(40_000, broker=3000, kraft_epoch=1)),
+        with_znodes(znode(31_000, "/controller", None)),
+        with_znodes(in_charge(60_000, broker=1)),
+        with_znodes(registered(31_000, 0, 1)),
+        with_znodes(registered(60_000, 0, 1), registered(70_000, 0, 1, 2)),
+        without_znode("/controller"),
+        without_znode("/brokers/ids"),
+    ],
+    ids=[
+        "a broker is not registered",
+        "a broker registered late",
+        "a release that does not count them",
+        "the migration has begun",
+        "a release without the state",
+        "another election",
+        "another controller",
+        "two that say they are active",
+        "nobody looked for long",
+        "nobody looked at all",
+        "a controller is down",
+        "ZooKeeper is down",
+        "a broker stands still",
+        "a broker was away",
+        "a controller without the flag",
+        "a fault was healed not long ago",
+        "controllers of another release",
+        "KRaft took over",
+        "no controller in ZooKeeper",
+        "ZooKeeper's controller changed",
+        "a broker lost its session",
+        "a broker lost its session for a while",
+        "nobody knows the controller",
+        "nobody knows the brokers",
+    ],
+)
+def test_a_step_that_something_else_may_hold_is_not_named(change: Changed) -> None:
+    """The step is as red as ever, and looks like nothing known."""
+    verdict = next(each for each in judged(change(stuck())) if each.check == "steps_completed")
+    assert (verdict.outcome, verdict.known_bugs, verdict.facts["signatures"]) == (Outcome.VIOLATES, (), [])
+    assert "PRE_MIGRATION" not in verdict.violations[0].observed
+
+
+def test_it_may_stand_as_long_as_a_driver_may_wait_between_two_looks() -> None:
+    """Counted to when the step failed: what came later was the end of the run."""
+    run = stuck()
+    assert standstill_at(run, 131_000 * MS) is None
+    assert standstill_at(run, 133_000 * MS) is not None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        with_events(*fault(20_000), replace(HEALED, at_ns=25_000 * MS)),
+        with_samples(lambda each: replace(each, values=dict.fromkeys(each.values)) if each.at_ns % 9 else each),
+        with_samples(lambda each: None if 60_000 < each.at_ns // MS < 68_000 else each),
+        with_znodes(znode(60_000, "/migration", "{}")),
+    ],
+    ids=["a fault long before", "answers that were missed", "nobody looked for a moment", "another znode"],
+)
+def test_what_holds_no_driver_excuses_none(change: Changed) -> None:
+    """Trouble with ZooKeeper that is over may be what set the bug off."""
+    assert standstill_at(change(stuck()), FAILED_MS * MS) is not None

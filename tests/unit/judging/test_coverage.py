@@ -1,0 +1,53 @@
+"""Coverage tells the worst outcome and the number of runs of every requirement, and which nobody judged."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.catalogue import requirements
+from pytest_kmigrate.judging.coverage import coverage
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, conforms, inconclusive
+from pytest_kmigrate.recording.recorder import write_verdicts
+from pytest_kmigrate.recording.run_folder import RunFolder
+
+FIRST, SECOND = [each.id for each in requirements("kip-866") if each.covered_by is None][:2]
+
+
+def recorded(path: Path, *verdicts: Verdict) -> None:
+    """A run folder with these verdicts; without any it was interrupted."""
+    path.mkdir(parents=True)
+    (path / "run.json").write_text("{}")
+    if verdicts:
+        write_verdicts(RunFolder(path), verdicts)
+
+
+def test_the_worst_outcome_and_the_runs_are_counted(tmp_path: Path) -> None:
+    """Two verdicts of one run count as one run; runs may lie deeper."""
+    green = replace(conforms("a", "all"), requirements=(FIRST, SECOND))
+    vacuous = replace(inconclusive("b", Kind.VACUOUS, "nothing"), requirements=(FIRST,))
+    recorded(tmp_path / "one", green, vacuous)
+    recorded(tmp_path / "nightly" / "two", green)
+
+    found = coverage("kip-866", tmp_path)
+    by_id = {row.requirement.id: (row.worst, row.runs) for row in found.rows}
+    assert by_id[FIRST] == (Outcome.INCONCLUSIVE, 2)
+    assert by_id[SECOND] == (Outcome.CONFORMS, 2)
+    assert found.runs == 2
+    assert found.of(Outcome.CONFORMS) == found.of(Outcome.INCONCLUSIVE) == 1
+    assert found.of(None) == len(found.counted) - 2
+
+
+def test_a_run_without_verdicts_is_named_and_not_counted(tmp_path: Path) -> None:
+    """An interrupted run covers nothing."""
+    recorded(tmp_path / "cut")
+    found = coverage("kip-866", tmp_path)
+    assert found.runs == 0
+    assert "no verdicts.jsonl" in found.unread[0]
+
+
+def test_a_folder_without_runs_is_wrong_use(tmp_path: Path) -> None:
+    """Nothing to read is a mistake of the caller, not zero coverage."""
+    with pytest.raises(WrongUseError, match="at least one run folder"):
+        coverage("kip-866", tmp_path)

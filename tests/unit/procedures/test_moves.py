@@ -1,0 +1,125 @@
+"""Facts about moves: what a roll waits for, what it does not wait for, and what the way back waits for."""
+
+from collections.abc import Callable
+
+import pytest
+
+from pytest_kmigrate.model.errors import AwaitTimeoutError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.procedures import moves
+from pytest_kmigrate.procedures.moves import Deprovision, Roll
+from tests.unit.fakes import Stage
+
+ROLL = Roll("broker-0")
+
+
+@pytest.fixture
+def stage(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """A cluster that has no time to wait; everybody else tells that no partition is under-replicated."""
+    monkeypatch.setattr(moves, "PATIENCE_S", 0)
+    for name in ("broker-1", "broker-2"):
+        lag(stage, 0, name)
+    return stage
+
+
+def lag(stage: Stage, partitions: float | None, broker: str = "broker-2") -> None:
+    """Let a broker report so many under-replicated partitions; None: it does not tell."""
+    if partitions is None:
+        stage.view.metrics.pop((broker, "UnderReplicatedPartitions"), None)
+    else:
+        stage.view.metrics[broker, "UnderReplicatedPartitions"] = partitions
+
+
+def after_its_restart(stage: Stage, happening: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let something happen as soon as broker-0 is up again."""
+    node = stage.cluster.node("broker-0")
+    start = node.start
+
+    def started() -> None:
+        start()
+        happening()
+
+    monkeypatch.setattr(node, "start", started)
+
+
+def test_a_roll_waits_for_replicas_to_be_back_in_sync(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as another broker reports under-replicated partitions, the roll is not over."""
+    after_its_restart(stage, lambda: lag(stage, 4), monkeypatch)
+    with pytest.raises(AwaitTimeoutError, match="4 partitions under-replicated, 0 before"):
+        ROLL.make(stage.scene)
+
+
+@pytest.mark.parametrize(("refused", "signature"), [(1002, "alter-partition-lost-at-the-takeover"), (1001, "")])
+def test_replicas_kept_out_by_a_broker_that_asks_nobody_look_like_a_known_bug(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, refused: float, signature: str
+) -> None:
+    """It refuses its own changes of ISRs by the thousand; some are refused at every take-over."""
+    stage.view.metrics["broker-1", "FailedIsrUpdatesPerSec.Count"] = 1
+
+    def refusing() -> None:
+        lag(stage, 4)
+        stage.view.metrics["broker-1", "FailedIsrUpdatesPerSec.Count"] = refused
+
+    after_its_restart(stage, refusing, monkeypatch)
+    with pytest.raises(AwaitTimeoutError) as told:
+        ROLL.make(stage.scene)
+    assert told.value.signature == signature
+
+
+def test_a_broker_that_does_not_tell_any_more_is_not_in_sync(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It told before the restart: its silence is not the same as nothing under-replicated."""
+    after_its_restart(stage, lambda: lag(stage, None), monkeypatch)
+    with pytest.raises(AwaitTimeoutError, match="broker-2 not telling how many partitions"):
+        ROLL.make(stage.scene)
+
+
+def test_a_broker_that_never_told_is_not_waited_for(stage: Stage) -> None:
+    """One that does not expose the metric must not keep the migration waiting for ever."""
+    lag(stage, None)
+    ROLL.make(stage.scene)
+    assert stage.cluster.node("broker-0").alive
+
+
+def test_a_broker_that_is_gone_is_not_waited_for(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dead broker leads nothing; what it led is told by whoever leads it now."""
+
+    def gone() -> None:
+        lag(stage, None)
+        stage.cluster.node("broker-2").kill()
+
+    after_its_restart(stage, gone, monkeypatch)
+    ROLL.make(stage.scene)
+
+
+def test_a_roll_stops_waiting_for_replicas_when_a_fault_begins(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last broker's start sets off the copy, and a crash in it may keep replicas out of sync for good."""
+
+    def fault() -> None:
+        stage.recorder.record(EventKind.FAULT_BEGAN)
+        lag(stage, 4)
+
+    after_its_restart(stage, fault, monkeypatch)
+    ROLL.make(stage.scene)
+
+
+def test_nobody_is_stopped_before_the_new_controller_has_told_everybody(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broker stopped earlier would wait for controllers that are gone; so the way back waits for the requests."""
+    monkeypatch.setattr(moves, "PATIENCE_S", 60)
+    stage.view.controller = "broker-0"
+    queued = iter([3.0, 1.0, 0.0])
+    monkeypatch.setattr(stage.view, "metric", lambda _, name: next(queued) if name == "ControllerQueueSize" else 0.0)
+
+    moves.AwaitZookeeperController().make(stage.scene)
+
+    assert list(queued) == []
+
+
+def test_the_leader_is_the_last_controller_to_be_stopped(stage: Stage) -> None:
+    """While another one runs it could take over, and end a copy that is being undone."""
+    names = [node.name for node in stage.cluster.nodes(Role.CONTROLLER)]
+    stage.view.leader = names[0]
+    Deprovision().make(stage.scene)
+    assert [event.node for event in stage.of(EventKind.NODE_STOPPED)] == [*names[1:], names[0]]

@@ -1,0 +1,80 @@
+"""Storage on this machine, and how a location is told from one elsewhere."""
+
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.reports.ingestion.storage import Entry, LocalStorage, is_local, local_path, location
+
+EVERYTHING = (9, frozenset[str]())
+
+
+def test_entries_are_told_down_to_a_depth_without_hidden_and_unwanted_ones(tmp_path: Path) -> None:
+    """Files with their size, folders too, also empty ones; what begins with a dot is nobody's business."""
+    for name in ("a/b/c/file", "unwanted/file", ".hidden/file", "a/.partial"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("xyz")
+    (tmp_path / "empty").mkdir()
+
+    told = [(each.path, each.is_folder, each.size_bytes) for each in LocalStorage(tmp_path).entries(3, {"unwanted"})]
+
+    assert told == [("a", True, 0), ("a/b", True, 0), ("a/b/c", True, 0), ("empty", True, 0)]
+    assert [each.path for each in LocalStorage(tmp_path / "a").entries(*EVERYTHING)] == ["b", "b/c", "b/c/file"]
+
+
+def test_a_link_back_up_is_not_followed(tmp_path: Path) -> None:
+    """Everything would be found again in it, and again in that; a link to elsewhere is a folder like others."""
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "up").symlink_to(tmp_path)
+    (tmp_path / "c").symlink_to(tmp_path / "a")
+
+    told = [each.path for each in LocalStorage(tmp_path).entries(*EVERYTHING)]
+
+    assert told == ["a", "a/b", "c", "c/b"]
+
+
+def test_a_changed_file_shows_in_its_entry(tmp_path: Path) -> None:
+    """Size and time of change are what a run that is being written is known by."""
+    storage, file = LocalStorage(tmp_path), tmp_path / "file"
+    file.write_text("1")
+    (before,) = storage.entries(*EVERYTHING)
+    file.write_text("12")
+    assert list(storage.entries(*EVERYTHING)) != [before]
+    assert before == Entry("file", is_folder=False, size_bytes=1, modified_ms=before.modified_ms)
+
+
+def test_files_are_written_whole_moved_and_deleted(tmp_path: Path) -> None:
+    """Folders come into being when needed; nothing partial stays; deleting what is not there is fine."""
+    storage = LocalStorage(tmp_path / "new")
+    storage.write("deep/file", b"old")
+    storage.write("deep/file", b"content")
+    assert (storage.names("deep"), storage.contents(["deep/file"])) == (["file"], {"deep/file": b"content"})
+    assert storage.digests(["deep/file"])["deep/file"].startswith("ed7002b439e9ac84")
+    storage.move("deep", "moved/here")
+    assert storage.place("moved/here/file").read_text() == "content"
+    for path in ("moved", "moved", "file"):
+        storage.delete(path)
+    assert (storage.names(""), storage.kind()) == ([], "folder")
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ("/a/b", "/a/b"),
+        ("file:///a/b%20c", "/a/b c"),
+        ("file:/a/b", "/a/b"),
+        ("/a/b%20c", "/a/b%20c"),
+        ("/a:/b", "/a:/b"),
+    ],
+)
+def test_paths_and_file_uris_are_of_this_machine(given: str, path: str) -> None:
+    """A URI may be encoded, a path is what it is."""
+    assert (is_local(given), local_path(given)) == (True, Path(path))
+
+
+@pytest.mark.parametrize("given", ["s3a://bucket/a", "hdfs://host:8020/a", "viewfs:/a"])
+def test_other_schemes_are_elsewhere(given: str) -> None:
+    """Also when a URI has been through ``Path``, which takes a slash from it."""
+    assert not is_local(given)
+    assert location(Path("s3a://bucket/a")) == location("s3a://bucket/a") == "s3a://bucket/a"
+    assert location("s3a://bucket") == location(Path("s3a://bucket/")) == "s3a://bucket/"

@@ -1,0 +1,159 @@
+"""What needs a human: the most urgent first, each thing once, with a run that shows it."""
+
+from pytest_kmigrate.reports.summary.attention import attention
+from pytest_kmigrate.reports.summary.rows import Row
+from tests.unit.reports.single_rows import CONDITION, attempted, listed
+
+_KILLED: Row = {"test_id": "t", "fault": "kill", "phase": "p", "role": "r", "since_run": "run-9"}
+
+
+def _bug(name: str, kind: str = "LIVENESS") -> Row:
+    return {"bug": name, "kafka": "3.6.0", "runs": 2, "kinds": [kind], "checks": ["c"], "example": "e"}
+
+
+def _attention(tests: list[Row], bugs: list[Row], attempts: list[Row]) -> list[Row]:
+    return attention({"bugs": bugs}, tests, attempts)
+
+
+def test_the_most_urgent_comes_first() -> None:
+    """Safety, other violations, known bugs, flaky, depends on conditions, no answer; green tests are no concern."""
+    standings = ["CONFORMS", "VARIES", "FLAKY", "VIOLATES", "SAFETY"]
+    tests = [listed(standing, standing) for standing in standings]
+    attempts = [attempted(standing, "VIOLATES", "LIVENESS") for standing in standings[1:]]
+
+    rows = _attention(tests, [_bug("KAFKA-1")], [*attempts, attempted("x", "INCONCLUSIVE", "INFRA")])
+
+    assert [row["level"] for row in rows] == ["SAFETY", "VIOLATES", "BUG", "FLAKY", "VARIES", "INCONCLUSIVE"]
+
+
+def test_a_violation_that_a_known_bug_explains_is_told_once() -> None:
+    """All red runs of a test carry a bug: the bug is the concern. One that does not: the test is one as well."""
+    explained = attempted("t", "VIOLATES", "LIVENESS", known_bugs=["KAFKA-1"])
+    puzzle = attempted("t", "VIOLATES", "LIVENESS", summary="nobody knows")
+    tests = [listed("t", "VIOLATES")]
+
+    assert [row["title"] for row in _attention(tests, [_bug("KAFKA-1")], [explained])] == ["KAFKA-1"]
+    rows = _attention(tests, [_bug("KAFKA-1")], [puzzle, explained])
+    assert [(row["title"], row["example"]) for row in rows] == [("t", "nobody knows"), ("KAFKA-1", "e")]
+
+
+def test_what_flakes_by_a_known_bug_is_told_as_the_bug() -> None:
+    """Under some conditions a bug bites only sometimes: still one concern. By chance once, it is two."""
+    explained = attempted("t", "VIOLATES", "LIVENESS", known_bugs=["KAFKA-1"])
+    tests = [listed("t", "FLAKY")]
+
+    rows = _attention(tests, [_bug("KAFKA-1")], [explained])
+    both = _attention(tests, [_bug("KAFKA-1")], [explained, attempted("t", "VIOLATES", "LIVENESS")])
+
+    assert [row["level"] for row in rows] == ["BUG"]
+    assert [row["level"] for row in both] == ["BUG", "FLAKY"]
+
+
+def test_a_known_bug_leads_to_its_latest_run() -> None:
+    """On the same version: the test it is in, its timeline, and how to see it again."""
+    seen = [
+        attempted(
+            f"f::{name}", "VIOLATES", kafka=kafka, known_bugs=["KAFKA-1"], started_at=at, timeline=name, reproduce=name
+        )
+        for name, kafka, at in (("old", "3.6.0", "2026-01-01"), ("new", "3.6.0", "2026-01-02"), ("x", "3.9.1", "2027"))
+    ]
+
+    (row,) = _attention([], [_bug("KAFKA-1")], seen[::-1])
+
+    assert (row["test_id"], row["timeline"], row["reproduce"]) == ("f::new", "new", "new")
+    assert row["detail"] == "seen in 2 runs by c, latest in new"
+
+
+def test_a_known_bug_that_breaks_safety_comes_first() -> None:
+    """A lost record is most urgent even if its cause is known."""
+    rows = _attention([listed("t", "VIOLATES")], [_bug("KAFKA-1", "SAFETY")], [attempted("t", "VIOLATES", "LIVENESS")])
+
+    assert [row["title"] for row in rows] == ["KAFKA-1", "t"]
+
+
+def test_runs_without_an_answer_are_grouped_by_reason() -> None:
+    """Ten interrupted runs are one thing to repair; the most frequent reason comes first."""
+    interrupted = [attempted(f"t{n}", "INCONCLUSIVE", "HARNESS", check="run finished") for n in range(3)]
+    vacuous = attempted("t1", "INCONCLUSIVE", "VACUOUS")
+
+    rows = _attention([], [], [vacuous, *interrupted])
+
+    assert [(row["title"], row["detail"]) for row in rows] == [
+        ("3 runs without an answer", "in 3 tests"),
+        ("1 run without an answer", "in 1 test"),
+    ]
+
+
+def test_a_run_of_a_bad_night_is_no_reason_to_call_anybody() -> None:
+    """Explained by a known bug but for one run that is set aside, a test needs nobody; what counts needs somebody."""
+    explained = attempted("t", "VIOLATES", "LIVENESS", known_bugs=["KAFKA-1"])
+
+    def titles(*, is_aside: bool) -> list[object]:
+        attempts = [explained, attempted("t", "VIOLATES", "LIVENESS", is_aside=is_aside)]
+        return [row["title"] for row in _attention([listed("t", "VIOLATES")], [], attempts)]
+
+    assert (titles(is_aside=True), titles(is_aside=False)) == ([], ["t"])
+
+
+def test_a_lost_record_is_shown_by_the_newest_run_that_lost_one() -> None:
+    """Not by a later run that was red for another reason; of a test that lost none the newest red run is shown."""
+    kinds = ("SAFETY", "SAFETY", "LIVENESS")
+    red = [attempted("t", "VIOLATES", kind, timeline=f"{place}.html") for place, kind in enumerate(kinds)]
+
+    (lost,) = _attention([listed("t", "SAFETY")], [], red)
+    (late,) = _attention([listed("t", "VIOLATES")], [], red[2:] * 2)
+
+    assert (lost["timeline"], late["timeline"]) == ("1.html", "2.html")
+
+
+def test_a_change_is_told_with_the_test_it_is_about() -> None:
+    """Since when it is worse stands beside the counts; a change to the better needs nobody."""
+    change = {**CONDITION, **_KILLED, "since_kafka": "3.9.1"}
+    rates = {"rate_before": 0.0, "rate_after": 0.5, "since_at": "2026-01-09"}
+    tests, red = [listed("t", "FLAKY")], [attempted("t", "VIOLATES", "LIVENESS")]
+
+    (worse,) = attention({"change_points": [{**change, **rates}]}, tests, red)
+    (better,) = attention({"change_points": [{**change, **rates, "rate_before": 0.9}]}, tests, red)
+
+    counts = "1 of 1 runs violate, 1 of them SAFETY; 1 inconclusive"
+    assert worse["detail"] == f"{counts}; worse since run-9 (2026-01-09, Kafka 3.9.1) under kill"
+    assert "since" not in str(better["detail"])
+
+
+def test_a_change_of_another_version_is_not_told() -> None:
+    """A series runs over versions: what began with 3.10 is no news about 3.9.1."""
+    change = {**CONDITION, **_KILLED, "kafka": "3.10.0"}
+    later = {"since_kafka": "3.10.0", "rate_before": 0.0, "rate_after": 0.5, "since_at": "2026-01-09"}
+
+    (concern,) = attention(
+        {"change_points": [change | later]}, [listed("t", "FLAKY")], [attempted("t", "VIOLATES", "LIVENESS")]
+    )
+
+    assert "since" not in str(concern["detail"])
+
+
+def test_a_measure_that_got_worse_is_a_concern_after_the_flakes() -> None:
+    """From what to what, in its unit; what got better is not one."""
+    change: Row = {
+        "measure": "duration_ms",
+        "name": "step",
+        "profile": "kip-866",
+        "provider": "process",
+        "topology": "small",
+        "since_run": "r",
+        "since_at": "2026-01-09",
+        "since_kafka": "3.9.1",
+        "median_before": 9_000.0,
+        "median_after": 13_500.0,
+        "direction": "WORSE",
+    }
+
+    rows = attention(
+        {"trend_changes": [change, {**change, "direction": "BETTER"}]},
+        [listed("t", "FLAKY")],
+        [attempted("t", "VIOLATES", "LIVENESS")],
+    )
+
+    assert [(row["level"], row["detail"]) for row in rows[1:]] == [
+        ("SLOWER", "median 9.0 s before, 13.5 s since 2026-01-09")
+    ]

@@ -1,0 +1,122 @@
+"""Raw requests, against a socket that plays a broker."""
+
+import socket
+import threading
+
+import pytest
+
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
+from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.wire import admin as raw_admin
+from pytest_kmigrate.wire.request import UnsupportedRequestError, first_reachable
+from tests.unit.workloads.played_broker import played_broker, request_on
+
+HEADER = bytes([0, 0, 0, 1, 0])
+"""Correlation id 1 and no tagged fields."""
+NOT_CONTROLLER = bytes([0, 41])
+DELETED = HEADER + bytes(4) + bytes([2, 2]) + b"a" + NOT_CONTROLLER + bytes([0, 0])
+"""DeleteTopics v4: throttle time, one topic called "a", its error, no tagged fields."""
+
+
+def test_an_answer_comes_back_with_kafka_s_error_name() -> None:
+    """The request carries key and version, and the answer is read even when it comes in pieces."""
+    requests: list[bytes] = []
+
+    def play(connection: socket.socket) -> None:
+        requests.append(request_on(connection))
+        frame = len(DELETED).to_bytes(4, "big") + DELETED
+        for byte in frame:
+            connection.send(bytes([byte]))
+
+    with played_broker(play) as address:
+        assert raw_admin.delete_topics_at(address, ["a"]) == {"a": "NOT_CONTROLLER"}
+    assert requests[0][:4] == bytes([0, 20, 0, 4])
+
+
+REPLICAS = b"".join(bytes([0, 0, 0, number]) + bytes(8 + 8 + 1 + 1) for number in (0, 7))
+ON_DISK = bytes([2]) + b"a" + bytes([3]) + REPLICAS + bytes(1)
+"""Two partitions of a topic called "a", in the words of DescribeLogDirs v3."""
+
+
+@pytest.mark.parametrize("error", [0, 56], ids=["read", "broken"])
+def test_what_lies_on_all_disks_of_a_broker_is_told_or_nothing(error: int) -> None:
+    """A disk that cannot be read may hold more: what lies on the other is not the answer then."""
+    disks = bytes([0, 0, 2]) + b"x" + bytes([2]) + ON_DISK + bytes([0, 0, error, 2]) + b"y" + bytes([1, 0])
+    frame = HEADER + bytes(4) + bytes(2) + bytes([3]) + disks + bytes(1)
+
+    def play(connection: socket.socket) -> None:
+        request_on(connection)
+        connection.sendall(len(frame).to_bytes(4, "big") + frame)
+
+    with played_broker(play) as address:
+        if error:
+            with pytest.raises(ClusterError, match="on its disks; got KAFKA_STORAGE_ERROR"):
+                raw_admin.replicas_at(address)
+        else:
+            assert raw_admin.replicas_at(address) == {("a", 0), ("a", 7)}
+
+
+def test_a_refused_connection_is_definite() -> None:
+    """Nothing was sent, so nothing can have happened: not the error that means "indefinite"."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+    with pytest.raises(ClusterError, match=r"expected a broker at 127.0.0.1") as caught:
+        raw_admin.replicas_at(address)
+    assert not isinstance(caught.value, AwaitTimeoutError)
+    with pytest.raises(ClusterError, match="expected a broker to take a connection"):
+        first_reachable([Peer(address)])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"", bytes([0, 0, 0, 99]) + HEADER, bytes([0, 0, 0, 6]) + HEADER + b"\xff"],
+    ids=["none", "cut", "garbage"],
+)
+def test_a_missing_answer_is_indefinite(answer: bytes) -> None:
+    """The request was sent: a closed connection or half an answer does not tell whether it took effect."""
+
+    def play(connection: socket.socket) -> None:
+        request_on(connection)
+        connection.sendall(answer)
+
+    asked_why = [] if answer.endswith(b"\xff") else [play]
+    with played_broker(play, *asked_why) as address, pytest.raises(AwaitTimeoutError, match="DeleteTopicsRequest"):
+        raw_admin.delete_topics_at(address, ["a"])
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "is_known"), [(4, 4, True), (0, 9, True), (0, 3, False), (5, 9, False)], ids=str
+)
+def test_a_request_that_the_broker_says_it_does_not_know_changed_nothing(first: int, last: int, is_known: bool) -> None:
+    """It closes the connection then, as it does when it ends: which versions it knows tells the two apart."""
+    delete_topics = bytes([0, 20, 0, first, 0, last, 0])
+    known = bytes([0, 0, 0, 1, 0, 0, 2]) + delete_topics + bytes(4) + bytes(1)
+
+    def close(connection: socket.socket) -> None:
+        request_on(connection)
+
+    def tell(connection: socket.socket) -> None:
+        request_on(connection)
+        connection.sendall(len(known).to_bytes(4, "big") + known)
+
+    error = AwaitTimeoutError if is_known else UnsupportedRequestError
+    with played_broker(close, tell) as address, pytest.raises(error, match="DeleteTopicsRequest"):
+        raw_admin.delete_topics_at(address, ["a"])
+
+
+def test_a_silent_broker_is_given_up_in_time() -> None:
+    """A paused broker takes the connection and says nothing: the limit holds, and the outcome is indefinite."""
+    over = threading.Event()
+    with played_broker(lambda _connection: bool(over.wait(30)) or None) as address:
+        with pytest.raises(AwaitTimeoutError, match=r"not within 0\.2 s"):
+            raw_admin.replicas_at(address, within_s=0.2)
+        over.set()
+
+
+def test_the_first_reachable_broker_is_chosen() -> None:
+    """A dead broker at the head of the list does not keep a request from the others."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        dead = f"127.0.0.1:{server.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        alive = f"127.0.0.1:{server.getsockname()[1]}"
+        assert first_reachable([Peer(dead), Peer(alive)]).address == alive
