@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_kmigrate.faults.processes import Kill, Pause, Stop
     from pytest_kmigrate.faults.znodes import ExpireSession, Tamper
     from pytest_kmigrate.model.event import EventKind
-    from pytest_kmigrate.model.protocols import Stream
+    from pytest_kmigrate.model.links import Stream
     from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
     from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
     from pytest_kmigrate.plugin.outcomes import ViolationError
@@ -67,7 +67,7 @@ _ROOMS = {
     "faults.processes": ("Kill", "Pause", "Stop"),
     "faults.znodes": ("ExpireSession", "Tamper"),
     "model.event": ("EventKind",),
-    "model.protocols": ("Stream",),
+    "model.links": ("Stream",),
     "model.topology": ("BrokerMode", "Role", "Topology"),
     "model.verdict": ("Kind", "Outcome", "Verdict"),
     "plugin.outcomes": ("ViolationError",),

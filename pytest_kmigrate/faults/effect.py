@@ -5,7 +5,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pytest_kmigrate.model.protocols import Capability, Scene
+from pytest_kmigrate.model.capabilities import Needs
+from pytest_kmigrate.model.protocols import Scene
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Fault(Protocol):
     """A frozen value, so that it can be a test parameter; ``str()`` reads like ``kill(active-controller)``."""
 
     @property
-    def needs(self) -> frozenset[Capability]:
+    def needs(self) -> Needs:
         """What the provider must be able to do."""
         ...
 

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pytest_kmigrate.faults.effect import Applied
-from pytest_kmigrate.model.protocols import Capability, CrashPoint, Scene
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.protocols import CrashPoint, Scene
 from pytest_kmigrate.model.topology import Role
 
 

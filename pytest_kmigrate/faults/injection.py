@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 
 from pytest_kmigrate.faults.effect import Applied, Fault
 from pytest_kmigrate.faults.triggers import Fired, Trigger, now
+from pytest_kmigrate.model.capabilities import require
 from pytest_kmigrate.model.errors import KmigrateError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Scene
@@ -121,9 +122,10 @@ class Injection:
 def inject(scene: Scene, fault: Fault, at: Trigger | None = None) -> Iterator[Injection]:
     """The fault is in force inside the block, from its trigger on; leaving the block heals.
 
-    Without ``at`` it begins at once, before the block is entered.
+    Without ``at`` it begins at once, before the block is entered. NotApplicableError where the provider cannot do it.
     """
     trigger = at or now()
+    require(scene.cluster.capabilities, fault.needs | trigger.needs, fault if at is None else f"{fault} at {trigger}")
     injection = Injection(scene, fault, trigger)
     with trigger.armed(scene) as fired:
         injection.arm(fired)

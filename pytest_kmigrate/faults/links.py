@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.targets import Target
-from pytest_kmigrate.model.protocols import Capability, Disturbance, Link, Scene, Stream
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.links import Disturbance, Link, Stream
+from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import Role
 
 CLIENTS = "clients"

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.targets import Target
-from pytest_kmigrate.model.protocols import Capability, Node, Scene
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.protocols import Node, Scene
 from pytest_kmigrate.procedures.restarts import await_session_over
 
 
@@ -15,7 +16,7 @@ class Kill:
     """SIGKILL; healed by starting the process again."""
 
     target: Target
-    needs = frozenset({Capability.KILL})
+    needs = frozenset({Capability.KILL, Capability.START})
 
     def __str__(self) -> str:
         return f"kill({self.target})"
@@ -38,7 +39,7 @@ class Stop:
     """Controlled shutdown; healed by starting the process again."""
 
     target: Target
-    needs = frozenset({Capability.KILL})
+    needs = frozenset({Capability.START})
 
     def __str__(self) -> str:
         return f"stop({self.target})"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.faults.targets import Target
+from pytest_kmigrate.model.capabilities import Capability, Needs
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.metrics import check_metric
 from pytest_kmigrate.model.protocols import CrashPoint, Scene
@@ -20,6 +21,8 @@ class Trigger:
 
     name: str
     armed: Callable[[Scene], AbstractContextManager[Fired]]
+    needs: Needs = frozenset()
+    """What the provider must be able to do."""
 
     def __str__(self) -> str:
         return self.name
@@ -69,7 +72,7 @@ def on_znode_change(path: str) -> Trigger:
         before = seen(scene)
         yield lambda: seen(scene) != before
 
-    return Trigger(f"on-znode({path})", armed)
+    return Trigger(f"on-znode({path})", armed, frozenset({Capability.ZNODES}))
 
 
 def on_metric(target: Target, metric: str, at_least: float) -> Trigger:
@@ -83,7 +86,7 @@ def on_metric(target: Target, metric: str, at_least: float) -> Trigger:
         check_metric(metric)
         yield lambda: reached(scene)
 
-    return Trigger(f"on-metric({target} {metric}>={at_least:g})", armed)
+    return Trigger(f"on-metric({target} {metric}>={at_least:g})", armed, frozenset({Capability.METRICS}))
 
 
 def after_operations(count: int) -> Trigger:
@@ -106,7 +109,7 @@ def at_crash_point(point: CrashPoint, role: Role = Role.CONTROLLER) -> Trigger:
         with scene.cluster.hold_at(point, running) as held:
             yield lambda: held() is not None
 
-    return Trigger(f"at({point.name})", armed)
+    return Trigger(f"at({point.name})", armed, frozenset({Capability.CRASH_POINTS}))
 
 
 def in_turn(first: Trigger, second: Trigger) -> Trigger:
@@ -125,4 +128,4 @@ def in_turn(first: Trigger, second: Trigger) -> Trigger:
 
             yield fired
 
-    return Trigger(f"{first} then {second}", armed)
+    return Trigger(f"{first} then {second}", armed, first.needs | second.needs)

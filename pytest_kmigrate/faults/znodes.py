@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.targets import Target
-from pytest_kmigrate.model.protocols import Capability, Link, Scene
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.links import Link
+from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import NodeSpec, Role
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 
@@ -17,7 +19,7 @@ class Tamper:
 
     path: str
     data: str
-    needs = frozenset[Capability]()
+    needs = frozenset({Capability.ZNODES})
 
     def __str__(self) -> str:
         return f"tamper({self.path})"
@@ -44,11 +46,11 @@ class ExpireSession:
     """ZooKeeper ends the session of a broker in ZooKeeper mode, or of a KRaft controller. Nothing to heal.
 
     A broker's is the one that its registration goes with, and vanishes with it. A controller has no such znode: its
-    session is told by the connection, which ends when the controller sends its next request or heartbeat.
+    session is told by the connection over its links, which ends when it sends its next request or heartbeat.
     """
 
     target: Target
-    needs = frozenset[Capability]()
+    needs = frozenset({Capability.ZNODES, Capability.LINKS})
 
     def __str__(self) -> str:
         return f"expire-session({self.target})"

@@ -8,6 +8,7 @@
     ├── ClusterError (3)             the cluster under test did not do what was awaited
     │   ├── NodeDiedError            a process ended by itself; carries its last log lines
     │   └── AwaitTimeoutError        something never became true; carries what was last seen
+    ├── NotApplicableError (3)       topology, provider or release cannot show it: nothing is said of Kafka
     └── RunFolderError (2)           a run folder is missing, incomplete or damaged
 
 Exit statuses are those of the console command: 0 conforming, 1 violated, 2 wrong use, 3 inconclusive,
@@ -72,6 +73,10 @@ class AwaitTimeoutError(ClusterError):
         self.within_s = within_s
         self.last_seen = last_seen
         super().__init__(f"{awaited}: not within {within_s:g} s; last seen: {last_seen}")
+
+
+class NotApplicableError(KmigrateError):
+    """The topology, the provider or the release cannot show it; a test is skipped with the reason."""
 
 
 class RunFolderError(WrongUseError):

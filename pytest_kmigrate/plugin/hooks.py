@@ -6,13 +6,12 @@ from collections.abc import Generator
 import pytest
 
 from pytest_kmigrate.catalogue import KnownBug, is_before, known_bug, requirement
-from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
+from pytest_kmigrate.model.errors import KmigrateError, NotApplicableError, WrongUseError
 from pytest_kmigrate.plugin.asking import check_runs, chosen_topology, marked, needs_cluster, topology_of
 from pytest_kmigrate.plugin.options import add_options, options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
     KnownBugError,
-    NotApplicableError,
     ViolationError,
     bug_met,
     expect_of,

@@ -3,12 +3,11 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import partial
 
 import pytest
 
-from pytest_kmigrate.faults.effect import Fault
 from pytest_kmigrate.faults.injection import Injection, inject
-from pytest_kmigrate.faults.triggers import Trigger
 from pytest_kmigrate.machine.plan import plan_here
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
@@ -20,7 +19,6 @@ from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
     Judged,
     KnownBugError,
-    NotApplicableError,
     expected_of,
     has_met_bug,
     has_passed,
@@ -75,14 +73,7 @@ def _command(config: pytest.Config) -> tuple[str, ...]:
 
 def injector(run: Run) -> Callable[..., AbstractContextManager[Injection]]:
     """Begins faults in a run; one that the provider cannot do makes the test NOT_APPLICABLE."""
-
-    def injected(fault: Fault, at: Trigger | None = None) -> AbstractContextManager[Injection]:
-        lacking = fault.needs - run.cluster.capabilities
-        if lacking:
-            raise NotApplicableError(f"{fault} needs a provider that can {', '.join(sorted(lacking))}")
-        return inject(run.scene, fault, at)
-
-    return injected
+    return partial(inject, run.scene)
 
 
 def expecting(run: Run) -> Callable[..., bool]:

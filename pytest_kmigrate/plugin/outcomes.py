@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_kmigrate.catalogue import KnownBug
-from pytest_kmigrate.model.errors import KmigrateError
+from pytest_kmigrate.model.errors import KmigrateError, NotApplicableError
 from pytest_kmigrate.model.verdict import Outcome, Verdict, merged
 
 if TYPE_CHECKING:
@@ -31,10 +31,6 @@ class KnownBugError(ViolationError):
 
 class InconclusiveError(AssertionError):
     """Nothing could be said; never a pass."""
-
-
-class NotApplicableError(Exception):
-    """The topology, the provider or the release cannot show it; the test is skipped with the reason."""
 
 
 @dataclass(frozen=True)

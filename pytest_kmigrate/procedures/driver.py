@@ -6,6 +6,7 @@ from pytest_kmigrate.documents.kip_866.checks.migration_metrics import LACKED_BY
 from pytest_kmigrate.documents.kip_866.diagnoses.dying import signatures_of_last_words
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import LEAVE_MIGRATION, STEPS, WAYS_BACK, Step, deleting
+from pytest_kmigrate.model.capabilities import require
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Scene
@@ -91,6 +92,8 @@ class MigrationDriver:
     def _walk(self, step: Step, moves: int | None = None) -> None:
         recorder = self._scene.recorder
         all_moves = step.moves(self._scene.cluster)
+        needs = frozenset(need for move in all_moves for need in move.needs)
+        require(self._scene.cluster.capabilities, needs, f"step {step.name}")
         done = self._half_done[1] if self._half_done and self._half_done[0] is step else 0
         last = len(all_moves) if moves is None else min(done + moves, len(all_moves))
         recorder.record(EventKind.STEP_BEGAN, step=step.name, first_move=done, last_move=last, of_moves=len(all_moves))

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from pytest_kmigrate.model.capabilities import Capability, Needs
 from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Node, Scene
@@ -19,6 +20,11 @@ _REFUSED_BY_CHANCE = 1000  # changes of ISRs; a broker that asks nobody refuses 
 class Move(Protocol):
     """Something an operator does; returns when it has taken effect."""
 
+    @property
+    def needs(self) -> Needs:
+        """What the provider must be able to do."""
+        ...
+
     def make(self, scene: Scene) -> None:
         """Carry it out."""
         ...
@@ -29,6 +35,7 @@ class FormatControllers:
     """Format the controllers' disks with the cluster id that ZooKeeper holds."""
 
     release_version: str | None = None
+    needs = frozenset({Capability.START, Capability.ZNODES})
 
     def make(self, scene: Scene) -> None:
         """Carry it out."""
@@ -41,6 +48,7 @@ class StartControllers:
     """Configure the controllers and start all of them at once."""
 
     changes: Mapping[str, str | None] = field(default_factory=dict)
+    needs = frozenset({Capability.START, Capability.RECONFIGURE})
 
     def make(self, scene: Scene) -> None:
         """Carry it out."""
@@ -60,6 +68,7 @@ class Roll:
     node: str
     changes: Mapping[str, str | None] = field(default_factory=dict)
     mode: BrokerMode | None = None
+    needs = frozenset({Capability.START, Capability.RECONFIGURE})
 
     def make(self, scene: Scene) -> None:
         """Carry it out; a node that is down already is only changed and started."""
@@ -77,6 +86,8 @@ class Roll:
 class Deprovision:
     """Stop the controllers for good and empty their disks; the one that leads last, so that no other takes over."""
 
+    needs = frozenset({Capability.START, Capability.WIPE})
+
     def make(self, scene: Scene) -> None:
         """Carry it out."""
         leader = scene.view.quorum_leader()
@@ -90,6 +101,7 @@ class DeleteZnode:
     """Delete a znode, as the operator's manual has it done with the ZooKeeper shell."""
 
     path: str
+    needs = frozenset({Capability.ZNODES})
 
     def make(self, scene: Scene) -> None:
         """Carry it out."""
@@ -102,6 +114,8 @@ class AwaitZookeeperController:
 
     A broker that is stopped before it was told would still wait for the KRaft controllers to let it go, in vain.
     """
+
+    needs = frozenset({Capability.ZNODES, Capability.METRICS})
 
     def make(self, scene: Scene) -> None:
         """Carry it out."""

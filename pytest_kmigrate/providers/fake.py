@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.links import Arrived, Disturbance, Link
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.model.protocols import Arrived, Capability, CrashPoint, Disturbance, Link, Node
+from pytest_kmigrate.model.protocols import CrashPoint, Node
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
 from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CLIENTS, Addresses
 from pytest_kmigrate.providers.process.properties import quorum_voters, zookeeper_connect
@@ -171,9 +173,8 @@ class FakeLinks:
 class FakeCluster:
     """A cluster in memory; made by ``provision`` only."""
 
-    capabilities = frozenset(Capability)
-
     def __init__(self, topology: Topology, recorder: Recorder, logs: Path) -> None:
+        self.capabilities = frozenset(Capability)
         addresses = Addresses(topology, next(_blocks))
         self.topology = topology
         self.links = FakeLinks(addresses)

@@ -13,7 +13,8 @@ import pytest
 
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.protocols import Cluster, Disturbance, Node
+from pytest_kmigrate.model.links import Disturbance
+from pytest_kmigrate.model.protocols import Cluster, Node
 from pytest_kmigrate.model.topology import Role, Topology
 from tests.unit.fakes import MemoryRecorder, topology
 

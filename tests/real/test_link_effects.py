@@ -13,7 +13,8 @@ from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.links import Partition, Refuse, Reset, Slice, Slow, Throttle
 from pytest_kmigrate.faults.targets import every, node
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.protocols import Arrived, Disturbance, Scene, Stream
+from pytest_kmigrate.model.links import Arrived, Disturbance, Stream
+from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.providers.process.network.addresses import INTERNAL_PORT

@@ -13,7 +13,8 @@ import psutil
 import pytest
 
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.protocols import Cluster, Disturbance, Node
+from pytest_kmigrate.model.links import Disturbance
+from pytest_kmigrate.model.protocols import Cluster, Node
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.providers.process import lease
 from pytest_kmigrate.providers.process.cluster import ProcessCluster, provision

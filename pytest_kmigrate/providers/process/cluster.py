@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_kmigrate.distributions.kafka import Distribution
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import EnvironmentLackError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.model.protocols import Capability, CrashPoint, Node
+from pytest_kmigrate.model.protocols import CrashPoint, Node
 from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
 from pytest_kmigrate.providers.process import lease as leases
 from pytest_kmigrate.providers.process import storage

@@ -13,10 +13,11 @@ from pytest_kmigrate.faults.holding import Hold
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.processes import Kill, Pause
 from pytest_kmigrate.faults.targets import every, follower_controller, node
-from pytest_kmigrate.faults.triggers import on_phase
-from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
+from pytest_kmigrate.faults.triggers import on_phase, on_znode_change
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NotApplicableError
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.protocols import Capability, Scene
+from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.waiting import until
 from tests.unit.fakes import Stage
@@ -149,3 +150,16 @@ def test_without_a_leader_nobody_is_a_follower(stage: Stage) -> None:
     """The target waits for the election instead of choosing among candidates."""
     stage.view.leader = None
     assert follower_controller().resolve(stage.scene) == []
+
+
+@pytest.mark.parametrize("lacking", [Capability.PAUSE, Capability.ZNODES], ids=str)
+def test_a_fault_or_trigger_that_the_provider_cannot_do_is_not_begun(stage: Stage, lacking: Capability) -> None:
+    """The error names what lacks; no node was touched, and the history has no fault that was not witnessed."""
+    stage.cluster.capabilities -= {lacking}
+    trigger = on_znode_change("/controller")
+    with (
+        pytest.raises(NotApplicableError, match=f"needs what this provider does not offer: {lacking.value}$"),
+        inject(stage.scene, Pause(every(Role.BROKER)), at=trigger),
+    ):
+        pass
+    assert stage.recorder.events == []

@@ -7,7 +7,7 @@ from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.links import Cut, Isolate, Partition, Refuse, Reset, Slice, Slow, Throttle, _BetweenTwo
 from pytest_kmigrate.faults.targets import active_controller, every, node
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.protocols import Disturbance, Stream
+from pytest_kmigrate.model.links import Disturbance, Stream
 from pytest_kmigrate.model.topology import Role
 from tests.unit.fakes import Stage
 

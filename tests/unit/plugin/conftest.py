@@ -24,7 +24,7 @@ TEST = "def test_it(verify):\n    verify()\n"
 class PlantedRun:
     """Stands for a live run of a provider that can do nothing."""
 
-    cluster = SimpleNamespace(capabilities=frozenset())
+    scene = SimpleNamespace(cluster=SimpleNamespace(capabilities=frozenset()))
     folder = RunFolder(Path("runs") / "run-1")
 
     def __init__(self, planted: Sequence[Verdict], kafka: str) -> None:

@@ -155,7 +155,7 @@ def test_a_fault_the_provider_cannot_do_is_a_skip_with_its_reason(pytester: pyte
     )
     result = pytester.runpytest_inprocess("-rs", "-p", "no:cacheprovider")
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["SKIPPED * kill(random-broker) needs a provider that can kill"])
+    result.stdout.fnmatch_lines(["SKIPPED * kill(random-broker) needs what this provider does not offer: kill, start"])
 
 
 def test_a_run_that_shows_none_of_it_is_a_skip_with_its_reason(judged: Judged) -> None:

@@ -7,7 +7,7 @@ With block x: node i binds 127.x.0.i; node s reaches node d at 127.x.s.d, where 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pytest_kmigrate.model.protocols import Link
+from pytest_kmigrate.model.links import Link
 from pytest_kmigrate.model.topology import NodeSpec, Role, Topology
 
 CLIENTS = "clients"

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 
-from pytest_kmigrate.model.protocols import Arrived, Stream
+from pytest_kmigrate.model.links import Arrived, Stream
 from pytest_kmigrate.providers.process.network.socket_table import Sockets, SocketTable
 
 

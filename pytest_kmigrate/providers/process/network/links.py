@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
-from pytest_kmigrate.model.protocols import Arrived, Disturbance, Link, Stream
+from pytest_kmigrate.model.links import Arrived, Disturbance, Link, Stream
 from pytest_kmigrate.providers.process.network.addresses import Addresses
 from pytest_kmigrate.providers.process.network.arrivals import counting, onward
 from pytest_kmigrate.providers.process.network.socket_table import SocketTable

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_kmigrate.model.protocols import Arrived, Stream
+from pytest_kmigrate.model.links import Arrived, Stream
 from pytest_kmigrate.providers.process.network import arrivals
 from pytest_kmigrate.providers.process.network.arrivals import Arrivals, counting, onward
 from pytest_kmigrate.providers.process.network.socket_table import Sockets, TcpSocket

@@ -1,0 +1,45 @@
+"""What providers can do to the clusters they make, and what is said where one cannot."""
+
+import enum
+
+from pytest_kmigrate.model.errors import NotApplicableError
+
+
+class Capability(enum.StrEnum):
+    """What a provider can do; whatever needs more is NOT_APPLICABLE on it."""
+
+    START = "start"
+    """Nodes are formatted, started and stopped."""
+    RECONFIGURE = "reconfigure"
+    """Properties and the mode of a node are set, in force from its next start."""
+    WIPE = "wipe"
+    """The disks of a stopped node are emptied."""
+    KILL = "kill"
+    """A node ends without a goodbye."""
+    PAUSE = "pause"
+    """A node stands still and goes on."""
+    LINKS = "links"
+    """Links are disturbed, and their connections counted."""
+    CRASH_POINTS = "crash-points"
+    """A node is held at a place in Kafka's code."""
+    CHECKPOINT = "checkpoint"
+    """A cluster begins from copies of the disks of one that was stopped."""
+    LOGS = "logs"
+    """What each node says is kept in a file."""
+    METRICS = "metrics"
+    """The metrics of brokers and controllers are read."""
+    ZNODES = "znodes"
+    """ZooKeeper is read and written past the links."""
+    METADATA_LOG = "metadata-log"
+    """The metadata log of a node is read."""
+    CHANGE = "change"
+    """Clients write records, and change metadata."""
+
+
+Needs = frozenset[Capability]
+
+
+def require(offered: Needs, needs: Needs, what: object) -> None:
+    """NotApplicableError, which names the capabilities, where ``what`` needs more than is offered."""
+    if lacking := needs - offered:
+        raise NotApplicableError(f"{what} needs what this provider does not offer: {', '.join(sorted(lacking))}")
