@@ -41,15 +41,15 @@ def test_the_wheel_has_all_of_the_package_and_nothing_else(wheel: Path) -> None:
 
 
 def test_a_vendor_collects_the_suites_from_the_wheel_alone(wheel: Path, tmp_path: Path) -> None:
-    """Installed by itself, in an empty folder, with the command of the README: every test of the suites is found."""
+    """Installed by itself, in an empty folder, with the command of the README: all tests and all their fixtures."""
     site, empty = tmp_path / "site", tmp_path / "empty"
     empty.mkdir()
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(site)]
     subprocess.run([*install, str(wheel)], check=True)
-    collect = [sys.executable, "-m", "pytest", "--pyargs", f"{PACKAGE}.suites.kip_866", "--collect-only", "-q"]
-    rooted = [*collect, "--rootdir", str(tmp_path), "-p", "no:cacheprovider"]  # so that it is told whose tests they are
+    plan = [sys.executable, "-m", "pytest", "--pyargs", f"{PACKAGE}.suites.kip_866", "--setup-plan", "-q"]
+    rooted = [*plan, "--rootdir", str(tmp_path), "-p", "no:cacheprovider"]  # so that it is told whose tests they are
     environment = {**os.environ, "PYTHONPATH": str(site)}
     said = subprocess.run(rooted, cwd=empty, env=environment, capture_output=True, text=True, check=False)
     assert said.returncode == 0, said.stdout + said.stderr
-    files = {line.partition("::")[0] for line in said.stdout.splitlines() if "::" in line}
+    files = {line.strip().partition("::")[0] for line in said.stdout.splitlines() if "::" in line}
     assert {tmp_path / file for file in files} == set((site / PACKAGE / "suites/kip_866").glob("test_*.py"))

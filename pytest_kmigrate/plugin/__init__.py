@@ -1,31 +1,12 @@
 """What pytest calls: options, markers, fixtures, outcomes. Glue, no logic."""
 
-from pytest_kmigrate.fixtures.brokers import (
-    admin_of,
-    broker_in_migration_mode,
-    controller_is_not,
-    created,
-    fenced,
-    holders,
-    in_control,
-    in_sync,
-    join,
-    led_by,
-    let_in_by_token,
-    pending_deletions,
-    tellers,
-    zookeeper,
-)
-from pytest_kmigrate.fixtures.judging import verify_clients
 from pytest_kmigrate.plugin.fixtures import (
     cluster,
+    cluster_metadata,
     expect,
     inject,
     kmigrate_run,
-    metadata,
-    migration,
     topology,
-    transactional_workload,
     verify,
     workload,
 )
@@ -40,24 +21,11 @@ from pytest_kmigrate.plugin.hooks import (
 )
 
 __all__ = [
-    "admin_of",
-    "broker_in_migration_mode",
     "cluster",
-    "controller_is_not",
-    "created",
+    "cluster_metadata",
     "expect",
-    "fenced",
-    "holders",
-    "in_control",
-    "in_sync",
     "inject",
-    "join",
     "kmigrate_run",
-    "led_by",
-    "let_in_by_token",
-    "metadata",
-    "migration",
-    "pending_deletions",
     "pytest_addoption",
     "pytest_collection_modifyitems",
     "pytest_configure",
@@ -65,11 +33,7 @@ __all__ = [
     "pytest_runtest_makereport",
     "pytest_runtest_setup",
     "pytest_terminal_summary",
-    "tellers",
     "topology",
-    "transactional_workload",
     "verify",
-    "verify_clients",
     "workload",
-    "zookeeper",
 ]

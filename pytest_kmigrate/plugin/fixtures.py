@@ -11,7 +11,6 @@ from pytest_kmigrate.plugin.asking import topology_of
 if TYPE_CHECKING:
     from pytest_kmigrate.faults.injection import Injection
     from pytest_kmigrate.model.topology import Topology
-    from pytest_kmigrate.procedures.driver import MigrationDriver
     from pytest_kmigrate.providers.process.cluster import ProcessCluster
     from pytest_kmigrate.running import Run
     from pytest_kmigrate.running.metadata import Metadata
@@ -40,12 +39,6 @@ def cluster(kmigrate_run: "Run") -> "ProcessCluster":
 
 
 @pytest.fixture
-def migration(kmigrate_run: "Run") -> "MigrationDriver":
-    """Drives the documented procedure: ``advance_to(Phase.HYBRID)``, ``revert()``."""
-    return kmigrate_run.migration
-
-
-@pytest.fixture
 def workload(kmigrate_run: "Run") -> "Traffic":
     """Clients that write and read all through the test; ``await_acked(n)`` says they are served."""
     kmigrate_run.traffic.start()
@@ -53,14 +46,7 @@ def workload(kmigrate_run: "Run") -> "Traffic":
 
 
 @pytest.fixture
-def transactional_workload(kmigrate_run: "Run") -> "Traffic":
-    """As ``workload``, with two producers more that write in transactions and abort every fourth of them."""
-    kmigrate_run.traffic.start(kmigrate_run.traffic.usual(transactors=2))
-    return kmigrate_run.traffic
-
-
-@pytest.fixture
-def metadata(kmigrate_run: "Run") -> "Metadata":
+def cluster_metadata(kmigrate_run: "Run") -> "Metadata":
     """Fills the cluster with metadata, changes it meanwhile, takes images of every side."""
     return kmigrate_run.metadata
 

@@ -33,16 +33,16 @@ pytestmark = [
 
 
 @pytest.mark.requirement("K866-TEST-broker-failures", "K866-PROC-roll-one-by-one")
-def test_broker_killed_while_being_rolled(workload, metadata, migration, inject, verify_clients):
+def test_broker_killed_while_being_rolled(workload, cluster_metadata, migration, inject, verify_clients):
     """A broker dies as soon as it is up in KRaft mode; once it is back the migration ends as ever."""
-    metadata.fill()
+    cluster_metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
     with inject(Kill(targets.node("broker-1")), at=triggers.on_event(EventKind.NODE_READY, "broker-1")):
         migration.begin(procedure.ROLL_TO_KRAFT, moves=2)
         workload.await_acked(500)
     migration.advance_to(Phase.ALL_KRAFT)
-    metadata.settle("all-kraft")
+    cluster_metadata.settle("all-kraft")
     migration.advance_to(Phase.FINALIZED)
 
     verify_clients(
@@ -53,14 +53,14 @@ def test_broker_killed_while_being_rolled(workload, metadata, migration, inject,
 
 @pytest.mark.requirement("K866-TEST-broker-failures")
 def test_broker_cut_from_the_controllers_comes_back(
-    workload, metadata, migration, inject, fenced, expect, verify_clients
+    workload, cluster_metadata, migration, inject, fenced, expect, verify_clients
 ):
     """One broker cannot reach the quorum in dual write; the others serve, and afterwards all sides agree."""
-    metadata.fill()
+    cluster_metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
     cut = Cut(targets.broker_besides_controller(), targets.every(Role.CONTROLLER), both_ways=True)
-    with metadata.changing("after"), inject(cut) as injection:
+    with cluster_metadata.changing("after"), inject(cut) as injection:
         expect(FENCED, fenced, equals=[injection.targets[0]], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
     migration.advance_to(Phase.ALL_KRAFT)
 
@@ -71,12 +71,14 @@ def test_broker_cut_from_the_controllers_comes_back(
 
 
 @pytest.mark.requirement("K866-TEST-broker-failures")
-def test_broker_paused_longer_than_its_session(workload, metadata, migration, inject, fenced, expect, verify_clients):
+def test_broker_paused_longer_than_its_session(
+    workload, cluster_metadata, migration, inject, fenced, expect, verify_clients
+):
     """A broker stands still for longer than its session in dual write; it rejoins, and nothing is lost."""
-    metadata.fill()
+    cluster_metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
-    with metadata.changing("after"):
+    with cluster_metadata.changing("after"):
         with inject(Pause(targets.broker_besides_controller())) as pause:
             expect(FENCED, fenced, equals=[*pause.targets], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
         workload.await_acked(500)
@@ -118,12 +120,12 @@ def test_broker_hears_of_a_deletion_that_it_missed(
 
 @pytest.mark.topology("zk1-broker3-controller3-mixed")
 @pytest.mark.requirement("K866-TEST-broker-failures")
-def test_broker_of_an_older_release_dies_in_dual_write(workload, metadata, migration, inject, verify_clients):
+def test_broker_of_an_older_release_dies_in_dual_write(workload, cluster_metadata, migration, inject, verify_clients):
     """The broker that was left on 3.8 crashes and comes back; the migration of the mixed cluster can be finalized."""
-    metadata.fill()
+    cluster_metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
-    with metadata.changing("after"), inject(Kill(targets.node("broker-2"))):
+    with cluster_metadata.changing("after"), inject(Kill(targets.node("broker-2"))):
         workload.await_acked(500)
     migration.advance_to(Phase.FINALIZED)
 
@@ -136,7 +138,7 @@ def test_broker_of_an_older_release_dies_in_dual_write(workload, metadata, migra
 
 @pytest.mark.requirement("K866-TEST-broker-failures", "K866-RPC-lisr-on-election", "K866-DW-isr-leader")
 def test_isr_change_under_way_at_the_takeover_is_made(
-    workload, metadata, migration, inject, controller_is_not, in_sync, expect, verify_clients
+    workload, cluster_metadata, migration, inject, controller_is_not, in_sync, expect, verify_clients
 ):
     """A leader is about to ask the former controller to take a follower back; in the end the new one does it."""
     migration.advance_to(Phase.PREPARING)
@@ -159,5 +161,5 @@ def test_isr_change_under_way_at_the_takeover_is_made(
         kind=Kind.LIVENESS,
         signature="alter-partition-lost-at-the-takeover",
     )
-    metadata.settle("after")
+    cluster_metadata.settle("after")
     verify_clients(checks.metadata_equivalent("after-log", "after-zookeeper", families=("partitions",)))

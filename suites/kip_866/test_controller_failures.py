@@ -31,9 +31,9 @@ pytestmark = [
 @pytest.mark.requirement(
     "K866-FAIL-crash-during-copy", "K866-PROC-single-transaction", "K866-PROC-transaction-invisible"
 )
-def test_crash_in_mid_copy_is_copied_anew(workload, metadata, migration, inject, verify_clients):
+def test_crash_in_mid_copy_is_copied_anew(workload, cluster_metadata, migration, inject, verify_clients):
     """The controller dies with all of ZooKeeper in its log but the copy not ended; its successor copies again."""
-    metadata.fill()
+    cluster_metadata.fill()
     migration.advance_to(Phase.PREPARING)
 
     # A while later, so that others have seen these records and still show nothing of them.
@@ -41,7 +41,7 @@ def test_crash_in_mid_copy_is_copied_anew(workload, metadata, migration, inject,
     with inject(Kill(targets.quorum_leader()), at=in_long_copy):
         migration.advance_to(Phase.HYBRID)
     workload.await_acked(200)
-    metadata.settle("copied")
+    cluster_metadata.settle("copied")
 
     verify_clients(
         checks.metadata_equivalent("copied-log", "copied-zookeeper"),
@@ -89,13 +89,13 @@ def test_broker_that_came_up_during_the_copy_survives_its_crash(
     ids=str,
 )
 def test_another_controller_takes_over_in_dual_write(
-    fault, workload, metadata, migration, inject, in_control, expect, verify_clients
+    fault, workload, cluster_metadata, migration, inject, in_control, expect, verify_clients
 ):
     """A successor claims /controller and goes on writing to both sides; no acknowledged change is lost on either."""
-    metadata.fill()
+    cluster_metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
-    with metadata.changing("after", per_s=2), inject(fault):
+    with cluster_metadata.changing("after", per_s=2), inject(fault):
         successor = migration.await_new_active_controller()
         expect("who holds /controller", in_control, equals=successor)
         workload.await_acked(500)
@@ -110,13 +110,13 @@ def test_another_controller_takes_over_in_dual_write(
 @pytest.mark.known_bug("kmigrate-2")
 @pytest.mark.requirement("K866-FAIL-crash-after-all-kraft")
 def test_another_controller_takes_over_when_all_brokers_run_kraft(
-    workload, metadata, migration, inject, verify_clients
+    workload, cluster_metadata, migration, inject, verify_clients
 ):
     """With every broker in KRaft mode the migration can still be finalized after a crash."""
-    metadata.fill()
+    cluster_metadata.fill()
     migration.advance_to(Phase.ALL_KRAFT)
 
-    with metadata.changing("after", per_s=2), inject(Kill(targets.active_controller())):
+    with cluster_metadata.changing("after", per_s=2), inject(Kill(targets.active_controller())):
         migration.await_new_active_controller()
         workload.await_acked(500)
     migration.advance_to(Phase.FINALIZED)
@@ -189,7 +189,7 @@ def test_dual_write_goes_on_beside_what_zookeeper_cannot_hold(
 @pytest.mark.known_bug("kmigrate-11")
 @pytest.mark.requirement("K866-ZNODE-controller-epoch-monotonic")
 def test_no_partition_gets_an_epoch_that_zookeeper_has_not_reached(
-    workload, metadata, migration, inject, zookeeper, expect, verify_clients
+    workload, cluster_metadata, migration, inject, zookeeper, expect, verify_clients
 ):
     """The quorum was long without a leader and has a high epoch, which ZooKeeper is not told of as one of its own."""
     migration.advance_to(Phase.PREPARING)
@@ -197,7 +197,7 @@ def test_no_partition_gets_an_epoch_that_zookeeper_has_not_reached(
     with inject(Partition(tuple(targets.node(f"controller-300{number}") for number in range(3)))):
         workload.await_acked(8000)  # each asks for votes in vain, every time in a higher epoch
     migration.advance_to(Phase.HYBRID)
-    metadata.settle("hybrid")
+    cluster_metadata.settle("hybrid")
 
     expect(
         "partitions of orders that a later ZooKeeper controller could take for those of its successor",

@@ -15,7 +15,7 @@ pytestmark = [
 @pytest.mark.requirement("K866-DW-pending-deletions", "K866-PROC-copy-topics")
 def test_deletions_pending_at_the_takeover_are_carried_out(
     workload,
-    metadata,
+    cluster_metadata,
     migration,
     cluster,
     inject,
@@ -43,13 +43,13 @@ def test_deletions_pending_at_the_takeover_are_carried_out(
 
     expect(
         "topics whose deletion was pending that live on",
-        lambda: sorted(pending & set(metadata.seen("log").topics)),
+        lambda: sorted(pending & set(cluster_metadata.seen("log").topics)),
         equals=[],
         signature="pending-deletion-resurrected",
     )
     expect(
         "deletions that are pending in ZooKeeper",
-        lambda: metadata.seen("zookeeper").extra["delete_topics"],
+        lambda: cluster_metadata.seen("zookeeper").extra["delete_topics"],
         equals=[],
         signature="pending-deletion-resurrected",
     )
@@ -57,32 +57,36 @@ def test_deletions_pending_at_the_takeover_are_carried_out(
 
 
 @pytest.mark.requirement("K866-PROC-copy-quotas-scram")
-def test_quotas_and_scram_are_copied_under_their_own_names(workload, metadata, migration, expect, verify_clients):
+def test_quotas_and_scram_are_copied_under_their_own_names(
+    workload, cluster_metadata, migration, expect, verify_clients
+):
     """What belongs to the default user, or to one with special characters, is the same in the metadata log."""
-    metadata.fill(families=("quotas", "scram"))
-    in_zookeeper = dict(metadata.seen("zookeeper").quotas)
+    cluster_metadata.fill(families=("quotas", "scram"))
+    in_zookeeper = dict(cluster_metadata.seen("zookeeper").quotas)
     migration.advance_to(Phase.HYBRID)
 
     expect(
         "client quotas in the metadata log",
-        lambda: dict(metadata.seen("log").quotas),
+        lambda: dict(cluster_metadata.seen("log").quotas),
         equals=in_zookeeper,
         signature="default-user-quota-lost",
     )
-    metadata.settle("copied")
+    cluster_metadata.settle("copied")
 
     verify_clients(checks.metadata_equivalent("copied-log", "copied-zookeeper", families=("quotas", "scram")))
 
 
 @pytest.mark.requirement("K866-DW-reassignment", "K866-PROC-copy-topics")
-def test_reassignment_under_way_is_taken_over_and_completes(workload, metadata, migration, expect, verify_clients):
+def test_reassignment_under_way_is_taken_over_and_completes(
+    workload, cluster_metadata, migration, expect, verify_clients
+):
     """A partition on its way to another broker at the hand-over is so in the metadata log too, and arrives later."""
-    moving = metadata.fill_with_reassignment()
+    moving = cluster_metadata.fill_with_reassignment()
     adding = moving.adding()
     migration.advance_to(Phase.HYBRID)
 
     expect("the brokers that moving-0 is still to get to, in hybrid mode", moving.adding, equals=adding)
-    metadata.settle("copied")
+    cluster_metadata.settle("copied")
     migration.advance_to(Phase.FINALIZED)
     expect("the brokers that moving-0 is still to get to, once finalized", moving.adding, equals=adding)
     moving.let_go()
@@ -102,17 +106,17 @@ def test_reassignment_under_way_is_taken_over_and_completes(workload, metadata, 
 @pytest.mark.topology("zk1-broker3-controller3-sasl")
 @pytest.mark.requirement("K866-PROC-copy-tokens-pids")
 def test_delegation_tokens_are_copied_and_go_on_opening_every_broker(
-    workload, metadata, migration, let_in_by_token, expect, verify_clients
+    workload, cluster_metadata, migration, let_in_by_token, expect, verify_clients
 ):
     """Who has nothing but a token gets in as before, wherever; the next producer id is where it was."""
-    metadata.fill(families=("delegation-tokens", "producer-ids"))
-    tokens = sorted(metadata.seen("zookeeper").delegation_tokens)
-    metadata.settle("filled", sides=("zookeeper", "brokers"))
+    cluster_metadata.fill(families=("delegation-tokens", "producer-ids"))
+    tokens = sorted(cluster_metadata.seen("zookeeper").delegation_tokens)
+    cluster_metadata.settle("filled", sides=("zookeeper", "brokers"))
     migration.advance_to(Phase.HYBRID)
 
-    metadata.settle("copied", sides=("log", "zookeeper"))
+    cluster_metadata.settle("copied", sides=("log", "zookeeper"))
     migration.advance_to(Phase.ALL_KRAFT)
-    metadata.settle("joined", sides=("log", "brokers"))
+    cluster_metadata.settle("joined", sides=("log", "brokers"))
     expect(
         "tokens that open each broker",
         let_in_by_token,

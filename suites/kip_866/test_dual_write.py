@@ -14,7 +14,7 @@ pytestmark = [
     "K866-DW-reassignment", "K866-RPC-lisr-on-election", "K866-RPC-umr-on-change", "K866-RPC-stopreplica"
 )
 def test_reassignment_completes_in_hybrid_mode(
-    workload, metadata, migration, admin_of, created, holders, expect, verify_clients
+    workload, cluster_metadata, migration, admin_of, created, holders, expect, verify_clients
 ):
     """A partition moved to other brokers in hybrid mode is led and replicated there, and gone from where it was."""
     replicas = created("moved", partitions=1, replication=2).partitions[0].replicas
@@ -40,13 +40,13 @@ def test_reassignment_completes_in_hybrid_mode(
         signature="reassignment-stuck-in-hybrid",
     )
     workload.await_acked(500)
-    metadata.settle("moved")
+    cluster_metadata.settle("moved")
     verify_clients(checks.metadata_equivalent("moved-log", "moved-zookeeper", families=("topics", "partitions")))
 
 
 @pytest.mark.requirement("K866-DW-topic-create")
 def test_topic_created_in_hybrid_mode_is_whole_in_zookeeper(
-    workload, metadata, migration, admin_of, zookeeper, expect, verify_clients
+    workload, cluster_metadata, migration, admin_of, zookeeper, expect, verify_clients
 ):
     """A topic created in dual write has everything in ZooKeeper that a ZooKeeper cluster would have written."""
     migration.advance_to(Phase.HYBRID)
@@ -65,12 +65,14 @@ def test_topic_created_in_hybrid_mode_is_whole_in_zookeeper(
         signature="config-znode-missing",
     )
     workload.await_acked(500)
-    metadata.settle("created")
+    cluster_metadata.settle("created")
     verify_clients(checks.metadata_equivalent("created-log", "created-zookeeper", families=("topics", "partitions")))
 
 
 @pytest.mark.requirement("K866-DW-partitions-add", "K866-RPC-umr-on-change")
-def test_added_partitions_are_seen_by_every_broker(workload, metadata, migration, admin_of, expect, verify_clients):
+def test_added_partitions_are_seen_by_every_broker(
+    workload, cluster_metadata, migration, admin_of, expect, verify_clients
+):
     """Partitions added in dual write are on every broker, those in ZooKeeper mode included."""
     migration.advance_to(Phase.HYBRID)
 
@@ -83,21 +85,21 @@ def test_added_partitions_are_seen_by_every_broker(workload, metadata, migration
         signature="new-partitions-unseen-in-hybrid",
     )
     workload.await_acked(500)
-    metadata.settle("grown")
+    cluster_metadata.settle("grown")
     verify_clients(checks.metadata_equivalent("grown-log", "grown-zookeeper", families=("topics", "partitions")))
 
 
 @pytest.mark.known_bug("kmigrate-9")
 @pytest.mark.requirement("K866-DW-quotas")
-def test_quotas_taken_away_in_dual_write_leave_zookeeper(workload, metadata, migration, verify_clients):
+def test_quotas_taken_away_in_dual_write_leave_zookeeper(workload, cluster_metadata, migration, verify_clients):
     """The quotas of every kind of entity are taken away in dual write; ZooKeeper holds none of them any more."""
-    metadata.fill(families=("quotas",))
+    cluster_metadata.fill(families=("quotas",))
     migration.advance_to(Phase.HYBRID)
 
-    metadata.take_back(families=("quotas",))
+    cluster_metadata.take_back(families=("quotas",))
 
     workload.await_acked(500)
-    metadata.settle("bare", within_s=10)
+    cluster_metadata.settle("bare", within_s=10)
     verify_clients(
         checks.metadata_equivalent("bare-log", "bare-zookeeper", families=("quotas",)),
         checks.acknowledged_metadata_changes_present("bare-log"),
@@ -108,16 +110,16 @@ def test_quotas_taken_away_in_dual_write_leave_zookeeper(workload, metadata, mig
 @pytest.mark.requirement(
     "K866-DW-topic-delete", "K866-DW-topic-config", "K866-DW-broker-config", "K866-DW-scram", "K866-DW-acls"
 )
-def test_what_is_taken_away_in_dual_write_leaves_zookeeper(workload, metadata, migration, verify_clients):
+def test_what_is_taken_away_in_dual_write_leaves_zookeeper(workload, cluster_metadata, migration, verify_clients):
     """Topics, configs, credentials and ACLs that were copied are deleted in dual write, and gone from ZooKeeper."""
     families = ("topics", "topic-configs", "broker-configs", "default-broker-config", "scram", "acls")
-    metadata.fill(families=families)
+    cluster_metadata.fill(families=families)
     migration.advance_to(Phase.HYBRID)
 
-    metadata.take_back(families=families)
+    cluster_metadata.take_back(families=families)
 
     workload.await_acked(500)
-    metadata.settle("bare")
+    cluster_metadata.settle("bare")
     verify_clients(
         checks.metadata_equivalent("bare-log", "bare-zookeeper"),
         checks.acknowledged_metadata_changes_present("bare-log"),
@@ -129,30 +131,30 @@ def test_what_is_taken_away_in_dual_write_leaves_zookeeper(workload, metadata, m
 @pytest.mark.topology("zk1-broker3-controller3-sasl")
 @pytest.mark.requirement("K866-DW-delegation-tokens", "K866-DW-watch-acl")
 def test_tokens_made_in_dual_write_and_no_former_ones_open_every_broker(
-    workload, metadata, migration, let_in_by_token, expect, verify_clients
+    workload, cluster_metadata, migration, let_in_by_token, expect, verify_clients
 ):
     """Copied tokens are renewed in dual write, then taken away and others made; brokers let in by those only."""
-    metadata.fill(families=("delegation-tokens",))
+    cluster_metadata.fill(families=("delegation-tokens",))
     migration.advance_to(Phase.HYBRID)
     migration.begin(procedure.ROLL_TO_KRAFT, moves=1)  # a broker that knows the tokens, whoever else does not
 
-    metadata.renew_tokens()
-    metadata.settle("renewed")
+    cluster_metadata.renew_tokens()
+    cluster_metadata.settle("renewed")
     expect(
         "when each token expires, as all brokers tell",
-        lambda: _expiries(metadata.seen("brokers")),
-        equals=_expiries(metadata.seen("log")),
+        lambda: _expiries(cluster_metadata.seen("brokers")),
+        equals=_expiries(cluster_metadata.seen("log")),
         within_s=5,
         signature="tokens-unknown-in-hybrid",
     )
-    metadata.take_back(families=("delegation-tokens",))
-    metadata.fill(families=("delegation-tokens",))
-    metadata.settle("made")
+    cluster_metadata.take_back(families=("delegation-tokens",))
+    cluster_metadata.fill(families=("delegation-tokens",))
+    cluster_metadata.settle("made")
 
     expect(
         "tokens that open each broker",
         let_in_by_token,
-        equals=[sorted(metadata.seen("log").delegation_tokens)] * 3,
+        equals=[sorted(cluster_metadata.seen("log").delegation_tokens)] * 3,
         within_s=10,
         signature="tokens-unknown-in-hybrid",
     )

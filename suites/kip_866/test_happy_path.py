@@ -24,17 +24,17 @@ pytestmark = [
     "K866-ZNODE-migration-exists",
     "K866-ZNODE-controller-persistent",
 )
-def test_migration_ends_finalized_with_all_metadata(workload, metadata, migration, verify_clients):
+def test_migration_ends_finalized_with_all_metadata(workload, cluster_metadata, migration, verify_clients):
     """A filled cluster migrates to FINALIZED; every family of metadata is the same on every side on the way."""
-    metadata.fill()
+    cluster_metadata.fill()
     migration.advance_to(Phase.HYBRID)
-    metadata.settle("copied")
+    cluster_metadata.settle("copied")
     migration.advance_to(Phase.ALL_KRAFT)
-    metadata.settle("all-kraft", sides=("log", "zookeeper", "brokers"))
+    cluster_metadata.settle("all-kraft", sides=("log", "zookeeper", "brokers"))
     workload.await_acked(500)
     migration.advance_to(Phase.FINALIZED)
     workload.await_acked(500)
-    metadata.settle("finalized", sides=("log", "brokers"))
+    cluster_metadata.settle("finalized", sides=("log", "brokers"))
 
     verify_clients(
         checks.phase_reached(Phase.FINALIZED),

@@ -16,20 +16,20 @@ pytestmark = [
 @pytest.mark.requirement(
     "K866-TEST-happy-path", "K866-TEST-controller-failures", "K866-TEST-zk-unavailable", "K866-DW-full-parity"
 )
-def test_live_migration_survives_a_crash_and_a_cut_link(workload, metadata, migration, inject, verify_clients):
+def test_live_migration_survives_a_crash_and_a_cut_link(workload, cluster_metadata, migration, inject, verify_clients):
     """The active controller dies, its successor loses ZooKeeper for a while; nothing acknowledged is lost anywhere."""
-    metadata.fill()
+    cluster_metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
     with inject(Kill(targets.active_controller())):
         migration.await_new_active_controller()
         workload.await_acked(300)
     with inject(Cut(targets.active_controller(), targets.every(Role.ZOOKEEPER))):
-        metadata.change(per_s=2)
+        cluster_metadata.change(per_s=2)
         workload.await_acked(1500)
-    metadata.await_acknowledged()
-    metadata.stop()
-    metadata.settle("dual-write")
+    cluster_metadata.await_acknowledged()
+    cluster_metadata.stop()
+    cluster_metadata.settle("dual-write")
     migration.advance_to(Phase.FINALIZED)
     workload.await_acked(300)
 

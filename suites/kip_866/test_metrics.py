@@ -14,12 +14,12 @@ pytestmark = [
 @pytest.mark.known_bug("kmigrate-2")
 @pytest.mark.requirement("K866-METRIC-ZkWriteBehindLag-active-only")
 def test_former_controller_does_not_tell_how_far_zookeeper_is_behind(
-    workload, metadata, migration, inject, verify_clients
+    workload, cluster_metadata, migration, inject, verify_clients
 ):
     """Who wrote to ZooKeeper until another controller took over reports no lag; it would grow for ever."""
     migration.advance_to(Phase.HYBRID)
 
-    with metadata.changing("after", per_s=2):
+    with cluster_metadata.changing("after", per_s=2):
         with inject(Pause(targets.active_controller())):
             migration.await_new_active_controller()
         workload.await_acked(2000)

@@ -13,34 +13,34 @@ pytestmark = [
 
 
 @pytest.mark.requirement("K866-RB-any-point", "K866-RB-provisioned", "K866-RB-data-kept", "K866-RB-metadata-kept")
-def test_migration_is_undone_before_it_began(workload, metadata, migration, verify_clients):
+def test_migration_is_undone_before_it_began(workload, cluster_metadata, migration, verify_clients):
     """The quorum was only provisioned: without it ZooKeeper stays in charge, and nothing is lost."""
-    metadata.fill()
+    cluster_metadata.fill()
     migration.advance_to(Phase.PREPARING)
     workload.await_acked(500)
 
     migration.revert()
 
-    _goes_on_with_zookeeper(workload, metadata, verify_clients)
+    _goes_on_with_zookeeper(workload, cluster_metadata, verify_clients)
 
 
 @pytest.mark.requirement("K866-RB-any-point", "K866-RB-data-kept", "K866-RB-metadata-kept")
-def test_migration_is_undone_in_hybrid_mode(workload, metadata, migration, verify_clients):
+def test_migration_is_undone_in_hybrid_mode(workload, cluster_metadata, migration, verify_clients):
     """ZooKeeper is in charge again, and has what was there before and what was changed in dual write."""
-    metadata.fill()
+    cluster_metadata.fill()
     migration.advance_to(Phase.HYBRID)
-    with metadata.changing("dual-write", per_s=2):
+    with cluster_metadata.changing("dual-write", per_s=2):
         workload.await_acked(500)
 
     migration.revert()
 
-    _goes_on_with_zookeeper(workload, metadata, verify_clients)
+    _goes_on_with_zookeeper(workload, cluster_metadata, verify_clients)
 
 
 @pytest.mark.requirement("K866-RB-any-point", "K866-RB-data-kept", "K866-RB-metadata-kept")
-def test_migration_is_undone_in_mid_copy(workload, metadata, migration, inject, verify_clients):
+def test_migration_is_undone_in_mid_copy(workload, cluster_metadata, migration, inject, verify_clients):
     """The controllers have taken over and are still copying when the operator calls it off."""
-    metadata.fill()
+    cluster_metadata.fill()
     migration.advance_to(Phase.PREPARING)
 
     with inject(Hold(crash_points.LONG_COPY)) as long_copy:
@@ -48,25 +48,25 @@ def test_migration_is_undone_in_mid_copy(workload, metadata, migration, inject, 
         long_copy.await_bitten()
         migration.revert()
 
-    _goes_on_with_zookeeper(workload, metadata, verify_clients, checks.phase_not_reached(Phase.HYBRID))
+    _goes_on_with_zookeeper(workload, cluster_metadata, verify_clients, checks.phase_not_reached(Phase.HYBRID))
 
 
 @pytest.mark.known_bug("kmigrate-5")
 @pytest.mark.requirement("K866-RB-clean-shutdown-flush", "K866-RB-metadata-kept")
 def test_what_waits_for_zookeeper_is_written_before_the_quorum_ends(
-    workload, metadata, migration, inject, verify_clients
+    workload, cluster_metadata, migration, inject, verify_clients
 ):
     """ZooKeeper answers late and dual write lags behind when the controllers are told to stop, each in its turn."""
     migration.advance_to(Phase.HYBRID)
-    metadata.fill()
-    metadata.settle("written")
+    cluster_metadata.fill()
+    cluster_metadata.settle("written")
 
     with inject(Slow(targets.every(Role.CONTROLLER), targets.every(Role.ZOOKEEPER), latency_ms=700)):
-        metadata.change(per_s=5)
-        metadata.await_acknowledged(25)
-        metadata.stop()
+        cluster_metadata.change(per_s=5)
+        cluster_metadata.await_acknowledged(25)
+        cluster_metadata.stop()
         migration.revert()
-    metadata.settle("reverted", sides=("zookeeper", "brokers"))
+    cluster_metadata.settle("reverted", sides=("zookeeper", "brokers"))
 
     verify_clients(checks.acknowledged_metadata_changes_present("reverted-zookeeper"))
 
@@ -96,17 +96,17 @@ def test_brokers_follow_who_is_elected_when_both_znodes_of_the_controller_were_r
 
 
 @pytest.mark.requirement("K866-RB-retry-migration", "K866-RB-data-kept", "K866-RB-metadata-kept")
-def test_reverted_migration_can_be_done_again(workload, metadata, migration, verify_clients):
+def test_reverted_migration_can_be_done_again(workload, cluster_metadata, migration, verify_clients):
     """Back from ALL_KRAFT to ZooKeeper without losing anything; the second migration copies and finalizes."""
-    metadata.fill()
+    cluster_metadata.fill()
     migration.advance_to(Phase.ALL_KRAFT)
-    with metadata.changing("all-kraft", per_s=2):
+    with cluster_metadata.changing("all-kraft", per_s=2):
         workload.await_acked(500)
     migration.revert()
-    metadata.settle("reverted", sides=("zookeeper", "brokers"))
+    cluster_metadata.settle("reverted", sides=("zookeeper", "brokers"))
     workload.await_acked(500)
     migration.advance_to(Phase.HYBRID)
-    metadata.settle("copied-again")
+    cluster_metadata.settle("copied-again")
     migration.advance_to(Phase.FINALIZED)
     workload.await_acked(500)
 
@@ -121,18 +121,20 @@ def test_reverted_migration_can_be_done_again(workload, metadata, migration, ver
 @pytest.mark.known_bug("KAFKA-17146")
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement("K866-RB-retry-migration")
-def test_second_migration_begins_with_what_zookeeper_has(workload, metadata, migration, join, expect, verify_clients):
+def test_second_migration_begins_with_what_zookeeper_has(
+    workload, cluster_metadata, migration, join, expect, verify_clients
+):
     """The operator forgot to delete /migration when the first one was undone; ZooKeeper is copied all the same."""
     migration.advance_to(Phase.HYBRID)
     migration.revert(forgetting=["/migration"])
-    topics = sorted(metadata.seen("zookeeper").topics)
+    topics = sorted(cluster_metadata.seen("zookeeper").topics)
     migration.advance_to(Phase.PREPARING)
     migration.begin(procedure.ENTER_MIGRATION, moves=2)
     join("broker-2")
 
     expect(
         "topics in the metadata log",
-        lambda: sorted(metadata.seen("log").topics),
+        lambda: sorted(cluster_metadata.seen("log").topics),
         equals=topics,
         within_s=20,
         signature="stale-migration-znode-wipes-zookeeper",
@@ -140,8 +142,8 @@ def test_second_migration_begins_with_what_zookeeper_has(workload, metadata, mig
     verify_clients()
 
 
-def _goes_on_with_zookeeper(workload, metadata, verify_clients, *more):
-    with metadata.changing("reverted", per_s=2, sides=("zookeeper", "brokers")):
+def _goes_on_with_zookeeper(workload, cluster_metadata, verify_clients, *more):
+    with cluster_metadata.changing("reverted", per_s=2, sides=("zookeeper", "brokers")):
         workload.await_acked(500)
 
     verify_clients(

@@ -14,12 +14,15 @@ pytestmark = [
 
 
 @pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-METRIC-ZkWriteBehindLag-outage")
-def test_controller_cut_from_zookeeper_catches_up(workload, metadata, migration, inject, verify_clients):
+def test_controller_cut_from_zookeeper_catches_up(workload, cluster_metadata, migration, inject, verify_clients):
     """What is acknowledged while the active controller cannot reach ZooKeeper is in ZooKeeper soon after it can."""
-    metadata.fill()
+    cluster_metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
-    with metadata.changing("after", per_s=2), inject(Cut(targets.active_controller(), targets.every(Role.ZOOKEEPER))):
+    with (
+        cluster_metadata.changing("after", per_s=2),
+        inject(Cut(targets.active_controller(), targets.every(Role.ZOOKEEPER))),
+    ):
         workload.await_acked(3000)
 
     verify_clients(
@@ -33,13 +36,13 @@ def test_controller_cut_from_zookeeper_catches_up(workload, metadata, migration,
     "K866-FAIL-zk-heal-catch-up", "K866-TEST-zk-unavailable", "K866-METRIC-ZkWriteBehindLag-outage"
 )
 def test_dual_write_goes_on_after_an_answer_of_zookeeper_was_lost(
-    workload, metadata, migration, inject, verify_clients
+    workload, cluster_metadata, migration, inject, verify_clients
 ):
     """ZooKeeper does what a controller asks for, and its answer never arrives; both sides agree once it can."""
     migration.advance_to(Phase.HYBRID)
 
     lost = Cut(targets.active_controller(), targets.every(Role.ZOOKEEPER), stream=Stream.BACK)
-    with metadata.changing("after", per_s=2), inject(lost):
+    with cluster_metadata.changing("after", per_s=2), inject(lost):
         workload.await_acked(2000)
 
     verify_clients(
@@ -50,16 +53,16 @@ def test_dual_write_goes_on_after_an_answer_of_zookeeper_was_lost(
 
 
 @pytest.mark.requirement("K866-FAIL-zk-down-data-plane", "K866-TEST-zk-unavailable")
-def test_clients_are_served_while_zookeeper_is_down(workload, metadata, migration, inject, verify_clients):
+def test_clients_are_served_while_zookeeper_is_down(workload, cluster_metadata, migration, inject, verify_clients):
     """ZooKeeper goes down and comes back in dual write; clients notice nothing, and what changed meanwhile arrives."""
-    metadata.fill()
+    cluster_metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
-    with metadata.changing("after", per_s=2):
+    with cluster_metadata.changing("after", per_s=2):
         with inject(Kill(targets.zookeeper_leader())):
             workload.await_acked(3000)
             workload.await_consumed(1000)
-            metadata.await_acknowledged()
+            cluster_metadata.await_acknowledged()
         workload.await_acked(1000)
 
     verify_clients(
@@ -94,12 +97,12 @@ def test_partitions_of_a_dead_broker_get_leaders_while_zookeeper_is_down(
 
 @pytest.mark.topology("zk3-broker3-controller3")
 @pytest.mark.requirement("K866-TEST-zk-unavailable", "K866-FAIL-zk-heal-catch-up")
-def test_dual_write_outlives_the_leader_of_the_ensemble(workload, metadata, migration, inject, verify_clients):
+def test_dual_write_outlives_the_leader_of_the_ensemble(workload, cluster_metadata, migration, inject, verify_clients):
     """Two of three ZooKeeper servers elect another leader; dual write goes on there while the former one is away."""
-    metadata.fill()
+    cluster_metadata.fill()
     migration.advance_to(Phase.HYBRID)
 
-    with inject(Kill(targets.zookeeper_leader())), metadata.changing("without-it", per_s=2):
+    with inject(Kill(targets.zookeeper_leader())), cluster_metadata.changing("without-it", per_s=2):
         workload.await_acked(1000)
 
     verify_clients(
@@ -123,11 +126,11 @@ def test_expired_session_in_preparation_does_not_stop_the_migration(workload, mi
 
 @pytest.mark.known_bug("kmigrate-14")
 @pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-TEST-zk-unavailable")
-def test_dual_write_goes_on_after_a_session_expired(workload, metadata, migration, inject, verify_clients):
+def test_dual_write_goes_on_after_a_session_expired(workload, cluster_metadata, migration, inject, verify_clients):
     """ZooKeeper ends the active controller's session in dual write; what changes from then on is on both sides."""
     migration.advance_to(Phase.HYBRID)
 
-    with metadata.changing("after", per_s=2), inject(ExpireSession(targets.active_controller())) as expired:
+    with cluster_metadata.changing("after", per_s=2), inject(ExpireSession(targets.active_controller())) as expired:
         expired.await_bitten(within_s=30)
         workload.await_acked(1000)
 

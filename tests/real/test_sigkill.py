@@ -48,8 +48,8 @@ start = "by-migration"
 TEST = """
 from pytest_kmigrate import Cut, Phase, Role, targets
 
-def test_until_killed(workload, metadata, migration, inject):
-    metadata.change(per_s=5)  # so that there is always another event
+def test_until_killed(workload, cluster_metadata, migration, inject):
+    cluster_metadata.change(per_s=5)  # so that there is always another event
     migration.advance_to(Phase.HYBRID)
     with inject(Cut(targets.node("broker-0"), targets.every(Role.CONTROLLER))) as cut:
         cut.await_bitten()
@@ -88,6 +88,7 @@ def test_nothing_is_left(number: int, tmp_path: Path, monkeypatch: pytest.Monkey
     state.mkdir()
     monkeypatch.setenv("KMIGRATE_STATE", str(state))
     (tmp_path / "shape.toml").write_text(TOPOLOGY)
+    (tmp_path / "conftest.py").write_text("from pytest_kmigrate.suites.kip_866.fixtures import *")
     (tmp_path / "test_inner.py").write_text(TEST)
     kind, count = MOMENTS[number % len(MOMENTS)]
     chance = random.Random(f"sigkill-{number}")
