@@ -8,7 +8,6 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_kmigrate.checkers import checks
     from pytest_kmigrate.documents.kip_866 import crash_points, procedure
     from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
     from pytest_kmigrate.faults import targets, triggers
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from pytest_kmigrate.faults.links import Cut, Isolate, Partition, Refuse, Reset, Slice, Slow, Throttle
     from pytest_kmigrate.faults.processes import Kill, Pause, Stop
     from pytest_kmigrate.faults.znodes import ExpireSession, Tamper
+    from pytest_kmigrate.judging import checks
     from pytest_kmigrate.model.event import EventKind
     from pytest_kmigrate.model.links import Stream
     from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
@@ -58,7 +58,6 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "checkers": ("checks",),
     "documents.kip_866": ("crash_points", "procedure"),
     "documents.kip_866.phases": ("Phase", "ZkMigrationState"),
     "faults": ("targets", "triggers"),
@@ -66,6 +65,7 @@ _ROOMS = {
     "faults.links": ("Cut", "Isolate", "Partition", "Refuse", "Reset", "Slice", "Slow", "Throttle"),
     "faults.processes": ("Kill", "Pause", "Stop"),
     "faults.znodes": ("ExpireSession", "Tamper"),
+    "judging": ("checks",),
     "model.event": ("EventKind",),
     "model.links": ("Stream",),
     "model.topology": ("BrokerMode", "Role", "Topology"),

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_kmigrate.catalogue import Requirement, requirements
-from pytest_kmigrate.judging.rejudge import stored_verdicts
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.verdicts import stored_verdicts
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ def _worst_of(folder: RunFolder) -> Mapping[str, Outcome]:
     if not folder.verdicts.is_file():
         raise RunFolderError(f"{folder.path}: no verdicts.jsonl: the run was interrupted; `kmigrate judge` judges it")
     worst: dict[str, Outcome] = {}
-    for row in stored_verdicts(folder):
-        outcome = Outcome[row["outcome"]]
-        for requirement_id in row.get("requirements", ()):
-            worst[requirement_id] = max(outcome, worst.get(requirement_id, outcome))
+    for verdict in stored_verdicts(folder):
+        for each in verdict.about:
+            if not each.is_vacuous:
+                worst[each.requirement] = max(each.outcome, worst.get(each.requirement, each.outcome))
     return worst

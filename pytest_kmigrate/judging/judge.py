@@ -1,26 +1,24 @@
 """Judges a run from its folder alone: the same for a run just ended and for one of last year."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_kmigrate.catalogue import known_bugs
-from pytest_kmigrate.checkers.controllers.quorum import quorum_claims
-from pytest_kmigrate.checkers.registry import judge, recorded_checks
-from pytest_kmigrate.checkers.run.doubts import doubted
-from pytest_kmigrate.documents.kip_866.checks.log_images import has_log_images
-from pytest_kmigrate.documents.kip_866.checks.migration_znode import MIGRATION
-from pytest_kmigrate.model.checks import Check
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.checkers.registry import checker_of, general_checkers
+from pytest_kmigrate.checkers.run.doubts import doubted, doubts
+from pytest_kmigrate.documents import document
+from pytest_kmigrate.judging.checks import all_checkers
+from pytest_kmigrate.judging.speaking import declared, spoken, unspoken
+from pytest_kmigrate.model.checks import AnyChecker, Check, CheckersByName, by_name
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, RunHeader
-from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, merged
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, inconclusive, merged
 from pytest_kmigrate.recording.asking import kafka_asked_for
 from pytest_kmigrate.recording.reading import read_history
-from pytest_kmigrate.recording.recorder import write_verdicts
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.verdicts import write_verdicts
 
-_ALWAYS = ("no_unexpected_death", "steps_completed")
 _UNFINISHED = "the test ended before it said what shall be judged"
-_ONE_PER_EPOCH = "one_active_controller_per_epoch"
 
 
 @dataclass(frozen=True)
@@ -32,40 +30,48 @@ class Judgement:
 
     @property
     def outcome(self) -> Outcome:
-        """The worst verdict."""
+        """The worst verdict of those that count."""
         return outcome_of(self.verdicts)
 
 
-def checks_of(history: History) -> list[Check]:
-    """What the test asked to be judged, and what is judged in every run that shows it at all."""
-    asked = recorded_checks(history)
-    names = list(_ALWAYS)
-    if history.of(EventKind.MIGRATION_STATE):
-        names.append("migration_state_moves_along_legal_edges")
-    # Controllers of a cluster born in KRaft mode have a migration state, too, and no znodes to claim.
-    if history.of(EventKind.MIGRATION_STATE) and history.znodes:
-        names += (_ONE_PER_EPOCH, "controller_epoch_never_falls")
-    elif any(quorum_claims(history)):
-        names.append(_ONE_PER_EPOCH)
-    if history.of(EventKind.FAULT_BEGAN, EventKind.FAULT_NOT_WITNESSED):
-        names.append("every_fault_was_witnessed")
-    if history.header.extra.get("byteman"):
-        names.append("mutant_was_in_force")
-    if history.of(EventKind.METADATA_CHANGE):
-        names.append("metadata_changes_stay_accepted")
-    if history.of(EventKind.EXPECTATION):
-        names.append("expectations_met")
-    if any(change.path == MIGRATION and change.data is not None for change in history.znodes):
-        names += ("migration_znode_never_moves_back", "controller_znodes_tell_who_and_how_far")
-    if has_log_images(history):
-        names += ("copy_is_one_transaction", "migration_metrics_agree_with_the_log")
-    standing = [Check(name) for name in names if name not in {check.name for check in asked}]
-    return [*asked, *standing]
+def recorded_checks(history: History) -> list[Check]:
+    """The checks the run itself asked for, without repetitions: what judging it again has to judge."""
+    checks: list[Check] = []
+    for event in history.of(EventKind.CHECKS):
+        checks += [check for check in _checks_in(event) if check not in checks]
+    return checks
+
+
+def judge(history: History, asked: Sequence[Check], checkers: CheckersByName) -> list[Verdict]:
+    """One verdict per check that was asked for, in their order, then one per checker that judges every run.
+
+    Each has an outcome for each requirement it speaks for. A violation stands whatever else happened. A check that
+    holds in a run in which the harness had trouble, a node died unexpectedly or a fault was not witnessed proves
+    nothing: it becomes INCONCLUSIVE, and its summary gives the reason. WrongUseError for a check of no known name.
+    """
+    named = {check.name: _checker(check.name, checkers) for check in asked}
+    unasked = [each for each in checkers.values() if each.name not in named and _judges(each, history)]
+    found = [_judged(named[check.name], history, check) for check in asked]
+    found += [replace(_judged(each, history, Check(each.name)), standing=bool(each.requirements)) for each in unasked]
+    claimed, owned = history.header.requirements, declared(checkers.values())
+    by = [*(named[check.name] for check in asked), *unasked]
+    free = [each for each in claimed if each not in owned]
+    found = [
+        spoken(verdict, each, free if number < len(asked) else ())
+        for number, (verdict, each) in enumerate(zip(found, by, strict=True))
+    ]
+    reasons = doubts(history)
+    if reasons:
+        because = "; ".join(reason.text for reason in reasons)
+        found = [doubted(verdict, reasons[0].kind, because) for verdict in found]
+    return [*found, *unspoken(found, claimed)]
 
 
 def judged(history: History) -> list[Verdict]:
     """The verdicts on a history; of a test that ended before it asked for any, at best inconclusive ones."""
-    verdicts = with_known_bugs(judge(history, checks_of(history)), kafka_asked_for(history.header))
+    checkers = by_name([*general_checkers(), *document(history.header.profile).checks])
+    found = judge(history, recorded_checks(history), checkers)
+    verdicts = with_known_bugs(found, kafka_asked_for(history.header))
     if history.of(EventKind.CHECKS):
         return verdicts
     return [doubted(verdict, Kind.VACUOUS, _UNFINISHED) for verdict in verdicts]
@@ -91,9 +97,37 @@ def with_known_bugs(verdicts: Iterable[Verdict], kafka: str) -> list[Verdict]:
 
 
 def outcome_of(verdicts: Iterable[Verdict]) -> Outcome:
-    """The worst verdict; none at all is INCONCLUSIVE."""
-    return merged(verdict.outcome for verdict in verdicts)
+    """The worst verdict of those that count; none at all is INCONCLUSIVE."""
+    return merged(verdict.outcome for verdict in verdicts if verdict.counts)
+
+
+def _judges(each: AnyChecker, history: History) -> bool:
+    return each.in_every_run is not None and each.in_every_run(history)
+
+
+def _checker(name: str, checkers: CheckersByName) -> AnyChecker:
+    """The checker of that name; one of another document may be asked for, too."""
+    return checkers[name] if name in checkers else checker_of(name, all_checkers())
+
+
+def _judged(each: AnyChecker, history: History, check: Check) -> Verdict:
+    try:
+        return each.judged(history, check)
+    # A checker is third-party code as far as a run is concerned: whatever it raises must never pass for a verdict.
+    except Exception as error:  # noqa: BLE001
+        text = f"the checker itself failed: {type(error).__name__}: {error}"
+        return inconclusive(check.name, Kind.HARNESS, text)
 
 
 def _signatures(verdict: Verdict) -> list[str]:
     return verdict.listed("signatures") if verdict.outcome is Outcome.VIOLATES else []
+
+
+def _checks_in(event: Event) -> list[Check]:
+    listed = event.data.get("checks")
+    found = []
+    for each in listed if isinstance(listed, list | tuple) else ():
+        arguments = each.get("arguments") if isinstance(each, Mapping) else None
+        if isinstance(each, Mapping):
+            found.append(Check(str(each.get("name")), dict(arguments) if isinstance(arguments, Mapping) else {}))
+    return found

@@ -1,7 +1,6 @@
 """Judges a run folder again without changing it, and says where the new verdicts differ from the stored ones."""
 
 import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -12,8 +11,8 @@ from pytest_kmigrate.judging.judge import Judgement, judged
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
 from pytest_kmigrate.model.verdict import Outcome, Verdict
 from pytest_kmigrate.recording.reading import read_history, verify_manifest
-from pytest_kmigrate.recording.recorder import write_verdicts
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.verdicts import as_json, has_outcomes_by_requirement, stored_verdicts
 
 _COMPARED = ("check", "outcome", "kind", "summary", "count", "violations", "known_bugs")
 
@@ -50,38 +49,19 @@ def judge_again(path: Path) -> JudgedAgain:
     except WrongUseError as error:
         raise RunFolderError(f"{folder.history}: {error}; judge it with the release that recorded it") from error
     has_stored = folder.verdicts.is_file()
-    stored = stored_verdicts(folder) if has_stored else []
-    differences = _differences(stored, _as_stored(verdicts)) if has_stored else ()
+    differences: tuple[str, ...] = ()
+    if has_stored:
+        stored = stored_verdicts(folder)
+        differences = _differences(stored, verdicts, is_by_requirement=has_outcomes_by_requirement(folder))
     return JudgedAgain(history.header, verdicts, is_complete, has_stored, differences)
 
 
-def stored_verdicts(folder: RunFolder) -> list[dict[str, Any]]:
-    """The lines of ``verdicts.jsonl``; RunFolderError names the line that is not a verdict."""
-    rows = []
-    for number, line in enumerate(folder.verdicts.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
-        try:
-            row = json.loads(line)
-            _ = Outcome[row["outcome"]], row["check"], frozenset(row.get("requirements", ()))
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise RunFolderError(
-                f"{folder.verdicts}: line {number}: expected a verdict as JSON, got {line[:80]!r} ({error!r}); "
-                "the folder is damaged: take another copy of it, or run the test again"
-            ) from error
-        rows.append(row)
-    return rows
-
-
-def _as_stored(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
-    """As they would be read back, had they been stored: what JSON cannot tell apart is no difference."""
-    with tempfile.TemporaryDirectory() as elsewhere:
-        folder = RunFolder(Path(elsewhere))
-        write_verdicts(folder, verdicts)
-        return stored_verdicts(folder)
-
-
-def _differences(stored: Sequence[dict[str, Any]], now: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+def _differences(stored: Sequence[Verdict], now: Sequence[Verdict], *, is_by_requirement: bool) -> tuple[str, ...]:
+    """Compare as JSON has them; folders of version 0.1 are compared by the checks that it judged."""
+    known = {verdict.check for verdict in stored}
+    compared = [verdict for verdict in now if is_by_requirement or verdict.check in known]
     found = []
-    for before, after in zip_longest(stored, now):
+    for before, after in zip_longest(map(_as_stored, stored), map(_as_stored, compared)):
         if before is None:
             found.append(f"{after['check']}: not stored, now {after['outcome']}")
         elif after is None:
@@ -89,6 +69,11 @@ def _differences(stored: Sequence[dict[str, Any]], now: Sequence[dict[str, Any]]
         else:
             found += _difference(before, after)
     return tuple(found)
+
+
+def _as_stored(verdict: Verdict) -> dict[str, Any]:
+    row: dict[str, Any] = json.loads(json.dumps(as_json(verdict), default=str))
+    return row
 
 
 def _difference(before: dict[str, Any], after: dict[str, Any]) -> list[str]:

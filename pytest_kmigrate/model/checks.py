@@ -1,18 +1,21 @@
-"""A Check: the name of a checker and its arguments, as plain data that a run folder can hold and judge again."""
+"""Checks: a checker declares itself, and a test asks for it by plain data that a run folder holds and judges again."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import enum
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from inspect import signature
+from typing import Any, Concatenate, Generic, ParamSpec
 
+from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
-Checker = Callable[..., Verdict]
-"""``checker(history, **arguments)``: pure; no cluster, no clock, no files."""
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
 class Check:
-    """What ``verify`` is given; ``arguments`` must survive JSON."""
+    """What ``verify`` is given: the name of a checker and its arguments, which survive JSON."""
 
     name: str
     arguments: Mapping[str, object] = field(default_factory=dict)
@@ -21,6 +24,80 @@ class Check:
         return f"{self.name}({', '.join(f'{key}={value}' for key, value in self.arguments.items())})"
 
 
-def judged_by(checker: Checker, history: History, check: Check) -> Verdict:
-    """Run one checker over one history."""
-    return checker(history, **check.arguments)
+@dataclass(frozen=True)
+class Checker(Generic[P]):
+    """A pure function of a History (no cluster, no clock, no files) and what it declares; made by ``checker``."""
+
+    judge: Callable[Concatenate[History, P], Verdict]
+    requirements: tuple[str, ...] = ()
+    """The requirements it speaks for wherever it is judged, by ledger id; a general checker has none of its own."""
+    in_every_run: Callable[[History], bool] | None = None
+    """Whether a run is judged by it although its test did not ask; None: only where it is asked for."""
+    anomaly: str = ""
+    """What reports call its violation, where they list it beside the anomalies of client operations."""
+
+    @property
+    def name(self) -> str:
+        """The function's name: what checks and verdicts are recorded with."""
+        return self.judge.__name__
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Check:
+        """Make the check that ``verify`` takes; TypeError for arguments that the function does not have."""
+        bound = signature(self.judge).bind(_NOTHING, *args, **kwargs)
+        given = list(bound.arguments.items())[1:]
+        return Check(self.name, {key: _plain(value) for key, value in given if value is not None})
+
+    def judged(self, history: History, check: Check) -> Verdict:
+        """Judge one history by a check that names this checker."""
+        judge: Callable[..., Verdict] = self.judge
+        return judge(history, **check.arguments)
+
+
+AnyChecker = Checker[Any]
+CheckersByName = Mapping[str, AnyChecker]
+
+_NOTHING: Any = None
+
+
+def checker(
+    *requirements: str, in_every_run: Callable[[History], bool] | None = None, anomaly: str = ""
+) -> Callable[[Callable[Concatenate[History, P], Verdict]], Checker[P]]:
+    """Declare a function of a History to be a checker; the function's docstring says what it claims."""
+
+    def declared(judge: Callable[Concatenate[History, P], Verdict]) -> Checker[P]:
+        return Checker(judge, requirements, in_every_run, anomaly)
+
+    return declared
+
+
+def speaking(
+    general: Checker[P], *requirements: str, in_every_run: Callable[[History], bool] | None = None
+) -> Checker[P]:
+    """Bind a general checker to the requirements of a document, which names it among its checks."""
+    return replace(general, requirements=requirements, in_every_run=in_every_run or general.in_every_run)
+
+
+def always(_: History) -> bool:
+    """Judge every run; where a run gives no opportunity the verdict is vacuous."""
+    return True
+
+
+def by_name(checkers: Iterable[AnyChecker]) -> dict[str, AnyChecker]:
+    """Checkers by their names, the last of those with one function; WrongUseError when two functions share a name."""
+    found: dict[str, AnyChecker] = {}
+    for each in checkers:
+        other = found.get(each.name, each)
+        if other.judge is not each.judge:
+            where = " and ".join(str(function.__module__) for function in (other.judge, each.judge))
+            raise WrongUseError(
+                f"checker {each.name}: expected one function of this name, got two, in {where}: rename one"
+            )
+        found[each.name] = each
+    return found
+
+
+def _plain(value: object) -> object:
+    """An argument as JSON has it."""
+    if isinstance(value, enum.Enum):
+        return value.name
+    return list(value) if isinstance(value, tuple | set | frozenset) else value

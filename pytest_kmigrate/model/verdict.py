@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 class Outcome(enum.IntEnum):
@@ -39,6 +39,24 @@ class Violation:
 
 
 @dataclass(frozen=True)
+class About:
+    """What one check says about one requirement."""
+
+    requirement: str
+    outcome: Outcome
+    kind: Kind | None = None
+    seen: int = 0
+    """How many things were looked at that could have violated it; of 0 nothing follows."""
+    summary: str = ""
+    """What was looked at, where this is not the summary of the whole verdict."""
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether the check could not have failed in this run."""
+        return self.outcome is Outcome.INCONCLUSIVE and self.seen == 0
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What one check says, with at most ``MOST_VIOLATIONS`` examples and the count of all."""
 
@@ -48,10 +66,43 @@ class Verdict:
     summary: str = ""
     violations: tuple[Violation, ...] = ()
     count: int = 0
-    requirements: tuple[str, ...] = ()
+    about: tuple[About, ...] = ()
+    """The outcome of each requirement it speaks for, in the order of their declaration."""
+    standing: bool = False
+    """Whether the run is judged by it for the sake of its requirements, although the test did not ask."""
     facts: dict[str, object] = field(default_factory=dict)
     known_bugs: tuple[str, ...] = ()
-    """Bugs of the release under test that look like what is violated, by id."""
+    """Bugs of the release under test that explain what is violated, by id."""
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """The requirements it says anything about: it could have violated them, or says why they do not apply."""
+        return tuple(each.requirement for each in self.about if not each.is_vacuous)
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether it could not have failed in this run."""
+        return self.outcome is Outcome.INCONCLUSIVE and self.kind is Kind.VACUOUS
+
+    @property
+    def counts(self) -> bool:
+        """Whether it counts for the run, and not only for the requirements it speaks for.
+
+        A check that is judged in every run for the sake of its requirements counts unless it found nothing to look at,
+        or nothing but what a known bug of the release explains: the run was about something else.
+        """
+        says_nothing = self.is_vacuous or self.outcome is Outcome.NOT_APPLICABLE or bool(self.known_bugs)
+        return not (self.standing and says_nothing)
+
+    def speaking_for(self, *requirements: str) -> "Verdict":
+        """Return the verdict with its own outcome for each of these requirements, besides those it has."""
+        seen = int(self.outcome in (Outcome.CONFORMS, Outcome.VIOLATES))
+        own = tuple(About(each, self.outcome, self.kind, seen) for each in requirements)
+        return replace(self, about=(*self.about, *own))
+
+    def about_each(self, about: Iterable[About]) -> "Verdict":
+        """Return the verdict with these outcomes of single requirements."""
+        return replace(self, about=tuple(about))
 
     def listed(self, fact: str) -> list[str]:
         """A fact that is a list, as texts; nothing where the check told no such fact."""
@@ -80,9 +131,9 @@ def inconclusive(check: str, kind: Kind, summary: str, **facts: object) -> Verdi
     return Verdict(check, Outcome.INCONCLUSIVE, kind, summary, facts=facts)
 
 
-def not_applicable(check: str, summary: str, *undecided: str) -> Verdict:
-    """A verdict NOT_APPLICABLE; ``summary`` says why, ``undecided`` which requirements nothing else can speak for."""
-    return Verdict(check, Outcome.NOT_APPLICABLE, None, summary, facts={"undecided": undecided})
+def not_applicable(check: str, summary: str) -> Verdict:
+    """A verdict NOT_APPLICABLE; ``summary`` says why."""
+    return Verdict(check, Outcome.NOT_APPLICABLE, None, summary)
 
 
 def merged(outcomes: Iterable[Outcome]) -> Outcome:

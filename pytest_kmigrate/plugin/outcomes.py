@@ -95,7 +95,7 @@ def has_met_bug(item: pytest.Item) -> bool:
 
 def raise_for(judgement: "Judgement", expected: Sequence[KnownBug], folder: Path) -> None:
     """Raise ViolationError or InconclusiveError unless everything conforms; KnownBugError if it is all expected."""
-    verdicts = judgement.verdicts
+    verdicts = [verdict for verdict in judgement.verdicts if verdict.counts]
     outcome = merged(verdict.outcome for verdict in verdicts)
     if outcome is Outcome.CONFORMS:
         return

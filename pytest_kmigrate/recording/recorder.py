@@ -4,7 +4,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -14,8 +14,8 @@ from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import RunHeader, Sample, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.model.verdict import Verdict
 from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
+from pytest_kmigrate.recording.writing import json_lines, replace_text
 
 
 class RunRecorder:
@@ -67,7 +67,7 @@ class RunRecorder:
         content = asdict(replace(image, read_from=()))
         del content["read_from"]
         if image.read_from:
-            _replace(self.folder.image_read_from(label), _lines(image.read_from))
+            replace_text(self.folder.image_read_from(label), json_lines(image.read_from))
         _write_whole(file, content)
         self.record(EventKind.SNAPSHOT, label=label, file=str(file.relative_to(self.folder.path)), began_ns=began_ns)
 
@@ -99,11 +99,6 @@ class RunRecorder:
                 file.close()
 
 
-def write_verdicts(folder: RunFolder, verdicts: Iterable[Verdict]) -> None:
-    """(Re)write ``verdicts.jsonl``."""
-    _replace(folder.verdicts, _lines(map(_by_names, verdicts)))
-
-
 def write_manifest(folder: RunFolder, *, is_kept: bool = False) -> None:
     """Write ``manifest.json``: a run folder with one is complete, and every change to it shows.
 
@@ -122,25 +117,4 @@ def write_manifest(folder: RunFolder, *, is_kept: bool = False) -> None:
 
 def _write_whole(path: Path, content: Mapping[str, object]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    _replace(path, json.dumps(content, indent=1, default=str) + "\n")
-
-
-def _by_names(verdict: Verdict) -> dict[str, object]:
-    kind = verdict.kind.value if verdict.kind else None
-    return {**asdict(verdict), "outcome": verdict.outcome.name, "kind": kind}
-
-
-def _lines(contents: Iterable[Mapping[str, object]]) -> str:
-    return "".join(json.dumps(content, default=str) + "\n" for content in contents)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Never leave half a file: a reader sees the old one or the new one."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise EnvironmentLackError(
-            f"{path}: it cannot be written: {error.strerror}; make room, and try again"
-        ) from error
+    replace_text(path, json.dumps(content, indent=1, default=str) + "\n")

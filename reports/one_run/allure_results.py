@@ -14,8 +14,8 @@ from allure_commons.types import LabelType, LinkType
 
 from pytest_kmigrate.catalogue import all_known_bugs, requirement
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.reports.one_run.run_evidence import JudgedCheck, RunEvidence, without_secrets
+from pytest_kmigrate.model.verdict import Outcome, Verdict
+from pytest_kmigrate.reports.one_run.run_evidence import RunEvidence, without_secrets
 from pytest_kmigrate.reports.one_run.timeline_lanes import Band, clock, fault_lane, step_lane
 from pytest_kmigrate.reports.one_run.timeline_verdicts import when
 
@@ -97,20 +97,19 @@ def _details(evidence: RunEvidence) -> StatusDetails | None:
     """The worst verdicts in words; for a test that conforms, nothing."""
     if evidence.outcome is Outcome.CONFORMS:
         return None
-    told = [_told(check, evidence) for check in evidence.checks if check.verdict.outcome is evidence.outcome]
+    told = [_told(check, evidence) for check in evidence.checks if check.outcome is evidence.outcome]
     again = evidence.history.header.extra.get("reproduce")
     lines = [*told, *evidence.notices, *([f"again: {again}"] if again else [])]
-    red = [check for check in evidence.checks if check.verdict.outcome is Outcome.VIOLATES]
+    red = [check for check in evidence.checks if check.outcome is Outcome.VIOLATES]
     is_known = bool(red) and all(check.known_bugs for check in red)
     return StatusDetails(message=without_secrets("\n".join(lines)), known=is_known or None)
 
 
-def _told(check: JudgedCheck, evidence: RunEvidence) -> str:
-    verdict = check.verdict
+def _told(verdict: Verdict, evidence: RunEvidence) -> str:
     kind = f" ({verdict.kind.value})" if verdict.kind else ""
     lines = [f"{verdict.outcome.name}{kind} {verdict.check}: {verdict.summary}"]
-    if check.known_bugs:
-        lines.append(f"  {_KNOWN_AS}{', '.join(check.known_bugs)}")
+    if verdict.known_bugs:
+        lines.append(f"  {_KNOWN_AS}{', '.join(verdict.known_bugs)}")
     for violation in verdict.violations:
         lines += [f"  expected: {violation.expected}", f"  observed: {violation.observed}"]
         at_ns = evidence.moment_of(violation)

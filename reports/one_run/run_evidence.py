@@ -11,9 +11,10 @@ from typing import Any
 from pytest_kmigrate.model.errors import RunFolderError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation, merged
+from pytest_kmigrate.model.verdict import Outcome, Verdict, Violation, merged
 from pytest_kmigrate.recording.reading import read_header, read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.verdicts import stored_verdicts
 from pytest_kmigrate.redaction import redacted, shown
 
 _MOST_LOG_BYTES_BEFORE = 65_536
@@ -24,14 +25,6 @@ _LONGEST_LINE = 400
 _LONGEST_EVENT = 240
 _EVENT_NAME = re.compile(r"event (\d+)\Z")
 _END_OF_PEM = re.compile(r"-----END [A-Z0-9 ]+-----")
-
-
-@dataclass(frozen=True)
-class JudgedCheck:
-    """One line of ``verdicts.jsonl``: a verdict, and the known Kafka bugs that look like it."""
-
-    verdict: Verdict
-    known_bugs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,19 +50,19 @@ class RunEvidence:
 
     folder: RunFolder
     history: History
-    checks: tuple[JudgedCheck, ...]
+    checks: tuple[Verdict, ...]
     offsets: tuple[LogOffsets, ...]
     notices: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
         """The worst verdict; a run without verdicts is INCONCLUSIVE."""
-        return merged(check.verdict.outcome for check in self.checks)
+        return merged(verdict.outcome for verdict in self.checks if verdict.counts)
 
     @property
     def violations(self) -> list[Violation]:
         """Every violation that a verdict shows, in the order of the verdicts."""
-        return [violation for check in self.checks for violation in check.verdict.violations]
+        return [violation for verdict in self.checks for violation in verdict.violations]
 
     @cached_property
     def end_ns(self) -> int:
@@ -120,14 +113,12 @@ def read_evidence(folder: RunFolder) -> RunEvidence:
     except RunFolderError as error:
         history = History(read_header(folder))
         notices.append(f"The evidence cannot be read, so nothing but the header is shown: {error}")
-    checks: tuple[JudgedCheck, ...] = ()
+    checks: tuple[Verdict, ...] = ()
     if folder.verdicts.is_file():
         try:
-            checks = tuple(
-                _judged(json.loads(line)) for line in folder.verdicts.read_text(encoding="utf-8").splitlines()
-            )
-        except (ValueError, KeyError, TypeError) as error:
-            notices.append(f"verdicts.jsonl is damaged ({error!r}): judge the folder again with `kmigrate judge`.")
+            checks = tuple(stored_verdicts(folder))
+        except RunFolderError as error:
+            notices.append(f"verdicts.jsonl is damaged ({error}); judge the folder again with `kmigrate judge`.")
     else:
         notices.append(
             "No verdicts: the run was interrupted before it was judged. `kmigrate judge` judges what there is."
@@ -159,22 +150,6 @@ def event_text(event: Event) -> str:
 
 def _plain(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str)
-
-
-def _judged(line: Mapping[str, Any]) -> JudgedCheck:
-    violations = tuple(Violation(**{**each, "evidence": tuple(each["evidence"])}) for each in line["violations"])
-    kind = Kind(line["kind"]) if line["kind"] else None
-    verdict = Verdict(
-        check=line["check"],
-        outcome=Outcome[line["outcome"]],
-        kind=kind,
-        summary=line["summary"],
-        violations=violations,
-        count=line["count"],
-        requirements=tuple(line["requirements"]),
-        facts=line["facts"],
-    )
-    return JudgedCheck(verdict, tuple(line["known_bugs"]))
 
 
 def _offsets(history: Path) -> list[LogOffsets]:

@@ -84,10 +84,10 @@ def violation_lane(evidence: RunEvidence) -> Lane:
     """One mark per violation that has a moment; a click shows it in the list above."""
     marks = []
     for number, check in enumerate(evidence.checks):
-        for position, violation in enumerate(check.verdict.violations):
+        for position, violation in enumerate(check.violations):
             at_ns = evidence.moment_of(violation)
             if at_ns is not None:
-                tip = f"{check.verdict.check}\nexpected: {violation.expected}\nobserved: {violation.observed}"
+                tip = f"{check.check}\nexpected: {violation.expected}\nobserved: {violation.observed}"
                 marks.append(Mark(ms(at_ns), "bad", "✖", tip, f"violation-{number}-{position}"))
     return Lane("Violations", marks=marks)
 

@@ -8,8 +8,8 @@ from pytest_kmigrate.catalogue import all_known_bugs, requirement
 from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.verdict import Outcome, Violation
-from pytest_kmigrate.reports.one_run.run_evidence import JudgedCheck, LogSlice, RunEvidence, event_text, without_secrets
+from pytest_kmigrate.model.verdict import Outcome, Verdict, Violation
+from pytest_kmigrate.reports.one_run.run_evidence import LogSlice, RunEvidence, event_text, without_secrets
 from pytest_kmigrate.reports.one_run.timeline_lanes import clock, ms
 
 SIGNS = {Outcome.VIOLATES: "✖", Outcome.INCONCLUSIVE: "?", Outcome.CONFORMS: "✓", Outcome.NOT_APPLICABLE: "-"}
@@ -70,17 +70,16 @@ def badge(outcome: Outcome) -> str:
 
 def verdict_list(evidence: RunEvidence) -> str:
     """All verdicts, the worst first; what conforms is one line each."""
-    numbered = sorted(enumerate(evidence.checks), key=lambda each: -each[1].verdict.outcome)
+    numbered = sorted(enumerate(evidence.checks), key=lambda each: -each[1].outcome)
     slices = _Slices(evidence)
-    return "\n".join(_verdict(evidence, number, check, slices) for number, check in numbered)
+    return "\n".join(_verdict(evidence, number, verdict, slices) for number, verdict in numbered)
 
 
-def _verdict(evidence: RunEvidence, number: int, check: JudgedCheck, slices: "_Slices") -> str:
-    verdict = check.verdict
+def _verdict(evidence: RunEvidence, number: int, verdict: Verdict, slices: "_Slices") -> str:
     kind = f' <span class="kind">{verdict.kind.value.lower()}</span>' if verdict.kind else ""
     told = f"<b>{_text(verdict.check)}</b>{kind} <span>{_text(verdict.summary)}</span>"
     parts = [f'<div class="verdict"><div class="head">{badge(verdict.outcome)}<p>{told}</p></div>']
-    parts += [f'<p class="bug">{_known(bug)}</p>' for bug in check.known_bugs]
+    parts += [f'<p class="bug">{_known(bug)}</p>' for bug in verdict.known_bugs]
     for position, violation in enumerate(verdict.violations):
         parts.append(_violation(evidence, f"violation-{number}-{position}", violation, slices))
     if verdict.count > len(verdict.violations) > 0:

@@ -8,7 +8,7 @@ from kio.schema.errors import ErrorCode
 from kio.schema.sasl_handshake.v1.request import SaslHandshakeRequest
 from kio.schema.sasl_handshake.v1.response import SaslHandshakeResponse
 
-from pytest_kmigrate.checkers import checks
+from pytest_kmigrate.judging import checks
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.peer import Peer

@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
-from pytest_kmigrate.checkers import checks
 from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.judging import checks
 from pytest_kmigrate.model.topology import Role, SecurityProtocol
 from pytest_kmigrate.running import Run
 from pytest_kmigrate.running.images import BROKERS, LOG, ZOOKEEPER

@@ -4,10 +4,10 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from pytest_kmigrate.checkers import checks
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.faults.holding import Hold
 from pytest_kmigrate.faults.injection import inject
+from pytest_kmigrate.judging import checks
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.protocols import CrashPoint
 from pytest_kmigrate.model.topology import Role, Topology

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.checkers import checks
 from pytest_kmigrate.checkers.metadata.differences import differences
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.processes import Kill
 from pytest_kmigrate.faults.targets import active_controller
+from pytest_kmigrate.judging import checks
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.running import Run
 from pytest_kmigrate.running.images import BROKERS, LOG, ZOOKEEPER

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.checkers import checks
 from pytest_kmigrate.documents.kip_866.checks.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.znodes import Tamper
+from pytest_kmigrate.judging import checks
 from pytest_kmigrate.judging.judge import judge_folder
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.verdict import Outcome, Verdict

@@ -16,6 +16,7 @@ from pytest_kmigrate.checkers.evidence.findings import (
 from pytest_kmigrate.checkers.evidence.grouping import partitions
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted, number
+from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, Operations
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive
@@ -23,6 +24,7 @@ from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, in
 _OWN_READING = "its own reading so far"
 
 
+@checker()
 def consumer_positions_never_run_backwards(history: History) -> Verdict:
     """A consumer reads each partition forwards; assigned anew, it starts no lower than its group had committed.
 
@@ -48,6 +50,7 @@ def consumer_positions_never_run_backwards(history: History) -> Verdict:
     return conforms(name, text, **facts)
 
 
+@checker()
 def committed_offsets_never_run_backwards(history: History) -> Verdict:
     """The offset a group commits in a partition is no lower than any acknowledged before that commit began.
 

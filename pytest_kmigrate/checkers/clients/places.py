@@ -15,11 +15,13 @@ from pytest_kmigrate.checkers.evidence.findings import (
 )
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted, number
+from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive
 
 
+@checker()
 def order_kept_per_partition(history: History) -> Verdict:
     """Records of one idempotent producer lie in a partition in the order it sent them.
 
@@ -35,6 +37,7 @@ def order_kept_per_partition(history: History) -> Verdict:
     )
 
 
+@checker()
 def no_duplicate_from_idempotent_producer(history: History) -> Verdict:
     """No record of an idempotent producer is found at two offsets of its partition in the final read.
 
@@ -53,6 +56,7 @@ def no_duplicate_from_idempotent_producer(history: History) -> Verdict:
     )
 
 
+@checker()
 def no_offset_given_twice(history: History) -> Verdict:
     """No offset holds two records, and a record is finally where it was acknowledged or consumed.
 

@@ -14,10 +14,22 @@ from pytest_kmigrate.checkers.controllers.quorum import quorum_claims
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted, span
+from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
 
+def _has_znodes(history: History) -> bool:
+    """Whether a ZooKeeper was watched."""
+    return bool(history.znodes)
+
+
+def _is_claimed(history: History) -> bool:
+    """Whether there are znodes to claim, or a quorum whose leader is known."""
+    return _has_znodes(history) or any(quorum_claims(history))
+
+
+@checker(in_every_run=_is_claimed, anomaly="two controllers in one epoch")
 def one_active_controller_per_epoch(history: History) -> Verdict:
     """No epoch has two active controllers.
 
@@ -47,6 +59,7 @@ def one_active_controller_per_epoch(history: History) -> Verdict:
     return conforms(name, text, epochs=len(holders), sightings=len(seen))
 
 
+@checker(in_every_run=_has_znodes, anomaly="falling controller epoch")
 def controller_epoch_never_falls(history: History) -> Verdict:
     """The controller epoch, in each place that shows it, never goes down.
 

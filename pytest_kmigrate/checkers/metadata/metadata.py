@@ -17,6 +17,7 @@ from pytest_kmigrate.checkers.metadata.snapshots import changes_before, missing_
 from pytest_kmigrate.checkers.metadata.soundness import reservation_about, unsound_logs
 from pytest_kmigrate.documents.kip_866.diagnoses.quotas_left import signatures_of_quotas
 from pytest_kmigrate.documents.kip_866.diagnoses.zookeeper_behind import signatures_of_zookeeper
+from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import FAMILIES
@@ -25,6 +26,7 @@ from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, in
 _NAME = "metadata_equivalent"
 
 
+@checker()
 def metadata_equivalent(
     history: History,
     left: str,

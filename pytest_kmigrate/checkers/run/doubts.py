@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pytest_kmigrate.documents.kip_866.diagnoses.dying import dies_by_design
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
+from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict
 
 SO_NOTHING_IS_PROVED = " - so it proves nothing that "
 """Stands in a doubted verdict between the reasons, which all verdicts of a run share, and what would have held."""
@@ -28,10 +28,17 @@ def doubts(history: History) -> list[Doubt]:
 
 def doubted(verdict: Verdict, kind: Kind, because: str) -> Verdict:
     """The verdict with this doubt: what conformed is INCONCLUSIVE and says why; whatever else stands as it is."""
+    verdict = verdict.about_each(_doubted(each, kind, because) for each in verdict.about)
     if verdict.outcome is not Outcome.CONFORMS:
         return verdict
     text = f"{because}{SO_NOTHING_IS_PROVED}{verdict.summary}"
     return replace(verdict, outcome=Outcome.INCONCLUSIVE, kind=kind, summary=text)
+
+
+def _doubted(about: About, kind: Kind, because: str) -> About:
+    if about.outcome is not Outcome.CONFORMS:
+        return about
+    return replace(about, outcome=Outcome.INCONCLUSIVE, kind=kind, summary=because)
 
 
 def harness_troubles(history: History) -> list[Doubt]:

@@ -1,11 +1,13 @@
 """Check of a run against a mutant: what was planted in Kafka was there, and the run came by."""
 
 from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import EventKind, RuleOutcome
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive
 
 
+@checker(in_every_run=lambda history: bool(history.header.extra.get("byteman")))
 def mutant_was_in_force(history: History) -> Verdict:
     """Every Byteman rule that the nodes were started with was carried out in one of them, and Byteman refused none.
 

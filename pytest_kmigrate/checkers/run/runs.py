@@ -6,12 +6,19 @@ from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.checkers.run.doubts import harness_troubles, unexpected_deaths, unwitnessed_faults
 from pytest_kmigrate.documents.kip_866.diagnoses.dying import failed_stops, signatures_of_last_words
 from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.checks import always, checker
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
 
+def _has_faults(history: History) -> bool:
+    """Whether a fault was asked for, begun or not."""
+    return bool(history.of(EventKind.FAULT_BEGAN, EventKind.FAULT_NOT_WITNESSED))
+
+
+@checker()
 def phase_reached(history: History, phase: str) -> Verdict:
     """The migration came to this phase of the operator.
 
@@ -39,6 +46,7 @@ def phase_reached(history: History, phase: str) -> Verdict:
     return violates(name, Kind.LIVENESS, [violation], f"{phase} was not reached: {observed}")
 
 
+@checker()
 def phase_not_reached(history: History, phase: str) -> Verdict:
     """The migration never came to this phase of the operator: what was undone, was undone before.
 
@@ -53,6 +61,7 @@ def phase_not_reached(history: History, phase: str) -> Verdict:
     return inconclusive(name, Kind.VACUOUS, f"{phase} was reached {span(reached.at_ns)} after the run began")
 
 
+@checker(in_every_run=_has_faults)
 def every_fault_was_witnessed(history: History) -> Verdict:
     """Every fault that began was seen to bite; otherwise nothing that held under it proves anything.
 
@@ -70,6 +79,7 @@ def every_fault_was_witnessed(history: History) -> Verdict:
     return conforms(name, f"{counted(len(faults), 'fault')} witnessed: {names}", faults=len(faults))
 
 
+@checker(in_every_run=always)
 def no_unexpected_death(history: History) -> Verdict:
     """No node's process ended unless the harness or a fault ended it, and no thread of one ended by an error.
 

@@ -1,14 +1,27 @@
 """Checks of what a test and its migration wanted to happen: steps were completed, expectations came true."""
 
+from collections.abc import Iterator
+
 from pytest_kmigrate.checkers.evidence.findings import signatures_of_all, violation_at
 from pytest_kmigrate.checkers.evidence.moments import failed_steps, when
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.diagnoses.standstill import standstill_at
+from pytest_kmigrate.model.checks import always, checker
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive, not_applicable, violates
+from pytest_kmigrate.model.verdict import (
+    About,
+    Kind,
+    Outcome,
+    Verdict,
+    conforms,
+    inconclusive,
+    not_applicable,
+    violates,
+)
 
 
+@checker(in_every_run=always)
 def steps_completed(history: History) -> Verdict:
     """Every migration step that was begun came to its end; progress is demanded only while no fault is in force.
 
@@ -45,11 +58,17 @@ def steps_completed(history: History) -> Verdict:
     return conforms(name, f"{counted(len(ended), 'migration step')} completed")
 
 
+@checker(in_every_run=lambda history: bool(history.of(EventKind.EXPECTATION)))
 def expectations_met(history: History) -> Verdict:
     """Everything the test expected of the live cluster came true in the time it was given.
 
-    The kind of the violation, and the signature by which known bugs are named, come with each expectation.
+    The kind of the violation, and the signature by which known bugs are named, come with each expectation. Each speaks
+    for the requirements it names, or for all that its test claims.
     """
+    return _judged(history).about_each(_by_requirement(history))
+
+
+def _judged(history: History) -> Verdict:
     name = "expectations_met"
     expectations = history.of(EventKind.EXPECTATION)
     if not expectations:
@@ -71,6 +90,24 @@ def expectations_met(history: History) -> Verdict:
     kinds = [Kind(str(event.data["kind"])) for event in unmet]
     kind = Kind.SAFETY if Kind.SAFETY in kinds else kinds[0]
     return violates(name, kind, found, signatures=signatures_of_all([_signatures(event) for event in unmet]))
+
+
+def _by_requirement(history: History) -> Iterator[About]:
+    speaking: dict[str, list[Event]] = {}
+    for event in history.of(EventKind.EXPECTATION):
+        named = event.data.get("requirements")
+        for requirement in named if isinstance(named, list | tuple) and named else history.header.requirements:
+            speaking.setdefault(str(requirement), []).append(event)
+    for requirement, events in speaking.items():
+        unmet = [event for event in events if not event.data.get("met")]
+        if unmet:
+            text = (
+                f"{unmet[0].data['name']}: expected {unmet[0].data['expected']}; observed {unmet[0].data['observed']}"
+            )
+            yield About(requirement, Outcome.VIOLATES, Kind(str(unmet[0].data["kind"])), len(events), text)
+        else:
+            text = ", ".join(str(event.data["name"]) for event in events)
+            yield About(requirement, Outcome.CONFORMS, None, len(events), text)
 
 
 def _signatures(event: Event) -> list[str]:

@@ -8,8 +8,6 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from pytest_kmigrate.analysis.consistency.controllers import CLASS_OF
-from pytest_kmigrate.checkers.registry import CHECKERS
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.analyze import AnalysisResult, analyze
 from tests.spark.commands import counted
@@ -119,4 +117,3 @@ def test_what_a_controller_did_is_a_class_beside_those_of_operations(
     (example,) = row["examples"]
     told = ("folder", "counterexample", "at_ns", "evidence")
     assert [example[name] for name in told] == ["two", TWO_IN_ONE, 9_000_000_000, "event 4, event 7"]
-    assert set(CLASS_OF) <= set(CHECKERS)

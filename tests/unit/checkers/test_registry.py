@@ -1,129 +1,78 @@
-"""The registry: names, judging, and what takes the ground from under a conforming verdict."""
+"""Checkers declare themselves: found where they lie, asked for by name, with arguments that survive JSON."""
 
 import inspect
 import json
 
 import pytest
 
-from pytest_kmigrate.checkers import checks
-from pytest_kmigrate.checkers.registry import CHECKERS, checker, judge, recorded_checks
+from pytest_kmigrate.checkers.registry import checker_of, checkers_in, general_checkers
 from pytest_kmigrate.documents.kip_866.phases import Phase
-from pytest_kmigrate.model.checks import Check
+from pytest_kmigrate.judging import checks
+from pytest_kmigrate.judging.checks import all_checkers
+from pytest_kmigrate.model.checks import Check, by_name, checker, speaking
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, not_applicable
-from tests.unit.checkers.histories import Row, event, fault, history, read_back, sent
+from pytest_kmigrate.model.verdict import Outcome, Verdict, conforms
+from tests.unit.checkers.histories import history
 
-ASKED_BY_THE_HARNESS = {
-    "steps_completed",
-    "expectations_met",
-    "mutant_was_in_force",
-    "metadata_changes_stay_accepted",
-}
-"""Checks that every run asks for by itself, so that tests need no constructor for them."""
-
-CONSTRUCTED = [name for name in CHECKERS if name not in ASKED_BY_THE_HARNESS]
-
-KEPT = [sent(0), read_back(0)]
-LOST = [sent(0), sent(1), read_back(0)]
+_ARGUMENTS = {"phase": "HYBRID", "left": "log", "right": "zookeeper", "label": "log", "metric": "ZkMigrationState"}
 
 
-def _judged(rows: list[Row], *events: Event) -> Verdict:
-    [verdict] = judge(history(rows, events), [checks.no_acked_record_lost()])
-    return verdict
-
-
-def test_a_check_is_judged_by_the_checker_of_its_name() -> None:
-    """Verdicts come in the order of the checks, with their arguments given on."""
-    several = [checks.no_acked_record_lost(), checks.longest_time_without_acked_write(at_most_s=1)]
-    verdicts = judge(history(KEPT), several)
-    assert [(each.check, each.outcome) for each in verdicts] == [
-        ("no_acked_record_lost", Outcome.CONFORMS),
-        ("longest_time_without_acked_write", Outcome.CONFORMS),
-    ]
+@checker("K0-A", anomaly="odd")
+def odd_one(_: History, at_most: int = 1, names: tuple[str, ...] | None = None) -> Verdict:
+    """A checker of this test."""
+    return conforms("odd_one", f"{at_most} {names}")
 
 
 def test_an_unknown_check_is_wrong_use() -> None:
     """A misspelt name is answered with the nearest one, an outlandish one with all."""
+    known = by_name(general_checkers())
     with pytest.raises(WrongUseError, match="did you mean no_acked_record_lost"):
-        checker("no_acked_records_lost")
-    with pytest.raises(WrongUseError, match="there are: no_acked_record_lost, "):
-        judge(history(), [Check("zzz")])
+        checker_of("no_acked_records_lost", known)
+    with pytest.raises(WrongUseError, match=r"there are: .*no_acked_record_lost, "):
+        checker_of("zzz", known)
+    with pytest.raises(AttributeError, match="did you mean no_acked_record_lost"):
+        checks.no_acked_records_lost()
 
 
-def test_a_checker_that_raises_is_inconclusive() -> None:
-    """The error is in the summary; wrong arguments count alike; neither is ever a pass."""
-
-    def broken(_: History) -> Verdict:
-        raise KeyError("offset")
-
-    [verdict] = judge(history(KEPT), [Check("broken")], {"broken": broken})
-    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.HARNESS)
-    assert verdict.summary == "the checker itself failed: KeyError: 'offset'"
-    [verdict] = judge(history(KEPT), [Check("no_acked_record_lost", {"strict": True})])
-    assert verdict.outcome is Outcome.INCONCLUSIVE
+def test_a_call_makes_the_check() -> None:
+    """With the arguments that were given, as JSON has them, and an error for others, where they are written."""
+    assert odd_one() == Check("odd_one")
+    assert odd_one(2, names=("a",)) == Check("odd_one", {"at_most": 2, "names": ["a"]})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'most'"):
+        odd_one(most=2)  # type: ignore[call-arg]
 
 
-def test_an_unwitnessed_fault_makes_conforming_verdicts_inconclusive() -> None:
-    """A fault that did not bite proves nothing; the summary says so and what would have been said."""
-    verdict = _judged(KEPT, *fault(1, "cut(a-b)", witnessed=False))
-    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
-    assert verdict.summary == (
-        "cut(a-b) was never witnessed to bite - so it proves nothing that none of 1 acknowledged record was lost"
-    )
-    assert _judged(KEPT, *fault(1, "cut(a-b)")).outcome is Outcome.CONFORMS
+def test_a_bound_checker_is_the_same_with_requirements() -> None:
+    """A document binds a general one; of both by one name, the last stays."""
+    mine = speaking(odd_one, "K0-B")
+    assert (mine.requirements, mine.name, mine.anomaly) == (("K0-B",), "odd_one", "odd")
+    assert by_name([odd_one, mine]) == {"odd_one": mine}
 
 
-def test_trouble_and_deaths_make_conforming_verdicts_inconclusive() -> None:
-    """Our own trouble is HARNESS, a node that died by itself INFRA."""
-    trouble = event(EventKind.HARNESS_TROUBLE, 1, what="probe stopped", error="timed out")
-    death = event(EventKind.NODE_DIED, 2, "broker-1", exit_code=1)
-    assert _judged(KEPT, trouble, death).kind is Kind.HARNESS
-    verdict = _judged(KEPT, death)
-    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.INFRA)
-    assert "broker-1 died by itself with exit code 1" in verdict.summary
+def test_two_functions_of_one_name_are_wrong_use() -> None:
+    """Verdicts are told apart by it."""
+
+    def twin() -> Check:
+        @checker()
+        def odd_one(_: History) -> Verdict:
+            return conforms("odd_one", "")
+
+        with pytest.raises(WrongUseError, match=r"checker odd_one: expected one function .* got two, in tests\."):
+            by_name([globals()["odd_one"], odd_one])
+        return odd_one()
+
+    assert twin() == Check("odd_one")
 
 
-def test_a_violation_stands_whatever_else_happened() -> None:
-    """No trouble explains a lost record away."""
-    trouble = event(EventKind.HARNESS_TROUBLE, 1, what="probe stopped")
-    verdict = _judged(LOST, trouble, *fault(1, witnessed=False))
-    assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.SAFETY)
-
-
-def test_each_verdict_speaks_for_the_requirements_of_the_run() -> None:
-    """Those that the test claims."""
-    verdict = judge(history(KEPT, requirements=("K866-RB-data-kept",)), [checks.no_acked_record_lost()])[0]
-    assert verdict.requirements == ("K866-RB-data-kept",)
-
-
-def test_what_a_check_left_undecided_is_not_kept_because_others_hold() -> None:
-    """Whoever is not applicable says what nothing else speaks for; a violation speaks for everything claimed."""
-    lost, single = "K866-RB-data-kept", "K866-PROC-single-transaction"
-
-    def judged(rows: list[Row]) -> dict[Outcome, tuple[str, ...]]:
-        known = {**CHECKERS, "copied": lambda _: not_applicable("copied", "no transactions", single)}
-        asked = [Check("no_acked_record_lost"), Check("copied")]
-        found = judge(history(rows, requirements=(lost, single)), asked, known)
-        return {verdict.outcome: verdict.requirements for verdict in found}
-
-    assert judged(KEPT) == {Outcome.CONFORMS: (lost,), Outcome.NOT_APPLICABLE: (lost, single)}
-    assert judged(LOST)[Outcome.VIOLATES] == (lost, single)
-
-
-def test_recorded_checks_are_those_of_all_events_once_each() -> None:
-    """What a run asked for can be judged again from its history alone."""
-    recorded = [{"name": "phase_reached", "arguments": {"phase": "HYBRID"}}, {"name": "no_phantom_record"}]
-    events = [event(EventKind.CHECKS, at, checks=recorded[: at + 1]) for at in range(2)]
-    assert recorded_checks(history(events=events)) == [checks.phase_reached("HYBRID"), checks.no_phantom_record()]
-
-
-@pytest.mark.parametrize("name", CONSTRUCTED)
-def test_every_checker_has_a_constructor_with_its_arguments(name: str) -> None:
-    """``checks`` offers each checker under its name, with its parameters, and nothing else."""
-    parameters = list(inspect.signature(CHECKERS[name]).parameters)[1:]
-    assert list(inspect.signature(getattr(checks, name)).parameters) == parameters
+def test_checkers_are_found_where_they_lie() -> None:
+    """Those that a package's modules define, once each, and none that they only import."""
+    names = [each.name for each in checkers_in("pytest_kmigrate.checkers")]
+    assert len(set(names)) == len(names)
+    assert {"no_acked_record_lost", "steps_completed", "metadata_equivalent"} <= set(names)
+    assert [each.name for each in checkers_in("pytest_kmigrate.checkers.run") if "fault" in each.name] == [
+        "every_fault_was_witnessed"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -140,11 +89,10 @@ def test_arguments_survive_json(check: Check) -> None:
     assert Check(check.name, json.loads(json.dumps(check.arguments))) == check
 
 
-@pytest.mark.parametrize("name", CONSTRUCTED)
+@pytest.mark.parametrize("name", sorted(all_checkers()))
 def test_no_checker_conforms_over_an_empty_history(name: str) -> None:
-    """A check over nothing is never a pass, and every constructor's check can be judged."""
-    arguments = {"phase": "HYBRID", "left": "log", "right": "zookeeper", "label": "log", "metric": "ZkMigrationState"}
-    wanted = [p for p in inspect.signature(CHECKERS[name]).parameters if p in arguments]
-    [verdict] = judge(history(), [Check(name, {each: arguments[each] for each in wanted})])
-    assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert not verdict.summary.startswith("the checker itself failed")
+    """A check over nothing is never a pass."""
+    each = all_checkers()[name]
+    wanted = [p for p in inspect.signature(each.judge).parameters if p in _ARGUMENTS]
+    verdict = each.judged(history(), Check(name, {key: _ARGUMENTS[key] for key in wanted}))
+    assert verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_APPLICABLE)

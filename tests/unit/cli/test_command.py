@@ -4,7 +4,6 @@ import errno
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +16,8 @@ from pytest_kmigrate.machine import doctor
 from pytest_kmigrate.machine.doctor import Finding
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
-from pytest_kmigrate.recording.recorder import write_manifest, write_verdicts
+from pytest_kmigrate.recording.recorder import write_manifest
+from pytest_kmigrate.recording.verdicts import write_verdicts
 from pytest_kmigrate.running import replaying
 from tests.unit.reports.recorded_runs import faulty_run
 
@@ -180,7 +180,7 @@ def test_a_replay_ends_as_judging_the_run_it_made_does(
         if makes != "nothing":
             run = faulty_run(tmp_path / "new")
             if makes == "green":
-                run.at(2500, EventKind.CHECKS, checks=[])
+                run.at(2500, EventKind.CHECKS, checks=[{"name": "no_unexpected_death", "arguments": {}}])
                 write_manifest(run.end(3000))
             else:
                 run.cut_off()
@@ -205,7 +205,7 @@ def test_coverage_ends_as_the_worst_that_runs_say(
 ) -> None:
     """What no run judged is told, and is no reason of its own."""
     folder = faulty_run(tmp_path).cut_off()
-    write_verdicts(folder, [replace(verdict, requirements=("K866-TEST-happy-path",)) for verdict in verdicts])
+    write_verdicts(folder, [verdict.speaking_for("K866-TEST-happy-path") for verdict in verdicts])
     assert invoke("requirements", "--coverage", str(tmp_path)) == status
 
 

@@ -1,6 +1,5 @@
 """Coverage tells the worst outcome and the number of runs of every requirement, and which nobody judged."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,9 +7,9 @@ import pytest
 from pytest_kmigrate.catalogue import requirements
 from pytest_kmigrate.judging.coverage import coverage
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, conforms, inconclusive
-from pytest_kmigrate.recording.recorder import write_verdicts
+from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, conforms, inconclusive
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.verdicts import write_verdicts
 
 FIRST, SECOND = [each.id for each in requirements("kip-866") if each.covered_by is None][:2]
 
@@ -25,9 +24,10 @@ def recorded(path: Path, *verdicts: Verdict) -> None:
 
 def test_the_worst_outcome_and_the_runs_are_counted(tmp_path: Path) -> None:
     """Two verdicts of one run count as one run; runs may lie deeper."""
-    green = replace(conforms("a", "all"), requirements=(FIRST, SECOND))
-    vacuous = replace(inconclusive("b", Kind.VACUOUS, "nothing"), requirements=(FIRST,))
-    recorded(tmp_path / "one", green, vacuous)
+    green = conforms("a", "all").speaking_for(FIRST, SECOND)
+    doubted = inconclusive("b", Kind.HARNESS, "trouble").about_each([About(FIRST, Outcome.INCONCLUSIVE, seen=1)])
+    vacuous = inconclusive("c", Kind.VACUOUS, "nothing").speaking_for(SECOND)
+    recorded(tmp_path / "one", green, doubted, vacuous)
     recorded(tmp_path / "nightly" / "two", green)
 
     found = coverage("kip-866", tmp_path)

@@ -7,26 +7,99 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.checkers.registry import general_checkers
+from pytest_kmigrate.documents import document
+from pytest_kmigrate.judging import checks
 from pytest_kmigrate.judging import judge as judging
-from pytest_kmigrate.judging.judge import checks_of, judged, outcome_of, with_known_bugs
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.judging.judge import judged, outcome_of, with_known_bugs
+from pytest_kmigrate.model.checks import Check, by_name
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.model.verdict import Kind, Outcome, Violation, conforms, violates
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation, conforms, violates
 from pytest_kmigrate.probes.metadata_replay import image_from_records
 from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
-from tests.unit.checkers.histories import event, fault, history, sample, snapshot, znode
+from tests.unit.checkers.histories import Row, event, fault, history, read_back, sample, sent, snapshot, znode
 from tests.unit.reports.recorded_runs import faulty_run
 
-ASKED = [{"name": "phase_reached", "arguments": {"phase": "HYBRID"}}]
+KNOWN = by_name([*general_checkers(), *document("kip-866").checks])
+KEPT = [sent(0), read_back(0)]
+LOST = [sent(0), sent(1), read_back(0)]
+
+
+def _names(run: History) -> list[str]:
+    """The checks of a run that say something, or always judge."""
+    return [verdict.check for verdict in judged(run) if not verdict.is_vacuous or not verdict.standing]
+
+
+def _judged(rows: list[Row], *events: Event) -> Verdict:
+    return judging.judge(history(rows, events), [checks.no_acked_record_lost()], KNOWN)[0]
 
 
 def test_what_the_test_asked_is_judged_first_then_what_always_is() -> None:
-    """A run that shows no migration and no fault is judged by the two standing checks."""
-    checks = checks_of(history(events=[event(EventKind.CHECKS, checks=ASKED)]))
-    assert [check.name for check in checks] == ["phase_reached", "no_unexpected_death", "steps_completed"]
-    assert checks[0].arguments == {"phase": "HYBRID"}
+    """With its arguments; a check is judged once, as asked."""
+    asked = [{"name": "phase_reached", "arguments": {"phase": "HYBRID"}}, {"name": "no_unexpected_death"}]
+    verdicts = judged(history(events=[event(EventKind.CHECKS, checks=asked)]))
+    names = [verdict.check for verdict in verdicts]
+    assert names[:2] == ["phase_reached", "no_unexpected_death"]
+    assert verdicts[0].summary.startswith("HYBRID not reached")
+    assert names.count("no_unexpected_death") == names.count("steps_completed") == 1
+
+
+def test_a_check_of_no_known_name_is_wrong_use() -> None:
+    """A release that lacks it cannot judge the run."""
+    with pytest.raises(WrongUseError, match="did you mean no_acked_record_lost"):
+        judging.judge(history(), [Check("no_acked_records_lost")], KNOWN)
+
+
+def test_a_checker_that_raises_is_inconclusive() -> None:
+    """The error is in the summary; wrong arguments count alike; neither is ever a pass."""
+    [verdict] = [
+        each
+        for each in judging.judge(history(KEPT), [Check("no_acked_record_lost", {"strict": True})], KNOWN)
+        if each.check == "no_acked_record_lost"
+    ]
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.HARNESS)
+    assert verdict.summary.startswith("the checker itself failed: TypeError: ")
+
+
+def test_an_unwitnessed_fault_makes_conforming_verdicts_inconclusive() -> None:
+    """A fault that did not bite proves nothing; the summary says so and what would have been said."""
+    verdict = _judged(KEPT, *fault(1, "cut(a-b)", witnessed=False))
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+    assert verdict.summary == (
+        "cut(a-b) was never witnessed to bite - so it proves nothing that none of 1 acknowledged record was lost"
+    )
+    assert _judged(KEPT, *fault(1, "cut(a-b)")).outcome is Outcome.CONFORMS
+
+
+def test_trouble_and_deaths_make_conforming_verdicts_inconclusive() -> None:
+    """Our own trouble is HARNESS, a node that died by itself INFRA."""
+    trouble = event(EventKind.HARNESS_TROUBLE, 1, what="probe stopped", error="timed out")
+    death = event(EventKind.NODE_DIED, 2, "broker-1", exit_code=1)
+    assert _judged(KEPT, trouble, death).kind is Kind.HARNESS
+    verdict = _judged(KEPT, death)
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.INFRA)
+    assert "broker-1 died by itself with exit code 1" in verdict.summary
+
+
+def test_a_violation_stands_whatever_else_happened() -> None:
+    """No trouble explains a lost record away."""
+    trouble = event(EventKind.HARNESS_TROUBLE, 1, what="probe stopped")
+    verdict = _judged(LOST, trouble, *fault(1, witnessed=False))
+    assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.SAFETY)
+
+
+def test_recorded_checks_are_those_of_all_events_once_each() -> None:
+    """What a run asked for can be judged again from its history alone."""
+    recorded = [{"name": "phase_reached", "arguments": {"phase": "HYBRID"}}, {"name": "no_phantom_record"}]
+    events = [event(EventKind.CHECKS, at, checks=recorded[: at + 1]) for at in range(2)]
+    assert judging.recorded_checks(history(events=events)) == [
+        checks.phase_reached("HYBRID"),
+        checks.no_phantom_record(),
+    ]
 
 
 def test_what_a_run_shows_is_judged_unasked() -> None:
@@ -40,8 +113,7 @@ def test_what_a_run_shows_is_judged_unasked() -> None:
     images = {"copied-log": image_from_records([])}
     seen = history(events=events, znodes=[znode(1, "/migration", "{}")], images=images)
     run = replace(seen, header=replace(seen.header, extra={"byteman": "RULE x"}))
-    names = {check.name for check in checks_of(run)}
-    assert names >= {
+    assert {verdict.check for verdict in judged(run)} >= {
         "one_active_controller_per_epoch",
         "controller_epoch_never_falls",
         "migration_state_moves_along_legal_edges",
@@ -63,21 +135,13 @@ def test_an_image_that_no_check_can_read_is_inconclusive() -> None:
     assert told["copy_is_one_transaction"].startswith("the checker itself failed: TypeError: ")
 
 
-def test_who_claims_the_controller_znodes_is_judged_where_there_are_znodes() -> None:
-    """Controllers born in KRaft mode report a migration state, too; asked of them, the check could prove nothing."""
-    names = {check.name for check in checks_of(history(events=[event(EventKind.MIGRATION_STATE, 1, state="NONE")]))}
-    assert "migration_state_moves_along_legal_edges" in names
-    assert not names & {"one_active_controller_per_epoch", "controller_epoch_never_falls"}
-
-
 def test_a_quorum_without_znodes_is_judged_by_what_its_controllers_tell() -> None:
     """Controllers that were seen to lead in a known epoch make the check one of every run."""
     started = event(EventKind.NODE_STARTED, 0, "controller-3000", role="controller")
     led = [sample(at, "controller-3000", RaftCurrentEpoch=3, RaftCurrentState=6) for at in (1, 2, 3)]
-    assert "one_active_controller_per_epoch" in {
-        check.name for check in checks_of(history(events=[started], samples=led))
-    }
-    assert "one_active_controller_per_epoch" not in {check.name for check in checks_of(history(events=[started]))}
+    asked = event(EventKind.CHECKS, 9, checks=[])
+    assert "one_active_controller_per_epoch" in _names(history(events=[started, asked], samples=led))
+    assert "one_active_controller_per_epoch" not in _names(history(events=[started, asked]))
 
 
 def test_a_fault_whose_trigger_never_fired_is_judged_too() -> None:
@@ -87,12 +151,6 @@ def test_a_fault_whose_trigger_never_fired_is_judged_too() -> None:
         event(EventKind.FAULT_NOT_WITNESSED, 1, fault_id="fault-1", fault="kill(x)", witness="never fired"),
     ]
     assert outcome_of(judged(history(events=events))) is Outcome.INCONCLUSIVE
-
-
-def test_a_check_is_not_judged_twice() -> None:
-    """A standing check that the test asked for is judged once, as asked."""
-    asked = event(EventKind.CHECKS, checks=[{"name": "no_unexpected_death", "arguments": {}}])
-    assert [check.name for check in checks_of(history(events=[asked]))] == ["no_unexpected_death", "steps_completed"]
 
 
 def test_only_releases_that_have_a_bug_are_named_after_it() -> None:

@@ -13,8 +13,9 @@ from pytest_kmigrate.model.history import RunHeader, Sample, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Violation, violates
 from pytest_kmigrate.recording.reading import read_header, read_history, verify_manifest
-from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest, write_verdicts
+from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.verdicts import write_verdicts
 
 HEADER = RunHeader("run-1", "test.py::test", 7, "3.9.1", "small", requirements=("K866-A", "K866-B"), extra={"a": [1]})
 

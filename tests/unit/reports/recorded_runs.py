@@ -10,8 +10,9 @@ from pytest_kmigrate.model.history import RunHeader, Sample
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, violates
 from pytest_kmigrate.recording.operation_parts import PartWriter, Row
-from pytest_kmigrate.recording.recorder import RunRecorder, write_verdicts
+from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.verdicts import write_verdicts
 
 MS = 1_000_000
 HEADER = RunHeader(

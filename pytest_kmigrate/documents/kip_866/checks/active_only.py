@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.evidence.moments import faults_during, when
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.migration_metrics import FEWEST, LACKED_BY, told_by
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState
+from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 
@@ -38,6 +39,7 @@ class _Row:
         return len(self.samples) >= FEWEST and self.samples[-1].at_ns - self.samples[0].at_ns >= _STANDS_NS
 
 
+@checker(*(f"K866-METRIC-{metric}-active-only" for metric in LACKED_BY))
 def only_the_active_controller_reports(history: History, metric: str) -> Verdict:
     """A controller that is not active does not expose the metric, or with the value 0 or less, which says nothing.
 
@@ -47,9 +49,13 @@ def only_the_active_controller_reports(history: History, metric: str) -> Verdict
     Source: K866-METRIC-ZkMigrationState-active-only, K866-METRIC-MigratingZkBrokerCount-active-only,
     K866-METRIC-ZkWriteBehindLag-active-only.
     """
+    return _judged(history, metric).speaking_for(f"K866-METRIC-{metric}-active-only")
+
+
+def _judged(history: History, metric: str) -> Verdict:
     name = "only_the_active_controller_reports"
     if history.header.kafka.startswith(LACKED_BY[metric]):
-        return not_applicable(name, f"this release has no {metric}", f"K866-METRIC-{metric}-active-only")
+        return not_applicable(name, f"this release has no {metric}")
     rows = [row for row in _rows(history, metric) if row.stands]
     telling = [row for row in rows if row.is_telling]
     if telling:

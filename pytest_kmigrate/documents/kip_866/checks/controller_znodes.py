@@ -11,8 +11,9 @@ from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import phase_at, when
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.log_images import log_images
-from pytest_kmigrate.documents.kip_866.checks.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.checks.migration_znode import MIGRATION, holds_position
 from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
@@ -57,6 +58,17 @@ class _Mistake:
     observed: str
 
 
+@checker(
+    "K866-ZNODE-migration-schema",
+    "K866-ZNODE-migration-exists",
+    "K866-ZNODE-migration-initial",
+    "K866-ZNODE-migration-values",
+    "K866-ZNODE-migration-conditional",
+    "K866-ZNODE-controller-schema-v2",
+    "K866-ZNODE-controller-persistent",
+    in_every_run=holds_position,
+    anomaly="wrong controller znode",
+)
 def controller_znodes_tell_who_and_how_far(history: History) -> Verdict:
     """``/controller`` and ``/migration`` have their schema, and tell a controller in office and a place after the copy.
 

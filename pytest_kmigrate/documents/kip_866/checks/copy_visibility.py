@@ -9,6 +9,7 @@ from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, log_images
 from pytest_kmigrate.documents.kip_866.checks.migration_metrics import FEWEST
+from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 
@@ -23,6 +24,7 @@ class _Look:
     """Those in which it showed none, with topics of a copy committed in its log."""
 
 
+@checker("K866-PROC-transaction-invisible")
 def copy_shows_only_when_ended(history: History) -> Verdict:
     """No controller publishes a topic of the copy before the copy's transaction has ended; an aborted copy adds none.
 
@@ -35,7 +37,7 @@ def copy_shows_only_when_ended(history: History) -> Verdict:
     name = "copy_shows_only_when_ended"
     images = log_images(history)
     if images and not any(log.has_transactions for log in images):
-        return not_applicable(name, "the metadata version knows no transactions", "K866-PROC-transaction-invisible")
+        return not_applicable(name, "the metadata version knows no transactions")
     by_life = {log.life: log for log in reversed(images) if log.hidden}
     if not by_life:
         return inconclusive(name, Kind.VACUOUS, "no image of a metadata log tells where topics were copied")

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import faults_during, when
 from pytest_kmigrate.checkers.evidence.wording import span
-from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, RecordedState, log_images
+from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, RecordedState, has_log_images, log_images
 from pytest_kmigrate.documents.kip_866.phases import LEGAL_EDGES, ZkMigrationState
+from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 
@@ -25,6 +26,12 @@ class _Mistake:
     observed: str
 
 
+@checker(
+    "K866-PROC-single-transaction",
+    "K866-REC-start-record",
+    in_every_run=has_log_images,
+    anomaly="copy outside its transaction",
+)
 def copy_is_one_transaction(history: History) -> Verdict:
     """The copied metadata is one transaction of the metadata log, which also holds the record that ends the copy.
 
@@ -49,7 +56,7 @@ def copy_is_one_transaction(history: History) -> Verdict:
     copies = {log.life: place for log in logs if log.copied and (place := _transaction_of(log, log.copied))}
     if not copies:
         text = "no image holds a copy, from the beginning of a log that has transactions"
-        return not_applicable(name, text, "K866-PROC-single-transaction")
+        return not_applicable(name, text)
     told = "; ".join(f"offsets {begin} to {end}" for begin, end in copies.values())
     return conforms(name, f"the copy is one transaction of the metadata log: {told}", images=len(logs))
 

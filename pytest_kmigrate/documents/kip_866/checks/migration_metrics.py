@@ -9,9 +9,10 @@ from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import targets_of, when
 from pytest_kmigrate.checkers.evidence.wording import counted, span
-from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, log_images
+from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, has_log_images, log_images
 from pytest_kmigrate.documents.kip_866.checks.migration_znode import GIVEN_UP, MIGRATION, is_given_up_at
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
+from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
@@ -32,12 +33,17 @@ _LONG_NS = 30_000_000_000  # by then a controller that goes on has caught up
 _NONE_BEHIND = 1  # the gauge subtracts two readings, and a no-op may be written between them
 
 
+@checker(
+    *(f"K866-METRIC-{metric}" for metric in _OF_LOGS),
+    in_every_run=has_log_images,
+    anomaly="metric unlike the log",
+)
 def migration_metrics_agree_with_the_log(history: History) -> Verdict:
     """The active controller reports the state, and the number of brokers in migration mode, that its log holds.
 
     Around each image of the log at least one sample must agree, by the state's name, whatever its number; what a
-    standby reports counts for nothing. Brokers that are fenced are registered still, and counted. The requirement of a
-    metric that was not compared, as the release has none or nobody asked often enough, is left undecided.
+    standby reports counts for nothing. Brokers that are fenced are registered still, and counted. If a metric
+    could not be compared (the release lacks it, or there are too few samples), its requirement stays undecided.
     Source: K866-METRIC-ZkMigrationState, K866-METRIC-MigratingZkBrokerCount.
     """
     name = "migration_metrics_agree_with_the_log"
@@ -55,14 +61,14 @@ def migration_metrics_agree_with_the_log(history: History) -> Verdict:
                 found.append(_disagreement(history, log, f"{metric} of the active controller is {held}", told))
     if found:
         return violates(name, Kind.SAFETY, found, compared=compared.total())
-    undecided = [f"K866-METRIC-{metric}" for metric in _OF_LOGS if metric not in compared]
     if not compared:
         text = "no image of a metadata log has samples of an active controller around it"
-        return not_applicable(name, text, *undecided)
+        return not_applicable(name, text)
     text = f"{counted(compared.total(), 'metric')} compared with the metadata log, all as it holds them"
-    return conforms(name, text, undecided=undecided)
+    return conforms(name, text).speaking_for(*(f"K866-METRIC-{metric}" for metric in compared))
 
 
+@checker("K866-METRIC-ZkWriteBehindLag-outage")
 def zookeeper_lag_grows_and_falls_back(history: History) -> Verdict:
     """While ZooKeeper cannot be written ZkWriteBehindLag shows a backlog, and soon afterwards there is none.
 
@@ -73,7 +79,7 @@ def zookeeper_lag_grows_and_falls_back(history: History) -> Verdict:
     """
     name = "zookeeper_lag_grows_and_falls_back"
     if history.header.kafka.startswith(LACKED_BY["ZkWriteBehindLag"]):
-        return not_applicable(name, "this release has no ZkWriteBehindLag", "K866-METRIC-ZkWriteBehindLag-outage")
+        return not_applicable(name, "this release has no ZkWriteBehindLag")
     outages = [(outage, _lags(history, outage.began_ns, outage.ended_ns, outage.nodes)) for outage in _outages(history)]
     seen = [(outage, lags) for outage, lags in outages if len(lags) >= FEWEST]
     if not seen:

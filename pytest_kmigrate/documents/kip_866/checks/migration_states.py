@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.migration_metrics import FEWEST, told_by
 from pytest_kmigrate.documents.kip_866.phases import LEGAL_EDGES, ZkMigrationState
+from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
@@ -43,6 +44,13 @@ class _Move:
         return _ORDER[self.after[1].value] > _ORDER[self.before[1].value]
 
 
+@checker(
+    "K866-STATE-order",
+    "K866-STATE-None-not-reachable",
+    "K866-METRIC-ZkMigrationState-failover",
+    in_every_run=lambda history: bool(history.of(EventKind.MIGRATION_STATE)),
+    anomaly="illegal migration state",
+)
 def migration_state_moves_along_legal_edges(history: History) -> Verdict:
     """ZkMigrationState moves only NONE or ZK -> PRE_MIGRATION -> MIGRATION -> POST_MIGRATION, skipping none.
 
@@ -70,8 +78,8 @@ def migration_state_moves_along_legal_edges(history: History) -> Verdict:
         return violates(name, Kind.SAFETY, found, text, sightings=len(seen), lives=len(lives))
     text = f"ZkMigrationState went {' -> '.join(_way(state for _, state in seen))}"
     unseen = [_told_unseen(move) for move in unproved if not _was_seen_between(history, move)]
-    undecided = ["K866-STATE-order"] if unseen else []
-    return conforms(name, "; ".join([text, *unseen]), sightings=len(seen), lives=len(lives), undecided=undecided)
+    verdict = conforms(name, "; ".join([text, *unseen]), sightings=len(seen), lives=len(lives))
+    return verdict.speaking_for("K866-STATE-None-not-reachable") if unseen else verdict
 
 
 def _illegal_moves(history: History, of_life: list[_Reported]) -> list[_Move]:

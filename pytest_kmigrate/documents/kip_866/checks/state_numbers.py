@@ -6,6 +6,7 @@ from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.migration_metrics import LACKED_BY, told_by
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState
+from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 
@@ -18,6 +19,7 @@ _DOCUMENTED = {
 }
 
 
+@checker("K866-METRIC-ZkMigrationState")
 def migration_state_has_its_documented_number(history: History) -> Verdict:
     """An active controller reports each state of the migration by the number that KIP-866 gives it.
 
@@ -27,7 +29,7 @@ def migration_state_has_its_documented_number(history: History) -> Verdict:
     """
     name = "migration_state_has_its_documented_number"
     if history.header.kafka.startswith(LACKED_BY[_METRIC]):
-        return not_applicable(name, f"this release has no {_METRIC}", f"K866-METRIC-{_METRIC}")
+        return not_applicable(name, f"this release has no {_METRIC}")
     by_state = {told_by(history, sample, _METRIC): sample for sample in reversed(_told(history))}
     wrong = [each for state, each in by_state.items() if _number(each) != _DOCUMENTED.get(state)]
     if wrong:

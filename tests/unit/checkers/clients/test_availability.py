@@ -20,7 +20,7 @@ def test_without_a_limit_the_longest_gap_is_a_fact() -> None:
     healed = event(EventKind.FAULT_HEALED, 900, fault_id="kill(broker-1)")
     later = fault(2560, "kill(broker-2)")
     events = [phase(5, "HYBRID"), *fault(25, "kill(broker-1)"), healed, *later]
-    verdict = longest_time_without_acked_write(history(STALL, events))
+    verdict = longest_time_without_acked_write.judge(history(STALL, events))
     assert verdict.outcome is Outcome.CONFORMS
     assert verdict.summary == (
         "longest time without an acknowledged write: 2.5 s, from 15 ms after kill(broker-1) began, in HYBRID, "
@@ -32,11 +32,11 @@ def test_without_a_limit_the_longest_gap_is_a_fact() -> None:
 
 def test_a_gap_above_the_limit_violates_liveness() -> None:
     """Violating: every gap above the limit counts, the longest is told first."""
-    verdict = longest_time_without_acked_write(history([*STALL, _sent(5, 2600, 4100)]), at_most_s=1)
+    verdict = longest_time_without_acked_write.judge(history([*STALL, _sent(5, 2600, 4100)]), at_most_s=1)
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.LIVENESS, 2)
     assert [violation.at_ns for violation in verdict.violations] == [40 * MS, 2600 * MS]
     assert verdict.summary.endswith("allowed are 1 s")
-    assert longest_time_without_acked_write(history(STALL), at_most_s=2.5).outcome is Outcome.CONFORMS
+    assert longest_time_without_acked_write.judge(history(STALL), at_most_s=2.5).outcome is Outcome.CONFORMS
 
 
 @pytest.mark.parametrize(
@@ -58,32 +58,32 @@ def test_a_gap_names_the_bug_that_keeps_brokers_from_being_told(
     back = event(EventKind.FAULT_HEALED, 18_000, fault_id="fault-1")
     events = [phase(5, phase_name), gone, back]
     seen = history([*served, waiting], events, znodes=[znode(14_000, "/migration", "{}")])
-    verdict = longest_time_without_acked_write(seen, at_most_s=5)
+    verdict = longest_time_without_acked_write.judge(seen, at_most_s=5)
     assert (verdict.outcome, verdict.facts["signatures"]) == (Outcome.VIOLATES, signatures)
 
 
 def test_sends_that_fail_after_the_last_acknowledgement_are_a_gap() -> None:
     """Violating: writers tried to the end of the run and got no answer."""
     rows = [_sent(0, 0, 10), unsure(1, began_ns=20 * MS, ended_ns=5020 * MS)]
-    verdict = longest_time_without_acked_write(history(rows), at_most_s=4)
+    verdict = longest_time_without_acked_write.judge(history(rows), at_most_s=4)
     assert verdict.facts["longest_s"] == 5.0
     assert verdict.outcome is Outcome.VIOLATES
 
 
 def test_the_first_acknowledgement_counts_from_the_first_send() -> None:
     """A cluster that answers late from the beginning is late."""
-    assert longest_time_without_acked_write(history([_sent(0, 0, 3000)])).facts["longest_s"] == 3.0
+    assert longest_time_without_acked_write.judge(history([_sent(0, 0, 3000)])).facts["longest_s"] == 3.0
 
 
 def test_silent_writers_are_no_unavailability() -> None:
     """Between two workloads, and while no send is in progress, nobody waits."""
     pause = [_sent(0, 0, 10), _sent(1, 9000, 9010)]
-    assert longest_time_without_acked_write(history(pause)).facts["longest_s"] == 0.01
+    assert longest_time_without_acked_write.judge(history(pause)).facts["longest_s"] == 0.01
     first = [_sent(0, 0, 10), unsure(1, began_ns=20 * MS, ended_ns=520 * MS)]
     names = ((0, 600, "a"), (9000, 9100, "b"))
     events = [event(EventKind.WORKLOAD_BEGAN, began, workload=name) for began, _, name in names]
     events += [event(EventKind.WORKLOAD_ENDED, ended, workload=name) for _, ended, name in names]
-    verdict = longest_time_without_acked_write(history([*first, pause[1]], events))
+    verdict = longest_time_without_acked_write.judge(history([*first, pause[1]], events))
     assert verdict.facts["longest_s"] == 0.5
 
 
@@ -97,7 +97,7 @@ def test_a_partition_that_takes_no_write_while_others_do_violates() -> None:
     ]
     for rows in ([waiting], failing):
         seen = history([*elsewhere, *rows], [phase(5, "HYBRID"), *fault(900, "kill(broker-1)")])
-        verdict = longest_time_without_acked_write(seen, at_most_s=4)
+        verdict = longest_time_without_acked_write.judge(seen, at_most_s=4)
         assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.LIVENESS, 1)
         assert verdict.summary.startswith("longest time without an acknowledged write: 1")
         assert (verdict.facts["place"], verdict.facts["longest_in_place_s"]) == ("orders-2", 4.5)
@@ -114,14 +114,14 @@ def test_a_partition_that_nobody_writes_to_is_no_unavailability() -> None:
         {**unsure(90), "partition": 2, "began_ns": 1000 * MS, "ended_ns": 1500 * MS},
         {**_sent(91, 5800, 5810), "partition": 2},
     ]
-    verdict = longest_time_without_acked_write(history([*elsewhere, *silent]), at_most_s=1)
+    verdict = longest_time_without_acked_write.judge(history([*elsewhere, *silent]), at_most_s=1)
     assert verdict.outcome is Outcome.CONFORMS
     assert verdict.facts["longest_in_place_s"] == 0.5
     both = [*STALL, {**_sent(5, 0, 2600), "partition": 1}]
-    assert longest_time_without_acked_write(history(both), at_most_s=1).count == 1
+    assert longest_time_without_acked_write.judge(history(both), at_most_s=1).count == 1
 
 
 def test_nothing_acknowledged_is_inconclusive() -> None:
     """Inconclusive: without one acknowledged write there is no time between any."""
-    verdict = longest_time_without_acked_write(history([unsure(0)]), at_most_s=1)
+    verdict = longest_time_without_acked_write.judge(history([unsure(0)]), at_most_s=1)
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)

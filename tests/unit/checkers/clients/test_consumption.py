@@ -42,7 +42,7 @@ def _worked(began_ms: int, ended_ms: int | None = None, **data: object) -> list[
 
 
 def _judged(rows: list[Row], events: list[Event] | None = None, at_most_s: float | None = 5) -> Verdict:
-    return longest_time_without_consumption(history(rows, events or []), at_most_s)
+    return longest_time_without_consumption.judge(history(rows, events or []), at_most_s)
 
 
 def test_records_read_in_time_conform() -> None:

@@ -12,7 +12,7 @@ LOG = [row for at in range(4) for row in (sent(at, ended_ns=at * MS), read_back(
 
 def test_records_read_by_somebody_of_the_group_conform() -> None:
     """Conforming: what one member goes over, another one reads."""
-    verdict = no_record_passed_over(
+    verdict = no_record_passed_over.judge(
         history([*LOG, consumed(0, 9), consumed(3, 10), consumed(1, 11, client=51), consumed(2, 12)])
     )
     assert verdict.outcome is Outcome.CONFORMS
@@ -22,7 +22,7 @@ def test_records_read_by_somebody_of_the_group_conform() -> None:
 def test_a_record_passed_over_violates() -> None:
     """Violating: the message tells the reads around it, and when relative to the fault."""
     seen = history([*LOG, consumed(0, 9), consumed(2, 1500), consumed(3, 1501)], fault(300, "kill(broker-1)"))
-    verdict = no_record_passed_over(seen)
+    verdict = no_record_passed_over.judge(seen)
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
     assert verdict.summary == "1 acknowledged record passed over by consumers: orders-0 at 1"
     [violation] = verdict.violations
@@ -32,14 +32,14 @@ def test_a_record_passed_over_violates() -> None:
     assert violation.observed == (
         "client 50 read 0, then 2 1.2 s after kill(broker-1) began, and nobody of the group ever read what lies between"
     )
-    alone = no_record_passed_over(history([*LOG, consumed(0, 9, group=""), consumed(2, 10, group="")]))
+    alone = no_record_passed_over.judge(history([*LOG, consumed(0, 9, group=""), consumed(2, 10, group="")]))
     assert alone.violations[0].observed.endswith("and it never read what lies between")
 
 
 def test_while_a_workload_runs_skips_are_inconclusive() -> None:
     """Inconclusive: its last reads may have no row yet, as the analysis of many runs holds, too."""
     running = event(EventKind.WORKLOAD_BEGAN, 0, workload="clients")
-    verdict = no_record_passed_over(history([*LOG, consumed(0, 9), consumed(2, 10)], [running]))
+    verdict = no_record_passed_over.judge(history([*LOG, consumed(0, 9), consumed(2, 10)], [running]))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.HARNESS)
 
 
@@ -53,6 +53,6 @@ def test_while_a_workload_runs_skips_are_inconclusive() -> None:
 )
 def test_without_sends_reads_or_a_final_read_it_is_inconclusive(rows: list[Row], lacking: str) -> None:
     """Inconclusive: nothing was sent, read, or read back, so nobody knows what there was to read."""
-    verdict = no_record_passed_over(history(rows))
+    verdict = no_record_passed_over.judge(history(rows))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
     assert verdict.summary.startswith(f"no record {lacking}")

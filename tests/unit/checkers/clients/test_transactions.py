@@ -29,7 +29,7 @@ WHOLE = [*_in(1, OK, sent(0), sent(1)), *_in(2, FAILED, sent(2), sent(3)), *_in(
 @pytest.mark.parametrize("indefinite", [(), (4, 5)], ids=["absent", "there"])
 def test_whole_transactions_conform(indefinite: tuple[int, ...]) -> None:
     """Committed ones are there, aborted ones are not, and of one that nobody knows the end of all is, or nothing."""
-    verdict = transactions_all_or_nothing(history([*WHOLE, *_read(0, 1, *indefinite)]))
+    verdict = transactions_all_or_nothing.judge(history([*WHOLE, *_read(0, 1, *indefinite)]))
     assert verdict.outcome is Outcome.CONFORMS
     assert (verdict.facts["committed"], verdict.facts["aborted"], verdict.facts["indefinite"]) == (1, 1, 1)
 
@@ -46,7 +46,7 @@ def test_whole_transactions_conform(indefinite: tuple[int, ...]) -> None:
 )
 def test_any_part_of_what_must_not_be_read_violates(rows: list[Row], told: str) -> None:
     """SAFETY, with the class and the rows that show it."""
-    verdict = transactions_all_or_nothing(history(rows))
+    verdict = transactions_all_or_nothing.judge(history(rows))
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.SAFETY)
     assert told in verdict.summary
     assert verdict.violations[0].observed
@@ -55,13 +55,13 @@ def test_any_part_of_what_must_not_be_read_violates(rows: list[Row], told: str) 
 def test_without_a_final_read_of_them_nothing_is_judged() -> None:
     """Inconclusive: nobody read a record of a transaction at the end; what a consumer saw amiss still violates."""
     for others in ([], [sent(9, producer=2), read_back(9, producer=2)], [consumed(0, at_ms=800)]):
-        verdict = transactions_all_or_nothing(history([*WHOLE, *others]))
+        verdict = transactions_all_or_nothing.judge(history([*WHOLE, *others]))
         assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
-    assert transactions_all_or_nothing(history([*WHOLE, consumed(2, at_ms=800)])).outcome is Outcome.VIOLATES
+    assert transactions_all_or_nothing.judge(history([*WHOLE, consumed(2, at_ms=800)])).outcome is Outcome.VIOLATES
 
 
 def test_without_a_committed_transaction_nothing_is_judged() -> None:
     """A run of other producers, or one in which nothing was ever committed, proves nothing."""
     for rows in ([sent(0), *_read(0)], _in(1, FAILED, sent(0))):
-        verdict = transactions_all_or_nothing(history(rows))
+        verdict = transactions_all_or_nothing.judge(history(rows))
         assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from pytest_kmigrate.checkers import kernels
 from pytest_kmigrate.checkers.kernels import Anomaly, AnomalyClass, anomalies_of
-from pytest_kmigrate.checkers.registry import CHECKERS
+from pytest_kmigrate.checkers.registry import general_checkers
+from pytest_kmigrate.model.checks import by_name
 from tests.unit.checkers.histories import (
     FAILED,
     MS,
@@ -176,6 +177,9 @@ ANY_ROW = st.one_of(
 )
 
 
+CHECKERS = by_name(general_checkers())
+
+
 @settings(max_examples=200)
 @given(st.lists(ANY_ROW, max_size=14))
 def test_checkers_and_anomalies_agree_on_any_operations(rows: list[Row]) -> None:
@@ -185,7 +189,7 @@ def test_checkers_and_anomalies_agree_on_any_operations(rows: list[Row]) -> None
     in_place += [sent(0, topic="fine", producer=7), read_back(0, topic="fine", producer=7, began_ns=3 * MS)]
     anomalies = anomalies_of(operations(*in_place))
     for check in sorted({each.check for each in AnomalyClass if each.check}):
-        verdict = CHECKERS[check](history(in_place))
+        verdict = CHECKERS[check].judge(history(in_place))
         assert verdict.count == _counted(anomalies, check), verdict
 
 

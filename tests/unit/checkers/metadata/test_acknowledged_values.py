@@ -13,7 +13,7 @@ ALLOWED = change(3, "set-acl", "Topic:LITERAL:orders", wanted={"binding": "User:
 
 
 def _told(image: MetadataImage, *events: Event) -> str:
-    return acknowledged_metadata_changes_present(history(events=events, images={"log": image}), "log").summary
+    return acknowledged_metadata_changes_present.judge(history(events=events, images={"log": image}), "log").summary
 
 
 def test_a_new_topic_is_three_values() -> None:

@@ -29,7 +29,7 @@ OTHER: dict[str, Any] = {
 
 def _compared(right: MetadataImage, *changes: Event, left: MetadataImage = FULL, **arguments: Any) -> Verdict:
     taken = [event(EventKind.SNAPSHOT, 5, label=label, file=f"{label}.json") for label in ("log", "zookeeper")]
-    return metadata_equivalent(
+    return metadata_equivalent.judge(
         history(events=[*taken, *changes], images={"log": left, "zookeeper": right}), "log", "zookeeper", **arguments
     )
 
@@ -181,7 +181,7 @@ def test_changes_after_the_images_fill_nothing_in_them() -> None:
 
 def test_missing_or_empty_images_are_inconclusive() -> None:
     """Inconclusive: an image that was not taken, or two that hold nothing."""
-    missing = metadata_equivalent(history(images={"log": FULL}), "log", "zookeeper")
+    missing = metadata_equivalent.judge(history(images={"log": FULL}), "log", "zookeeper")
     assert (missing.outcome, missing.kind) == (Outcome.INCONCLUSIVE, Kind.HARNESS)
     assert missing.summary == "no image named zookeeper was taken; there are: log"
     empty = MetadataImage("nothing")

@@ -15,7 +15,7 @@ from tests.unit.checkers.images import FULL, PARTITION
 
 
 def _present(image: MetadataImage, *events: Event, label: str = "log") -> Verdict:
-    return acknowledged_metadata_changes_present(history(events=events, images={label: image}), "log")
+    return acknowledged_metadata_changes_present.judge(history(events=events, images={label: image}), "log")
 
 
 EVERY_CHANGE = [
@@ -208,7 +208,7 @@ def test_an_unknown_change_is_wrong_use() -> None:
     """A change that no rule knows is not passed over."""
     unknown = history(events=[change(1, "rename-topic", "t")], images={"log": FULL})
     with pytest.raises(WrongUseError, match=r"event 0: expected a change out of create-topic.*got 'rename-topic'"):
-        acknowledged_metadata_changes_present(unknown, "log")
+        acknowledged_metadata_changes_present.judge(unknown, "log")
 
 
 DUAL_WRITE = event(EventKind.PHASE, 2, phase="HYBRID", previous="COPYING")
@@ -222,7 +222,7 @@ def _lost_in_zookeeper(*events: Event, written: str = "a") -> Verdict:
     taken = event(EventKind.SNAPSHOT, 30, label="zookeeper")
     image = MetadataImage("zookeeper", known=FULL.known, configs={"broker:1": {written: "1"}})
     seen = history(events=[*events, taken], images={"zookeeper": image})
-    return acknowledged_metadata_changes_present(seen, "zookeeper")
+    return acknowledged_metadata_changes_present.judge(seen, "zookeeper")
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def _quota_left(source: str, *events: Event, of: str = BY_CLIENT) -> Verdict:
     quotas = {of: {"producer_byte_rate": 7.0, "consumer_byte_rate": 7.0}}
     left = MetadataImage(source, known=FULL.known, quotas=quotas, configs={"broker:1": {"a": "2"}})
     seen = history(events=[*events, event(EventKind.SNAPSHOT, 50, label="after")], images={"after": left})
-    return acknowledged_metadata_changes_present(seen, "after")
+    return acknowledged_metadata_changes_present.judge(seen, "after")
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_fields_one_side_cannot_know_are_not_compared() -> None:
         configs={"broker:1": {"ssl.keystore.password": "[hidden]"}},
         delegation_tokens={"t": {"owner": "User:a", "expires_ms": 1, "digest": "sha256:0123456789ab"}},
     )
-    verdict = metadata_equivalent(history(images={"log": log, "brokers": told}), "log", "brokers")
+    verdict = metadata_equivalent.judge(history(images={"log": log, "brokers": told}), "log", "brokers")
     assert verdict.outcome is Outcome.CONFORMS
     assert "leader_epoch" in verdict.facts["partition_fields_not_compared"]
 
@@ -32,7 +32,7 @@ def test_a_field_both_sides_know_is_compared_also_when_one_entry_lacks_it() -> N
     """A leader that only one of two entries tells is a difference, not a field nobody knows."""
     log = MetadataImage("log", partitions={"t-0": {"leader": 1}, "t-1": {"leader": 2}})
     told = MetadataImage("brokers", partitions={"t-0": {"leader": 1}, "t-1": {}})
-    verdict = metadata_equivalent(history(images={"log": log, "brokers": told}), "log", "brokers")
+    verdict = metadata_equivalent.judge(history(images={"log": log, "brokers": told}), "log", "brokers")
     assert verdict.outcome is Outcome.VIOLATES
 
 

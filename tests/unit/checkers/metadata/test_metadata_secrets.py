@@ -22,13 +22,13 @@ def _holding(value: str | None) -> MetadataImage:
 def test_a_password_encrypted_in_zookeeper_equals_any_in_the_log() -> None:
     """Conforming while both have one; violating when one side lacks it."""
     images = {"log": _holding(hashed(SECRET)), "zookeeper": _holding("[hidden]"), "bare": _holding(None)}
-    assert metadata_equivalent(history(images=images), "log", "zookeeper").outcome is Outcome.CONFORMS
-    assert metadata_equivalent(history(images=images), "bare", "zookeeper").count == 1
+    assert metadata_equivalent.judge(history(images=images), "log", "zookeeper").outcome is Outcome.CONFORMS
+    assert metadata_equivalent.judge(history(images=images), "bare", "zookeeper").count == 1
 
 
 def _acknowledged(image: MetadataImage, wanted: str | None) -> Verdict:
     events = [change(1, "alter-config", "broker:1", wanted={KEY: wanted})]
-    return acknowledged_metadata_changes_present(history(events=events, images={"log": image}), "log")
+    return acknowledged_metadata_changes_present.judge(history(events=events, images={"log": image}), "log")
 
 
 @pytest.mark.parametrize("wanted", [SECRET, hashed(SECRET)], ids=["plain", "as we record it"])

@@ -16,7 +16,9 @@ from tests.unit.checkers.images import FULL
 
 def _compared(left: MetadataImage, right: MetadataImage, families: Sequence[str] | None = None) -> Verdict:
     taken = [event(EventKind.SNAPSHOT, 5, label=label, file=f"{label}.json") for label in ("left", "right")]
-    return metadata_equivalent(history(events=taken, images={"left": left, "right": right}), "left", "right", families)
+    return metadata_equivalent.judge(
+        history(events=taken, images={"left": left, "right": right}), "left", "right", families
+    )
 
 
 def _without(*families: str) -> MetadataImage:
@@ -115,7 +117,7 @@ def test_what_was_acknowledged_holds_only_where_every_broker_tells_it() -> None:
         change(3, "add-partitions", "all", wanted={"partitions": 2}),
         change(4, "set-quota", "user=a", wanted={"producer_byte_rate": 1}),
     ]
-    verdict = acknowledged_metadata_changes_present(history(events=events, images={"b": STALE}), "b")
+    verdict = acknowledged_metadata_changes_present.judge(history(events=events, images={"b": STALE}), "b")
     told = {each.expected.partition(" is ")[0]: each.observed for each in verdict.violations}
     assert told == {
         "topics new": "{'broker-0': 'x', 'broker-1': None} in b",
@@ -131,7 +133,7 @@ def test_a_change_that_a_broker_was_not_heard_about_is_in_doubt() -> None:
     topic = change(1, "create-topic", "orders")
     quota, another = (change(2, "set-quota", "user=a", wanted={"producer_byte_rate": rate}) for rate in (1024, 7))
     verdicts = [
-        acknowledged_metadata_changes_present(history(events=events, images={"b": image}), "b")
+        acknowledged_metadata_changes_present.judge(history(events=events, images={"b": image}), "b")
         for events in ([topic], [topic, quota], [topic, another])
     ]
     outcomes = [verdict.outcome for verdict in verdicts]

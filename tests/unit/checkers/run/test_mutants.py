@@ -15,7 +15,7 @@ FAILED = "failed: TypeException: invalid field reference"
 def test_a_rule_that_one_process_carried_out_was_in_force(elsewhere: str) -> None:
     """Conforming: brokers have no code of a controller, and a node that is started again may never come by again."""
     told = [event(EventKind.RULES_TOLD, rules={"a": each, "b": CARRIED_OUT}) for each in (elsewhere, CARRIED_OUT)]
-    verdict = mutant_was_in_force(history(events=told))
+    verdict = mutant_was_in_force.judge(history(events=told))
     assert (verdict.outcome, verdict.summary) == (Outcome.CONFORMS, "2 rules carried out: a, b")
 
 
@@ -30,7 +30,7 @@ def test_a_rule_that_one_process_carried_out_was_in_force(elsewhere: str) -> Non
 def test_a_rule_that_did_nothing_is_told(outcomes: list[str], told: str) -> None:
     """Inconclusive: the best that any process says, and a refusal before all."""
     events = [event(EventKind.RULES_TOLD, rules={"a": each, "b": CARRIED_OUT}) for each in outcomes]
-    verdict = mutant_was_in_force(history(events=events))
+    verdict = mutant_was_in_force.judge(history(events=events))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
     assert verdict.summary == f"rule a: {told}"
 
@@ -38,5 +38,5 @@ def test_a_rule_that_did_nothing_is_told(outcomes: list[str], told: str) -> None
 @pytest.mark.parametrize("told", [[event(EventKind.RULES_TOLD, rules={})], []], ids=["comments only", "no answer"])
 def test_rules_that_nobody_has_are_no_mutant(told: list[Event]) -> None:
     """Inconclusive: a file without rules, or no Byteman that answered."""
-    verdict = mutant_was_in_force(history(events=told))
+    verdict = mutant_was_in_force.judge(history(events=told))
     assert (verdict.outcome, verdict.summary) == (Outcome.INCONCLUSIVE, "no node was seen to have a rule")

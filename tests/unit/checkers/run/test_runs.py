@@ -21,13 +21,13 @@ FAILED_STEP = event(EventKind.STEP_ENDED, 9000, step="await-dual-write", outcome
 
 def test_a_reached_phase_conforms() -> None:
     """Conforming: an edge into the phase was recorded, whatever came after it."""
-    verdict = phase_reached(history(events=[phase(1, "COPYING"), phase(2500, "HYBRID"), FAILED_STEP]), "HYBRID")
+    verdict = phase_reached.judge(history(events=[phase(1, "COPYING"), phase(2500, "HYBRID"), FAILED_STEP]), "HYBRID")
     assert (verdict.outcome, verdict.summary) == (Outcome.CONFORMS, "HYBRID reached 2.5 s after the run began")
 
 
 def test_a_phase_not_reached_because_a_step_failed_violates() -> None:
     """Violating: the step was tried and the cluster did not follow; the message names the phase it stayed in."""
-    verdict = phase_reached(history(events=[phase(1, "PREPARING"), FAILED_STEP]), "HYBRID")
+    verdict = phase_reached.judge(history(events=[phase(1, "PREPARING"), FAILED_STEP]), "HYBRID")
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     assert verdict.summary == (
         "HYBRID was not reached: stayed in PREPARING; step await-dual-write failed 9.0 s after the run began, "
@@ -38,35 +38,35 @@ def test_a_phase_not_reached_because_a_step_failed_violates() -> None:
 def test_a_phase_nobody_went_for_is_inconclusive() -> None:
     """Inconclusive: no step failed, or the harness had trouble of its own."""
     stopped = event(EventKind.STEP_ENDED, 9, step="roll-brokers", outcome="stopped")
-    verdict = phase_reached(history(events=[stopped]), "HYBRID")
+    verdict = phase_reached.judge(history(events=[stopped]), "HYBRID")
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
     trouble = event(EventKind.HARNESS_TROUBLE, 8, what="probe", error="no answer")
-    verdict = phase_reached(history(events=[FAILED_STEP, trouble]), "HYBRID")
+    verdict = phase_reached.judge(history(events=[FAILED_STEP, trouble]), "HYBRID")
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.HARNESS)
 
 
 def test_a_phase_not_reached_under_a_fault_is_inconclusive() -> None:
     """Inconclusive: the fault may have been one that nobody has to survive; healed in time, it is no excuse."""
     began, bit = fault(8000)
-    verdict = phase_reached(history(events=[phase(1, "PREPARING"), began, bit, FAILED_STEP]), "HYBRID")
+    verdict = phase_reached.judge(history(events=[phase(1, "PREPARING"), began, bit, FAILED_STEP]), "HYBRID")
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
     assert verdict.summary == (
         "HYBRID not reached, stayed in PREPARING; await-dual-write failed while a fault was in force"
     )
     healed = event(EventKind.FAULT_HEALED, 8500, fault_id=began.data["fault_id"])
-    verdict = phase_reached(history(events=[phase(1, "PREPARING"), began, bit, healed, FAILED_STEP]), "HYBRID")
+    verdict = phase_reached.judge(history(events=[phase(1, "PREPARING"), began, bit, healed, FAILED_STEP]), "HYBRID")
     assert verdict.outcome is Outcome.VIOLATES
 
 
 def test_an_unknown_phase_is_wrong_use() -> None:
     """A phase that does not exist is the caller's mistake, and the message lists those that do."""
     with pytest.raises(WrongUseError, match=r"expected one of ZOOKEEPER, PREPARING.*got 'DUAL_WRITE'"):
-        phase_reached(history(), "DUAL_WRITE")
+        phase_reached.judge(history(), "DUAL_WRITE")
 
 
 def test_witnessed_faults_conform() -> None:
     """Conforming: each fault has its witness."""
-    verdict = every_fault_was_witnessed(history(events=[*fault(1), *fault(5, "cut(a-b)")]))
+    verdict = every_fault_was_witnessed.judge(history(events=[*fault(1), *fault(5, "cut(a-b)")]))
     assert (verdict.outcome, verdict.summary) == (
         Outcome.CONFORMS,
         "2 faults witnessed: kill(active-controller), cut(a-b)",
@@ -77,26 +77,26 @@ def test_an_unwitnessed_fault_is_inconclusive_and_named() -> None:
     """Inconclusive: the fault that did not bite is named with what was looked for; so is having no fault at all."""
     without = event(EventKind.FAULT_NOT_WITNESSED, 9, fault_id="cut(a-b)", witness="bytes refused on a-b")
     events = [*fault(1), *fault(5, "cut(a-b)", witnessed=False), without]
-    verdict = every_fault_was_witnessed(history(events=events))
+    verdict = every_fault_was_witnessed.judge(history(events=events))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
     assert verdict.summary == "cut(a-b) was never witnessed to bite (looked for: bytes refused on a-b) (event 2)"
-    assert every_fault_was_witnessed(history()).outcome is Outcome.INCONCLUSIVE
+    assert every_fault_was_witnessed.judge(history()).outcome is Outcome.INCONCLUSIVE
 
 
 def test_a_fault_whose_trigger_never_fired_is_inconclusive() -> None:
     """Inconclusive: such a fault never began, and is named all the same."""
     never = event(EventKind.FAULT_NOT_WITNESSED, 9, fault_id="fault-2", fault="kill(b)", witness="at(copy) never fired")
-    verdict = every_fault_was_witnessed(history(events=[never]))
+    verdict = every_fault_was_witnessed.judge(history(events=[never]))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert verdict.summary == "kill(b) was never witnessed to bite (looked for: at(copy) never fired) (event 0)"
-    assert every_fault_was_witnessed(history(events=[*fault(1), never])).outcome is Outcome.INCONCLUSIVE
+    assert every_fault_was_witnessed.judge(history(events=[*fault(1), never])).outcome is Outcome.INCONCLUSIVE
 
 
 def test_an_unexpected_death_violates() -> None:
     """Violating: a node that ended by itself is named with the time and its log folder."""
     started = event(EventKind.NODE_STARTED, 1, "broker-1", role="broker")
     died = event(EventKind.NODE_DIED, 2200, "broker-1", exit_code=3)
-    verdict = no_unexpected_death(history(events=[started, *fault(1000, "slow(broker-1)", effect="slow"), died]))
+    verdict = no_unexpected_death.judge(history(events=[started, *fault(1000, "slow(broker-1)", effect="slow"), died]))
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     assert verdict.summary == "1 node died unasked: broker-1 1.2 s after slow(broker-1) began"
     assert verdict.violations[0].evidence[:2] == ("event 3", "logs/broker-1/")
@@ -105,12 +105,12 @@ def test_an_unexpected_death_violates() -> None:
 def test_a_phase_that_was_to_be_avoided_and_came_makes_the_run_inconclusive() -> None:
     """It is no violation: Kafka was quicker, and the run tells of something else than it was to."""
     early = history(events=[phase(5, "COPYING"), phase(9, "ZOOKEEPER")])
-    assert phase_not_reached(early, "HYBRID").outcome is Outcome.CONFORMS
-    late = phase_not_reached(history(events=[phase(5, "COPYING"), phase(7000, "HYBRID")]), "HYBRID")
+    assert phase_not_reached.judge(early, "HYBRID").outcome is Outcome.CONFORMS
+    late = phase_not_reached.judge(history(events=[phase(5, "COPYING"), phase(7000, "HYBRID")]), "HYBRID")
     assert (late.outcome, late.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
     assert late.summary == "HYBRID was reached 7.0 s after the run began"
     with pytest.raises(WrongUseError, match=r"expected one of ZOOKEEPER, .*, got 'HYBRD'"):
-        phase_not_reached(early, "HYBRD")
+        phase_not_reached.judge(early, "HYBRD")
 
 
 def test_a_death_is_told_with_the_last_words_and_named_after_the_bug_they_tell_of() -> None:
@@ -118,11 +118,11 @@ def test_a_death_is_told_with_the_last_words_and_named_after_the_bug_they_tell_o
     started = event(EventKind.NODE_STARTED, 1, "controller-3002", role="controller")
     said = "ERROR fault / Should not have ZK migrations enabled on a cluster running metadata.version 3.0-IV1"
     died = event(EventKind.NODE_DIED, 2, "controller-3002", exit_code=1, said=said)
-    verdict = no_unexpected_death(history(events=[started, died]))
+    verdict = no_unexpected_death.judge(history(events=[started, died]))
     assert verdict.violations[0].observed.endswith(f"; its log ends: {said}")
     assert verdict.facts["signatures"] == ["controller-ends-after-a-lost-bootstrap"]
     other = event(EventKind.NODE_DIED, 3, "controller-3001", exit_code=1, said="ERROR out of memory")
-    assert no_unexpected_death(history(events=[started, died, other])).facts["signatures"] == []
+    assert no_unexpected_death.judge(history(events=[started, died, other])).facts["signatures"] == []
 
 
 def test_a_thread_that_an_error_ended_violates() -> None:
@@ -130,13 +130,13 @@ def test_a_thread_that_an_error_ended_violates() -> None:
     started = event(EventKind.NODE_STARTED, 1, "broker-1", role="broker")
     said = "java.lang.IllegalArgumentException: A metric named 'x' already exists, can't register another one."
     ended = event(EventKind.THREAD_DIED, 2, "broker-1", thread="to-controller", said=said)
-    verdict = no_unexpected_death(history(events=[started, ended]))
+    verdict = no_unexpected_death.judge(history(events=[started, ended]))
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     assert verdict.summary == "1 thread died unasked: to-controller of broker-1"
     assert verdict.violations[0].observed == f"to-controller ended: {said}"
     assert verdict.facts["signatures"] == ["channel-to-the-controller-ends"]
     died = event(EventKind.NODE_DIED, 3, "broker-2", exit_code=3)
-    both = no_unexpected_death(history(events=[started, ended, died]))
+    both = no_unexpected_death.judge(history(events=[started, ended, died]))
     assert both.summary.startswith("1 node died unasked: broker-2 ")
     assert both.summary.endswith("; 1 thread died unasked: to-controller of broker-1")
     assert (both.count, both.facts["signatures"]) == (2, [])
@@ -146,7 +146,7 @@ def test_nodes_that_were_stopped_or_killed_conform() -> None:
     """Conforming: what a fault or the harness ended is no unexpected death."""
     started = event(EventKind.NODE_STARTED, 1, "controller-3000", role="controller")
     killed = event(EventKind.NODE_STOPPED, 9, "controller-3000", how="killed", exit_code=-9)
-    assert no_unexpected_death(history(events=[started, *fault(5), killed])).outcome is Outcome.CONFORMS
+    assert no_unexpected_death.judge(history(events=[started, *fault(5), killed])).outcome is Outcome.CONFORMS
 
 
 CRASHED = {"how": "controlled", "exit_code": 1, "took_ms": 900, "said": "ERROR fault / out of memory"}
@@ -162,10 +162,10 @@ def test_a_node_that_does_not_end_as_it_is_told_to_violates(stopped: dict[str, A
     """It crashed on its way out, or had to be killed; while a fault is in force nobody promises better."""
     started = event(EventKind.NODE_STARTED, 1, "broker-1", role="broker")
     end = event(EventKind.NODE_STOPPED, 40_000, "broker-1", **stopped)
-    verdict = no_unexpected_death(history(events=[started, end]))
+    verdict = no_unexpected_death.judge(history(events=[started, end]))
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     assert verdict.violations[0].observed.startswith(observed)
-    assert no_unexpected_death(history(events=[started, *fault(39_500), end])).outcome is Outcome.CONFORMS
+    assert no_unexpected_death.judge(history(events=[started, *fault(39_500), end])).outcome is Outcome.CONFORMS
 
 
 def test_the_fault_that_stops_a_node_does_not_excuse_how_it_ends() -> None:
@@ -176,8 +176,8 @@ def test_the_fault_that_stops_a_node_does_not_excuse_how_it_ends() -> None:
         for name, node in (("stop(broker-1)", "broker-1"), ("stop(broker-2)", "broker-2"))
     )
     end = event(EventKind.NODE_STOPPED, 40_000, "broker-1", **HUNG)
-    assert no_unexpected_death(history(events=[started, *stop, end])).outcome is Outcome.VIOLATES
-    assert no_unexpected_death(history(events=[started, *other, end])).outcome is Outcome.CONFORMS
+    assert no_unexpected_death.judge(history(events=[started, *stop, end])).outcome is Outcome.VIOLATES
+    assert no_unexpected_death.judge(history(events=[started, *other, end])).outcome is Outcome.CONFORMS
 
 
 BY_DESIGN = "ERROR Encountered fatal fault: Aborting the ZK migration (x)"
@@ -188,13 +188,13 @@ def test_a_controller_that_a_fault_keeps_from_its_copy_ends_itself() -> None:
     started = event(EventKind.NODE_STARTED, 1, "controller-3000", role="controller")
     died = event(EventKind.NODE_DIED, 40_000, "controller-3000", exit_code=1, said=BY_DESIGN)
     events = [started, phase(5_000, "PREPARING"), died]
-    assert no_unexpected_death(history(events=events)).outcome is Outcome.VIOLATES
+    assert no_unexpected_death.judge(history(events=events)).outcome is Outcome.VIOLATES
     under_fault = history(events=[started, phase(5_000, "PREPARING"), *fault(39_000), died])
-    assert no_unexpected_death(under_fault).outcome is Outcome.CONFORMS
+    assert no_unexpected_death.judge(under_fault).outcome is Outcome.CONFORMS
     assert deaths_as_doubts(under_fault) == []
     over = event(EventKind.FAULT_HEALED, 2_000, fault_id="cut")
     healed = history(events=[started, *fault(1_000, "cut"), over, phase(5_000, "PREPARING"), died])
-    assert no_unexpected_death(healed).outcome is Outcome.VIOLATES
+    assert no_unexpected_death.judge(healed).outcome is Outcome.VIOLATES
 
 
 @pytest.mark.parametrize("said", ["ERROR Encountered fatal fault: Aborting the ZK migration (x)", ""])
@@ -202,9 +202,9 @@ def test_a_controller_stopped_in_its_copy_ends_itself(said: str) -> None:
     """As Kafka has it; and a run that does not tell what was said last is not judged by it."""
     started = event(EventKind.NODE_STARTED, 1, "controller-3000", role="controller")
     end = event(EventKind.NODE_STOPPED, 40_000, "controller-3000", **{**CRASHED, "said": said})
-    assert no_unexpected_death(history(events=[started, end])).outcome is Outcome.CONFORMS
+    assert no_unexpected_death.judge(history(events=[started, end])).outcome is Outcome.CONFORMS
 
 
 def test_no_node_is_inconclusive() -> None:
     """Inconclusive: where no node was started none could die."""
-    assert no_unexpected_death(history()).outcome is Outcome.INCONCLUSIVE
+    assert no_unexpected_death.judge(history()).outcome is Outcome.INCONCLUSIVE

@@ -24,13 +24,13 @@ def expectation(at_ms: int = 0, **more: Any) -> Event:
 
 def test_completed_steps_conform() -> None:
     """Steps done, or stopped on purpose, conform; the summary counts them."""
-    verdict = steps_completed(history(events=[*step(0), *step(2000, "stopped")]))
+    verdict = steps_completed.judge(history(events=[*step(0), *step(2000, "stopped")]))
     assert (verdict.outcome, verdict.summary) == (Outcome.CONFORMS, "2 migration steps completed")
 
 
 def test_a_failed_step_violates() -> None:
     """The violation is one of liveness, and tells step, reason and event."""
-    verdict = steps_completed(history(events=[*step(0), *step(2000, "failed", "phase HYBRID: not within 120 s")]))
+    verdict = steps_completed.judge(history(events=[*step(0), *step(2000, "failed", "phase HYBRID: not within 120 s")]))
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     (violation,) = verdict.violations
     assert violation.expected == "step finalize completes"
@@ -42,45 +42,45 @@ def test_a_step_that_failed_as_a_known_bug_would_let_it_bears_its_signature() ->
     """Whoever saw it fail recorded it; beside a failure that looks like nothing known it explains nothing."""
     look = {"step": "finalize", "outcome": "failed", "reason": "", "signature": "alter-partition-lost-at-the-takeover"}
     known = [*step(2000, outcome=None), Event(0, 0, EventKind.STEP_ENDED, None, look)]
-    verdict = steps_completed(history(events=known))
+    verdict = steps_completed.judge(history(events=known))
     assert verdict.facts["signatures"] == ["alter-partition-lost-at-the-takeover"]
-    beside = steps_completed(history(events=[*step(0, "failed"), *known]))
+    beside = steps_completed.judge(history(events=[*step(0, "failed"), *known]))
     assert (len(beside.violations), beside.facts["signatures"]) == (2, [])
 
 
 def test_a_step_that_failed_under_a_fault_is_inconclusive() -> None:
     """Progress is demanded only while no fault is in force."""
-    verdict = steps_completed(history(events=[*fault(500), *step(1000, "failed")]))
+    verdict = steps_completed.judge(history(events=[*fault(500), *step(1000, "failed")]))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
 
 
 def test_a_step_that_never_ended_is_no_pass() -> None:
     """A run that was killed in mid-step, or whose step raised something else, completed nothing."""
-    assert steps_completed(history(events=step(0, outcome=None))).outcome is Outcome.INCONCLUSIVE
+    assert steps_completed.judge(history(events=step(0, outcome=None))).outcome is Outcome.INCONCLUSIVE
 
 
 def test_a_healed_fault_excuses_nothing() -> None:
     """Once healed, a fault no longer excuses a step that fails later."""
     healed = event(EventKind.FAULT_HEALED, 900, fault_id="kill(active-controller)")
-    verdict = steps_completed(history(events=[*fault(500), healed, *step(1000, "failed")]))
+    verdict = steps_completed.judge(history(events=[*fault(500), healed, *step(1000, "failed")]))
     assert verdict.outcome is Outcome.VIOLATES
 
 
 def test_without_steps_there_is_nothing_to_judge() -> None:
     """A run that migrates nothing is not applicable."""
-    assert steps_completed(history()).outcome is Outcome.NOT_APPLICABLE
+    assert steps_completed.judge(history()).outcome is Outcome.NOT_APPLICABLE
 
 
 def test_expectations_that_came_true_conform() -> None:
     """The summary names them."""
-    verdict = expectations_met(history(events=[expectation()]))
+    verdict = expectations_met.judge(history(events=[expectation()]))
     assert (verdict.outcome, verdict.summary) == (Outcome.CONFORMS, "1 expectation met: topics that live on")
 
 
 def test_an_unmet_expectation_violates_with_its_own_kind_and_signature() -> None:
     """Expected and observed are told, and the signature that names known bugs is kept."""
     unmet = expectation(5, met=False, observed=["doomed-1"], kind="LIVENESS", signature="resurrected")
-    verdict = expectations_met(history(events=[expectation(), unmet]))
+    verdict = expectations_met.judge(history(events=[expectation(), unmet]))
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     (violation,) = verdict.violations
     assert violation.expected == "topics that live on: []"
@@ -92,17 +92,20 @@ def test_one_expectation_that_looks_like_a_known_bug_excuses_no_other() -> None:
     """Each unmet one must look like something known; then all that they look like is told."""
     ours = expectation(1, met=False, signature="resurrected")
     other = expectation(2, met=False, signature="tokens-unknown")
-    assert expectations_met(history(events=[ours, expectation(2, met=False)])).facts["signatures"] == []
-    assert expectations_met(history(events=[ours, other])).facts["signatures"] == ["resurrected", "tokens-unknown"]
+    assert expectations_met.judge(history(events=[ours, expectation(2, met=False)])).facts["signatures"] == []
+    assert expectations_met.judge(history(events=[ours, other])).facts["signatures"] == [
+        "resurrected",
+        "tokens-unknown",
+    ]
 
 
 def test_of_several_kinds_safety_wins() -> None:
     """One safety violation among liveness ones makes the verdict one of safety."""
     events = [expectation(1, met=False, kind="LIVENESS"), expectation(2, met=False, kind="SAFETY")]
-    assert expectations_met(history(events=events)).kind is Kind.SAFETY
+    assert expectations_met.judge(history(events=events)).kind is Kind.SAFETY
 
 
 def test_no_expectation_is_inconclusive() -> None:
     """A test that expected nothing proves nothing."""
-    verdict = expectations_met(history())
+    verdict = expectations_met.judge(history())
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)

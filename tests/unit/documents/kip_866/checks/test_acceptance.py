@@ -20,7 +20,7 @@ def refused(at_ms: int, kind: str = "remove-acl", error: str = "SECURITY_DISABLE
 def test_a_family_that_is_refused_after_the_copy_violates() -> None:
     """Violating: told with its errors, and since when; what goes on being accepted beside it is not named."""
     after = [refused(6_000), change(6_500, "set-scram", "a:SCRAM-SHA-256"), refused(7_000, "set-acl", "NOT_CONTROLLER")]
-    verdict = metadata_changes_stay_accepted(history(events=[*BEFORE, phase(4_000, "COPYING"), HYBRID, *after]))
+    verdict = metadata_changes_stay_accepted.judge(history(events=[*BEFORE, phase(4_000, "COPYING"), HYBRID, *after]))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.LIVENESS, 1)
     (violation,) = verdict.violations
     assert violation.expected == "changes of acls are accepted, as before the copy"
@@ -39,7 +39,7 @@ def test_a_family_that_is_refused_after_the_copy_violates() -> None:
 )
 def test_single_refusals_are_none_of_a_family(after: list[Event]) -> None:
     """Conforming: what another change deleted before cannot be changed, and is refused."""
-    verdict = metadata_changes_stay_accepted(history(events=[*BEFORE, HYBRID, *after]))
+    verdict = metadata_changes_stay_accepted.judge(history(events=[*BEFORE, HYBRID, *after]))
     assert verdict.outcome is Outcome.CONFORMS
 
 
@@ -48,15 +48,16 @@ def test_refusals_under_a_fault_prove_nothing() -> None:
     cut = fault(5_500, "cut")
     healed = event(EventKind.FAULT_HEALED, 9_000, fault_id="cut")
     under_fault = history(events=[*BEFORE, HYBRID, *cut, refused(6_000), refused(7_000), healed])
-    assert metadata_changes_stay_accepted(under_fault).outcome is Outcome.NOT_APPLICABLE
+    assert metadata_changes_stay_accepted.judge(under_fault).outcome is Outcome.NOT_APPLICABLE
     unanswered = [change(at, "set-acl", "Topic:LITERAL:a", "indefinite", **ACL) for at in (6_000, 7_000)]
     assert (
-        metadata_changes_stay_accepted(history(events=[*BEFORE, HYBRID, *unanswered])).outcome is Outcome.NOT_APPLICABLE
+        metadata_changes_stay_accepted.judge(history(events=[*BEFORE, HYBRID, *unanswered])).outcome
+        is Outcome.NOT_APPLICABLE
     )
     never = history(events=[HYBRID, refused(6_000), refused(7_000)])
-    assert metadata_changes_stay_accepted(never).outcome is Outcome.NOT_APPLICABLE
+    assert metadata_changes_stay_accepted.judge(never).outcome is Outcome.NOT_APPLICABLE
 
 
 def test_without_a_copy_there_is_no_after_it() -> None:
     """Not applicable: a run that stayed with ZooKeeper."""
-    assert metadata_changes_stay_accepted(history(events=BEFORE)).outcome is Outcome.NOT_APPLICABLE
+    assert metadata_changes_stay_accepted.judge(history(events=BEFORE)).outcome is Outcome.NOT_APPLICABLE

@@ -46,7 +46,7 @@ SILENT: dict[str, float | None] = {"ZkMigrationState": 0, "MigratingZkBrokerCoun
 @pytest.mark.parametrize("value", [None, 0, -1])
 def test_a_standby_that_says_nothing_conforms(metric: str, value: float | None) -> None:
     """Conforming: no such MBean, or a value that nobody takes for a report."""
-    verdict = only_the_active_controller_reports(election(*standby(**{metric: value})), metric)
+    verdict = only_the_active_controller_reports.judge(election(*standby(**{metric: value})), metric)
     assert verdict.outcome is Outcome.CONFORMS
     assert verdict.summary == f"20 samples of 1 standby without a {metric} of their own"
 
@@ -63,7 +63,7 @@ def test_a_standby_that_reports_violates(metric: str, value: float, told: str, s
     """Violating: told with the values, how long it went on, and what known bugs call it; once per controller."""
     again = [*standby(to_ms=14_000, **{metric: value}), *standby(14_000, 16_000, **{metric: 0})]
     run = election(*again, *standby(16_000, **{metric: value}))
-    verdict = only_the_active_controller_reports(run, metric)
+    verdict = only_the_active_controller_reports.judge(run, metric)
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.LIVENESS, 1)
     (found,) = verdict.violations
     assert found.expected == f"a controller that is not active reports no {metric}"
@@ -86,7 +86,7 @@ def test_a_standby_that_reports_violates(metric: str, value: float, told: str, s
 )
 def test_the_edge_of_an_election_is_no_report(edge: list[Sample]) -> None:
     """The values of a sample are read one after the other: one that straddles an election is a pair that never was."""
-    verdict = only_the_active_controller_reports(election(*edge, *standby(12_000)), LAG)
+    verdict = only_the_active_controller_reports.judge(election(*edge, *standby(12_000)), LAG)
     assert verdict.outcome is Outcome.CONFORMS
 
 
@@ -94,7 +94,7 @@ def test_samples_of_two_lives_of_a_node_are_no_row() -> None:
     """A process that was started again knows nothing of what the former one wrote, and is no witness for it."""
     restarted = event(EventKind.NODE_STARTED, 10_900, FORMER, role="controller")
     around = [*standby(10_000, 10_900, ZkWriteBehindLag=9), *standby(11_000, 11_900, ZkWriteBehindLag=9)]
-    verdict = only_the_active_controller_reports(election(*around, *standby(12_000), more=[restarted]), LAG)
+    verdict = only_the_active_controller_reports.judge(election(*around, *standby(12_000), more=[restarted]), LAG)
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
 
 
@@ -115,7 +115,7 @@ IN_PREPARATION: dict[str, float | None] = {"ZkMigrationState": 2}
 )
 def test_a_lag_that_nobody_could_report_is_inconclusive(run: History) -> None:
     """Vacuous: who wrote nothing to ZooKeeper reports no lag even where former controllers do; nor who is cut off."""
-    verdict = only_the_active_controller_reports(run, LAG)
+    verdict = only_the_active_controller_reports.judge(run, LAG)
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
 
 
@@ -123,12 +123,12 @@ def test_a_lag_that_nobody_could_report_is_inconclusive(run: History) -> None:
 def test_a_silent_standby_proves_nothing_while_there_is_nothing_to_tell(metric: str) -> None:
     """Vacuous: the active controller itself has no state, or no broker in migration mode, to report."""
     samples = [*controller(FORMER, 1, 0, END_MS, **SILENT), *controller(SUCCESSOR, 0, 0, END_MS, **SILENT)]
-    verdict = only_the_active_controller_reports(history(events=STARTED, samples=samples), metric)
+    verdict = only_the_active_controller_reports.judge(history(events=STARTED, samples=samples), metric)
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
 
 
 @pytest.mark.parametrize(("metric", "kafka"), [(LAG, "3.5.2"), (BROKERS, "3.5.2"), (STATE, "3.4.1"), (LAG, "4.0.0")])
 def test_a_release_is_not_asked_for_what_it_lacks(metric: str, kafka: str) -> None:
     """Not applicable: the metric is not there yet, or not any more."""
-    verdict = only_the_active_controller_reports(election(*standby(**{metric: 1}), kafka=kafka), metric)
+    verdict = only_the_active_controller_reports.judge(election(*standby(**{metric: 1}), kafka=kafka), metric)
     assert verdict.outcome is Outcome.NOT_APPLICABLE

@@ -70,7 +70,7 @@ def seen(*znodes: ZnodeChange, events: list[Event] | None = None) -> History:
 
 def test_a_whole_migration_conforms() -> None:
     """Conforming: created empty, claimed, a place from the copy on, a successor that begins at the last place."""
-    verdict = controller_znodes_tell_who_and_how_far(seen(*WAY))
+    verdict = controller_znodes_tell_who_and_how_far.judge(seen(*WAY))
     assert verdict.outcome is Outcome.CONFORMS
     assert verdict.summary.startswith("2 controllers took /controller, 6 contents of /migration")
 
@@ -92,7 +92,7 @@ def test_a_whole_migration_conforms() -> None:
 )
 def test_another_schema_violates(wrong: ZnodeChange) -> None:
     """Violating: another version, a number that is none, no JSON object; told with what was held."""
-    verdict = controller_znodes_tell_who_and_how_far(seen(*WAY, wrong))
+    verdict = controller_znodes_tell_who_and_how_far.judge(seen(*WAY, wrong))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
     (told,) = verdict.violations
     assert told.expected == f"{wrong.path} has its schema"
@@ -102,24 +102,24 @@ def test_another_schema_violates(wrong: ZnodeChange) -> None:
 
 def test_the_time_may_be_a_number_or_a_text() -> None:
     """The document shows a number and Kafka writes a text, which is known."""
-    verdict = controller_znodes_tell_who_and_how_far(seen(*WAY, claim(33, 3000, 5, timestamp=1795259404410)))
+    verdict = controller_znodes_tell_who_and_how_far.judge(seen(*WAY, claim(33, 3000, 5, timestamp=1795259404410)))
     assert verdict.outcome is Outcome.CONFORMS
 
 
 @pytest.mark.parametrize("wrong", [claim(33, 3000, 5), place(33, 71, 4, 3001, 4)], ids=["controller", "migration"])
 def test_an_ephemeral_znode_violates(wrong: ZnodeChange) -> None:
     """Violating: it would go with its writer's session, and ZooKeeper brokers would elect one of theirs."""
-    verdict = controller_znodes_tell_who_and_how_far(seen(*WAY, replace(wrong, is_ephemeral=True)))
+    verdict = controller_znodes_tell_who_and_how_far.judge(seen(*WAY, replace(wrong, is_ephemeral=True)))
     assert (verdict.outcome, verdict.count) == (Outcome.VIOLATES, 1)
     assert verdict.violations[0].expected == f"{wrong.path} outlives who wrote it"
     persistent = seen(replace(OF_BROKER, is_ephemeral=True), *WAY[2:], replace(wrong, is_ephemeral=False))
-    assert controller_znodes_tell_who_and_how_far(persistent).outcome is Outcome.CONFORMS
+    assert controller_znodes_tell_who_and_how_far.judge(persistent).outcome is Outcome.CONFORMS
 
 
 def test_what_a_zookeeper_controller_writes_is_not_judged() -> None:
     """A broker of an old release has another version of /controller, and no epoch of KRaft."""
     old = znode(15, "/controller", json.dumps({"version": 1, "brokerid": 1, "timestamp": "1"}))
-    assert controller_znodes_tell_who_and_how_far(seen(*WAY[:3], old, *WAY[3:])).outcome is Outcome.CONFORMS
+    assert controller_znodes_tell_who_and_how_far.judge(seen(*WAY[:3], old, *WAY[3:])).outcome is Outcome.CONFORMS
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_what_a_zookeeper_controller_writes_is_not_judged() -> None:
 )
 def test_somebody_not_in_office_or_an_impossible_place_violates(wrong: ZnodeChange, observed: str) -> None:
     """Violating: who writes must hold /controller, and nobody can be further than his own epoch."""
-    verdict = controller_znodes_tell_who_and_how_far(seen(*WAY, wrong))
+    verdict = controller_znodes_tell_who_and_how_far.judge(seen(*WAY, wrong))
     assert verdict.outcome is Outcome.VIOLATES
     assert observed in [each.observed.partition(" (")[0] for each in verdict.violations]
 
@@ -144,15 +144,15 @@ def test_zookeeper_says_what_was_first_and_not_the_watch() -> None:
     """The watches of two znodes come in any order, and may miss a claim: neither makes anybody a former controller."""
     late = [*WAY[:6], *WAY[7:], replace(WAY[6], at_ns=WAY[9].at_ns)]
     missed = [each for each in WAY if each is not WAY[7]]
-    assert controller_znodes_tell_who_and_how_far(seen(*late)).outcome is Outcome.CONFORMS
-    assert controller_znodes_tell_who_and_how_far(seen(*missed)).outcome is Outcome.CONFORMS
+    assert controller_znodes_tell_who_and_how_far.judge(seen(*late)).outcome is Outcome.CONFORMS
+    assert controller_znodes_tell_who_and_how_far.judge(seen(*missed)).outcome is Outcome.CONFORMS
 
 
 def test_a_place_before_the_copy_violates() -> None:
     """Violating: the znode is created with a place, or holds one that is before the end of the copy in the log."""
-    pretended = controller_znodes_tell_who_and_how_far(seen(place(10, 3, 1, -1, 1)))
+    pretended = controller_znodes_tell_who_and_how_far.judge(seen(place(10, 3, 1, -1, 1)))
     assert "/migration is created without a place in the log" in [each.expected for each in pretended.violations]
-    early = controller_znodes_tell_who_and_how_far(seen(*WAY[:5], place(22, COPIED_AT - 1), *WAY[6:]))
+    early = controller_znodes_tell_who_and_how_far.judge(seen(*WAY[:5], place(22, COPIED_AT - 1), *WAY[6:]))
     assert early.count == 1
     assert early.violations[0].observed.startswith("it holds offset 53 of epoch 2, and the copy ended at offset 54")
 
@@ -160,12 +160,12 @@ def test_a_place_before_the_copy_violates() -> None:
 def test_a_znode_of_a_former_migration_holds_its_place() -> None:
     """Who left /migration when reverting finds it as it was, with a place of another log: that is told elsewhere."""
     forgotten = place(11, 3, 5, controller_epoch=1)
-    assert controller_znodes_tell_who_and_how_far(seen(forgotten)).outcome is Outcome.CONFORMS
+    assert controller_znodes_tell_who_and_how_far.judge(seen(forgotten)).outcome is Outcome.CONFORMS
 
 
 def test_a_znode_that_vanishes_violates() -> None:
     """Violating: /migration is deleted while KRaft is in charge, and before the end."""
-    verdict = controller_znodes_tell_who_and_how_far(seen(*WAY, gone(40), events=[phase(5, "HYBRID")]))
+    verdict = controller_znodes_tell_who_and_how_far.judge(seen(*WAY, gone(40), events=[phase(5, "HYBRID")]))
     assert (verdict.outcome, verdict.count) == (Outcome.VIOLATES, 1)
     assert verdict.violations[0].observed.startswith("it was gone while controller 3001 held /controller")
 
@@ -178,7 +178,7 @@ def test_a_znode_that_vanishes_violates() -> None:
 def test_a_znode_may_go_once_nobody_needs_it(events: list[Event]) -> None:
     """After the end, or when the controllers are gone, and a second migration may follow."""
     again = [gone(40), place(50, -1, -1, -1, -1), claim(60, 3001, 2), place(61, 55, 2, 3001, 2)]
-    verdict = controller_znodes_tell_who_and_how_far(
+    verdict = controller_znodes_tell_who_and_how_far.judge(
         seen(*WAY, *(again if events[0].data.get("step") else again[:1]), events=events)
     )
     assert verdict.outcome is Outcome.CONFORMS
@@ -187,13 +187,13 @@ def test_a_znode_may_go_once_nobody_needs_it(events: list[Event]) -> None:
 def test_a_znode_that_a_test_tampered_with_is_judged_up_to_then() -> None:
     """What the harness wrote itself is no evidence, and neither is what came of it."""
     ours = znode(34, "/migration", "ours")
-    assert controller_znodes_tell_who_and_how_far(seen(*WAY, ours)).outcome is Outcome.VIOLATES
+    assert controller_znodes_tell_who_and_how_far.judge(seen(*WAY, ours)).outcome is Outcome.VIOLATES
     tampered = seen(*WAY, ours, events=fault(33, "tamper(/migration)"))
-    assert controller_znodes_tell_who_and_how_far(tampered).outcome is Outcome.CONFORMS
+    assert controller_znodes_tell_who_and_how_far.judge(tampered).outcome is Outcome.CONFORMS
 
 
 @pytest.mark.parametrize("znodes", [[], [gone(1), OF_BROKER]], ids=["nothing", "a ZooKeeper controller"])
 def test_a_run_without_kraft_shows_nothing(znodes: list[ZnodeChange]) -> None:
     """Vacuous: no KRaft controller wrote anything."""
-    verdict = controller_znodes_tell_who_and_how_far(seen(*znodes))
+    verdict = controller_znodes_tell_who_and_how_far.judge(seen(*znodes))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)

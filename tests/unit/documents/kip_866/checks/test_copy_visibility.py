@@ -44,7 +44,9 @@ HELD = shows((12, 0), (54, 0), (54, 0), (54, 0), (54, 0), (55, 0), (60, 9))
 
 def test_a_copy_that_shows_when_it_has_ended_conforms() -> None:
     """Conforming: topics are in the log, committed, and nobody sees one before the end is."""
-    verdict = copy_shows_only_when_ended(run(*HELD, *shows((40, 0), (40, 0), (54, 0), (90, 9), node="controller-3001")))
+    verdict = copy_shows_only_when_ended.judge(
+        run(*HELD, *shows((40, 0), (40, 0), (54, 0), (90, 9), node="controller-3001"))
+    )
     assert verdict.outcome is Outcome.CONFORMS
     assert verdict.summary == (
         "4 samples of 2 controllers with copied topics in the log and the copy not ended, none of which shows a topic"
@@ -53,7 +55,7 @@ def test_a_copy_that_shows_when_it_has_ended_conforms() -> None:
 
 def test_an_aborted_copy_that_leaves_nothing_conforms() -> None:
     """Conforming: neither the first copy nor its abort lets a topic be seen, all through the second one."""
-    verdict = copy_shows_only_when_ended(
+    verdict = copy_shows_only_when_ended.judge(
         run(*shows((54, 0), (54, 0), (55, 0), (58, 0), (105, 0), (106, 9)), log=ABORTED)
     )
     assert verdict.outcome is Outcome.CONFORMS
@@ -72,7 +74,7 @@ def test_an_aborted_copy_that_leaves_nothing_conforms() -> None:
 )
 def test_a_topic_that_is_seen_early_violates(log: Log, looks: list[tuple[float | None, float]]) -> None:
     """Violating: a high watermark that was read later says that the end was not committed yet."""
-    verdict = copy_shows_only_when_ended(run(*shows(*looks), *shows(*looks[:1], node="controller-3001"), log=log))
+    verdict = copy_shows_only_when_ended.judge(run(*shows(*looks), *shows(*looks[:1], node="controller-3001"), log=log))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
     end = 55 if log is REAL else 105
     assert verdict.violations[0].expected == f"no topic is seen before the copy ends (offset {end})"
@@ -83,7 +85,7 @@ def test_a_topic_that_is_seen_early_violates(log: Log, looks: list[tuple[float |
 @pytest.mark.parametrize("high_watermark", [55, -1, None])
 def test_a_topic_seen_when_the_end_may_have_been_committed_is_none_seen_early(high_watermark: float | None) -> None:
     """A sample's values are read one after the other: its own high watermark proves nothing of its count."""
-    verdict = copy_shows_only_when_ended(run(*HELD[:5], *shows((high_watermark, 9), (56, 9), from_ms=3_500)))
+    verdict = copy_shows_only_when_ended.judge(run(*HELD[:5], *shows((high_watermark, 9), (56, 9), from_ms=3_500)))
     assert verdict.outcome is not Outcome.VIOLATES
 
 
@@ -91,8 +93,8 @@ def test_a_controller_that_is_started_again_reads_the_log_anew() -> None:
     """Its high watermark begins low, and says nothing of what the process before it showed."""
     samples = [*HELD, *shows((20, 0), (40, 0), (60, 9), from_ms=12_000)]
     restarted = event(EventKind.NODE_STARTED, 10_000, "controller-3000", role="controller")
-    assert copy_shows_only_when_ended(run(*samples, more=[restarted])).outcome is Outcome.CONFORMS
-    assert copy_shows_only_when_ended(run(*samples)).outcome is Outcome.VIOLATES
+    assert copy_shows_only_when_ended.judge(run(*samples, more=[restarted])).outcome is Outcome.CONFORMS
+    assert copy_shows_only_when_ended.judge(run(*samples)).outcome is Outcome.VIOLATES
 
 
 @pytest.mark.parametrize(
@@ -111,14 +113,14 @@ def test_a_controller_that_is_started_again_reads_the_log_anew() -> None:
 )
 def test_a_copy_that_nobody_looked_into_is_inconclusive(looked: History) -> None:
     """Vacuous: nobody asked while topics lay in an open transaction, or the log does not tell where they are."""
-    verdict = copy_shows_only_when_ended(looked)
+    verdict = copy_shows_only_when_ended.judge(looked)
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
 
 
 def test_a_metadata_version_without_transactions_is_not_judged() -> None:
     """Not applicable: before 3.6-IV1 each record of the copy is seen as it comes."""
     older = [{**REAL[1], "data": {"name": "metadata.version", "featureLevel": 11}}, *REAL[BEGIN + 1 :]]
-    assert copy_shows_only_when_ended(run(*HELD, log=older)).outcome is Outcome.NOT_APPLICABLE
+    assert copy_shows_only_when_ended.judge(run(*HELD, log=older)).outcome is Outcome.NOT_APPLICABLE
 
 
 def test_each_life_of_the_log_has_offsets_of_its_own() -> None:
@@ -127,4 +129,4 @@ def test_each_life_of_the_log_has_offsets_of_its_own() -> None:
     anew = event(EventKind.NODE_STARTED, 6_000, "controller-3000", role="controller")
     first = shows((54, 9), (54, 9), (54, 9), (54, 9))
     second = [replace(each, at_ns=each.at_ns + 6_000_000_000) for each in HELD]
-    assert copy_shows_only_when_ended(run(*first, *second, more=[reverted, anew])).outcome is Outcome.CONFORMS
+    assert copy_shows_only_when_ended.judge(run(*first, *second, more=[reverted, anew])).outcome is Outcome.CONFORMS

@@ -31,7 +31,7 @@ def seen(*logs: Log, at_ms: Sequence[int] = (1_000, 40_000), more: Sequence[Any]
 @pytest.mark.parametrize(("kafka", "offsets"), [("3.6.0", "11 to 57"), ("3.9.1", "11 to 55")])
 def test_the_copy_of_a_real_migration_is_one_transaction(kafka: str, offsets: str) -> None:
     """Conforming: bootstrap in one transaction, the copy with its state in another, nothing copied between them."""
-    verdict = copy_is_one_transaction(seen(records(kafka)))
+    verdict = copy_is_one_transaction.judge(seen(records(kafka)))
     assert verdict.outcome is Outcome.CONFORMS
     assert verdict.summary == f"the copy is one transaction of the metadata log: offsets {offsets}"
 
@@ -39,7 +39,7 @@ def test_the_copy_of_a_real_migration_is_one_transaction(kafka: str, offsets: st
 def test_an_aborted_copy_and_a_second_one_conform() -> None:
     """The successor of a controller that died in the copy aborts it and copies anew; then all is finalized."""
     again = [*REAL[: BEGIN + 1], REAL[BEGIN + 1], ABORT, *REAL[BEGIN : END + 1], FINALIZED]
-    assert copy_is_one_transaction(seen(again)).outcome is Outcome.CONFORMS
+    assert copy_is_one_transaction.judge(seen(again)).outcome is Outcome.CONFORMS
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_an_aborted_copy_and_a_second_one_conform() -> None:
 )
 def test_a_copy_that_is_no_transaction_of_its_own_violates(broken: Log, observed: list[str]) -> None:
     """Violating: each way in which half a copy could become visible, or be taken for a whole one."""
-    verdict = copy_is_one_transaction(seen(broken))
+    verdict = copy_is_one_transaction.judge(seen(broken))
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.SAFETY)
     for text in observed:
         assert any(text in each.observed for each in verdict.violations), text
@@ -83,7 +83,7 @@ COPIED = _part(8, "ZK_MIGRATION_STATE", zkMigrationState=1)
 
 def test_a_copy_in_several_transactions_violates() -> None:
     """Violating: each part was true before the next one; the last transaction holds nothing but the state."""
-    verdict = copy_is_one_transaction(seen([VERSION, WAITING, *IN_PARTS, *COPIED]))
+    verdict = copy_is_one_transaction.judge(seen([VERSION, WAITING, *IN_PARTS, *COPIED]))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 2)
     first, second = (each.observed for each in verdict.violations)
     assert first.startswith("1 TOPIC_RECORD in one that ended at 4, before that of MIGRATION began at 8 (seen ")
@@ -99,7 +99,7 @@ def test_what_controllers_were_formatted_with_is_not_of_the_copy() -> None:
     other = _part(9, "FEATURE_LEVEL", name="kraft.version", featureLevel=1)
     copy = [_record("BEGIN_TRANSACTION", 12, name="x"), _record("TOPIC", 13, **TOPIC)]
     copy += [_record("ZK_MIGRATION_STATE", 14, zkMigrationState=1), _record("END_TRANSACTION", 15)]
-    verdict = copy_is_one_transaction(seen([*bootstrap, *aborted, *other, *copy]))
+    verdict = copy_is_one_transaction.judge(seen([*bootstrap, *aborted, *other, *copy]))
     assert verdict.outcome is Outcome.CONFORMS, verdict.violations
 
 
@@ -108,23 +108,23 @@ def test_an_image_of_before_transactions_were_counted_is_judged_by_the_rest() ->
     run = seen([VERSION, WAITING, *IN_PARTS, *COPIED])
     for each in run.images["image-0-log"].extra["transactions"]:  # type: ignore[attr-defined]
         each.pop("copied", None)
-    assert copy_is_one_transaction(run).outcome is Outcome.CONFORMS
+    assert copy_is_one_transaction.judge(run).outcome is Outcome.CONFORMS
 
 
 def test_a_log_that_begins_with_the_migration_violates() -> None:
     """Violating: the state before the copy was never recorded; NONE before it is no mistake."""
-    verdict = copy_is_one_transaction(seen([VERSION, *COPIED]))
+    verdict = copy_is_one_transaction.judge(seen([VERSION, *COPIED]))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
     assert verdict.violations[0].observed.startswith("MIGRATION (offset 9) is the first state of the log")
     never = _record("ZK_MIGRATION_STATE", 1, zkMigrationState=0)
     anew = [VERSION, never, {**WAITING, "offset": 2}, *COPIED]
-    assert copy_is_one_transaction(seen(anew)).outcome is Outcome.CONFORMS
+    assert copy_is_one_transaction.judge(seen(anew)).outcome is Outcome.CONFORMS
 
 
 def test_what_two_images_of_one_log_show_is_told_once() -> None:
     """A log keeps its mistakes; it was seen first when it was first seen."""
     broken = [*REAL[:STATE], REAL[END], TOO_LATE]
-    verdict = copy_is_one_transaction(seen(broken, broken))
+    verdict = copy_is_one_transaction.judge(seen(broken, broken))
     assert (verdict.count, verdict.violations[0].at_ns) == (1, 1_000_000_000)
 
 
@@ -133,7 +133,7 @@ OPEN = REAL[:STATE]
 
 def test_a_transaction_that_stays_open_violates() -> None:
     """Violating: nobody ends or aborts it, with a leader there whose log could be read."""
-    verdict = copy_is_one_transaction(seen(OPEN, OPEN))
+    verdict = copy_is_one_transaction.judge(seen(OPEN, OPEN))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.LIVENESS, 1)
     assert verdict.violations[0].observed == "the one begun at offset 11 is still open 38.5 s later"
 
@@ -152,7 +152,7 @@ def test_a_transaction_that_stays_open_violates() -> None:
 )
 def test_a_copy_under_way_is_none_that_stays_open(run: History) -> None:
     """An image is an instant: the copy may have been going on, or a fault may have held it."""
-    assert copy_is_one_transaction(run).outcome is not Outcome.VIOLATES
+    assert copy_is_one_transaction.judge(run).outcome is not Outcome.VIOLATES
 
 
 @pytest.mark.parametrize(
@@ -166,4 +166,4 @@ def test_a_copy_under_way_is_none_that_stays_open(run: History) -> None:
 )
 def test_a_log_that_cannot_tell_is_not_judged(run: History) -> None:
     """Not applicable: nothing was copied yet, there are no transactions, or their beginning is gone."""
-    assert copy_is_one_transaction(run).outcome is Outcome.NOT_APPLICABLE
+    assert copy_is_one_transaction.judge(run).outcome is Outcome.NOT_APPLICABLE

@@ -43,7 +43,7 @@ NEAR_MS = (8_500, 9_000, 9_500, 10_000, 11_000)
 
 def test_metrics_that_say_what_the_log_holds_conform() -> None:
     """Conforming: the state by its name, and the brokers that are registered in migration mode, one of them fenced."""
-    verdict = migration_metrics_agree_with_the_log(compared([active(at) for at in NEAR_MS]))
+    verdict = migration_metrics_agree_with_the_log.judge(compared([active(at) for at in NEAR_MS]))
     assert verdict.outcome is Outcome.CONFORMS
     assert verdict.summary == "2 metrics compared with the metadata log, all as it holds them"
 
@@ -56,7 +56,7 @@ def test_metrics_that_say_what_the_log_holds_conform() -> None:
 def test_samples_of_before_and_after_a_change_may_differ(around: dict[str, float | None]) -> None:
     """A sample is an instant, and the log was read at another: it is enough that one of them agrees."""
     samples = [active(8_500, **around), active(9_000, **around), active(9_700), active(11_500, **around)]
-    assert migration_metrics_agree_with_the_log(compared(samples)).outcome is Outcome.CONFORMS
+    assert migration_metrics_agree_with_the_log.judge(compared(samples)).outcome is Outcome.CONFORMS
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_metrics_that_never_say_what_the_log_holds_violate(
     values: dict[str, float | None], expected: str, observed: str
 ) -> None:
     """Violating: another state, another number, or no metric at all on a release that has it."""
-    verdict = migration_metrics_agree_with_the_log(compared([active(at, **values) for at in NEAR_MS]))
+    verdict = migration_metrics_agree_with_the_log.judge(compared([active(at, **values) for at in NEAR_MS]))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
     told = verdict.violations[0]
     assert (told.expected, told.evidence[0]) == (expected, "metadata/copied-log.json")
@@ -85,13 +85,13 @@ def test_what_a_standby_or_a_broker_reports_counts_for_nothing() -> None:
     broker = [sample(at, "broker-0", ActiveControllerCount=1, ZkMigrationState=4) for at in NEAR_MS]
     early = [active(at - 5_000, state=2) for at in NEAR_MS]
     few = [active(at, state=2) for at in NEAR_MS[:2]]
-    verdict = migration_metrics_agree_with_the_log(compared([*early, *standby, *broker, *few]))
+    verdict = migration_metrics_agree_with_the_log.judge(compared([*early, *standby, *broker, *few]))
     assert verdict.outcome is Outcome.NOT_APPLICABLE
 
 
 def test_a_run_without_an_image_of_the_log_shows_nothing() -> None:
     """Vacuous: there is nothing to compare with."""
-    verdict = migration_metrics_agree_with_the_log(history(samples=[active(at) for at in NEAR_MS]))
+    verdict = migration_metrics_agree_with_the_log.judge(history(samples=[active(at) for at in NEAR_MS]))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
 
 
@@ -99,15 +99,15 @@ def test_a_release_is_not_asked_for_what_it_lacks() -> None:
     """Before 3.6 nobody counts migrating brokers; the state is there from 3.5 on, and compared; 4.0 has neither."""
     silent = [active(at, brokers=None) for at in NEAR_MS]
     nothing = [active(at, state=None, brokers=None) for at in NEAR_MS]
-    assert migration_metrics_agree_with_the_log(compared(nothing, "4.0.0")).outcome is Outcome.NOT_APPLICABLE
-    state_only = migration_metrics_agree_with_the_log(compared(silent, "3.5.2"))
-    assert (state_only.outcome, state_only.facts["undecided"]) == (
+    assert migration_metrics_agree_with_the_log.judge(compared(nothing, "4.0.0")).outcome is Outcome.NOT_APPLICABLE
+    state_only = migration_metrics_agree_with_the_log.judge(compared(silent, "3.5.2"))
+    assert (state_only.outcome, state_only.requirements) == (
         Outcome.CONFORMS,
-        ["K866-METRIC-MigratingZkBrokerCount"],
+        ("K866-METRIC-ZkMigrationState",),
     )
-    assert migration_metrics_agree_with_the_log(compared(silent, "3.6.2")).outcome is Outcome.VIOLATES
+    assert migration_metrics_agree_with_the_log.judge(compared(silent, "3.6.2")).outcome is Outcome.VIOLATES
     wrong = [active(at, state=2, brokers=None) for at in NEAR_MS]
-    assert migration_metrics_agree_with_the_log(compared(wrong, "3.5.2")).outcome is Outcome.VIOLATES
+    assert migration_metrics_agree_with_the_log.judge(compared(wrong, "3.5.2")).outcome is Outcome.VIOLATES
 
 
 CUT = ("controller-3000", "zookeeper-1")
@@ -135,7 +135,7 @@ GROWN: dict[int, float | None] = {9: 0, 11: 0, 13: 2, 15: 6, 17: 9, 19: 14, 21: 
 @pytest.mark.parametrize("targets", [CUT, ("zookeeper-1",)], ids=["cut", "killed"])
 def test_a_lag_that_grows_and_falls_back_conforms(targets: tuple[str, ...]) -> None:
     """Conforming: told with how far ZooKeeper was behind, and how long it took to catch up."""
-    verdict = zookeeper_lag_grows_and_falls_back(outage({**GROWN, 23: 1, 24: 3}, *targets))
+    verdict = zookeeper_lag_grows_and_falls_back.judge(outage({**GROWN, 23: 1, 24: 3}, *targets))
     assert verdict.outcome is Outcome.CONFORMS
     assert verdict.summary == "ZooKeeper was 14 records behind, and had caught up 3.0 s later"
 
@@ -143,7 +143,7 @@ def test_a_lag_that_grows_and_falls_back_conforms(targets: tuple[str, ...]) -> N
 @pytest.mark.parametrize("lag", [0, -1])
 def test_a_lag_that_shows_no_outage_violates(lag: float) -> None:
     """Violating: ZooKeeper was away for long, and the metric never said so."""
-    verdict = zookeeper_lag_grows_and_falls_back(outage(dict.fromkeys(GROWN, lag), *CUT))
+    verdict = zookeeper_lag_grows_and_falls_back.judge(outage(dict.fromkeys(GROWN, lag), *CUT))
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.SAFETY)
 
 
@@ -160,7 +160,7 @@ def taken_over(at_ms: int) -> Event:
 def test_a_lag_that_never_falls_back_violates(more: list[Event], signatures: list[str]) -> None:
     """Violating: it goes on growing; a known bug is named only where the same controller never wrote again."""
     never = outage({**GROWN, 40: 50, 60: 90}, *CUT, more=more)
-    verdict = zookeeper_lag_grows_and_falls_back(never)
+    verdict = zookeeper_lag_grows_and_falls_back.judge(never)
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     assert verdict.violations[0].observed == "it was 15 at least, and 90 40.0 s later"
     assert verdict.facts["signatures"] == signatures
@@ -173,7 +173,7 @@ def test_a_lag_that_never_falls_back_violates(more: list[Event], signatures: lis
 )
 def test_a_lag_that_falls_back_though_nothing_is_written_violates(znodes: list[ZnodeChange], outcome: Outcome) -> None:
     """Violating: the gauge is 0 again, and the same controller has not written to ZooKeeper since it is back."""
-    verdict = zookeeper_lag_grows_and_falls_back(outage({**GROWN, 23: 0, 52: 0}, *CUT, znodes=znodes))
+    verdict = zookeeper_lag_grows_and_falls_back.judge(outage({**GROWN, 23: 0, 52: 0}, *CUT, znodes=znodes))
     assert verdict.outcome is outcome
     if outcome is Outcome.VIOLATES:
         assert verdict.facts["signatures"] == ["answer-of-zookeeper-lost"]
@@ -211,11 +211,11 @@ def test_a_lag_that_falls_back_though_nothing_is_written_violates(znodes: list[Z
 )
 def test_what_was_no_outage_or_not_seen_is_inconclusive(run: History) -> None:
     """Inconclusive: the controller could write, nobody looked, or the run was over too soon."""
-    verdict = zookeeper_lag_grows_and_falls_back(run)
+    verdict = zookeeper_lag_grows_and_falls_back.judge(run)
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
 
 
 def test_a_release_without_the_lag_is_not_judged() -> None:
     """Before 3.6 there is no such metric."""
-    verdict = zookeeper_lag_grows_and_falls_back(outage(GROWN, *CUT, kafka="3.5.2"))
+    verdict = zookeeper_lag_grows_and_falls_back.judge(outage(GROWN, *CUT, kafka="3.5.2"))
     assert verdict.outcome is Outcome.NOT_APPLICABLE

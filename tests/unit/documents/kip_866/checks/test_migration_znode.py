@@ -27,7 +27,7 @@ CAUGHT_UP = [znode(0, MIGRATION, None), at(1, -1, -1), at(2, 49), at(3, 49), at(
 
 def test_a_position_that_only_rises_conforms() -> None:
     """Conforming: nothing copied yet, then on and on; an offset of a later epoch is further, whatever its number."""
-    verdict = migration_znode_never_moves_back(history(znodes=CAUGHT_UP))
+    verdict = migration_znode_never_moves_back.judge(history(znodes=CAUGHT_UP))
     assert (verdict.outcome, verdict.facts["sightings"]) == (Outcome.CONFORMS, 5)
     assert verdict.summary.endswith("the last is offset 12 of epoch 3")
 
@@ -36,7 +36,7 @@ def test_a_position_that_only_rises_conforms() -> None:
 def test_a_position_that_falls_violates(back: ZnodeChange) -> None:
     """Violating: a lower offset, an earlier epoch, or nothing copied at all any more; told with when and evidence."""
     events = [phase(0, "HYBRID"), *fault(200)]
-    verdict = migration_znode_never_moves_back(history(events=events, znodes=[*CAUGHT_UP, back, at(1500, 13, 3)]))
+    verdict = migration_znode_never_moves_back.judge(history(events=events, znodes=[*CAUGHT_UP, back, at(1500, 13, 3)]))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
     (told,) = verdict.violations
     assert told.observed.startswith("it went back from offset 12 of epoch 3 to offset ")
@@ -47,7 +47,7 @@ def test_a_position_that_falls_violates(back: ZnodeChange) -> None:
 @pytest.mark.parametrize("znodes", [[], [znode(1, MIGRATION, None)], [znode(1, MIGRATION, "[]")]])
 def test_a_history_without_a_position_shows_nothing(znodes: list[ZnodeChange]) -> None:
     """Vacuous: the znode was never there, or never held a position."""
-    verdict = migration_znode_never_moves_back(history(znodes=znodes))
+    verdict = migration_znode_never_moves_back.judge(history(znodes=znodes))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
 
 
@@ -56,12 +56,12 @@ def test_a_new_log_begins_anew() -> None:
     reverted = event(EventKind.STEP_ENDED, 20, step="deprovision-controllers", outcome="done")
     kept = history(events=[reverted], znodes=[*CAUGHT_UP, at(30, 40)])
     deleted = history(znodes=[*CAUGHT_UP, znode(25, MIGRATION, None), at(30, -1, -1), at(31, 40)])
-    assert migration_znode_never_moves_back(kept).outcome is Outcome.CONFORMS
+    assert migration_znode_never_moves_back.judge(kept).outcome is Outcome.CONFORMS
     unseen = history(znodes=[at(1, 60, version=1), at(30, -1, -1, version=0), at(31, 40, version=1)])
     written = history(znodes=[at(1, 60, version=1), at(30, -1, -1, version=2)])
-    assert migration_znode_never_moves_back(deleted).outcome is Outcome.CONFORMS
-    assert migration_znode_never_moves_back(unseen).outcome is Outcome.CONFORMS
-    assert migration_znode_never_moves_back(written).outcome is Outcome.VIOLATES
+    assert migration_znode_never_moves_back.judge(deleted).outcome is Outcome.CONFORMS
+    assert migration_znode_never_moves_back.judge(unseen).outcome is Outcome.CONFORMS
+    assert migration_znode_never_moves_back.judge(written).outcome is Outcome.VIOLATES
 
 
 CUT_OFF = [

@@ -29,7 +29,7 @@ WAITING = [*BEFORE, phase(10, "ZOOKEEPER"), phase(1000, "PREPARING")]
 def test_a_takeover_without_a_broker_violates(first: str) -> None:
     """Violating: one was down, whichever phase was seen first; the message says since when."""
     events = [*WAITING, stopped(2000, "broker-1"), phase(3500, first), phase(3600, "HYBRID")]
-    verdict = takeover_waits_for_every_broker(history(events=events))
+    verdict = takeover_waits_for_every_broker.judge(history(events=events))
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.SAFETY)
     assert verdict.facts["signatures"] == [WITHOUT_A_BROKER]
     (found,) = verdict.violations
@@ -56,14 +56,14 @@ def killed(takeover_ms: int, at_ms: int) -> History:
 
 def test_a_broker_that_died_after_the_takeover_is_no_violation() -> None:
     """Inconclusive: a trigger looks oftener than the observer, and kills before the phase is seen to change."""
-    verdict = takeover_waits_for_every_broker(killed(10_000, 10_080))
+    verdict = takeover_waits_for_every_broker.judge(killed(10_000, 10_080))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
-    assert takeover_waits_for_every_broker(killed(10_000, 9_500)).outcome is Outcome.INCONCLUSIVE
+    assert takeover_waits_for_every_broker.judge(killed(10_000, 9_500)).outcome is Outcome.INCONCLUSIVE
 
 
 def test_a_takeover_is_told_by_the_controller_znode() -> None:
     """Violating: for as long as it had been down when /controller was taken, whenever the phase was seen."""
-    (found,) = takeover_waits_for_every_broker(killed(10_000, 7_000)).violations
+    (found,) = takeover_waits_for_every_broker.judge(killed(10_000, 7_000)).violations
     assert found.observed.endswith("and it had been down for 3.0 s")
     assert found.evidence[0] == "znode /controller version 1"
 
@@ -79,7 +79,9 @@ def test_a_takeover_is_told_by_the_controller_znode() -> None:
 def test_controllers_that_wait_conform(after: list[Event]) -> None:
     """Conforming: it was down, and nothing began before it was started again; a controller's end is no broker's."""
     events = [*WAITING, stopped(2_000, "broker-1"), *after]
-    verdict = takeover_waits_for_every_broker(history(events=events, samples=registered(2.0, 3_000, 9_000, 13_200)))
+    verdict = takeover_waits_for_every_broker.judge(
+        history(events=events, samples=registered(2.0, 3_000, 9_000, 13_200))
+    )
     assert verdict.outcome is Outcome.CONFORMS
     assert verdict.summary.endswith("none while a broker was down, as one was for 10.2 s with all registered")
 
@@ -97,7 +99,7 @@ def test_controllers_that_wait_conform(after: list[Event]) -> None:
 def test_a_wait_for_one_that_never_registered_is_inconclusive(samples: list[Sample]) -> None:
     """Inconclusive: they waited for one that had not registered yet, or not for long enough to tell."""
     events = [*WAITING, stopped(2_000, "broker-1"), started(14_500, "broker-1"), phase(15_500, "COPYING")]
-    verdict = takeover_waits_for_every_broker(history(events=events, samples=samples))
+    verdict = takeover_waits_for_every_broker.judge(history(events=events, samples=samples))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
 
 
@@ -107,7 +109,7 @@ def test_brokers_that_were_only_rolled_show_nothing() -> None:
     rolled += [*(stopped(14_000, "broker-1"), started(26_000, "broker-1"))]
     samples = [*registered(1.0, *range(4_000, 27_000, 500)), *registered(2.0, 27_500)]
     run = history(events=[*WAITING, *rolled, phase(28_000, "COPYING")], samples=samples)
-    verdict = takeover_waits_for_every_broker(run)
+    verdict = takeover_waits_for_every_broker.judge(run)
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
 
 
@@ -122,5 +124,5 @@ def test_brokers_that_were_only_rolled_show_nothing() -> None:
 )
 def test_a_run_in_which_all_were_up_is_inconclusive(events: list[Event]) -> None:
     """Inconclusive: whether they would have waited was not asked."""
-    verdict = takeover_waits_for_every_broker(history(events=events))
+    verdict = takeover_waits_for_every_broker.judge(history(events=events))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)

@@ -25,7 +25,7 @@ def test_a_controller_that_gave_zookeeper_up_explains_what_zookeeper_lacks(sourc
     """And nothing else: what the metadata log lost no write to ZooKeeper could have brought there."""
     image = MetadataImage(source, known=FULL.known)
     seen = history(events=ZOOKEEPER_CAME_BACK, znodes=[znode(50, "/migration", "{}")], images={"after": image})
-    verdict = acknowledged_metadata_changes_present(seen, "after")
+    verdict = acknowledged_metadata_changes_present.judge(seen, "after")
     assert (verdict.outcome, verdict.facts["signatures"]) == (Outcome.VIOLATES, signatures)
 
 
@@ -55,8 +55,8 @@ def test_what_is_lost_with_a_session_is_told_by_its_signature(events: list[Event
     images = {"after": MetadataImage(source, known=FULL.known), "log": _with_the_config("metadata-log")}
     seen = history(events=[*events, *taken], images=images)
     signatures = ["change-lost-with-the-session"] if is_named else []
-    assert acknowledged_metadata_changes_present(seen, "after").facts["signatures"] == signatures
-    assert metadata_equivalent(seen, "log", "after").facts["signatures"] == signatures
+    assert acknowledged_metadata_changes_present.judge(seen, "after").facts["signatures"] == signatures
+    assert metadata_equivalent.judge(seen, "log", "after").facts["signatures"] == signatures
 
 
 def _with_the_config(source: str) -> MetadataImage:

@@ -1,0 +1,69 @@
+"""Outcomes by requirement: for checks that look at several things, each of which another sentence asks for."""
+
+from collections import Counter
+
+from pytest_kmigrate.model.verdict import (
+    About,
+    Kind,
+    Outcome,
+    Verdict,
+    Violation,
+    conforms,
+    inconclusive,
+    not_applicable,
+    violates,
+)
+
+
+class ByRequirement:
+    """Collects what a check saw of each of its requirements; ``verdict`` makes one verdict of it all.
+
+    A requirement of which nothing was looked at is INCONCLUSIVE, so that no check conforms that could not have failed.
+    """
+
+    def __init__(self, check: str, *requirements: str) -> None:
+        self._check = check
+        self._requirements = requirements
+        self._seen = Counter[str]()
+        self._violations: dict[str, list[tuple[Kind, Violation]]] = {each: [] for each in requirements}
+        self._inapplicable: dict[str, str] = {}
+
+    def looked_at(self, requirement: str, count: int = 1) -> None:
+        """So many things were looked at that could have violated the requirement."""
+        self._seen[requirement] += count
+
+    def violated(self, requirement: str, violation: Violation, kind: Kind = Kind.SAFETY) -> None:
+        """One of them violates it; it counts as looked at by itself."""
+        self._seen[requirement] += 1
+        self._violations[requirement].append((kind, violation))
+
+    def not_applicable(self, requirement: str, why: str) -> None:
+        """The requirement cannot be asked of this run; ``why`` names the release, the topology or the provider."""
+        self._inapplicable[requirement] = why
+
+    def verdict(self, conforming: str, lacking: str, **facts: object) -> Verdict:
+        """The verdict; its summary is ``conforming`` where all holds, ``lacking`` where nothing could be looked at."""
+        about = tuple(self._about(each) for each in self._requirements)
+        found = [pair for each in self._requirements for pair in self._violations[each]]
+        if found:
+            kind = Kind.SAFETY if any(kind is Kind.SAFETY for kind, _ in found) else Kind.LIVENESS
+            verdict = violates(self._check, kind, [violation for _, violation in found], "", **facts)
+        elif self._seen.total():
+            verdict = conforms(self._check, conforming, **facts)
+        elif len(self._inapplicable) == len(self._requirements):
+            verdict = not_applicable(self._check, "; ".join(dict.fromkeys(self._inapplicable.values())))
+        else:
+            verdict = inconclusive(self._check, Kind.VACUOUS, lacking, **facts)
+        return verdict.about_each(about)
+
+    def _about(self, requirement: str) -> About:
+        found = self._violations[requirement]
+        if found:
+            kind, first = found[0]
+            summary = f"expected {first.expected}; observed {first.observed}"
+            return About(requirement, Outcome.VIOLATES, kind, self._seen[requirement], summary)
+        if self._seen[requirement]:
+            return About(requirement, Outcome.CONFORMS, None, self._seen[requirement])
+        if requirement in self._inapplicable:
+            return About(requirement, Outcome.NOT_APPLICABLE, None, 0, self._inapplicable[requirement])
+        return About(requirement, Outcome.INCONCLUSIVE, Kind.VACUOUS)

@@ -1,0 +1,1 @@
+"""KIP-125: ZookeeperConsumerConnector to KafkaConsumer migration and rollback."""

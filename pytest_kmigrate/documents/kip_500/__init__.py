@@ -1,0 +1,1 @@
+"""KIP-500: a self-managed metadata quorum instead of ZooKeeper."""

@@ -1,0 +1,1 @@
+"""KIP-778: KRaft to KRaft upgrades and metadata.version."""

@@ -1,0 +1,1 @@
+"""KIP-866, an early draft: ZooKeeper to KRaft migration."""

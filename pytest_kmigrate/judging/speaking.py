@@ -1,0 +1,43 @@
+"""Which requirements each verdict of a run speaks for: the evidence of a requirement is its own, or there is none.
+
+- A checker speaks for the requirements it declares, by its own outcome for each where it looks at several.
+- A check that the test asked for and that declares none speaks for those requirements of the test that no checker
+  declares: then the general claims (nothing lost, equal metadata, ...) are all the evidence there is.
+- An expectation speaks for the requirements it names, or for all of its test.
+- A requirement that the test claims and that nothing could have violated is INCONCLUSIVE.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from pytest_kmigrate.model.checks import AnyChecker
+from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, inconclusive
+
+UNSPOKEN = "claims_were_judged"
+"""The check of a run whose test claims requirements that nothing in it could have violated."""
+
+
+def declared(checkers: Iterable[AnyChecker]) -> frozenset[str]:
+    """The requirements that some checker declares."""
+    return frozenset(requirement for each in checkers for requirement in each.requirements)
+
+
+def spoken(verdict: Verdict, checker: AnyChecker, free: Sequence[str]) -> Verdict:
+    """The verdict with an outcome for each requirement it speaks for; ``free``: of those that no checker declares."""
+    if not checker.requirements:
+        return verdict if verdict.about else verdict.speaking_for(*free)
+    if not verdict.about:
+        return verdict.speaking_for(*checker.requirements)
+    looked_at = {each.requirement for each in verdict.about}
+    unseen = [About(each, Outcome.INCONCLUSIVE, Kind.VACUOUS) for each in checker.requirements if each not in looked_at]
+    return verdict.about_each([*verdict.about, *unseen])
+
+
+def unspoken(verdicts: Iterable[Verdict], claimed: Sequence[str]) -> list[Verdict]:
+    """One INCONCLUSIVE verdict about the claimed requirements that no verdict speaks for; none if there are none."""
+    spoken_for = {requirement for verdict in verdicts for requirement in verdict.requirements}
+    lacking = [each for each in claimed if each not in spoken_for]
+    if not lacking:
+        return []
+    text = f"nothing in this run could have violated {', '.join(lacking)}, which its test claims"
+    about = [About(each, Outcome.INCONCLUSIVE, Kind.VACUOUS) for each in lacking]
+    return [inconclusive(UNSPOKEN, Kind.VACUOUS, text).about_each(about)]

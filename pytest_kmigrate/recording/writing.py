@@ -1,0 +1,24 @@
+"""Writing files of a run folder so that none is ever half there."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pytest_kmigrate.model.errors import EnvironmentLackError
+
+
+def json_lines(contents: Iterable[Mapping[str, object]]) -> str:
+    """One JSON object a line."""
+    return "".join(json.dumps(content, default=str) + "\n" for content in contents)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old text or the new one; EnvironmentLackError when it cannot be."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise EnvironmentLackError(
+            f"{path}: it cannot be written: {error.strerror}; make room, and try again"
+        ) from error

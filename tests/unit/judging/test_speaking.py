@@ -1,0 +1,163 @@
+"""A verdict per requirement: each by its own evidence, and none where nothing could have violated it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from pytest_kmigrate.judging.judge import judge
+from pytest_kmigrate.judging.speaking import UNSPOKEN
+from pytest_kmigrate.model.checks import Check, CheckersByName, always, by_name, checker, speaking
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import (
+    About,
+    Kind,
+    Outcome,
+    Verdict,
+    Violation,
+    conforms,
+    inconclusive,
+    not_applicable,
+    violates,
+)
+from tests.unit.checkers.histories import event, history
+
+RED = [Violation("a", "b")]
+
+
+@checker()
+def general_one(_: History) -> Verdict:
+    """Declares nothing."""
+    return conforms("general_one", "all is well")
+
+
+@checker("K0-MINE", "K0-OTHER")
+def of_the_document(_: History) -> Verdict:
+    """Declares two, and judges them alike."""
+    return violates("of_the_document", Kind.SAFETY, RED)
+
+
+@checker("K0-PASSIVE", in_every_run=always)
+def in_each_run(_: History) -> Verdict:
+    """Judged unasked."""
+    return conforms("in_each_run", "seen")
+
+
+@checker("K0-SEEN", "K0-UNSEEN", in_every_run=always)
+def one_of_two(_: History) -> Verdict:
+    """Looks at one of its two."""
+    return conforms("one_of_two", "seen").speaking_for("K0-SEEN")
+
+
+KNOWN: CheckersByName = by_name([general_one, of_the_document, in_each_run, one_of_two])
+
+
+def outcomes(*asked: str, claimed: tuple[str, ...] = (), known: CheckersByName = KNOWN) -> dict[tuple[str, str], str]:
+    """(check, requirement) -> outcome, "vacuous" where nothing was looked at."""
+    verdicts = judge(history(requirements=claimed), [Check(name) for name in asked], known)
+    return {
+        (verdict.check, each.requirement): "vacuous" if each.is_vacuous else each.outcome.name
+        for verdict in verdicts
+        for each in verdict.about
+    }
+
+
+def test_a_red_check_leaves_the_other_requirements_of_its_test_as_they_are() -> None:
+    """Red are the two it declares; what the test claims besides is judged by the checks that declare nothing."""
+    found = outcomes("general_one", "of_the_document", claimed=("K0-MINE", "K0-FREE", "K0-PASSIVE"))
+    assert {key: told for key, told in found.items() if "SEEN" not in key[1]} == {
+        ("general_one", "K0-FREE"): "CONFORMS",
+        ("of_the_document", "K0-MINE"): "VIOLATES",
+        ("of_the_document", "K0-OTHER"): "VIOLATES",
+        ("in_each_run", "K0-PASSIVE"): "CONFORMS",
+    }
+
+
+def test_every_run_judges_what_needs_no_stimulus_unasked() -> None:
+    """Also where no test claims it; the verdict says that it was not asked for."""
+    verdicts = judge(history(), [Check("general_one")], KNOWN)
+    assert [(each.check, each.standing) for each in verdicts] == [
+        ("general_one", False),
+        ("in_each_run", True),
+        ("one_of_two", True),
+    ]
+    assert verdicts[0].about == ()
+
+
+def test_a_requirement_that_was_not_looked_at_is_inconclusive() -> None:
+    """Its check holds, by something else."""
+    found = outcomes()
+    assert found["one_of_two", "K0-SEEN"] == "CONFORMS"
+    assert found["one_of_two", "K0-UNSEEN"] == "vacuous"
+
+
+def test_a_claim_that_nothing_could_have_violated_is_inconclusive() -> None:
+    """A general claim does not stand in for a check that the requirement has of its own."""
+    [unspoken] = [
+        each
+        for each in judge(history(requirements=("K0-UNSEEN", "K0-PASSIVE")), [Check("general_one")], KNOWN)
+        if each.check == UNSPOKEN
+    ]
+    assert (unspoken.outcome, unspoken.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+    assert unspoken.summary == "nothing in this run could have violated K0-UNSEEN, which its test claims"
+    assert unspoken.requirements == ()
+
+
+def test_expectations_speak_for_what_they_name_or_for_all_of_their_test() -> None:
+    """One is not met and names one; the other is met and names none."""
+    from pytest_kmigrate.checkers.run.steps import expectations_met  # noqa: PLC0415 - beside its only use
+
+    told = {"expected": 1, "observed": 2, "kind": "SAFETY", "within_s": 1}
+    run = history(
+        events=[
+            Event(0, 1, EventKind.EXPECTATION, None, {**told, "name": "a", "met": False, "requirements": ["K0-MINE"]}),
+            Event(0, 2, EventKind.EXPECTATION, None, {**told, "name": "b", "met": True}),
+        ],
+        requirements=("K0-MINE", "K0-FREE"),
+    )
+    [verdict] = [each for each in judge(run, [], by_name([expectations_met])) if each.check == "expectations_met"]
+    assert [(each.requirement, each.outcome) for each in verdict.about] == [
+        ("K0-MINE", Outcome.VIOLATES),
+        ("K0-FREE", Outcome.CONFORMS),
+    ]
+
+
+def test_a_doubt_reaches_each_requirement() -> None:
+    """What a check says about a requirement holds no more than the run does; a violation stands."""
+    trouble = event(EventKind.HARNESS_TROUBLE, 1, what="probe stopped")
+    verdicts = judge(history(events=[trouble]), [Check("of_the_document")], KNOWN)
+    found = {each.requirement: (each.outcome, each.kind) for verdict in verdicts for each in verdict.about}
+    assert found["K0-PASSIVE"] == (Outcome.INCONCLUSIVE, Kind.HARNESS)
+    assert found["K0-MINE"] == (Outcome.VIOLATES, Kind.SAFETY)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "counts"),
+    [
+        (conforms("a", ""), True),
+        (violates("a", Kind.SAFETY, RED), True),
+        (replace(violates("a", Kind.SAFETY, RED), known_bugs=("KAFKA-1",)), False),
+        (inconclusive("a", Kind.VACUOUS, ""), False),
+        (inconclusive("a", Kind.HARNESS, ""), True),
+        (not_applicable("a", ""), False),
+    ],
+)
+def test_what_was_not_asked_for_counts_where_it_says_something_new(verdict: Verdict, counts: bool) -> None:
+    """Of a test that was about something else neither nothing nor a known bug is news; what it asked for counts."""
+    assert replace(verdict, standing=True).counts is counts
+    assert verdict.counts
+
+
+@pytest.mark.parametrize("bind", [lambda each: each, lambda each: speaking(each, "K0-FREE")])
+def test_a_document_binds_a_general_check(bind: Callable[..., object]) -> None:
+    """Bound, it speaks for the document's requirement wherever it is asked for, claimed or not."""
+    known = {**KNOWN, "general_one": bind(general_one)}
+    found = outcomes("general_one", known=known)  # type: ignore[arg-type]
+    assert (("general_one", "K0-FREE") in found) is (known["general_one"] != general_one)
+
+
+def test_a_vacuous_about_is_told_by_what_was_seen() -> None:
+    """Doubted evidence is evidence."""
+    assert About("K0-A", Outcome.INCONCLUSIVE, Kind.VACUOUS).is_vacuous
+    assert not About("K0-A", Outcome.INCONCLUSIVE, Kind.VACUOUS, seen=2).is_vacuous
