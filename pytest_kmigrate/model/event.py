@@ -10,7 +10,9 @@ class EventKind(enum.StrEnum):
     """What happened; the comment names the keys of ``data``."""
 
     RUN_BEGAN = "run-began"  # {}
-    RUN_ENDED = "run-ended"  # {}
+    RUN_ENDED = (
+        "run-ended"  # test (Ending), outcome (its name), known_bug; none of them where the test's end was not seen
+    )
     NODE_STARTED = "node-started"  # role, mode, pid, kafka, incarnation (1, 2, ...)
     NODE_READY = "node-ready"  # took_ms
     NODE_STOPPED = "node-stopped"  # how ("controlled" | "killed" | "hung": killed at last), exit_code, took_ms, said
@@ -39,6 +41,15 @@ class EventKind(enum.StrEnum):
     RULES_TOLD = "rules-told"  # rules: {name: RuleOutcome, or "failed: ..."} of a mutant in one process
     CHECKS = "checks"  # checks: [{name, arguments}]; what judge shall judge
     HARNESS_TROUBLE = "harness-trouble"  # what, error: our own failure, makes verdicts INCONCLUSIVE
+
+
+class Ending(enum.StrEnum):
+    """How the test of a run ended."""
+
+    PASSED = "passed"
+    KNOWN_BUG = "known-bug"  # of Kafka, and one that is expected of this test
+    NOT_APPLICABLE = "not-applicable"
+    FAILED = "failed"  # or ended in any other way
 
 
 class RuleOutcome(enum.StrEnum):

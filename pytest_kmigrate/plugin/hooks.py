@@ -7,16 +7,18 @@ import pytest
 
 from pytest_kmigrate.catalogue import KnownBug, is_before, known_bug, requirement
 from pytest_kmigrate.model.errors import KmigrateError, NotApplicableError, WrongUseError
+from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.plugin.asking import check_runs, chosen_topology, marked, needs_cluster, topology_of
 from pytest_kmigrate.plugin.options import add_options, options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
     KnownBugError,
+    MetBeforeError,
     ViolationError,
     bug_met,
     expect_of,
     judged_of,
-    remember_pass,
+    remember_ending,
 )
 from pytest_kmigrate.plugin.summary import summarize
 from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
@@ -114,8 +116,6 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A judged failure, and an error of ours, is told in its own words instead of a stack trace."""
     report = yield
-    if report.when == "call" and report.passed:
-        remember_pass(item)
     error = call.excinfo.value if call.excinfo else None
     if isinstance(error, KmigrateError | ViolationError | InconclusiveError):
         report.longrepr = "\n".join([str(error), *getattr(error, "__notes__", ())])
@@ -125,12 +125,22 @@ def pytest_runtest_makereport(
     bug = None if item.config.option.runxfail else bug_met(item, error)
     if bug is not None:
         report.outcome = "skipped"
-        report.wasxfail = _expectation(bug)
+        report.wasxfail = f"{_expectation(bug)}; {error}" if isinstance(error, MetBeforeError) else _expectation(bug)
+    if report.when == "call":
+        remember_ending(item, _ending(report, error, bug))
     judged = judged_of(item)
     if judged is not None and report.when != "setup":  # a test that failed before verify is judged at its teardown
         report.user_properties.append(("kmigrate_outcome", judged.outcome.name))
         report.user_properties.append(("kmigrate_run", str(judged.folder)))
     return report
+
+
+def _ending(report: pytest.TestReport, error: BaseException | None, bug: KnownBug | None) -> Ending:
+    if bug is not None:
+        return Ending.KNOWN_BUG
+    if isinstance(error, NotApplicableError):
+        return Ending.NOT_APPLICABLE
+    return Ending.PASSED if report.passed else Ending.FAILED
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -11,6 +11,7 @@ from pytest_kmigrate.faults.injection import Injection, inject
 from pytest_kmigrate.machine.plan import plan_here
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
+from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from pytest_kmigrate.plugin.asking import marked
@@ -19,16 +20,17 @@ from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
     Judged,
     KnownBugError,
+    ending_of,
     expected_of,
-    has_met_bug,
-    has_passed,
+    met_by,
     raise_for,
     remember,
 )
 from pytest_kmigrate.plugin.progress import shown
+from pytest_kmigrate.plugin.resuming import report_complete_run, source_digest
 from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
-from pytest_kmigrate.running import Run, RunSettings, open_run
+from pytest_kmigrate.running import Claim, Run, RunSettings, header_of, open_run
 from pytest_kmigrate.running.expectations import expect
 from pytest_kmigrate.running.software import software_for
 
@@ -56,14 +58,17 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
         try:
             plan_here(topology)  # where it does not fit the kernel kills a node in the midst, which looks like Kafka's
             software = software_for(topology, terminal.line)
-            requirements = marked(item, "requirement")
-            opened = open_run(settings, topology, software, item.nodeid, requirements, write_run_reports)
-            run = ending.enter_context(opened)
+            claim = Claim(item.nodeid, marked(item, "requirement"), source_digest(item))
+            if options.resume:
+                report_complete_run(item, settings.runs, header_of(settings, topology, software, claim))
+            run = ending.enter_context(open_run(settings, topology, software, claim, write_run_reports))
         except OSError as error:
             raise EnvironmentLackError(f"{error}; {_MAKE_ROOM}") from error
         with shown(run, terminal):
             yield run
         _judge_unjudged(item, run)
+        bug = met_by(item)
+        run.ended(ending_of(item), bug.id if bug else None)
 
 
 def _command(config: pytest.Config) -> tuple[str, ...]:
@@ -120,14 +125,14 @@ def _judge_unjudged(item: pytest.Item, run: Run) -> None:
         judgement = run.verify(None, reads_back=item.session.exitstatus != pytest.ExitCode.INTERRUPTED)
     except KmigrateError as error:
         run.trouble("judging an unfinished run", error)
-        if has_passed(item):
+        if ending_of(item) is Ending.PASSED:
             raise
         return
     remember(item, Judged(run.folder.path, judgement.outcome, judgement.verdicts))
-    if has_met_bug(item):  # which excuses nothing else
+    if met_by(item):  # which excuses nothing else
         with suppress(KnownBugError):
             raise_for(judgement, expected_of(item), run.folder.path)
-    elif has_passed(item):
+    elif ending_of(item) is Ending.PASSED:
         if judgement.outcome is Outcome.VIOLATES:
             raise_for(judgement, expected_of(item), run.folder.path)
         raise InconclusiveError(

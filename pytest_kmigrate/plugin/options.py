@@ -25,6 +25,11 @@ _OPTIONS = (
     ("commit", "TEXT", None, "the commit that the distribution was built from, for reports"),
 )
 
+_FLAGS = (
+    ("keep", "leave the cluster up and say how to reach it"),
+    ("resume", "do not run a test again that has a complete run below --kmigrate-runs"),
+)
+
 
 @dataclass(frozen=True)
 class Options:
@@ -39,6 +44,7 @@ class Options:
     byteman: Path | None
     commit: str | None
     keep: bool
+    resume: bool
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -48,8 +54,9 @@ def add_options(parser: pytest.Parser) -> None:
         shown = f"{text} (default: {default})" if default else text
         group.addoption(f"--kmigrate-{name}", metavar=value, default=None, help=shown)
         parser.addini(f"kmigrate-{name}", shown, default=default)
-    group.addoption("--kmigrate-keep", action="store_true", help="leave the cluster up and say how to reach it")
-    parser.addini("kmigrate-keep", "leave the cluster up and say how to reach it", type="bool", default=False)
+    for name, text in _FLAGS:
+        group.addoption(f"--kmigrate-{name}", action="store_true", help=text)
+        parser.addini(f"kmigrate-{name}", text, type="bool", default=False)
 
 
 def options_of(config: pytest.Config) -> Options:
@@ -75,7 +82,8 @@ def options_of(config: pytest.Config) -> Options:
         seed=int(seed),
         byteman=Path(byteman) if byteman else None,
         commit=_chosen(config, "commit"),
-        keep=config.getoption("--kmigrate-keep") or bool(_in_file(config, "keep")),
+        keep=_is_set(config, "keep"),
+        resume=_is_set(config, "resume"),
     )
 
 
@@ -124,9 +132,13 @@ def _chosen(config: pytest.Config, name: str) -> str | None:
     return chosen
 
 
+def _is_set(config: pytest.Config, name: str) -> bool:
+    return config.getoption(f"--kmigrate-{name}") or bool(_in_file(config, name))
+
+
 def _in_file(config: pytest.Config, name: str) -> object:
     try:
         return config.getini(f"kmigrate-{name}")
     except (TypeError, ValueError, pytest.UsageError) as error:  # which name no key, or bring a stack trace
-        expected = "true or false" if name == "keep" else "one text"
+        expected = "true or false" if name in dict(_FLAGS) else "one text"
         raise pytest.UsageError(f"kmigrate-{name}: expected {expected} in the ini file, got: {error}") from error

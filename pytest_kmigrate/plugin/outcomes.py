@@ -9,6 +9,7 @@ import pytest
 
 from pytest_kmigrate.catalogue import KnownBug
 from pytest_kmigrate.model.errors import KmigrateError, NotApplicableError
+from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.verdict import Outcome, Verdict, merged
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ class KnownBugError(ViolationError):
         super().__init__(text)
 
 
+class MetBeforeError(KnownBugError):
+    """A complete run of the same test, which is not run again, met a known bug."""
+
+
 class InconclusiveError(AssertionError):
     """Nothing could be said; never a pass."""
 
@@ -45,7 +50,7 @@ class Judged:
 _JUDGED = pytest.StashKey[Judged]()
 _EXPECTED = pytest.StashKey[Sequence[KnownBug]]()
 _MET = pytest.StashKey[KnownBug]()
-_PASSED = pytest.StashKey[bool]()
+_ENDING = pytest.StashKey[Ending]()
 
 
 def remember(item: pytest.Item, judged: Judged) -> None:
@@ -58,14 +63,14 @@ def judged_of(item: pytest.Item) -> Judged | None:
     return item.stash.get(_JUDGED, None)
 
 
-def remember_pass(item: pytest.Item) -> None:
-    """The test itself came to its end; its run may not be judged yet."""
-    item.stash[_PASSED] = True
+def remember_ending(item: pytest.Item, ending: Ending) -> None:
+    """How the test itself ended; its run may not be judged yet."""
+    item.stash[_ENDING] = ending
 
 
-def has_passed(item: pytest.Item) -> bool:
-    """Whether the test itself came to its end without an error."""
-    return item.stash.get(_PASSED, False)
+def ending_of(item: pytest.Item) -> Ending:
+    """How the test itself ended; FAILED for one that never began."""
+    return item.stash.get(_ENDING, Ending.FAILED)
 
 
 def expect_of(item: pytest.Item, bugs: Sequence[KnownBug]) -> None:
@@ -88,9 +93,9 @@ def bug_met(item: pytest.Item, error: BaseException | None) -> KnownBug | None:
     return None
 
 
-def has_met_bug(item: pytest.Item) -> bool:
-    """Whether a test has ended by a bug that was expected of it."""
-    return _MET in item.stash
+def met_by(item: pytest.Item) -> KnownBug | None:
+    """The expected bug that a test has ended by, if by one."""
+    return item.stash.get(_MET, None)
 
 
 def raise_for(judgement: "Judgement", expected: Sequence[KnownBug], folder: Path) -> None:

@@ -44,12 +44,17 @@ def read_history(folder: RunFolder) -> History:
     """The whole run, as far as it was written."""
     return History(
         header=read_header(folder),
-        events=tuple(_made_lines(_event, folder.history)),
+        events=read_events(folder),
         operations=read_operations(folder.operations),
         samples=tuple(_made_lines(Sample, folder.metrics)),
         znodes=tuple(_made_lines(_znode_change, folder.znodes)),
         images={file.stem: _made(MetadataImage, file, file.read_bytes()) for file in _images(folder)},
     )
+
+
+def read_events(folder: RunFolder) -> tuple[Event, ...]:
+    """The events of a run, as far as they were written."""
+    return tuple(_made_lines(_event, folder.history))
 
 
 def _images(folder: RunFolder) -> list[Path]:

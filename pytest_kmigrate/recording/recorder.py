@@ -27,6 +27,8 @@ class RunRecorder:
         self._lock = threading.Lock()
         self._seq = 0
         self.log_files: Callable[[], Mapping[str, Path]] = dict
+        self.ending: Mapping[str, object] = {}
+        """What the last event of the history says."""
         self.events: list[Event] = []
         for parent in (folder.metrics.parent, folder.znodes.parent, folder.operations, folder.image("x").parent):
             parent.mkdir(parents=True, exist_ok=True)
@@ -93,7 +95,7 @@ class RunRecorder:
         if self._history.closed:
             return
         with suppress(EnvironmentLackError):
-            self.record(EventKind.RUN_ENDED)
+            self.record(EventKind.RUN_ENDED, **self.ending)
         for file in (self._history, self._metrics, self._znodes):
             with suppress(OSError):  # it still has what could not be written
                 file.close()

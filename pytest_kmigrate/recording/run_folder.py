@@ -1,10 +1,35 @@
 """Where things lie in a run folder: the one place that knows."""
 
+import hashlib
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 SCHEMA = 1
 """Schema version of everything in a run folder."""
+_LONGEST_SLUG = 60
+_DIGEST_LENGTH = 6
+
+
+def run_id_of(test_id: str, seed: int, started: datetime) -> str:
+    """The name of a run's folder: when it began, which test, which seed, and a digest that makes it unique."""
+    unique = hashlib.sha256(f"{test_id} {started.isoformat()} {seed}".encode()).hexdigest()[:_DIGEST_LENGTH]
+    return f"{started:%Y%m%dT%H%M%S}-{_slug(test_id)}-seed{seed}-{unique}"
+
+
+def folders_of(runs: Path, test_id: str, seed: int) -> Iterator["RunFolder"]:
+    """Folders directly below ``runs`` that are named like runs of this test with this seed, the newest first.
+
+    Other tests may share the name; the header says which test it was.
+    """
+    name = f"*-{_slug(test_id)}-seed{seed}-{'?' * _DIGEST_LENGTH}"
+    yield from (RunFolder(path) for path in sorted(runs.glob(name), reverse=True))
+
+
+def _slug(test_id: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "-", test_id.rpartition("::")[2]).strip("-")[:_LONGEST_SLUG]
 
 
 @dataclass(frozen=True)

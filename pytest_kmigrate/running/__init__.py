@@ -1,5 +1,6 @@
 """One run: provider, migration, workload, faults and probes make a history; checkers make verdicts of it."""
 
-from pytest_kmigrate.running.run import Run, RunSettings, open_run
+from pytest_kmigrate.running.header import Claim, RunSettings, header_of
+from pytest_kmigrate.running.run import Run, open_run
 
-__all__ = ["Run", "RunSettings", "open_run"]
+__all__ = ["Claim", "Run", "RunSettings", "header_of", "open_run"]

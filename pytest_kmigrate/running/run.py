@@ -1,21 +1,13 @@
 """One run, told top to bottom: header, cluster, traffic, what the test does, verdicts, reports, manifest."""
 
-import hashlib
-import re
-import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
-from itertools import chain
-from pathlib import Path
 
 from pytest_kmigrate.judging.judge import Judgement, judge_folder
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.errors import AwaitTimeoutError, EnvironmentLackError, KmigrateError, WrongUseError
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import Ending, EventKind
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.probes.observer import Observer
@@ -24,6 +16,7 @@ from pytest_kmigrate.procedures.driver import MigrationDriver
 from pytest_kmigrate.providers.process.cluster import ProcessCluster, Software, provision
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.running.header import Claim, RunSettings, header_of, new_folder
 from pytest_kmigrate.running.metadata import Metadata
 from pytest_kmigrate.running.reading_metrics import read_metrics
 from pytest_kmigrate.running.scene import scene_of, zookeeper_client
@@ -31,25 +24,7 @@ from pytest_kmigrate.running.traffic import Traffic
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 from pytest_kmigrate.wire.admin import cluster_at
 
-_LONGEST_SLUG = 60
 _ASKED_EVERY_S = 0.01
-
-
-@dataclass(frozen=True)
-class RunSettings:
-    """What is the same for every run of one pytest invocation, or comes from the command line."""
-
-    runs: Path
-    seed: int
-    profile: str = "kip-866"
-    provider: str = "process"
-    keep: bool = False
-    byteman: Path | None = None
-    commit: str | None = None
-    """What the distribution was built from, as the caller names it."""
-    command: tuple[str, ...] = ()
-    topology: str | None = None
-    """The topology file or name that the command line asked for, if it did."""
 
 
 class Run:
@@ -121,6 +96,11 @@ class Run:
         self.judgement = judge_folder(self.folder)
         return self.judgement
 
+    def ended(self, test: Ending, known_bug: str | None = None) -> None:
+        """Note how the test of this judged run ended, and by which known bug of Kafka, if by one."""
+        assert self.judgement is not None, "a run is judged before anybody can know how its test ended"
+        self.recorder.ending = {"test": test, "outcome": self.judgement.outcome.name, "known_bug": known_bug}
+
     def trouble(self, what: str, error: Exception) -> None:
         """Record a failure of our own: no verdict of this run is CONFORMS any more."""
         self.recorder.record(EventKind.HARNESS_TROUBLE, what=what, error=str(error))
@@ -136,19 +116,19 @@ def open_run(
     settings: RunSettings,
     topology: Topology,
     software: Software,
-    test_id: str,
-    requirements: Sequence[str],
+    claim: Claim,
     finish: Callable[[RunFolder], None],
 ) -> Iterator[Run]:
     """A run with its cluster provisioned and started; ``finish`` makes the reports of the closed folder."""
-    folder, header = _new_folder(settings, topology, software, test_id, requirements)
+    header = header_of(settings, topology, software, claim)
+    folder = new_folder(settings.runs, header)
     recorder = RunRecorder(folder, header)
     try:
         with provision(
             topology, software, recorder, folder.logs, rules=settings.byteman, keep=lambda: settings.keep
         ) as cluster:
             recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
-            run = Run(cluster, recorder, settings.seed, test_id)
+            run = Run(cluster, recorder, header.seed, header.test_id)
             with run.observed(), run.traffic, run.metadata:
                 with _told_of(folder, header, run):
                     cluster.start_initial()
@@ -184,60 +164,3 @@ def _finish(folder: RunFolder, finish: Callable[[RunFolder], None], *, is_kept: 
         if first is None:
             raise told from error
         first.add_note(str(told))
-
-
-def _new_folder(
-    settings: RunSettings, topology: Topology, software: Software, test_id: str, requirements: Sequence[str]
-) -> tuple[RunFolder, RunHeader]:
-    started = datetime.now(UTC)
-    slug = re.sub(r"[^A-Za-z0-9]+", "-", test_id.rpartition("::")[2]).strip("-")[:_LONGEST_SLUG]
-    unique = hashlib.sha256(f"{test_id} {started.isoformat()} {settings.seed}".encode()).hexdigest()[:6]
-    run_id = f"{started:%Y%m%dT%H%M%S}-{slug}-seed{settings.seed}-{unique}"
-    folder = RunFolder(settings.runs / run_id)
-    try:
-        folder.path.mkdir(parents=True)
-    except OSError as error:
-        raise EnvironmentLackError(
-            f"{folder.path}: the run folder cannot be made: {error.strerror}; "
-            "make room, or name another by --kmigrate-runs"
-        ) from error
-    header = RunHeader(
-        run_id=run_id,
-        test_id=test_id,
-        seed=settings.seed,
-        kafka=_under_test(topology, software),
-        topology=topology.name,
-        provider=settings.provider,
-        profile=settings.profile,
-        requirements=tuple(requirements),
-        started_at=started.isoformat(),
-        extra={
-            "command": list(settings.command),
-            "reproduce": _reproduce(settings, topology, test_id),
-            "topology_digest": topology.digest(),
-            "distribution_digests": {name: each.digest for name, each in software.distributions.items()},
-            "pytest_kmigrate": version("pytest-kmigrate"),
-            "python": sys.version.split()[0],
-            "byteman": settings.byteman.read_text(encoding="utf-8") if settings.byteman else None,
-            "commit": settings.commit,
-        },
-    )
-    return folder, header
-
-
-def _under_test(topology: Topology, software: Software) -> str:
-    """The release that the topology names; where it names a folder that some node runs, the release in there."""
-    distribution = software.distributions.get(topology.kafka)
-    return distribution.version if distribution else topology.kafka
-
-
-def _reproduce(settings: RunSettings, topology: Topology, test_id: str) -> str:
-    options = {
-        "kafka": topology.kafka,
-        "seed": settings.seed,
-        "profile": settings.profile,
-        "topology": settings.topology,
-        "byteman": settings.byteman,
-    }
-    chosen = [(f"--kmigrate-{name}", str(value)) for name, value in options.items() if value is not None]
-    return shlex.join(["pytest", test_id, *chain.from_iterable(chosen)])

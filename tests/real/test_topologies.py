@@ -14,7 +14,7 @@ from pytest_kmigrate.judging.judge import judge_folder
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.verdict import Outcome, Verdict
 from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.running import Run, RunSettings, open_run
+from pytest_kmigrate.running import Claim, Run, RunSettings, open_run
 from pytest_kmigrate.running.software import software_for
 from pytest_kmigrate.topology.loading import find, load
 from pytest_kmigrate.waiting import until
@@ -57,7 +57,8 @@ def reds(runs: Path, name: str, kafka: str, act: Callable[[Run], None], promises
     """One run with traffic; every verdict that violates or proves nothing, and its closed folder is judged the same."""
     topology = load(find(name), kafka=kafka)
     settings = RunSettings(runs, seed=1)
-    with open_run(settings, topology, software_for(topology, print), f"test::{name}", [], lambda _folder: None) as run:
+    claim = Claim(f"test::{name}")
+    with open_run(settings, topology, software_for(topology, print), claim, lambda _folder: None) as run:
         run.traffic.start()
         act(run)
         judgement = run.verify(promises)

@@ -1,0 +1,40 @@
+"""``--kmigrate-resume``: a test that has a complete run is reported by it and not run again."""
+
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.judging.complete import complete_run
+from pytest_kmigrate.model.event import Ending
+from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.plugin.outcomes import Judged, MetBeforeError, expected_of, remember
+from pytest_kmigrate.recording.sources import digest_of
+
+
+def source_digest(item: pytest.Item) -> str:
+    """Of the test's file, the files beside it that are no tests, and the conftest.py of every folder above."""
+    folder = item.path.parent
+    beside = [file for file in sorted(folder.glob("*.py")) if not file.match("test_*") and not file.match("*_test.py")]
+    above = [parent / "conftest.py" for parent in folder.parents if (parent / "conftest.py").is_file()]
+    return digest_of([item.path, *beside, *above])
+
+
+def report_complete_run(item: pytest.Item, runs: Path, header: RunHeader) -> None:
+    """Skip a test that has passed, and expect a known bug again of one that met it; return if it is to be run.
+
+    A test whose complete run failed is run again, since a skip would hide that. So is one that is expected to fail now
+    and passed then, or the other way round.
+    """
+    found = complete_run(runs, header)
+    if found is None:
+        return
+    reason = f"has a complete run in {found.folder} with {found.outcome}"
+    judged = Judged(found.folder, Outcome[found.outcome], ())
+    if found.test in (Ending.PASSED, Ending.NOT_APPLICABLE) and item.get_closest_marker("xfail") is None:
+        remember(item, judged)
+        pytest.skip(reason)
+    expected = {bug.id for bug in expected_of(item)}
+    if found.test == Ending.KNOWN_BUG and found.known_bug in expected and not item.config.option.runxfail:
+        remember(item, judged)
+        raise MetBeforeError(reason, frozenset({found.known_bug}))

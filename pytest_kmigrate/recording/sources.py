@@ -1,0 +1,32 @@
+"""Digests of source files: two runs with the same ones were made by the same test and the same harness."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parents[1]
+_NO_HARNESS = ("suites", "reports", "analysis", "__pycache__")
+"""Folders whose files change neither the evidence of a run nor its verdicts; a suite's own files are its tests'."""
+
+
+def digest_of(files: Iterable[Path]) -> str:
+    """One SHA-256 over the names and contents of these files."""
+    whole = hashlib.sha256()
+    for file in files:
+        whole.update(f"{file.name} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+@cache
+def harness_digest() -> str:
+    """The digest of the package's files that make evidence and verdicts."""
+    return digest_of(sorted(_files(_PACKAGE)))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in folder.iterdir():
+        if path.is_file():
+            yield path
+        elif path.name not in _NO_HARNESS:
+            yield from _files(path)

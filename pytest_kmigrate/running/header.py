@@ -1,0 +1,102 @@
+"""The header of a run, written before anything is provisioned: which test, on what, by which harness."""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+
+from pytest_kmigrate.model.errors import EnvironmentLackError
+from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.model.topology import Topology
+from pytest_kmigrate.providers.process.cluster import Software
+from pytest_kmigrate.recording.run_folder import RunFolder, run_id_of
+from pytest_kmigrate.recording.sources import harness_digest
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What is the same for every run of one pytest invocation, or comes from the command line."""
+
+    runs: Path
+    seed: int
+    profile: str = "kip-866"
+    provider: str = "process"
+    keep: bool = False
+    byteman: Path | None = None
+    commit: str | None = None
+    """What the distribution was built from, as the caller names it."""
+    command: tuple[str, ...] = ()
+    topology: str | None = None
+    """The topology file or name that the command line asked for, if it did."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The test of a run: its id, the requirements it claims, and the digest of its source (empty: unknown)."""
+
+    test_id: str
+    requirements: Sequence[str] = ()
+    source_digest: str = ""
+
+
+def header_of(settings: RunSettings, topology: Topology, software: Software, claim: Claim) -> RunHeader:
+    """The header of a run that starts now."""
+    started = datetime.now(UTC)
+    return RunHeader(
+        run_id=run_id_of(claim.test_id, settings.seed, started),
+        test_id=claim.test_id,
+        seed=settings.seed,
+        kafka=_under_test(topology, software),
+        topology=topology.name,
+        provider=settings.provider,
+        profile=settings.profile,
+        requirements=tuple(claim.requirements),
+        started_at=started.isoformat(),
+        extra={
+            "command": list(settings.command),
+            "reproduce": _reproduce(settings, topology, claim.test_id),
+            "topology_digest": topology.digest(),
+            "distribution_digests": {name: each.digest for name, each in software.distributions.items()},
+            "source_digest": claim.source_digest,
+            "harness_digest": harness_digest(),
+            "pytest_kmigrate": version("pytest-kmigrate"),
+            "python": sys.version.split()[0],
+            "byteman": settings.byteman.read_text(encoding="utf-8") if settings.byteman else None,
+            "commit": settings.commit,
+        },
+    )
+
+
+def new_folder(runs: Path, header: RunHeader) -> RunFolder:
+    """An empty folder for this run; EnvironmentLackError when it cannot be made."""
+    folder = RunFolder(runs / header.run_id)
+    try:
+        folder.path.mkdir(parents=True)
+    except OSError as error:
+        raise EnvironmentLackError(
+            f"{folder.path}: the run folder cannot be made: {error.strerror}; "
+            "make room, or name another by --kmigrate-runs"
+        ) from error
+    return folder
+
+
+def _under_test(topology: Topology, software: Software) -> str:
+    """The release that the topology names; where it names a folder that some node runs, the release in there."""
+    distribution = software.distributions.get(topology.kafka)
+    return distribution.version if distribution else topology.kafka
+
+
+def _reproduce(settings: RunSettings, topology: Topology, test_id: str) -> str:
+    options = {
+        "kafka": topology.kafka,
+        "seed": settings.seed,
+        "profile": settings.profile,
+        "topology": settings.topology,
+        "byteman": settings.byteman,
+    }
+    chosen = [(f"--kmigrate-{name}", str(value)) for name, value in options.items() if value is not None]
+    return shlex.join(["pytest", test_id, *chain.from_iterable(chosen)])
