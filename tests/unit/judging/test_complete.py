@@ -10,8 +10,9 @@ from pytest_kmigrate.judging.complete import CompleteRun, complete_run
 from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import conforms
-from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest, write_verdicts
+from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.verdicts import write_verdicts
 
 DIGESTS = {"topology_digest": "t1", "distribution_digests": {"3.9.1": "d1"}, "source_digest": "s1"}
 HEADER = RunHeader("x", "suites/test_copy.py::test_it[a b]", 7, "3.9.1", "small", extra=DIGESTS)

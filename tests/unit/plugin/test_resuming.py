@@ -14,7 +14,8 @@ from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, violates
 from pytest_kmigrate.plugin import living
 from pytest_kmigrate.providers.process.cluster import Software
-from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest, write_verdicts
+from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
+from pytest_kmigrate.recording.verdicts import write_verdicts
 from pytest_kmigrate.running import Claim, Run, RunSettings, header_of
 from pytest_kmigrate.running.header import new_folder
 from tests.unit.plugin.conftest import TEST
