@@ -140,15 +140,16 @@ def _stand_up(topology: "Topology", phase: "Phase | None") -> None:
     from datetime import UTC, datetime
 
     from pytest_kmigrate.cli.console import tell
+    from pytest_kmigrate.providers.process.provider import ProcessProvider
     from pytest_kmigrate.providers.process.standing import log_folders, standing
-    from pytest_kmigrate.running.software import software_for
     from pytest_kmigrate.running.standing_up import stand_up
 
     log_folder = log_folders() / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{topology.name}"
-    software = software_for(topology, tell)
+    provider = ProcessProvider(tell)
+    provider.artifacts(topology)
     tell(f"starting {topology.name} on Kafka {topology.kafka}; logs in {log_folder}")
-    block = stand_up(topology, software, log_folder, phase, tell)
-    _describe(next(each for each in standing() if each.block == block))
+    stand_up(topology, provider, log_folder, phase, tell)
+    _describe(next(each for each in standing() if each.logs == log_folder.resolve()))
 
 
 def _describe(cluster: "Standing") -> None:

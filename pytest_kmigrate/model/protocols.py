@@ -1,10 +1,11 @@
 """The seams between the rooms: what a cluster, a node and a view of it offer, whichever provider made them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from subprocess import Popen
+from typing import Any, Protocol
 
 from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
 from pytest_kmigrate.model.capabilities import Capability
@@ -12,6 +13,9 @@ from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.links import Links
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
+
+Record = Mapping[str, Any]
+"""A decoded record of the metadata log; what a release puts into one is not ours to type."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class CrashPoint:
 
 
 class Node(Protocol):
-    """One live (or stopped) process of a cluster."""
+    """One node of a cluster, running or not; what it cannot do its cluster's capabilities lack."""
 
     @property
     def name(self) -> str: ...
@@ -38,7 +42,7 @@ class Node(Protocol):
     def alive(self) -> bool: ...
     @property
     def log(self) -> Path:
-        """Where everything that its process says is appended."""
+        """Where everything that it says is appended."""
         ...
 
     @property
@@ -48,19 +52,7 @@ class Node(Protocol):
 
     @property
     def stands_still(self) -> bool:
-        """Whether its process is stopped by a signal; one that has ended is not."""
-        ...
-
-    @property
-    def pid(self) -> int | None: ...
-    @property
-    def address(self) -> str:
-        """Where it binds, past all links."""
-        ...
-
-    @property
-    def metrics_url(self) -> str:
-        """Its Jolokia agent (brokers and controllers)."""
+        """Whether it is paused; one that has ended is not."""
         ...
 
     @property
@@ -69,7 +61,7 @@ class Node(Protocol):
         ...
 
     def start(self, *, wait: bool = True) -> None:
-        """Start the process; with ``wait``, return when it is ready (NodeDiedError, AwaitTimeoutError)."""
+        """Start it; with ``wait``, return when it is ready (NodeDiedError, AwaitTimeoutError)."""
         ...
 
     def await_ready(self, within_s: float = ...) -> None: ...
@@ -90,6 +82,10 @@ class Node(Protocol):
 
     def dump_threads(self) -> None:
         """Write a thread dump into the node's log."""
+        ...
+
+    def tell_rules(self) -> None:
+        """Record what became of the Byteman rules that it was started with, if any."""
         ...
 
     def tell_dead_threads(self) -> None:
@@ -116,6 +112,16 @@ class Cluster(Protocol):
         """The value of ``zookeeper.connect``."""
         ...
 
+    @property
+    def zookeeper_servers(self) -> str:
+        """Where ZooKeeper's servers listen, past the links: ``host:port,...``; empty without ZooKeeper."""
+        ...
+
+    @property
+    def scratch(self) -> Path:
+        """A folder of this machine that others cannot read and that goes with the cluster."""
+        ...
+
     def nodes(self, role: Role | None = None) -> Sequence[Node]: ...
     def node(self, name: str) -> Node: ...
     def start_initial(self) -> None:
@@ -124,6 +130,10 @@ class Cluster(Protocol):
 
     def start_together(self, nodes: Sequence[Node]) -> None:
         """Start several nodes in parallel; return when all are ready."""
+        ...
+
+    def await_serving(self) -> None:
+        """Return when every broker tells clients of all others and of a controller: before, an admin may hang."""
         ...
 
     def format_controllers(self, cluster_id: str, release_version: str | None = None) -> None:
@@ -140,6 +150,31 @@ class Cluster(Protocol):
 
     def peer(self, broker: str) -> Peer:
         """A broker's own client listener, past the links, for requests to that very broker."""
+        ...
+
+    def metrics(self, node: str, names: Iterable[str]) -> Mapping[str, float | None]:
+        """Those of these metrics that brokers or controllers have, by the catalogue's names, read now from a node.
+
+        None for what it does not expose, and for each when it does not answer.
+        """
+        ...
+
+    def zookeeper_mode(self, node: str) -> str | None:
+        """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
+        ...
+
+    def metadata_log(self, node: str) -> Sequence[Record]:
+        """Every record of a node's metadata log, decoded by Kafka's own tool and without secrets.
+
+        Each is ``{"offset", "timestamp_ms", "type", "version", "data", "snapshot"}``.
+        """
+        ...
+
+    def spawn(self, argv: Sequence[str], errors: Path) -> Popen[bytes]:
+        """Start a process on this machine that ends with the cluster; its stdin and stdout are pipes.
+
+        What it says on stderr is appended to ``errors``.
+        """
         ...
 
     def hold_at(self, point: CrashPoint, nodes: Sequence[Node]) -> AbstractContextManager[Callable[[], str | None]]:

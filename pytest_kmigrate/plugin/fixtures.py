@@ -10,8 +10,8 @@ from pytest_kmigrate.plugin.asking import topology_of
 
 if TYPE_CHECKING:
     from pytest_kmigrate.faults.injection import Injection
+    from pytest_kmigrate.model.protocols import Cluster
     from pytest_kmigrate.model.topology import Topology
-    from pytest_kmigrate.providers.process.cluster import ProcessCluster
     from pytest_kmigrate.running import Run
     from pytest_kmigrate.running.metadata import Metadata
     from pytest_kmigrate.running.traffic import Traffic
@@ -33,7 +33,7 @@ def kmigrate_run(request: pytest.FixtureRequest, topology: "Topology") -> Iterat
 
 
 @pytest.fixture
-def cluster(kmigrate_run: "Run") -> "ProcessCluster":
+def cluster(kmigrate_run: "Run") -> "Cluster":
     """The live cluster."""
     return kmigrate_run.cluster
 

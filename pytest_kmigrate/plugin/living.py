@@ -29,10 +29,10 @@ from pytest_kmigrate.plugin.outcomes import (
 from pytest_kmigrate.plugin.progress import shown
 from pytest_kmigrate.plugin.resuming import report_complete_run, source_digest
 from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
+from pytest_kmigrate.providers.choosing import provider_named
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.running import Claim, Run, RunSettings, header_of, open_run
 from pytest_kmigrate.running.expectations import expect
-from pytest_kmigrate.running.software import software_for
 
 _MAKE_ROOM = "make room there, or name another folder by --kmigrate-runs, KMIGRATE_STATE or KMIGRATE_CACHE"
 
@@ -47,7 +47,6 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
         runs=options.runs,
         seed=options.seed,
         profile=options.profile,
-        provider=options.provider,
         keep=options.keep,
         byteman=options.byteman,
         commit=options.commit,
@@ -57,11 +56,11 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
     with ExitStack() as ending:
         try:
             plan_here(topology)  # where it does not fit the kernel kills a node in the midst, which looks like Kafka's
-            software = software_for(topology, terminal.line)
+            provider = provider_named(options.provider, terminal.line)
             claim = Claim(item.nodeid, marked(item, "requirement"), source_digest(item))
             if options.resume:
-                report_complete_run(item, settings.runs, header_of(settings, topology, software, claim))
-            run = ending.enter_context(open_run(settings, topology, software, claim, write_run_reports))
+                report_complete_run(item, settings.runs, header_of(settings, provider, topology, claim))
+            run = ending.enter_context(open_run(settings, provider, topology, claim, write_run_reports))
         except OSError as error:
             raise EnvironmentLackError(f"{error}; {_MAKE_ROOM}") from error
         with shown(run, terminal):

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.catalogue import PROFILES
+from pytest_kmigrate.providers.choosing import PROVIDERS
 
 DEFAULT_KAFKA = "3.9.1"
 DEFAULT_TOPOLOGY = "zk1-broker3-controller3"
-PROVIDERS = ("process",)
 _MOST_DIGITS = 18
 _LONGEST_TOLD = 80
 

@@ -14,6 +14,7 @@ from typing import Any
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.model.protocols import Cluster, Node
 from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.probes.image_spelling import (
     acl_entry_of,
@@ -23,8 +24,6 @@ from pytest_kmigrate.probes.image_spelling import (
     scram_mechanism,
     token_value,
 )
-from pytest_kmigrate.providers.process.cluster import ProcessCluster
-from pytest_kmigrate.providers.process.node import ProcessNode
 from pytest_kmigrate.redaction import HIDDEN, hashed, shown
 from pytest_kmigrate.wire.admin import BROKER_RESOURCE
 from pytest_kmigrate.wire.describing import (
@@ -62,7 +61,7 @@ _ONLY_FIELD = {"features": "level", "acls": "entries"}
 """Families whose entries are one value."""
 
 
-def image_of_brokers(cluster: ProcessCluster) -> MetadataImage:
+def image_of_brokers(cluster: Cluster) -> MetadataImage:
     """What the live brokers answer, without what Kafka tells nobody.
 
     SCRAM credentials have iterations only, and a sensitive config is ``[hidden]``: compare the keys that both sides
@@ -95,7 +94,7 @@ def _agreed(by_node: dict[str, object]) -> object:
     return first if all(each == first for each in others) else by_node
 
 
-def _asked(cluster: ProcessCluster) -> tuple[Answers, dict[str, list[str]]]:
+def _asked(cluster: Cluster) -> tuple[Answers, dict[str, list[str]]]:
     """What every live broker tells of each family, and per family those that do not answer."""
     told: Answers = {}
     unanswered: dict[str, list[str]] = {}
@@ -117,7 +116,7 @@ def _asked(cluster: ProcessCluster) -> tuple[Answers, dict[str, list[str]]]:
 Question = tuple[Sequence[str], Callable[[Peer], Iterator[tuple[str, Entries]]]]
 
 
-def _questions(node: ProcessNode) -> list[Question]:
+def _questions(node: Node) -> list[Question]:
     """What a broker is asked, with the families that it is about."""
     of_any: list[Question] = [
         (("topics", "partitions"), _topics),

@@ -1,7 +1,8 @@
 """Replay of decoded metadata records into a MetadataImage, as a KRaft node would apply them.
 
-A record is ``{"offset", "type", "data", ...}`` (metadata_log gives them). Records between BEGIN_TRANSACTION_RECORD and
-END_TRANSACTION_RECORD count only when the end arrives: a copy that was aborted or cut short left nothing behind.
+A record is ``{"offset", "type", "data", ...}``, as ``Cluster.metadata_log`` gives them. Records between
+BEGIN_TRANSACTION_RECORD and END_TRANSACTION_RECORD count only when the end arrives: a copy that was aborted or cut
+short left nothing behind.
 """
 
 from collections import Counter
@@ -10,9 +11,9 @@ from typing import Any
 
 from pytest_kmigrate import redaction
 from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.protocols import Record
 from pytest_kmigrate.probes import image_spelling as spelling
 
-Record = Mapping[str, Any]  # Any: what a release puts into a record is not ours to type
 _NO_LEADER_CHANGE = -2
 _COPIED = frozenset(
     {

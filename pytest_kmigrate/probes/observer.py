@@ -6,12 +6,12 @@ from contextlib import suppress
 from functools import partial
 from typing import Protocol
 
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
 from pytest_kmigrate.model.event import EventKind, Recorder
 from pytest_kmigrate.model.history import Sample
 from pytest_kmigrate.model.protocols import Cluster, Node, View
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.probes.view import ReadMetrics
 from pytest_kmigrate.waiting import repeat
 
 _EDGES_EVERY_S = 0.2
@@ -28,23 +28,20 @@ class SampleRecorder(Recorder, Protocol):
 class Observer:
     """One thread per node for its metrics, so that a node that stands still delays nobody, and one for the edges."""
 
-    def __init__(
-        self, cluster: Cluster, view: View, recorder: SampleRecorder, read: ReadMetrics, metrics: Sequence[str]
-    ) -> None:
+    def __init__(self, cluster: Cluster, view: View, recorder: SampleRecorder, metrics: Sequence[str]) -> None:
         self._cluster = cluster
         self._view = view
         self._recorder = recorder
-        self._read = read
         self._metrics = tuple(metrics)
         self._over = threading.Event()
         self._threads: list[threading.Thread] = []
         self._last: dict[str, object] = {}
 
     def start(self) -> None:
-        """Begin to observe."""
+        """Begin to observe; without metrics only the edges that are seen in other ways."""
         every_s = self._cluster.topology.probe.every_ms / 1000
         observed = [node for node in self._cluster.nodes() if node.spec.role is not Role.ZOOKEEPER]
-        for node in observed:
+        for node in observed if Capability.METRICS in self._cluster.capabilities else ():
             self._in_background(f"metrics of {node.name}", every_s, partial(self._sample, node))
         self._in_background("edges", _EDGES_EVERY_S, self.look)
 
@@ -81,7 +78,7 @@ class Observer:
     def _sample(self, node: Node) -> None:
         if node.alive:
             at_ns = self._recorder.now_ns()
-            self._recorder.sample(Sample(at_ns, node.name, self._read(node, self._metrics)))
+            self._recorder.sample(Sample(at_ns, node.name, self._cluster.metrics(node.name, self._metrics)))
 
     def _in_background(self, name: str, every_s: float, action: Callable[[], None]) -> None:
         thread = threading.Thread(target=self._watch, args=(name, action, every_s), name=name, daemon=True)

@@ -1,7 +1,7 @@
 """A View of a live cluster: who is in charge, which phase it is in; asked directly, past the links."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState, zk_migration_state
 from pytest_kmigrate.model.metrics import check_metric
@@ -9,28 +9,16 @@ from pytest_kmigrate.model.protocols import Cluster, Node, Znodes
 from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.probes.partition_leaders import partition_leaders
 
-ReadMetrics = Callable[[Node, Iterable[str]], Mapping[str, float | None]]
-"""Reads metrics of one live node, by the catalogue's names; a node that does not answer gives None for each."""
-
 _CONTROLLER_METRICS = ("ActiveControllerCount", "ZkMigrationState", "MigratingZkBrokerCount", "RaftCurrentEpoch")
 _IN_CHARGE = (Phase.COPYING, Phase.HYBRID, Phase.ALL_KRAFT, Phase.FINALIZED)
 
 
 class ClusterView:
-    """Implements ``View`` for a cluster whose nodes answer JMX reads."""
+    """Implements ``View`` by metrics and znodes."""
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        znodes: Znodes | None,
-        read: ReadMetrics,
-        zookeeper_mode: Callable[[Node], str | None],
-        acked: Callable[[], int],
-    ) -> None:
+    def __init__(self, cluster: Cluster, znodes: Znodes | None, acked: Callable[[], int]) -> None:
         self._cluster = cluster
         self._znodes = znodes
-        self._read = read
-        self._zookeeper_mode = zookeeper_mode
         self._acked = acked
         self._last_phase = Phase.ZOOKEEPER
 
@@ -54,7 +42,7 @@ class ClusterView:
     def zookeeper_leader(self) -> str | None:
         """The server that leads the ensemble, or stands alone."""
         for node in self._cluster.nodes(Role.ZOOKEEPER):
-            if node.alive and self._zookeeper_mode(node) in ("leader", "standalone"):
+            if node.alive and self._cluster.zookeeper_mode(node.name) in ("leader", "standalone"):
                 return node.name
         return None
 
@@ -77,8 +65,7 @@ class ClusterView:
     def metric(self, node: str, name: str) -> float | None:
         """One metric of one node, read now; WrongUseError when the probes' catalogue has none of this name."""
         check_metric(name)
-        live = self._cluster.node(node)
-        return self._read(live, [name]).get(name) if live.alive else None
+        return self._cluster.metrics(node, [name]).get(name) if self._cluster.node(node).alive else None
 
     def acked_operations(self) -> int:
         """How many writes were acknowledged so far."""
@@ -88,7 +75,7 @@ class ClusterView:
         """The leader and its metrics; a paused or cut leader may go on claiming, so the highest epoch wins."""
         claims = []
         for node in self._cluster.nodes(Role.CONTROLLER):
-            metrics = self._read(node, _CONTROLLER_METRICS) if node.alive else {}
+            metrics = self._cluster.metrics(node.name, _CONTROLLER_METRICS) if node.alive else {}
             if metrics.get("ActiveControllerCount") == 1:
                 claims.append((metrics.get("RaftCurrentEpoch") or 0, node.name, metrics))
         if not claims:

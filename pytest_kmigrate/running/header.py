@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.model.provider import Artifact, Provider
 from pytest_kmigrate.model.topology import Topology
-from pytest_kmigrate.providers.process.cluster import Software
 from pytest_kmigrate.recording.run_folder import RunFolder, run_id_of
 from pytest_kmigrate.recording.sources import harness_digest
 
@@ -24,7 +24,6 @@ class RunSettings:
     runs: Path
     seed: int
     profile: str = "kip-866"
-    provider: str = "process"
     keep: bool = False
     byteman: Path | None = None
     commit: str | None = None
@@ -43,16 +42,17 @@ class Claim:
     source_digest: str = ""
 
 
-def header_of(settings: RunSettings, topology: Topology, software: Software, claim: Claim) -> RunHeader:
-    """The header of a run that starts now."""
+def header_of(settings: RunSettings, provider: Provider, topology: Topology, claim: Claim) -> RunHeader:
+    """The header of a run that starts now; EnvironmentLackError when what it needs cannot be had."""
+    artifacts = provider.artifacts(topology)
     started = datetime.now(UTC)
     return RunHeader(
         run_id=run_id_of(claim.test_id, settings.seed, started),
         test_id=claim.test_id,
         seed=settings.seed,
-        kafka=_under_test(topology, software),
+        kafka=_under_test(topology, artifacts),
         topology=topology.name,
-        provider=settings.provider,
+        provider=provider.name,
         profile=settings.profile,
         requirements=tuple(claim.requirements),
         started_at=started.isoformat(),
@@ -60,7 +60,8 @@ def header_of(settings: RunSettings, topology: Topology, software: Software, cla
             "command": list(settings.command),
             "reproduce": _reproduce(settings, topology, claim.test_id),
             "topology_digest": topology.digest(),
-            "distribution_digests": {name: each.digest for name, each in software.distributions.items()},
+            "distribution_digests": {name: each.digest for name, each in artifacts.items()},
+            "capabilities": sorted(provider.capabilities),
             "source_digest": claim.source_digest,
             "harness_digest": harness_digest(),
             "pytest_kmigrate": version("pytest-kmigrate"),
@@ -84,10 +85,10 @@ def new_folder(runs: Path, header: RunHeader) -> RunFolder:
     return folder
 
 
-def _under_test(topology: Topology, software: Software) -> str:
+def _under_test(topology: Topology, artifacts: Mapping[str, Artifact]) -> str:
     """The release that the topology names; where it names a folder that some node runs, the release in there."""
-    distribution = software.distributions.get(topology.kafka)
-    return distribution.version if distribution else topology.kafka
+    artifact = artifacts.get(topology.kafka)
+    return artifact.version if artifact else topology.kafka
 
 
 def _reproduce(settings: RunSettings, topology: Topology, test_id: str) -> str:

@@ -5,16 +5,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from pytest_kmigrate.checkers.metadata.differences import untold_configs
-from pytest_kmigrate.distributions.cds import flags_to_use
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.model.protocols import View
+from pytest_kmigrate.model.protocols import Cluster, View
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.probes.broker_images import image_of_brokers
-from pytest_kmigrate.probes.metadata_log import decoded, image_from_records
+from pytest_kmigrate.probes.metadata_replay import image_from_records
 from pytest_kmigrate.probes.znodes import image_from_znodes
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
-from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.redaction import redacted
 from pytest_kmigrate.waiting import NotYet, until
 
@@ -22,13 +20,12 @@ Taken = dict[str, tuple[MetadataImage, int]]
 """Images by label, each with the time its taking began (nanoseconds since the run began)."""
 
 LOG, ZOOKEEPER, BROKERS = "log", "zookeeper", "brokers"
-_DUMP_FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 
 class ImageSource:
     """Takes images of one cluster."""
 
-    def __init__(self, cluster: ProcessCluster, view: View, zookeeper: ZookeeperClient | None) -> None:
+    def __init__(self, cluster: Cluster, view: View, zookeeper: ZookeeperClient | None) -> None:
         self._cluster = cluster
         self._view = view
         self._zookeeper = zookeeper
@@ -38,11 +35,7 @@ class ImageSource:
         leader = self._view.quorum_leader()
         if leader is None:
             raise ClusterError("expected a quorum leader to read the metadata log of; there is none now")
-        node = self._cluster.node(leader)
-        archive = node.distribution.cds_archive
-        flags = (*_DUMP_FLAGS, *(flags_to_use(archive) if archive else ()))
-        java = self._cluster.software.java
-        records = decoded(node.disk, java, node.distribution.classpath, flags)
+        records = self._cluster.metadata_log(leader)
         return replace(image_from_records(records), read_from=records)
 
     def of_zookeeper(self) -> MetadataImage:

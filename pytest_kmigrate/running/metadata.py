@@ -9,10 +9,9 @@ from pytest_kmigrate.checkers.metadata.differences import differences
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.model.protocols import View
+from pytest_kmigrate.model.protocols import Cluster, View
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
-from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.images import LOG, ZOOKEEPER, ImageSource, Taken, settled
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
@@ -30,7 +29,7 @@ class Metadata:
 
     def __init__(
         self,
-        cluster: ProcessCluster,
+        cluster: Cluster,
         view: View,
         zookeeper: ZookeeperClient | None,
         recorder: RunRecorder,

@@ -9,28 +9,24 @@ from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.errors import AwaitTimeoutError, EnvironmentLackError, KmigrateError, WrongUseError
 from pytest_kmigrate.model.event import Ending, EventKind
 from pytest_kmigrate.model.history import RunHeader
-from pytest_kmigrate.model.topology import Role, Topology
+from pytest_kmigrate.model.protocols import Cluster
+from pytest_kmigrate.model.provider import Provider
+from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.probes.observer import Observer
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
 from pytest_kmigrate.procedures.driver import MigrationDriver
-from pytest_kmigrate.providers.process.cluster import ProcessCluster, Software, provision
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running.header import Claim, RunSettings, header_of, new_folder
 from pytest_kmigrate.running.metadata import Metadata
-from pytest_kmigrate.running.reading_metrics import read_metrics
 from pytest_kmigrate.running.scene import scene_of, zookeeper_client
 from pytest_kmigrate.running.traffic import Traffic
-from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
-from pytest_kmigrate.wire.admin import cluster_at
-
-_ASKED_EVERY_S = 0.01
 
 
 class Run:
     """A live run. ``verify`` ends it: traffic stops, evidence is complete, verdicts are written."""
 
-    def __init__(self, cluster: ProcessCluster, recorder: RunRecorder, seed: int, test_id: str) -> None:
+    def __init__(self, cluster: Cluster, recorder: RunRecorder, seed: int, test_id: str) -> None:
         self.cluster = cluster
         self.recorder = recorder
         self.folder = recorder.folder
@@ -58,24 +54,9 @@ class Run:
             watcher = ZnodeWatcher(self.zookeeper.kazoo, self.recorder.znode, self.recorder.now_ns)
             watcher.start()
             self._probes.callback(watcher.stop)
-        observer = Observer(self.cluster, self.view, self.recorder, read_metrics, self.cluster.topology.probe.metrics)
+        observer = Observer(self.cluster, self.view, self.recorder, self.cluster.topology.probe.metrics)
         observer.start()
         self._probes.callback(observer.stop)
-
-    def await_serving(self) -> None:
-        """Return when every broker tells clients of all others and of a controller: before, an admin may hang."""
-        brokers = self.cluster.nodes(Role.BROKER)
-        expected = frozenset(node.spec.node_id for node in brokers)
-
-        def told() -> bool | NotYet:
-            for node in brokers:
-                controller, known = cluster_at(self.cluster.peer(node.name))
-                if controller < 0 or known != expected:
-                    return NotYet(f"{node.name} knows controller {controller} and brokers {sorted(known)}")
-            return True
-
-        awaited = "every broker in every broker's metadata"
-        until(told, awaited=awaited, within_s=PATIENCE_S, every_s=_ASKED_EVERY_S)
 
     def verify(self, checks: Sequence[Check] | None, *, reads_back: bool = True) -> Judgement:
         """Complete the evidence, and judge the folder as anybody later would; who is in a hurry reads nothing back.
@@ -114,25 +95,25 @@ class Run:
 @contextmanager
 def open_run(
     settings: RunSettings,
+    provider: Provider,
     topology: Topology,
-    software: Software,
     claim: Claim,
     finish: Callable[[RunFolder], None],
 ) -> Iterator[Run]:
     """A run with its cluster provisioned and started; ``finish`` makes the reports of the closed folder."""
-    header = header_of(settings, topology, software, claim)
+    header = header_of(settings, provider, topology, claim)
     folder = new_folder(settings.runs, header)
     recorder = RunRecorder(folder, header)
     try:
-        with provision(
-            topology, software, recorder, folder.logs, rules=settings.byteman, keep=lambda: settings.keep
+        with provider.provision(
+            topology, recorder, folder.logs, rules=settings.byteman, keep=lambda: settings.keep
         ) as cluster:
             recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
             run = Run(cluster, recorder, header.seed, header.test_id)
             with run.observed(), run.traffic, run.metadata:
                 with _told_of(folder, header, run):
                     cluster.start_initial()
-                    run.await_serving()
+                    cluster.await_serving()
                 yield run
     finally:
         recorder.close()

@@ -10,9 +10,10 @@ from pathlib import Path
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.protocols import Cluster
+from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.procedures.driver import MigrationDriver, require_told
-from pytest_kmigrate.providers.process.cluster import ProcessCluster, Software, provision
 from pytest_kmigrate.running.scene import scene_of, zookeeper_client
 
 
@@ -41,9 +42,9 @@ class TellingRecorder:
 
 
 def stand_up(
-    topology: Topology, software: Software, logs: Path, phase: Phase | None, tell: Callable[[str], None]
-) -> int:
-    """Start a cluster, drive its migration to ``phase``, and leave it standing; returns its block.
+    topology: Topology, provider: Provider, logs: Path, phase: Phase | None, tell: Callable[[str], None]
+) -> None:
+    """Start a cluster, drive its migration to ``phase``, and leave it standing.
 
     A failure leaves only the logs behind, an interrupt nothing.
     """
@@ -51,7 +52,7 @@ def stand_up(
     recorder = TellingRecorder(tell)
     is_complete = False
     try:
-        with provision(topology, software, recorder, logs, keep=lambda: is_complete) as cluster:
+        with provider.provision(topology, recorder, logs, keep=lambda: is_complete) as cluster:
             cluster.start_initial()
             if phase is not None:
                 _migrate(cluster, recorder, phase)
@@ -59,7 +60,6 @@ def stand_up(
     except KeyboardInterrupt:  # nobody asked what happened; the logs of a failure are left for whoever does
         shutil.rmtree(logs, ignore_errors=True)
         raise
-    return int(cluster.addresses.block)
 
 
 def check_phase(topology: Topology, phase: Phase | None) -> None:
@@ -74,7 +74,7 @@ def check_phase(topology: Topology, phase: Phase | None) -> None:
         require_told(phase, {spec.name: spec.kafka for spec in topology.of_role(Role.CONTROLLER)})
 
 
-def _migrate(cluster: ProcessCluster, recorder: TellingRecorder, phase: Phase) -> None:
+def _migrate(cluster: Cluster, recorder: TellingRecorder, phase: Phase) -> None:
     zookeeper = zookeeper_client(cluster)
     assert zookeeper is not None, "check_phase lets no topology without ZooKeeper come here"
     with closing(zookeeper):

@@ -1,8 +1,8 @@
 """The client traffic of one run: starts the clients' process, knows how far it is, ends it with a final read."""
 
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from subprocess import Popen
 from typing import Self
 
 from confluent_kafka.admin import AdminClient
@@ -11,8 +11,8 @@ from confluent_kafka.cimpl import NewPartitions
 from pytest_kmigrate.documents.kip_866.diagnoses.unserved import signatures_of_unserved
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.expectations import waited_in_vain
@@ -27,7 +27,7 @@ _PER_S = 500
 class Traffic:
     """Producers and consumers that run until ``finish``; leaving the block ends them whatever happened."""
 
-    def __init__(self, cluster: ProcessCluster, recorder: RunRecorder) -> None:
+    def __init__(self, cluster: Cluster, recorder: RunRecorder) -> None:
         self._cluster = cluster
         self._recorder = recorder
         self._clients: RunningClients | None = None
@@ -136,10 +136,5 @@ class Traffic:
             raise WrongUseError("expected clients to run: ask for workload, and wait for them before verify")
         return self._clients
 
-    def _spawn(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
-        log = self._recorder.folder.log_folder("clients") / "stderr.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("ab") as errors:
-            process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
-        self._cluster.supervision.adopt(process.pid)
-        return process
+    def _spawn(self, argv: Sequence[str]) -> Popen[bytes]:
+        return self._cluster.spawn(argv, self._recorder.folder.log_folder("clients") / "stderr.log")

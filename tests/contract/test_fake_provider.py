@@ -9,7 +9,7 @@ import pytest
 
 from pytest_kmigrate.model.protocols import Cluster, Node
 from pytest_kmigrate.model.topology import Topology
-from pytest_kmigrate.providers.fake import FakeCluster, FakeNode, provision
+from pytest_kmigrate.providers.fake import FakeCluster, FakeNode, FakeProvider
 from tests.contract.provider_contract import Bench, ProviderContract
 
 
@@ -18,7 +18,7 @@ class FakeBench(Bench):
 
     def provision(self, shape: Topology, logs: Path) -> AbstractContextManager[Cluster]:
         """A cluster in memory."""
-        return provision(shape, self.recorder, logs)
+        return FakeProvider().provision(shape, self.recorder, logs)
 
     def exists(self, node: Node, pid: int) -> bool:
         """Whether the node is up under this number."""

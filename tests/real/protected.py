@@ -15,9 +15,9 @@ from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.topology import Listener, Role
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CONTROLLER_PORT, INTERNAL_PORT
+from pytest_kmigrate.providers.process.provider import ProcessProvider
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.running import Claim, Run, RunSettings, open_run
-from pytest_kmigrate.running.software import software_for
 from pytest_kmigrate.topology.loading import find, load
 from pytest_kmigrate.wire.admin import cluster_at
 from pytest_kmigrate.wire.request import ask
@@ -41,8 +41,8 @@ def ran(topology: str | Path, runs: Path, act: Callable[[Run], None], more: Iter
     """One run with traffic, everything in it conforming; so many writes that consumers have joined and read."""
     wish = load(find(topology))
     asked = [*CLIENTS_ARE_SERVED, *more]
-    settings, software = RunSettings(runs, seed=1), software_for(wish, print)
-    with open_run(settings, wish, software, Claim(__name__), write_run_reports) as run:
+    settings, provider = RunSettings(runs, seed=1), ProcessProvider(print)
+    with open_run(settings, provider, wish, Claim(__name__), write_run_reports) as run:
         run.traffic.start()
         act(run)
         run.traffic.await_acked(2500)

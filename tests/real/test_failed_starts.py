@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, NodeDiedError
-from pytest_kmigrate.providers.process.cluster import provision
-from pytest_kmigrate.running.software import software_for
+from pytest_kmigrate.providers.process.provider import ProcessProvider
 from pytest_kmigrate.waiting import until
 from tests.unit.fakes import MemoryRecorder, topology
 
@@ -19,7 +18,7 @@ def test_a_start_that_fails_says_why(tmp_path: Path) -> None:
     small = topology(zookeepers=1, brokers=2, controllers=0)
     zookeeper, good, bad = small.nodes
     shape = replace(small, nodes=(zookeeper, good, replace(bad, jvm=("-XX:+NoSuchOption",))))
-    with provision(shape, software_for(shape, print), MemoryRecorder(), tmp_path) as cluster:
+    with ProcessProvider(print).provision(shape, MemoryRecorder(), tmp_path) as cluster:
         with pytest.raises(NodeDiedError, match=r"(?s)broker-1 died with exit code 1; its last lines:.*NoSuchOption"):
             cluster.node("broker-1").start()
 

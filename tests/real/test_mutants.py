@@ -12,8 +12,8 @@ from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.protocols import CrashPoint
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
+from pytest_kmigrate.providers.process.provider import ProcessProvider
 from pytest_kmigrate.running import Claim, Run, RunSettings, open_run
-from pytest_kmigrate.running.software import software_for
 from tests.unit.fakes import topology
 
 MUTANT = """\
@@ -208,6 +208,6 @@ def against(
     rules = runs / "mutant.btm"
     rules.write_text(mutant)
     settings = RunSettings(runs / "runs", seed=1, byteman=rules)
-    with open_run(settings, shape, software_for(shape, print), Claim(__name__), lambda _folder: None) as run:
+    with open_run(settings, ProcessProvider(print), shape, Claim(__name__), lambda _folder: None) as run:
         act(run)
         return run.verify(asked).verdicts

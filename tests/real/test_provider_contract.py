@@ -17,11 +17,10 @@ from pytest_kmigrate.model.links import Disturbance
 from pytest_kmigrate.model.protocols import Cluster, Node
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.providers.process import lease
-from pytest_kmigrate.providers.process.cluster import ProcessCluster, provision
+from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.providers.process.network.addresses import INTERNAL_PORT
 from pytest_kmigrate.providers.process.node import ProcessNode
-from pytest_kmigrate.running.reading_metrics import read_metrics
-from pytest_kmigrate.running.software import software_for
+from pytest_kmigrate.providers.process.provider import ProcessProvider
 from pytest_kmigrate.waiting import NotYet, until
 from tests.contract.provider_contract import Bench, ProviderContract
 from tests.real.sockets import past_the_links, reached_by, sockets_in
@@ -36,9 +35,7 @@ class ProcessBench(Bench):
 
     def provision(self, shape: Topology, logs: Path) -> AbstractContextManager[Cluster]:
         """A cluster of JVMs."""
-        return cast(
-            "AbstractContextManager[Cluster]", provision(shape, software_for(shape, print), self.recorder, logs)
-        )
+        return ProcessProvider(print).provision(shape, self.recorder, logs)
 
     def exists(self, node: Node, pid: int) -> bool:
         """As the kernel says."""
@@ -106,7 +103,7 @@ def leader(cluster: ProcessCluster, besides: str | None = None) -> str | NotYet:
     """The controller that says it is active and has the highest epoch, if it is another than ``besides``."""
     claims = []
     for node in cluster.nodes(Role.CONTROLLER):
-        metrics = read_metrics(node, ("ActiveControllerCount", "RaftCurrentEpoch"))
+        metrics = cluster.metrics(node.name, ("ActiveControllerCount", "RaftCurrentEpoch"))
         if metrics["ActiveControllerCount"] == 1:
             claims.append((metrics["RaftCurrentEpoch"] or 0, node.name))
     name = max(claims)[1] if claims else None

@@ -13,9 +13,9 @@ from pytest_kmigrate.judging import checks
 from pytest_kmigrate.judging.judge import judge_folder
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.verdict import Outcome, Verdict
+from pytest_kmigrate.providers.process.provider import ProcessProvider
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running import Claim, Run, RunSettings, open_run
-from pytest_kmigrate.running.software import software_for
 from pytest_kmigrate.topology.loading import find, load
 from pytest_kmigrate.waiting import until
 from tests.real.sockets import past_the_links
@@ -58,7 +58,7 @@ def reds(runs: Path, name: str, kafka: str, act: Callable[[Run], None], promises
     topology = load(find(name), kafka=kafka)
     settings = RunSettings(runs, seed=1)
     claim = Claim(f"test::{name}")
-    with open_run(settings, topology, software_for(topology, print), claim, lambda _folder: None) as run:
+    with open_run(settings, ProcessProvider(print), topology, claim, lambda _folder: None) as run:
         run.traffic.start()
         act(run)
         judgement = run.verify(promises)

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
-from pytest_kmigrate.providers.fake import FakeCluster, provision
+from pytest_kmigrate.providers.fake import FakeCluster, FakeProvider
 
 
 class MemoryRecorder:
@@ -162,9 +163,9 @@ class Stage:
 
 @contextmanager
 def staged(logs: Path, shape: Topology | None = None, seed: int = 1) -> Iterator[Stage]:
-    """A started cluster of fakes, with all its controllers up as well."""
+    """A started cluster of fakes, with all its controllers up as well; it can do everything, as the test plays it."""
     recorder, view, znodes = MemoryRecorder(), FakeView(), FakeZnodes()
-    with provision(shape or topology(), recorder, logs) as cluster:
+    with FakeProvider(frozenset(Capability)).provision(shape or topology(), recorder, logs) as cluster:
         cluster.start_together(cluster.nodes())
         recorder.events.clear()
         yield Stage(Scene(cluster, view, znodes, recorder, seed), cluster, view, znodes, recorder)

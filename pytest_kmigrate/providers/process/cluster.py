@@ -2,19 +2,22 @@
 
 import json
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from subprocess import PIPE, Popen
+from typing import Any
 
-from pytest_kmigrate.distributions.kafka import Distribution
+from pytest_kmigrate.distributions.cds import flags_to_use
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import EnvironmentLackError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node
 from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
+from pytest_kmigrate.providers.jolokia import metrics_at
+from pytest_kmigrate.providers.metadata_log import decoded
 from pytest_kmigrate.providers.process import lease as leases
 from pytest_kmigrate.providers.process import storage
 from pytest_kmigrate.providers.process.agents import crash_points
@@ -23,21 +26,15 @@ from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CLI
 from pytest_kmigrate.providers.process.network.links import ProxiedLinks
 from pytest_kmigrate.providers.process.node import ProcessNode, Surroundings
 from pytest_kmigrate.providers.process.properties import quorum_voters, zookeeper_connect
+from pytest_kmigrate.providers.process.readiness import zookeeper_mode
 from pytest_kmigrate.providers.process.security import client_file, protect
+from pytest_kmigrate.providers.process.software import Software
 from pytest_kmigrate.providers.process.supervision import Supervision
 from pytest_kmigrate.providers.process.tools import CONFIG_TOOL, run_tool
+from pytest_kmigrate.providers.serving import await_brokers_known
 from pytest_kmigrate.waiting import PATIENCE_S, until
 
-
-@dataclass(frozen=True)
-class Software:
-    """Everything that must be on disk before a cluster can be provisioned; distributions by version or path."""
-
-    java: Path
-    distributions: Mapping[str, Distribution]
-    jolokia: Path
-    byteman: Path
-    toxiproxy: Path
+_DUMP_FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 
 class ProcessCluster:
@@ -66,6 +63,11 @@ class ProcessCluster:
     def zookeeper_connect(self) -> str:
         """The value of ``zookeeper.connect``."""
         return zookeeper_connect(self.topology)
+
+    @property
+    def zookeeper_servers(self) -> str:
+        """Where ZooKeeper's servers listen, past the links: ``host:port,...``; empty without ZooKeeper."""
+        return ",".join(f"{node.address}:{ZOOKEEPER_PORT}" for node in self.nodes(Role.ZOOKEEPER))
 
     def nodes(self, role: Role | None = None) -> Sequence[ProcessNode]:
         """The nodes of one role, or all."""
@@ -102,6 +104,10 @@ class ProcessCluster:
             node.start(wait=False)
         await_all_ready([self.node(node.name) for node in nodes])
 
+    def await_serving(self) -> None:
+        """Return when every broker tells clients of all others and of a controller: before, an admin may hang."""
+        await_brokers_known(self)
+
     def format_controllers(self, cluster_id: str, release_version: str | None = None) -> None:
         """Format the disks of the controllers with Kafka's own storage tool, for its release's own metadata version."""
         chosen = ["--release-version", release_version] if release_version else []
@@ -125,6 +131,30 @@ class ProcessCluster:
         """A broker's own client listener, past the links, for requests to that very broker."""
         return Peer(f"{self.addresses.real(broker)}:{CLIENT_PORT}", self._protection.client_properties())
 
+    def metrics(self, node: str, names: Iterable[str]) -> Mapping[str, float | None]:
+        """Metrics of a broker or controller as its Jolokia agent tells them; None for each when it does not answer."""
+        asked = self.node(node)
+        return metrics_at(asked.metrics_url, asked.spec.role, names)
+
+    def zookeeper_mode(self, node: str) -> str | None:
+        """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
+        return zookeeper_mode(self.node(node).address)
+
+    def metadata_log(self, node: str) -> list[dict[str, Any]]:
+        """Every record of a node's metadata log, decoded by Kafka's own tool and without secrets."""
+        read = self.node(node)
+        archive = read.distribution.cds_archive
+        flags = (*_DUMP_FLAGS, *(flags_to_use(archive) if archive else ()))
+        return decoded(read.disk, self.software.java, read.distribution.classpath, flags)
+
+    def spawn(self, argv: Sequence[str], errors: Path) -> Popen[bytes]:
+        """Start a process that the supervisor ends with the cluster; its stdin and stdout are pipes."""
+        errors.parent.mkdir(parents=True, exist_ok=True)
+        with errors.open("ab") as said:
+            process = Popen(argv, stdin=PIPE, stdout=PIPE, stderr=said)
+        self.supervision.adopt(process.pid)
+        return process
+
     def _at_once(self, role: Role) -> list[ProcessNode]:
         return [node for node in self.nodes(role) if node.spec.start == "at-once"]
 
@@ -133,8 +163,7 @@ class ProcessCluster:
         brokers = [node for node in self.nodes(Role.BROKER) if node.mode is BrokerMode.ZOOKEEPER]
         if not brokers:
             return
-        servers = ",".join(f"{node.address}:{ZOOKEEPER_PORT}" for node in self.nodes(Role.ZOOKEEPER))
-        if arguments := self._protection.scram_in_zookeeper(servers):
+        if arguments := self._protection.scram_in_zookeeper(self.zookeeper_servers):
             doing = "putting the first credential into ZooKeeper"
             run_tool(self._jvm, brokers[0].distribution, CONFIG_TOOL, arguments, doing)
 

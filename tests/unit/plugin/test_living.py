@@ -38,7 +38,7 @@ def test_a_topology_that_does_not_fit_is_refused_before_anything_is_downloaded(
 ) -> None:
     """In the words of ``kmigrate up``; no run folder is begun."""
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=100 * 2**20))
-    monkeypatch.setattr(living, "software_for", lambda *_: pytest.fail("began all the same"))
+    monkeypatch.setattr(living, "provider_named", lambda *_: pytest.fail("began all the same"))
     pytester.makepyfile(TEST)
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     result.assert_outcomes(errors=1)
@@ -58,11 +58,11 @@ def test_a_worker_tells_the_command_line_that_was_typed() -> None:
 def test_a_disk_that_is_full_is_told_in_one_line(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file, what is wrong, and which folders can be named; no stack trace."""
 
-    def software_for(*_: object) -> None:
+    def artifacts(_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "/state/etc")
 
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2**40))
-    monkeypatch.setattr(living, "software_for", software_for)
+    monkeypatch.setattr(living, "provider_named", lambda *_: SimpleNamespace(artifacts=artifacts))
     pytester.makepyfile(TEST)
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     result.assert_outcomes(errors=1)

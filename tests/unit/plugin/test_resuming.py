@@ -6,14 +6,14 @@ from contextlib import contextmanager
 import pytest
 
 from pytest_kmigrate.catalogue import known_bug
-from pytest_kmigrate.distributions.distribution import Distribution
 from pytest_kmigrate.judging.judge import Judgement, with_known_bugs
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, violates
 from pytest_kmigrate.plugin import living
-from pytest_kmigrate.providers.process.cluster import Software
+from pytest_kmigrate.providers.fake import FakeProvider
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.verdicts import write_verdicts
 from pytest_kmigrate.running import Claim, Run, RunSettings, header_of
@@ -56,25 +56,21 @@ Runs = Callable[..., pytest.RunResult]
 @pytest.fixture
 def resumed(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Runs:
     """An inner pytest that resumes; every run of it is judged by the verdict, and its folder is whole."""
-    distribution = Distribution(KAFKA, (), "d1")
-
-    def software_for(_topology: Topology, _progress: object) -> Software:
-        return Software(pytester.path, {KAFKA: distribution}, pytester.path, pytester.path, pytester.path)
 
     @contextmanager
     def nothing_shown(*_: object) -> Iterator[None]:
         yield
 
     monkeypatch.setattr(living, "plan_here", lambda _topology: None)
-    monkeypatch.setattr(living, "software_for", software_for)
+    monkeypatch.setattr(living, "provider_named", lambda *_: FakeProvider())
     monkeypatch.setattr(living, "shown", nothing_shown)
 
     def run(verdict: Verdict, *options: str) -> pytest.RunResult:
         @contextmanager
         def open_run(
-            settings: RunSettings, topology: Topology, software: Software, claim: Claim, _finish: object
+            settings: RunSettings, provider: Provider, topology: Topology, claim: Claim, _finish: object
         ) -> Iterator[WrittenRun]:
-            header = header_of(settings, topology, software, claim)
+            header = header_of(settings, provider, topology, claim)
             recorder = RunRecorder(new_folder(settings.runs, header), header)
             yield WrittenRun(recorder, header, [verdict])
             recorder.close()

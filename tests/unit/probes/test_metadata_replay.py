@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from pytest_kmigrate.probes.metadata_log import image_from_records, redacted_record
+from pytest_kmigrate.probes.metadata_replay import image_from_records
+from pytest_kmigrate.providers.metadata_log import redacted_record
 from tests.unit.probes.real_data import records
 
 TOPIC = {"name": "t", "topicId": "id-t"}

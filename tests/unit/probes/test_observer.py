@@ -34,7 +34,8 @@ def recorder() -> Samples:
 @pytest.fixture
 def observer(stage: Stage, recorder: Samples) -> Observer:
     """An observer that was not started."""
-    return Observer(stage.cluster, stage.view, recorder, lambda _node, names: dict.fromkeys(names, 1.0), ("A", "B"))
+    stage.cluster.told = {node.name: {"A": 1.0, "B": 1.0} for node in stage.cluster.nodes()}
+    return Observer(stage.cluster, stage.view, recorder, ("A", "B"))
 
 
 def test_each_change_is_one_event(stage: Stage, observer: Observer, recorder: Samples) -> None:

@@ -8,9 +8,8 @@ import pytest
 
 from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.protocols import Node
+from pytest_kmigrate.model.metrics import CATALOGUES
 from pytest_kmigrate.model.topology import BrokerMode, Role
-from pytest_kmigrate.probes.jmx import CATALOGUES
 from pytest_kmigrate.probes.view import ClusterView
 from tests.unit.fakes import Stage, staged, topology
 
@@ -18,20 +17,13 @@ NONE, MIGRATION, PRE_MIGRATION, POST_MIGRATION = 0, 1, 2, 3
 
 
 class Cluster:
-    """A fake cluster whose metrics a test writes."""
+    """A fake cluster whose metrics a test writes; of several servers the second leads."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
-        self.metrics: dict[str, dict[str, float]] = {}
-        self.view = ClusterView(stage.cluster, stage.znodes, self.read, self.zookeeper_mode, lambda: 42)
-
-    def read(self, node: Node, names: Iterable[str]) -> Mapping[str, float | None]:
-        """What the test wrote for this node."""
-        return {name: self.metrics.get(node.name, {}).get(name) for name in names}
-
-    def zookeeper_mode(self, node: Node) -> str | None:
-        """The second server leads."""
-        return "leader" if node.name == "zookeeper-2" else "follower"
+        stage.cluster.leads_ensemble = "zookeeper-2"
+        self.metrics = stage.cluster.told
+        self.view = ClusterView(stage.cluster, stage.znodes, lambda: 42)
 
     def leads(self, node: str, state: int, *, zk_brokers: int | None = 3, epoch: float = 1) -> None:
         """Let a controller claim to be active, with this state."""
@@ -167,11 +159,11 @@ def test_every_metric_the_view_asks_for_can_be_read(cluster: Cluster, monkeypatc
     """A name that the probes' catalogue lacks reads as "not exposed" for ever, without a word."""
     asked: set[str] = set()
 
-    def read(_: Node, names: Iterable[str]) -> Mapping[str, float | None]:
+    def read(_: str, names: Iterable[str]) -> Mapping[str, float | None]:
         asked.update(names)
         return {}
 
-    monkeypatch.setattr(cluster.view, "_read", read)
+    monkeypatch.setattr(cluster.stage.cluster, "metrics", read)
     cluster.view.phase()
     assert asked
     assert asked <= set(CATALOGUES["controller"])

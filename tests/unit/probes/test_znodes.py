@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from kazoo.exceptions import NoNodeError
 
-from pytest_kmigrate.probes.metadata_log import image_from_records
+from pytest_kmigrate.probes.metadata_replay import image_from_records
 from pytest_kmigrate.probes.znodes import image_from_znodes, snapshot
 from tests.unit.probes.real_data import differences, records, tree
 

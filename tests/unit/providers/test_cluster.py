@@ -9,10 +9,11 @@ from typing import cast
 import pytest
 
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.providers.process.cluster import ProcessCluster, Software, await_all_ready
+from pytest_kmigrate.providers.process.cluster import ProcessCluster, await_all_ready
 from pytest_kmigrate.providers.process.network.addresses import Addresses
 from pytest_kmigrate.providers.process.node import ProcessNode, Surroundings
 from pytest_kmigrate.providers.process.security import Protection
+from pytest_kmigrate.providers.process.software import Software
 from pytest_kmigrate.topology.loading import find, load
 from pytest_kmigrate.waiting import until
 from tests.unit.fakes import MemoryRecorder

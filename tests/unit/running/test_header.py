@@ -1,23 +1,18 @@
 """What a run says of itself before it begins."""
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.distributions.distribution import Distribution
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.providers.process.cluster import Software
+from pytest_kmigrate.providers.fake import FakeProvider
 from pytest_kmigrate.recording.sources import harness_digest
 from pytest_kmigrate.running.header import Claim, RunSettings, _reproduce, header_of, new_folder
 from tests.unit.fakes import topology
 
 CLAIM = Claim("t.py::test_it")
-
-
-def software(folder: Path, kafka: str = "3.9.1") -> Software:
-    """One distribution."""
-    return Software(folder, {kafka: Distribution(kafka, (), "d1")}, folder, folder, folder)
 
 
 def test_the_command_that_does_it_again_names_everything_chosen(tmp_path: Path) -> None:
@@ -43,25 +38,26 @@ def test_the_command_that_does_it_again_survives_a_shell(tmp_path: Path) -> None
 def test_a_run_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     """In one sentence with its path and the option, and not as whatever the system said."""
     (tmp_path / "file").touch()
-    header = header_of(RunSettings(tmp_path, seed=7), topology(), software(tmp_path), CLAIM)
+    header = header_of(RunSettings(tmp_path, seed=7), FakeProvider(), topology(), CLAIM)
     with pytest.raises(EnvironmentLackError, match=r"cannot be made: Not a directory; .* --kmigrate-runs"):
         new_folder(tmp_path / "file", header)
 
 
 def test_the_header_names_the_commit_that_was_told(tmp_path: Path) -> None:
     """Reports say with which commit a change began; where nobody told it, it is none."""
-    told = header_of(RunSettings(tmp_path, seed=7, commit="1a2b"), topology(), software(tmp_path), CLAIM)
-    untold = header_of(RunSettings(tmp_path, seed=7), topology(), software(tmp_path), CLAIM)
+    told = header_of(RunSettings(tmp_path, seed=7, commit="1a2b"), FakeProvider(), topology(), CLAIM)
+    untold = header_of(RunSettings(tmp_path, seed=7), FakeProvider(), topology(), CLAIM)
     assert (told.extra["commit"], untold.extra["commit"]) == ("1a2b", None)
 
 
 def test_a_run_whose_nodes_all_chose_a_release_is_of_the_one_the_topology_names(tmp_path: Path) -> None:
     """Nobody runs it, so it was not fetched, and cannot be asked what it is."""
-    header = header_of(RunSettings(tmp_path, seed=7), topology(kafka="3.9.1"), software(tmp_path, "3.8.1"), CLAIM)
+    shape = replace(topology(kafka="3.8.1"), kafka="3.9.1")
+    header = header_of(RunSettings(tmp_path, seed=7), FakeProvider(), shape, CLAIM)
     assert header.kafka == "3.9.1"
 
 
 def test_the_header_names_the_sources_of_test_and_harness(tmp_path: Path) -> None:
     """With these a later invocation recognizes the run as its own."""
-    header = header_of(RunSettings(tmp_path, seed=7), topology(), software(tmp_path), Claim("t::t", (), "s1"))
+    header = header_of(RunSettings(tmp_path, seed=7), FakeProvider(), topology(), Claim("t::t", (), "s1"))
     assert (header.extra["source_digest"], header.extra["harness_digest"]) == ("s1", harness_digest())

@@ -131,7 +131,6 @@ def test_the_history_tells_who_is_to_read_what(
     monkeypatch.setattr(traffic_module, "RunningClients", lambda *_: PlayedClients())
     monkeypatch.setattr(stage.recorder, "folder", SimpleNamespace(operations="unused"), raising=False)
     monkeypatch.setattr(stage.recorder, "start_ns", 0, raising=False)
-    monkeypatch.setattr(stage.cluster, "scratch", Path("unused"), raising=False)
     Traffic(stage.cluster, stage.recorder).start(ClientWorkload(consumers=consumers))  # type: ignore[arg-type]  # stand-ins
     (began,) = stage.recorder.of(EventKind.WORKLOAD_BEGAN)
     assert (began.data["topics"], began.data["group"]) == (["orders"], group)

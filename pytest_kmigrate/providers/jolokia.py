@@ -5,17 +5,30 @@ import json
 import math
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.metrics import CATALOGUES, RAFT_STATES, ZOOKEEPER_SESSION_STATES, MBean
+from pytest_kmigrate.model.topology import Role
 
-__all__ = ["CATALOGUES", "MBean", "read_many"]
-
+_ANSWER_WITHIN_S = 1.0
 _TEXTS: Mapping[str, float] = {**RAFT_STATES, **ZOOKEEPER_SESSION_STATES, "true": 1, "false": 0}
 _connections = threading.local()  # a connection serves one thread; samplers come back on the same thread every time
+
+
+def metrics_at(base_url: str, role: Role, names: Iterable[str]) -> Mapping[str, float | None]:
+    """Those of these metrics that nodes of this role have, by the catalogue's names; None for each without an answer.
+
+    ``base_url`` as for ``read_many``.
+    """
+    catalogue = CATALOGUES[role.value]
+    known = {name: catalogue[name] for name in names if name in catalogue}
+    try:
+        return read_many(base_url, known, _ANSWER_WITHIN_S)
+    except (OSError, ClusterError):  # paused, starting or gone: that is a fact of the series, not an error
+        return dict.fromkeys(known)
 
 
 def read_many(base_url: str, mbeans: Mapping[str, MBean], timeout_s: float) -> dict[str, float | None]:

@@ -12,10 +12,8 @@ from typing import Any
 
 from pytest_kmigrate.distributions.java import bound_to_us
 from pytest_kmigrate.model.errors import ClusterError, DistributionError
-from pytest_kmigrate.probes.metadata_replay import Record, image_from_records
+from pytest_kmigrate.model.protocols import Record
 from pytest_kmigrate.redaction import redacted, scram_digest, shown
-
-__all__ = ["Record", "decoded", "image_from_records", "parsed", "redacted_record"]
 
 _PARTITION = "__cluster_metadata-0"
 _DUMP_TOOLS = ("org/apache/kafka/tools/DumpLogSegments", "kafka/tools/DumpLogSegments")  # it moved within 4.x

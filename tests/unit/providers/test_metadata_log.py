@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.model.errors import ClusterError, DistributionError
-from pytest_kmigrate.probes.metadata_log import decoded, image_from_records, parsed
+from pytest_kmigrate.probes.metadata_replay import image_from_records
+from pytest_kmigrate.providers.metadata_log import decoded, parsed
 from tests.unit.probes.real_data import FOLDER
 
 SEGMENT = "00000000000000000000.log"

@@ -1,16 +1,28 @@
-"""Brings every piece of software a topology needs onto this machine, downloads included."""
+"""Every piece of software a cluster of processes needs, on this machine, downloads included."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from pytest_kmigrate.distributions.agents import byteman_jar, jolokia_jar
 from pytest_kmigrate.distributions.java import find_java
 from pytest_kmigrate.distributions.kafka import Distribution, resolve
 from pytest_kmigrate.distributions.toxiproxy import toxiproxy_server
 from pytest_kmigrate.model.topology import Topology
-from pytest_kmigrate.providers.process.cluster import Software
 
 Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Software:
+    """Everything that must be on disk before a cluster can be provisioned; distributions by version or path."""
+
+    java: Path
+    distributions: Mapping[str, Distribution]
+    jolokia: Path
+    byteman: Path
+    toxiproxy: Path
 
 
 def software_for(topology: Topology, progress: Progress) -> Software:

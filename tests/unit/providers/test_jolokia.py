@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_kmigrate.model.errors import ClusterError
-from pytest_kmigrate.probes.jmx import CATALOGUES, read_many
+from pytest_kmigrate.model.metrics import CATALOGUES
+from pytest_kmigrate.providers.jolokia import read_many
 
 VALUES: dict[str, Any] = {"a": 3, "b": 1.5, "nan": None, "huge": 1e999, "state": "leader", "session": "CONNECTED"}
 

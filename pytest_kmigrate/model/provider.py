@@ -1,0 +1,57 @@
+"""A provider: what makes a cluster of a topology."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.protocols import Cluster
+from pytest_kmigrate.model.topology import Topology
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """One Kafka as nodes run it: the release that its own files name, and one SHA-256 over all of them."""
+
+    version: str
+    digest: str
+
+
+class Provider(Protocol):
+    """Makes clusters; what it promises is tested by ``providers.contract``."""
+
+    @property
+    def name(self) -> str:
+        """What ``--kmigrate-provider`` and ``run.json`` call it."""
+        ...
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What it can do to its clusters."""
+        ...
+
+    def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
+        """What the nodes of a topology run, by the name it has in the topology, fetched and verified where need be.
+
+        EnvironmentLackError when it cannot be had.
+        """
+        ...
+
+    def provision(
+        self,
+        topology: Topology,
+        recorder: Recorder,
+        logs: Path,
+        *,
+        rules: Path | None = None,
+        keep: Callable[[], bool] = lambda: False,
+    ) -> AbstractContextManager[Cluster]:
+        """A cluster whose links work and whose nodes are not started yet; nothing of it is left when the block ends.
+
+        ``logs`` gets a folder per node; ``rules`` is a Byteman script for every Kafka JVM; ``keep``, asked at the end,
+        lets the cluster outlive us.
+        """
+        ...

@@ -1,0 +1,20 @@
+"""Providers by name. The fake one has none here: what a run on it shows says nothing about Kafka."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pytest_kmigrate.model.errors import WrongUseError
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.model.provider import Provider
+
+PROVIDERS = ("process",)
+
+
+def provider_named(name: str, tell: Callable[[str], None]) -> "Provider":
+    """The provider of this name; ``tell`` gets a line about everything that takes its time, downloads say."""
+    if name not in PROVIDERS:
+        raise WrongUseError(f"provider: expected one of {', '.join(PROVIDERS)}; got {name!r}")
+    from pytest_kmigrate.providers.process.provider import ProcessProvider  # noqa: PLC0415 - pytest's start asks names
+
+    return ProcessProvider(tell)

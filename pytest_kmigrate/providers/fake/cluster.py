@@ -1,0 +1,131 @@
+"""A cluster in memory."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import PIPE, Popen
+
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.model.protocols import CrashPoint, Node, Record
+from pytest_kmigrate.model.topology import Role, Topology
+from pytest_kmigrate.providers.fake.links import FakeLinks
+from pytest_kmigrate.providers.fake.node import FakeNode
+from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CLIENTS, ZOOKEEPER_PORT, Addresses
+from pytest_kmigrate.providers.process.properties import quorum_voters, zookeeper_connect
+
+_NO_OP: Record = {"offset": 0, "timestamp_ms": 0, "type": "NO_OP_RECORD", "version": 0, "data": {}, "snapshot": False}
+_blocks = itertools.count(1)
+
+
+class FakeCluster:
+    """A cluster in memory; made by ``FakeProvider`` only. What nodes tell is as a test sets it."""
+
+    def __init__(
+        self, topology: Topology, recorder: Recorder, logs: Path, scratch: Path, capabilities: frozenset[Capability]
+    ) -> None:
+        addresses = Addresses(topology, next(_blocks))
+        self.topology = topology
+        self.capabilities = capabilities
+        self.scratch = scratch
+        self.told: dict[str, dict[str, float]] = {}
+        """Node -> metric -> value."""
+        self.leads_ensemble = next((spec.name for spec in topology.of_role(Role.ZOOKEEPER)), None)
+        self.records: list[Record] = [_NO_OP]
+        """What every metadata log holds."""
+        self.spawned: list[Popen[bytes]] = []
+        self.links = FakeLinks(addresses)
+        self.armed: set[str] = set()
+        self.held: dict[str, str] = {}
+        """Crash point -> the node that is held there: set by a test."""
+        self._addresses = addresses
+        self._nodes = [FakeNode(spec, addresses, recorder, logs) for spec in topology.nodes]
+
+    @property
+    def quorum_voters(self) -> str:
+        """The value of ``controller.quorum.voters``."""
+        return quorum_voters(self.topology)
+
+    @property
+    def zookeeper_connect(self) -> str:
+        """The value of ``zookeeper.connect``."""
+        return zookeeper_connect(self.topology)
+
+    @property
+    def zookeeper_servers(self) -> str:
+        """Addresses at which nobody listens."""
+        servers = self.topology.of_role(Role.ZOOKEEPER)
+        return ",".join(f"{self._addresses.real(spec.name)}:{ZOOKEEPER_PORT}" for spec in servers)
+
+    def nodes(self, role: Role | None = None) -> Sequence[FakeNode]:
+        """The nodes of one role, or all."""
+        return [node for node in self._nodes if role in (None, node.spec.role)]
+
+    def node(self, name: str) -> FakeNode:
+        """The node of this name."""
+        return self._nodes[self.topology.number_of(name) - 1]
+
+    def start_initial(self) -> None:
+        """Start every node that the topology starts at once."""
+        self.start_together([node for node in self._nodes if node.spec.start == "at-once"])
+
+    def start_together(self, nodes: Sequence[Node]) -> None:
+        """Start several nodes, one after the other."""
+        for node in nodes:
+            node.start()
+
+    def await_serving(self) -> None:
+        """As far as anybody can say who is no client."""
+
+    def format_controllers(self, cluster_id: str, release_version: str | None = None) -> None:
+        """Remember the cluster id on the controllers' disks."""
+        for node in self.nodes(Role.CONTROLLER):
+            node.formatted_with = cluster_id
+
+    def bootstrap_servers(self) -> str:
+        """For clients, over the clients' links."""
+        brokers = self.topology.of_role(Role.BROKER)
+        return ",".join(f"{self._addresses.seen_from(CLIENTS, spec.name)}:{CLIENT_PORT}" for spec in brokers)
+
+    def client_connection(self) -> dict[str, str]:
+        """Its addresses; nobody needs to be let in."""
+        return {"bootstrap.servers": self.bootstrap_servers()}
+
+    def peer(self, broker: str) -> Peer:
+        """A broker's own client listener, at which nobody listens."""
+        return Peer(f"{self._addresses.real(broker)}:{CLIENT_PORT}")
+
+    def metrics(self, node: str, names: Iterable[str]) -> Mapping[str, float | None]:
+        """As set; nothing of a node that is down."""
+        told = self.told.get(node, {}) if self.node(node).alive else {}
+        return {name: told.get(name) for name in names}
+
+    def zookeeper_mode(self, node: str) -> str | None:
+        """A server alone stands alone; of several, the one that is set to leads."""
+        if not self.node(node).alive:
+            return None
+        if len(self.topology.of_role(Role.ZOOKEEPER)) == 1:
+            return "standalone"
+        return "leader" if node == self.leads_ensemble else "follower"
+
+    def metadata_log(self, node: str) -> Sequence[Record]:
+        """As set."""
+        return self.records
+
+    def spawn(self, argv: Sequence[str], errors: Path) -> Popen[bytes]:
+        """A real process, ended with the cluster."""
+        errors.parent.mkdir(parents=True, exist_ok=True)
+        with errors.open("ab") as said:
+            self.spawned.append(Popen(argv, stdin=PIPE, stdout=PIPE, stderr=said))
+        return self.spawned[-1]
+
+    @contextmanager
+    def hold_at(self, point: CrashPoint, nodes: Sequence[Node]) -> Iterator[Callable[[], str | None]]:
+        """Arm a crash point; a test says in ``held`` which node reached it."""
+        self.armed.add(point.name)
+        try:
+            yield lambda: self.held.get(point.name)
+        finally:
+            self.armed.discard(point.name)

@@ -1,0 +1,110 @@
+"""A node in memory."""
+
+import itertools
+from collections.abc import Mapping
+from pathlib import Path
+
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.topology import BrokerMode, NodeSpec
+from pytest_kmigrate.providers.process.network.addresses import Addresses
+from pytest_kmigrate.waiting import PATIENCE_S
+
+_NO_PROCESS = itertools.count(1 << 30)
+"""Process ids beyond what a kernel gives out: a signal sent to one by mistake hits nobody."""
+
+
+class FakeNode:
+    """A node that is up or down because it was told so; what lies on its disk stays until it is wiped."""
+
+    def __init__(self, spec: NodeSpec, addresses: Addresses, recorder: Recorder, logs: Path) -> None:
+        self.spec = spec
+        self.name = spec.name
+        self.mode = spec.mode
+        self.kafka = spec.kafka
+        self.pid: int | None = None
+        self.alive = False
+        self.stands_still = False
+        self.incarnation = 0
+        self.formatted_with: str | None = None
+        self.disk: set[str] = set()
+        self.address = addresses.real(spec.name)
+        self._recorder = recorder
+        self._changes: dict[str, str | None] = {}
+        self.log = logs / spec.name / "server.log"
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """What its next start reads: the topology's properties, then what was reconfigured."""
+        layered = {**self.spec.properties, **self._changes}
+        return {key: value for key, value in layered.items() if value is not None}
+
+    def start(self, *, wait: bool = True) -> None:
+        """It is up; with ``wait`` also ready."""
+        if self.alive:
+            raise WrongUseError(f"{self.name} runs already (pid {self.pid}): stop or kill it before starting it")
+        self.alive, self.stands_still, self.pid = True, False, next(_NO_PROCESS)
+        self.incarnation += 1
+        self._say("started")
+        mode = self.mode.value if self.mode else None
+        self._recorder.record(EventKind.NODE_STARTED, self.name, mode=mode, incarnation=self.incarnation)
+        if wait:
+            self.await_ready()
+
+    def await_ready(self, within_s: float = PATIENCE_S) -> None:
+        """It is ready as soon as it is up."""
+        self._recorder.record(EventKind.NODE_READY, self.name, took_ms=0)
+
+    def stop(self, within_s: float = 30) -> None:
+        """It is down, in a controlled way."""
+        self._end("controlled")
+
+    def kill(self) -> None:
+        """It is down."""
+        self._end("killed")
+
+    def pause(self) -> None:
+        """It stands still, and is alive."""
+        self.stands_still = self.alive
+        self._recorder.record(EventKind.NODE_PAUSED, self.name)
+
+    def resume(self) -> None:
+        """It goes on."""
+        self.stands_still = False
+        self._recorder.record(EventKind.NODE_RESUMED, self.name)
+
+    def reconfigure(self, changes: Mapping[str, str | None], mode: BrokerMode | None = None) -> None:
+        """Set (None: unset) properties, and the mode."""
+        self._changes.update(changes)
+        self.mode = mode or self.mode
+        self._recorder.record(EventKind.NODE_RECONFIGURED, self.name, changed=dict(changes))
+
+    def wipe(self) -> None:
+        """Empty the disk of a stopped node."""
+        if self.alive:
+            raise WrongUseError(f"{self.name} runs (pid {self.pid}): stop it before its disk is wiped")
+        self.disk.clear()
+        self.formatted_with = None
+        self._recorder.record(EventKind.NODE_WIPED, self.name)
+
+    def dump_threads(self) -> None:
+        """A line in the log, where a JVM would write its threads."""
+        self._say("thread dump")
+
+    def tell_rules(self) -> None:
+        """It was started with none."""
+
+    def tell_dead_threads(self) -> None:
+        """It has no threads."""
+
+    def _end(self, how: str) -> None:
+        if not self.alive:
+            return
+        self.alive, self.stands_still, self.pid = False, False, None
+        self._say(how)
+        self._recorder.record(EventKind.NODE_STOPPED, self.name, how=how)
+
+    def _say(self, text: str) -> None:
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("a", encoding="utf-8") as log:
+            log.write(f"{self.name} {text}\n")

@@ -1,0 +1,58 @@
+"""The fake provider as others know it: its name, what it can do, and clusters in memory."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.provider import Artifact
+from pytest_kmigrate.model.topology import Topology
+from pytest_kmigrate.providers.fake.cluster import FakeCluster
+
+CAPABILITIES = frozenset(Capability) - {Capability.ZNODES, Capability.CHANGE, Capability.CHECKPOINT}
+"""What needs nobody who answers."""
+
+
+class FakeProvider:
+    """Implements ``Provider``; what is beyond its capabilities a test must play itself."""
+
+    name = "fake"
+
+    def __init__(self, capabilities: frozenset[Capability] = CAPABILITIES) -> None:
+        self.capabilities = capabilities
+
+    def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
+        """Every release is what its name says."""
+        return {node.kafka: Artifact(node.kafka, f"fake-{node.kafka}") for node in topology.nodes}
+
+    @contextmanager
+    def provision(
+        self,
+        topology: Topology,
+        recorder: Recorder,
+        logs: Path,
+        *,
+        rules: Path | None = None,
+        keep: Callable[[], bool] = lambda: False,
+    ) -> Iterator[FakeCluster]:
+        """A cluster whose nodes are not started yet; when the block ends all are down and every link is healed."""
+        if rules is not None:
+            raise WrongUseError(f"expected no Byteman rules, as fake nodes run no code; got {rules}")
+        with TemporaryDirectory(prefix="kmigrate-fake-") as scratch:
+            cluster = FakeCluster(topology, recorder, logs, Path(scratch), self.capabilities)
+            try:
+                yield cluster
+            finally:
+                if not keep():
+                    _end(cluster)
+
+
+def _end(cluster: FakeCluster) -> None:
+    for node in cluster.nodes():
+        node.kill()
+    for process in cluster.spawned:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,38 @@
+"""The process provider as others know it: its name, what it can do, and clusters of JVMs on this machine."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.provider import Artifact
+from pytest_kmigrate.model.topology import Topology
+from pytest_kmigrate.providers.process.cluster import ProcessCluster, provision
+from pytest_kmigrate.providers.process.software import software_for
+
+
+class ProcessProvider:
+    """Implements ``Provider``; ``tell`` gets a line about every download."""
+
+    name = "process"
+    capabilities = ProcessCluster.capabilities
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+
+    def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
+        """The distributions, and with them everything else that the cluster needs on this machine."""
+        distributions = software_for(topology, self._tell).distributions
+        return {name: Artifact(each.version, each.digest) for name, each in distributions.items()}
+
+    def provision(
+        self,
+        topology: Topology,
+        recorder: Recorder,
+        logs: Path,
+        *,
+        rules: Path | None = None,
+        keep: Callable[[], bool] = lambda: False,
+    ) -> AbstractContextManager[ProcessCluster]:
+        """A cluster of JVMs, not started yet."""
+        return provision(topology, software_for(topology, self._tell), recorder, logs, rules=rules, keep=keep)

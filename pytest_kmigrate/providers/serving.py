@@ -1,0 +1,24 @@
+"""When a cluster serves: what every provider that starts Kafka itself waits for."""
+
+from pytest_kmigrate.model.protocols import Cluster
+from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
+from pytest_kmigrate.wire.admin import cluster_at
+
+_ASKED_EVERY_S = 0.01
+
+
+def await_brokers_known(cluster: Cluster) -> None:
+    """Return when every broker tells clients of all others and of a controller."""
+    brokers = cluster.nodes(Role.BROKER)
+    expected = frozenset(node.spec.node_id for node in brokers)
+
+    def told() -> bool | NotYet:
+        for node in brokers:
+            controller, known = cluster_at(cluster.peer(node.name))
+            if controller < 0 or known != expected:
+                return NotYet(f"{node.name} knows controller {controller} and brokers {sorted(known)}")
+        return True
+
+    awaited = "every broker in every broker's metadata"
+    until(told, awaited=awaited, within_s=PATIENCE_S, every_s=_ASKED_EVERY_S)
