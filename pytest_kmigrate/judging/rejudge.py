@@ -1,9 +1,9 @@
 """Judges a run folder again without changing it, and says where the new verdicts differ from the stored ones."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -58,17 +58,26 @@ def judge_again(path: Path) -> JudgedAgain:
 
 def _differences(stored: Sequence[Verdict], now: Sequence[Verdict], *, is_by_requirement: bool) -> tuple[str, ...]:
     """Compare as JSON has them; folders of version 0.1 are compared by the checks that it judged."""
-    known = {verdict.check for verdict in stored}
-    compared = [verdict for verdict in now if is_by_requirement or verdict.check in known]
+    before, after = _numbered(stored), _numbered(now)
     found = []
-    for before, after in zip_longest(map(_as_stored, stored), map(_as_stored, compared)):
-        if before is None:
-            found.append(f"{after['check']}: not stored, now {after['outcome']}")
-        elif after is None:
-            found.append(f"{before['check']}: stored {before['outcome']}, now not judged")
+    for key in dict.fromkeys([*before, *after]):
+        if key not in before:
+            found += [f"{key[0]}: not stored, now {after[key]['outcome']}"] if is_by_requirement else []
+        elif key not in after:
+            found.append(f"{key[0]}: stored {before[key]['outcome']}, now not judged")
         else:
-            found += _difference(before, after)
+            found += _difference(before[key], after[key])
     return tuple(found)
+
+
+def _numbered(verdicts: Sequence[Verdict]) -> dict[tuple[str, int], dict[str, Any]]:
+    """Verdicts by their check, and the how manieth of it: releases judge in different orders."""
+    seen = Counter[str]()
+    found = {}
+    for verdict in verdicts:
+        found[verdict.check, seen[verdict.check]] = _as_stored(verdict)
+        seen[verdict.check] += 1
+    return found
 
 
 def _as_stored(verdict: Verdict) -> dict[str, Any]:
