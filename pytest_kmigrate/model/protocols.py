@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
 from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.checkpoint import Frozen
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.links import Links
 from pytest_kmigrate.model.peer import Peer
@@ -138,6 +139,18 @@ class Cluster(Protocol):
 
     def format_controllers(self, cluster_id: str, release_version: str | None = None) -> None:
         """Format the disks of the controllers with Kafka's own storage tool (default: the release's own version)."""
+        ...
+
+    def freeze(self, folder: Path, before_controllers: Callable[[], None] = ...) -> Frozen:
+        """Stop brokers, controllers and ZooKeeper, in this order, and copy every disk into ``folder``.
+
+        ``before_controllers`` is called while brokers are down and controllers still up. WrongUseError where clients or
+        nodes log in: a cluster's passwords are in its metadata, and another one has others.
+        """
+        ...
+
+    def thaw(self, folder: Path, frozen: Frozen) -> None:
+        """Start a new cluster of the same topology from these disks; return when all that was up then is ready."""
         ...
 
     def bootstrap_servers(self) -> str:

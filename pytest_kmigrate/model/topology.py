@@ -95,6 +95,11 @@ class Security:
     authorizer: bool = False
 
     @property
+    def has_passwords(self) -> bool:
+        """Whether anyone logs in; each cluster then has passwords of its own, which its metadata holds."""
+        return any(protocol.startswith("SASL") for protocol in self.protocols.values())
+
+    @property
     def protocols(self) -> Mapping[Listener, SecurityProtocol]:
         """The protocol of each listener."""
         return {

@@ -20,6 +20,7 @@ from tests.unit.fakes import MemoryRecorder, topology
 
 SMALLEST = topology(zookeepers=1, brokers=0, controllers=0)
 ENSEMBLE = topology(zookeepers=2, brokers=0, controllers=0)
+MAJORITY = topology(zookeepers=3, brokers=0, controllers=0)
 
 
 class Bench(ABC):
@@ -128,6 +129,25 @@ class ProviderContract:
         node.resume()
         assert (node.stands_still, bench.stands_still(node)) == (False, False)
         assert node.pid == pid
+
+    def test_a_frozen_cluster_is_thawed_as_it_was(self, bench: Bench, tmp_path: Path) -> None:
+        """Another cluster has its disks and changes and starts what was up; every stop was a controlled one."""
+        called: list[bool] = []
+        with bench.cluster(MAJORITY) as cluster:
+            cluster.start_initial()
+            up, _, down = cluster.nodes()
+            bench.leave_a_mark(up)
+            up.reconfigure({"maxClientCnxns": "7"})
+            down.stop()
+            frozen = cluster.freeze(tmp_path / "frozen", lambda: called.append(up.alive))
+            assert (called, up.alive) == ([True], False)
+            assert {event.data["how"] for event in bench.recorder.of(EventKind.NODE_STOPPED)} == {"controlled"}
+        with bench.cluster(MAJORITY) as again:
+            up, _, down = again.nodes()
+            again.thaw(tmp_path / "frozen", frozen)
+            assert (up.alive, down.alive) == (True, False)
+            assert (bench.is_marked(up), bench.is_marked(down)) == (True, False)
+            assert up.properties["maxClientCnxns"] == "7"
 
     def test_properties_are_in_force_from_the_next_start(self, bench: Bench, node: Node) -> None:
         """What was set is what the next start reads; None unsets."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 
 from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.checkpoint import Frozen, FrozenNode
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node, Record
@@ -83,6 +84,26 @@ class FakeCluster:
         """Remember the cluster id on the controllers' disks."""
         for node in self.nodes(Role.CONTROLLER):
             node.formatted_with = cluster_id
+
+    def freeze(self, folder: Path, before_controllers: Callable[[], None] = lambda: None) -> Frozen:
+        """Brokers, controllers and ZooKeeper are down, in this order, and their disks written down."""
+        states = {node.name: FrozenNode(dict(node.changes), node.mode, node.alive) for node in self._nodes}
+        for role in (Role.BROKER, Role.CONTROLLER, Role.ZOOKEEPER):
+            if role is Role.CONTROLLER:
+                before_controllers()
+            for node in self.nodes(role):
+                node.stop()
+                node.copy_disk(folder / node.name)
+        return Frozen(states, log_offset=int(self.records[-1]["offset"]), zxid=0)
+
+    def thaw(self, folder: Path, frozen: Frozen) -> None:
+        """What was up is up again, from the disks as they were."""
+        for node in self._nodes:
+            node.put_back_disk(folder / node.name)
+            former = frozen.nodes[node.name]
+            node.reconfigure(former.changes, former.mode)
+            if former.is_up:
+                node.start()
 
     def bootstrap_servers(self) -> str:
         """For clients, over the clients' links."""

@@ -1,6 +1,7 @@
 """A node in memory."""
 
 import itertools
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -30,13 +31,13 @@ class FakeNode:
         self.disk: set[str] = set()
         self.address = addresses.real(spec.name)
         self._recorder = recorder
-        self._changes: dict[str, str | None] = {}
+        self.changes: dict[str, str | None] = {}
         self.log = logs / spec.name / "server.log"
 
     @property
     def properties(self) -> Mapping[str, str]:
         """What its next start reads: the topology's properties, then what was reconfigured."""
-        layered = {**self.spec.properties, **self._changes}
+        layered = {**self.spec.properties, **self.changes}
         return {key: value for key, value in layered.items() if value is not None}
 
     def start(self, *, wait: bool = True) -> None:
@@ -75,7 +76,7 @@ class FakeNode:
 
     def reconfigure(self, changes: Mapping[str, str | None], mode: BrokerMode | None = None) -> None:
         """Set (None: unset) properties, and the mode."""
-        self._changes.update(changes)
+        self.changes.update(changes)
         self.mode = mode or self.mode
         self._recorder.record(EventKind.NODE_RECONFIGURED, self.name, changed=dict(changes))
 
@@ -86,6 +87,16 @@ class FakeNode:
         self.disk.clear()
         self.formatted_with = None
         self._recorder.record(EventKind.NODE_WIPED, self.name)
+
+    def copy_disk(self, to: Path) -> None:
+        """Write down what is on the disk."""
+        to.mkdir(parents=True)
+        (to / "disk.json").write_text(json.dumps([sorted(self.disk), self.formatted_with]))
+
+    def put_back_disk(self, of: Path) -> None:
+        """Read it again."""
+        marks, self.formatted_with = json.loads((of / "disk.json").read_text())
+        self.disk = set(marks)
 
     def dump_threads(self) -> None:
         """A line in the log, where a JVM would write its threads."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from pytest_kmigrate.distributions.cds import flags_to_use
 from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.checkpoint import Frozen
 from pytest_kmigrate.model.errors import EnvironmentLackError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
 from pytest_kmigrate.model.peer import Peer
@@ -21,6 +22,7 @@ from pytest_kmigrate.providers.metadata_log import decoded
 from pytest_kmigrate.providers.process import lease as leases
 from pytest_kmigrate.providers.process import storage
 from pytest_kmigrate.providers.process.agents import crash_points
+from pytest_kmigrate.providers.process.freezing import freeze, put_back
 from pytest_kmigrate.providers.process.jvm import Jvm
 from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CLIENTS, ZOOKEEPER_PORT, Addresses
 from pytest_kmigrate.providers.process.network.links import ProxiedLinks
@@ -112,6 +114,21 @@ class ProcessCluster:
         """Format the disks of the controllers with Kafka's own storage tool, for its release's own metadata version."""
         chosen = ["--release-version", release_version] if release_version else []
         storage.format_disks(self.nodes(Role.CONTROLLER), self._jvm, cluster_id, chosen)
+
+    def freeze(self, folder: Path, before_controllers: Callable[[], None] = lambda: None) -> Frozen:
+        """Stop brokers, controllers, ZooKeeper, and copy the disks; ``before_controllers`` is called in between."""
+        if self.topology.security.has_passwords:
+            raise WrongUseError(
+                f"{self.topology.name}: expected a topology without logins to freeze: passwords are a cluster's own"
+            )
+        return freeze(self._nodes, folder, before_controllers)
+
+    def thaw(self, folder: Path, frozen: Frozen) -> None:
+        """Start from the disks of a frozen cluster what was up in it; ZooKeeper first, then all others at once."""
+        put_back(self._nodes, folder, frozen)
+        up = [node for node in self._nodes if frozen.nodes[node.name].is_up]
+        self.start_together([node for node in up if node.spec.role is Role.ZOOKEEPER])
+        self.start_together([node for node in up if node.spec.role is not Role.ZOOKEEPER])
 
     def bootstrap_servers(self) -> str:
         """For clients, over the clients' links."""

@@ -58,7 +58,7 @@ class ProcessNode:
         self.incarnation = 0
         self._distribution = distribution
         self._around = around
-        self._changes: dict[str, str | None] = {}
+        self.changes: dict[str, str | None] = {}
         self._ended = threading.Event()
         self._ended.set()
         self._ending: str | None = None
@@ -98,7 +98,7 @@ class ProcessNode:
     def properties(self) -> Mapping[str, str]:
         """What its next start reads."""
         around = self._around
-        return node_properties(around.addresses, around.protection, self.spec, self.mode, self.disk, self._changes)
+        return node_properties(around.addresses, around.protection, self.spec, self.mode, self.disk, self.changes)
 
     @property
     def properties_file(self) -> Path:
@@ -201,7 +201,7 @@ class ProcessNode:
 
     def reconfigure(self, changes: Mapping[str, str | None], mode: BrokerMode | None = None) -> None:
         """Set (None: unset) properties, and the mode, in force from the next start."""
-        self._changes.update(changes)
+        self.changes.update(changes)
         if mode is not None:
             self.mode = mode
         changed = {key: value and redacted_properties({key: value})[key] for key, value in changes.items()}

@@ -27,7 +27,7 @@ def ready(role: Role, address: str) -> bool | NotYet:
             return _zookeeper(address)
         if role is Role.BROKER:
             return _broker(address)
-        state = _attribute(address, "kafka.server:type=raft-metrics", "current-state")
+        state = _raft_state(address)
         return state in _RAFT_AT_WORK or NotYet(f"raft state {state}")
     except (OSError, ValueError) as error:
         return NotYet(f"no answer yet ({error})")
@@ -35,13 +35,31 @@ def ready(role: Role, address: str) -> bool | NotYet:
 
 def zookeeper_mode(address: str, within_s: float = _ANSWER_WITHIN_S) -> str | None:
     """``leader``, ``follower`` or ``standalone``; None when the server does not serve, or does not say so in time."""
+    return _srvr(address, within_s).get("Mode")
+
+
+def last_zxid(address: str) -> int:
+    """The last transaction that a ZooKeeper server knows; -1 when it does not serve."""
+    return int(_srvr(address, _ANSWER_WITHIN_S).get("Zxid", "-1"), 0)
+
+
+def leads_the_quorum(address: str) -> bool:
+    """Whether a controller reports that it leads; one that does not answer does not."""
+    try:
+        return _raft_state(address) == "leader"
+    except (OSError, ValueError):
+        return False
+
+
+def _srvr(address: str, within_s: float) -> dict[str, str]:
+    """The answer of a ZooKeeper server to ``srvr``; empty when it does not serve, or does not answer in time."""
     try:
         with socket.create_connection((address, ZOOKEEPER_PORT), timeout=within_s) as connection:
             connection.sendall(b"srvr")
             answer = b"".join(iter(lambda: connection.recv(4096), b"")).decode()
     except OSError:
-        return None
-    return next((line.split(": ")[1] for line in answer.splitlines() if line.startswith("Mode: ")), None)
+        return {}
+    return dict(line.split(": ", 1) for line in answer.splitlines() if ": " in line)
 
 
 def _zookeeper(address: str) -> bool | NotYet:
@@ -57,6 +75,10 @@ def _broker(address: str) -> bool | NotYet:
     socket.create_connection((address, CLIENT_PORT), timeout=_ANSWER_WITHIN_S).close()
     state = _attribute(address, "kafka.server:type=KafkaServer,name=BrokerState", "Value")
     return state == _RUNNING or NotYet(f"BrokerState {state}")
+
+
+def _raft_state(address: str) -> object:
+    return _attribute(address, "kafka.server:type=raft-metrics", "current-state")
 
 
 def _attribute(address: str, mbean: str, attribute: str) -> object:

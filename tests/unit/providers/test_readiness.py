@@ -28,3 +28,9 @@ def test_a_zookeeper_that_forgets_a_question_is_asked_again_soon(monkeypatch: py
     ):
         until(asking, awaited="ZooKeeper ready", within_s=2)
     assert len(asked) > 2  # whoever waits for the first answer as long as for any other asks once more, at the end
+
+
+def test_a_server_that_does_not_serve_has_no_zxid_and_a_controller_that_does_not_answer_does_not_lead() -> None:
+    """Nobody listens there."""
+    assert readiness.last_zxid(ADDRESS) == -1
+    assert not readiness.leads_the_quorum(ADDRESS)

@@ -1,0 +1,29 @@
+"""What a frozen cluster is: the state of each node, and how far its metadata had come."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pytest_kmigrate.model.topology import BrokerMode
+
+
+@dataclass(frozen=True)
+class FrozenNode:
+    """What a node is started with again, beside its disk; ``is_up``: it ran when the cluster was frozen."""
+
+    changes: Mapping[str, str | None] = field(default_factory=dict)
+    """Properties that were reconfigured since it was provisioned; None: unset."""
+    mode: BrokerMode | None = None
+    is_up: bool = True
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A stopped cluster; evidence up to ``log_offset`` and ``zxid`` is shared by every cluster thawed from it.
+
+    ``log_offset`` is the last offset of the metadata log, ``zxid`` the last transaction of ZooKeeper; -1 where the
+    cluster has none.
+    """
+
+    nodes: Mapping[str, FrozenNode]
+    log_offset: int = -1
+    zxid: int = -1
