@@ -125,7 +125,8 @@ def inject(scene: Scene, fault: Fault, at: Trigger | None = None) -> Iterator[In
     Without ``at`` it begins at once, before the block is entered. NotApplicableError where the provider cannot do it.
     """
     trigger = at or now()
-    require(scene.cluster.capabilities, fault.needs | trigger.needs, fault if at is None else f"{fault} at {trigger}")
+    meant = str(fault) if at is None else f"{fault} at {trigger}"
+    require(scene.cluster.capabilities, fault.needs | trigger.needs, meant, scene.recorder)
     injection = Injection(scene, fault, trigger)
     with trigger.armed(scene) as fired:
         injection.arm(fired)

@@ -8,7 +8,7 @@ from pytest_kmigrate.checkers.registry import checker_of, general_checkers
 from pytest_kmigrate.checkers.run.doubts import doubted, doubts
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.checks import all_checkers
-from pytest_kmigrate.judging.speaking import declared, spoken, unspoken
+from pytest_kmigrate.judging.speaking import declared, inapplicable, spoken, unspoken
 from pytest_kmigrate.model.checks import AnyChecker, Check, CheckersByName, by_name
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, RunHeader
@@ -68,12 +68,19 @@ def judge(history: History, asked: Sequence[Check], checkers: CheckersByName) ->
 
 
 def judged(history: History) -> list[Verdict]:
-    """The verdicts on a history; of a test that ended before it asked for any, at best inconclusive ones."""
+    """The verdicts on a history; of a test that ended before it asked for any, at best inconclusive ones.
+
+    One that ended since the provider cannot do what it needs is not applicable; a violation stands all the same.
+    """
     checkers = by_name([*general_checkers(), *document(history.header.profile).checks])
     found = judge(history, recorded_checks(history), checkers)
     verdicts = with_known_bugs(found, kafka_asked_for(history.header))
     if history.of(EventKind.CHECKS):
         return verdicts
+    lacking = history.of(EventKind.NOT_OFFERED)
+    if lacking:
+        red = [verdict for verdict in verdicts if verdict.outcome is Outcome.VIOLATES]
+        return [*red, inapplicable(lacking[-1], history.header.requirements)]
     return [doubted(verdict, Kind.VACUOUS, _UNFINISHED) for verdict in verdicts]
 
 

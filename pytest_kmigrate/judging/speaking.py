@@ -9,11 +9,16 @@
 
 from collections.abc import Iterable, Sequence
 
+from pytest_kmigrate.model.capabilities import not_offered
 from pytest_kmigrate.model.checks import AnyChecker
-from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, inconclusive
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, inconclusive, not_applicable
 
 UNSPOKEN = "claims_were_judged"
 """The check of a run whose test claims requirements that nothing in it could have violated."""
+
+OFFERED = "needs_were_offered"
+"""The check of a run whose test ended because its provider cannot do what the test needs."""
 
 
 def declared(checkers: Iterable[AnyChecker]) -> frozenset[str]:
@@ -41,3 +46,11 @@ def unspoken(verdicts: Iterable[Verdict], claimed: Sequence[str]) -> list[Verdic
     text = f"nothing in this run could have violated {', '.join(lacking)}, which its test claims"
     about = [About(each, Outcome.INCONCLUSIVE, Kind.VACUOUS) for each in lacking]
     return [inconclusive(UNSPOKEN, Kind.VACUOUS, text).about_each(about)]
+
+
+def inapplicable(lacking: Event, claimed: Sequence[str]) -> Verdict:
+    """The verdict NOT_APPLICABLE about all that a test claims, by the event that ended it."""
+    named = lacking.data["lacking"]
+    assert isinstance(named, list | tuple)
+    text = not_offered(str(lacking.data["what"]), map(str, named))
+    return not_applicable(OFFERED, text).speaking_for(*claimed)

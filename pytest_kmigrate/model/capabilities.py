@@ -1,8 +1,10 @@
 """What providers can do to the clusters they make, and what is said where one cannot."""
 
 import enum
+from collections.abc import Iterable
 
 from pytest_kmigrate.model.errors import NotApplicableError
+from pytest_kmigrate.model.event import EventKind, Recorder
 
 
 class Capability(enum.StrEnum):
@@ -39,7 +41,13 @@ class Capability(enum.StrEnum):
 Needs = frozenset[Capability]
 
 
-def require(offered: Needs, needs: Needs, what: object) -> None:
-    """NotApplicableError, which names the capabilities, where ``what`` needs more than is offered."""
-    if lacking := needs - offered:
-        raise NotApplicableError(f"{what} needs what this provider does not offer: {', '.join(sorted(lacking))}")
+def require(offered: frozenset[Capability], needs: Needs, what: object, recorder: Recorder) -> None:
+    """NotApplicableError, recorded and naming the capabilities, where ``what`` needs more than is offered."""
+    if lacking := sorted(needs - offered):
+        recorder.record(EventKind.NOT_OFFERED, what=str(what), lacking=lacking)
+        raise NotApplicableError(not_offered(str(what), lacking))
+
+
+def not_offered(what: str, lacking: Iterable[str]) -> str:
+    """The sentence about it."""
+    return f"{what} needs what this provider does not offer: {', '.join(lacking)}"

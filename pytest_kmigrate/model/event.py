@@ -39,6 +39,7 @@ class EventKind(enum.StrEnum):
     EXPECTATION = "expectation"  # name, expected, observed, met, kind, signature, within_s, took_ms
     SETTLED = "settled"  # label, images [label], took_s: images of several sides were taken until they agreed
     RULES_TOLD = "rules-told"  # rules: {name: RuleOutcome, or "failed: ..."} of a mutant in one process
+    NOT_OFFERED = "not-offered"  # what, lacking [Capability]: what a test asked for and the provider cannot do
     CHECKS = "checks"  # checks: [{name, arguments}]; what judge shall judge
     HARNESS_TROUBLE = "harness-trouble"  # what, error: our own failure, makes verdicts INCONCLUSIVE
 

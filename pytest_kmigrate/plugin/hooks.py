@@ -126,7 +126,7 @@ def pytest_runtest_makereport(
     if bug is not None:
         report.outcome = "skipped"
         report.wasxfail = f"{_expectation(bug)}; {error}" if isinstance(error, MetBeforeError) else _expectation(bug)
-    if report.when == "call":
+    if report.when == "call" or (report.when == "setup" and not report.passed):
         remember_ending(item, _ending(report, error, bug))
     judged = judged_of(item)
     if judged is not None and report.when != "setup":  # a test that failed before verify is judged at its teardown

@@ -93,7 +93,7 @@ class MigrationDriver:
         recorder = self._scene.recorder
         all_moves = step.moves(self._scene.cluster)
         needs = frozenset(need for move in all_moves for need in move.needs)
-        require(self._scene.cluster.capabilities, needs, f"step {step.name}")
+        require(self._scene.cluster.capabilities, needs, f"step {step.name}", recorder)
         done = self._half_done[1] if self._half_done and self._half_done[0] is step else 0
         last = len(all_moves) if moves is None else min(done + moves, len(all_moves))
         recorder.record(EventKind.STEP_BEGAN, step=step.name, first_move=done, last_move=last, of_moves=len(all_moves))

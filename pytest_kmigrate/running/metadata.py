@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Self
 
 from pytest_kmigrate.checkers.metadata.differences import differences
+from pytest_kmigrate.model.capabilities import require
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.image import MetadataImage
@@ -13,7 +14,7 @@ from pytest_kmigrate.model.protocols import Cluster, View
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.recording.recorder import RunRecorder
-from pytest_kmigrate.running.images import LOG, ZOOKEEPER, ImageSource, Taken, settled
+from pytest_kmigrate.running.images import LOG, NEEDS, ZOOKEEPER, ImageSource, Taken, settled
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 from pytest_kmigrate.workloads.metadata.filling import FAMILIES, Filling, FillingPlan, fill, renew_tokens, take_back
 from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND, Scope
@@ -71,7 +72,8 @@ class Metadata:
 
     @cached_property
     def _admin(self) -> MetadataAdmin:
-        """Who fills, and knows what to take back."""
+        """Who fills, and knows what to take back; NotApplicableError where the provider lets nobody change anything."""
+        require(self._cluster.capabilities, FillingPlan.needs, "filling with metadata", self._recorder)
         return MetadataAdmin(self._cluster.client_connection(), within_s=30)
 
     def _plan(self, families: Sequence[str] | None) -> FillingPlan:
@@ -100,6 +102,7 @@ class Metadata:
         brokers = self._brokers()
         scope = Scope(f"changing-{self._begun}", brokers, min(3, len(brokers)))
         workload = MetadataWorkload(per_s=per_s, seed=f"{self._seed} {self._test_id} {self._begun}", scope=scope)
+        require(self._cluster.capabilities, workload.needs, "a metadata workload", self._recorder)
         self._running = run_metadata(workload, self._cluster.client_connection(), self._recorder)
         self._running.start()
 
@@ -165,7 +168,12 @@ class Metadata:
         self._recorder.record(EventKind.SETTLED, label=label, images=list(images), took_s=round(took_s, 2))
 
     def _takes(self, sides: Sequence[str]) -> dict[str, Callable[[], MetadataImage]]:
-        """How these sides are looked at; ClusterError when one is not there, or not now."""
+        """How these sides are looked at; ClusterError when one is not there, or not now.
+
+        NotApplicableError when the provider lets nobody look at it.
+        """
+        needs = frozenset(need for side in sides for need in NEEDS.get(side, ()))
+        require(self._cluster.capabilities, needs, f"metadata of {' and '.join(sides)}", self._recorder)
         there = self._sources.sides()
         if not there.keys() >= set(sides):
             raise ClusterError(f"expected to see {', '.join(sides)}; now there is only {', '.join(sorted(there))}")

@@ -27,17 +27,18 @@ def scene_of(
 ) -> Scene:
     """The scene of a live cluster; ``acked`` tells how many writes its clients got acknowledged."""
     view = ClusterView(cluster, zookeeper, acked)
-    return Scene(cluster, view, zookeeper or _NoZookeeper(cluster.capabilities), recorder, seed)
+    return Scene(cluster, view, zookeeper or _NoZookeeper(cluster.capabilities, recorder), recorder, seed)
 
 
 class _NoZookeeper:
     """Stands for ZooKeeper where nobody can be asked: in a cluster born in KRaft mode that is a mistake of the test."""
 
-    def __init__(self, offered: frozenset[Capability]) -> None:
+    def __init__(self, offered: frozenset[Capability], recorder: Recorder) -> None:
         self._offered = offered
+        self._recorder = recorder
 
     def _refuse(self, path: str, *_: object) -> NoReturn:
-        require(self._offered, frozenset({Capability.ZNODES}), path)
+        require(self._offered, frozenset({Capability.ZNODES}), path, self._recorder)
         raise ClusterError(f"expected a cluster with ZooKeeper to reach {path}; this topology has none")
 
     def sessions(self) -> NoReturn:

@@ -9,6 +9,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
 
 from pytest_kmigrate.documents.kip_866.diagnoses.unserved import signatures_of_unserved
+from pytest_kmigrate.model.capabilities import require
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Cluster
@@ -42,13 +43,15 @@ class Traffic:
     def start(self, workload: ClientWorkload | None = None) -> None:
         """Create the workload's topics and start its clients; returns when they are ready.
 
-        WrongUseError when clients run already: others would be asked for and never be there.
+        WrongUseError when clients run already: others would be asked for and never be there. NotApplicableError where
+        the provider's clusters serve no clients.
         """
         if self._clients is not None:
             raise WrongUseError(
                 "expected one workload in a test: ask for workload or transactional_workload, not for both"
             )
         workload = workload or self.usual()
+        require(self._cluster.capabilities, workload.needs, f"workload {workload.name}", self._recorder)
         connection = self._cluster.client_connection()
         create_topics(workload, connection)
         settings = ClientsSettings(workload, connection, str(self._recorder.folder.operations), self._recorder.start_ns)

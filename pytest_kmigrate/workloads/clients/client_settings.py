@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.workloads.clients.record_value import SMALLEST_BYTES
 
@@ -38,6 +39,7 @@ class ClientWorkload:
     transaction_records: int = 6
     transactions_per_abort: int = 4
     """Every so many transactions one is aborted."""
+    needs = frozenset({Capability.CHANGE})
 
     @property
     def every_topic(self) -> tuple[str, ...]:

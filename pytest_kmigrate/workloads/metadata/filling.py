@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from types import MappingProxyType
 
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.operations import OperationOutcome
@@ -53,6 +54,7 @@ class FillingPlan:
     """Ids of the brokers that get dynamic configs of their own."""
     replication: int = 3
     families: tuple[str, ...] = FAMILIES
+    needs = frozenset({Capability.CHANGE})
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.families) - set(FAMILIES))

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from random import Random
 from typing import Protocol
 
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind, Recorder
 from pytest_kmigrate.workloads.metadata.metadata_change import ROUND, MetadataChange, Scope, operations
@@ -24,6 +25,7 @@ class MetadataWorkload:
     scope: Scope = field(default_factory=Scope)
     seed: int | str = 0
     request_timeout_s: float = 10
+    needs = frozenset({Capability.CHANGE})
 
     def __post_init__(self) -> None:
         if self.per_s <= 0:

@@ -162,4 +162,5 @@ def test_a_fault_or_trigger_that_the_provider_cannot_do_is_not_begun(stage: Stag
         inject(stage.scene, Pause(every(Role.BROKER)), at=trigger),
     ):
         pass
-    assert stage.recorder.events == []
+    assert [event.data["lacking"] for event in stage.of(EventKind.NOT_OFFERED)] == [[lacking.value]]
+    assert len(stage.recorder.events) == 1

@@ -24,7 +24,6 @@ TEST = "def test_it(verify):\n    verify()\n"
 class PlantedRun:
     """Stands for a live run of a provider that can do nothing."""
 
-    scene = SimpleNamespace(cluster=SimpleNamespace(capabilities=frozenset()))
     folder = RunFolder(Path("runs") / "run-1")
 
     def __init__(self, planted: Sequence[Verdict], kafka: str) -> None:
@@ -33,6 +32,7 @@ class PlantedRun:
         self.judgement: Judgement | None = None
         self.was_read_back: bool | None = None
         self.recorder = MemoryRecorder()
+        self.scene = SimpleNamespace(cluster=SimpleNamespace(capabilities=frozenset()), recorder=self.recorder)
         self.dumps = 0
 
     def verify(self, checks: Sequence[Check] | None, *, reads_back: bool = True) -> Judgement:

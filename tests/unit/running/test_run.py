@@ -1,12 +1,146 @@
-"""The end of a run whose reports cannot be written."""
+"""A run from its header to its manifest, on clusters of the fake provider."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.model.errors import EnvironmentLackError
+from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.faults.injection import inject
+from pytest_kmigrate.faults.processes import Kill
+from pytest_kmigrate.faults.targets import node
+from pytest_kmigrate.judging import checks
+from pytest_kmigrate.judging.judge import judge_folder
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.errors import AwaitTimeoutError, EnvironmentLackError, NotApplicableError, WrongUseError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.providers.fake import FakeNode, FakeProvider
+from pytest_kmigrate.providers.fake.provider import CAPABILITIES
+from pytest_kmigrate.recording.reading import read_history, verify_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.running import Claim, Run, RunSettings, open_run
 from pytest_kmigrate.running.run import _finish
+from pytest_kmigrate.waiting import until
+from tests.unit.fakes import topology
+
+CLAIMED = "K866-FAIL-crash-in-migration"
+SHAPE = topology(brokers=1, controllers=1)
+METRIC = SHAPE.probe.metrics[0]
+
+
+@contextmanager
+def opened(runs: Path, provider: FakeProvider | None = None, *, keep: bool = False) -> Iterator[Run]:
+    """A run of one broker, which has started; its controller has not."""
+    settings, claim = RunSettings(runs, seed=7, keep=keep), Claim("t.py::test_it", (CLAIMED,))
+    with open_run(settings, provider or FakeProvider(), SHAPE, claim, lambda _folder: None) as run:
+        yield run
+
+
+def test_a_run_leaves_a_folder_that_tells_all_of_it(tmp_path: Path) -> None:
+    """Header, events, samples and verdicts, all vouched for by the manifest; judged again it comes out the same."""
+    with opened(tmp_path) as run:
+        run.cluster.told["broker-0"] = {METRIC: 3}
+        with inject(run.scene, Kill(node("broker-0"))):
+            pass
+        until(lambda: f'"{METRIC}": 3' in run.folder.metrics.read_text(), awaited="a sample", within_s=60)
+        judgement = run.verify([checks.every_fault_was_witnessed()])
+    history = read_history(RunFolder(run.folder.path))
+    assert (history.header.provider, history.header.kafka) == ("fake", "3.9.1")
+    assert history.header.extra["capabilities"] == sorted(CAPABILITIES)
+    assert history.header.extra["distribution_digests"] == {"3.9.1": "fake-3.9.1"}
+    assert [event.node for event in history.of(EventKind.NODE_STARTED)] == ["zookeeper-1", "broker-0", "broker-0"]
+    assert [event.data["targets"] for event in history.of(EventKind.FAULT_APPLIED)] == [["broker-0"]]
+    assert ("broker-0", 3) in {(each.node, each.values.get(METRIC)) for each in history.samples}
+    verify_manifest(run.folder)
+    assert judge_folder(run.folder).verdicts == judgement.verdicts
+    witnessed = next(verdict for verdict in judgement.verdicts if verdict.check == "every_fault_was_witnessed")
+    assert witnessed.outcome is Outcome.CONFORMS
+
+
+def test_nothing_is_left_of_a_run_unless_it_is_kept(tmp_path: Path) -> None:
+    """Its nodes end with the block; kept ones go on."""
+    for keep in (False, True):
+        with opened(tmp_path, keep=keep) as run:
+            assert [each.name for each in run.cluster.nodes() if each.alive] == ["zookeeper-1", "broker-0"]
+        assert run.cluster.node("broker-0").alive is keep
+
+
+def test_a_workload_is_not_applicable_where_nobody_serves_clients(tmp_path: Path) -> None:
+    """So is all that its test claims, by the capability that lacks; the folder says so, whoever judges it."""
+    with opened(tmp_path) as run:
+        with pytest.raises(NotApplicableError, match=r"workload clients needs what .* does not offer: change$"):
+            run.traffic.start()
+        judgement = run.verify(None)
+    (verdict,) = judgement.verdicts
+    assert (verdict.outcome, verdict.requirements) == (Outcome.NOT_APPLICABLE, (CLAIMED,))
+    assert verdict.summary.endswith("does not offer: change")
+    assert judge_folder(run.folder).verdicts == judgement.verdicts
+
+
+@pytest.mark.parametrize(
+    ("act", "lacking"),
+    [
+        (lambda run: run.metadata.fill(), "change"),
+        (lambda run: run.metadata.change(), "change"),
+        (lambda run: run.metadata.seen("zookeeper"), "znodes"),
+        (lambda run: run.metadata.settle("after", ("log", "zookeeper")), "znodes"),
+        (lambda run: run.scene.znodes.get("/controller"), "znodes"),
+        (lambda run: run.migration.advance_to(Phase.HYBRID), "znodes"),
+    ],
+    ids=["fill", "change", "seen", "settle", "znode", "migration"],
+)
+def test_what_else_lacks_is_named(tmp_path: Path, act: object, lacking: str) -> None:
+    """Whatever a test asks for: nothing of it is done, and the capability stands in the history."""
+    assert callable(act)
+    with opened(tmp_path) as run:
+        with pytest.raises(NotApplicableError, match=f"does not offer: {lacking}$"):
+            act(run)
+        assert [event.data["lacking"] for event in run.recorder.events if event.kind is EventKind.NOT_OFFERED] == [
+            [lacking]
+        ]
+
+
+def test_a_log_that_cannot_be_read_is_not_applicable(tmp_path: Path) -> None:
+    """Both that lack are named: metrics tell whose log it would be."""
+    provider = FakeProvider(CAPABILITIES - {Capability.METADATA_LOG, Capability.METRICS})
+    with opened(tmp_path, provider) as run, pytest.raises(NotApplicableError, match=r"offer: metadata-log, metrics$"):
+        run.metadata.seen("log")
+    assert not run.folder.metrics.exists() or not run.folder.metrics.read_text()
+
+
+def test_the_metadata_log_is_read_from_the_leader(tmp_path: Path) -> None:
+    """An image of what the provider decodes, with the records it was made of."""
+    with opened(tmp_path) as run:
+        run.cluster.node("controller-3000").start()
+        run.cluster.told["controller-3000"] = {"ActiveControllerCount": 1}
+        image = run.metadata.seen("log")
+    assert image.read_from == run.cluster.records
+
+
+def test_a_run_is_judged_once(tmp_path: Path) -> None:
+    """What comes later would be part of no verdict."""
+    with opened(tmp_path) as run:
+        run.verify([])
+        with pytest.raises(WrongUseError, match="verify was called already"):
+            run.verify([])
+
+
+def test_a_cluster_that_does_not_start_is_told_with_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says where the evidence is and how to do it again; threads are dumped, and the folder is closed."""
+
+    def never_ready(_: FakeNode, within_s: float = 0) -> None:
+        raise AwaitTimeoutError("zookeeper-1 ready", within_s, "no answer yet")
+
+    monkeypatch.setattr(FakeNode, "await_ready", never_ready)
+    with pytest.raises(AwaitTimeoutError) as raised, opened(tmp_path):
+        pytest.fail("began all the same")
+    (folder,) = map(RunFolder, tmp_path.iterdir())
+    again = "pytest t.py::test_it --kmigrate-kafka 3.9.1 --kmigrate-seed 7 --kmigrate-profile kip-866"
+    assert raised.value.__notes__ == [f"evidence: {folder.path}\nagain: {again}"]
+    assert "thread dump" in (folder.logs / "zookeeper-1" / "server.log").read_text()
+    verify_manifest(folder)
 
 
 def test_reports_that_cannot_be_written_do_not_hide_what_ended_the_run(tmp_path: Path) -> None:
