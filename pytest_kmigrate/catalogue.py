@@ -37,6 +37,8 @@ class Requirement:
     """What Apache Kafka does: ``conforms``, or how it is known to deviate and where that was seen."""
     covered_by: str | None = None
     """The requirement that says the same; counted once, there."""
+    untestable: str | None = None
+    """Why no run can judge it; None: some run can."""
     final: str | None = None
     """Draft only: how the final revision stands to it."""
 

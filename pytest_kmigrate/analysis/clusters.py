@@ -31,7 +31,7 @@ def failure_messages(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
     )
     told = F.trim(F.substring_index(F.coalesce("summary", F.lit("")), SO_NOTHING_IS_PROVED, 1))
     unjudged = attempts.join(verdicts.select("folder"), "folder", "left_anti")
-    judged = verdicts.join(attempts.select("folder"), "folder", "left_semi")
+    judged = verdicts.where("counts").join(attempts.select("folder"), "folder", "left_semi")
     every = [
         frame.where(is_broken & (told != "")).select("folder", "check", "outcome", told.alias("text"))
         for frame in (judged, unjudged)

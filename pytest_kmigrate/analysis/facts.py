@@ -8,6 +8,9 @@ from pytest_kmigrate.analysis.schemas.columns import UNKNOWN, shaped
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
 
+EVERY_RUN = "(every run)"
+"""Stands for the test where a requirement was judged by checks that its test did not ask for."""
+
 NONE = "none"
 """Shown where a condition is empty: no fault was injected, a run claims no requirement."""
 
@@ -70,6 +73,7 @@ def _inconclusive(folders: DataFrame, check: str, kind: Kind, summary: str) -> D
     values = {name: F.lit(value) for name, value in told.items()} | {"count": F.lit(0)}
     values |= dict.fromkeys(("violations", "facts"), F.lit(None))
     values |= dict.fromkeys(("requirements", "known_bugs"), F.array())
+    values |= {"anomaly": F.lit(None), "counts": F.lit(col=True), "standing": F.lit(col=False), "about": F.lit(None)}
     return shaped(folders, schemas.TABLES["verdicts"], values)
 
 
@@ -206,7 +210,7 @@ def _settlings(in_phases: DataFrame) -> DataFrame:
 def attempts(runs_with_conditions: DataFrame, of_verdicts: DataFrame, of_durations: DataFrame) -> DataFrame:
     """One row per run of a test: its worst outcome, numbered among the runs of this test on the same cluster shape."""
     worst = F.max(F.struct(weight().alias("weight"), "outcome", "kind", "check", "summary"))
-    merged = of_verdicts.groupBy("folder").agg(worst.alias("_worst"), _bugs().alias("known_bugs"))
+    merged = of_verdicts.where("counts").groupBy("folder").agg(worst.alias("_worst"), _bugs().alias("known_bugs"))
     whole = of_durations.where(F.col("what") == "run").select("folder", F.col("took_ms").alias("duration_ms"))
     number = F.row_number().over(Window.partitionBy("test_id", *CONDITION).orderBy("started_at", "run_id"))
     return (
@@ -222,17 +226,15 @@ def attempts(runs_with_conditions: DataFrame, of_verdicts: DataFrame, of_duratio
 
 
 def requirement_attempts(of_attempts: DataFrame, runs: DataFrame, of_verdicts: DataFrame) -> DataFrame:
-    """One row per run and requirement: the worst verdict on it and, of a violation, the checks that gave it.
+    """One row per run and requirement: the worst outcome of it, the checks that judged it, and those that violated it.
 
-    A verdict that names no requirement speaks for all the run claims; a claimed requirement that nothing judged is
-    INCONCLUSIVE, for its check may simply never have been reached. One that names several, as a test's checks do, need
-    not be about each of them: so it is told which checks were red.
+    Each verdict has an outcome for each requirement it speaks for; where it could not have violated one, it says
+    nothing of it. In folders of version 0.1 it has one outcome for all it names, or for all the run claims. A claimed
+    requirement that nothing judged is INCONCLUSIVE, for its check may simply never have been reached. What only checks
+    judged that the test did not ask for is counted over all tests together, as ``EVERY_RUN``.
     """
     claimed = runs.select("folder", F.col("requirements").alias("_claimed"))
-    named = F.when(F.size("requirements") > 0, F.col("requirements")).otherwise(F.col("_claimed"))
-    judged = of_verdicts.join(claimed, "folder").select(
-        "folder", F.explode_outer(named).alias("requirement"), "outcome", "kind", "check", "known_bugs"
-    )
+    judged = _spoken_for(of_verdicts.join(claimed, "folder"))
     unjudged = claimed.select(
         "folder",
         F.explode("_claimed").alias("requirement"),
@@ -240,6 +242,7 @@ def requirement_attempts(of_attempts: DataFrame, runs: DataFrame, of_verdicts: D
         F.lit(Kind.VACUOUS.value).alias("kind"),
         F.array().cast(schemas.TEXTS).alias("known_bugs"),
         F.lit(None).cast("string").alias("check"),
+        F.lit(col=False).alias("standing"),
     ).join(judged, ["folder", "requirement"], "left_anti")
     red = F.collect_set(F.when(F.col("outcome") == Outcome.VIOLATES.name, F.struct(weight().alias("weight"), "check")))
     of_worst = F.array_sort(F.filter("_red", lambda each: each["weight"] == F.col("_worst.weight"))["check"])
@@ -250,12 +253,36 @@ def requirement_attempts(of_attempts: DataFrame, runs: DataFrame, of_verdicts: D
         .agg(
             F.max(F.struct(weight().alias("weight"), "outcome", "kind")).alias("_worst"),
             red.alias("_red"),
+            F.array_sort(F.collect_set("check")).alias("judged_by"),
+            F.bool_and("standing").alias("_unasked"),
             _bugs().alias("known_bugs"),
         )
-        .select("folder", "requirement", "_worst.outcome", "_worst.kind", of_worst.alias("violated_by"), "known_bugs")
+        .select("*", "_worst.outcome", "_worst.kind", of_worst.alias("violated_by"))
+        .drop("_worst", "_red")
     )
     context = of_attempts.drop("outcome", "kind", "known_bugs")
-    return context.join(per_requirement, "folder").select(*schemas.REQUIREMENT_ATTEMPTS.names)
+    test_id = F.when(F.col("_unasked"), EVERY_RUN).otherwise(F.col("test_id"))
+    return (
+        context.join(per_requirement, "folder")
+        .withColumn("test_id", test_id)
+        .select(*schemas.REQUIREMENT_ATTEMPTS.names)
+    )
+
+
+def _spoken_for(of_verdicts: DataFrame) -> DataFrame:
+    """One row per verdict and requirement it says anything about."""
+    columns = ("folder", "requirement", "outcome", "kind", "check", "known_bugs", "standing")
+    is_alike = F.col("about").isNull()
+    named = F.when(F.size("requirements") > 0, F.col("requirements")).otherwise(F.col("_claimed"))
+    alike = of_verdicts.where(is_alike).withColumn("requirement", F.explode_outer(named))
+    # Of a run that claims nothing the test itself is what is counted.
+    unclaimed = of_verdicts.where(~is_alike & ~F.col("standing") & (F.size("_claimed") == 0) & (F.size("about") == 0))
+    each = of_verdicts.where(~is_alike).withColumn("_about", F.explode("about")).drop("outcome", "kind")
+    seen = (F.col("_about.seen") > 0) | (F.col("_about.outcome") != Outcome.INCONCLUSIVE.name)
+    own = each.where(seen).select("*", "_about.requirement", "_about.outcome", "_about.kind")
+    frames = (alike, unclaimed.withColumn("requirement", F.lit(None).cast("string")), own)
+    rows = [frame.select(*columns) for frame in frames]
+    return rows[0].unionByName(rows[1]).unionByName(rows[2])
 
 
 def _bugs() -> Column:

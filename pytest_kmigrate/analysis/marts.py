@@ -26,12 +26,14 @@ def tests(attempts: DataFrame, flakiness: DataFrame) -> DataFrame:
 def requirements(requirement_attempts: DataFrame, requirement_flakiness: DataFrame) -> DataFrame:
     """One row per requirement, profile and Kafka version, over all tests that speak about it.
 
-    ``violated_by`` are the checks that were red where it stands worst: by SAFETY ones, where there is any.
+    ``judged_by`` are all checks that could have violated it, ``violated_by`` those that did where it stands worst: by
+    SAFETY ones, where there is any.
     """
     keys = ("requirement", "profile", "kafka")
     safety, any_kind = (_checks_where(chosen) for chosen in (is_safety_violation(), _is(Outcome.VIOLATES)))
     violated_by = F.when(F.bool_or(is_safety_violation()), safety).otherwise(any_kind).alias("violated_by")
-    return _with_standing(statistics(requirement_attempts, keys, violated_by), requirement_flakiness, keys)
+    judged_by = F.array_sort(F.array_distinct(F.flatten(F.collect_list("judged_by")))).alias("judged_by")
+    return _with_standing(statistics(requirement_attempts, keys, judged_by, violated_by), requirement_flakiness, keys)
 
 
 def _checks_where(chosen: Column) -> Column:
@@ -148,6 +150,7 @@ def consistency(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
             F.count_if(_is(Outcome.INCONCLUSIVE)).alias("inconclusive"),
             F.count_if(_is(Outcome.NOT_APPLICABLE)).alias("not_applicable"),
             F.coalesce(F.sum(F.when(_is(Outcome.VIOLATES), F.col("count"))), F.lit(0)).alias("anomalies"),
+            F.max("anomaly").alias("anomaly"),
         )
         .select("*", "_worst.outcome", "_worst.kind", F.col("_worst.summary").alias("example"))
         .select(*schemas.TABLES["consistency"].names)

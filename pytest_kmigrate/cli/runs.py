@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_kmigrate.judging.coverage import Coverage
     from pytest_kmigrate.judging.rejudge import JudgedAgain
     from pytest_kmigrate.reports.analyze import AnalysisResult
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
 
 _MOST_TESTS = 25
 """Tests told on the terminal, the worst ones; the report has all."""
+
+_MOST_CHECKS = 3
+"""Checks named beside a requirement; the report has all."""
 
 _MOST_CHARACTERS = 120
 """A longer failure is cut in a table of the terminal; the report has it whole."""
@@ -101,17 +106,20 @@ def _show_coverage(found: "Coverage") -> None:
     from pytest_kmigrate.cli.console import say, show, tell
     from pytest_kmigrate.model.verdict import Outcome
 
-    rows = []
-    for row in found.rows:
-        wanted = row.requirement
-        nothing = f"see {wanted.covered_by}" if wanted.covered_by else "not covered"
-        worst = nothing if row.worst is None else row.worst.name
-        rows.append((wanted.id, wanted.level, wanted.area, worst, str(row.runs)))
-    show(("id", "level", "area", "worst outcome", "runs"), rows)
+    rows = [
+        (row.requirement.id, row.requirement.level, row.state, str(row.runs), _few(row.checks)) for row in found.rows
+    ]
+    show(("id", "level", "worst outcome", "runs", "judged by"), rows)
     for sentence in found.unread:
         tell(sentence)
     counts = ", ".join(f"{found.of(outcome)} {outcome.name}" for outcome in reversed(Outcome))
-    say(f"{len(found.counted)} requirements over {found.runs} runs: {counts}, {found.of(None)} not covered")
+    say(f"{len(found.counted)} requirements over {found.runs} runs: {counts}, {found.of(None)} not judged")
+
+
+def _few(checks: "Sequence[str]") -> str:
+    """The first checks of a list, and how many more there are."""
+    more = len(checks) - _MOST_CHECKS
+    return ", ".join(checks[:_MOST_CHECKS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _show_verdicts(again: "JudgedAgain") -> None:

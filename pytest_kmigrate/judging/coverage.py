@@ -1,8 +1,8 @@
-"""Which requirements of a profile runs have said something about, and the worst that was said."""
+"""What runs say about each requirement of a profile: judged by which checks, claimed in vain, or by no test at all."""
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_kmigrate.catalogue import Requirement, requirements
@@ -12,13 +12,41 @@ from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import stored_verdicts
 
 
+@dataclass
+class _Spoken:
+    """What the runs read so far say about one requirement."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    """The worst of each run that could have violated it."""
+    checks: set[str] = field(default_factory=set)
+    unseen: int = 0
+    """Runs in which a check of it was judged and found nothing to look at."""
+
+
 @dataclass(frozen=True)
 class Covered:
-    """One requirement: the worst outcome and the number of runs that judged it; None and 0: nobody did."""
+    """One requirement over many runs."""
 
     requirement: Requirement
     worst: Outcome | None
+    """The worst outcome of the runs that could have violated it; None: there was no such run."""
     runs: int
+    """How many these were."""
+    checks: tuple[str, ...]
+    """The checks that judged it in them."""
+    unseen: int
+    """Runs that were judged for it without an opportunity to violate it."""
+
+    @property
+    def state(self) -> str:
+        """Where it stands: its worst outcome, or why there is none."""
+        if self.worst is not None:
+            return self.worst.name
+        if self.requirement.covered_by:
+            return f"see {self.requirement.covered_by}"
+        if self.requirement.untestable:
+            return f"untestable: {self.requirement.untestable}"
+        return f"claimed, no opportunity in {self.unseen} runs" if self.unseen else "without a test"
 
 
 @dataclass(frozen=True)
@@ -40,32 +68,47 @@ class Coverage:
 
 
 def coverage(profile: str, runs: Path) -> Coverage:
-    """What the run folders below ``runs`` say about a profile's requirements."""
+    """What the run folders below ``runs`` say about a profile's requirements.
+
+    WrongUseError when there is no run folder. Folders that cannot be read are named in ``unread``.
+    """
     wanted = requirements(profile)
     if not runs.is_dir():
         raise WrongUseError(f"{runs}: expected a folder of runs, got none; give the folder of --kmigrate-runs")
     folders = [RunFolder(file.parent) for file in sorted(runs.rglob("run.json"))]
     if not folders:
         raise WrongUseError(f"{runs}: expected at least one run folder (one with a run.json) in it, got none")
-    judged: dict[str, list[Outcome]] = defaultdict(list)
+    said: defaultdict[str, _Spoken] = defaultdict(_Spoken)
     unread = []
     for folder in folders:
         try:
-            for requirement_id, outcome in _worst_of(folder).items():
-                judged[requirement_id].append(outcome)
+            _add(said, folder)
         except RunFolderError as error:
             unread.append(str(error))
-    rows = tuple(Covered(each, max(judged[each.id], default=None), len(judged[each.id])) for each in wanted)
-    return Coverage(rows, len(folders) - len(unread), tuple(unread))
+    return Coverage(tuple(_covered(wanted, said)), len(folders) - len(unread), tuple(unread))
 
 
-def _worst_of(folder: RunFolder) -> Mapping[str, Outcome]:
-    """By requirement, the worst of one run's verdicts."""
+def _covered(wanted: Iterable[Requirement], said: Mapping[str, _Spoken]) -> Iterable[Covered]:
+    for each in wanted:
+        spoken = said.get(each.id, _Spoken())
+        worst = max(spoken.outcomes, default=None)
+        yield Covered(each, worst, len(spoken.outcomes), tuple(sorted(spoken.checks)), spoken.unseen)
+
+
+def _add(said: defaultdict[str, _Spoken], folder: RunFolder) -> None:
+    """Add what one run says."""
     if not folder.verdicts.is_file():
         raise RunFolderError(f"{folder.path}: no verdicts.jsonl: the run was interrupted; `kmigrate judge` judges it")
     worst: dict[str, Outcome] = {}
+    named: set[str] = set()
     for verdict in stored_verdicts(folder):
         for each in verdict.about:
+            named.add(each.requirement)
             if not each.is_vacuous:
                 worst[each.requirement] = max(each.outcome, worst.get(each.requirement, each.outcome))
-    return worst
+                said[each.requirement].checks.add(verdict.check)
+    for requirement_id in named:
+        if requirement_id in worst:
+            said[requirement_id].outcomes.append(worst[requirement_id])
+        else:
+            said[requirement_id].unseen += 1

@@ -8,6 +8,7 @@
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from pytest_kmigrate.model.capabilities import not_offered
 from pytest_kmigrate.model.checks import AnyChecker
@@ -28,6 +29,7 @@ def declared(checkers: Iterable[AnyChecker]) -> frozenset[str]:
 
 def spoken(verdict: Verdict, checker: AnyChecker, free: Sequence[str]) -> Verdict:
     """The verdict with an outcome for each requirement it speaks for; ``free``: of those that no checker declares."""
+    verdict = replace(verdict, anomaly=checker.anomaly)
     if not checker.requirements:
         return verdict if verdict.about else verdict.speaking_for(*free)
     if not verdict.about:

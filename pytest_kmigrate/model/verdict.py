@@ -70,6 +70,8 @@ class Verdict:
     """The outcome of each requirement it speaks for, in the order of their declaration."""
     standing: bool = False
     """Whether the run is judged by it for the sake of its requirements, although the test did not ask."""
+    anomaly: str = ""
+    """What reports call its violation, where they list it beside the anomalies of client operations."""
     facts: dict[str, object] = field(default_factory=dict)
     known_bugs: tuple[str, ...] = ()
     """Bugs of the release under test that explain what is violated, by id."""

@@ -55,6 +55,7 @@ def from_json(row: Mapping[str, Any]) -> Verdict:
         violations=tuple(_violation(each) for each in row.get("violations", ())),
         count=row.get("count", 0),
         standing=row.get("standing", False),
+        anomaly=row.get("anomaly", ""),
         facts=row.get("facts", {}),
         known_bugs=tuple(row.get("known_bugs", ())),
     )

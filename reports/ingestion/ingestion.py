@@ -125,7 +125,7 @@ def _begin_facts(
     judged = kept(consistency.judged(files.operation_parts({row["folder"] for row in endings if row["is_at_work"]})))
     begin("operation_counts", lambda: consistency.operation_counts(judged))
     begin("checked_classes", lambda: consistency.checked_classes(judged))
-    staged_verdicts = kept(staging.staged_verdicts(files.lines(staging.VERDICTS_FILE)))
+    staged_verdicts = kept(consistency.with_anomaly(staging.staged_verdicts(files.lines(staging.VERDICTS_FILE))))
     verdicts = staging.good(staged_verdicts)
     begin("metadata_differences", lambda: observations.metadata_differences(verdicts))
     anomalies = consistency.anomalies(judged)

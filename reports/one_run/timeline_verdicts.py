@@ -1,6 +1,6 @@
 """The top of the timeline page: what was run, what was judged, and for each violation its moment and its logs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -52,7 +52,20 @@ def _facts(evidence: RunEvidence, extra: Mapping[str, Any]) -> Iterable[str]:
             yield f"<div><dt>{name}</dt><dd>{_text(value)}</dd></div>"
     if about.requirements:
         claimed = " ".join(_requirement(each) for each in about.requirements)
-        yield f'<div class="wide"><dt>requirements</dt><dd>{claimed}</dd></div>'
+        yield f'<div class="wide"><dt>claimed</dt><dd>{claimed}</dd></div>'
+    for outcome, named in _by_outcome(evidence).items():
+        listed = " ".join(_requirement(each) for each in named)
+        word = f"{SIGNS[outcome]} {outcome.name.replace('_', ' ').lower()}"
+        yield f'<div class="wide"><dt>{word}</dt><dd>{listed}</dd></div>'
+
+
+def _by_outcome(evidence: RunEvidence) -> dict[Outcome, list[str]]:
+    """The requirements that this run could have violated, by their worst outcome, the worst first."""
+    worst: dict[str, Outcome] = {}
+    for about in (each for verdict in evidence.checks for each in verdict.about if not each.is_vacuous):
+        worst[about.requirement] = max(about.outcome, worst.get(about.requirement, about.outcome))
+    found = {outcome: sorted(each for each, its in worst.items() if its is outcome) for outcome in reversed(Outcome)}
+    return {outcome: named for outcome, named in found.items() if named}
 
 
 def _requirement(requirement_id: str) -> str:
@@ -69,10 +82,20 @@ def badge(outcome: Outcome) -> str:
 
 
 def verdict_list(evidence: RunEvidence) -> str:
-    """All verdicts, the worst first; what conforms is one line each."""
-    numbered = sorted(enumerate(evidence.checks), key=lambda each: -each[1].outcome)
+    """All verdicts, the worst first; what conforms is one line each, what had nothing to look at one line for all."""
+    numbered = sorted(enumerate(evidence.checks), key=lambda each: (not each[1].counts, -each[1].outcome))
     slices = _Slices(evidence)
-    return "\n".join(_verdict(evidence, number, verdict, slices) for number, verdict in numbered)
+    idle = [verdict for verdict in evidence.checks if verdict.standing and verdict.is_vacuous]
+    shown = [_verdict(evidence, number, verdict, slices) for number, verdict in numbered if verdict not in idle]
+    return "\n".join([*shown, *_idle(idle)])
+
+
+def _idle(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Checks that are judged in every run and could not have failed in this one."""
+    if verdicts:
+        names = ", ".join(_text(verdict.check) for verdict in verdicts)
+        summary = f"{len(verdicts)} more checks had nothing to look at"
+        yield f'<details class="idle"><summary>{summary}</summary>{names}</details>'
 
 
 def _verdict(evidence: RunEvidence, number: int, verdict: Verdict, slices: "_Slices") -> str:

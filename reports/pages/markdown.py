@@ -159,8 +159,7 @@ def _requirements(requirements: Sequence[Row], on_cluster: Clusters) -> str:
     told = [
         f"- {code(row['requirement'])} **{WORDS[worst(row)]}** in {_worst_of_all(row)} "
         f"({escaped(' · '.join(known(kafka_of(row['kafka']), on_cluster(row))))}), "
-        # A red check counts for all that its test claims.
-        f"in runs that claim it, by {', '.join(code(check) for check in listed(row['violated_by']))}"
+        f"by {', '.join(code(check) for check in listed(row['violated_by']))}"
         for row in violated
     ]
     return _few("Requirements violated", told)

@@ -33,8 +33,8 @@ from pytest_kmigrate.reports.summary.rows import (
 
 _MOST_CELLS = 40
 _MOST_TICKS = 40
+_MOST_CHECKS = 3
 _MOST_CHANGES = 12
-_CLAIMED = "A red check counts for all that its test claims, so the checks that were red are named."
 
 
 def requirements(site: Site) -> View:
@@ -42,8 +42,8 @@ def requirements(site: Site) -> View:
     rows = site.summary["requirements"]
     content = _matrix(site, rows) if rows else empty("No run said anything about a requirement.")
     lead = (
-        "Each cell tells the worst outcome of all runs of that version, and in how many runs out of all it came. "
-        f"{_CLAIMED}"
+        "Each cell shows the worst outcome of all runs of that version that could have violated the requirement, "
+        "in how many of them it came, and which checks judged it."
     )
     return View("requirements", "Requirements", lead, content + _uncovered(site))
 
@@ -83,14 +83,17 @@ def _outcome(site: Site, row: Row | None) -> Cell:
     level = worst(row)
     told = f"{amount(worst_runs(row))}/{amount(row['runs'])}"
     said = f'{mark(level, WORDS[level])} <span class="small">{told}</span>'
-    linked = site.about("requirement", row["requirement"], said) + _red_checks(row)
+    linked = site.about("requirement", row["requirement"], said) + _checks(row)
     return Cell(linked, list(COUNTED_IN).index(level), f"outcome {level}")
 
 
-def _red_checks(row: Row) -> str:
-    """By which checks a requirement is red: they need not be about it alone."""
-    named = ", ".join(f"<code>{text(check)}</code>" for check in listed(row["violated_by"]))
-    return f'<br><span class="soft small">in runs that claim it, by {named}</span>' if named else ""
+def _checks(row: Row) -> str:
+    """The checks that violated a requirement; of one that holds, those that could have."""
+    red = listed(row["violated_by"])
+    checks = red or listed(row["judged_by"])
+    named = ", ".join(f"<code>{text(check)}</code>" for check in checks[:_MOST_CHECKS])
+    more = f" and {len(checks) - _MOST_CHECKS} more" if len(checks) > _MOST_CHECKS else ""
+    return f'<br><span class="soft small">by {named}{more}</span>' if named else ""
 
 
 def _uncovered(site: Site) -> str:
@@ -120,7 +123,7 @@ def _page(site: Site, name: str, statistics: Sequence[Row], cells: Sequence[Row]
         [
             Cell(f"<b>{text(row['kafka'])}</b>", place, "name"),
             Cell(text(row["profile"])),
-            Cell(chip(row["standing"]) + _red_checks(row)),
+            Cell(chip(row["standing"]) + _checks(row)),
             number_cell(row["runs"]),
             Cell(rate(row["pass_rate"], row["pass_rate_low"], row["pass_rate_high"]), row["pass_rate"], "rate"),
             Cell(at_most(row), row["bound_after_clean"], "number"),

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from pytest_kmigrate.analysis.consistency import CLASS_OF
 from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean
 from pytest_kmigrate.checkers.kernels import AnomalyClass
 from pytest_kmigrate.reports.pages.drawing import amount, ceiling
@@ -57,8 +56,8 @@ def _checked(mine: Sequence[Row], classes_of: ClassesOf, verdicts: Sequence[Row]
     """Class of anomaly -> runs that would have shown it: by their operations, or as a check of controllers answered."""
     checked = Counter(str(name) for each in mine for name in classes_of.get(each["folder"], ()))
     for each in verdicts:
-        if each["check"] in CLASS_OF:
-            checked[CLASS_OF[str(each["check"])]] += count(each["conforming"]) + count(each["violating"])
+        if each["anomaly"]:
+            checked[str(each["anomaly"])] += count(each["conforming"]) + count(each["violating"])
     return dict(+checked)
 
 

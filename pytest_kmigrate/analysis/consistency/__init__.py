@@ -5,12 +5,11 @@ exchange, of bytes, and what is decoded never leaves the process that judges it.
 in slices, each complete for one aspect of its checks. The checks are those of a single run: ``checkers.kernels``.
 """
 
-from pytest_kmigrate.analysis.consistency.controllers import CLASS_OF, controller_anomalies
+from pytest_kmigrate.analysis.consistency.controllers import controller_anomalies, with_anomaly
 from pytest_kmigrate.analysis.consistency.tables import anomalies, checked_classes, judged, operation_counts, set_aside
 from pytest_kmigrate.analysis.consistency.verdicts import verdicts
 
 __all__ = [
-    "CLASS_OF",
     "anomalies",
     "checked_classes",
     "controller_anomalies",
@@ -18,4 +17,5 @@ __all__ = [
     "operation_counts",
     "set_aside",
     "verdicts",
+    "with_anomaly",
 ]

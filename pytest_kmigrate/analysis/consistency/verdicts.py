@@ -37,5 +37,9 @@ def verdicts(anomalies: DataFrame, of_runs: DataFrame) -> DataFrame:
         ),
         "facts": F.lit(None),
         "known_bugs": F.array(),
+        "anomaly": F.lit(None),
+        "counts": F.lit(col=True),
+        "standing": F.lit(col=False),
+        "about": F.lit(None),
     }
     return shaped(in_run.join(told, ["folder", "check"], "left_anti"), FACTS["verdicts"], values)

@@ -21,7 +21,15 @@ _STATISTICS = {
 MARTS: dict[str, StructType] = {
     "cells": struct(test_id=TEXT, requirement=TEXT, **CONDITION, **FAULTS, **_STATISTICS, standing=TEXT),
     "tests": struct(test_id=TEXT, **CONDITION, **_STATISTICS, standing=TEXT),
-    "requirements": struct(requirement=TEXT, profile=TEXT, kafka=TEXT, **_STATISTICS, standing=TEXT, violated_by=TEXTS),
+    "requirements": struct(
+        requirement=TEXT,
+        profile=TEXT,
+        kafka=TEXT,
+        **_STATISTICS,
+        standing=TEXT,
+        judged_by=TEXTS,
+        violated_by=TEXTS,
+    ),
     "fault_effects": struct(
         fault=TEXT, phase=TEXT, kafka=TEXT, injected=COUNT, witnessed=COUNT, conforming=COUNT, violating=COUNT
     ),
@@ -40,6 +48,7 @@ MARTS: dict[str, StructType] = {
         inconclusive=COUNT,
         not_applicable=COUNT,
         anomalies=COUNT,
+        anomaly=TEXT,
         example=TEXT,
     ),
     "consistency_facts": struct(

@@ -40,6 +40,9 @@ RUN_JSON = struct(
 OLDER_RUN_JSON: dict[int, dict[str, str]] = {}
 """Older versions of ``run.json`` that are still read: version -> key of today -> where it was (SQL over ``text``)."""
 
+ABOUT = ArrayType(struct(requirement=TEXT, outcome=TEXT, kind=TEXT, seen=COUNT))
+"""What a verdict says of each requirement it speaks for; ``seen`` 0: nothing that could have violated it."""
+
 VERDICT_JSON = struct(
     check=TEXT,
     outcome=TEXT,
@@ -51,8 +54,11 @@ VERDICT_JSON = struct(
     # Each check has its own facts, so they stay JSON until the one mart that reads them.
     facts=TEXT,
     known_bugs=TEXTS,
+    anomaly=TEXT,
+    standing=BooleanType(),
+    about=ABOUT,
 )
-"""One line of ``verdicts.jsonl``."""
+"""One line of ``verdicts.jsonl``; version 0.1 wrote neither ``anomaly`` nor ``standing`` nor ``about``."""
 
 EVENT_JSON = struct(seq=COUNT, at_ns=COUNT, kind=TEXT, node=TEXT, data=TEXT)
 """One line of ``history.jsonl``; ``data`` differs by kind and is read by the fact that needs it."""

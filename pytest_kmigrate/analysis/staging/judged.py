@@ -25,6 +25,9 @@ _LONGEST_RUN_NS = 31 * 24 * 3600 * 10**9
 _ABOUT_THE_FOLDER = ("folder", "digest", "is_complete", "timeline")
 """Columns of runs that no header tells."""
 
+_LISTS = ("requirements", "known_bugs")
+"""Lists of a verdict that are empty where its line has none."""
+
 _COPY = "a copy of run %s, which is counted from %s"
 _SAME_ID = (
     "not counted: its run id, %s, is also that of another run, in %s, which is counted (of such runs a complete one, "
@@ -125,10 +128,22 @@ def staged_verdicts(lines: DataFrame) -> DataFrame:
             unknown("outcome", outcomes),
             unknown("kind", kinds),
         ).alias("reason"),
-        *[name for name in schemas.VERDICT_JSON.names if name not in ("requirements", "known_bugs")],
-        F.coalesce("requirements", F.array().cast(schemas.TEXTS)).alias("requirements"),
-        F.coalesce("known_bugs", F.array().cast(schemas.TEXTS)).alias("known_bugs"),
+        *[name for name in schemas.VERDICT_JSON.names if name not in (*_LISTS, "standing")],
+        *[F.coalesce(name, F.array().cast(schemas.TEXTS)).alias(name) for name in _LISTS],
+        F.coalesce("standing", F.lit(col=False)).alias("standing"),
+        _counts().alias("counts"),
     )
+
+
+def _counts() -> Column:
+    """Whether a verdict counts for its run: ``Verdict.counts``, in columns."""
+    is_vacuous = F.col("outcome").eqNullSafe(Outcome.INCONCLUSIVE.name) & F.col("kind").eqNullSafe(Kind.VACUOUS.value)
+    says_nothing = (
+        is_vacuous
+        | F.col("outcome").eqNullSafe(Outcome.NOT_APPLICABLE.name)
+        | (F.coalesce(F.size("known_bugs"), F.lit(0)) > 0)
+    )
+    return ~(F.coalesce("standing", F.lit(col=False)) & says_nothing)
 
 
 def staged_events(lines: DataFrame) -> DataFrame:

@@ -220,7 +220,8 @@ def test_verdict_lines_are_read_one_by_one(spark: SparkSession) -> None:
 
     (row,) = [each.asDict(recursive=True) for each in staging.good(staged).collect()]
     assert json.loads(row.pop("facts")) == {"acknowledged": 5, "nested": {"a": [{"b": "} {"}, {"b": "NaN"}]}}
-    assert row == {"folder": "r1", **{key: value for key, value in told.items() if key != "facts"}}
+    added = {"anomaly": None, "about": None, "standing": False, "counts": True}  # as version 0.1 wrote them
+    assert row == {"folder": "r1", **{key: value for key, value in told.items() if key != "facts"}, **added}
     expected = "unknown outcome: expected one of NOT_APPLICABLE, CONFORMS, INCONCLUSIVE, VIOLATES; got MAYBE"
     begins = "the line is not a JSON object of the expected shape; it begins: "
     assert _reasons(staged) == [
@@ -229,6 +230,21 @@ def test_verdict_lines_are_read_one_by_one(spark: SparkSession) -> None:
         ("r1/verdicts.jsonl", 5, expected),
         *(("r1/verdicts.jsonl", line, begins + good[:80]) for line in (6, 7, 8)),
     ]
+
+
+def test_a_verdict_that_was_not_asked_for_counts_where_it_says_something_new(spark: SparkSession) -> None:
+    """As ``Verdict.counts`` has it: neither nothing, nor a known bug."""
+    red = {"outcome": "VIOLATES", "kind": "SAFETY"}
+    lines = [
+        verdict(**red, standing=True),
+        verdict(**red, standing=True, known_bugs=["KAFKA-1"]),
+        verdict(outcome="INCONCLUSIVE", kind="VACUOUS", standing=True),
+        verdict(outcome="INCONCLUSIVE", kind="HARNESS", standing=True),
+        verdict(outcome="NOT_APPLICABLE", standing=True),
+        verdict(outcome="INCONCLUSIVE", kind="VACUOUS"),
+    ]
+    staged = staging.staged_verdicts(_lines(spark, "verdicts.jsonl", "\n".join(map(json.dumps, lines))))
+    assert [row.counts for row in staged.orderBy("line").collect()] == [True, False, False, True, False, True]
 
 
 def test_a_history_cut_off_by_a_kill_keeps_what_came_before(spark: SparkSession) -> None:

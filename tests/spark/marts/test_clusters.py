@@ -99,7 +99,9 @@ def test_only_what_broke_is_a_message(spark: SparkSession) -> None:
         ended("CONFORMS", folder="ci/x.xml#2", check="test passes", summary=""),
     ]
 
-    told = clusters.failure_messages(table(spark, "verdicts", verdicts), table(spark, "attempts", attempts))
+    told = clusters.failure_messages(
+        table(spark, "verdicts", [{**each, "counts": True} for each in verdicts]), table(spark, "attempts", attempts)
+    )
 
     assert sorted((row.folder, row.check, row.text) for row in told.collect()) == [
         ("ci/x.xml#1", "AssertionError", "was 4"),
@@ -125,7 +127,10 @@ def test_what_one_death_leaves_open_is_one_failure(spark: SparkSession) -> None:
         }
         for check, would in held.items()
     ]
-    told = clusters.failure_messages(table(spark, "verdicts", verdicts), table(spark, "attempts", [_attempt("r1", 1)]))
+    told = clusters.failure_messages(
+        table(spark, "verdicts", [{**each, "counts": True} for each in verdicts]),
+        table(spark, "attempts", [_attempt("r1", 1)]),
+    )
 
     rows = clusters.failure_members(clusters.normalised(told)).collect()
 

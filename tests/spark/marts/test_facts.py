@@ -26,7 +26,7 @@ def _run(spark: SparkSession, *requirements: str, is_complete: bool = True, fold
 
 
 def _verdict(outcome: str, kind: str | None = None, requirements: tuple[str, ...] = (), **more: object) -> Line:
-    lists: Line = {"requirements": list(requirements), "known_bugs": []}
+    lists: Line = {"requirements": list(requirements), "known_bugs": [], "counts": True, "standing": False}
     return {"folder": "r1", "check": "c", "outcome": outcome, "kind": kind, "summary": outcome.lower(), **lists, **more}
 
 
@@ -244,6 +244,37 @@ def test_requirements_get_the_worst_verdict_on_them(spark: SparkSession) -> None
     assert told(named) == [("A", "VIOLATES", "SAFETY"), ("B", "VIOLATES", "SAFETY"), ("C", "INCONCLUSIVE", "VACUOUS")]
     assert told(unnamed) == [("A", "CONFORMS", None), ("C", "CONFORMS", None)]
     assert told(without) == [("none", "CONFORMS", None)]
+
+
+def test_each_requirement_has_its_own_outcome(spark: SparkSession) -> None:
+    """A red check leaves its other requirements as they are; what nothing could violate is no row."""
+    about = [
+        {"requirement": "A", "outcome": "VIOLATES", "kind": "LIVENESS", "seen": 3},
+        {"requirement": "B", "outcome": "CONFORMS", "kind": None, "seen": 1},
+        {"requirement": "C", "outcome": "INCONCLUSIVE", "kind": "VACUOUS", "seen": 0},
+    ]
+    asked = _verdict("VIOLATES", "LIVENESS", check="mine", about=about)
+    unasked = _verdict("CONFORMS", check="unasked", standing=True, about=[{**about[1], "requirement": "D"}])
+    of_attempts = table(spark, "attempts", [{**CELL, "folder": "r1"}])
+
+    rows = facts.requirement_attempts(of_attempts, _run(spark, "A"), table(spark, "verdicts", [asked, unasked]))
+
+    told = {row.requirement: (row.test_id, row.outcome, row.judged_by, row.violated_by) for row in rows.collect()}
+    assert told == {
+        "A": ("t", "VIOLATES", ["mine"], ["mine"]),
+        "B": ("t", "CONFORMS", ["mine"], []),
+        "D": (facts.EVERY_RUN, "CONFORMS", ["unasked"], []),
+    }
+
+
+def test_what_does_not_count_is_no_outcome_of_the_run(spark: SparkSession) -> None:
+    """A known deviation that every run shows, or a check that found nothing to look at, is of its requirement only."""
+    staged = [_verdict("CONFORMS"), _verdict("VIOLATES", "LIVENESS", standing=True, counts=False, known_bugs=["K-1"])]
+    conditions = facts.conditions(_run(spark), table(spark, "faults", []))
+
+    rows = facts.attempts(conditions, table(spark, "verdicts", staged), table(spark, "durations", []))
+
+    assert [(row.outcome, row.known_bugs) for row in rows.collect()] == [("CONFORMS", [])]
 
 
 def test_a_violated_requirement_names_the_checks_that_were_red(spark: SparkSession) -> None:

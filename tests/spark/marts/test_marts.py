@@ -167,8 +167,8 @@ def test_consistency_merges_the_verdicts_of_a_check(spark: SparkSession) -> None
     told = marts.consistency(verdicts, _attempts(spark))
 
     expected = [
-        ("3.9.1", "small", "lost", "VIOLATES", "SAFETY", 2, 1, 1, 0, 0, 3, "3 lost"),
-        ("3.6.0", "small", "lost", "INCONCLUSIVE", "VACUOUS", 1, 0, 0, 1, 0, 0, "?"),
+        ("3.9.1", "small", "lost", "VIOLATES", "SAFETY", 2, 1, 1, 0, 0, 3, None, "3 lost"),
+        ("3.6.0", "small", "lost", "INCONCLUSIVE", "VACUOUS", 1, 0, 0, 1, 0, 0, None, "?"),
     ]
     assertDataFrameEqual(told, table_of(spark, "consistency", expected))
 

@@ -112,6 +112,7 @@ def evidence(attempts: list[Row], chance: random.Random) -> Tables:
             "inconclusive": 0,
             "not_applicable": 0,
             "anomalies": 2 if kafka == "3.9.1" else 0,
+            "anomaly": None,
             "example": "<2 of 900> absent",
         }
         for kafka in KAFKA

@@ -54,7 +54,7 @@ def season(runs: int = 240, seed: int = 7, tests: int = 5) -> Tables:
         "attempts": attempts,
         "tests": _statistics(((each, {}) for each in attempts), ("test_id", *CONDITION)),
         "requirements": [
-            {**row, "violated_by": _red_checks(row)}
+            {**row, "judged_by": ["no_acked_record_lost"], "violated_by": _red_checks(row)}
             for row in _statistics(((a, {"requirement": r}) for a, r in pairs), ("requirement", "profile", "kafka"))
         ],
         "cells": _statistics(((a, {"requirement": r}) for a, r in pairs), cell),

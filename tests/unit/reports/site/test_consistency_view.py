@@ -48,7 +48,7 @@ def test_each_class_is_told_over_the_runs_that_would_have_shown_it() -> None:
     for kafka, transactional in (("3.9.1", 2), ("3.6.0", 1)):
         mine = [each["folder"] for each in of_version[kafka,][:transactional]]
         tables["checked_classes"] += [{"folder": folder, "classes": ["torn transaction"]} for folder in mine]
-    said: Row = {**tables["consistency"][0], "check": "controller_epoch_never_falls", "kafka": "3.9.1"}
+    said: Row = {**tables["consistency"][0], "anomaly": "falling controller epoch", "kafka": "3.9.1"}
     tables["consistency"].append({**said, "conforming": 4, "violating": 1, "inconclusive": 9})
     first: Row = {**tables["anomalies"][0], "folder": of_version["3.6.0",][0]["folder"]}
     found = [{**first, "class": name} for name in ("torn transaction", "falling controller epoch")]

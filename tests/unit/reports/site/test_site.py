@@ -191,9 +191,9 @@ def test_a_requirement_tells_since_when_and_what_its_clean_runs_prove(tables: Ta
 
 
 def test_a_red_requirement_says_by_which_checks(summary: Summary, site: Parsed) -> None:
-    """In the matrix and on its page: a check that is red counts for all its test claims, and need not be about it."""
+    """In the matrix and on its page."""
     lossy = next(row for row in summary["requirements"] if row["standing"] == "SAFETY")
-    lost, late = (f"in runs that claim it, by {check}" for check in ("no_acked_record_lost", "controller_moves"))
+    lost, late = (f"by {check}" for check in ("no_acked_record_lost", "controller_moves"))
     assert lost in site.text["requirements"]
     assert late in site.text["requirements"]
     assert lost in site.text[address("requirement", lossy["requirement"])]
