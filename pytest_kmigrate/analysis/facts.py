@@ -5,7 +5,7 @@ from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in P
 
 from pytest_kmigrate.analysis import schemas
 from pytest_kmigrate.analysis.schemas.columns import UNKNOWN, shaped
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import PHASE, EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
 
 EVERY_RUN = "(every run)"
@@ -81,8 +81,12 @@ def phases(events: DataFrame) -> DataFrame:
     """Events with two columns more: the ``phase`` the run was in, and ``data`` read."""
     read = events.withColumn("data", F.from_json("data", schemas.EVENT_DATA))
     until_now = Window.partitionBy("folder").orderBy("seq")
-    entered = F.when(F.col("kind") == EventKind.PHASE.value, F.col("data.phase"))
+    entered = F.when(_is_phase(), F.col("data.state"))
     return read.withColumn("phase", F.coalesce(F.last(entered, ignorenulls=True).over(until_now), F.lit(UNKNOWN)))
+
+
+def _is_phase() -> Column:
+    return (F.col("kind") == EventKind.STATE.value) & (F.col("data.of") == PHASE)
 
 
 def endings(runs: DataFrame, staged_events: DataFrame) -> DataFrame:
@@ -165,9 +169,7 @@ def durations(in_phases: DataFrame) -> DataFrame:
     ended_ns = F.max(F.when(F.col("kind") == EventKind.RUN_ENDED.value, F.col("at_ns"))).alias("ended_ns")
     whole = in_phases.groupBy("folder").agg(F.lit(0).cast("long").alias("began_ns"), ended_ns)
     run = whole.select("folder", F.lit("run").alias("what"), F.lit("whole run").alias("name"), "began_ns", "ended_ns")
-    entered = in_phases.where(F.col("kind") == EventKind.PHASE.value).join(
-        whole.select("folder", F.col("ended_ns").alias("_end_ns")), "folder"
-    )
+    entered = in_phases.where(_is_phase()).join(whole.select("folder", F.col("ended_ns").alias("_end_ns")), "folder")
     next_phase_ns = F.lead("at_ns").over(Window.partitionBy("folder").orderBy("seq"))
     phase = entered.select(
         "folder",

@@ -24,7 +24,7 @@ class EventKind(enum.StrEnum):
     NODE_WIPED = "node-wiped"  # {}
     STEP_BEGAN = "step-began"  # step, first_move, last_move, of_moves (how far it is to be taken)
     STEP_ENDED = "step-ended"  # step, outcome ("done" | "stopped" | "failed"), reason, signature
-    PHASE = "phase"  # phase, previous (Phase names)
+    STATE = "state"  # of (a state of the document), state, previous; node: which reported it, if one did
     FAULT_BEGAN = "fault-began"  # fault (its str), fault_id, effect, trigger
     FAULT_APPLIED = "fault-applied"  # fault_id, targets [node], began (seq of its fault-began): now in force
     FAULT_WITNESSED = "fault-witnessed"  # fault_id, witness (a sentence), facts
@@ -34,7 +34,6 @@ class EventKind(enum.StrEnum):
     WORKLOAD_ENDED = "workload-ended"  # workload, its counts, final_read (records; None: not read back), withheld
     METADATA_CHANGE = "metadata-change"  # change, subject, wanted, outcome (ok|failed|indefinite), error, began_ns
     ACTIVE_CONTROLLER = "active-controller"  # controller (node name or None), previous; epochs are in the znodes
-    MIGRATION_STATE = "migration-state"  # state (ZkMigrationState name), previous; node: the quorum leader
     SNAPSHOT = "snapshot"  # label, file, began_ns: a MetadataImage or another whole view stored in the folder
     EXPECTATION = "expectation"  # name, expected, observed, met, kind, signature, within_s, took_ms
     SETTLED = "settled"  # label, images [label], took_s: images of several sides were taken until they agreed
@@ -42,6 +41,16 @@ class EventKind(enum.StrEnum):
     NOT_OFFERED = "not-offered"  # what, lacking [Capability]: what a test asked for and the provider cannot do
     CHECKS = "checks"  # checks: [{name, arguments}]; what judge shall judge
     HARNESS_TROUBLE = "harness-trouble"  # what, error: our own failure, makes verdicts INCONCLUSIVE
+
+
+PHASE = "phase"
+"""The state that a document's procedure walks along: reports and analysis place faults by it."""
+
+OLDER_STATES: Mapping[str, tuple[str, str]] = {
+    "phase": (PHASE, "phase"),
+    "migration-state": ("migration_state", "state"),
+}
+"""Kinds that folders of version 0.1 have instead of STATE: the state's name, and the key that holds its value."""
 
 
 class Ending(enum.StrEnum):

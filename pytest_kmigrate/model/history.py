@@ -63,3 +63,7 @@ class History:
     def of(self, *kinds: EventKind) -> list[Event]:
         """The events of these kinds, in order."""
         return [event for event in self.events if event.kind in kinds]
+
+    def states(self, name: str) -> list[Event]:
+        """The changes of one state of the document (its name, such as ``phase``), in order."""
+        return [event for event in self.of(EventKind.STATE) if event.data.get("of") == name]

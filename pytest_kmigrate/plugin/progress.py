@@ -5,14 +5,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.plugin.terminal import Terminal
 from pytest_kmigrate.running import Run
 from pytest_kmigrate.waiting import repeat
 
 _TTY_EVERY_S = 1.0
 _LOG_EVERY_S = 10.0
-_TOLD_AT_ONCE = {EventKind.STEP_BEGAN: "step", EventKind.PHASE: "phase", EventKind.FAULT_BEGAN: "fault"}
+_TOLD_AT_ONCE = {EventKind.STEP_BEGAN: "step", EventKind.FAULT_BEGAN: "fault"}
 
 
 @contextmanager
@@ -46,8 +46,8 @@ class _Status:
         events = list(self._run.recorder.events[self._told :])
         self._told += len(events)
         for event in events:
-            if key := _TOLD_AT_ONCE.get(event.kind):
-                self._terminal.line(f"{event.at_ns / 1e9:7.1f} s  {key} {event.data.get(key)}")
+            if sentence := _sentence(event):
+                self._terminal.line(f"{event.at_ns / 1e9:7.1f} s  {sentence}")
         self._terminal.status(self._state())
 
     def _state(self) -> str:
@@ -56,6 +56,17 @@ class _Status:
         self._at, self._acked = now, acked
         nodes = self._run.cluster.nodes()
         up = sum(node.alive for node in nodes)
-        phases = [event for event in self._run.recorder.events if event.kind is EventKind.PHASE]
-        phase = phases[-1].data["phase"] if phases else "-"
+        phases = [event.data["state"] for event in self._run.recorder.events if _is_phase(event)]
+        phase = phases[-1] if phases else "-"
         return f"{now - self._began:7.1f} s  {phase}, {up}/{len(nodes)} nodes up, {rate:.0f} writes/s"
+
+
+def _sentence(event: Event) -> str | None:
+    key = _TOLD_AT_ONCE.get(event.kind)
+    if key:
+        return f"{key} {event.data.get(key)}"
+    return f"{PHASE} {event.data['state']}" if _is_phase(event) else None
+
+
+def _is_phase(event: Event) -> bool:
+    return event.kind is EventKind.STATE and event.data["of"] == PHASE

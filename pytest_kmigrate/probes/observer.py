@@ -8,7 +8,7 @@ from typing import Protocol
 
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
-from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.event import PHASE, EventKind, Recorder
 from pytest_kmigrate.model.history import Sample
 from pytest_kmigrate.model.protocols import Cluster, Node, View
 from pytest_kmigrate.model.topology import Role
@@ -55,11 +55,11 @@ class Observer:
         """Look once, and record what changed since the last look."""
         try:
             phase = self._view.phase()
-            self._edge("phase", phase.name, EventKind.PHASE, None)
+            self._state(PHASE, phase.name, None)
             told = self._view.migration_state()
             if told is not None:
                 leader, state = told
-                self._edge("state", state.value, EventKind.MIGRATION_STATE, leader)
+                self._state("migration_state", state.value, leader)
             # Without an epoch: no two metrics are read at one moment, and a pair that never was would look like
             # two controllers of one epoch. Epochs are judged from the znodes, which hold both.
             active = self._view.active_controller()
@@ -67,6 +67,12 @@ class Observer:
         except KmigrateError:
             # ZooKeeper or a node does not answer, which a fault may well be the cause of: the next look tells.
             return
+
+    def _state(self, name: str, value: str, node: str | None) -> None:
+        before = self._last.get(name)
+        if before != value:
+            self._last[name] = value
+            self._recorder.record(EventKind.STATE, node, of=name, state=value, previous=before)
 
     def _edge(self, what: str, value: object, kind: EventKind, node: str | None) -> None:
         before = self._last.get(what)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pytest_kmigrate.model.errors import RunFolderError
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import OLDER_STATES, Event, EventKind
 from pytest_kmigrate.model.history import History, RunHeader, Sample, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.recording.operation_parts import PARTS_PATTERN, read_operations
@@ -105,6 +105,10 @@ def _event(seq: int, at_ns: int, kind: str, node: str | None, data: Mapping[str,
         raise TypeError(f"whole numbers as seq and at_ns, and an object as data, not {seq!r}, {at_ns!r} and {data!r}")
     if not isinstance(data.get("fault_id", ""), str):  # by which whoever judges looks faults up
         raise TypeError(f"a text as fault_id, not {data['fault_id']!r}")
+    if kind in OLDER_STATES:
+        name, key = OLDER_STATES[kind]
+        data = {"of": name, "state": data.get(key), "previous": data.get("previous")}
+        return Event(seq, at_ns, EventKind.STATE, node, data)
     return Event(seq, at_ns, EventKind(kind), node, data)
 
 

@@ -55,7 +55,7 @@ def drawn(evidence: RunEvidence) -> Mapping[str, object]:
         *traffic_lanes(evidence),
         metadata_lane(evidence),
         lanes.controller_lane(evidence),
-        lanes.migration_state_lane(evidence),
+        *lanes.other_state_lanes(evidence),
         *lanes.node_lanes(evidence),
         *metric_lanes(evidence),
         lanes.note_lane(evidence),

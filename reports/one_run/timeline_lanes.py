@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.evidence.moments import targets_of
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.reports.one_run.run_evidence import RunEvidence, event_text
 
 MS = 1_000_000
@@ -94,10 +94,21 @@ def violation_lane(evidence: RunEvidence) -> Lane:
 
 def phase_lane(evidence: RunEvidence) -> Lane:
     """The operator's phases as coloured bands."""
-    return Lane(
-        "Phase",
-        bands=_holding(evidence, EventKind.PHASE, "phase", lambda phase: f"phase-{phase.lower().replace('_', '-')}"),
-    )
+    return _state_lane(evidence, PHASE)
+
+
+def other_state_lanes(evidence: RunEvidence) -> list[Lane]:
+    """The document's other states, one lane each, in the order in which they were first seen."""
+    names = dict.fromkeys(str(event.data.get("of")) for event in evidence.history.of(EventKind.STATE))
+    return [_state_lane(evidence, name) for name in names if name != PHASE]
+
+
+def _state_lane(evidence: RunEvidence, name: str) -> Lane:
+    def style(value: str) -> str:
+        return f"state {name}-{value}".lower().replace("_", "-")
+
+    label = name.replace("_", " ").capitalize()
+    return Lane(label, bands=_holding(evidence, evidence.history.states(name), "state", style))
 
 
 def step_lane(evidence: RunEvidence) -> Lane:
@@ -161,21 +172,13 @@ def _fault_band(evidence: RunEvidence, began: Event) -> Band:
 
 def controller_lane(evidence: RunEvidence) -> Lane:
     """Which node was the active controller."""
-    kind = EventKind.ACTIVE_CONTROLLER
-    bands = _holding(evidence, kind, "controller", lambda node: node_style(evidence, node))
+    changes = evidence.history.of(EventKind.ACTIVE_CONTROLLER)
+    bands = _holding(evidence, changes, "controller", lambda node: node_style(evidence, node))
     return Lane("Active controller", bands=bands)
 
 
-def migration_state_lane(evidence: RunEvidence) -> Lane:
-    """The state that KRaft itself records."""
-    kind = EventKind.MIGRATION_STATE
-    bands = _holding(evidence, kind, "state", lambda state: f"state-{state.lower().replace('_', '-')}")
-    return Lane("ZkMigrationState", bands=bands)
-
-
-def _holding(evidence: RunEvidence, kind: EventKind, key: str, style: Callable[[str], str]) -> list[Band]:
-    """Bands of a value that holds until the next event of its kind; nothing is drawn where it is None."""
-    events = evidence.history.of(kind)
+def _holding(evidence: RunEvidence, events: Sequence[Event], key: str, style: Callable[[str], str]) -> list[Band]:
+    """Bands of a value that holds until the next of these events; nothing is drawn where it is None."""
     ends = [event.at_ns for event in events[1:]] + [evidence.end_ns]
     return [
         Band(ms(event.at_ns), ms(end_ns), style(value), value, f"{value} for {clock(end_ns - event.at_ns)}")

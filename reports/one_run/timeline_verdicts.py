@@ -7,7 +7,7 @@ from typing import Any
 from pytest_kmigrate.catalogue import all_known_bugs, requirement
 from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.verdict import Outcome, Verdict, Violation
 from pytest_kmigrate.reports.one_run.run_evidence import LogSlice, RunEvidence, event_text, without_secrets
 from pytest_kmigrate.reports.one_run.timeline_lanes import clock, ms
@@ -136,9 +136,9 @@ def _evidence(evidence: RunEvidence, name: str) -> str:
 def when(evidence: RunEvidence, at_ns: int) -> str:
     """A moment relative to faults and phases, such as "12.40 s, in HYBRID, 1.20 s after kill(broker-0) began"."""
     parts = [clock(at_ns)]
-    phase = _last(evidence, at_ns, EventKind.PHASE)
-    parts += [f"in {phase.data.get('phase')}"] if phase else []
-    edge = _last(evidence, at_ns, EventKind.FAULT_BEGAN, EventKind.FAULT_HEALED)
+    phase = _last(evidence.history.states(PHASE), at_ns)
+    parts += [f"in {phase.data.get('state')}"] if phase else []
+    edge = _last(evidence.history.of(EventKind.FAULT_BEGAN, EventKind.FAULT_HEALED), at_ns)
     if edge:
         begun = evidence.history.of(EventKind.FAULT_BEGAN)
         names = {event.data.get("fault_id"): event.data.get("fault") for event in begun}
@@ -147,8 +147,8 @@ def when(evidence: RunEvidence, at_ns: int) -> str:
     return ", ".join(parts)
 
 
-def _last(evidence: RunEvidence, at_ns: int, *kinds: EventKind) -> Event | None:
-    return next((event for event in reversed(evidence.history.of(*kinds)) if event.at_ns <= at_ns), None)
+def _last(events: list[Event], at_ns: int) -> Event | None:
+    return next((event for event in reversed(events) if event.at_ns <= at_ns), None)
 
 
 class _Slices:
@@ -185,9 +185,9 @@ def concerned(evidence: RunEvidence, violation: Violation, at_ns: int) -> list[s
     told = " ".join((violation.expected, violation.observed, *violation.evidence))
     names = {event.node for event in evidence.events_of(violation)}
     names |= {node for node in evidence.nodes if node in told}
-    fault = _last(evidence, at_ns, EventKind.FAULT_APPLIED)
+    fault = _last(evidence.history.of(EventKind.FAULT_APPLIED), at_ns)
     names |= targets_of(fault) if fault else set()
-    controller = _last(evidence, at_ns, EventKind.ACTIVE_CONTROLLER)
+    controller = _last(evidence.history.of(EventKind.ACTIVE_CONTROLLER), at_ns)
     names |= {str(controller.data.get("controller"))} if controller else set()
     return [node for node in evidence.nodes if node in names] or evidence.nodes
 

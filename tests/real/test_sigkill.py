@@ -24,7 +24,7 @@ MOST_EVENTS_LATER = 15
 MOMENTS = (
     (EventKind.FAULT_APPLIED, 1),  # a link is cut
     (EventKind.NODE_STOPPED, 2),  # the broker is down, on its way to KRaft mode; once before it was to join
-    (EventKind.PHASE, 3),  # the controller has taken over, after ZOOKEEPER and PREPARING
+    (EventKind.ACTIVE_CONTROLLER, 2),  # the controller has taken over from the broker
     (EventKind.NODE_STARTED, 1),
     (EventKind.NODE_STOPPED, 1),
     (EventKind.FAULT_HEALED, 1),

@@ -70,12 +70,12 @@ def migration(*faults_in_hybrid: list[Line], whole_run_ms: float = 30_000) -> li
     """A migration through three phases and one step, with faults in HYBRID."""
     return [
         event(0, "run-began"),
-        event(1_000, "phase", phase="ZOOKEEPER", previous=None),
+        event(1_000, "state", of="phase", state="ZOOKEEPER", previous=None),
         event(2_000, "step-began", step="roll brokers into migration mode"),
         event(9_000, "step-ended", step="roll brokers into migration mode", outcome="done"),
-        event(10_000, "phase", phase="HYBRID", previous="ZOOKEEPER"),
+        event(10_000, "state", of="phase", state="HYBRID", previous="ZOOKEEPER"),
         *[each for of_fault in faults_in_hybrid for each in of_fault],
-        event(20_000, "phase", phase="FINALIZED", previous="HYBRID"),
+        event(20_000, "state", of="phase", state="FINALIZED", previous="HYBRID"),
         event(whole_run_ms, "run-ended"),
     ]
 

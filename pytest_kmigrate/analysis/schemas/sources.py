@@ -70,13 +70,14 @@ EVENT_DATA = struct(
     targets=TEXTS,
     trigger=TEXT,
     witness=TEXT,
-    phase=TEXT,
+    of=TEXT,
+    state=TEXT,
     step=TEXT,
     label=TEXT,
     began_ns=COUNT,
     took_s=NUMBER,
 )
-"""The keys of ``data`` that facts use (kinds fault-*, phase, step-*, snapshot, settled)."""
+"""The keys of ``data`` that facts use (kinds fault-*, state, step-*, snapshot, settled)."""
 
 SAMPLE_JSON = struct(at_ns=COUNT, node=TEXT, values=MapType(TEXT, NUMBER))
 """One line of ``metrics.jsonl``; a metric that a node does not have yet is null."""

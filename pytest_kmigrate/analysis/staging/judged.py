@@ -7,6 +7,7 @@ from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in P
 
 from pytest_kmigrate.analysis import schemas
 from pytest_kmigrate.analysis.staging.reading import blank, first_of, missing, parsed, unknown, unreadable
+from pytest_kmigrate.model.event import OLDER_STATES, EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
 
 RUN_FILE = "run.json"
@@ -150,9 +151,9 @@ def staged_events(lines: DataFrame) -> DataFrame:
     """One row per line of every ``history.jsonl``: faults, phases, steps and all other events.
 
     An event that is told after another one and yet lies before it has a time that cannot be right, as has one outside
-    of any run; each such jump costs one event.
+    of any run; each such jump costs one event. States of older folders, which had kinds of their own, are of one kind.
     """
-    read = parsed(lines.where(F.col("file") == HISTORY_FILE), schemas.EVENT_JSON)
+    read = _with_states(parsed(lines.where(F.col("file") == HISTORY_FILE), schemas.EVENT_JSON))
     is_possible = F.col("at_ns").between(0, _LONGEST_RUN_NS)
     earlier = Window.partitionBy("folder").orderBy("line").rowsBetween(Window.unboundedPreceding, -1)
     before_ns = F.last(F.when(is_possible, F.col("at_ns")), ignorenulls=True).over(earlier)
@@ -172,6 +173,16 @@ def staged_events(lines: DataFrame) -> DataFrame:
         ).alias("reason"),
         *schemas.EVENT_JSON.names,
     )
+
+
+def _with_states(events: DataFrame) -> DataFrame:
+    kind, data = F.col("kind"), F.col("data")
+    for older, (name, key) in OLDER_STATES.items():
+        parts = {"of": F.lit(name), "state": F.get_json_object("data", f"$.{key}")}
+        state = F.to_json(F.struct(*[value.alias(part) for part, value in parts.items()]))
+        data = F.when(F.col("kind") == older, state).otherwise(data)
+        kind = F.when(F.col("kind") == older, EventKind.STATE.value).otherwise(kind)
+    return events.withColumns({"kind": kind, "data": data})
 
 
 def counted_once(runs: DataFrame) -> DataFrame:

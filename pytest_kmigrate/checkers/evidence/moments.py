@@ -1,7 +1,7 @@
 """Moments: where an instant of a run lies relative to its faults and phases."""
 
 from pytest_kmigrate.checkers.evidence.wording import span
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.history import History
 
 
@@ -13,7 +13,7 @@ def when(history: History, at_ns: int) -> str:
 
 def since_fault(history: History, at_ns: int) -> str:
     """How long after the nearest edge of a fault (its beginning, or its healing); without a fault, after the start."""
-    edge = _last(history, at_ns, EventKind.FAULT_BEGAN, EventKind.FAULT_HEALED)
+    edge = _last(history.of(EventKind.FAULT_BEGAN, EventKind.FAULT_HEALED), at_ns)
     if edge is None:
         return f"{span(at_ns)} after the run began"
     fault = fault_names(history).get(edge.data.get("fault_id"), "a fault")
@@ -23,14 +23,14 @@ def since_fault(history: History, at_ns: int) -> str:
 
 def phase_at(history: History, at_ns: int) -> str | None:
     """The name of the operator's phase at that instant; None before the first one is known."""
-    event = _last(history, at_ns, EventKind.PHASE)
-    return None if event is None else str(event.data.get("phase"))
+    event = _last(history.states(PHASE), at_ns)
+    return None if event is None else str(event.data.get("state"))
 
 
 def evidence_at(history: History, at_ns: int) -> tuple[str, ...]:
     """The events that place the instant: the last edge of a fault and the last edge of a phase."""
-    edge = _last(history, at_ns, EventKind.FAULT_BEGAN, EventKind.FAULT_HEALED)
-    phase = _last(history, at_ns, EventKind.PHASE)
+    edge = _last(history.of(EventKind.FAULT_BEGAN, EventKind.FAULT_HEALED), at_ns)
+    phase = _last(history.states(PHASE), at_ns)
     return tuple(f"event {event.seq}" for event in (edge, phase) if event is not None)
 
 
@@ -76,5 +76,5 @@ def targets_of(applied: Event) -> set[str]:
     return {str(each) for each in targets} if isinstance(targets, list | tuple) else set()
 
 
-def _last(history: History, at_ns: int, *kinds: EventKind) -> Event | None:
-    return max((e for e in history.of(*kinds) if e.at_ns <= at_ns), key=lambda e: (e.at_ns, e.seq), default=None)
+def _last(events: list[Event], at_ns: int) -> Event | None:
+    return max((e for e in events if e.at_ns <= at_ns), key=lambda e: (e.at_ns, e.seq), default=None)

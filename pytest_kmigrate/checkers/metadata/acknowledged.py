@@ -12,7 +12,7 @@ from pytest_kmigrate.documents.kip_866.diagnoses.quotas_left import signatures_o
 from pytest_kmigrate.documents.kip_866.diagnoses.zookeeper_behind import signatures_of_zookeeper
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import PHASE
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
@@ -120,7 +120,7 @@ def _signatures_of_loss(history: History, label: str, looked: Looked) -> list[st
     """
     taken, starts_ns = snapshot(history, label), life_starts_ns(history)
     now = life_at(starts_ns, taken.at_ns) if taken else 0
-    dual = [e.at_ns for e in history.of(EventKind.PHASE) if e.data.get("phase") == Phase.HYBRID.name]
+    dual = [e.at_ns for e in history.states(PHASE) if e.data.get("state") == Phase.HYBRID.name]
     held = [state.last.at_ns for state in looked.held if None not in state.admissible]
     for at_ns in (each.state.last.at_ns for each in looked.lost):
         life = life_at(starts_ns, at_ns)

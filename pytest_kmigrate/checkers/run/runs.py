@@ -8,7 +8,7 @@ from pytest_kmigrate.documents.kip_866.diagnoses.dying import failed_stops, sign
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.checks import always, checker
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
@@ -26,10 +26,10 @@ def phase_reached(history: History, phase: str) -> Verdict:
     trouble of its own; a step never begun, or stopped on purpose, says nothing. Source: K866-TEST-happy-path.
     """
     name = "phase_reached"
-    edges, reached = history.of(EventKind.PHASE), _edge_into(history, phase)
+    edges, reached = history.states(PHASE), _edge_into(history, phase)
     if reached is not None:
         return conforms(name, f"{phase} reached {span(reached.at_ns)} after the run began", at_ns=reached.at_ns)
-    last = str(edges[-1].data.get("phase")) if edges else "no phase at all"
+    last = str(edges[-1].data.get("state")) if edges else "no phase at all"
     troubles = harness_troubles(history)
     if troubles:
         return inconclusive(name, Kind.HARNESS, f"{phase} not reached, stayed in {last}; {troubles[0].text}")
@@ -54,7 +54,7 @@ def phase_not_reached(history: History, phase: str) -> Verdict:
     """
     name = "phase_not_reached"
     reached = _edge_into(history, phase)
-    if reached is None and history.of(EventKind.PHASE):
+    if reached is None and history.states(PHASE):
         return conforms(name, f"{phase} was never reached")
     if reached is None:
         return inconclusive(name, Kind.VACUOUS, "no phase was recorded")
@@ -114,7 +114,7 @@ def no_unexpected_death(history: History) -> Verdict:
 def _edge_into(history: History, phase: str) -> Event | None:
     if phase not in Phase.__members__:
         raise WrongUseError(f"phase: expected one of {', '.join(Phase.__members__)}, got {phase!r}")
-    return next((event for event in history.of(EventKind.PHASE) if event.data.get("phase") == phase), None)
+    return next((event for event in history.states(PHASE) if event.data.get("state") == phase), None)
 
 
 def _failure(history: History, event: Event) -> str:

@@ -2,6 +2,9 @@
 
 import enum
 
+MIGRATION_STATE = "migration_state"
+"""The state that KRaft itself records, as the quorum's leader reports it; the operator's is ``phase``."""
+
 
 class Phase(enum.IntEnum):
     """The operator's phases, in order ("dual write" means two things in the documents, so it is the name of none)."""

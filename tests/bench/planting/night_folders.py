@@ -141,7 +141,7 @@ def _write(played: Nights, number: int, runs: Path, verdicts: list[Line]) -> Pat
     injected = fault(11_000, name, target=_TARGETS[int(played.fault[number])])
     events = [
         event(0, "run-began"),
-        event(1_000, "phase", phase=phase, previous=None),
+        event(1_000, "state", of="phase", state=phase, previous=None),
         *injected,
         event(float(played.duration_ms[number]), "run-ended"),
     ]

@@ -199,7 +199,7 @@ def test_of_two_runs_with_one_id_the_same_one_always_counts(spark: SparkSession,
 
 def test_an_event_before_the_one_told_before_it_is_set_aside(spark: SparkSession) -> None:
     """Each jump of the clock costs one event, be it backwards or forwards and back."""
-    texts = [json.dumps({"seq": seq, **event(at_ms, "phase")}) for seq, at_ms in enumerate([1, 5, 2, 3, 900, 4, 6])]
+    texts = [json.dumps({"seq": seq, **event(at_ms, "state")}) for seq, at_ms in enumerate([1, 5, 2, 3, 900, 4, 6])]
 
     staged = staging.staged_events(_lines(spark, "history.jsonl", "\n".join(texts)))
 
@@ -249,7 +249,8 @@ def test_a_verdict_that_was_not_asked_for_counts_where_it_says_something_new(spa
 
 def test_a_history_cut_off_by_a_kill_keeps_what_came_before(spark: SparkSession) -> None:
     """The torn last line of a killed run is set aside; the events before it stay, of known kinds or not."""
-    events = [{"seq": n + 3, **event(n, kind, any="thing"), "node": "n"} for n, kind in enumerate(["phase", "of-1999"])]
+    kinds = ["run-began", "of-1999"]
+    events = [{"seq": n + 3, **event(n, kind, any="thing"), "node": "n"} for n, kind in enumerate(kinds)]
     whole = [json.dumps(each) for each in events]
 
     staged = staging.staged_events(_lines(spark, "history.jsonl", "\n".join([*whole, '{"seq": 2, "at_'])))
@@ -257,3 +258,23 @@ def test_a_history_cut_off_by_a_kill_keeps_what_came_before(spark: SparkSession)
     rows = [row.asDict() for row in staging.good(staged).orderBy("seq").collect()]
     assert rows == [{"folder": "r1", **each, "data": '{"any":"thing"}'} for each in events]
     assert [line for _, line, _ in _reasons(staged)] == [3]
+
+
+def test_states_of_older_folders_are_read_as_those_of_today(spark: SparkSession) -> None:
+    """Version 0.1 had a kind for each of its two states."""
+    events = [
+        event(1, "phase", phase="HYBRID", previous="COPYING"),
+        event(2, "migration-state", state="MIGRATION", previous=None),
+        event(3, "state", of="phase", state="ALL_KRAFT", previous="HYBRID"),
+    ]
+    lines = "\n".join(json.dumps({"seq": seq, **each}) for seq, each in enumerate(events))
+
+    rows = staging.good(staging.staged_events(_lines(spark, "history.jsonl", lines))).orderBy("seq").collect()
+
+    assert {row.kind for row in rows} == {"state"}
+    told = [json.loads(row.data) for row in rows]
+    assert [(each["of"], each["state"]) for each in told] == [
+        ("phase", "HYBRID"),
+        ("migration_state", "MIGRATION"),
+        ("phase", "ALL_KRAFT"),
+    ]

@@ -112,7 +112,7 @@ def test_without_its_end_a_run_took_no_known_time(spark: SparkSession) -> None:
 
 def test_a_clock_that_jumped_within_a_run_does_not_lengthen_it(spark: SparkSession) -> None:
     """The run ended when it says so; what would have ended before it began took no known time."""
-    jumped = event(900_000, "phase", phase="HYBRID", previous="ZOOKEEPER")
+    jumped = event(900_000, "state", of="phase", state="HYBRID", previous="ZOOKEEPER")
     history = [*migration()[:4], jumped, *migration()[5:]]
 
     rows = facts.durations(_in_phases(spark, history)).select("what", "name", "took_ms").where("what != 'step'")

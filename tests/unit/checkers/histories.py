@@ -104,7 +104,7 @@ def fault(at_ms: int, name: str = "kill(active-controller)", *, witnessed: bool 
 
 def phase(at_ms: int, name: str) -> Event:
     """A phase edge."""
-    return event(EventKind.PHASE, at_ms, phase=name)
+    return event(EventKind.STATE, at_ms, of="phase", state=name)
 
 
 def change(at_ms: int, kind: str, subject: str, outcome: str = "ok", **more: Any) -> Event:

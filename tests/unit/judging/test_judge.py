@@ -105,7 +105,7 @@ def test_recorded_checks_are_those_of_all_events_once_each() -> None:
 def test_what_a_run_shows_is_judged_unasked() -> None:
     """States, /migration, images of the log, faults, rules and expectations bring their checks, asked for or not."""
     events = [
-        event(EventKind.MIGRATION_STATE, 1, state="MIGRATION"),
+        event(EventKind.STATE, 1, of="migration_state", state="MIGRATION"),
         *fault(2),
         event(EventKind.EXPECTATION, 3, name="it", met=True),
     ]

@@ -64,14 +64,6 @@ def test_what_an_image_was_read_from_lies_beside_it(folder: RunFolder) -> None:
     assert read_history(folder).images["before-log"].topics == IMAGE.topics
 
 
-def test_a_folder_of_before_does_not_say_what_is_ephemeral(folder: RunFolder) -> None:
-    """Lines of ``znodes.jsonl`` that lack what is recorded today are read, as something nobody knows."""
-    line = json.loads(folder.znodes.read_text())
-    del line["is_ephemeral"]
-    folder.znodes.write_text(json.dumps(line) + "\n")
-    assert [change.is_ephemeral for change in read_history(folder).znodes] == [None]
-
-
 def test_events_are_on_disk_before_the_run_ends(tmp_path: Path) -> None:
     """A killed run keeps every event it recorded: nothing waits for ``close``."""
     folder = RunFolder(tmp_path)

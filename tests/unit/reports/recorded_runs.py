@@ -97,7 +97,7 @@ def faulty_run(folder: Path, header: RunHeader = HEADER) -> RecordedRun:
     node = "controller-3000"
     run.at(10, EventKind.NODE_STARTED, node, role="controller", mode=None, pid=1, kafka="3.6.0", incarnation=1)
     run.at(100, EventKind.NODE_READY, node, took_ms=90)
-    run.at(200, EventKind.PHASE, phase="HYBRID", previous="COPYING")
+    run.at(200, EventKind.STATE, of="phase", state="HYBRID", previous="COPYING")
     run.at(300, EventKind.STEP_BEGAN, step="roll-brokers-to-kraft")
     run.at(
         1000, EventKind.FAULT_BEGAN, fault="kill(active-controller)", fault_id="fault-1", effect="kill", trigger="now"

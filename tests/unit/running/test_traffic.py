@@ -108,7 +108,7 @@ def test_a_wait_in_vain_bears_the_signature_of_its_reason(
 ) -> None:
     """The controller has not written since ZooKeeper came back: brokers in ZooKeeper mode hear nothing, others do."""
     recorder = RunRecorder(RunFolder(tmp_path), history().header)
-    recorder.record(EventKind.PHASE, phase=phase)
+    recorder.record(EventKind.STATE, of="phase", state=phase)
     recorder.znode(znode(0, "/migration", "{}"))
     recorder.record(EventKind.FAULT_APPLIED, fault_id="fault-1", targets=["zookeeper-1"])
     recorder.record(EventKind.FAULT_HEALED, fault_id="fault-1")

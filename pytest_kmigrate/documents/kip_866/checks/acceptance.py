@@ -8,7 +8,7 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.metadata.changes import began_ns, families_of, has_failed
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, not_applicable, violates
 
@@ -25,7 +25,7 @@ def metadata_changes_stay_accepted(history: History) -> Verdict:
     """
     name = "metadata_changes_stay_accepted"
     changes = history.of(EventKind.METADATA_CHANGE)
-    since_ns = next((event.at_ns for event in history.of(EventKind.PHASE) if _is_copied(event)), None)
+    since_ns = next((event.at_ns for event in history.states(PHASE) if _is_copied(event)), None)
     if since_ns is None:
         return not_applicable(name, "nothing was copied, so nothing was changed after it")
     before = {family for event in changes if event.at_ns < since_ns and _is_ok(event) for family in families_of(event)}
@@ -43,7 +43,7 @@ def metadata_changes_stay_accepted(history: History) -> Verdict:
 
 
 def _is_copied(event: Event) -> bool:
-    return Phase[str(event.data["phase"])] >= Phase.HYBRID
+    return Phase[str(event.data["state"])] >= Phase.HYBRID
 
 
 def _is_ok(event: Event) -> bool:

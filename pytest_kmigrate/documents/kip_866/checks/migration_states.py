@@ -9,7 +9,7 @@ from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.migration_metrics import FEWEST, told_by
-from pytest_kmigrate.documents.kip_866.phases import LEGAL_EDGES, ZkMigrationState
+from pytest_kmigrate.documents.kip_866.phases import LEGAL_EDGES, MIGRATION_STATE, ZkMigrationState
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Sample
@@ -48,7 +48,7 @@ class _Move:
     "K866-STATE-order",
     "K866-STATE-None-not-reachable",
     "K866-METRIC-ZkMigrationState-failover",
-    in_every_run=lambda history: bool(history.of(EventKind.MIGRATION_STATE)),
+    in_every_run=lambda history: bool(history.states(MIGRATION_STATE)),
     anomaly="illegal migration state",
 )
 def migration_state_moves_along_legal_edges(history: History) -> Verdict:
@@ -62,7 +62,7 @@ def migration_state_moves_along_legal_edges(history: History) -> Verdict:
     """
     name = "migration_state_moves_along_legal_edges"
     by_role = roles(history)
-    reported = [e for e in history.of(EventKind.MIGRATION_STATE) if by_role.get(str(e.node)) != "broker"]
+    reported = [e for e in history.states(MIGRATION_STATE) if by_role.get(str(e.node)) != "broker"]
     seen = [(event, ZkMigrationState[str(event.data["state"])]) for event in reported]
     if not seen:
         return inconclusive(name, Kind.VACUOUS, "no migration state was ever seen")

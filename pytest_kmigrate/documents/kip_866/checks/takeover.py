@@ -11,7 +11,7 @@ from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
@@ -61,15 +61,15 @@ def takeover_waits_for_every_broker(history: History) -> Verdict:
 
 def _waits(history: History) -> Iterator[_Wait]:
     claims = list(kraft_claims(history))
-    edges = [*history.of(EventKind.PHASE), *history.events[-1:]]
+    edges = [*history.states(PHASE), *history.events[-1:]]
     for began, ended in pairwise(edges):
-        if began.data.get("phase") != Phase.PREPARING.name:
+        if began.data.get("state") != Phase.PREPARING.name:
             continue
         claim = next((each for each in claims if began.at_ns <= each.at_ns <= ended.at_ns), None)
         if claim:
             yield _Wait(began.at_ns, claim.at_ns, claim.evidence)
         else:
-            is_over = ended.data.get("phase") in (Phase.COPYING.name, Phase.HYBRID.name)
+            is_over = ended.data.get("state") in (Phase.COPYING.name, Phase.HYBRID.name)
             yield _Wait(began.at_ns, ended.at_ns, f"event {ended.seq}" if is_over else None)
 
 

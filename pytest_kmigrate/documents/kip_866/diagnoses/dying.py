@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.evidence.findings import signatures_of_all
 from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, faults_during, targets_of
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.history import History
 
 _DYING_OF = {
@@ -34,7 +34,7 @@ def failed_stops(history: History) -> list[Event]:
 
 def dies_by_design(history: History, death: Event) -> bool:
     """Whether a controller ended itself because a fault kept it from ending its copy: that is what it should do."""
-    phases = [event.at_ns for event in history.of(EventKind.PHASE) if event.seq < death.seq]
+    phases = [event.at_ns for event in history.states(PHASE) if event.seq < death.seq]
     since_ns = max(phases, default=0)
     return _BY_DESIGN in str(death.data.get("said")) and bool(faults_during(history, since_ns, death.at_ns))
 

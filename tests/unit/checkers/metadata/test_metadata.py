@@ -103,7 +103,7 @@ def test_a_last_quota_that_stays_explains_itself_and_no_other_difference() -> No
     left = {**FULL.quotas, "client-id=c": {"producer_byte_rate": 7.0}}
     in_zookeeper = replace(FULL, source="zookeeper", quotas=left)
     events = [
-        event(EventKind.PHASE, 1, phase="HYBRID", previous="COPYING"),
+        event(EventKind.STATE, 1, of="phase", state="HYBRID", previous="COPYING"),
         change(2, "set-quota", "client-id=c", wanted={"producer_byte_rate": None}),
     ]
     assert _compared(in_zookeeper, *events).facts["signatures"] == ["last-quota-left-in-zookeeper"]

@@ -211,7 +211,7 @@ def test_an_unknown_change_is_wrong_use() -> None:
         acknowledged_metadata_changes_present.judge(unknown, "log")
 
 
-DUAL_WRITE = event(EventKind.PHASE, 2, phase="HYBRID", previous="COPYING")
+DUAL_WRITE = event(EventKind.STATE, 2, of="phase", state="HYBRID", previous="COPYING")
 WRITTEN, OWED = (change(at, "alter-config", "broker:1", wanted={name: "1"}) for at, name in ((10, "a"), (11, "b")))
 DEPROVISIONED = event(EventKind.STEP_ENDED, 20, step="deprovision-controllers", outcome="done")
 AFTERWARDS = change(25, "set-quota", "user=a", wanted={"producer_byte_rate": 1})
@@ -246,7 +246,7 @@ def test_what_a_deprovisioned_quorum_owed_is_told_by_its_signature(
     assert verdict.facts["signatures"] == signatures
 
 
-HYBRID = event(EventKind.PHASE, 5, phase="HYBRID", previous="COPYING")
+HYBRID = event(EventKind.STATE, 5, of="phase", state="HYBRID", previous="COPYING")
 BY_CLIENT = "client-id=<default>"
 GIVEN = change(2, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": 7.0, "consumer_byte_rate": 7.0})
 TAKEN = change(10, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": None, "consumer_byte_rate": None})

@@ -235,7 +235,7 @@ def test_every_style_that_is_drawn_is_defined(tmp_path: Path) -> None:
 
     assert isinstance(lanes, list)
     styles = {band["style"] for lane in lanes for band in lane.get("bands", [])}
-    assert {"phase-hybrid", "step-done", "fault", "down", "mode-controller"} <= styles
+    assert {"state phase-hybrid", "step-done", "fault", "down", "mode-controller"} <= styles
     assert [part for style in styles for part in style.split() if f".{part}" not in sheet] == []
 
 

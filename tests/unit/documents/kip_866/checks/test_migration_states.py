@@ -14,7 +14,7 @@ NUMBERS = {"NONE": 0.0, "MIGRATION": 1.0, "PRE_MIGRATION": 2.0, "POST_MIGRATION"
 
 
 def _state(at_ms: int, state: str, node: str | None = "controller-3000") -> Event:
-    return event(EventKind.MIGRATION_STATE, at_ms, node, state=state)
+    return event(EventKind.STATE, at_ms, node, of="migration_state", state=state)
 
 
 def _started(at_ms: int, *nodes: str, role: str = "controller") -> list[Event]:
