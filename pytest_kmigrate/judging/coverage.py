@@ -19,6 +19,10 @@ class _Spoken:
     outcomes: list[Outcome] = field(default_factory=list)
     """The worst of each run that could have violated it."""
     checks: set[str] = field(default_factory=set)
+    bugs: set[str] = field(default_factory=set)
+    """Known bugs that explain a violation of it."""
+    is_explained: bool = True
+    """Whether every violation of it is explained so."""
     unseen: int = 0
     """Runs in which a check of it was judged and found nothing to look at."""
 
@@ -34,6 +38,8 @@ class Covered:
     """How many these were."""
     checks: tuple[str, ...]
     """The checks that judged it in them."""
+    known_bugs: tuple[str, ...]
+    """The known bugs that explain all its violations; none if one is left unexplained."""
     unseen: int
     """Runs that were judged for it without an opportunity to violate it."""
 
@@ -41,7 +47,7 @@ class Covered:
     def state(self) -> str:
         """Where it stands: its worst outcome, or why there is none."""
         if self.worst is not None:
-            return self.worst.name
+            return self.worst.name + (f", known as {', '.join(self.known_bugs)}" if self.known_bugs else "")
         if self.requirement.covered_by:
             return f"see {self.requirement.covered_by}"
         if self.requirement.untestable:
@@ -92,7 +98,8 @@ def _covered(wanted: Iterable[Requirement], said: Mapping[str, _Spoken]) -> Iter
     for each in wanted:
         spoken = said.get(each.id, _Spoken())
         worst = max(spoken.outcomes, default=None)
-        yield Covered(each, worst, len(spoken.outcomes), tuple(sorted(spoken.checks)), spoken.unseen)
+        bugs = tuple(sorted(spoken.bugs)) if spoken.is_explained else ()
+        yield Covered(each, worst, len(spoken.outcomes), tuple(sorted(spoken.checks)), bugs, spoken.unseen)
 
 
 def _add(said: defaultdict[str, _Spoken], folder: RunFolder) -> None:
@@ -107,6 +114,9 @@ def _add(said: defaultdict[str, _Spoken], folder: RunFolder) -> None:
             if not each.is_vacuous:
                 worst[each.requirement] = max(each.outcome, worst.get(each.requirement, each.outcome))
                 said[each.requirement].checks.add(verdict.check)
+            if each.outcome is Outcome.VIOLATES:
+                said[each.requirement].bugs.update(verdict.known_bugs)
+                said[each.requirement].is_explained &= bool(verdict.known_bugs)
     for requirement_id in named:
         if requirement_id in worst:
             said[requirement_id].outcomes.append(worst[requirement_id])

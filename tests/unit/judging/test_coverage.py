@@ -1,5 +1,6 @@
 """Coverage tells the worst outcome and the number of runs of every requirement, and which nobody judged."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from pytest_kmigrate.catalogue import requirements
 from pytest_kmigrate.judging.coverage import coverage
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, conforms, inconclusive
+from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, Violation, conforms, inconclusive, violates
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import write_verdicts
 
@@ -37,6 +38,26 @@ def test_the_worst_outcome_and_the_runs_are_counted(tmp_path: Path) -> None:
     assert found.runs == 2
     assert found.of(Outcome.CONFORMS) == found.of(Outcome.INCONCLUSIVE) == 1
     assert found.of(None) == len(found.counted) - 2
+
+
+def test_a_row_says_why_nothing_judged_it_or_what_explains_its_violation(tmp_path: Path) -> None:
+    """No opportunity in the runs that were judged for it, no test, a known bug for each violation, or not for each."""
+    rows = [each for each in requirements("kip-866") if each.covered_by is None and each.untestable is None]
+    known, unknown, unseen, untested = rows[:4]
+    covered = next(each for each in requirements("kip-866") if each.covered_by)
+    red = violates("a", Kind.SAFETY, [Violation("x", "y")])
+    excused = replace(red, known_bugs=("KAFKA-1",)).speaking_for(known.id, unknown.id)
+    vacuous = inconclusive("b", Kind.VACUOUS, "nothing").speaking_for(unseen.id)
+    recorded(tmp_path / "one", excused, red.speaking_for(unknown.id), vacuous)
+
+    states = {row.requirement.id: row.state for row in coverage("kip-866", tmp_path).rows}
+    assert [states[each.id] for each in (known, unknown, unseen, untested, covered)] == [
+        "VIOLATES, known as KAFKA-1",
+        "VIOLATES",
+        "claimed, no opportunity in 1 runs",
+        "without a test",
+        f"see {covered.covered_by}",
+    ]
 
 
 def test_a_run_without_verdicts_is_named_and_not_counted(tmp_path: Path) -> None:
