@@ -66,8 +66,9 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
         with shown(run, terminal):
             yield run
         _judge_unjudged(item, run)
-        bug = met_by(item)
-        run.ended(ending_of(item), bug.id if bug else None)
+        if run.judgement is not None:
+            bug = met_by(item)
+            run.ended(ending_of(item), bug.id if bug else None)
 
 
 def _command(config: pytest.Config) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import pytest
 from pytest_kmigrate.catalogue import known_bug
 from pytest_kmigrate.judging.judge import Judgement, with_known_bugs
 from pytest_kmigrate.model.checks import Check
+from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
@@ -39,10 +40,15 @@ class WrittenRun:
         self._verdicts = verdicts
 
     def verify(self, _checks: list[Check] | None, *, reads_back: bool = True) -> Judgement:
-        """What was planted."""
+        """What was planted; an error of ours where nothing was."""
+        if not self._verdicts:
+            raise ClusterError("the clients never ended")
         self.judgement = Judgement(self._header, with_known_bugs(self._verdicts, self._header.kafka))
         write_verdicts(self.folder, self.judgement.verdicts)
         return self.judgement
+
+    def trouble(self, _what: str, _error: Exception) -> None:
+        """Nothing is written down."""
 
     def dump_threads(self) -> None:
         """There are none."""
@@ -65,16 +71,18 @@ def resumed(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Runs:
     monkeypatch.setattr(living, "provider_named", lambda *_: FakeProvider())
     monkeypatch.setattr(living, "shown", nothing_shown)
 
-    def run(verdict: Verdict, *options: str) -> pytest.RunResult:
+    def run(verdict: Verdict | None, *options: str) -> pytest.RunResult:
         @contextmanager
         def open_run(
             settings: RunSettings, provider: Provider, topology: Topology, claim: Claim, _finish: object
         ) -> Iterator[WrittenRun]:
             header = header_of(settings, provider, topology, claim)
             recorder = RunRecorder(new_folder(settings.runs, header), header)
-            yield WrittenRun(recorder, header, [verdict])
-            recorder.close()
-            write_manifest(recorder.folder)
+            try:
+                yield WrittenRun(recorder, header, [verdict] if verdict else [])
+            finally:
+                recorder.close()
+                write_manifest(recorder.folder)
 
         monkeypatch.setattr(living, "open_run", open_run)
         return pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rsx", "--kmigrate-resume", *options)
@@ -105,6 +113,14 @@ def test_a_test_that_failed_is_run_again(pytester: pytest.Pytester, resumed: Run
     resumed(RED if body == "verify()" else GREEN).assert_outcomes(failed=1)
     pytester.makepyfile(f"def test_it(kmigrate_run, verify):\n    {body}\n")
     resumed(RED if body == "verify()" else GREEN).assert_outcomes(failed=1)
+    assert folders(pytester) == 2
+
+
+def test_a_run_that_could_not_be_judged_is_run_again(pytester: pytest.Pytester, resumed: Runs) -> None:
+    """The test's own failure stays the only one, and its folder is no complete run."""
+    pytester.makepyfile("def test_it(kmigrate_run):\n    assert False\n")
+    resumed(None).assert_outcomes(failed=1)
+    resumed(None).assert_outcomes(failed=1)
     assert folders(pytester) == 2
 
 
