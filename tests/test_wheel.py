@@ -1,6 +1,7 @@
 """The wheel alone is enough for a vendor, and has nothing in it that is not in version control."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -53,3 +54,16 @@ def test_a_vendor_collects_the_suites_from_the_wheel_alone(wheel: Path, tmp_path
     assert said.returncode == 0, said.stdout + said.stderr
     files = {line.strip().partition("::")[0] for line in said.stdout.splitlines() if "::" in line}
     assert {tmp_path / file for file in files} == set((site / PACKAGE / "suites/kip_866").glob("test_*.py"))
+
+
+def test_a_vendor_tests_a_provider_of_theirs_with_the_wheel_alone(wheel: Path, tmp_path: Path) -> None:
+    """The contract comes with the package: a test module outside of it that has a bench is enough."""
+    site, own = tmp_path / "site", tmp_path / "own"
+    own.mkdir()
+    ZipFile(wheel).extractall(site)
+    shutil.copy(ROOT / "tests/contract/test_fake_provider.py", own)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(own), str(own)]
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    said = subprocess.run(command, cwd=own, env=environment, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert re.search(r"^2\d passed", said.stdout, re.MULTILINE)

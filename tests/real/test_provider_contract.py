@@ -5,7 +5,6 @@ import json
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import cast
 
@@ -15,14 +14,15 @@ import pytest
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.links import Disturbance
 from pytest_kmigrate.model.protocols import Cluster, Node
-from pytest_kmigrate.model.topology import Role, Topology
+from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.providers.bench import Bench
+from pytest_kmigrate.providers.contract import ProviderContract
 from pytest_kmigrate.providers.process import lease
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.providers.process.network.addresses import INTERNAL_PORT
 from pytest_kmigrate.providers.process.node import ProcessNode
 from pytest_kmigrate.providers.process.provider import ProcessProvider
 from pytest_kmigrate.waiting import NotYet, until
-from tests.contract.provider_contract import Bench, ProviderContract
 from tests.real.sockets import past_the_links, reached_by, sockets_in
 from tests.unit.fakes import topology
 
@@ -33,17 +33,17 @@ _ELECTED_WITHIN_S = 60
 class ProcessBench(Bench):
     """Looks at processes, disks, sockets and proxies from outside."""
 
-    def provision(self, shape: Topology, logs: Path) -> AbstractContextManager[Cluster]:
-        """A cluster of JVMs."""
-        return ProcessProvider(print).provision(shape, self.recorder, logs)
+    def life_of(self, node: Node) -> int | None:
+        """Its process id."""
+        return cast("ProcessNode", node).pid
 
-    def exists(self, node: Node, pid: int) -> bool:
+    def exists(self, node: Node, life: object) -> bool:
         """As the kernel says."""
-        return psutil.pid_exists(pid)
+        return psutil.pid_exists(cast("int", life))
 
     def stands_still(self, node: Node) -> bool:
         """As the kernel says."""
-        return psutil.Process(node.pid).status() == psutil.STATUS_STOPPED
+        return psutil.Process(self.life_of(node)).status() == psutil.STATUS_STOPPED
 
     def leave_a_mark(self, node: Node) -> None:
         """A file on the disk."""
@@ -88,13 +88,14 @@ class TestProcessProvider(ProviderContract):
     @pytest.fixture
     def bench(self, tmp_path: Path) -> Bench:
         """The process provider."""
-        return ProcessBench(tmp_path)
+        return ProcessBench(ProcessProvider(print), tmp_path)
 
 
 @pytest.fixture
 def quorum(tmp_path: Path) -> Iterator[ProcessCluster]:
     """Three controllers and a broker, born in KRaft mode."""
-    with ProcessBench(tmp_path).cluster(topology(zookeepers=0, brokers=1, controllers=3)) as cluster:
+    bench = ProcessBench(ProcessProvider(print), tmp_path)
+    with bench.cluster(topology(zookeepers=0, brokers=1, controllers=3)) as cluster:
         cluster.start_initial()
         yield cast("ProcessCluster", cluster)
 

@@ -1,6 +1,5 @@
 """What unit tests act on instead of a live cluster: a scene of fakes, every part of it open to the test."""
 
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,35 +9,10 @@ from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.protocols import Scene
-from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
+from pytest_kmigrate.model.topology import Topology
+from pytest_kmigrate.providers.bench import MemoryRecorder
+from pytest_kmigrate.providers.bench import small_topology as topology
 from pytest_kmigrate.providers.fake import FakeCluster, FakeProvider
-
-
-class MemoryRecorder:
-    """Keeps events in memory; the clock is the number of events so far."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self._lock = threading.Lock()
-
-    def record(self, kind: EventKind, node: str | None = None, /, **data: object) -> Event:
-        """Append one event."""
-        with self._lock:
-            event = Event(len(self.events), len(self.events), kind, node, data)
-            self.events.append(event)
-        return event
-
-    def now_ns(self) -> int:
-        """How many events there are."""
-        return len(self.events)
-
-    def of(self, *kinds: EventKind) -> list[Event]:
-        """The events of these kinds."""
-        return [event for event in self.events if event.kind in kinds]
-
-    def kinds(self) -> list[EventKind]:
-        """The kinds of all events, in order."""
-        return [event.kind for event in self.events]
 
 
 @dataclass
@@ -131,19 +105,6 @@ class FakeZnodes:
         self.expired.append(session)
         for path in [path for path, owner in self.owners.items() if owner == session]:
             self.delete(path)
-
-
-def topology(zookeepers: int = 1, brokers: int = 3, controllers: int = 3, kafka: str = "3.9.1") -> Topology:
-    """A cluster to migrate, or with no ZooKeeper one born in KRaft mode."""
-    mode = BrokerMode.ZOOKEEPER if zookeepers else BrokerMode.KRAFT
-    nodes = [NodeSpec(f"zookeeper-{number}", Role.ZOOKEEPER, number, kafka) for number in range(1, zookeepers + 1)]
-    nodes += [NodeSpec(f"broker-{number}", Role.BROKER, number, kafka, mode) for number in range(brokers)]
-    start = "by-migration" if zookeepers else "at-once"
-    nodes += [
-        NodeSpec(f"controller-{3000 + number}", Role.CONTROLLER, 3000 + number, kafka, start=start)
-        for number in range(controllers)
-    ]
-    return Topology("small", "For unit tests.", kafka, tuple(nodes))
 
 
 @dataclass(frozen=True)

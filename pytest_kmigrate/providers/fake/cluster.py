@@ -31,8 +31,9 @@ class FakeCluster:
         self.topology = topology
         self.capabilities = capabilities
         self.scratch = scratch
-        self.told: dict[str, dict[str, float]] = {}
-        """Node -> metric -> value."""
+        leader = next((spec.name for spec in topology.of_role(Role.CONTROLLER) if spec.start == "at-once"), None)
+        self.told: dict[str, dict[str, float]] = {leader: {"ActiveControllerCount": 1}} if leader else {}
+        """Node -> metric -> value; the first controller of a cluster born in KRaft mode leads."""
         self.leads_ensemble = next((spec.name for spec in topology.of_role(Role.ZOOKEEPER)), None)
         self.records: list[Record] = [_NO_OP]
         """What every metadata log holds."""

@@ -1,6 +1,5 @@
 """A node in memory."""
 
-import itertools
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,9 +10,6 @@ from pytest_kmigrate.model.topology import BrokerMode, NodeSpec
 from pytest_kmigrate.providers.process.network.addresses import Addresses
 from pytest_kmigrate.waiting import PATIENCE_S
 
-_NO_PROCESS = itertools.count(1 << 30)
-"""Process ids beyond what a kernel gives out: a signal sent to one by mistake hits nobody."""
-
 
 class FakeNode:
     """A node that is up or down because it was told so; what lies on its disk stays until it is wiped."""
@@ -23,7 +19,6 @@ class FakeNode:
         self.name = spec.name
         self.mode = spec.mode
         self.kafka = spec.kafka
-        self.pid: int | None = None
         self.alive = False
         self.stands_still = False
         self.incarnation = 0
@@ -43,8 +38,8 @@ class FakeNode:
     def start(self, *, wait: bool = True) -> None:
         """It is up; with ``wait`` also ready."""
         if self.alive:
-            raise WrongUseError(f"{self.name} runs already (pid {self.pid}): stop or kill it before starting it")
-        self.alive, self.stands_still, self.pid = True, False, next(_NO_PROCESS)
+            raise WrongUseError(f"{self.name} runs already: stop or kill it before starting it")
+        self.alive, self.stands_still = True, False
         self.incarnation += 1
         self._say("started")
         mode = self.mode.value if self.mode else None
@@ -83,7 +78,7 @@ class FakeNode:
     def wipe(self) -> None:
         """Empty the disk of a stopped node."""
         if self.alive:
-            raise WrongUseError(f"{self.name} runs (pid {self.pid}): stop it before its disk is wiped")
+            raise WrongUseError(f"{self.name} runs: stop it before its disk is wiped")
         self.disk.clear()
         self.formatted_with = None
         self._recorder.record(EventKind.NODE_WIPED, self.name)
@@ -111,7 +106,7 @@ class FakeNode:
     def _end(self, how: str) -> None:
         if not self.alive:
             return
-        self.alive, self.stands_still, self.pid = False, False, None
+        self.alive, self.stands_still = False, False
         self._say(how)
         self._recorder.record(EventKind.NODE_STOPPED, self.name, how=how)
 

@@ -1,67 +1,33 @@
-"""What every provider owes: one suite of tests, run on the fake one here and on real processes in ``tests/real``.
+"""What every provider owes, as a suite of tests: also for providers that are none of ours.
 
-A provider's test module subclasses ``ProviderContract`` and gives it a ``bench``.
+A test module subclasses ``ProviderContract`` and gives it a ``bench``, a fixture that returns a ``Bench`` of the
+provider. What the provider does not offer is skipped.
 """
 
-import itertools
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+import stat
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.links import Disturbance
 from pytest_kmigrate.model.protocols import Cluster, Node
-from pytest_kmigrate.model.topology import Role, Topology
-from tests.unit.fakes import MemoryRecorder, topology
+from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.providers.bench import BORN_IN_KRAFT, ENSEMBLE, MAJORITY, Bench, small_topology
+from pytest_kmigrate.waiting import PATIENCE_S, until
 
-SMALLEST = topology(zookeepers=1, brokers=0, controllers=0)
-ENSEMBLE = topology(zookeepers=2, brokers=0, controllers=0)
-MAJORITY = topology(zookeepers=3, brokers=0, controllers=0)
+_ENDED_WITHIN_S = 30
+RECORD_PARTS = frozenset({"offset", "timestamp_ms", "type", "version", "data", "snapshot"})
 
 
-class Bench(ABC):
-    """One provider, and how to look behind it."""
-
-    def __init__(self, logs: Path) -> None:
-        self.logs = logs
-        self.recorder = MemoryRecorder()
-        self._numbers = itertools.count()
-
-    @abstractmethod
-    def provision(self, shape: Topology, logs: Path) -> AbstractContextManager[Cluster]:
-        """A cluster of that shape, not started."""
-
-    @abstractmethod
-    def exists(self, node: Node, pid: int) -> bool:
-        """Whether this process of the node exists."""
-
-    @abstractmethod
-    def stands_still(self, node: Node) -> bool:
-        """Whether the node's process is stopped by a signal."""
-
-    @abstractmethod
-    def leave_a_mark(self, node: Node) -> None:
-        """Put something on the node's disk."""
-
-    @abstractmethod
-    def is_marked(self, node: Node) -> bool:
-        """Whether it is still there."""
-
-    @abstractmethod
-    def left_by(self, cluster: Cluster) -> Sequence[str]:
-        """What is left of a cluster whose block has ended: processes, ports, folders, leases."""
-
-    @abstractmethod
-    def disturbed(self, cluster: Cluster) -> int:
-        """How many links are disturbed now."""
-
-    def cluster(self, shape: Topology = SMALLEST) -> AbstractContextManager[Cluster]:
-        """A cluster with a log folder of its own."""
-        return self.provision(shape, self.logs / f"cluster-{next(self._numbers)}")
+def needs(bench: Bench, *capabilities: Capability) -> None:
+    """Skip a test of what the provider does not offer."""
+    if lacking := set(capabilities) - bench.provider.capabilities:
+        pytest.skip(f"{bench.provider.name} does not offer {', '.join(sorted(lacking))}")
 
 
 class ProviderContract:
@@ -75,6 +41,7 @@ class ProviderContract:
     @pytest.fixture
     def cluster(self, bench: Bench) -> Iterator[Cluster]:
         """A started cluster of one node."""
+        needs(bench, Capability.START)
         with bench.cluster() as cluster:
             cluster.start_initial()
             yield cluster
@@ -87,51 +54,53 @@ class ProviderContract:
     def test_started_nodes_are_alive_and_told(self, bench: Bench, node: Node) -> None:
         """A node that was started exists, and the history has it started and then ready."""
         assert node.alive
-        assert node.pid is not None
-        assert bench.exists(node, node.pid)
+        assert bench.exists(node, bench.life_of(node))
         assert bench.recorder.kinds() == [EventKind.NODE_STARTED, EventKind.NODE_READY]
 
-    def test_a_running_node_is_not_started_again(self, node: Node) -> None:
+    def test_a_running_node_is_not_started_again(self, bench: Bench, node: Node) -> None:
         """Starting it twice is wrong use, and changes nothing."""
-        pid = node.pid
+        life = bench.life_of(node)
         with pytest.raises(WrongUseError, match="runs already"):
             node.start()
-        assert node.pid == pid
+        assert bench.exists(node, life)
 
     @pytest.mark.parametrize(("verb", "how"), [("kill", "killed"), ("stop", "controlled")])
     def test_a_node_that_was_ended_is_gone_and_comes_back(self, bench: Bench, node: Node, verb: str, how: str) -> None:
-        """The process is gone when kill or stop returns, the history says which it was; a start makes another one."""
-        pid = node.pid
-        assert pid is not None
+        """It is gone when kill or stop returns, the history says which it was; a start begins another life."""
+        needs(bench, *([Capability.KILL] if verb == "kill" else []))
+        life = bench.life_of(node)
         getattr(node, verb)()
         assert not node.alive
-        assert not bench.exists(node, pid)
+        assert not bench.exists(node, life)
         (stopped,) = bench.recorder.of(EventKind.NODE_STOPPED)
         assert stopped.data["how"] == how
         node.start()
         assert node.alive
-        assert node.pid != pid
+        assert bench.life_of(node) != life
         assert not bench.recorder.of(EventKind.NODE_DIED)
 
     def test_ending_a_node_that_is_down_does_nothing(self, bench: Bench, node: Node) -> None:
         """Faults and migration steps may meet a node that is down already."""
+        needs(bench, Capability.KILL)
         node.kill()
         node.kill()
         node.stop()
         assert len(bench.recorder.of(EventKind.NODE_STOPPED)) == 1
 
     def test_a_paused_node_stands_still_and_goes_on(self, bench: Bench, node: Node) -> None:
-        """The same process all the time."""
-        pid = node.pid
+        """The same life all the time."""
+        needs(bench, Capability.PAUSE)
+        life = bench.life_of(node)
         node.pause()
         assert node.alive
         assert (node.stands_still, bench.stands_still(node)) == (True, True)
         node.resume()
         assert (node.stands_still, bench.stands_still(node)) == (False, False)
-        assert node.pid == pid
+        assert bench.exists(node, life)
 
     def test_a_frozen_cluster_is_thawed_as_it_was(self, bench: Bench, tmp_path: Path) -> None:
         """Another cluster has its disks and changes and starts what was up; every stop was a controlled one."""
+        needs(bench, Capability.START, Capability.RECONFIGURE, Capability.CHECKPOINT)
         called: list[bool] = []
         with bench.cluster(MAJORITY) as cluster:
             cluster.start_initial()
@@ -151,6 +120,7 @@ class ProviderContract:
 
     def test_properties_are_in_force_from_the_next_start(self, bench: Bench, node: Node) -> None:
         """What was set is what the next start reads; None unsets."""
+        needs(bench, Capability.RECONFIGURE)
         node.reconfigure({"maxClientCnxns": "7"})
         assert node.properties["maxClientCnxns"] == "7"
         node.reconfigure({"maxClientCnxns": None})
@@ -162,6 +132,7 @@ class ProviderContract:
 
     def test_a_disk_stays_until_it_is_wiped(self, bench: Bench, node: Node) -> None:
         """Over a kill and a start it stays; wiping a running node is wrong use."""
+        needs(bench, Capability.KILL, Capability.WIPE)
         bench.leave_a_mark(node)
         node.kill()
         node.start()
@@ -176,6 +147,7 @@ class ProviderContract:
 
     def test_nothing_is_left_after_an_error(self, bench: Bench) -> None:
         """An error of the test comes out of the block; no process, port, folder or lease stays, and the logs do."""
+        needs(bench, Capability.START, Capability.LOGS)
         clusters: list[Cluster] = []
         with pytest.raises(ZeroDivisionError), bench.cluster() as cluster:  # noqa: PT012 - the block is what is tested
             clusters.append(cluster)
@@ -186,7 +158,8 @@ class ProviderContract:
         assert cluster.nodes()[0].log.read_text()
 
     def test_nothing_is_left_of_a_paused_node(self, bench: Bench) -> None:
-        """A process that stands still ends like any other."""
+        """One that stands still ends like any other."""
+        needs(bench, Capability.START, Capability.PAUSE)
         with bench.cluster() as cluster:
             cluster.start_initial()
             cluster.nodes()[0].pause()
@@ -194,6 +167,7 @@ class ProviderContract:
 
     def test_a_link_is_healed_after_an_error(self, bench: Bench) -> None:
         """Disturbances overlap and each ends with its block, whatever happens inside."""
+        needs(bench, Capability.LINKS)
         with bench.cluster(ENSEMBLE) as cluster:
             links = cluster.links.between(["zookeeper-1"], ["zookeeper-2"])
             assert links
@@ -206,6 +180,7 @@ class ProviderContract:
     @pytest.mark.parametrize("kind", ["cut", "refuse", "reset"])
     def test_of_two_equal_disturbances_the_outer_one_outlives_the_inner(self, bench: Bench, kind: str) -> None:
         """A link stays disturbed until the last block that disturbs it has ended, also when both do the same."""
+        needs(bench, Capability.LINKS)
         with bench.cluster(ENSEMBLE) as cluster:
             links = cluster.links.between(["zookeeper-1"], ["zookeeper-2"])
             with cluster.links.disturb(links, Disturbance(kind)):
@@ -216,19 +191,20 @@ class ProviderContract:
 
     def test_a_broker_is_reached_past_the_links_and_all_over_them(self, bench: Bench) -> None:
         """What clients connect to leads over proxies; a chosen broker is asked at its own address."""
-        with bench.cluster(topology()) as cluster:
+        needs(bench, Capability.LINKS)
+        with bench.cluster(small_topology()) as cluster:
             servers = cluster.client_connection()["bootstrap.servers"].split(",")
             brokers = cluster.nodes(Role.BROKER)
             assert servers == cluster.bootstrap_servers().split(",")
             assert len(servers) == len(brokers)
-            for broker in brokers:
-                own = cluster.peer(broker.name).address
-                assert own.startswith(f"{broker.address}:")
-                assert own not in servers
+            own = {cluster.peer(broker.name).address for broker in brokers}
+            assert len(own) == len(brokers)
+            assert own.isdisjoint(servers)
 
     @pytest.mark.parametrize("kind", ["cut", "refuse", "reset", "throttle", "slice"])
     def test_every_kind_of_disturbance_is_known(self, bench: Bench, kind: str) -> None:
         """Each is in force inside its block, and healed after it."""
+        needs(bench, Capability.LINKS)
         numbers = {"throttle": {"rate_kb_per_s": 9}, "slice": {"average_bytes": 9, "delay_us": 9}}
         with bench.cluster(ENSEMBLE) as cluster:
             links = cluster.links.between(["zookeeper-2"], ["zookeeper-1"])
@@ -238,12 +214,67 @@ class ProviderContract:
 
     def test_two_side_by_side_do_not_collide(self, bench: Bench) -> None:
         """The same topology twice at the same time: other addresses, other disks; ending one leaves the other."""
+        needs(bench, Capability.START)
         with bench.cluster() as one:
             one.start_initial()
             with bench.cluster() as other:
                 other.start_initial()
-                assert one.nodes()[0].address != other.nodes()[0].address
+                assert one.zookeeper_servers != other.zookeeper_servers
                 bench.leave_a_mark(one.nodes()[0])
                 assert not bench.is_marked(other.nodes()[0])
             assert bench.left_by(other) == []
             assert one.nodes()[0].alive
+
+    def test_it_says_what_it_can_do_and_what_it_runs(self, bench: Bench) -> None:
+        """Its clusters can do what it says; what nodes run has the name of the topology, a version and a digest."""
+        artifacts = bench.provider.artifacts(ENSEMBLE)
+        assert artifacts.keys() == {node.kafka for node in ENSEMBLE.nodes}
+        assert all(each.version and each.digest for each in artifacts.values())
+        with bench.cluster(ENSEMBLE) as cluster:
+            assert cluster.capabilities == bench.provider.capabilities
+            assert [node.name for node in cluster.nodes()] == [spec.name for spec in ENSEMBLE.nodes]
+            assert {node.kafka for node in cluster.nodes()} == {each.version for each in artifacts.values()}
+
+    def test_a_process_beside_it_ends_with_it(self, bench: Bench, tmp_path: Path) -> None:
+        """It is spoken to over pipes, what it complains of is kept, and so is nothing in the private folder."""
+        program = "import sys; sys.stderr.write('hm'); print(input(), flush=True); input()"
+        with bench.cluster() as cluster:
+            private = cluster.scratch
+            assert stat.S_IMODE(private.stat().st_mode) == stat.S_IRWXU
+            process = cluster.spawn([sys.executable, "-c", program], tmp_path / "said" / "errors.log")
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(b"hello\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == b"hello\n"
+            assert process.poll() is None
+        with process:  # whose pipes are the caller's to close
+            assert process.wait(_ENDED_WITHIN_S) is not None
+        assert (tmp_path / "said" / "errors.log").read_text() == "hm"
+        assert not private.exists()
+
+    def test_a_zookeeper_server_says_how_it_serves(self, bench: Bench, cluster: Cluster, node: Node) -> None:
+        """One alone stands alone; one that is down says nothing."""
+        needs(bench, Capability.KILL)
+        assert len(cluster.zookeeper_servers.split(",")) == 1
+        assert cluster.zookeeper_mode(node.name) == "standalone"
+        node.kill()
+        assert cluster.zookeeper_mode(node.name) is None
+
+    def test_a_cluster_born_in_kraft_mode_tells_metrics_and_metadata(self, bench: Bench) -> None:
+        """Only metrics that the role has, none of them without an answer; records of the log with all their parts."""
+        needs(bench, Capability.START, Capability.KILL, Capability.METRICS, Capability.METADATA_LOG)
+        with bench.cluster(BORN_IN_KRAFT) as cluster:
+            cluster.start_initial()
+            cluster.await_serving()
+            (controller,) = cluster.nodes(Role.CONTROLLER)
+            until(
+                lambda: cluster.metrics(controller.name, ["ActiveControllerCount"]) == {"ActiveControllerCount": 1},
+                awaited="a controller that says it is active",
+                within_s=PATIENCE_S,
+            )
+            records = cluster.metadata_log(controller.name)
+            assert {frozenset(record) for record in records} == {RECORD_PARTS}
+            controller.kill()
+            assert cluster.metrics(controller.name, ["ActiveControllerCount"]) == {"ActiveControllerCount": None}
+            assert cluster.zookeeper_servers == ""
