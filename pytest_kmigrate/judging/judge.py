@@ -9,10 +9,11 @@ from pytest_kmigrate.checkers.run.doubts import doubted, doubts
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.checks import all_checkers
 from pytest_kmigrate.judging.speaking import declared, inapplicable, spoken, unspoken
+from pytest_kmigrate.model.capabilities import not_offered
 from pytest_kmigrate.model.checks import AnyChecker, Check, CheckersByName, by_name
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, RunHeader
-from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, inconclusive, merged
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, inconclusive, merged, not_applicable
 from pytest_kmigrate.recording.asking import kafka_asked_for
 from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
@@ -47,7 +48,8 @@ def judge(history: History, asked: Sequence[Check], checkers: CheckersByName) ->
 
     Each has an outcome for each requirement it speaks for. A violation stands whatever else happened. A check that
     holds in a run in which the harness had trouble, a node died unexpectedly or a fault was not witnessed proves
-    nothing: it becomes INCONCLUSIVE, and its summary gives the reason. WrongUseError for a check of no known name.
+    nothing: it becomes INCONCLUSIVE, and its summary gives the reason. One that needs what the provider of the run did
+    not offer is NOT_APPLICABLE, also where it would judge the run unasked. WrongUseError for a check of no known name.
     """
     named = {check.name: _checker(check.name, checkers) for check in asked}
     unasked = [each for each in checkers.values() if each.name not in named and _judges(each, history)]
@@ -109,7 +111,13 @@ def outcome_of(verdicts: Iterable[Verdict]) -> Outcome:
 
 
 def _judges(each: AnyChecker, history: History) -> bool:
-    return each.in_every_run is not None and each.in_every_run(history)
+    return each.in_every_run is not None and (bool(_lacking(each, history.header)) or each.in_every_run(history))
+
+
+def _lacking(each: AnyChecker, header: RunHeader) -> list[str]:
+    """What a checker needs and the provider of the run did not offer; runs of 0.1 say of none what it could do."""
+    offered = header.extra.get("capabilities")
+    return sorted(each.needs.difference(offered)) if isinstance(offered, list) else []
 
 
 def _checker(name: str, checkers: CheckersByName) -> AnyChecker:
@@ -118,6 +126,8 @@ def _checker(name: str, checkers: CheckersByName) -> AnyChecker:
 
 
 def _judged(each: AnyChecker, history: History, check: Check) -> Verdict:
+    if lacking := _lacking(each, history.header):
+        return not_applicable(check.name, not_offered(check.name, lacking))
     try:
         return each.judged(history, check)
     # A checker is third-party code as far as a run is concerned: whatever it raises must never pass for a verdict.

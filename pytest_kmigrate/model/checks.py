@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import Any, Concatenate, Generic, ParamSpec
 
+from pytest_kmigrate.model.capabilities import Capability, Needs
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
@@ -35,6 +36,8 @@ class Checker(Generic[P]):
     """Whether a run is judged by it although its test did not ask; None: only where it is asked for."""
     anomaly: str = ""
     """What reports call its violation, where they list it beside the anomalies of client operations."""
+    needs: Needs = frozenset()
+    """What the provider of a run must be able to do for its evidence to be there."""
 
     @property
     def name(self) -> str:
@@ -60,12 +63,15 @@ _NOTHING: Any = None
 
 
 def checker(
-    *requirements: str, in_every_run: Callable[[History], bool] | None = None, anomaly: str = ""
+    *requirements: str,
+    in_every_run: Callable[[History], bool] | None = None,
+    anomaly: str = "",
+    needs: Iterable[Capability] = (),
 ) -> Callable[[Callable[Concatenate[History, P], Verdict]], Checker[P]]:
     """Declare a function of a History to be a checker; the function's docstring says what it claims."""
 
     def declared(judge: Callable[Concatenate[History, P], Verdict]) -> Checker[P]:
-        return Checker(judge, requirements, in_every_run, anomaly)
+        return Checker(judge, requirements, in_every_run, anomaly, frozenset(needs))
 
     return declared
 

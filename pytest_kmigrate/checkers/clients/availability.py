@@ -12,6 +12,7 @@ from pytest_kmigrate.checkers.evidence.stretches import stretches
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.checkers.kernels import Gaps, gaps_between_acknowledgements
 from pytest_kmigrate.documents.kip_866.diagnoses.unserved import signatures_of_unserved
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
@@ -32,7 +33,7 @@ class _Gap:
         return self.ended_ns - self.began_ns
 
 
-@checker()
+@checker(needs=[Capability.CHANGE])
 def longest_time_without_acked_write(history: History, at_most_s: float | None = None) -> Verdict:
     """The longest time in which writers tried and none was acknowledged; above ``at_most_s`` it violates liveness.
 

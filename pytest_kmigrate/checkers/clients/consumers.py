@@ -16,6 +16,7 @@ from pytest_kmigrate.checkers.evidence.findings import (
 from pytest_kmigrate.checkers.evidence.grouping import partitions
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted, number
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, Operations
@@ -24,7 +25,7 @@ from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, in
 _OWN_READING = "its own reading so far"
 
 
-@checker()
+@checker(needs=[Capability.CHANGE])
 def consumer_positions_never_run_backwards(history: History) -> Verdict:
     """A consumer reads each partition forwards; assigned anew, it starts no lower than its group had committed.
 
@@ -50,7 +51,7 @@ def consumer_positions_never_run_backwards(history: History) -> Verdict:
     return conforms(name, text, **facts)
 
 
-@checker()
+@checker(needs=[Capability.CHANGE])
 def committed_offsets_never_run_backwards(history: History) -> Verdict:
     """The offset a group commits in a partition is no lower than any acknowledged before that commit began.
 

@@ -11,6 +11,7 @@ from pytest_kmigrate.checkers.evidence.grouping import partitions
 from pytest_kmigrate.checkers.evidence.moments import faults_during, meanwhile, phase_at, when
 from pytest_kmigrate.checkers.evidence.stretches import Stretch, stretches, topics_of
 from pytest_kmigrate.checkers.evidence.wording import listed, span
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, Operations
@@ -44,7 +45,7 @@ class _Wait:
         return self.until_ns - self.since_ns
 
 
-@checker()
+@checker(needs=[Capability.CHANGE])
 def longest_time_without_consumption(history: History, at_most_s: float | None = None) -> Verdict:
     """The longest time that an acknowledged record waited for a consumer group; above ``at_most_s`` it violates.
 

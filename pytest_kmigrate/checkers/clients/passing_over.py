@@ -8,6 +8,7 @@ from pytest_kmigrate.checkers.evidence.grouping import partitions
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.stretches import running_workloads
 from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, Operations
@@ -22,7 +23,7 @@ class _Skip(Found):
     """Where each reader had been before."""
 
 
-@checker()
+@checker(needs=[Capability.CHANGE])
 def no_record_passed_over(history: History) -> Verdict:
     """Who reads on above an acknowledged record has read it, or somebody of its group has, sooner or later.
 

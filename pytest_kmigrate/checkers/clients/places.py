@@ -15,13 +15,14 @@ from pytest_kmigrate.checkers.evidence.findings import (
 )
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted, number
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive
 
 
-@checker()
+@checker(needs=[Capability.CHANGE])
 def order_kept_per_partition(history: History) -> Verdict:
     """Records of one idempotent producer lie in a partition in the order it sent them.
 
@@ -37,7 +38,7 @@ def order_kept_per_partition(history: History) -> Verdict:
     )
 
 
-@checker()
+@checker(needs=[Capability.CHANGE])
 def no_duplicate_from_idempotent_producer(history: History) -> Verdict:
     """No record of an idempotent producer is found at two offsets of its partition in the final read.
 
@@ -56,7 +57,7 @@ def no_duplicate_from_idempotent_producer(history: History) -> Verdict:
     )
 
 
-@checker()
+@checker(needs=[Capability.CHANGE])
 def no_offset_given_twice(history: History) -> Verdict:
     """No offset holds two records, and a record is finally where it was acknowledged or consumed.
 

@@ -21,13 +21,14 @@ from pytest_kmigrate.checkers.evidence.grouping import partitions, place
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.stretches import running_workloads
 from pytest_kmigrate.checkers.evidence.wording import counted, number
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive
 
 
-@checker()
+@checker(needs=[Capability.CHANGE])
 def no_acked_record_lost(history: History) -> Verdict:
     """Every acknowledged record, and every one that a consumer read, is among the final reads of its partition.
 
@@ -66,7 +67,7 @@ def no_acked_record_lost(history: History) -> Verdict:
     return conforms(name, f"none of {counted(len(expected), 'acknowledged record')} was lost", **facts)
 
 
-@checker()
+@checker(needs=[Capability.CHANGE])
 def no_phantom_record(history: History) -> Verdict:
     """Every record read was sent by a producer of ours, and its send was not definitely refused.
 

@@ -6,6 +6,7 @@ from pytest_kmigrate.checkers import kernels
 from pytest_kmigrate.checkers.evidence.findings import violated, violation_at
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.kernels import AnomalyClass
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
@@ -20,7 +21,7 @@ _EXPECTED = {
 """What is judged here; cycles of open transactions are no violation, Kafka promises nothing of them."""
 
 
-@checker()
+@checker(needs=[Capability.CHANGE])
 def transactions_all_or_nothing(history: History) -> Verdict:
     """Readers of committed records see each transaction whole or not at all, never an aborted one, and in their order.
 

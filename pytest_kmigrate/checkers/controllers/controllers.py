@@ -14,6 +14,7 @@ from pytest_kmigrate.checkers.controllers.quorum import quorum_claims
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted, span
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
@@ -59,7 +60,7 @@ def one_active_controller_per_epoch(history: History) -> Verdict:
     return conforms(name, text, epochs=len(holders), sightings=len(seen))
 
 
-@checker(in_every_run=_has_znodes, anomaly="falling controller epoch")
+@checker(in_every_run=_has_znodes, anomaly="falling controller epoch", needs=[Capability.ZNODES])
 def controller_epoch_never_falls(history: History) -> Verdict:
     """The controller epoch, in each place that shows it, never goes down.
 

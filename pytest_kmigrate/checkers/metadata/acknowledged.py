@@ -11,6 +11,7 @@ from pytest_kmigrate.checkers.metadata.snapshots import changes_before, missing_
 from pytest_kmigrate.documents.kip_866.diagnoses.quotas_left import signatures_of_quotas
 from pytest_kmigrate.documents.kip_866.diagnoses.zookeeper_behind import signatures_of_zookeeper
 from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import PHASE
 from pytest_kmigrate.model.history import History
@@ -63,7 +64,7 @@ def looked_for(history: History, label: str) -> Looked:
     return Looked(held, lost, unknown, silent, unanswered)
 
 
-@checker()
+@checker(needs=[Capability.CHANGE])
 def acknowledged_metadata_changes_present(history: History, label: str) -> Verdict:
     """Every acknowledged metadata change made before the image was taken holds in it, unless a later one undid it.
 

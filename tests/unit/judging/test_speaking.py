@@ -7,6 +7,7 @@ import pytest
 
 from pytest_kmigrate.judging.judge import judge
 from pytest_kmigrate.judging.speaking import UNSPOKEN
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import Check, CheckersByName, always, by_name, checker, speaking
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -155,6 +156,26 @@ def test_a_document_binds_a_general_check(bind: Callable[..., object]) -> None:
     known = {**KNOWN, "general_one": bind(general_one)}
     found = outcomes("general_one", known=known)  # type: ignore[arg-type]
     assert (("general_one", "K0-FREE") in found) is (known["general_one"] != general_one)
+
+
+@pytest.mark.parametrize(
+    ("offered", "outcome"),
+    [(["metrics"], "NOT_APPLICABLE"), ([*Capability], "CONFORMS"), (None, "CONFORMS")],
+    ids=["lacking", "offered", "of 0.1"],
+)
+def test_a_check_of_what_the_provider_does_not_offer_is_not_applicable(offered: list[str] | None, outcome: str) -> None:
+    """Asked for or not it names what lacks; a run that does not say what its provider could do is judged."""
+
+    @checker("K0-ZNODE", in_every_run=lambda _: offered is None or len(offered) > 1, needs=[Capability.ZNODES])
+    def of_znodes(_: History) -> Verdict:
+        return conforms("of_znodes", "seen")
+
+    run = history()
+    run = replace(run, header=replace(run.header, extra={"capabilities": offered} if offered else {}))
+    for asked in ([Check("of_znodes")], []):
+        [verdict] = judge(run, asked, by_name([of_znodes]))
+        assert [(each.requirement, each.outcome.name) for each in verdict.about] == [("K0-ZNODE", outcome)]
+        assert ("does not offer: znodes" in verdict.summary) is (outcome == "NOT_APPLICABLE")
 
 
 def test_a_vacuous_about_is_told_by_what_was_seen() -> None:

@@ -7,6 +7,7 @@ from pytest_kmigrate.checkers.evidence.moments import faults_during, when
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.metadata.changes import began_ns, families_of, has_failed
 from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -16,7 +17,7 @@ _FEWEST = 2
 """So many refusals are no accident, such as of a topic that another change has just deleted."""
 
 
-@checker(in_every_run=lambda history: bool(history.of(EventKind.METADATA_CHANGE)))
+@checker(in_every_run=lambda history: bool(history.of(EventKind.METADATA_CHANGE)), needs=[Capability.CHANGE])
 def metadata_changes_stay_accepted(history: History) -> Verdict:
     """A family of metadata that could be changed before the copy can be changed after it.
 

@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.evidence.moments import faults_during, when
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.migration_metrics import FEWEST, LACKED_BY, told_by
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
@@ -39,7 +40,7 @@ class _Row:
         return len(self.samples) >= FEWEST and self.samples[-1].at_ns - self.samples[0].at_ns >= _STANDS_NS
 
 
-@checker(*(f"K866-METRIC-{metric}-active-only" for metric in LACKED_BY))
+@checker(*(f"K866-METRIC-{metric}-active-only" for metric in LACKED_BY), needs=[Capability.METRICS])
 def only_the_active_controller_reports(history: History, metric: str) -> Verdict:
     """A controller that is not active does not expose the metric, or with the value 0 or less, which says nothing.
 

@@ -13,6 +13,7 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.log_images import log_images
 from pytest_kmigrate.documents.kip_866.checks.migration_znode import MIGRATION, holds_position
 from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
@@ -68,6 +69,7 @@ class _Mistake:
     "K866-ZNODE-controller-persistent",
     in_every_run=holds_position,
     anomaly="wrong controller znode",
+    needs=[Capability.ZNODES],
 )
 def controller_znodes_tell_who_and_how_far(history: History) -> Verdict:
     """``/controller`` and ``/migration`` have their schema, and tell a controller in office and a place after the copy.

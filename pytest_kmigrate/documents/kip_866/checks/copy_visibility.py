@@ -9,6 +9,7 @@ from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, log_images
 from pytest_kmigrate.documents.kip_866.checks.migration_metrics import FEWEST
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
@@ -24,7 +25,7 @@ class _Look:
     """Those in which it showed none, with topics of a copy committed in its log."""
 
 
-@checker("K866-PROC-transaction-invisible")
+@checker("K866-PROC-transaction-invisible", needs=[Capability.METRICS, Capability.METADATA_LOG])
 def copy_shows_only_when_ended(history: History) -> Verdict:
     """No controller publishes a topic of the copy before the copy's transaction has ended; an aborted copy adds none.
 

@@ -9,6 +9,7 @@ from pytest_kmigrate.checkers.evidence.moments import faults_during, when
 from pytest_kmigrate.checkers.evidence.wording import span
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, RecordedState, has_log_images, log_images
 from pytest_kmigrate.documents.kip_866.phases import LEGAL_EDGES, ZkMigrationState
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
@@ -31,6 +32,7 @@ class _Mistake:
     "K866-REC-start-record",
     in_every_run=has_log_images,
     anomaly="copy outside its transaction",
+    needs=[Capability.METADATA_LOG],
 )
 def copy_is_one_transaction(history: History) -> Verdict:
     """The copied metadata is one transaction of the metadata log, which also holds the record that ends the copy.

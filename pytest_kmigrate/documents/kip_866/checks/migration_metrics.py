@@ -12,6 +12,7 @@ from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, has_log_images, log_images
 from pytest_kmigrate.documents.kip_866.checks.migration_znode import GIVEN_UP, MIGRATION, is_given_up_at
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, Sample
@@ -37,6 +38,7 @@ _NONE_BEHIND = 1  # the gauge subtracts two readings, and a no-op may be written
     *(f"K866-METRIC-{metric}" for metric in _OF_LOGS),
     in_every_run=has_log_images,
     anomaly="metric unlike the log",
+    needs=[Capability.METRICS, Capability.METADATA_LOG],
 )
 def migration_metrics_agree_with_the_log(history: History) -> Verdict:
     """The active controller reports the state, and the number of brokers in migration mode, that its log holds.
@@ -68,7 +70,7 @@ def migration_metrics_agree_with_the_log(history: History) -> Verdict:
     return conforms(name, text).speaking_for(*(f"K866-METRIC-{metric}" for metric in compared))
 
 
-@checker("K866-METRIC-ZkWriteBehindLag-outage")
+@checker("K866-METRIC-ZkWriteBehindLag-outage", needs=[Capability.METRICS])
 def zookeeper_lag_grows_and_falls_back(history: History) -> Verdict:
     """While ZooKeeper cannot be written ZkWriteBehindLag shows a backlog, and soon afterwards there is none.
 

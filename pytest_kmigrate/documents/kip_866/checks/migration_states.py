@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.migration_metrics import FEWEST, told_by
 from pytest_kmigrate.documents.kip_866.phases import LEGAL_EDGES, MIGRATION_STATE, ZkMigrationState
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Sample
@@ -50,6 +51,7 @@ class _Move:
     "K866-METRIC-ZkMigrationState-failover",
     in_every_run=lambda history: bool(history.states(MIGRATION_STATE)),
     anomaly="illegal migration state",
+    needs=[Capability.METRICS],
 )
 def migration_state_moves_along_legal_edges(history: History) -> Verdict:
     """ZkMigrationState moves only NONE or ZK -> PRE_MIGRATION -> MIGRATION -> POST_MIGRATION, skipping none.

@@ -9,6 +9,7 @@ from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import targets_of, when
 from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, ZnodeChange
@@ -43,7 +44,12 @@ def holds_position(history: History) -> bool:
     return any(change.path == MIGRATION and change.data is not None for change in history.znodes)
 
 
-@checker("K866-ZNODE-migration-monotonic", in_every_run=holds_position, anomaly="migration znode moves back")
+@checker(
+    "K866-ZNODE-migration-monotonic",
+    in_every_run=holds_position,
+    anomaly="migration znode moves back",
+    needs=[Capability.ZNODES],
+)
 def migration_znode_never_moves_back(history: History) -> Verdict:
     """The position in the metadata log that ``/migration`` holds (epoch and offset) only rises.
 

@@ -6,6 +6,7 @@ from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.migration_metrics import LACKED_BY, told_by
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
@@ -19,7 +20,7 @@ _DOCUMENTED = {
 }
 
 
-@checker("K866-METRIC-ZkMigrationState")
+@checker("K866-METRIC-ZkMigrationState", needs=[Capability.METRICS])
 def migration_state_has_its_documented_number(history: History) -> Verdict:
     """An active controller reports each state of the migration by the number that KIP-866 gives it.
 

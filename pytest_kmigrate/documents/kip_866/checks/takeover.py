@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -31,7 +32,7 @@ class _Wait:
     takeover: str | None
 
 
-@checker("K866-TRIG-no-offline")
+@checker("K866-TRIG-no-offline", needs=[Capability.METRICS])
 def takeover_waits_for_every_broker(history: History) -> Verdict:
     """The controllers did not take over from ZooKeeper while a broker was down, registered with them or not.
 
