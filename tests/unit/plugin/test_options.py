@@ -2,6 +2,8 @@
 
 import pytest
 
+from pytest_kmigrate.catalogue import PROFILES
+
 pytest_plugins = ["pytester"]
 
 
@@ -14,7 +16,7 @@ pytest_plugins = ["pytester"]
         ),
         (
             ("--kmigrate-profile", "kip-1"),
-            "--kmigrate-profile: expected one of kip-866, kip-866-draft, kip-125, kip-500, kip-778; got 'kip-1'",
+            f"--kmigrate-profile: expected one of {', '.join(PROFILES)}; got 'kip-1'",
         ),
         (("--kmigrate-seed", "9" * 5000), "--kmigrate-seed: expected a whole number *; got '99*99...'"),
         (
