@@ -8,6 +8,10 @@ DEMO_REPORT := reports/analysis/demo
 BUGS   := reports/runs/resurrect
 BROKEN := 3.6.0
 FIXED  := 3.9.1
+KAFKA  := $(FIXED)
+SUITE   = suites/$(subst -,_,$(PROFILE))
+SUITES  = $(subst _,-,$(notdir $(patsubst %/,%,$(sort $(dir $(wildcard suites/*/test_*.py))))))
+CONFORMANCE = reports/runs/conformance/$(PROFILE)/$(patsubst _%,%,$(subst /,_,$(KAFKA)))
 REVEALING := $(addprefix suites/kip_866/,test_preparation.py test_copy.py test_dual_write.py)
 PYTEST := $(BIN)/python -m pytest
 BROWSERS = $(shell which chromium chromium-browser google-chrome)
@@ -21,7 +25,7 @@ $(BIN)/python -m pytest_kmigrate.reports.resurrection $(BUGS) $(BROKEN) $(FIXED)
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cure browser demo test check bench bench-scale nightly resurrect lock clean
+.PHONY: help setup cure browser demo test conformance check bench bench-scale nightly resurrect lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -54,9 +58,23 @@ demo: cure ## three live migrations under faults, aggregated by Spark into one r
 
 # Folder by folder: by default files of few tests come last, and these are the ones that start clusters of Spark.
 # Two clusters side by side: a third of a test's time it waits, for a session to end or for a known bug to show.
-test: cure browser ## every test of the project, real Kafka included
+test: cure browser ## the project's own tests, and a sample of each document's suite on real Kafka
 	$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder --ignore tests/real tests
-	$(PYTEST) -n 2 --dist worksteal -v tests/real suites
+	$(PYTEST) -n 2 --dist worksteal -v -m "real or sample" tests/real suites
+
+ifneq ($(filter conformance,$(MAKECMDGOALS)),)
+ifeq ($(and $(PROFILE),$(wildcard $(SUITE)/test_*.py)),)
+$(error PROFILE: expected a document that has a suite ($(SUITES)), got '$(PROFILE)': make conformance PROFILE=...)
+endif
+endif
+
+# Whether a violation is a failure pytest says, as in demo; coverage ends with 1 or 3 for what any run violates or
+# leaves open.
+conformance: cure ## a document's whole suite: PROFILE=kip-866 [KAFKA=3.9.1]; called again, it goes on where it was
+	@$(PYTEST) -n 2 --dist worksteal -v $(SUITE) --kmigrate-resume --kmigrate-profile $(PROFILE) \
+	  --kmigrate-kafka "$(KAFKA)" --kmigrate-runs "$(CONFORMANCE)" || { failed=$$?; test $$failed = 1 || exit $$failed; }; \
+	$(BIN)/kmigrate requirements --profile $(PROFILE) --coverage "$(CONFORMANCE)"; \
+	case $$? in 0|1|3) exit $${failed:-0};; *) exit 1;; esac
 
 check: setup ## what every commit must pass, in under a minute
 	$(BIN)/ruff check .

@@ -27,6 +27,7 @@ _MARKERS = (
     'requirement(*ids): the requirements a test judges, by ledger id, e.g. "K866-FAIL-crash-in-migration"',
     "topology(file): the topology file a test runs on, or the name of a shipped one",
     "since(release): the test is about something that older releases of Kafka do not have; there it is skipped",
+    "sample: the test is one of those that stand for its whole suite, for a run with -m sample that ends soon",
     "known_bug(id): the test meets this bug: its red is expected on the releases that have it, and no other red is",
 )
 

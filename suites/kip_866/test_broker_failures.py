@@ -32,6 +32,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.sample
 @pytest.mark.requirement("K866-TEST-broker-failures", "K866-PROC-roll-one-by-one")
 def test_broker_killed_while_being_rolled(workload, cluster_metadata, migration, inject, verify_clients):
     """A broker dies as soon as it is up in KRaft mode; once it is back the migration ends as ever."""
@@ -136,6 +137,7 @@ def test_broker_of_an_older_release_dies_in_dual_write(workload, cluster_metadat
     )
 
 
+@pytest.mark.sample
 @pytest.mark.requirement("K866-TEST-broker-failures", "K866-RPC-lisr-on-election", "K866-DW-isr-leader")
 def test_isr_change_under_way_at_the_takeover_is_made(
     workload, cluster_metadata, migration, inject, controller_is_not, in_sync, expect, verify_clients

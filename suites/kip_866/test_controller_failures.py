@@ -28,6 +28,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.sample
 @pytest.mark.requirement(
     "K866-FAIL-crash-during-copy", "K866-PROC-single-transaction", "K866-PROC-transaction-invisible"
 )
@@ -83,7 +84,7 @@ def test_broker_that_came_up_during_the_copy_survives_its_crash(
     "fault",
     [
         Kill(targets.active_controller()),
-        Isolate(targets.active_controller(), from_roles=(Role.CONTROLLER,)),
+        pytest.param(Isolate(targets.active_controller(), from_roles=(Role.CONTROLLER,)), marks=pytest.mark.sample),
         Pause(targets.active_controller()),
     ],
     ids=str,
@@ -186,6 +187,7 @@ def test_dual_write_goes_on_beside_what_zookeeper_cannot_hold(
     verify_clients()
 
 
+@pytest.mark.sample
 @pytest.mark.known_bug("kmigrate-11")
 @pytest.mark.requirement("K866-ZNODE-controller-epoch-monotonic")
 def test_no_partition_gets_an_epoch_that_zookeeper_has_not_reached(

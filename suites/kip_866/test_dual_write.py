@@ -10,6 +10,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.sample
 @pytest.mark.requirement(
     "K866-DW-reassignment", "K866-RPC-lisr-on-election", "K866-RPC-umr-on-change", "K866-RPC-stopreplica"
 )
@@ -107,6 +108,7 @@ def test_quotas_taken_away_in_dual_write_leave_zookeeper(workload, cluster_metad
     )
 
 
+@pytest.mark.sample
 @pytest.mark.requirement(
     "K866-DW-topic-delete", "K866-DW-topic-config", "K866-DW-broker-config", "K866-DW-scram", "K866-DW-acls"
 )
@@ -127,6 +129,7 @@ def test_what_is_taken_away_in_dual_write_leaves_zookeeper(workload, cluster_met
     )
 
 
+@pytest.mark.sample
 @pytest.mark.known_bug("kmigrate-6")
 @pytest.mark.topology("zk1-broker3-controller3-sasl")
 @pytest.mark.requirement("K866-DW-delegation-tokens", "K866-DW-watch-acl")

@@ -13,6 +13,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.sample
 @pytest.mark.requirement(
     "K866-TEST-happy-path", "K866-TEST-controller-failures", "K866-TEST-zk-unavailable", "K866-DW-full-parity"
 )

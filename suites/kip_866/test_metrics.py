@@ -10,6 +10,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.sample
 @pytest.mark.known_bug("KAFKA-15532")
 @pytest.mark.known_bug("kmigrate-2")
 @pytest.mark.requirement("K866-METRIC-ZkWriteBehindLag-active-only")

@@ -10,6 +10,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.sample
 @pytest.mark.requirement("K866-FWD-before-takeover")
 def test_broker_configs_can_be_changed_before_the_takeover(
     workload, migration, admin_of, broker_in_migration_mode, expect, verify_clients

@@ -51,6 +51,7 @@ def test_migration_is_undone_in_mid_copy(workload, cluster_metadata, migration, 
     _goes_on_with_zookeeper(workload, cluster_metadata, verify_clients, checks.phase_not_reached(Phase.HYBRID))
 
 
+@pytest.mark.sample
 @pytest.mark.known_bug("kmigrate-5")
 @pytest.mark.requirement("K866-RB-clean-shutdown-flush", "K866-RB-metadata-kept")
 def test_what_waits_for_zookeeper_is_written_before_the_quorum_ends(

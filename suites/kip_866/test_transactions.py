@@ -10,6 +10,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.sample
 @pytest.mark.requirement("K866-TEST-happy-path")
 def test_transactions_are_whole_or_absent_after_the_migration(
     transactional_workload, migration, inject, verify_clients

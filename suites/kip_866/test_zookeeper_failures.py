@@ -72,6 +72,7 @@ def test_clients_are_served_while_zookeeper_is_down(workload, cluster_metadata, 
     )
 
 
+@pytest.mark.sample
 @pytest.mark.known_bug("elections-wait-for-zookeeper")
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement("K866-FAIL-zk-down-elections")
@@ -95,6 +96,7 @@ def test_partitions_of_a_dead_broker_get_leaders_while_zookeeper_is_down(
     verify_clients()
 
 
+@pytest.mark.sample
 @pytest.mark.topology("zk3-broker3-controller3")
 @pytest.mark.requirement("K866-TEST-zk-unavailable", "K866-FAIL-zk-heal-catch-up")
 def test_dual_write_outlives_the_leader_of_the_ensemble(workload, cluster_metadata, migration, inject, verify_clients):
@@ -112,6 +114,7 @@ def test_dual_write_outlives_the_leader_of_the_ensemble(workload, cluster_metada
     )
 
 
+@pytest.mark.sample
 @pytest.mark.requirement("K866-TEST-broker-failures")
 def test_expired_session_in_preparation_does_not_stop_the_migration(workload, migration, inject, verify_clients):
     """A broker loses its ZooKeeper session while the quorum waits; it registers again and the migration goes on."""

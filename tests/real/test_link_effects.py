@@ -22,7 +22,6 @@ from pytest_kmigrate.waiting import until
 from tests.real.test_provider_contract import ProcessBench
 from tests.unit.fakes import FakeView, FakeZnodes, MemoryRecorder, topology
 
-pytestmark = pytest.mark.real
 NODES = ("broker-0", "broker-1", "broker-2")
 ONE, TWO = node("broker-0"), node("broker-1")
 WITHIN_S = 60

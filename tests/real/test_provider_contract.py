@@ -26,7 +26,6 @@ from pytest_kmigrate.waiting import NotYet, until
 from tests.real.sockets import past_the_links, reached_by, sockets_in
 from tests.unit.fakes import topology
 
-pytestmark = pytest.mark.real
 _ELECTED_WITHIN_S = 60
 
 

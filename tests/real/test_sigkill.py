@@ -15,7 +15,6 @@ import pytest
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.waiting import NotYet, until
 
-pytestmark = pytest.mark.real
 SIGKILLS = int(os.environ.get("KMIGRATE_SIGKILLS", "3"))
 """How often pytest is killed; a nightly run raises it."""
 REACHED_WITHIN_S = 300

@@ -1,0 +1,130 @@
+"""What `make test` and `make conformance` run: samples that stand for whole suites, and whole suites."""
+
+import ast
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pytest_kmigrate
+
+ROOT = Path(__file__).parents[2]
+SUITES = sorted(folder for folder in (ROOT / "suites").iterdir() if any(folder.glob("test_*.py")))
+FAULTS = {name for room, names in pytest_kmigrate._ROOMS.items() if room.startswith("faults.") for name in names}
+ROOMS_OF_NAMES = ("targets", "triggers", "crash_points", "Phase", "migration")
+NOT_SAMPLED = {
+    "topology zk1-broker3-controller3-mixed": "a broker of an older release costs 73 s, and is the only thing it adds",
+}
+"""What a suite uses and its sample does not, each with the reason."""
+
+
+def make(*words: str) -> subprocess.CompletedProcess[str]:
+    """What `make` would do, without doing it."""
+    command = ["make", "--dry-run", "--no-print-directory", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_conformance_runs_one_whole_suite_and_resumes_it() -> None:
+    """Into a folder of the document and the distribution, which coverage then reads."""
+    said = make("conformance", "PROFILE=kip-866", "KAFKA=/opt/my kafka").stdout
+    folder = '"reports/runs/conformance/kip-866/opt_my kafka"'
+    assert "suites/kip_866 --kmigrate-resume --kmigrate-profile kip-866" in said
+    assert f'--kmigrate-kafka "/opt/my kafka" --kmigrate-runs {folder}' in said
+    assert f"kmigrate requirements --profile kip-866 --coverage {folder}" in said
+    assert " -m " not in said.partition("suites/kip_866")[2]
+
+
+@pytest.mark.parametrize("profile", [[], ["PROFILE="], ["PROFILE=kip-125"], ["PROFILE=kip-1"]])
+def test_a_profile_without_a_suite_is_told_in_one_line(profile: list[str]) -> None:
+    """Before anything is installed or started, with those that have one."""
+    result = make("conformance", *profile)
+    assert result.returncode == 2
+    (line,) = result.stderr.splitlines()
+    name = "".join(profile).removeprefix("PROFILE=")
+    assert f"PROFILE: expected a document that has a suite (kip-866), got '{name}'" in line
+    assert result.stdout == ""
+
+
+def test_the_gate_runs_all_real_tests_and_every_sample() -> None:
+    """Both by their markers, in one pytest, so that two clusters stand side by side to the end."""
+    assert '-m "real or sample" tests/real suites' in make("test").stdout
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_a_sample_uses_every_stimulus_of_its_suite(suite: Path) -> None:
+    """Every fault, target, trigger, crash point, phase, topology, and everything done with the migration."""
+    used, sampled = set[str](), set[str]()
+    for file in suite.glob("test_*.py"):
+        for test, is_sampled in stimuli_of(ast.parse(file.read_text(encoding="utf-8"))):
+            used |= test
+            sampled |= test if is_sampled else set()
+    assert used - sampled == used & NOT_SAMPLED.keys()
+
+
+def stimuli_of(module: ast.Module) -> Iterator[tuple[set[str], bool]]:
+    """The stimuli of each test of a file, or of each of its parameters, and whether that is in the sample."""
+    named = {name: statement for statement in module.body for name in _names_of(statement)}
+    shared = _stimuli(named["pytestmark"], {}) if "pytestmark" in named else set()
+    for statement in module.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name.startswith("test_"):
+            body = _stimuli(ast.Module(statement.body, []), named) | shared
+            of_all = body.union(*(_stimuli(each, named) for each in statement.decorator_list))
+            yield of_all, any(ast.unparse(each) == "pytest.mark.sample" for each in statement.decorator_list)
+            yield from ((body | _stimuli(each, named), True) for each in _sampled_parameters(statement))
+
+
+def _sampled_parameters(test: ast.FunctionDef) -> Iterator[ast.expr]:
+    for decorator in test.decorator_list:
+        for node in ast.walk(decorator):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.param":
+                marks = [ast.unparse(each.value) for each in node.keywords if each.arg == "marks"]
+                yield from node.args if "pytest.mark.sample" in marks else ()
+
+
+def _names_of(statement: ast.stmt) -> Iterator[str]:
+    """What a statement of a module defines."""
+    if isinstance(statement, ast.FunctionDef):
+        yield statement.name
+    for target in getattr(statement, "targets", ()):
+        yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
+
+
+def _stimuli(tree: ast.AST, named: dict[str, ast.stmt]) -> set[str]:
+    """What is done to a cluster, through what else the module names, too."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in FAULTS:
+            found.add(node.id)
+        elif isinstance(node, ast.Name) and node.id in named:
+            elsewhere = {name: statement for name, statement in named.items() if name != node.id}
+            found |= _stimuli(named[node.id], elsewhere)
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) in ROOMS_OF_NAMES:
+            found.add(ast.unparse(node))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.topology":
+            found.add(f"topology {ast.literal_eval(node.args[0])}")
+    return found
+
+
+def test_what_a_sample_leaves_out_is_seen() -> None:
+    """A fault in a helper or a parameter counts as in the test itself; one marked parameter samples that one only."""
+    module = ast.parse(
+        """
+WORST = Slow(targets.quorum_leader())
+
+def _helped(inject):
+    with inject(WORST): pass
+
+@pytest.mark.sample
+@pytest.mark.topology("small")
+def test_one(inject): _helped(inject)
+
+@pytest.mark.parametrize("fault", [Kill(), pytest.param(Pause(), marks=pytest.mark.sample)])
+def test_two(migration): migration.advance_to(Phase.HYBRID)
+"""
+    )
+    assert list(stimuli_of(module)) == [
+        ({"Slow", "targets.quorum_leader", "topology small"}, True),
+        ({"Kill", "Pause", "migration.advance_to", "Phase.HYBRID"}, False),
+        ({"Pause", "migration.advance_to", "Phase.HYBRID"}, True),
+    ]
