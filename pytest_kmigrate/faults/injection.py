@@ -9,7 +9,7 @@ from pytest_kmigrate.faults.effect import Applied, Fault
 from pytest_kmigrate.faults.triggers import Fired, Trigger, now
 from pytest_kmigrate.model.capabilities import require
 from pytest_kmigrate.model.errors import KmigrateError
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed, FaultNotWitnessed, FaultWitnessed
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.waiting import PATIENCE_S, until
 
@@ -77,7 +77,7 @@ class Injection:
         finally:
             self._healing.close()
             if self._has_begun:
-                self._scene.recorder.record(EventKind.FAULT_HEALED, fault_id=self._id, fault=str(self._fault))
+                self._scene.recorder.record(FaultHealed(self._id, str(self._fault)))
         self._reraise()
 
     def _witness(self) -> str | None:
@@ -90,25 +90,18 @@ class Injection:
         applied, record = self._applied, self._scene.recorder.record
         witness = self._witness()
         if applied and witness:
-            record(EventKind.FAULT_WITNESSED, fault_id=self._id, witness=witness, facts=applied.facts)
+            record(FaultWitnessed(self._id, witness, applied.facts))
             return
         unmet = "it could not be applied" if self._has_begun else f"{self._trigger} never fired"
         looked_for = applied.looked_for if applied else unmet
-        record(EventKind.FAULT_NOT_WITNESSED, fault_id=self._id, fault=str(self._fault), witness=looked_for)
+        record(FaultNotWitnessed(self._id, str(self._fault), looked_for))
 
     def _apply(self) -> None:
         self._has_begun = True
-        began = self._scene.recorder.record(
-            EventKind.FAULT_BEGAN,
-            fault=str(self._fault),
-            fault_id=self._id,
-            effect=type(self._fault).__name__.lower(),
-            trigger=str(self._trigger),
-        )
+        effect = type(self._fault).__name__.lower()
+        began = self._scene.recorder.record(FaultBegan(str(self._fault), self._id, effect, str(self._trigger)))
         self._applied = self._healing.enter_context(self._fault.applied_to(self._scene))
-        self._scene.recorder.record(
-            EventKind.FAULT_APPLIED, fault_id=self._id, targets=list(self._applied.targets), began=began.seq
-        )
+        self._scene.recorder.record(FaultApplied(self._id, list(self._applied.targets), began.seq))
         self._witness()
         self._begun.set()
 

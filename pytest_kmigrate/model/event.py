@@ -2,45 +2,43 @@
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, fields
+from typing import ClassVar, Protocol
 
 
 class EventKind(enum.StrEnum):
-    """What happened; the comment names the keys of ``data``."""
+    """What happened; ``model.events`` has one dataclass for the ``data`` of each kind."""
 
-    RUN_BEGAN = "run-began"  # {}
-    RUN_ENDED = (
-        "run-ended"  # test (Ending), outcome (its name), known_bug; none of them where the test's end was not seen
-    )
-    NODE_STARTED = "node-started"  # role, mode, pid, kafka, incarnation (1, 2, ...)
-    NODE_READY = "node-ready"  # took_ms
-    NODE_STOPPED = "node-stopped"  # how ("controlled" | "killed" | "hung": killed at last), exit_code, took_ms, said
-    NODE_DIED = "node-died"  # exit_code, said (the last error in its log): nobody asked for it
-    THREAD_DIED = "thread-died"  # thread, said: an error ended it; found in the log later
-    NODE_PAUSED = "node-paused"  # {}
-    NODE_RESUMED = "node-resumed"  # {}
-    NODE_RECONFIGURED = "node-reconfigured"  # changed: {key: value or None}, mode
-    NODE_WIPED = "node-wiped"  # {}
-    STEP_BEGAN = "step-began"  # step, first_move, last_move, of_moves (how far it is to be taken)
-    STEP_ENDED = "step-ended"  # step, outcome ("done" | "stopped" | "failed"), reason, signature
-    STATE = "state"  # of (a state of the document), state, previous; node: which reported it, if one did
-    FAULT_BEGAN = "fault-began"  # fault (its str), fault_id, effect, trigger
-    FAULT_APPLIED = "fault-applied"  # fault_id, targets [node], began (seq of its fault-began): now in force
-    FAULT_WITNESSED = "fault-witnessed"  # fault_id, witness (a sentence), facts
-    FAULT_NOT_WITNESSED = "fault-not-witnessed"  # fault_id, fault, witness (what was looked for)
-    FAULT_HEALED = "fault-healed"  # fault_id, fault
-    WORKLOAD_BEGAN = "workload-began"  # workload, and its settings
-    WORKLOAD_ENDED = "workload-ended"  # workload, its counts, final_read (records; None: not read back), withheld
-    METADATA_CHANGE = "metadata-change"  # change, subject, wanted, outcome (ok|failed|indefinite), error, began_ns
-    ACTIVE_CONTROLLER = "active-controller"  # controller (node name or None), previous; epochs are in the znodes
-    SNAPSHOT = "snapshot"  # label, file, began_ns: a MetadataImage or another whole view stored in the folder
-    EXPECTATION = "expectation"  # name, expected, observed, met, kind, signature, within_s, took_ms
-    SETTLED = "settled"  # label, images [label], took_s: images of several sides were taken until they agreed
-    RULES_TOLD = "rules-told"  # rules: {name: RuleOutcome, or "failed: ..."} of a mutant in one process
-    NOT_OFFERED = "not-offered"  # what, lacking [Capability]: what a test asked for and the provider cannot do
-    CHECKS = "checks"  # checks: [{name, arguments}]; what judge shall judge
-    HARNESS_TROUBLE = "harness-trouble"  # what, error: our own failure, makes verdicts INCONCLUSIVE
+    RUN_BEGAN = "run-began"
+    RUN_ENDED = "run-ended"
+    NODE_STARTED = "node-started"
+    NODE_READY = "node-ready"
+    NODE_STOPPED = "node-stopped"
+    NODE_DIED = "node-died"
+    THREAD_DIED = "thread-died"
+    NODE_PAUSED = "node-paused"
+    NODE_RESUMED = "node-resumed"
+    NODE_RECONFIGURED = "node-reconfigured"
+    NODE_WIPED = "node-wiped"
+    STEP_BEGAN = "step-began"
+    STEP_ENDED = "step-ended"
+    STATE = "state"
+    FAULT_BEGAN = "fault-began"
+    FAULT_APPLIED = "fault-applied"
+    FAULT_WITNESSED = "fault-witnessed"
+    FAULT_NOT_WITNESSED = "fault-not-witnessed"
+    FAULT_HEALED = "fault-healed"
+    WORKLOAD_BEGAN = "workload-began"
+    WORKLOAD_ENDED = "workload-ended"
+    METADATA_CHANGE = "metadata-change"
+    ACTIVE_CONTROLLER = "active-controller"
+    SNAPSHOT = "snapshot"
+    EXPECTATION = "expectation"
+    SETTLED = "settled"
+    RULES_TOLD = "rules-told"
+    NOT_OFFERED = "not-offered"
+    CHECKS = "checks"
+    HARNESS_TROUBLE = "harness-trouble"
 
 
 PHASE = "phase"
@@ -81,6 +79,20 @@ class Event:
     data: Mapping[str, object] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class EventData:
+    """What an event of one kind records: its fields are the keys of ``data``, in the same order."""
+
+    event_kind: ClassVar[EventKind]
+
+    def event(self, seq: int, at_ns: int, node: str | None) -> Event:
+        """The event to record; a field whose default is None is left out of ``data`` while it is None."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        optional = {each.name for each in fields(self) if each.default is None}
+        data = {name: value for name, value in values.items() if value is not None or name not in optional}
+        return Event(seq, at_ns, self.event_kind, node, data)
+
+
 class Recorder(Protocol):
     """Where events go as they happen; safe to call from any thread."""
 
@@ -89,8 +101,8 @@ class Recorder(Protocol):
         """Everything recorded so far."""
         ...
 
-    def record(self, kind: EventKind, node: str | None = None, /, **data: object) -> Event:
-        """Append one event; the system has it when this returns, so that our end loses none."""
+    def record(self, data: EventData, node: str | None = None) -> Event:
+        """Append one event; the operating system has it when this returns, so that a crash of ours loses none."""
         ...
 
     def now_ns(self) -> int:

@@ -8,7 +8,9 @@ from typing import Protocol
 
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
-from pytest_kmigrate.model.event import PHASE, EventKind, Recorder
+from pytest_kmigrate.model.event import PHASE, Recorder
+from pytest_kmigrate.model.events.evidence import HarnessTrouble
+from pytest_kmigrate.model.events.steps import ActiveControllerChanged, StateChanged
 from pytest_kmigrate.model.history import Sample
 from pytest_kmigrate.model.protocols import Cluster, Node, View
 from pytest_kmigrate.model.topology import Role
@@ -35,7 +37,8 @@ class Observer:
         self._metrics = tuple(metrics)
         self._over = threading.Event()
         self._threads: list[threading.Thread] = []
-        self._last: dict[str, object] = {}
+        self._states: dict[str, str] = {}
+        self._controller: str | None = None
 
     def start(self) -> None:
         """Begin to observe; without metrics only the edges that are seen in other ways."""
@@ -62,24 +65,22 @@ class Observer:
                 self._state("migration_state", state.value, leader)
             # Without an epoch: no two metrics are read at one moment, and a pair that never was would look like
             # two controllers of one epoch. Epochs are judged from the znodes, which hold both.
-            active = self._view.active_controller()
-            self._edge("controller", active, EventKind.ACTIVE_CONTROLLER, active)
+            self._active_controller(self._view.active_controller())
         except KmigrateError:
             # ZooKeeper or a node does not answer, which a fault may well be the cause of: the next look tells.
             return
 
     def _state(self, name: str, value: str, node: str | None) -> None:
-        before = self._last.get(name)
+        before = self._states.get(name)
         if before != value:
-            self._last[name] = value
-            self._recorder.record(EventKind.STATE, node, of=name, state=value, previous=before)
+            self._states[name] = value
+            self._recorder.record(StateChanged(name, value, before), node)
 
-    def _edge(self, what: str, value: object, kind: EventKind, node: str | None) -> None:
-        before = self._last.get(what)
-        if before == value:
-            return
-        self._last[what] = value
-        self._recorder.record(kind, node, **{what: value, "previous": before})
+    def _active_controller(self, active: str | None) -> None:
+        before = self._controller
+        if before != active:
+            self._controller = active
+            self._recorder.record(ActiveControllerChanged(active, before), active)
 
     def _sample(self, node: Node) -> None:
         if node.alive:
@@ -97,4 +98,4 @@ class Observer:
         # Whatever blinds us: what was not observed must not look as if nothing had happened.
         except Exception as error:  # noqa: BLE001
             with suppress(EnvironmentLackError):  # a recorder without room says so to the test as well
-                self._recorder.record(EventKind.HARNESS_TROUBLE, what=f"observing {name}", error=repr(error))
+                self._recorder.record(HarnessTrouble(f"observing {name}", repr(error)))

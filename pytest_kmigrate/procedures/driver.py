@@ -9,6 +9,7 @@ from pytest_kmigrate.documents.kip_866.procedure import LEAVE_MIGRATION, STEPS, 
 from pytest_kmigrate.model.capabilities import require
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.steps import StepBegan, StepEnded
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.procedures.moves import DeleteZnode, Move
@@ -96,7 +97,7 @@ class MigrationDriver:
         require(self._scene.cluster.capabilities, needs, f"step {step.name}", recorder)
         done = self._half_done[1] if self._half_done and self._half_done[0] is step else 0
         last = len(all_moves) if moves is None else min(done + moves, len(all_moves))
-        recorder.record(EventKind.STEP_BEGAN, step=step.name, first_move=done, last_move=last, of_moves=len(all_moves))
+        recorder.record(StepBegan(step.name, done, last, len(all_moves)))
         try:
             for move in all_moves[done:last]:
                 move.make(self._scene)
@@ -105,12 +106,11 @@ class MigrationDriver:
                 self.await_phase(step.reaches)
         except KmigrateError as error:
             error.signature = error.signature or self._died_of()
-            told = {"reason": str(error), "signature": error.signature}
-            recorder.record(EventKind.STEP_ENDED, step=step.name, outcome="failed", **told)
+            recorder.record(StepEnded(step.name, "failed", str(error), error.signature))
             raise
         finally:
             self._half_done = (step, done)
-        recorder.record(EventKind.STEP_ENDED, step=step.name, outcome="done" if moves is None else "stopped", reason="")
+        recorder.record(StepEnded(step.name, "done" if moves is None else "stopped", reason=""))
 
     def _died_of(self) -> str:
         """What a known bug looks like of which nodes died, or threads of theirs: what needs them never comes true."""

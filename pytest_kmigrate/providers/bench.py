@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
 
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, EventData, EventKind
 from pytest_kmigrate.model.protocols import Cluster, Node
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
@@ -21,10 +21,10 @@ class MemoryRecorder:
         self.events: list[Event] = []
         self._lock = threading.Lock()
 
-    def record(self, kind: EventKind, node: str | None = None, /, **data: object) -> Event:
+    def record(self, data: EventData, node: str | None = None) -> Event:
         """Append one event."""
         with self._lock:
-            event = Event(len(self.events), len(self.events), kind, node, data)
+            event = data.event(len(self.events), len(self.events), node)
             self.events.append(event)
         return event
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import IO
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, EventData
+from pytest_kmigrate.model.events.evidence import RunBegan, RunEnded, SnapshotTaken
 from pytest_kmigrate.model.history import RunHeader, Sample, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
@@ -27,7 +28,7 @@ class RunRecorder:
         self._lock = threading.Lock()
         self._seq = 0
         self.log_files: Callable[[], Mapping[str, Path]] = dict
-        self.ending: Mapping[str, object] = {}
+        self.ending = RunEnded()
         """What the last event of the history says."""
         self.events: list[Event] = []
         for parent in (folder.metrics.parent, folder.znodes.parent, folder.operations, folder.image("x").parent):
@@ -37,19 +38,19 @@ class RunRecorder:
         self._history = folder.history.open("a", encoding="utf-8")
         self._metrics = folder.metrics.open("a", encoding="utf-8")
         self._znodes = folder.znodes.open("a", encoding="utf-8")
-        self.record(EventKind.RUN_BEGAN)
+        self.record(RunBegan())
 
     def now_ns(self) -> int:
         """Nanoseconds since the run began."""
         return time.monotonic_ns() - self.start_ns
 
-    def record(self, kind: EventKind, node: str | None = None, /, **data: object) -> Event:
+    def record(self, data: EventData, node: str | None = None) -> Event:
         """Append one event; it is with the operating system when this returns."""
         with self._lock:
-            event = Event(self._seq, self.now_ns(), kind, node, data)
+            event = data.event(self._seq, self.now_ns(), node)
             self._seq += 1
             self.events.append(event)
-            line = {"seq": event.seq, "at_ns": event.at_ns, "kind": kind.value, "node": node, "data": data}
+            line = {"seq": event.seq, "at_ns": event.at_ns, "kind": event.kind, "node": node, "data": event.data}
             self._append(self._history, {**line, "log_bytes": self._log_bytes()})
         return event
 
@@ -71,7 +72,7 @@ class RunRecorder:
         if image.read_from:
             replace_text(self.folder.image_read_from(label), json_lines(image.read_from))
         _write_whole(file, content)
-        self.record(EventKind.SNAPSHOT, label=label, file=str(file.relative_to(self.folder.path)), began_ns=began_ns)
+        self.record(SnapshotTaken(label, str(file.relative_to(self.folder.path)), began_ns))
 
     def _append(self, file: IO[str], line: Mapping[str, object]) -> None:
         """What was lost once is missing for good: from then on nothing more is taken, whoever comes first to notice."""
@@ -95,7 +96,7 @@ class RunRecorder:
         if self._history.closed:
             return
         with suppress(EnvironmentLackError):
-            self.record(EventKind.RUN_ENDED, **self.ending)
+            self.record(self.ending)
         for file in (self._history, self._metrics, self._znodes):
             with suppress(OSError):  # it still has what could not be written
                 file.close()

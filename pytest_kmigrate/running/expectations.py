@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
-from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.verdict import Kind
 from pytest_kmigrate.waiting import NotYet, until
 
@@ -39,15 +40,16 @@ def expect(
     except AwaitTimeoutError:
         met = False
     recorder.record(
-        EventKind.EXPECTATION,
-        name=name,
-        expected=equals,
-        observed=observed,
-        met=bool(met),
-        kind=kind.value,
-        signature=signature,
-        within_s=within_s,
-        took_ms=int((time.monotonic() - began) * 1000),
+        ExpectationEnded(
+            name=name,
+            expected=equals,
+            observed=observed,
+            met=bool(met),
+            kind=kind.value,
+            signature=signature,
+            within_s=within_s,
+            took_ms=int((time.monotonic() - began) * 1000),
+        )
     )
     return bool(met)
 
@@ -55,13 +57,14 @@ def expect(
 def waited_in_vain(recorder: Recorder, name: str, error: AwaitTimeoutError) -> None:
     """Record a wait that a test asked for, and that failed, as the expectation of liveness that it was."""
     recorder.record(
-        EventKind.EXPECTATION,
-        name=name,
-        expected=error.awaited,
-        observed=error.last_seen,
-        met=False,
-        kind=Kind.LIVENESS.value,
-        signature=error.signature,
-        within_s=error.within_s,
-        took_ms=int(error.within_s * 1000),
+        ExpectationEnded(
+            name=name,
+            expected=error.awaited,
+            observed=error.last_seen,
+            met=False,
+            kind=Kind.LIVENESS.value,
+            signature=error.signature,
+            within_s=error.within_s,
+            took_ms=int(error.within_s * 1000),
+        )
     )

@@ -9,6 +9,7 @@ from pytest_kmigrate.checkers.metadata.differences import differences
 from pytest_kmigrate.model.capabilities import require
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.evidence import ImagesSettled
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.protocols import Cluster, View
 from pytest_kmigrate.model.topology import Role
@@ -165,7 +166,7 @@ class Metadata:
         images, took_s = settled(lambda: self._taken(takes), _differences_in, within_s)
         for name, (image, began_ns) in images.items():
             self._recorder.image(name, image, began_ns)
-        self._recorder.record(EventKind.SETTLED, label=label, images=list(images), took_s=round(took_s, 2))
+        self._recorder.record(ImagesSettled(label, list(images), round(took_s, 2)))
 
     def _takes(self, sides: Sequence[str]) -> dict[str, Callable[[], MetadataImage]]:
         """How these sides are looked at; ClusterError when one is not there, or not now.

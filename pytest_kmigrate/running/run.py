@@ -7,7 +7,8 @@ from contextlib import ExitStack, contextmanager
 from pytest_kmigrate.judging.judge import Judgement, judge_folder
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.errors import AwaitTimeoutError, EnvironmentLackError, KmigrateError, WrongUseError
-from pytest_kmigrate.model.event import Ending, EventKind
+from pytest_kmigrate.model.event import Ending
+from pytest_kmigrate.model.events.evidence import ChecksRequested, HarnessTrouble, RunEnded
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.provider import Provider
@@ -73,18 +74,18 @@ class Run:
             node.tell_dead_threads()
         if checks is not None:
             asked = [{"name": check.name, "arguments": dict(check.arguments)} for check in checks]
-            self.recorder.record(EventKind.CHECKS, checks=asked)
+            self.recorder.record(ChecksRequested(asked))
         self.judgement = judge_folder(self.folder)
         return self.judgement
 
     def ended(self, test: Ending, known_bug: str | None = None) -> None:
         """Note how the test of this judged run ended, and by which known bug of Kafka, if by one."""
         assert self.judgement is not None, "a run is judged before anybody can know how its test ended"
-        self.recorder.ending = {"test": test, "outcome": self.judgement.outcome.name, "known_bug": known_bug}
+        self.recorder.ending = RunEnded(test, self.judgement.outcome.name, known_bug)
 
     def trouble(self, what: str, error: Exception) -> None:
         """Record a failure of our own: no verdict of this run is CONFORMS any more."""
-        self.recorder.record(EventKind.HARNESS_TROUBLE, what=what, error=str(error))
+        self.recorder.record(HarnessTrouble(what, str(error)))
 
     def dump_threads(self) -> None:
         """A thread dump of every node into its log, for whoever looks at a hang."""

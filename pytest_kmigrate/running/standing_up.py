@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, EventData, EventKind
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Role, Topology
@@ -30,10 +30,10 @@ class TellingRecorder:
         """Nanoseconds since it was made."""
         return time.monotonic_ns() - self._began_ns
 
-    def record(self, kind: EventKind, node: str | None = None, /, **data: object) -> Event:
+    def record(self, data: EventData, node: str | None = None) -> Event:
         """Append one event."""
         with self._lock:
-            event = Event(len(self.events), self.now_ns(), kind, node, data)
+            event = data.event(len(self.events), self.now_ns(), node)
             self.events.append(event)
         sentence = _sentence(event)
         if sentence:

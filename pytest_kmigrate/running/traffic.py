@@ -11,7 +11,8 @@ from confluent_kafka.cimpl import NewPartitions
 from pytest_kmigrate.documents.kip_866.diagnoses.unserved import signatures_of_unserved
 from pytest_kmigrate.model.capabilities import require
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NodeDiedError, WrongUseError
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.evidence import HarnessTrouble
+from pytest_kmigrate.model.events.workloads import ClientsBegan, ClientsEnded
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.recording.reading import read_history
@@ -58,14 +59,9 @@ class Traffic:
         file = self._cluster.scratch / "clients.json"
         self._clients = self._ending.enter_context(RunningClients(settings, file, self._spawn))
         self._clients.await_ready()
-        self._recorder.record(
-            EventKind.WORKLOAD_BEGAN,
-            workload=workload.name,
-            topics=list(workload.every_topic),
-            per_s=workload.per_s,
-            # A group that never reads anything leaves no other trace.
-            group=workload.group if workload.consumers else "",
-        )
+        # A group that never reads anything leaves no other trace.
+        group = workload.group if workload.consumers else ""
+        self._recorder.record(ClientsBegan(workload.name, list(workload.every_topic), workload.per_s, group))
 
     def usual(self, transactors: int = 0) -> ClientWorkload:
         """A rate that two cores carry beside seven JVMs, and as many copies as there are brokers for."""
@@ -105,14 +101,8 @@ class Traffic:
         records, withheld = (read.records, list(read.withheld)) if read else (None, [])
         counts = clients.stop()
         for trouble in clients.troubles():
-            self._recorder.record(EventKind.HARNESS_TROUBLE, what="clients", error=trouble)
-        self._recorder.record(
-            EventKind.WORKLOAD_ENDED,
-            workload=clients.settings.workload.name,
-            final_read=records,
-            withheld=withheld,
-            **dict(counts),
-        )
+            self._recorder.record(HarnessTrouble("clients", trouble))
+        self._recorder.record(ClientsEnded(clients.settings.workload.name, records, withheld, **counts))
 
     def _read_back(self, clients: RunningClients) -> ReadBack | None:
         try:
@@ -120,7 +110,7 @@ class Traffic:
         except NodeDiedError:  # the clients themselves
             raise
         except ClusterError as error:
-            self._recorder.record(EventKind.HARNESS_TROUBLE, what="reading back", error=str(error))
+            self._recorder.record(HarnessTrouble("reading back", str(error)))
             return None
 
     @contextmanager

@@ -5,7 +5,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.events.nodes import (
+    HowStopped,
+    NodePaused,
+    NodeReady,
+    NodeReconfigured,
+    NodeResumed,
+    NodeStarted,
+    NodeStopped,
+    NodeWiped,
+)
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec
 from pytest_kmigrate.providers.process.network.addresses import Addresses
 from pytest_kmigrate.waiting import PATIENCE_S
@@ -42,14 +52,14 @@ class FakeNode:
         self.alive, self.stands_still = True, False
         self.incarnation += 1
         self._say("started")
-        mode = self.mode.value if self.mode else None
-        self._recorder.record(EventKind.NODE_STARTED, self.name, mode=mode, incarnation=self.incarnation)
+        started = NodeStarted(self.spec.role, self.mode, self.pid, self.kafka, self.incarnation)
+        self._recorder.record(started, self.name)
         if wait:
             self.await_ready()
 
     def await_ready(self, within_s: float = PATIENCE_S) -> None:
         """It is ready as soon as it is up."""
-        self._recorder.record(EventKind.NODE_READY, self.name, took_ms=0)
+        self._recorder.record(NodeReady(took_ms=0), self.name)
 
     def stop(self, within_s: float = 30) -> None:
         """It is down, in a controlled way."""
@@ -62,18 +72,18 @@ class FakeNode:
     def pause(self) -> None:
         """It stands still, and is alive."""
         self.stands_still = self.alive
-        self._recorder.record(EventKind.NODE_PAUSED, self.name)
+        self._recorder.record(NodePaused(), self.name)
 
     def resume(self) -> None:
         """It goes on."""
         self.stands_still = False
-        self._recorder.record(EventKind.NODE_RESUMED, self.name)
+        self._recorder.record(NodeResumed(), self.name)
 
     def reconfigure(self, changes: Mapping[str, str | None], mode: BrokerMode | None = None) -> None:
         """Set (None: unset) properties, and the mode."""
         self.changes.update(changes)
         self.mode = mode or self.mode
-        self._recorder.record(EventKind.NODE_RECONFIGURED, self.name, changed=dict(changes))
+        self._recorder.record(NodeReconfigured(dict(changes), self.mode), self.name)
 
     def wipe(self) -> None:
         """Empty the disk of a stopped node."""
@@ -81,7 +91,7 @@ class FakeNode:
             raise WrongUseError(f"{self.name} runs: stop it before its disk is wiped")
         self.disk.clear()
         self.formatted_with = None
-        self._recorder.record(EventKind.NODE_WIPED, self.name)
+        self._recorder.record(NodeWiped(), self.name)
 
     def copy_disk(self, to: Path) -> None:
         """Write down what is on the disk."""
@@ -103,12 +113,12 @@ class FakeNode:
     def tell_dead_threads(self) -> None:
         """It has no threads."""
 
-    def _end(self, how: str) -> None:
+    def _end(self, how: HowStopped) -> None:
         if not self.alive:
             return
         self.alive, self.stands_still = False, False
         self._say(how)
-        self._recorder.record(EventKind.NODE_STOPPED, self.name, how=how)
+        self._recorder.record(NodeStopped(how, exit_code=0, took_ms=0, said=""), self.name)
 
     def _say(self, text: str) -> None:
         self.log.parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,8 @@ from pytest_kmigrate.distributions.cds import flags_to_use
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checkpoint import Frozen
 from pytest_kmigrate.model.errors import EnvironmentLackError, NodeDiedError, WrongUseError
-from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node
 from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
@@ -262,7 +263,7 @@ def _start_toxiproxy(program: Path, around: Surroundings) -> None:
 
     def on_exit(code: int) -> None:
         ended.append(code)
-        around.recorder.record(EventKind.HARNESS_TROUBLE, what="the links' proxies are gone", error=f"exit code {code}")
+        around.recorder.record(HarnessTrouble("the links' proxies are gone", f"exit code {code}"))
 
     around.supervision.spawn(command, cwd=around.scratch, log=log, on_exit=on_exit)
 

@@ -13,7 +13,20 @@ import psutil
 
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import AwaitTimeoutError, KmigrateError, NodeDiedError, WrongUseError
-from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.events.nodes import (
+    HowStopped,
+    NodeDied,
+    NodePaused,
+    NodeReady,
+    NodeReconfigured,
+    NodeResumed,
+    NodeStarted,
+    NodeStopped,
+    NodeWiped,
+    RulesReported,
+    ThreadDied,
+)
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role
 from pytest_kmigrate.providers.process.agents import attaching
 from pytest_kmigrate.providers.process.certificates import write_private
@@ -61,7 +74,7 @@ class ProcessNode:
         self.changes: dict[str, str | None] = {}
         self._ended = threading.Event()
         self._ended.set()
-        self._ending: str | None = None
+        self._ending: HowStopped | None = None
         self._exit_code: int | None = None
         self._started_ns = 0
         self._byteman_in: int | None = None
@@ -148,13 +161,7 @@ class ProcessNode:
         if around.jvm.has_byteman(self.spec):
             self._byteman_in = self.pid
         around.recorder.record(
-            EventKind.NODE_STARTED,
-            self.name,
-            role=self.spec.role.value,
-            mode=self.mode.value if self.mode else None,
-            pid=self.pid,
-            kafka=self._distribution.version,
-            incarnation=self.incarnation,
+            NodeStarted(self.spec.role, self.mode, self.pid, self._distribution.version, self.incarnation), self.name
         )
         if wait:
             self.await_ready()
@@ -178,7 +185,7 @@ class ProcessNode:
             self.dump_threads()
             raise
         took_ms = (self._around.recorder.now_ns() - self._started_ns) // 1_000_000
-        self._around.recorder.record(EventKind.NODE_READY, self.name, took_ms=took_ms)
+        self._around.recorder.record(NodeReady(took_ms), self.name)
 
     def stop(self, within_s: float = 30) -> None:
         """Controlled shutdown by SIGTERM; killed after ``within_s``."""
@@ -192,12 +199,12 @@ class ProcessNode:
         """SIGSTOP: the process stands still, its connections stay. The kernel stops its threads one by one: waits."""
         self._signal(signal.SIGSTOP)
         until(self._is_still_or_gone, awaited=f"{self.name} standing still", within_s=_STILL_WITHIN_S)
-        self._around.recorder.record(EventKind.NODE_PAUSED, self.name)
+        self._around.recorder.record(NodePaused(), self.name)
 
     def resume(self) -> None:
         """SIGCONT."""
         self._signal(signal.SIGCONT)
-        self._around.recorder.record(EventKind.NODE_RESUMED, self.name)
+        self._around.recorder.record(NodeResumed(), self.name)
 
     def reconfigure(self, changes: Mapping[str, str | None], mode: BrokerMode | None = None) -> None:
         """Set (None: unset) properties, and the mode, in force from the next start."""
@@ -205,9 +212,7 @@ class ProcessNode:
         if mode is not None:
             self.mode = mode
         changed = {key: value and redacted_properties({key: value})[key] for key, value in changes.items()}
-        self._around.recorder.record(
-            EventKind.NODE_RECONFIGURED, self.name, changed=changed, mode=self.mode.value if self.mode else None
-        )
+        self._around.recorder.record(NodeReconfigured(changed, self.mode), self.name)
 
     def wipe(self) -> None:
         """Empty the disks of a stopped node."""
@@ -215,7 +220,7 @@ class ProcessNode:
             raise WrongUseError(f"{self.name} runs (pid {self.pid}): stop it before its disk is wiped")
         shutil.rmtree(self.disk)
         self.disk.mkdir()
-        self._around.recorder.record(EventKind.NODE_WIPED, self.name)
+        self._around.recorder.record(NodeWiped(), self.name)
 
     def dump_threads(self) -> None:
         """Let the JVM write a thread dump into its log, and wait for it, as the process may be killed next."""
@@ -238,15 +243,15 @@ class ProcessNode:
         if self.alive and self._around.jvm.has_byteman(self.spec):
             with suppress(OSError):
                 rules = attaching.listed(self.address, RULES)
-                self._around.recorder.record(EventKind.RULES_TOLD, self.name, rules=rules)
+                self._around.recorder.record(RulesReported(rules), self.name)
 
     def tell_dead_threads(self) -> None:
         """Record the threads of it that an error ended, each once."""
         for thread, said in dead_threads(self.log)[self._dead_threads :]:
             self._dead_threads += 1
-            self._around.recorder.record(EventKind.THREAD_DIED, self.name, thread=thread, said=said)
+            self._around.recorder.record(ThreadDied(thread, said), self.name)
 
-    def _end(self, number: signal.Signals, how: str, within_s: float) -> None:
+    def _end(self, number: signal.Signals, how: HowStopped, within_s: float) -> None:
         if not self.alive:
             return
         self.tell_rules()
@@ -261,14 +266,9 @@ class ProcessNode:
                 raise AwaitTimeoutError(
                     f"the end of {self.name}, which was killed", _KILLED_WITHIN_S, f"process {self.pid} still exists"
                 )
-        self._around.recorder.record(
-            EventKind.NODE_STOPPED,
-            self.name,
-            how=self._ending,
-            exit_code=self._exit_code,
-            took_ms=int((time.monotonic() - began) * 1000),
-            said="" if how == "killed" or self._exit_code in _OBEYED else last_words(self.log),
-        )
+        took_ms = int((time.monotonic() - began) * 1000)
+        said = "" if how == "killed" or self._exit_code in _OBEYED else last_words(self.log)
+        self._around.recorder.record(NodeStopped(self._ending, self._exit_code, took_ms, said), self.name)
 
     def _signal(self, number: signal.Signals) -> None:
         if self.pid is not None:
@@ -286,7 +286,7 @@ class ProcessNode:
     def _on_exit(self, code: int) -> None:
         self._exit_code = code
         if self._ending is None:
-            self._around.recorder.record(EventKind.NODE_DIED, self.name, exit_code=code, said=last_words(self.log))
+            self._around.recorder.record(NodeDied(code, last_words(self.log)), self.name)
         self._ended.set()
 
     def _raise_if_died(self) -> None:

@@ -27,7 +27,8 @@ from confluent_kafka.admin import (
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, WrongUseError
-from pytest_kmigrate.model.event import Event, EventKind, Recorder
+from pytest_kmigrate.model.event import Event, Recorder
+from pytest_kmigrate.model.events.workloads import MetadataChanged
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.redaction import shown
@@ -215,15 +216,9 @@ class MetadataAdmin:
 
 def recorded(recorder: Recorder, change: MetadataChange, completion: Completion, began_ns: int) -> Event:
     """Write down a change that ended; a password that was set is told by its digest, as images tell it."""
-    return recorder.record(
-        EventKind.METADATA_CHANGE,
-        change=change.change,
-        subject=change.subject,
-        wanted=_shown(change),
-        outcome=completion.outcome.name.lower(),
-        error=completion.error,
-        began_ns=began_ns,
-    )
+    outcome = completion.outcome.name.lower()
+    changed = MetadataChanged(change.change, change.subject, _shown(change), outcome, completion.error, began_ns)
+    return recorder.record(changed)
 
 
 def _shown(change: MetadataChange) -> dict[str, object]:

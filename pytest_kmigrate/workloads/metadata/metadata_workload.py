@@ -10,7 +10,9 @@ from typing import Protocol
 
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.events.evidence import HarnessTrouble
+from pytest_kmigrate.model.events.workloads import MetadataWorkloadBegan, MetadataWorkloadEnded
 from pytest_kmigrate.workloads.metadata.metadata_change import ROUND, MetadataChange, Scope, operations
 from pytest_kmigrate.workloads.metadata.metadata_invocation import Completion, MetadataAdmin, recorded
 
@@ -53,7 +55,7 @@ class RunningMetadata:
 
     def start(self) -> None:
         """Begin to change."""
-        self._recorder.record(EventKind.WORKLOAD_BEGAN, workload=NAME, **asdict(self.workload))
+        self._recorder.record(MetadataWorkloadBegan(NAME, **asdict(self.workload)))
         self._thread.start()
 
     def stop(self, within_s: float | None = None) -> Mapping[str, int]:
@@ -61,7 +63,7 @@ class RunningMetadata:
         if not self._stopping.is_set():
             self._stopping.set()
             self._thread.join(within_s if within_s is not None else self.workload.request_timeout_s + 5)
-            self._recorder.record(EventKind.WORKLOAD_ENDED, workload=NAME, counts=dict(self._counts))
+            self._recorder.record(MetadataWorkloadEnded(NAME, dict(self._counts)))
         return self.counts()
 
     def counts(self) -> Mapping[str, int]:
@@ -72,7 +74,7 @@ class RunningMetadata:
         try:
             self._change_until_stopped()
         except Exception as error:  # noqa: BLE001  # ours, whatever it is: a dead thread alone would tell nobody
-            self._recorder.record(EventKind.HARNESS_TROUBLE, what="metadata workload", error=repr(error))
+            self._recorder.record(HarnessTrouble("metadata workload", repr(error)))
 
     def _change_until_stopped(self) -> None:
         stream = operations(Random(self.workload.seed), self.workload.scope)

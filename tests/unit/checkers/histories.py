@@ -17,6 +17,7 @@ from pytest_kmigrate.model.operations import (
     Operations,
     no_operations,
 )
+from tests.unit.typical_events import typical
 
 OK, FAILED, INDEFINITE = OperationOutcome.OK, OperationOutcome.FAILED, OperationOutcome.INDEFINITE
 MS = 1_000_000
@@ -91,8 +92,8 @@ def operations(*rows: Row) -> Operations:
 
 
 def event(kind: EventKind, at_ms: int = 0, node: str | None = None, **data: Any) -> Event:
-    """An event; ``history`` numbers it."""
-    return Event(0, at_ms * MS, kind, node, data)
+    """An event, by the fields that matter; ``history`` numbers it."""
+    return typical(kind, **data).event(0, at_ms * MS, node)
 
 
 def fault(at_ms: int, name: str = "kill(active-controller)", *, witnessed: bool = True, **data: Any) -> list[Event]:

@@ -21,8 +21,10 @@ from pytest_kmigrate.faults.triggers import (
 )
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.nodes import NodeReady
 from pytest_kmigrate.model.topology import Role
 from tests.unit.fakes import Stage
+from tests.unit.typical_events import typical
 
 Happening = Callable[[Stage], object]
 VICTIM = node("broker-1")
@@ -34,13 +36,13 @@ CASES: list[tuple[Trigger, Happening, Happening]] = [
     ),
     (
         on_event(EventKind.STEP_BEGAN),
-        lambda stage: stage.recorder.record(EventKind.STEP_ENDED),
-        lambda stage: stage.recorder.record(EventKind.STEP_BEGAN),
+        lambda stage: stage.recorder.record(typical(EventKind.STEP_ENDED)),
+        lambda stage: stage.recorder.record(typical(EventKind.STEP_BEGAN)),
     ),
     (
         on_event(EventKind.NODE_READY, "broker-2"),
-        lambda stage: stage.recorder.record(EventKind.NODE_READY, "broker-0"),
-        lambda stage: stage.recorder.record(EventKind.NODE_READY, "broker-2"),
+        lambda stage: stage.recorder.record(NodeReady(1), "broker-0"),
+        lambda stage: stage.recorder.record(NodeReady(1), "broker-2"),
     ),
     (
         on_znode_change("/controller"),
@@ -91,10 +93,10 @@ def test_a_fault_begins_at_its_trigger(stage: Stage, trigger: Trigger, near_miss
 
 def test_only_events_after_arming_fire(stage: Stage) -> None:
     """An event that happened before the trigger was armed does not count."""
-    stage.recorder.record(EventKind.STEP_BEGAN)
+    stage.recorder.record(typical(EventKind.STEP_BEGAN))
     with on_event(EventKind.STEP_BEGAN).armed(stage.scene) as fired:
         assert not fired()
-        stage.recorder.record(EventKind.STEP_BEGAN)
+        stage.recorder.record(typical(EventKind.STEP_BEGAN))
         assert fired()
 
 
@@ -119,14 +121,14 @@ def test_crash_points_are_armed_for_the_block_only(stage: Stage) -> None:
 
 def test_triggers_in_turn_fire_one_after_the_other_while_the_first_holds_on(stage: Stage) -> None:
     """The second is armed only when the first has fired: what happened before does not count for it."""
-    event = stage.recorder.record
+    record = stage.recorder.record
     in_both = in_turn(on_event(EventKind.STEP_BEGAN), on_event(EventKind.STEP_ENDED))
     with in_both.armed(stage.scene) as fired:
-        event(EventKind.STEP_ENDED)
+        record(typical(EventKind.STEP_ENDED))
         assert not fired()
-        event(EventKind.STEP_BEGAN)
+        record(typical(EventKind.STEP_BEGAN))
         assert not fired()
-        event(EventKind.STEP_ENDED)
+        record(typical(EventKind.STEP_ENDED))
         assert fired()
     with in_turn(at_crash_point(METADATA_COPIED_NOT_COMMITTED), after_operations(1)).armed(stage.scene) as fired:
         assert not fired()

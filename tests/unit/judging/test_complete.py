@@ -8,6 +8,7 @@ import pytest
 
 from pytest_kmigrate.judging.complete import CompleteRun, complete_run
 from pytest_kmigrate.model.event import Ending
+from pytest_kmigrate.model.events.evidence import RunEnded
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import conforms
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
@@ -16,7 +17,7 @@ from pytest_kmigrate.recording.verdicts import write_verdicts
 
 DIGESTS = {"topology_digest": "t1", "distribution_digests": {"3.9.1": "d1"}, "source_digest": "s1"}
 HEADER = RunHeader("x", "suites/test_copy.py::test_it[a b]", 7, "3.9.1", "small", extra=DIGESTS)
-PASSED = {"test": Ending.PASSED, "outcome": "CONFORMS", "known_bug": None}
+PASSED = RunEnded(Ending.PASSED, "CONFORMS")
 
 
 def recorded(runs: Path, header: RunHeader = HEADER, at: str = "20261126T100000", **ending: object) -> RunFolder:

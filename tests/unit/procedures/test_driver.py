@@ -14,6 +14,7 @@ from pytest_kmigrate.model.topology import MIGRATION_FLAG, BrokerMode, Role
 from pytest_kmigrate.procedures import driver as driver_module
 from pytest_kmigrate.procedures.driver import MigrationDriver
 from tests.unit.fakes import Stage
+from tests.unit.typical_events import typical
 
 BROKERS = ["broker-0", "broker-1", "broker-2"]
 CONTROLLERS = ["controller-3000", "controller-3001", "controller-3002"]
@@ -262,7 +263,8 @@ def test_a_step_that_fails_beside_a_death_looks_like_what_was_died_of(
     """The error that ends the test bears the signature, as the event does."""
     driver.advance_to(Phase.PREPARING)
     monkeypatch.setattr(stage.cluster.node("broker-1"), "start", failing("never in sync"))
-    stage.recorder.record(EventKind.THREAD_DIED, "broker-2", said="x already exists, can't register another one.")
+    died = typical(EventKind.THREAD_DIED, said="x already exists, can't register another one.")
+    stage.recorder.record(died, "broker-2")
     with pytest.raises(ClusterError) as told:
         driver.advance_to(Phase.HYBRID)
     assert told.value.signature == "channel-to-the-controller-ends"
@@ -283,13 +285,13 @@ def test_a_phase_never_reached_fails_the_step(
 
 def test_a_new_active_controller_is_another_than_before_the_fault(stage: Stage, driver: MigrationDriver) -> None:
     """The one before the last fault does not count, though a look during the fault may still have seen it."""
-    stage.recorder.record(EventKind.ACTIVE_CONTROLLER, "controller-3000", controller="controller-3000")
-    stage.recorder.record(EventKind.FAULT_BEGAN)
+    stage.recorder.record(typical(EventKind.ACTIVE_CONTROLLER, controller="controller-3000"), "controller-3000")
+    stage.recorder.record(typical(EventKind.FAULT_BEGAN))
     stage.view.controller = "controller-3000"
     with pytest.raises(AwaitTimeoutError, match="other than controller-3000"):
         driver.await_new_active_controller(within_s=0)
     stage.view.controller = "controller-3002"
-    stage.recorder.record(EventKind.ACTIVE_CONTROLLER, "controller-3002", controller="controller-3002")
+    stage.recorder.record(typical(EventKind.ACTIVE_CONTROLLER, controller="controller-3002"), "controller-3002")
     assert driver.await_new_active_controller(within_s=0) == "controller-3002"
 
 

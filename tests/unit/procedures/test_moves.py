@@ -10,6 +10,7 @@ from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.procedures import moves
 from pytest_kmigrate.procedures.moves import Deprovision, Roll
 from tests.unit.fakes import Stage
+from tests.unit.typical_events import typical
 
 ROLL = Roll("broker-0")
 
@@ -96,7 +97,7 @@ def test_a_roll_stops_waiting_for_replicas_when_a_fault_begins(stage: Stage, mon
     """The last broker's start sets off the copy, and a crash in it may keep replicas out of sync for good."""
 
     def fault() -> None:
-        stage.recorder.record(EventKind.FAULT_BEGAN)
+        stage.recorder.record(typical(EventKind.FAULT_BEGAN))
         lag(stage, 4)
 
     after_its_restart(stage, fault, monkeypatch)

@@ -16,8 +16,10 @@ from pytest_kmigrate.recording.reading import read_header, read_history, verify_
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import write_verdicts
+from tests.unit.typical_events import typical
 
 HEADER = RunHeader("run-1", "test.py::test", 7, "3.9.1", "small", requirements=("K866-A", "K866-B"), extra={"a": [1]})
+FAULT = typical(EventKind.FAULT_BEGAN, fault="kill(x)")
 
 
 RECORDS = [{"offset": 3, "type": "TOPIC_RECORD", "data": {"name": "orders"}}, {"offset": 4, "type": "NO_OP_RECORD"}]
@@ -30,7 +32,7 @@ def folder(tmp_path: Path) -> RunFolder:
     folder = RunFolder(tmp_path / "run-1")
     folder.path.mkdir()
     recorder = RunRecorder(folder, HEADER)
-    recorder.record(EventKind.NODE_STARTED, "broker-0", pid=4, mode=None)
+    recorder.record(typical(EventKind.NODE_STARTED, pid=4, kafka="3.9.1", incarnation=1), "broker-0")
     recorder.sample(Sample(5, "broker-0", {"ActiveControllerCount": 1.0, "ZkMigrationState": None}))
     recorder.znode(ZnodeChange(6, "/brokers", "{}", 3, 9, ("ids", "topics"), is_ephemeral=False))
     recorder.image("before-log", IMAGE, 7)
@@ -49,7 +51,8 @@ def test_what_was_recorded_comes_back_the_same(folder: RunFolder) -> None:
         (2, EventKind.SNAPSHOT),
         (3, EventKind.RUN_ENDED),
     ]
-    assert (history.events[1].node, history.events[1].data) == ("broker-0", {"pid": 4, "mode": None})
+    started = {"role": "broker", "mode": None, "pid": 4, "kafka": "3.9.1", "incarnation": 1}
+    assert (history.events[1].node, history.events[1].data) == ("broker-0", started)
     assert history.samples == (Sample(5, "broker-0", {"ActiveControllerCount": 1.0, "ZkMigrationState": None}),)
     assert history.znodes == (ZnodeChange(6, "/brokers", "{}", 3, 9, ("ids", "topics"), is_ephemeral=False),)
     assert dict(history.images["before-log"].topics) == {"orders": {"id": "x"}}
@@ -68,7 +71,7 @@ def test_events_are_on_disk_before_the_run_ends(tmp_path: Path) -> None:
     """A killed run keeps every event it recorded: nothing waits for ``close``."""
     folder = RunFolder(tmp_path)
     recorder = RunRecorder(folder, HEADER)
-    recorder.record(EventKind.FAULT_BEGAN, fault="kill(x)")
+    recorder.record(FAULT)
     assert [event.kind for event in read_history(folder).events] == [EventKind.RUN_BEGAN, EventKind.FAULT_BEGAN]
     recorder.close()
 
@@ -80,7 +83,7 @@ def test_every_event_tells_how_long_each_log_was(tmp_path: Path) -> None:
     recorder = RunRecorder(folder, HEADER)
     log.write_text("12345")
     recorder.log_files = lambda: {"broker-0": log, "broker-1": tmp_path / "none-yet"}
-    recorder.record(EventKind.FAULT_BEGAN)
+    recorder.record(FAULT)
     recorder.close()
     lines = [json.loads(line) for line in folder.history.read_text().splitlines()]
     assert [line["log_bytes"] for line in lines[:2]] == [{}, {"broker-0": 5}]
@@ -100,7 +103,7 @@ def test_a_full_disk_is_told_to_everybody_and_ends_orderly(tmp_path: Path) -> No
     recorder = RunRecorder(folder, HEADER)
     recorder._history.close()
     recorder._history = Path("/dev/full").open("a")  # noqa: SIM115 - the recorder closes it
-    for write in (lambda: recorder.record(EventKind.FAULT_BEGAN), lambda: recorder.sample(Sample(5, "broker-0", {}))):
+    for write in (lambda: recorder.record(FAULT), lambda: recorder.sample(Sample(5, "broker-0", {}))):
         with pytest.raises(EnvironmentLackError, match="the run cannot be written down: No space left on device; make"):
             write()
     recorder.close()

@@ -13,6 +13,7 @@ from pytest_kmigrate.recording.operation_parts import PartWriter, Row
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import write_verdicts
+from tests.unit.typical_events import typical
 
 MS = 1_000_000
 HEADER = RunHeader(
@@ -40,7 +41,7 @@ class RecordedRun:
     def at(self, ms: float, kind: EventKind, node: str | None = None, **data: object) -> int:
         """Record one event at this moment; returns its number."""
         self.now_ms = ms
-        return self.recorder.record(kind, node, **data).seq
+        return self.recorder.record(typical(kind, **data), node).seq
 
     def log(self, node: str, text: str) -> None:
         """Let a node write into its log."""

@@ -10,6 +10,7 @@ from pytest_kmigrate.running.metadata import Metadata, _differences_in
 from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND, Scope
 from pytest_kmigrate.workloads.metadata.metadata_workload import MetadataWorkload
 from tests.unit.fakes import Stage
+from tests.unit.typical_events import typical
 
 Told = list[str]
 
@@ -65,7 +66,7 @@ def test_a_block_waits_for_a_change_of_every_kind(metadata: Metadata, stage: Sta
 
 
 def _changed(stage: Stage, change: str, outcome: str) -> None:
-    stage.recorder.record(EventKind.METADATA_CHANGE, change=change, outcome=outcome)
+    stage.recorder.record(typical(EventKind.METADATA_CHANGE, change=change, outcome=outcome))
 
 
 def test_a_stream_knows_the_brokers_and_is_another_in_every_test(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

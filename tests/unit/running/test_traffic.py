@@ -9,12 +9,15 @@ import pytest
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultHealed
+from pytest_kmigrate.model.events.steps import StateChanged
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running import traffic as traffic_module
 from pytest_kmigrate.running.traffic import Traffic
 from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings, ClientWorkload
 from pytest_kmigrate.workloads.clients.client_workload import ReadBack
+from pytest_kmigrate.workloads.clients.counting import Counts
 from tests.unit.checkers.histories import history, znode
 from tests.unit.fakes import Stage
 
@@ -53,7 +56,7 @@ class PlayedClients:
 
     def stop(self) -> Mapping[str, int]:
         """The counts."""
-        return {"acked": 7}
+        return {**Counts(acked=7).plain(), "outstanding": 0}
 
     def troubles(self) -> Sequence[str]:
         """Two."""
@@ -108,10 +111,10 @@ def test_a_wait_in_vain_bears_the_signature_of_its_reason(
 ) -> None:
     """The controller has not written since ZooKeeper came back: brokers in ZooKeeper mode hear nothing, others do."""
     recorder = RunRecorder(RunFolder(tmp_path), history().header)
-    recorder.record(EventKind.STATE, of="phase", state=phase)
+    recorder.record(StateChanged("phase", phase, None))
     recorder.znode(znode(0, "/migration", "{}"))
-    recorder.record(EventKind.FAULT_APPLIED, fault_id="fault-1", targets=["zookeeper-1"])
-    recorder.record(EventKind.FAULT_HEALED, fault_id="fault-1")
+    recorder.record(FaultApplied("fault-1", ["zookeeper-1"], began=0))
+    recorder.record(FaultHealed("fault-1", "cut"))
     recorder.start_ns -= 60_000_000_000  # so it was a minute ago
     traffic = _begun(stage, recorder=recorder)
     with pytest.raises(AwaitTimeoutError, match="500 acknowledged sends") as raised:

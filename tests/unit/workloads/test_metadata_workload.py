@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event, EventData, EventKind
 from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.redaction import hashed
 from pytest_kmigrate.waiting import until
@@ -24,10 +24,10 @@ class Notes:
         self.events: list[Event] = []
         self._lock = threading.Lock()
 
-    def record(self, kind: EventKind, node: str | None = None, **data: object) -> Event:
+    def record(self, data: EventData, node: str | None = None) -> Event:
         """Append one event."""
         with self._lock:
-            self.events.append(Event(len(self.events), len(self.events), kind, node, data))
+            self.events.append(data.event(len(self.events), len(self.events), node))
             return self.events[-1]
 
     def now_ns(self) -> int:

@@ -1,5 +1,7 @@
 """Check of the longest time that acknowledged records wait for a consumer group."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_kmigrate.checkers.clients.consumption import longest_time_without_consumption
@@ -77,7 +79,10 @@ def test_a_partition_or_topic_that_is_left_out_violates() -> None:
     read = [*_log(0), consumed(0, 10)]
     assert _judged([*read, *_log(0, partition=1)]).facts["place"] == "orders-1"
     payments = [*read, *_log(0, topic="payments")]
-    assert _judged(payments, _worked(0, topics=["orders", "payments"])).facts["place"] == "payments-0"
+    workload = _worked(0, topics=["orders", "payments"], group="billing")
+    assert _judged(payments, workload).facts["place"] == "payments-0"
+    without_group = [replace(each, data={"workload": "clients", "topics": each.data["topics"]}) for each in workload]
+    assert _judged(payments, without_group).facts["place"] == "payments-0", "older folders name no group"
     assert _judged(payments).outcome is Outcome.CONFORMS
     assert _judged([*payments, consumed(0, 20, topic="payments", group="audit")]).outcome is Outcome.CONFORMS
 

@@ -117,7 +117,8 @@ def _alone(at_ms: int, controller: int, mzxid: int) -> ZnodeChange:
 
 
 def _zookeeper(at_ms: int, kind: EventKind) -> Event:
-    return event(kind, at_ms, "zookeeper-1", role="zookeeper")
+    started = {"role": "zookeeper"} if kind is EventKind.NODE_STARTED else {}
+    return event(kind, at_ms, "zookeeper-1", **started)
 
 
 END = event(EventKind.RUN_ENDED, 100_000)

@@ -11,7 +11,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.image import FAMILIES, MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
-from tests.unit.checkers.histories import MS, change, event, history
+from tests.unit.checkers.histories import MS, change, event, history, snapshot
 from tests.unit.checkers.images import FULL, PARTITION
 
 OTHER: dict[str, Any] = {
@@ -28,7 +28,7 @@ OTHER: dict[str, Any] = {
 
 
 def _compared(right: MetadataImage, *changes: Event, left: MetadataImage = FULL, **arguments: Any) -> Verdict:
-    taken = [event(EventKind.SNAPSHOT, 5, label=label, file=f"{label}.json") for label in ("log", "zookeeper")]
+    taken = [snapshot(5, label, took_ms=0) for label in ("log", "zookeeper")]
     return metadata_equivalent.judge(
         history(events=[*taken, *changes], images={"log": left, "zookeeper": right}), "log", "zookeeper", **arguments
     )

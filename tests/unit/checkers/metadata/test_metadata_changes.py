@@ -10,7 +10,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
-from tests.unit.checkers.histories import MS, change, event, history
+from tests.unit.checkers.histories import MS, change, event, history, snapshot
 from tests.unit.checkers.images import FULL, PARTITION
 
 
@@ -148,7 +148,7 @@ def test_failed_changes_change_nothing() -> None:
 
 def test_only_changes_before_the_image_was_taken_must_be_in_it() -> None:
     """Later ones need not be there; those in progress at that time may be."""
-    taken = event(EventKind.SNAPSHOT, 10, label="log", file="log.json")
+    taken = snapshot(10, "log", took_ms=0)
     before = change(5, "alter-config", "broker:1", wanted={"a": "1"})
     during = change(12, "alter-config", "broker:1", wanted={"a": "2"}, began_ns=9 * MS)
     after = change(20, "alter-config", "broker:1", wanted={"a": "3"})
@@ -162,7 +162,7 @@ def test_while_images_settled_changes_count_as_in_progress() -> None:
     events = [
         change(5, "alter-config", "broker:1", wanted={"a": "1"}),
         change(900, "alter-config", "broker:1", wanted={"a": "2"}),
-        event(EventKind.SNAPSHOT, 1000, label="log", file="log.json"),
+        snapshot(1000, "log", took_ms=0),
         event(EventKind.SETTLED, 1001, label="x", images=["log"], took_s=0.5),
     ]
     for value, outcome in {"1": Outcome.CONFORMS, "2": Outcome.CONFORMS, "3": Outcome.VIOLATES}.items():
@@ -219,7 +219,7 @@ AFTERWARDS = change(25, "set-quota", "user=a", wanted={"producer_byte_rate": 1})
 
 def _lost_in_zookeeper(*events: Event, written: str = "a") -> Verdict:
     """Of what was changed, ZooKeeper has one config and nothing else."""
-    taken = event(EventKind.SNAPSHOT, 30, label="zookeeper")
+    taken = snapshot(30, "zookeeper", took_ms=0)
     image = MetadataImage("zookeeper", known=FULL.known, configs={"broker:1": {written: "1"}})
     seen = history(events=[*events, taken], images={"zookeeper": image})
     return acknowledged_metadata_changes_present.judge(seen, "zookeeper")
@@ -259,7 +259,7 @@ def _quota_left(source: str, *events: Event, of: str = BY_CLIENT) -> Verdict:
     """Whatever was taken away, the image still holds two quotas, and a config."""
     quotas = {of: {"producer_byte_rate": 7.0, "consumer_byte_rate": 7.0}}
     left = MetadataImage(source, known=FULL.known, quotas=quotas, configs={"broker:1": {"a": "2"}})
-    seen = history(events=[*events, event(EventKind.SNAPSHOT, 50, label="after")], images={"after": left})
+    seen = history(events=[*events, snapshot(50, "after", took_ms=0)], images={"after": left})
     return acknowledged_metadata_changes_present.judge(seen, "after")
 
 

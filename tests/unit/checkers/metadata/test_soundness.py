@@ -7,15 +7,14 @@ import pytest
 
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
-from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.image import FAMILIES, MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
-from tests.unit.checkers.histories import change, event, history
+from tests.unit.checkers.histories import change, history, snapshot
 from tests.unit.checkers.images import FULL
 
 
 def _compared(left: MetadataImage, right: MetadataImage, families: Sequence[str] | None = None) -> Verdict:
-    taken = [event(EventKind.SNAPSHOT, 5, label=label, file=f"{label}.json") for label in ("left", "right")]
+    taken = [snapshot(5, label, took_ms=0) for label in ("left", "right")]
     return metadata_equivalent.judge(
         history(events=taken, images={"left": left, "right": right}), "left", "right", families
     )

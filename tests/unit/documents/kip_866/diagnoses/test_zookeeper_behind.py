@@ -9,14 +9,14 @@ from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Outcome
-from tests.unit.checkers.histories import change, event, fault, history, znode
+from tests.unit.checkers.histories import change, event, fault, history, snapshot, znode
 from tests.unit.checkers.images import FULL
 
 ZOOKEEPER_CAME_BACK = [
     event(EventKind.FAULT_APPLIED, 100, fault_id="fault-1", targets=["zookeeper-1"]),
     event(EventKind.FAULT_HEALED, 200, fault_id="fault-1"),
     change(300, "alter-config", "broker:1", wanted={"a": "2"}),
-    event(EventKind.SNAPSHOT, 40_000, label="after"),
+    snapshot(40_000, "after", took_ms=0),
 ]
 
 
@@ -51,7 +51,7 @@ MUCH_LATER = change(30_000, "alter-config", "broker:1", wanted={"a": "2"})
 )
 def test_what_is_lost_with_a_session_is_told_by_its_signature(events: list[Event], source: str, is_named: bool) -> None:
     """All that ZooKeeper lacks was acknowledged about when a KRaft controller's session was expired."""
-    taken = [event(EventKind.SNAPSHOT, 40_000, label=label) for label in ("after", "log")]
+    taken = [snapshot(40_000, label, took_ms=0) for label in ("after", "log")]
     images = {"after": MetadataImage(source, known=FULL.known), "log": _with_the_config("metadata-log")}
     seen = history(events=[*events, *taken], images=images)
     signatures = ["change-lost-with-the-session"] if is_named else []

@@ -1,0 +1,107 @@
+"""Events of the run itself: its begin and end, stored images, expectations and what ``verify`` is to judge."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pytest_kmigrate.model.event import Ending, EventData, EventKind
+
+
+@dataclass(frozen=True)
+class RunBegan(EventData):
+    """The first event of every run."""
+
+    event_kind: ClassVar = EventKind.RUN_BEGAN
+
+
+@dataclass(frozen=True)
+class RunEnded(EventData):
+    """The last event of a complete run; a run that was interrupted lacks it."""
+
+    event_kind: ClassVar = EventKind.RUN_ENDED
+    test: Ending | None = None
+    """How the test ended: an ``Ending``; missing if the end of the test was not observed."""
+    outcome: str | None = None
+    """Name of the run's ``Outcome``; missing if the end of the test was not observed."""
+    known_bug: str | None = None
+    """Id of the known Kafka bug that the test ended by; missing if there was none."""
+
+
+@dataclass(frozen=True)
+class SnapshotTaken(EventData):
+    """A metadata image was stored in the folder."""
+
+    event_kind: ClassVar = EventKind.SNAPSHOT
+    label: str
+    """Label of the image, for example ``all-kraft-log``."""
+    file: str
+    """The file, relative to the folder."""
+    began_ns: int
+    """When taking it began, in nanoseconds since the run began; a change after that may be in it or not."""
+
+
+@dataclass(frozen=True)
+class ImagesSettled(EventData):
+    """Images of several sides were taken again and again until they agreed, or time was up."""
+
+    event_kind: ClassVar = EventKind.SETTLED
+    label: str
+    """First part of the images' labels."""
+    images: Sequence[str]
+    """Labels of the images."""
+    took_s: float
+    """Seconds until they agreed, or until the attempt ended."""
+
+
+@dataclass(frozen=True)
+class ExpectationEnded(EventData):
+    """Something a test expected of the live cluster came true, or did not in time."""
+
+    event_kind: ClassVar = EventKind.EXPECTATION
+    name: str
+    """What was looked at."""
+    expected: object
+    """The expected value."""
+    observed: object
+    """The value observed last; an error as text."""
+    met: bool
+    """Whether it came true."""
+    kind: str
+    """What it means if it did not: the name of a ``Kind``, for example ``SAFETY``."""
+    signature: str
+    """Signature of the known bug that looks like this if it did not come true; empty if there is none."""
+    within_s: float
+    """Seconds within which it was expected."""
+    took_ms: int
+    """Milliseconds until it came true, or until time was up."""
+
+
+@dataclass(frozen=True)
+class CapabilityLacking(EventData):
+    """A test asked for something that the provider cannot do: the run is NOT_APPLICABLE."""
+
+    event_kind: ClassVar = EventKind.NOT_OFFERED
+    what: str
+    """What the test asked for."""
+    lacking: Sequence[str]
+    """Names of the capabilities that the provider lacks."""
+
+
+@dataclass(frozen=True)
+class ChecksRequested(EventData):
+    """The test called ``verify``; a run without this event never conforms."""
+
+    event_kind: ClassVar = EventKind.CHECKS
+    checks: Sequence[Mapping[str, object]]
+    """The checks to judge: each its ``name`` and ``arguments``."""
+
+
+@dataclass(frozen=True)
+class HarnessTrouble(EventData):
+    """A failure of our own, not of Kafka: verdicts that would conform become INCONCLUSIVE."""
+
+    event_kind: ClassVar = EventKind.HARNESS_TROUBLE
+    what: str
+    """The part that failed."""
+    error: str
+    """The error as text."""

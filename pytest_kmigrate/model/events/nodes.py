@@ -1,0 +1,115 @@
+"""Events of nodes: starts, stops, crashes and changed configurations. ``node`` names the node concerned."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from pytest_kmigrate.model.event import EventData, EventKind
+from pytest_kmigrate.model.topology import BrokerMode, Role
+
+HowStopped = Literal["controlled", "killed", "hung"]
+"""How a node was stopped: by SIGTERM, by SIGKILL, or by SIGKILL after it had ignored SIGTERM."""
+
+
+@dataclass(frozen=True)
+class NodeStarted(EventData):
+    """The process of a node was spawned; it does not serve yet."""
+
+    event_kind: ClassVar = EventKind.NODE_STARTED
+    role: Role
+    """``zookeeper``, ``broker`` or ``controller``."""
+    mode: BrokerMode | None
+    """Where a broker keeps its metadata: ``zookeeper`` or ``kraft``; null for other roles."""
+    pid: int | None
+    """Process id."""
+    kafka: str
+    """Kafka release of this start, for example ``3.9.1``."""
+    incarnation: int
+    """Number of this start of the node: 1, 2, ..."""
+
+
+@dataclass(frozen=True)
+class NodeReady(EventData):
+    """A started node serves requests."""
+
+    event_kind: ClassVar = EventKind.NODE_READY
+    took_ms: int
+    """Milliseconds since its start."""
+
+
+@dataclass(frozen=True)
+class NodeStopped(EventData):
+    """A test or a step stopped the node, and its process has exited."""
+
+    event_kind: ClassVar = EventKind.NODE_STOPPED
+    how: HowStopped
+    """``controlled`` (SIGTERM), ``killed`` (SIGKILL), or ``hung`` (SIGTERM did not end it, SIGKILL did)."""
+    exit_code: int | None
+    """Exit code of the process; negative for a signal, null if unknown."""
+    took_ms: int
+    """Milliseconds from the signal to the exit."""
+    said: str
+    """Last error in the node's log; empty after SIGKILL and after a clean exit."""
+
+
+@dataclass(frozen=True)
+class NodeDied(EventData):
+    """The process of a node exited although no test or step had stopped it."""
+
+    event_kind: ClassVar = EventKind.NODE_DIED
+    exit_code: int
+    """Exit code of the process; negative for a signal."""
+    said: str
+    """Last error in the node's log; empty if there is none."""
+
+
+@dataclass(frozen=True)
+class ThreadDied(EventData):
+    """An error ended one thread of a node; recorded when it is found in the log, which is later."""
+
+    event_kind: ClassVar = EventKind.THREAD_DIED
+    thread: str
+    """Name of the thread."""
+    said: str
+    """The error that ended it, as logged."""
+
+
+@dataclass(frozen=True)
+class NodePaused(EventData):
+    """The process of a node was paused by SIGSTOP."""
+
+    event_kind: ClassVar = EventKind.NODE_PAUSED
+
+
+@dataclass(frozen=True)
+class NodeResumed(EventData):
+    """The process of a node was resumed by SIGCONT."""
+
+    event_kind: ClassVar = EventKind.NODE_RESUMED
+
+
+@dataclass(frozen=True)
+class NodeReconfigured(EventData):
+    """Properties of a node were changed; they take effect with its next start."""
+
+    event_kind: ClassVar = EventKind.NODE_RECONFIGURED
+    changed: Mapping[str, str | None]
+    """New value of each changed property; null removes the property. Secrets are redacted."""
+    mode: BrokerMode | None
+    """Mode of a broker from its next start on: ``zookeeper`` or ``kraft``; null for other roles."""
+
+
+@dataclass(frozen=True)
+class NodeWiped(EventData):
+    """The disks of a stopped node were emptied."""
+
+    event_kind: ClassVar = EventKind.NODE_WIPED
+
+
+@dataclass(frozen=True)
+class RulesReported(EventData):
+    """What became of the Byteman rules (crash points, mutants) that a node was started with."""
+
+    event_kind: ClassVar = EventKind.RULES_TOLD
+    rules: Mapping[str, str]
+    """Outcome of each rule by its name: a ``RuleOutcome``, or ``failed: ...`` in Byteman's words."""

@@ -1,0 +1,96 @@
+"""Events of workloads: clients and changes of metadata. What single clients did is in ``operations/``."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pytest_kmigrate.model.event import EventData, EventKind
+
+
+@dataclass(frozen=True)
+class ClientsBegan(EventData):
+    """Producers and consumers are ready and have begun."""
+
+    event_kind: ClassVar = EventKind.WORKLOAD_BEGAN
+    workload: str
+    """Name of the workload."""
+    topics: Sequence[str]
+    """Topics that its clients write to and read from."""
+    per_s: float
+    """Records sent per second, by all producers together."""
+    group: str
+    """Consumer group; empty if there are no consumers."""
+
+
+@dataclass(frozen=True)
+class ClientsEnded(EventData):
+    """Producers and consumers have ended; the counts are those of the whole workload."""
+
+    event_kind: ClassVar = EventKind.WORKLOAD_ENDED
+    workload: str
+    """Name of the workload."""
+    final_read: int | None
+    """Records that a fresh client read back at the end; null if it did not read, or not to the end."""
+    withheld: Sequence[Any]
+    """Partitions whose leader reports records that it does not serve: topic, partition, first offset, end offset."""
+    acked: int
+    """Sends that were acknowledged."""
+    failed: int
+    """Sends that certainly failed."""
+    indefinite: int
+    """Sends whose outcome is unknown."""
+    skipped: int
+    """Sends that were not tried because too many were unanswered."""
+    consumed: int
+    """Records read by consumers."""
+    committed: int
+    """Offset commits that were acknowledged."""
+    outstanding: int
+    """Sends without an answer; 0 at the end."""
+
+
+@dataclass(frozen=True)
+class MetadataWorkloadBegan(EventData):
+    """A stream of metadata changes began."""
+
+    event_kind: ClassVar = EventKind.WORKLOAD_BEGAN
+    workload: str
+    """Name of the workload: ``metadata``."""
+    per_s: float
+    """Changes per second, after a first round of one of each family."""
+    scope: Mapping[str, object]
+    """What it may change: ``prefix`` of names, ``broker_ids``, ``replication`` of new topics."""
+    seed: int | str
+    """Seed of the stream."""
+    request_timeout_s: float
+    """Seconds after which the outcome of a change counts as indefinite."""
+
+
+@dataclass(frozen=True)
+class MetadataWorkloadEnded(EventData):
+    """A stream of metadata changes ended."""
+
+    event_kind: ClassVar = EventKind.WORKLOAD_ENDED
+    workload: str
+    """Name of the workload: ``metadata``."""
+    counts: Mapping[str, int]
+    """Changes by outcome: ``ok``, ``failed``, ``indefinite``; an outcome that did not occur is missing."""
+
+
+@dataclass(frozen=True)
+class MetadataChanged(EventData):
+    """One change of metadata was requested and has ended, whatever its outcome."""
+
+    event_kind: ClassVar = EventKind.METADATA_CHANGE
+    change: str
+    """Kind of the change, for example ``create-topic``."""
+    subject: str
+    """What was changed, for example the topic."""
+    wanted: Mapping[str, object]
+    """The wanted properties; passwords as digests, null for a property to be removed."""
+    outcome: str
+    """``ok``, ``failed`` or ``indefinite`` (it may or may not have been made)."""
+    error: str
+    """Kafka's name of the error; empty if the outcome is ``ok``."""
+    began_ns: int
+    """When it was requested, in nanoseconds since the run began; ``at_ns`` is when it ended."""
