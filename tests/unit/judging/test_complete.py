@@ -20,12 +20,12 @@ HEADER = RunHeader("x", "suites/test_copy.py::test_it[a b]", 7, "3.9.1", "small"
 PASSED = RunEnded(Ending.PASSED, "CONFORMS")
 
 
-def recorded(runs: Path, header: RunHeader = HEADER, at: str = "20261126T100000", **ending: object) -> RunFolder:
+def recorded(runs: Path, header: RunHeader = HEADER, at: str = "20261126T100000", ending: RunEnded = PASSED) -> RunFolder:
     """A whole folder of a judged run that ended like this."""
     folder = RunFolder(runs / f"{at}-test-it-a-b-seed{header.seed}-abc123")
     folder.path.mkdir(parents=True)
     recorder = RunRecorder(folder, header)
-    recorder.ending = ending or PASSED
+    recorder.ending = ending
     recorder.close()
     write_verdicts(folder, [conforms("a", "all")])
     write_manifest(folder)
@@ -34,8 +34,8 @@ def recorded(runs: Path, header: RunHeader = HEADER, at: str = "20261126T100000"
 
 def test_a_complete_run_is_found_with_how_it_ended(tmp_path: Path) -> None:
     """By the newest folder of the same test, whatever lies beside it."""
-    recorded(tmp_path, at="20261126T090000", test=Ending.FAILED, outcome="VIOLATES")
-    folder = recorded(tmp_path, test=Ending.KNOWN_BUG, outcome="VIOLATES", known_bug="kmigrate-1")
+    recorded(tmp_path, at="20261126T090000", ending=RunEnded(Ending.FAILED, "VIOLATES"))
+    folder = recorded(tmp_path, ending=RunEnded(Ending.KNOWN_BUG, "VIOLATES", "kmigrate-1"))
     recorded(tmp_path, replace(HEADER, seed=8), at="20261126T110000")
     assert complete_run(tmp_path, HEADER) == CompleteRun(folder.path, "known-bug", "VIOLATES", "kmigrate-1")
 
