@@ -4,7 +4,8 @@ import enum
 from collections.abc import Iterable
 
 from pytest_kmigrate.model.errors import NotApplicableError
-from pytest_kmigrate.model.event import EventKind, Recorder
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.events.evidence import CapabilityLacking
 
 
 class Capability(enum.StrEnum):
@@ -44,7 +45,7 @@ Needs = frozenset[Capability]
 def require(offered: frozenset[Capability], needs: Needs, what: object, recorder: Recorder) -> None:
     """NotApplicableError, recorded and naming the capabilities, where ``what`` needs more than is offered."""
     if lacking := sorted(needs - offered):
-        recorder.record(EventKind.NOT_OFFERED, what=str(what), lacking=lacking)
+        recorder.record(CapabilityLacking(str(what), lacking))
         raise NotApplicableError(not_offered(str(what), lacking))
 
 

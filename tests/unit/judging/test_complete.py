@@ -20,7 +20,9 @@ HEADER = RunHeader("x", "suites/test_copy.py::test_it[a b]", 7, "3.9.1", "small"
 PASSED = RunEnded(Ending.PASSED, "CONFORMS")
 
 
-def recorded(runs: Path, header: RunHeader = HEADER, at: str = "20261126T100000", ending: RunEnded = PASSED) -> RunFolder:
+def recorded(
+    runs: Path, header: RunHeader = HEADER, at: str = "20261126T100000", ending: RunEnded = PASSED
+) -> RunFolder:
     """A whole folder of a judged run that ended like this."""
     folder = RunFolder(runs / f"{at}-test-it-a-b-seed{header.seed}-abc123")
     folder.path.mkdir(parents=True)
@@ -89,7 +91,7 @@ def test_a_folder_that_is_not_whole_is_no_complete_run(tmp_path: Path, defect: s
 
 def test_a_run_whose_test_did_not_end_is_not_complete(tmp_path: Path) -> None:
     """Its cluster never came up, say: the folder is whole, and no test was judged by it."""
-    recorded(tmp_path, test=None)
+    recorded(tmp_path, ending=RunEnded())
     assert complete_run(tmp_path, HEADER) is None
 
 
