@@ -21,7 +21,7 @@ class NodeStarted(EventData):
     mode: BrokerMode | None
     """Where a broker keeps its metadata: ``zookeeper`` or ``kraft``; null for other roles."""
     pid: int | None
-    """Process id."""
+    """Process id; null if the provider runs no processes of this machine."""
     kafka: str
     """Kafka release of this start, for example ``3.9.1``."""
     incarnation: int

@@ -52,7 +52,7 @@ class FakeNode:
         self.alive, self.stands_still = True, False
         self.incarnation += 1
         self._say("started")
-        started = NodeStarted(self.spec.role, self.mode, self.pid, self.kafka, self.incarnation)
+        started = NodeStarted(self.spec.role, self.mode, None, self.kafka, self.incarnation)
         self._recorder.record(started, self.name)
         if wait:
             self.await_ready()
