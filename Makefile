@@ -25,7 +25,7 @@ $(BIN)/python -m pytest_kmigrate.reports.resurrection $(BUGS) $(BROKEN) $(FIXED)
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cure browser demo test conformance check bench bench-scale nightly resurrect lock clean
+.PHONY: help setup cure browser demo test conformance check docs bench bench-scale nightly resurrect lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -82,6 +82,9 @@ check: setup ## what every commit must pass, in under a minute
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(PYTEST) -q -n 2 --dist worksteal tests/unit tests/contract tests/test_house_rules.py
+
+docs: setup ## the tables of docs/run-folder.md, written anew from the code
+	$(BIN)/python -m tests.run_folder_docs
 
 bench: cure ## every figure beside its target: the provider, and the analysis against other engines and Allure
 	$(BIN)/python -m tests.bench

@@ -35,9 +35,9 @@ class Operations:
     """
 
     kind: npt.NDArray[np.int8]
-    """OperationKind."""
+    """``OperationKind``: 0 produce, 1 consume, 2 commit, 3 final read."""
     outcome: npt.NDArray[np.int8]
-    """OperationOutcome."""
+    """``OperationOutcome``: 0 OK, 1 failed, 2 indefinite (a timeout, say: it may have taken effect or not)."""
     client: npt.NDArray[np.int32]
     """Number of the client (producer, consumer or reader) that did it; unique in the run."""
     topic: npt.NDArray[np.object_]

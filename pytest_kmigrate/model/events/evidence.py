@@ -1,4 +1,4 @@
-"""Events of the run itself: its begin and end, stored images, expectations and what ``verify`` is to judge."""
+"""Events of the run itself: begin and end, stored images, expectations, and the checks that were requested."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ class RunEnded(EventData):
 
     event_kind: ClassVar = EventKind.RUN_ENDED
     test: Ending | None = None
-    """How the test ended: an ``Ending``; missing if the end of the test was not observed."""
+    """``passed``, ``known-bug``, ``not-applicable`` or ``failed``; missing if the end of the test was not observed."""
     outcome: str | None = None
-    """Name of the run's ``Outcome``; missing if the end of the test was not observed."""
+    """Outcome of all verdicts together, for example ``CONFORMS``; missing if ``test`` is."""
     known_bug: str | None = None
     """Id of the known Kafka bug that the test ended by; missing if there was none."""
 
@@ -67,7 +67,7 @@ class ExpectationEnded(EventData):
     met: bool
     """Whether it came true."""
     kind: str
-    """What it means if it did not: the name of a ``Kind``, for example ``SAFETY``."""
+    """Kind of the violation if it did not: ``SAFETY`` or ``LIVENESS``."""
     signature: str
     """Signature of the known bug that looks like this if it did not come true; empty if there is none."""
     within_s: float

@@ -15,7 +15,7 @@ class FaultBegan(EventData):
     fault: str
     """The fault as text, for example ``kill(active-controller)``."""
     fault_id: str
-    """Identifies the fault in this run: ``fault-1``, ``fault-2``, ..."""
+    """Identifies the fault in this run, for example ``fault-1``."""
     effect: str
     """Kind of the fault in lower case: ``kill``, ``stop``, ``cut``, ..."""
     trigger: str

@@ -108,8 +108,8 @@ class NodeWiped(EventData):
 
 @dataclass(frozen=True)
 class RulesReported(EventData):
-    """What became of the Byteman rules (crash points, mutants) that a node was started with."""
+    """What became of the Byteman rules (``--kmigrate-byteman``) that a node was started with, up to now."""
 
     event_kind: ClassVar = EventKind.RULES_TOLD
     rules: Mapping[str, str]
-    """Outcome of each rule by its name: a ``RuleOutcome``, or ``failed: ...`` in Byteman's words."""
+    """By name of each rule: ``carried out``, ``woven in, never reached``, ``woven into nothing``, or an error."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pytest_kmigrate.model.event import EventData, EventKind
 
@@ -31,8 +31,8 @@ class ClientsEnded(EventData):
     """Name of the workload."""
     final_read: int | None
     """Records that a fresh client read back at the end; null if it did not read, or not to the end."""
-    withheld: Sequence[Any]
-    """Partitions whose leader reports records that it does not serve: topic, partition, first offset, end offset."""
+    withheld: Sequence[str]
+    """Partitions whose leader reports records that it does not serve, as ``orders-0 at 7 of 8`` (next offset, end)."""
     acked: int
     """Sends that were acknowledged."""
     failed: int

@@ -1,0 +1,67 @@
+"""Typed events: every kind has a dataclass, and a dataclass writes the JSON that run folders have always had."""
+
+import json
+from contextlib import closing
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.model.event import EventData, EventKind
+from pytest_kmigrate.model.events.evidence import RunEnded
+from pytest_kmigrate.model.events.nodes import NodePaused, NodeStarted
+from pytest_kmigrate.model.events.steps import StepEnded
+from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.model.topology import BrokerMode, Role
+from pytest_kmigrate.recording.recorder import RunRecorder
+from pytest_kmigrate.recording.run_folder import RunFolder
+from tests.unit.typical_events import event_classes, typical
+
+WRITTEN: list[tuple[EventData, str]] = [
+    (
+        NodeStarted(Role.BROKER, BrokerMode.ZOOKEEPER, 7, "3.9.1", 1),
+        '{"role": "broker", "mode": "zookeeper", "pid": 7, "kafka": "3.9.1", "incarnation": 1}',
+    ),
+    (
+        NodeStarted(Role.CONTROLLER, None, 7, "3.9.1", 2),
+        '{"role": "controller", "mode": null, "pid": 7, "kafka": "3.9.1", "incarnation": 2}',
+    ),
+    (NodePaused(), "{}"),
+    (StepEnded("roll", "done", ""), '{"step": "roll", "outcome": "done", "reason": ""}'),
+    (StepEnded("roll", "failed", "no", ""), '{"step": "roll", "outcome": "failed", "reason": "no", "signature": ""}'),
+    (RunEnded(), "{}"),
+]
+
+
+@pytest.mark.parametrize(("data", "written"), WRITTEN, ids=str)
+def test_data_is_written_byte_for_byte_as_before_events_were_typed(
+    tmp_path: Path, data: EventData, written: str
+) -> None:
+    """Keys in the order of the fields; null only for a field that has no default."""
+    folder = RunFolder(tmp_path)
+    with closing(RunRecorder(folder, RunHeader("run-1", "test", 1, "3.9.1", "small"))) as recorder:
+        at_ns = recorder.record(data, "broker-0").at_ns
+    line = folder.history.read_text().splitlines()[1]
+    begins, ends = f'{{"seq": 1, "at_ns": {at_ns}, "kind": "{data.event_kind}", "node": "broker-0"', '"log_bytes": {}}'
+    assert line == f'{begins}, "data": {written}, {ends}'
+
+
+def test_every_kind_has_a_dataclass() -> None:
+    """Only workloads, of clients and of metadata changes, have two for one kind."""
+    kinds = [each.event_kind for each in event_classes()]
+    assert set(kinds) == set(EventKind)
+    assert {kind for kind in kinds if kinds.count(kind) > 1} == {EventKind.WORKLOAD_BEGAN, EventKind.WORKLOAD_ENDED}
+
+
+def test_recorded_data_cannot_be_changed() -> None:
+    """An event stays what it was when it happened."""
+    with pytest.raises(FrozenInstanceError):
+        RunEnded().test = None  # type: ignore[misc]
+
+
+def test_a_typical_event_has_plain_values_and_takes_no_unknown_field() -> None:
+    """A misspelt field in a test of a checker is an error, not an event that no run can have."""
+    event = typical(EventKind.NODE_STOPPED, how="killed").event(0, 0, None)
+    assert json.dumps(event.data) == '{"how": "killed", "exit_code": null, "took_ms": 0, "said": ""}'
+    with pytest.raises(LookupError, match=r"expected fields of NodeStopped; got \{'howe'"):
+        typical(EventKind.NODE_STOPPED, howe="killed")
