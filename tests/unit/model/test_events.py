@@ -33,7 +33,7 @@ WRITTEN: list[tuple[EventData, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("data", "written"), WRITTEN, ids=str)
+@pytest.mark.parametrize(("data", "written"), WRITTEN, ids=[type(data).__name__ for data, _ in WRITTEN])
 def test_data_is_written_byte_for_byte_as_before_events_were_typed(
     tmp_path: Path, data: EventData, written: str
 ) -> None:
