@@ -1,25 +1,15 @@
 """Commands about clusters that stand on this machine: ``up``, ``ps``, ``logs``, ``down``, ``gc``."""
 
-import enum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from pytest_kmigrate.documents.kip_866.phases import Phase
     from pytest_kmigrate.model.topology import Topology
     from pytest_kmigrate.providers.process.standing import Standing
+    from pytest_kmigrate.running.standing_up import Goal
 
 _FOLLOW_EVERY_S = 0.2
-
-
-class Reach(enum.StrEnum):
-    """The phases a migration can be driven to and left in; COPYING passes by itself."""
-
-    PREPARING = "PREPARING"
-    HYBRID = "HYBRID"
-    ALL_KRAFT = "ALL_KRAFT"
-    FINALIZED = "FINALIZED"
 
 
 def up(
@@ -28,25 +18,27 @@ def up(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be started.")] = False,
     kafka: Annotated[str | None, typer.Option(help="The distribution to run.", metavar="VERSION|PATH")] = None,
     phase: Annotated[
-        Reach | None, typer.Option(help="Drive the migration to this phase.", case_sensitive=False)
+        str | None, typer.Option(help="Drive the procedure of the profile's document to this phase.", metavar="PHASE")
     ] = None,
+    profile: Annotated[str, typer.Option(help="The document.", metavar="PROFILE")] = "kip-866",
 ) -> None:
     """Start a cluster and leave it standing, until `kmigrate down`."""
-    from pytest_kmigrate.documents.kip_866.phases import Phase
+    from pytest_kmigrate.documents import document
     from pytest_kmigrate.machine import plan as dry
-    from pytest_kmigrate.running.standing_up import check_phase
+    from pytest_kmigrate.running.standing_up import Goal
     from pytest_kmigrate.topology.loading import find, load
 
     wanted = load(find(topology), kafka=kafka, option="--kafka")
-    to = Phase[phase.value] if phase else None
-    check_phase(wanted, to)
+    goal = Goal(document(profile), phase.upper()) if phase else None
+    if goal:
+        goal.check(wanted)
     plan = dry.plan_here(wanted)
     if dry_run:
         from pytest_kmigrate.cli.console import say
 
         say(dry.rendered(plan).rstrip())
     else:
-        _stand_up(wanted, to)
+        _stand_up(wanted, goal)
 
 
 def ps() -> None:
@@ -136,7 +128,7 @@ def gc() -> None:
         say("nothing to clear")
 
 
-def _stand_up(topology: "Topology", phase: "Phase | None") -> None:
+def _stand_up(topology: "Topology", goal: "Goal | None") -> None:
     from datetime import UTC, datetime
 
     from pytest_kmigrate.cli.console import tell
@@ -148,7 +140,7 @@ def _stand_up(topology: "Topology", phase: "Phase | None") -> None:
     provider = ProcessProvider(tell)
     provider.artifacts(topology)
     tell(f"starting {topology.name} on Kafka {topology.kafka}; logs in {log_folder}")
-    stand_up(topology, provider, log_folder, phase, tell)
+    stand_up(topology, provider, log_folder, goal, tell)
     _describe(next(each for each in standing() if each.logs == log_folder.resolve()))
 
 

@@ -1,12 +1,13 @@
 """Triggers: when a fault begins. A trigger is armed when the block is entered, and fires at most once."""
 
+import enum
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
-from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability, Needs
+from pytest_kmigrate.model.document import check_state, name_of
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.metrics import check_metric
 from pytest_kmigrate.model.protocols import CrashPoint, Scene
@@ -41,9 +42,20 @@ def now() -> Trigger:
     return _watching("now", lambda _scene: True)
 
 
-def on_phase(phase: Phase) -> Trigger:
-    """When the cluster enters a phase (or is in it already)."""
-    return _watching(f"on-phase({phase.name})", lambda scene: scene.view.phase() is phase)
+def on_state(name: str, value: str | enum.Enum) -> Trigger:
+    """When a state of the document comes to this value (or has it already): ``on_state("phase", Phase.HYBRID)``."""
+    wanted = name_of(value)
+
+    def reached(scene: Scene) -> bool:
+        reading = scene.view.state(name)
+        return reading is not None and reading.value == wanted
+
+    @contextmanager
+    def armed(scene: Scene) -> Iterator[Fired]:
+        check_state(name, scene.view.states)
+        yield lambda: reached(scene)
+
+    return Trigger(f"on-state({name} {wanted})", armed)
 
 
 def on_event(kind: EventKind, node: str | None = None) -> Trigger:

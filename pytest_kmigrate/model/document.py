@@ -1,10 +1,17 @@
 """A document one can certify against: what a folder in ``documents/`` declares, and others use by this one name."""
 
-from collections.abc import Callable
+import difflib
+import enum
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
+from pytest_kmigrate.model.capabilities import Needs
 from pytest_kmigrate.model.checks import AnyChecker
+from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.protocols import Cluster, Reading, Scene, Znodes
+from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Verdict
 
 
@@ -20,6 +27,82 @@ class Diagnosis:
     explains: Callable[[History, Verdict], bool]
 
 
+class Move(Protocol):
+    """The smallest thing an operator does; returns when it has taken effect."""
+
+    @property
+    def needs(self) -> Needs:
+        """What the provider must be able to do."""
+        ...
+
+    def make(self, scene: Scene) -> None:
+        """Carry it out."""
+        ...
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a procedure: its moves, in order, and what must be true when it is done."""
+
+    name: str
+    moves: Callable[[Cluster], list[Move]]
+    reaches: tuple[str, str]
+    """A state of the document, and its value then: ``("phase", "HYBRID")``."""
+
+
+class Driver(Protocol):
+    """Walks a document's procedure in one cluster."""
+
+    def advance_to(self, value: str | enum.Enum) -> None:
+        """Take every step up to the one that reaches ``value``, and wait until it is reached."""
+        ...
+
+    def begin(self, step: Step, moves: int) -> None:
+        """Take only the first ``moves`` moves of the next step; ``advance_to`` later takes the rest."""
+        ...
+
+    def await_new_active_controller(self, within_s: float = ...) -> str:
+        """Return the node that took over since the last fault began."""
+        ...
+
+
+def name_of(value: str | enum.Enum) -> str:
+    """A state's value as it is recorded: a member of an enumeration by its name."""
+    return value.name if isinstance(value, enum.Enum) else value
+
+
+@dataclass(frozen=True)
+class ClusterReader:
+    """What a document reads the states of a live cluster by, past the links."""
+
+    cluster: Cluster
+    znodes: Znodes | None
+    """None: the cluster has no ZooKeeper, or the provider leads to none."""
+    last: Callable[[str], str | None]
+    """The value last read of a state; None before the first."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a cluster stands by a document, as one name; its changes are events of a run.
+
+    ``phase`` is the state that a procedure walks along, if it has one: reports place faults by it. ``read`` returns
+    None when nothing can be read.
+    """
+
+    name: str
+    read: Callable[[ClusterReader], Reading | None]
+
+
+def check_state(name: str, known: Sequence[str]) -> None:
+    """WrongUseError when a document, which has these states, has none of this name."""
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        advice = f"did you mean {near[0]}?" if near else "take one of these"
+        there = ", ".join(known) or "none, as the document has no states"
+        raise WrongUseError(f"state: expected one of {there}; got {name!r}; {advice}")
+
+
 @dataclass(frozen=True)
 class Document:
     """One document; its requirements and known bugs are data in its folder (``requirements.toml``, ...)."""
@@ -30,3 +113,12 @@ class Document:
     checks: tuple[AnyChecker, ...] = ()
     """Its own checkers, and general ones that it binds to its requirements by ``speaking``."""
     diagnoses: tuple[Diagnosis, ...] = ()
+    states: Sequence[State] = ()
+    in_charge: Callable[[ClusterReader], str | None] | None = None
+    """The node in charge of the cluster; None: the quorum's leader."""
+    procedure: Sequence[Step] = ()
+    """The steps forward, each from where the one before has ended."""
+    driver: Callable[[Scene], Driver] | None = None
+    """Walks the procedure; None: the general driver, which knows the way forward only."""
+    check_topology: Callable[[Topology, str], None] | None = None
+    """Raises WrongUseError for a topology on which the procedure cannot come to this value of a state."""

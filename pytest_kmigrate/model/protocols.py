@@ -7,7 +7,6 @@ from pathlib import Path
 from subprocess import Popen
 from typing import Any, Protocol
 
-from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checkpoint import Frozen
 from pytest_kmigrate.model.event import Recorder
@@ -227,15 +226,31 @@ class Znodes(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What a state of a document was read to be, and the node that reported it (None: read from several places)."""
+
+    value: str
+    node: str | None = None
+
+
 class View(Protocol):
     """What can be seen of a cluster from outside, past the links, so that no fault blinds the observer."""
 
-    def active_controller(self) -> str | None:
-        """Name of the node in charge of the cluster: a broker in ZooKeeper mode, or a KRaft controller."""
+    @property
+    def states(self) -> Sequence[str]:
+        """The names of the states that the run's document reads."""
         ...
 
-    def controller_in_zookeeper(self) -> str | None:
-        """Name of the node that ``/controller`` names."""
+    def state(self, name: str) -> Reading | None:
+        """A state of the document, such as ``phase``, read now; None when it cannot be read.
+
+        WrongUseError, naming those there are, when the document has none of this name.
+        """
+        ...
+
+    def active_controller(self) -> str | None:
+        """Name of the node in charge of the cluster by the run's document, such as a KRaft controller."""
         ...
 
     def quorum_leader(self) -> str | None:
@@ -244,11 +259,6 @@ class View(Protocol):
 
     def zookeeper_leader(self) -> str | None: ...
     def partition_leader(self, topic: str, partition: int) -> str | None: ...
-    def migration_state(self) -> tuple[str, ZkMigrationState] | None:
-        """The quorum's leader and the state that it tells, of one look: by the next somebody else may lead."""
-        ...
-
-    def phase(self) -> Phase: ...
     def metric(self, node: str, name: str) -> float | None:
         """A metric of the probes' catalogue, read now; None when the node does not expose it or does not answer.
 

@@ -55,7 +55,7 @@ def cluster_metadata(kmigrate_run: "Run") -> "Metadata":
 def inject(kmigrate_run: "Run") -> Callable[..., AbstractContextManager["Injection"]]:
     """Begins a fault, at once or at its trigger; leaving the block heals.
 
-    ``with inject(Kill(active_controller()), at=on_phase(Phase.COPYING)): ...``
+    ``with inject(Kill(active_controller()), at=on_state("phase", Phase.COPYING)): ...``
     """
     from pytest_kmigrate.plugin import living
 

@@ -1,4 +1,4 @@
-"""Watches a run in the background: metrics as a series, each change of phase, state and active controller an event."""
+"""Watches a run in the background: metrics as a series, each change of a state or the active controller an event."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -8,11 +8,11 @@ from typing import Protocol
 
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
-from pytest_kmigrate.model.event import PHASE, Recorder
+from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged, StateChanged
 from pytest_kmigrate.model.history import Sample
-from pytest_kmigrate.model.protocols import Cluster, Node, View
+from pytest_kmigrate.model.protocols import Cluster, Node, Reading, View
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.waiting import repeat
 
@@ -57,12 +57,8 @@ class Observer:
     def look(self) -> None:
         """Look once, and record what changed since the last look."""
         try:
-            phase = self._view.phase()
-            self._state(PHASE, phase.name, None)
-            told = self._view.migration_state()
-            if told is not None:
-                leader, state = told
-                self._state("migration_state", state.value, leader)
+            for name in self._view.states:
+                self._state(name, self._view.state(name))
             # Without an epoch: no two metrics are read at one moment, and a pair that never was would look like
             # two controllers of one epoch. Epochs are judged from the znodes, which hold both.
             self._active_controller(self._view.active_controller())
@@ -70,11 +66,11 @@ class Observer:
             # ZooKeeper or a node does not answer, which a fault may well be the cause of: the next look tells.
             return
 
-    def _state(self, name: str, value: str, node: str | None) -> None:
+    def _state(self, name: str, reading: Reading | None) -> None:
         before = self._states.get(name)
-        if before != value:
-            self._states[name] = value
-            self._recorder.record(StateChanged(name, value, before), node)
+        if reading is not None and reading.value != before:
+            self._states[name] = reading.value
+            self._recorder.record(StateChanged(name, reading.value, before), reading.node)
 
     def _active_controller(self, active: str | None) -> None:
         before = self._controller

@@ -1,11 +1,9 @@
-"""Moves: the smallest things an operator does during a migration, each a value that can be carried out."""
+"""Moves: the smallest things an operator does, each a value that can be carried out."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from pytest_kmigrate.model.capabilities import Capability, Needs
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Node, Scene
@@ -13,34 +11,7 @@ from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.procedures.restarts import await_session_over
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 
-_IDLE = 0  # of the metric ControllerState
 _REFUSED_BY_CHANCE = 1000  # changes of ISRs; a broker that asks nobody refuses some hundred each second
-
-
-class Move(Protocol):
-    """Something an operator does; returns when it has taken effect."""
-
-    @property
-    def needs(self) -> Needs:
-        """What the provider must be able to do."""
-        ...
-
-    def make(self, scene: Scene) -> None:
-        """Carry it out."""
-        ...
-
-
-@dataclass(frozen=True)
-class FormatControllers:
-    """Format the controllers' disks with the cluster id that ZooKeeper holds."""
-
-    release_version: str | None = None
-    needs = frozenset({Capability.START, Capability.ZNODES})
-
-    def make(self, scene: Scene) -> None:
-        """Carry it out."""
-        cluster_id = until(lambda: _cluster_id(scene), awaited="/cluster/id in ZooKeeper", within_s=PATIENCE_S)
-        scene.cluster.format_controllers(cluster_id, self.release_version)
 
 
 @dataclass(frozen=True)
@@ -106,33 +77,6 @@ class DeleteZnode:
     def make(self, scene: Scene) -> None:
         """Carry it out."""
         scene.znodes.delete(self.path)
-
-
-@dataclass(frozen=True)
-class AwaitZookeeperController:
-    """Wait until a broker is the controller again and has told every broker so.
-
-    A broker that is stopped before it was told would still wait for the KRaft controllers to let it go, in vain.
-    """
-
-    needs = frozenset({Capability.ZNODES, Capability.METRICS})
-
-    def make(self, scene: Scene) -> None:
-        """Carry it out."""
-        until(lambda: _in_control(scene), awaited="a broker in control of all brokers", within_s=PATIENCE_S)
-
-
-def _in_control(scene: Scene) -> bool | NotYet:
-    active = scene.view.active_controller()
-    if active is None:
-        return NotYet("no controller")
-    state, queued = (scene.view.metric(active, name) for name in ("ControllerState", "ControllerQueueSize"))
-    return (state, queued) == (_IDLE, 0) or NotYet(f"{active} in controller state {state}, {queued} requests queued")
-
-
-def _cluster_id(scene: Scene) -> str | None:
-    data = scene.znodes.get("/cluster/id")
-    return json.loads(data)["id"] if data else None
 
 
 def _fault_in_force(scene: Scene) -> bool:

@@ -4,8 +4,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
+from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.judge import Judgement, judge_folder
 from pytest_kmigrate.model.checks import Check
+from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import AwaitTimeoutError, EnvironmentLackError, KmigrateError, WrongUseError
 from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.events.evidence import ChecksRequested, HarnessTrouble, RunEnded
@@ -15,27 +17,26 @@ from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.probes.observer import Observer
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
-from pytest_kmigrate.procedures.driver import MigrationDriver
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running.header import Claim, RunSettings, header_of, new_folder
 from pytest_kmigrate.running.metadata import Metadata
-from pytest_kmigrate.running.scene import scene_of, zookeeper_client
+from pytest_kmigrate.running.scene import driver_of, scene_of, zookeeper_client
 from pytest_kmigrate.running.traffic import Traffic
 
 
 class Run:
     """A live run. ``verify`` ends it: traffic stops, evidence is complete, verdicts are written."""
 
-    def __init__(self, cluster: Cluster, recorder: RunRecorder, seed: int, test_id: str) -> None:
+    def __init__(self, document: Document, cluster: Cluster, recorder: RunRecorder, seed: int, test_id: str) -> None:
         self.cluster = cluster
         self.recorder = recorder
         self.folder = recorder.folder
         self.zookeeper = zookeeper_client(cluster)
         self.traffic = Traffic(cluster, recorder)
-        self.scene = scene_of(cluster, self.zookeeper, recorder, seed, self.traffic.acked)
+        self.scene = scene_of(document, cluster, self.zookeeper, recorder, seed, self.traffic.acked)
         self.view = self.scene.view
-        self.migration = MigrationDriver(self.scene)
+        self.driver = driver_of(document, self.scene)
         self.metadata = Metadata(cluster, self.view, self.zookeeper, recorder, seed, test_id)
         self.judgement: Judgement | None = None
         self._probes = ExitStack()
@@ -110,7 +111,7 @@ def open_run(
             topology, recorder, folder.logs, rules=settings.byteman, keep=lambda: settings.keep
         ) as cluster:
             recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
-            run = Run(cluster, recorder, header.seed, header.test_id)
+            run = Run(document(header.profile), cluster, recorder, header.seed, header.test_id)
             with run.observed(), run.traffic, run.metadata:
                 with _told_of(folder, header, run):
                     cluster.start_initial()

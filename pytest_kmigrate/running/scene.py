@@ -4,11 +4,13 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from pytest_kmigrate.model.capabilities import Capability, require
+from pytest_kmigrate.model.document import Document, Driver
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.protocols import Cluster, Scene
 from pytest_kmigrate.probes.view import ClusterView
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
+from pytest_kmigrate.procedures.driver import ProcedureDriver
 
 
 def zookeeper_client(cluster: Cluster) -> ZookeeperClient | None:
@@ -19,15 +21,21 @@ def zookeeper_client(cluster: Cluster) -> ZookeeperClient | None:
 
 
 def scene_of(
+    document: Document,
     cluster: Cluster,
     zookeeper: ZookeeperClient | None,
     recorder: Recorder,
     seed: int = 0,
     acked: Callable[[], int] = lambda: 0,
 ) -> Scene:
-    """The scene of a live cluster; ``acked`` tells how many writes its clients got acknowledged."""
-    view = ClusterView(cluster, zookeeper, acked)
+    """The scene of a live cluster, seen as a document has it; ``acked`` returns how many writes were acknowledged."""
+    view = ClusterView(document, cluster, zookeeper, acked)
     return Scene(cluster, view, zookeeper or _NoZookeeper(cluster.capabilities, recorder), recorder, seed)
+
+
+def driver_of(document: Document, scene: Scene) -> Driver:
+    """What walks the document's procedure in this scene."""
+    return document.driver(scene) if document.driver else ProcedureDriver(scene, document.procedure)
 
 
 class _NoZookeeper:

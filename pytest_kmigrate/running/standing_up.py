@@ -4,17 +4,17 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventData, EventKind
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.provider import Provider
-from pytest_kmigrate.model.topology import Role, Topology
-from pytest_kmigrate.procedures.driver import MigrationDriver, require_told
-from pytest_kmigrate.running.scene import scene_of, zookeeper_client
+from pytest_kmigrate.model.topology import Topology
+from pytest_kmigrate.running.scene import driver_of, scene_of, zookeeper_client
 
 
 class TellingRecorder:
@@ -41,44 +41,53 @@ class TellingRecorder:
         return event
 
 
+@dataclass(frozen=True)
+class Goal:
+    """Where a cluster is driven before it is left standing: a value of a state, by a document's procedure."""
+
+    document: Document
+    value: str
+
+    def check(self, topology: Topology) -> None:
+        """WrongUseError when this topology cannot come to it."""
+        values = [step.reaches[1] for step in self.document.procedure]
+        if self.value not in values:
+            raise WrongUseError(
+                f"--phase: expected one of {', '.join(values) or f'none, as {self.document.id} has no procedure'}; "
+                f"got {self.value}"
+            )
+        if self.document.check_topology is not None:
+            self.document.check_topology(topology, self.value)
+
+
 def stand_up(
-    topology: Topology, provider: Provider, logs: Path, phase: Phase | None, tell: Callable[[str], None]
+    topology: Topology, provider: Provider, logs: Path, goal: Goal | None, tell: Callable[[str], None]
 ) -> None:
-    """Start a cluster, drive its migration to ``phase``, and leave it standing.
+    """Start a cluster, drive it to its goal, and leave it standing.
 
     A failure leaves only the logs behind, an interrupt nothing.
     """
-    check_phase(topology, phase)
+    if goal is not None:
+        goal.check(topology)
     recorder = TellingRecorder(tell)
     is_complete = False
     try:
         with provider.provision(topology, recorder, logs, keep=lambda: is_complete) as cluster:
             cluster.start_initial()
-            if phase is not None:
-                _migrate(cluster, recorder, phase)
+            if goal is not None:
+                _drive(cluster, recorder, goal)
             is_complete = True
     except KeyboardInterrupt:  # nobody asked what happened; the logs of a failure are left for whoever does
         shutil.rmtree(logs, ignore_errors=True)
         raise
 
 
-def check_phase(topology: Topology, phase: Phase | None) -> None:
-    """WrongUseError when this topology cannot be migrated to ``phase``."""
-    lacking = [role.value for role in (Role.ZOOKEEPER, Role.CONTROLLER) if not topology.of_role(role)]
-    if phase is not None and lacking:
-        raise WrongUseError(
-            f"--phase {phase.name}: expected a topology to migrate, with ZooKeeper and controllers; "
-            f"{topology.name} has no {' and no '.join(lacking)}: leave --phase out, or take another topology"
-        )
-    if phase is not None:
-        require_told(phase, {spec.name: spec.kafka for spec in topology.of_role(Role.CONTROLLER)})
-
-
-def _migrate(cluster: Cluster, recorder: TellingRecorder, phase: Phase) -> None:
-    zookeeper = zookeeper_client(cluster)
-    assert zookeeper is not None, "check_phase lets no topology without ZooKeeper come here"
-    with closing(zookeeper):
-        MigrationDriver(scene_of(cluster, zookeeper, recorder)).advance_to(phase)
+def _drive(cluster: Cluster, recorder: TellingRecorder, goal: Goal) -> None:
+    with ExitStack() as ending:
+        zookeeper = zookeeper_client(cluster)
+        if zookeeper is not None:
+            ending.enter_context(closing(zookeeper))
+        driver_of(goal.document, scene_of(goal.document, cluster, zookeeper, recorder)).advance_to(goal.value)
 
 
 def _sentence(event: Event) -> str | None:

@@ -9,8 +9,8 @@ from pytest_kmigrate import fixtures
 from pytest_kmigrate.fixtures import *
 
 if TYPE_CHECKING:
+    from pytest_kmigrate.documents.kip_866.driver import MigrationDriver
     from pytest_kmigrate.model.protocols import Node
-    from pytest_kmigrate.procedures.driver import MigrationDriver
     from pytest_kmigrate.running import Run
 
 __all__ = ["broker_in_migration_mode", "in_control", "join", "migration"]
@@ -20,13 +20,21 @@ __all__ += fixtures.__all__
 @pytest.fixture
 def migration(kmigrate_run: "Run") -> "MigrationDriver":
     """Drives the documented procedure: ``advance_to(Phase.HYBRID)``, ``revert()``."""
-    return kmigrate_run.migration
+    from pytest_kmigrate.documents.kip_866.driver import MigrationDriver
+    from pytest_kmigrate.model.errors import WrongUseError
+
+    driver = kmigrate_run.driver
+    if not isinstance(driver, MigrationDriver):
+        raise WrongUseError("migration: expected --kmigrate-profile kip-866, got one without a migration")
+    return driver
 
 
 @pytest.fixture
 def in_control(kmigrate_run: "Run") -> "Callable[[], str | None]":
     """``in_control()``: the node that ``/controller`` names; None when that is none of this cluster."""
-    return kmigrate_run.view.controller_in_zookeeper
+    from pytest_kmigrate.documents.kip_866.view import controller_in_zookeeper
+
+    return lambda: controller_in_zookeeper(kmigrate_run.cluster, kmigrate_run.scene.znodes)
 
 
 @pytest.fixture

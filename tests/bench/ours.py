@@ -23,7 +23,7 @@ def measure(topology: Topology, runs: Path) -> Timings:
     began = time.perf_counter()
     with open_run(RunSettings(runs, seed=1), ProcessProvider(print), topology, Claim("bench"), lambda _: None) as run:
         ready = time.perf_counter()
-        run.migration.advance_to(Phase.HYBRID)
+        run.driver.advance_to(Phase.HYBRID)
         hybrid = time.perf_counter()
         logs = [node.log for node in run.cluster.nodes(Role.CONTROLLER)]
         until(lambda: in_dual_write(logs), awaited="dual write in a controller's log", within_s=_DUAL_WRITE_WITHIN_S)

@@ -42,12 +42,12 @@ def test_clients_log_in_over_tls_while_nodes_talk_in_plain(tmp_path: Path) -> No
 
     def migrate(run: Run) -> None:
         run.metadata.fill()
-        run.migration.advance_to(Phase.HYBRID)
+        run.driver.advance_to(Phase.HYBRID)
         assert spoken(run) == expected(SHIPPED)
         run.metadata.settle("copied", (LOG, ZOOKEEPER, BROKERS))
         with run.metadata.changing("changed"):
             run.traffic.await_acked(100)
-        run.migration.advance_to(Phase.FINALIZED)
+        run.driver.advance_to(Phase.FINALIZED)
         assert spoken(run) == expected(SHIPPED)
         for node in run.cluster.nodes(Role.BROKER):
             peer, tokens = run.cluster.peer(node.name), known_tokens(run).values()
@@ -75,10 +75,10 @@ def test_every_protocol_carries_a_migration_on_every_listener(tmp_path: Path, pr
 
     def migrate(run: Run) -> None:
         run.metadata.fill()
-        run.migration.advance_to(Phase.HYBRID)
+        run.driver.advance_to(Phase.HYBRID)
         assert spoken(run) == expected(protocols)
         run.metadata.settle("copied")
-        run.migration.advance_to(Phase.FINALIZED)
+        run.driver.advance_to(Phase.FINALIZED)
         assert spoken(run) == expected(protocols)
 
     file = tmp_path / "small.toml"

@@ -174,7 +174,7 @@ def test_what_mutants_do_to_metadata_is_told(tmp_path: Path) -> None:
 
     def act(run: Run) -> None:
         run.metadata.fill()
-        run.migration.advance_to(Phase.HYBRID)
+        run.driver.advance_to(Phase.HYBRID)
         run.metadata.change(per_s=10)
         run.metadata.await_acknowledged(40)
         run.metadata.stop()

@@ -51,13 +51,13 @@ def test_protected_cluster_migrates_under_traffic(tmp_path: Path) -> None:
         run.metadata.fill()
         run.metadata.settle("filled", (ZOOKEEPER, BROKERS))
         secrets.extend(base64.b64encode(token.hmac).decode() for token in known_tokens(run).values())
-        run.migration.advance_to(Phase.HYBRID)
+        run.driver.advance_to(Phase.HYBRID)
         run.metadata.settle("copied", (LOG, ZOOKEEPER, BROKERS))
         assert differences_planted_in_a_token(run) == ["expires_ms", "owner", "renewers"]
         with inject(run.scene, Kill(active_controller())):
-            run.migration.await_new_active_controller()
+            run.driver.await_new_active_controller()
             run.traffic.await_acked(300)
-        run.migration.advance_to(Phase.ALL_KRAFT)
+        run.driver.advance_to(Phase.ALL_KRAFT)
         run.metadata.settle("joined", (LOG, BROKERS))
         for node in run.cluster.nodes(Role.BROKER):
             peer = run.cluster.peer(node.name)

@@ -29,7 +29,7 @@ def test_smallest_cluster_migrates_and_a_tampered_znode_is_told(tmp_path: Path) 
     """One controller, an older release: no record is lost, and what ZooKeeper was made to say is the only violation."""
 
     def migrate_and_tamper(run: Run) -> None:
-        run.migration.advance_to(Phase.HYBRID)
+        run.driver.advance_to(Phase.HYBRID)
         run.traffic.await_acked(300)
         assert past_the_links(run.cluster) == []  # not from controller to ZooKeeper either, nor to brokers in its mode
         with inject(run.scene, Tamper("/config/topics/orders", '{"version":1,"config":{"retention.ms":"1"}}')):

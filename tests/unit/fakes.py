@@ -5,10 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.protocols import Scene
+from pytest_kmigrate.model.protocols import Reading, Scene
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.bench import MemoryRecorder
 from pytest_kmigrate.providers.bench import small_topology as topology
@@ -23,16 +22,22 @@ class FakeView:
     leader: str | None = None
     ensemble_leader: str | None = None
     leaders: dict[tuple[str, int], str] = field(default_factory=dict)
-    state: ZkMigrationState | None = None
-    now: Phase = Phase.ZOOKEEPER
+    readings: dict[str, Reading | None] = field(
+        default_factory=lambda: {"phase": Reading("ZOOKEEPER"), "migration_state": None}
+    )
     metrics: dict[tuple[str, str], float] = field(default_factory=dict)
     acked: int = 0
 
-    def active_controller(self) -> str | None:
-        """As set."""
-        return self.controller
+    @property
+    def states(self) -> Sequence[str]:
+        """Those that have a reading."""
+        return tuple(self.readings)
 
-    def controller_in_zookeeper(self) -> str | None:
+    def state(self, name: str) -> Reading | None:
+        """As set."""
+        return self.readings[name]
+
+    def active_controller(self) -> str | None:
         """As set."""
         return self.controller
 
@@ -47,14 +52,6 @@ class FakeView:
     def partition_leader(self, topic: str, partition: int) -> str | None:
         """As set."""
         return self.leaders.get((topic, partition))
-
-    def migration_state(self) -> tuple[str, ZkMigrationState] | None:
-        """As set."""
-        return (self.leader, self.state) if self.leader and self.state else None
-
-    def phase(self) -> Phase:
-        """As set."""
-        return self.now
 
     def metric(self, node: str, name: str) -> float | None:
         """As set; a controller has nothing left to do unless a test says otherwise."""

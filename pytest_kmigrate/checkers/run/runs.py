@@ -1,14 +1,12 @@
-"""Checks of the run itself: the phase was reached, the faults bit, no node died by itself."""
+"""Checks of the run itself: the faults bit, no node died by itself."""
 
 from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import failed_steps, when
-from pytest_kmigrate.checkers.evidence.wording import counted, span
-from pytest_kmigrate.checkers.run.doubts import harness_troubles, unexpected_deaths, unwitnessed_faults
+from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.checkers.run.doubts import unexpected_deaths, unwitnessed_faults
 from pytest_kmigrate.documents.kip_866.diagnoses.dying import failed_stops, signatures_of_last_words
-from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.checks import always, checker
-from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import PHASE, Event, EventKind
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
@@ -16,49 +14,6 @@ from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, in
 def _has_faults(history: History) -> bool:
     """Whether a fault was asked for, begun or not."""
     return bool(history.of(EventKind.FAULT_BEGAN, EventKind.FAULT_NOT_WITNESSED))
-
-
-@checker()
-def phase_reached(history: History, phase: str) -> Verdict:
-    """The migration came to this phase of the operator.
-
-    If it did not, that is a violation only when a step towards it failed, under no fault, and the harness had no
-    trouble of its own; a step never begun, or stopped on purpose, says nothing. Source: K866-TEST-happy-path.
-    """
-    name = "phase_reached"
-    edges, reached = history.states(PHASE), _edge_into(history, phase)
-    if reached is not None:
-        return conforms(name, f"{phase} reached {span(reached.at_ns)} after the run began", at_ns=reached.at_ns)
-    last = str(edges[-1].data.get("state")) if edges else "no phase at all"
-    troubles = harness_troubles(history)
-    if troubles:
-        return inconclusive(name, Kind.HARNESS, f"{phase} not reached, stayed in {last}; {troubles[0].text}")
-    blamed, excused = failed_steps(history)
-    if not blamed and excused:
-        text = (
-            f"{phase} not reached, stayed in {last}; {excused[-1].data.get('step')} failed while a fault was in force"
-        )
-        return inconclusive(name, Kind.VACUOUS, text)
-    if not blamed:
-        return inconclusive(name, Kind.VACUOUS, f"{phase} not reached, and no step towards it failed; last: {last}")
-    observed = f"stayed in {last}; {_failure(history, blamed[-1])}"
-    violation = violation_at(history, f"{phase} is reached", observed, blamed[-1].at_ns, f"event {blamed[-1].seq}")
-    return violates(name, Kind.LIVENESS, [violation], f"{phase} was not reached: {observed}")
-
-
-@checker()
-def phase_not_reached(history: History, phase: str) -> Verdict:
-    """The migration never came to this phase of the operator: what was undone, was undone before.
-
-    Kafka may go on that far; the run is then about something else, and inconclusive. Source: K866-RB-any-point.
-    """
-    name = "phase_not_reached"
-    reached = _edge_into(history, phase)
-    if reached is None and history.states(PHASE):
-        return conforms(name, f"{phase} was never reached")
-    if reached is None:
-        return inconclusive(name, Kind.VACUOUS, "no phase was recorded")
-    return inconclusive(name, Kind.VACUOUS, f"{phase} was reached {span(reached.at_ns)} after the run began")
 
 
 @checker(in_every_run=_has_faults)
@@ -109,16 +64,6 @@ def no_unexpected_death(history: History) -> Verdict:
     if not nodes:
         return inconclusive(name, Kind.VACUOUS, "no node was started")
     return conforms(name, f"none of {counted(len(nodes), 'node')} died unasked", nodes=len(nodes))
-
-
-def _edge_into(history: History, phase: str) -> Event | None:
-    if phase not in Phase.__members__:
-        raise WrongUseError(f"phase: expected one of {', '.join(Phase.__members__)}, got {phase!r}")
-    return next((event for event in history.states(PHASE) if event.data.get("state") == phase), None)
-
-
-def _failure(history: History, event: Event) -> str:
-    return f"step {event.data.get('step')} failed {when(history, event.at_ns)}: {event.data.get('reason')}"
 
 
 def _death(history: History, event: Event) -> Violation:

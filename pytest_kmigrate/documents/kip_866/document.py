@@ -2,10 +2,18 @@
 
 from pytest_kmigrate.checkers.registry import checkers_in
 from pytest_kmigrate.documents.kip_866.bindings import BINDINGS
+from pytest_kmigrate.documents.kip_866.driver import MigrationDriver, check_topology
+from pytest_kmigrate.documents.kip_866.procedure import STEPS
+from pytest_kmigrate.documents.kip_866.view import STATES, in_charge
 from pytest_kmigrate.model.document import Document
 
 DOCUMENT = Document(
     id="kip-866",
     title="KIP-866: ZooKeeper to KRaft migration",
     checks=(*checkers_in("pytest_kmigrate.documents.kip_866.checks"), *BINDINGS),
+    states=STATES,
+    in_charge=in_charge,
+    procedure=STEPS,
+    driver=MigrationDriver,
+    check_topology=check_topology,
 )

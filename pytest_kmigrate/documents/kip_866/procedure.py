@@ -4,30 +4,17 @@ Sources: KIP-866, Migration Overview and Migration Trigger; the operations manua
 Migration" and "Reverting to ZooKeeper mode During the Migration".
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
+from pytest_kmigrate.checkers.controllers.lives import DEPROVISIONING
+from pytest_kmigrate.documents.kip_866.moves import AwaitZookeeperController, FormatControllers
 from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.document import Move, Step
+from pytest_kmigrate.model.event import PHASE
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.topology import MIGRATION_FLAG, BrokerMode, Role
-from pytest_kmigrate.procedures.moves import (
-    AwaitZookeeperController,
-    DeleteZnode,
-    Deprovision,
-    FormatControllers,
-    Move,
-    Roll,
-    StartControllers,
-)
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of the procedure: its moves, in order, and the phase that must have been reached when it is done."""
-
-    name: str
-    moves: Callable[[Cluster], list[Move]]
-    reaches: Phase
+from pytest_kmigrate.procedures.moves import DeleteZnode, Deprovision, Roll, StartControllers
 
 
 def deleting(step: Step, *, besides: Sequence[str], but: Sequence[str]) -> Step:
@@ -108,18 +95,18 @@ def _leave(cluster: Cluster) -> list[Move]:
     return [Roll(name, _BROKERS_LEAVE, BrokerMode.ZOOKEEPER) for name in joined]
 
 
-PROVISION_CONTROLLERS = Step("provision-controllers", _provision, Phase.PREPARING)
-ENTER_MIGRATION = Step("roll-brokers-into-migration", _enter, Phase.HYBRID)
-ROLL_TO_KRAFT = Step("roll-brokers-to-kraft", _to_kraft, Phase.ALL_KRAFT)
-FINALIZE = Step("finalize", _finalize, Phase.FINALIZED)
+PROVISION_CONTROLLERS = Step("provision-controllers", _provision, (PHASE, Phase.PREPARING.name))
+ENTER_MIGRATION = Step("roll-brokers-into-migration", _enter, (PHASE, Phase.HYBRID.name))
+ROLL_TO_KRAFT = Step("roll-brokers-to-kraft", _to_kraft, (PHASE, Phase.ALL_KRAFT.name))
+FINALIZE = Step("finalize", _finalize, (PHASE, Phase.FINALIZED.name))
 
 STEPS = (PROVISION_CONTROLLERS, ENTER_MIGRATION, ROLL_TO_KRAFT, FINALIZE)
 """The way forward; each step begins where the one before has ended."""
 
-DEPROVISION = Step("deprovision-controllers", _deprovision, Phase.ZOOKEEPER)
-TAKE_CONTROL_BACK = Step("deprovision-controllers", _take_control_back, Phase.ZOOKEEPER)
-BACK_TO_ZOOKEEPER_MODE = Step("roll-brokers-back-to-zookeeper", _back_to_zookeeper_mode, Phase.HYBRID)
-LEAVE_MIGRATION = Step("roll-brokers-out-of-migration", _leave, Phase.ZOOKEEPER)
+DEPROVISION = Step(DEPROVISIONING, _deprovision, (PHASE, Phase.ZOOKEEPER.name))
+TAKE_CONTROL_BACK = Step(DEPROVISIONING, _take_control_back, (PHASE, Phase.ZOOKEEPER.name))
+BACK_TO_ZOOKEEPER_MODE = Step("roll-brokers-back-to-zookeeper", _back_to_zookeeper_mode, (PHASE, Phase.HYBRID.name))
+LEAVE_MIGRATION = Step("roll-brokers-out-of-migration", _leave, (PHASE, Phase.ZOOKEEPER.name))
 
 WAYS_BACK: dict[Phase, tuple[Step, ...]] = {
     Phase.PREPARING: (DEPROVISION, LEAVE_MIGRATION),

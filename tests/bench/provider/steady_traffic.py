@@ -21,7 +21,7 @@ def test_steady_traffic(kmigrate_run: Run, verify: Callable[..., None]) -> None:
     """Traffic at a fixed rate on a cluster in dual write, until the watcher has seen enough."""
     folder, per_s = Path(os.environ[FOLDER]), float(os.environ[PER_S])
     kmigrate_run.traffic.start(ClientWorkload(per_s=per_s))
-    kmigrate_run.migration.advance_to(Phase.HYBRID)
+    kmigrate_run.driver.advance_to(Phase.HYBRID)
     kmigrate_run.traffic.await_acked(int(_WARMING_UP_S * per_s), within_s=_WATCHED_WITHIN_S)
     acked, began = kmigrate_run.traffic.acked(), time.monotonic()
     (folder / STEADY).touch()

@@ -13,11 +13,11 @@ from pytest_kmigrate.faults.holding import Hold
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.processes import Kill, Pause
 from pytest_kmigrate.faults.targets import every, follower_controller, node
-from pytest_kmigrate.faults.triggers import on_phase, on_znode_change
+from pytest_kmigrate.faults.triggers import on_state, on_znode_change
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NotApplicableError
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.protocols import Scene
+from pytest_kmigrate.model.protocols import Reading, Scene
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.waiting import until
 from tests.unit.fakes import Stage
@@ -89,9 +89,12 @@ def test_a_fault_that_cannot_be_applied_is_an_error(stage: Stage) -> None:
 
 def test_a_triggered_fault_that_cannot_be_applied_is_an_error_at_the_end(stage: Stage) -> None:
     """It began in a thread of its own: the error comes out where the block is left."""
-    stage.view.now = Phase.HYBRID
+    stage.view.readings["phase"] = Reading("HYBRID")
     fault = Awkward("apply")
-    with pytest.raises(ClusterError, match="apply failed"), inject(stage.scene, fault, at=on_phase(Phase.HYBRID)):
+    with (
+        pytest.raises(ClusterError, match="apply failed"),
+        inject(stage.scene, fault, at=on_state("phase", Phase.HYBRID)),
+    ):
         until(lambda: fault.log, awaited="the attempt", within_s=60)
     assert stage.of(EventKind.FAULT_NOT_WITNESSED)
 
@@ -138,7 +141,7 @@ def test_a_fault_applied_in_part_is_healed_in_part(
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_target_that_does_not_exist_is_told_at_once(stage: Stage) -> None:
     """A misspelt node is an error of the test, not a wait of two minutes and then a timeout."""
-    trigger = on_phase(Phase.ZOOKEEPER)
+    trigger = on_state("phase", Phase.ZOOKEEPER)
     with (
         pytest.raises(KeyError, match="broker-9"),
         inject(stage.scene, Kill(node("broker-9")), at=trigger) as injection,

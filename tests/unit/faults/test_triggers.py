@@ -16,12 +16,13 @@ from pytest_kmigrate.faults.triggers import (
     in_turn,
     on_event,
     on_metric,
-    on_phase,
+    on_state,
     on_znode_change,
 )
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.nodes import NodeReady
+from pytest_kmigrate.model.protocols import Reading
 from pytest_kmigrate.model.topology import Role
 from tests.unit.fakes import Stage
 from tests.unit.typical_events import typical
@@ -30,9 +31,14 @@ Happening = Callable[[Stage], object]
 VICTIM = node("broker-1")
 CASES: list[tuple[Trigger, Happening, Happening]] = [
     (
-        on_phase(Phase.HYBRID),
-        lambda stage: setattr(stage.view, "now", Phase.COPYING),
-        lambda stage: setattr(stage.view, "now", Phase.HYBRID),
+        on_state("phase", Phase.HYBRID),
+        lambda stage: stage.view.readings.update(phase=Reading("COPYING")),
+        lambda stage: stage.view.readings.update(phase=Reading("HYBRID")),
+    ),
+    (
+        on_state("migration_state", "MIGRATION"),
+        lambda stage: stage.view.readings.update(phase=Reading("MIGRATION")),
+        lambda stage: stage.view.readings.update(migration_state=Reading("MIGRATION", "controller-3000")),
     ),
     (
         on_event(EventKind.STEP_BEGAN),
@@ -101,7 +107,9 @@ def test_only_events_after_arming_fire(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(
-    "trigger", [on_phase(Phase.FINALIZED), after_operations(1), at_crash_point(METADATA_COPIED_NOT_COMMITTED)], ids=str
+    "trigger",
+    [on_state("phase", Phase.FINALIZED), after_operations(1), at_crash_point(METADATA_COPIED_NOT_COMMITTED)],
+    ids=str,
 )
 def test_a_trigger_that_never_fires_gives_no_witness(stage: Stage, trigger: Trigger) -> None:
     """The block ends, nothing was hit, and fault-not-witnessed names the trigger."""
@@ -141,6 +149,16 @@ def test_a_trigger_on_a_metric_that_there_is_not_is_refused_at_once(stage: Stage
     with (
         pytest.raises(WrongUseError, match="did you mean ZkWriteBehindLag"),
         inject(stage.scene, Kill(VICTIM), trigger),
+    ):
+        pytest.fail("the block was entered")
+    assert stage.recorder.events == []
+
+
+def test_a_trigger_on_a_state_that_there_is_not_is_refused_at_once(stage: Stage) -> None:
+    """It would never fire: the error names the document's states, and nothing was hit."""
+    with (
+        pytest.raises(WrongUseError, match=r"expected one of phase, migration_state; got 'phases'; did you mean phase"),
+        inject(stage.scene, Kill(VICTIM), on_state("phases", "HYBRID")),
     ):
         pytest.fail("the block was entered")
     assert stage.recorder.events == []

@@ -4,10 +4,10 @@ import threading
 
 import pytest
 
-from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import Sample
+from pytest_kmigrate.model.protocols import Reading
 from pytest_kmigrate.probes.observer import Observer
 from pytest_kmigrate.waiting import until
 from tests.unit.fakes import MemoryRecorder, Stage
@@ -43,7 +43,8 @@ def test_each_change_is_one_event(stage: Stage, observer: Observer, recorder: Sa
     stage.view.controller = "broker-0"
     observer.look()
     observer.look()
-    stage.view.now, stage.view.state, stage.view.leader = Phase.HYBRID, ZkMigrationState.MIGRATION, "controller-3000"
+    stage.view.readings["phase"] = Reading("HYBRID")
+    stage.view.readings["migration_state"] = Reading("MIGRATION", "controller-3000")
     stage.view.controller = "controller-3000"
     observer.look()
     observer.look()
@@ -64,7 +65,7 @@ def test_a_state_is_told_by_the_leader_that_reported_it(
     stage: Stage, observer: Observer, recorder: Samples, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not by the one that leads a moment later."""
-    stage.view.state, stage.view.leader = ZkMigrationState.MIGRATION, "controller-3000"
+    stage.view.readings["migration_state"] = Reading("MIGRATION", "controller-3000")
     monkeypatch.setattr(stage.view, "quorum_leader", lambda: "controller-3001")
     observer.look()
     assert [event.node for event in recorder.of(EventKind.STATE) if event.node] == ["controller-3000"]
@@ -75,11 +76,11 @@ def test_a_cluster_that_does_not_answer_is_looked_at_again(
 ) -> None:
     """An error of the cluster is no event and no end: the next look tells."""
 
-    def unanswered() -> Phase:
+    def unanswered(name: str) -> Reading:
         raise ClusterError("ZooKeeper does not answer")
 
     with monkeypatch.context() as down:
-        down.setattr(stage.view, "phase", unanswered)
+        down.setattr(stage.view, "state", unanswered)
         observer.look()
     assert recorder.events == []
     observer.look()
@@ -90,7 +91,7 @@ def test_an_observer_that_goes_blind_says_so(
     stage: Stage, observer: Observer, recorder: Samples, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was not observed must not look as if nothing had happened: the run is in doubt."""
-    monkeypatch.setattr(stage.view, "phase", lambda: 1 // 0)
+    monkeypatch.setattr(stage.view, "state", lambda _: 1 // 0)
     observer.start()
     until(lambda: recorder.of(EventKind.HARNESS_TROUBLE), awaited="trouble", within_s=60)
     observer.stop()
@@ -110,7 +111,7 @@ def test_an_observer_that_cannot_even_say_so_ends_quietly(
         raise EnvironmentLackError("no space left on device")
 
     monkeypatch.setattr(recorder, "record", full)
-    monkeypatch.setattr(stage.view, "phase", lambda: 1 // 0)
+    monkeypatch.setattr(stage.view, "state", lambda _: 1 // 0)
     observer.start()
     until(asked.is_set, awaited="an attempt to record", within_s=60)
     observer.stop()

@@ -104,20 +104,6 @@ def test_a_roll_stops_waiting_for_replicas_when_a_fault_begins(stage: Stage, mon
     ROLL.make(stage.scene)
 
 
-def test_nobody_is_stopped_before_the_new_controller_has_told_everybody(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A broker stopped earlier would wait for controllers that are gone; so the way back waits for the requests."""
-    monkeypatch.setattr(moves, "PATIENCE_S", 60)
-    stage.view.controller = "broker-0"
-    queued = iter([3.0, 1.0, 0.0])
-    monkeypatch.setattr(stage.view, "metric", lambda _, name: next(queued) if name == "ControllerQueueSize" else 0.0)
-
-    moves.AwaitZookeeperController().make(stage.scene)
-
-    assert list(queued) == []
-
-
 def test_the_leader_is_the_last_controller_to_be_stopped(stage: Stage) -> None:
     """While another one runs it could take over, and end a copy that is being undone."""
     names = [node.name for node in stage.cluster.nodes(Role.CONTROLLER)]

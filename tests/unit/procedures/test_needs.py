@@ -2,12 +2,12 @@
 
 import pytest
 
+from pytest_kmigrate.documents.kip_866.driver import MigrationDriver
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import NotApplicableError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.procedures.driver import MigrationDriver
 from tests.unit.fakes import Stage
 
 

@@ -87,7 +87,7 @@ def test_a_workload_is_not_applicable_where_nobody_serves_clients(tmp_path: Path
         (lambda run: run.metadata.seen("zookeeper"), "znodes"),
         (lambda run: run.metadata.settle("after", ("log", "zookeeper")), "znodes"),
         (lambda run: run.scene.znodes.get("/controller"), "znodes"),
-        (lambda run: run.migration.advance_to(Phase.HYBRID), "znodes"),
+        (lambda run: run.driver.advance_to(Phase.HYBRID), "znodes"),
     ],
     ids=["fill", "change", "seen", "settle", "znode", "migration"],
 )

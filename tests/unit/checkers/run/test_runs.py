@@ -1,4 +1,4 @@
-"""Checks of the run itself: phase, faults, deaths."""
+"""Checks of the run itself: faults, deaths."""
 
 from typing import Any
 
@@ -8,60 +8,10 @@ from pytest_kmigrate.checkers.run.doubts import deaths_as_doubts
 from pytest_kmigrate.checkers.run.runs import (
     every_fault_was_witnessed,
     no_unexpected_death,
-    phase_not_reached,
-    phase_reached,
 )
-from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from tests.unit.checkers.histories import event, fault, history, phase
-
-FAILED_STEP = event(EventKind.STEP_ENDED, 9000, step="await-dual-write", outcome="failed", reason="not within 60 s")
-
-
-def test_a_reached_phase_conforms() -> None:
-    """Conforming: an edge into the phase was recorded, whatever came after it."""
-    verdict = phase_reached.judge(history(events=[phase(1, "COPYING"), phase(2500, "HYBRID"), FAILED_STEP]), "HYBRID")
-    assert (verdict.outcome, verdict.summary) == (Outcome.CONFORMS, "HYBRID reached 2.5 s after the run began")
-
-
-def test_a_phase_not_reached_because_a_step_failed_violates() -> None:
-    """Violating: the step was tried and the cluster did not follow; the message names the phase it stayed in."""
-    verdict = phase_reached.judge(history(events=[phase(1, "PREPARING"), FAILED_STEP]), "HYBRID")
-    assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
-    assert verdict.summary == (
-        "HYBRID was not reached: stayed in PREPARING; step await-dual-write failed 9.0 s after the run began, "
-        "in PREPARING: not within 60 s"
-    )
-
-
-def test_a_phase_nobody_went_for_is_inconclusive() -> None:
-    """Inconclusive: no step failed, or the harness had trouble of its own."""
-    stopped = event(EventKind.STEP_ENDED, 9, step="roll-brokers", outcome="stopped")
-    verdict = phase_reached.judge(history(events=[stopped]), "HYBRID")
-    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
-    trouble = event(EventKind.HARNESS_TROUBLE, 8, what="probe", error="no answer")
-    verdict = phase_reached.judge(history(events=[FAILED_STEP, trouble]), "HYBRID")
-    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.HARNESS)
-
-
-def test_a_phase_not_reached_under_a_fault_is_inconclusive() -> None:
-    """Inconclusive: the fault may have been one that nobody has to survive; healed in time, it is no excuse."""
-    began, bit = fault(8000)
-    verdict = phase_reached.judge(history(events=[phase(1, "PREPARING"), began, bit, FAILED_STEP]), "HYBRID")
-    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
-    assert verdict.summary == (
-        "HYBRID not reached, stayed in PREPARING; await-dual-write failed while a fault was in force"
-    )
-    healed = event(EventKind.FAULT_HEALED, 8500, fault_id=began.data["fault_id"])
-    verdict = phase_reached.judge(history(events=[phase(1, "PREPARING"), began, bit, healed, FAILED_STEP]), "HYBRID")
-    assert verdict.outcome is Outcome.VIOLATES
-
-
-def test_an_unknown_phase_is_wrong_use() -> None:
-    """A phase that does not exist is the caller's mistake, and the message lists those that do."""
-    with pytest.raises(WrongUseError, match=r"expected one of ZOOKEEPER, PREPARING.*got 'DUAL_WRITE'"):
-        phase_reached.judge(history(), "DUAL_WRITE")
 
 
 def test_witnessed_faults_conform() -> None:
@@ -100,17 +50,6 @@ def test_an_unexpected_death_violates() -> None:
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     assert verdict.summary == "1 node died unasked: broker-1 1.2 s after slow(broker-1) began"
     assert verdict.violations[0].evidence[:2] == ("event 3", "logs/broker-1/")
-
-
-def test_a_phase_that_was_to_be_avoided_and_came_makes_the_run_inconclusive() -> None:
-    """It is no violation: Kafka was quicker, and the run tells of something else than it was to."""
-    early = history(events=[phase(5, "COPYING"), phase(9, "ZOOKEEPER")])
-    assert phase_not_reached.judge(early, "HYBRID").outcome is Outcome.CONFORMS
-    late = phase_not_reached.judge(history(events=[phase(5, "COPYING"), phase(7000, "HYBRID")]), "HYBRID")
-    assert (late.outcome, late.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
-    assert late.summary == "HYBRID was reached 7.0 s after the run began"
-    with pytest.raises(WrongUseError, match=r"expected one of ZOOKEEPER, .*, got 'HYBRD'"):
-        phase_not_reached.judge(early, "HYBRD")
 
 
 def test_a_death_is_told_with_the_last_words_and_named_after_the_bug_they_tell_of() -> None:

@@ -1,8 +1,9 @@
 """What the steps are made of for a cluster of a certain shape."""
 
+from pytest_kmigrate.documents.kip_866.moves import AwaitZookeeperController, FormatControllers
 from pytest_kmigrate.documents.kip_866.procedure import DEPROVISION, PROVISION_CONTROLLERS, TAKE_CONTROL_BACK, deleting
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.procedures.moves import AwaitZookeeperController, DeleteZnode, Deprovision, FormatControllers
+from pytest_kmigrate.procedures.moves import DeleteZnode, Deprovision
 from tests.unit.fakes import Stage
 
 

@@ -1,0 +1,102 @@
+"""Drives a migration: forward to a phase, part of a step, and back to ZooKeeper."""
+
+import enum
+from collections.abc import Mapping, Sequence
+
+from pytest_kmigrate.documents.kip_866.checks.migration_metrics import LACKED_BY
+from pytest_kmigrate.documents.kip_866.diagnoses.dying import signatures_of_last_words
+from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.documents.kip_866.procedure import LEAVE_MIGRATION, STEPS, WAYS_BACK, deleting
+from pytest_kmigrate.model.document import Move, Step, name_of
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import PHASE, EventKind
+from pytest_kmigrate.model.protocols import Scene
+from pytest_kmigrate.model.topology import Role, Topology
+from pytest_kmigrate.procedures.driver import ProcedureDriver
+from pytest_kmigrate.procedures.moves import DeleteZnode
+from pytest_kmigrate.waiting import PATIENCE_S, until
+
+_STATE = "ZkMigrationState"
+
+
+class MigrationDriver(ProcedureDriver):
+    """One cluster's migration."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene, STEPS)
+
+    @property
+    def phase(self) -> Phase:
+        """Where the cluster is now."""
+        reading = self._scene.view.state(PHASE)
+        assert reading is not None, "a phase can always be read"
+        return Phase[reading.value]
+
+    def advance_to(self, value: str | enum.Enum) -> None:
+        """Take every step up to the one that reaches this phase, and wait until it is reached."""
+        _check_phase(value, {node.name: node.kafka for node in self._scene.cluster.nodes(Role.CONTROLLER)})
+        super().advance_to(value)
+
+    def begin(self, step: Step, moves: int) -> None:
+        """Take only the first ``moves`` moves of the next step; ``advance_to`` later takes the rest."""
+        _, phase = step.reaches
+        _check_phase(phase, {node.name: node.kafka for node in self._scene.cluster.nodes(Role.CONTROLLER)})
+        super().begin(step, moves)
+
+    def revert(self, forgetting: Sequence[str] = (), removing: Sequence[str] = (), *, leaving: bool = True) -> None:
+        """Go back to ZOOKEEPER by the documented way for the phase the cluster is in.
+
+        ``forgetting`` names znodes that the operator should delete and does not, ``removing`` others that are deleted
+        with them; WrongUseError where none are. Without ``leaving`` brokers stay in migration mode.
+        """
+        phase = self.phase
+        if phase is Phase.ZOOKEEPER:
+            return
+        if phase not in WAYS_BACK:
+            raise WrongUseError(f"there is no way back from {phase.name}: expected to revert before finalization")
+        ways = [step for step in WAYS_BACK[phase] if leaving or step is not LEAVE_MIGRATION]
+        _require_deleted(forgetting, removing, [move for step in ways for move in step.moves(self._scene.cluster)])
+        self.go_back([deleting(step, besides=removing, but=forgetting) for step in ways])
+        self.await_state(PHASE, Phase.ZOOKEEPER)
+        until(self._scene.view.active_controller, awaited="a broker as controller again", within_s=PATIENCE_S)
+
+    def _signature(self) -> str:
+        """What a known bug looks like of which nodes died, or threads of theirs: what needs them never comes true."""
+        for node in self._scene.cluster.nodes():
+            node.tell_dead_threads()
+        kinds = (EventKind.NODE_DIED, EventKind.THREAD_DIED)
+        deaths = [event for event in self._scene.recorder.events if event.kind in kinds]
+        return next(iter(signatures_of_last_words(deaths)), "")
+
+
+def check_topology(topology: Topology, phase: str) -> None:
+    """WrongUseError when this topology cannot be migrated to ``phase``."""
+    lacking = [role.value for role in (Role.ZOOKEEPER, Role.CONTROLLER) if not topology.of_role(role)]
+    if lacking:
+        raise WrongUseError(
+            f"{phase}: expected a topology to migrate, with ZooKeeper and controllers; "
+            f"{topology.name} has no {' and no '.join(lacking)}: take another topology"
+        )
+    _check_phase(phase, {spec.name: spec.kafka for spec in topology.of_role(Role.CONTROLLER)})
+
+
+def _check_phase(value: str | enum.Enum, releases: Mapping[str, str]) -> None:
+    """WrongUseError when a migration cannot be driven to a phase, with controllers of these releases by name."""
+    phase = name_of(value)
+    if phase == Phase.COPYING.name:
+        raise WrongUseError("COPYING passes by itself: advance to HYBRID with a fault triggered on COPYING")
+    silent = [f"{name} of {kafka}" for name, kafka in releases.items() if kafka.startswith(LACKED_BY[_STATE])]
+    if phase != Phase.PREPARING.name and silent:
+        raise WrongUseError(
+            f"{phase}: expected controllers of Kafka 3.5 to 3.9, got {', '.join(silent)}: without the metric "
+            f"{_STATE} the phase cannot be read; give the controllers a later release, brokers of 3.4 may stay"
+        )
+
+
+def _require_deleted(forgetting: Sequence[str], removing: Sequence[str], moves: Sequence[Move]) -> None:
+    deleted = [move.path for move in moves if isinstance(move, DeleteZnode)]
+    if removing and not deleted:
+        raise WrongUseError(f"removing: expected to be where znodes are deleted, got {', '.join(removing)}")
+    strange = [path for path in forgetting if path not in deleted]
+    if strange:
+        raise WrongUseError(f"forgetting: expected some of {', '.join(deleted) or 'none'}, got {', '.join(strange)}")
