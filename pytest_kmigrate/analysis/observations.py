@@ -13,9 +13,6 @@ from pytest_kmigrate.checkers.metadata.divergence import Taken, divergences
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.image import FAMILIES, MetadataImage
 
-WATCHED_ZNODES = ("/controller", "/controller_epoch", "/migration")
-"""Who was in control, since when, and how far the migration was."""
-
 _LONGEST_VALUE = 200
 _NS_PER_MS = 1_000_000
 _DIVERGENCE = StructType(CONSISTENCY["metadata_divergences"].fields[1:])
@@ -137,6 +134,5 @@ def _value(value: object) -> str | None:
 
 
 def znode_changes(znodes: DataFrame) -> DataFrame:
-    """One row per change of a znode that tells who is in control and how far the migration is."""
-    columns = schemas.OBSERVATIONS["znode_changes"].names
-    return znodes.where(F.col("path").isin(*WATCHED_ZNODES)).select(*columns)
+    """One row per change of a znode that the run's document watches."""
+    return znodes.select(*schemas.OBSERVATIONS["znode_changes"].names)

@@ -116,6 +116,10 @@ class Document:
     states: Sequence[State] = ()
     in_charge: Callable[[ClusterReader], str | None] | None = None
     """The node in charge of the cluster; None: the quorum's leader."""
+    watched_znodes: Sequence[str] = ()
+    """Paths whose every change is evidence; ``/*`` at the end: with the names of their children."""
+    metrics: Sequence[str] = ()
+    """Metrics of the catalogue that are sampled from every broker and controller, unless the topology chooses."""
     procedure: Sequence[Step] = ()
     """The steps forward, each from where the one before has ended."""
     driver: Callable[[Scene], Driver] | None = None

@@ -10,20 +10,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
-Start = Literal["at-once", "by-migration"]
-"""``at-once``: provisioned with the cluster; ``by-migration``: a migration step provisions it later."""
+Start = Literal["at-once", "later"]
+"""``at-once``: started with the cluster; ``later``: a step of a document starts it."""
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 """``SSL`` in it means TLS, by which the node shows who it is; ``SASL``, that whoever dials logs in by a password."""
 
-MIGRATION_FLAG = "zookeeper.metadata.migration.enable"
-"""The property with which a broker or a controller takes part in a migration."""
-
 DEFAULT_HEAP_MB = 384
-DEFAULT_METRICS = (
-    *("ZkMigrationState", "MigratingZkBrokerCount", "ZkWriteBehindLag", "ActiveControllerCount"),
-    *("GlobalTopicCount", "RaftHighWatermark", "RaftCurrentEpoch", "RaftCurrentState"),
-)
 
 
 class Role(enum.StrEnum):
@@ -114,7 +107,8 @@ class ProbeSpec:
     """What the JMX probe reads from every broker and controller, and how often."""
 
     every_ms: int = 500
-    metrics: tuple[str, ...] = DEFAULT_METRICS
+    metrics: tuple[str, ...] = ()
+    """Empty: those that the document of the run's profile chooses."""
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ class Observer:
         """Begin to observe; without metrics only the edges that are seen in other ways."""
         every_s = self._cluster.topology.probe.every_ms / 1000
         observed = [node for node in self._cluster.nodes() if node.spec.role is not Role.ZOOKEEPER]
-        for node in observed if Capability.METRICS in self._cluster.capabilities else ():
+        for node in observed if self._metrics and Capability.METRICS in self._cluster.capabilities else ():
             self._in_background(f"metrics of {node.name}", every_s, partial(self._sample, node))
         self._in_background("edges", _EDGES_EVERY_S, self.look)
 

@@ -11,23 +11,13 @@ from kazoo.protocol.states import WatchedEvent, ZnodeStat
 from pytest_kmigrate.model.history import ZnodeChange
 from pytest_kmigrate.redaction import redacted
 
-WATCHED = (
-    "/controller",
-    "/controller_epoch",
-    "/migration",
-    "/cluster/id",
-    "/latest_producer_id_block",
-    "/admin/reassign_partitions",
-)
-"""Znodes whose data tells where a migration stands."""
-
-WATCHED_CHILDREN = ("/brokers/ids", "/brokers/topics", "/admin/delete_topics", "/config/changes")
-"""Znodes whose children do."""
+_AND_CHILDREN = "/*"
 
 
 class ZnodeWatcher:
     """Keeps watches on paths of a started client and reports each state it has not reported before.
 
+    Of a path that ends with ``/*`` it reports the names of the children, too.
     The first report of a path is what it holds at ``start``, also when that is nothing. ZooKeeper's watches fire once
     and carry no data, so of two changes in quick succession only the second may be seen; the versions tell. After a
     lost connection or session everything is looked at again. Reports come on kazoo's threads, one at a time.
@@ -38,15 +28,14 @@ class ZnodeWatcher:
         client: KazooClient,
         report: Callable[[ZnodeChange], None],
         now_ns: Callable[[], int],
-        *,
-        paths: Iterable[str] = WATCHED,
-        children_of: Iterable[str] = WATCHED_CHILDREN,
+        paths: Iterable[str],
     ) -> None:
         self._client = client
         self._report = report
         self._now_ns = now_ns
-        self._with_children = frozenset(children_of)
-        self._paths = tuple(dict.fromkeys([*paths, *self._with_children]))
+        chosen = tuple(paths)
+        self._with_children = {each.removesuffix(_AND_CHILDREN) for each in chosen if each.endswith(_AND_CHILDREN)}
+        self._paths = tuple(dict.fromkeys(each.removesuffix(_AND_CHILDREN) for each in chosen))
         self._last: dict[str, tuple[str | None, int, int, tuple[str, ...]]] = {}
         self._lock = threading.Lock()
         self._watching = False

@@ -6,12 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Literal
 
 from pytest_kmigrate.model.event import Event, EventData, EventKind
 from pytest_kmigrate.model.protocols import Cluster, Node
 from pytest_kmigrate.model.provider import Provider
-from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
+from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Start, Topology
 
 
 class MemoryRecorder:
@@ -46,7 +45,7 @@ def small_topology(zookeepers: int = 1, brokers: int = 3, controllers: int = 3, 
     mode = BrokerMode.ZOOKEEPER if zookeepers else BrokerMode.KRAFT
     nodes = [NodeSpec(f"zookeeper-{number}", Role.ZOOKEEPER, number, kafka) for number in range(1, zookeepers + 1)]
     nodes += [NodeSpec(f"broker-{number}", Role.BROKER, number, kafka, mode) for number in range(brokers)]
-    start: Literal["at-once", "by-migration"] = "by-migration" if zookeepers else "at-once"
+    start: Start = "later" if zookeepers else "at-once"
     nodes += [
         NodeSpec(f"controller-{number}", Role.CONTROLLER, number, kafka, start=start)
         for number in range(3000, 3000 + controllers)

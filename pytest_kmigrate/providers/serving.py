@@ -9,8 +9,8 @@ _ASKED_EVERY_S = 0.01
 
 
 def await_brokers_known(cluster: Cluster) -> None:
-    """Return when every broker tells clients of all others and of a controller."""
-    brokers = cluster.nodes(Role.BROKER)
+    """Return when every broker that starts at once tells clients of all others and of a controller."""
+    brokers = [node for node in cluster.nodes(Role.BROKER) if node.spec.start == "at-once"]
     expected = frozenset(node.spec.node_id for node in brokers)
 
     def told() -> bool | NotYet:

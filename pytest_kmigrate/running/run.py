@@ -29,6 +29,7 @@ class Run:
     """A live run. ``verify`` ends it: traffic stops, evidence is complete, verdicts are written."""
 
     def __init__(self, document: Document, cluster: Cluster, recorder: RunRecorder, seed: int, test_id: str) -> None:
+        self._document = document
         self.cluster = cluster
         self.recorder = recorder
         self.folder = recorder.folder
@@ -52,11 +53,12 @@ class Run:
                 yield
 
     def _start_probes(self) -> None:
-        if self.zookeeper is not None:
-            watcher = ZnodeWatcher(self.zookeeper.kazoo, self.recorder.znode, self.recorder.now_ns)
+        paths, metrics = self._document.watched_znodes, self.cluster.topology.probe.metrics or self._document.metrics
+        if self.zookeeper is not None and paths:
+            watcher = ZnodeWatcher(self.zookeeper.kazoo, self.recorder.znode, self.recorder.now_ns, paths)
             watcher.start()
             self._probes.callback(watcher.stop)
-        observer = Observer(self.cluster, self.view, self.recorder, self.cluster.topology.probe.metrics)
+        observer = Observer(self.cluster, self.view, self.recorder, metrics)
         observer.start()
         self._probes.callback(observer.stop)
 

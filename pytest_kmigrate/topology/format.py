@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from pytest_kmigrate.distributions.releases import known_releases, nearest_releases
-from pytest_kmigrate.model.topology import DEFAULT_HEAP_MB, DEFAULT_METRICS, SecurityProtocol, Start
+from pytest_kmigrate.model.topology import DEFAULT_HEAP_MB, SecurityProtocol
 
 NO_ZOOKEEPER_FROM = (4, 0, 0)
 
@@ -65,6 +65,7 @@ ZooKeeperCount = Annotated[
 ControllerCount = Annotated[
     int, AfterValidator(lambda count: _among(count, (1, 3, 5))), Field(json_schema_extra={"enum": [1, 3, 5]})
 ]
+Start = Literal["at-once", "later", "by-migration"]
 HeapMb = Annotated[int, Field(ge=64, le=65536)]
 
 _KAFKA = "a release or the path of an unpacked distribution, always text: a bare 3.10 would become 3.1"
@@ -109,7 +110,9 @@ class ControllerTable(_RoleTable):
     count: ControllerCount = Field(description="how many controllers: 1, 3 or 5")
     first_id: int = Field(default=3000, ge=0, le=100_000, description="id of the first; must not meet a broker's")
     start: Start | None = Field(
-        default=None, description='who provisions them; default: "by-migration" if there is a ZooKeeper, else "at-once"'
+        default=None,
+        description='"later": a step of a document starts them ("by-migration" in older files); default: "later" if '
+        'there is a ZooKeeper, else "at-once"',
     )
 
 
@@ -122,6 +125,7 @@ class NodeTable(_Table):
     name: str = Field(description='role and id, such as "broker-1"')
     kafka: Kafka | None = Field(default=None, description=_KAFKA)
     mode: Literal["zookeeper", "kraft"] | None = Field(default=None, description="brokers only: where metadata is kept")
+    start: Start | None = Field(default=None, description='brokers and controllers; "later": a step or test starts it')
     properties: Properties = Field(default={}, description=f"{_PROPERTIES}; they win over those of the role")
     jvm: JvmOptions = Field(default=[], description=f"{_JVM}, added to those of the role")
     heap_mb: HeapMb | None = Field(default=None, description=_HEAP)
@@ -161,7 +165,9 @@ class JmxTable(_Table):
     """What is read from every broker and controller, and how often."""
 
     every_ms: int = Field(default=500, ge=100, le=60_000, description="time between two readings in ms")
-    metrics: list[str] = Field(default=list(DEFAULT_METRICS), min_length=1, description="names of the metrics")
+    metrics: list[str] | None = Field(
+        default=None, min_length=1, description="names of the metrics; default: those that the document chooses"
+    )
 
 
 class ProbeTable(_Table):

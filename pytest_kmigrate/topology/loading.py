@@ -28,7 +28,7 @@ from pytest_kmigrate.topology.format import (
 )
 from pytest_kmigrate.topology.mistakes import KeyPath, Mistake, WrittenNumber, did_you_mean, key_text, mistakes_in
 from pytest_kmigrate.topology.nodes import role_tables
-from pytest_kmigrate.topology.rules import broken_rules, default_mode, default_start
+from pytest_kmigrate.topology.rules import broken_rules, default_mode, start_of
 
 __all__ = ["SHIPPED", "find", "json_schema", "json_schema_text", "load", "shipped"]
 
@@ -182,7 +182,7 @@ def _topology(file: TopologyFile, purpose: str) -> Topology:
         nodes=tuple(nodes),
         links=tuple(links),
         security=_security(file.security),
-        probe=ProbeSpec(file.probe.jmx.every_ms, tuple(file.probe.jmx.metrics)),
+        probe=ProbeSpec(file.probe.jmx.every_ms, tuple(file.probe.jmx.metrics or ())),
     )
 
 
@@ -201,7 +201,7 @@ def _node(file: TopologyFile, role: Role, table: NumberedTable, node_id: int) ->
         node_id=node_id,
         kafka=own.kafka or table.kafka or file.kafka,
         mode=BrokerMode(own.mode or default_mode(file)) if role is Role.BROKER else None,
-        start=default_start(file) if role is Role.CONTROLLER else "at-once",
+        start=start_of(file, role, own),
         properties={**table.properties, **own.properties},
         jvm=(*table.jvm, *own.jvm),
         heap_mb=own.heap_mb or table.heap_mb,

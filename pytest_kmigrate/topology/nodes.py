@@ -38,6 +38,9 @@ def overrides_name_nodes(file: TopologyFile) -> Iterator[Mistake]:
             yield Mistake(path, f"expected one [[node]] for each node, got a second for {shown(node.name)}: merge them")
         elif node.mode and not node.name.startswith("broker-"):
             yield Mistake(("node", number, "mode"), f"expected a mode for brokers only, got {shown(node.mode)}")
+        elif node.start and node.name.startswith("zookeeper-"):
+            text = f"expected a start for brokers and controllers only, got {shown(node.start)}"
+            yield Mistake(("node", number, "start"), text)
         seen.add(node.name)
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pytest_kmigrate.distributions.distribution import LIBS, unpacked_at
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.metrics import check_metric
-from pytest_kmigrate.model.topology import Start
-from pytest_kmigrate.topology.format import NO_ZOOKEEPER_FROM, TopologyFile, version_of
+from pytest_kmigrate.model.topology import Role, Start
+from pytest_kmigrate.topology.format import NO_ZOOKEEPER_FROM, NodeTable, TopologyFile, version_of
 from pytest_kmigrate.topology.mistakes import KeyPath, Mistake, shown
 from pytest_kmigrate.topology.nodes import links_join_nodes, node_names, overrides_name_nodes, role_tables
 
@@ -63,10 +63,13 @@ def default_mode(file: TopologyFile) -> str:
     return file.broker.mode or ("zookeeper" if file.zookeeper else "kraft")
 
 
-def default_start(file: TopologyFile) -> Start:
-    """When controllers start if the file does not say: by migration where there is something to migrate."""
-    chosen = file.controller.start if file.controller else None
-    return chosen or ("by-migration" if file.zookeeper else "at-once")
+def start_of(file: TopologyFile, role: Role, own: NodeTable | None = None) -> Start:
+    """When a node starts: by its own table, its role's, or by default: controllers later if there is a ZooKeeper."""
+    of_role = file.controller.start if file.controller and role is Role.CONTROLLER else None
+    chosen = (own.start if own else None) or of_role
+    if chosen is None:
+        return "later" if role is Role.CONTROLLER and file.zookeeper else "at-once"
+    return "at-once" if chosen == "at-once" else "later"
 
 
 def _modes(file: TopologyFile) -> Iterator[tuple[KeyPath, str]]:
@@ -93,8 +96,8 @@ def _modes_have_what_they_need(file: TopologyFile) -> Iterator[Mistake]:
         )
     if "kraft" in modes and file.controller is None:
         yield Mistake(modes["kraft"], 'expected a [controller] table for mode "kraft", got none: give it a count')
-    if "kraft" in modes and file.controller is not None and default_start(file) == "by-migration":
-        text = 'expected "at-once" because KRaft brokers cannot start without, got "by-migration"'
+    if "kraft" in modes and file.controller is not None and start_of(file, Role.CONTROLLER) == "later":
+        text = f'expected "at-once" because KRaft brokers cannot start without, got {shown(file.controller.start)}'
         yield Mistake(("controller", "start"), text)
 
 
@@ -216,7 +219,7 @@ def _listeners_belong_to_somebody(file: TopologyFile) -> Iterator[Mistake]:
 
 
 def _metrics_are_known(file: TopologyFile) -> Iterator[Mistake]:
-    for number, name in enumerate(file.probe.jmx.metrics):
+    for number, name in enumerate(file.probe.jmx.metrics or ()):
         try:
             check_metric(name)
         except WrongUseError as error:

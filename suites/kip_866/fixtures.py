@@ -40,7 +40,8 @@ def in_control(kmigrate_run: "Run") -> "Callable[[], str | None]":
 @pytest.fixture
 def broker_in_migration_mode(kmigrate_run: "Run") -> Callable[[], "Node"]:
     """A live broker that was rolled into migration mode and is not the active controller."""
-    from pytest_kmigrate.model.topology import MIGRATION_FLAG, Role
+    from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
+    from pytest_kmigrate.model.topology import Role
     from pytest_kmigrate.waiting import PATIENCE_S, until
 
     def one() -> "Node | None":

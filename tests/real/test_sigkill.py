@@ -42,7 +42,7 @@ count = 1
 [controller]
 count = 1
 first_id = 3000
-start = "by-migration"
+start = "later"
 """
 TEST = """
 from pytest_kmigrate import Cut, Phase, Role, targets

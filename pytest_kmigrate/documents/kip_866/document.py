@@ -13,6 +13,15 @@ DOCUMENT = Document(
     checks=(*checkers_in("pytest_kmigrate.documents.kip_866.checks"), *BINDINGS),
     states=STATES,
     in_charge=in_charge,
+    watched_znodes=(
+        *("/controller", "/controller_epoch", "/migration", "/cluster/id", "/latest_producer_id_block"),
+        *("/admin/reassign_partitions", "/brokers/ids/*", "/brokers/topics/*"),
+        *("/admin/delete_topics/*", "/config/changes/*"),
+    ),
+    metrics=(
+        *("ZkMigrationState", "MigratingZkBrokerCount", "ZkWriteBehindLag", "ActiveControllerCount"),
+        *("GlobalTopicCount", "RaftHighWatermark", "RaftCurrentEpoch", "RaftCurrentState"),
+    ),
     procedure=STEPS,
     driver=MigrationDriver,
     check_topology=check_topology,

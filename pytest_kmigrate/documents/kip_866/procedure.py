@@ -13,8 +13,11 @@ from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import Move, Step
 from pytest_kmigrate.model.event import PHASE
 from pytest_kmigrate.model.protocols import Cluster
-from pytest_kmigrate.model.topology import MIGRATION_FLAG, BrokerMode, Role
+from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.procedures.moves import DeleteZnode, Deprovision, Roll, StartControllers
+
+MIGRATION_FLAG = "zookeeper.metadata.migration.enable"
+"""The property with which a broker or a controller takes part in a migration."""
 
 
 def deleting(step: Step, *, besides: Sequence[str], but: Sequence[str]) -> Step:
@@ -53,7 +56,8 @@ _CONTROLLERS_LEAVE: dict[str, str | None] = {MIGRATION_FLAG: None, "zookeeper.co
 
 
 def _brokers(cluster: Cluster) -> list[str]:
-    return [node.name for node in cluster.nodes(Role.BROKER)]
+    """Those that are part of the cluster: not what a test starts later, as long as it has not."""
+    return [node.name for node in cluster.nodes(Role.BROKER) if node.alive or node.spec.start == "at-once"]
 
 
 def _provision(cluster: Cluster) -> list[Move]:

@@ -15,7 +15,7 @@ from pytest_kmigrate.model.topology import (
 ZOOKEEPER = NodeSpec("zookeeper-1", Role.ZOOKEEPER, 1, "3.9.1")
 BROKER = NodeSpec("broker-0", Role.BROKER, 0, "3.9.1", BrokerMode.ZOOKEEPER, properties={"a": "b"})
 OLD_BROKER = NodeSpec("broker-1", Role.BROKER, 1, "3.8.1", BrokerMode.ZOOKEEPER)
-CONTROLLER = NodeSpec("controller-3000", Role.CONTROLLER, 3000, "3.9.1", start="by-migration")
+CONTROLLER = NodeSpec("controller-3000", Role.CONTROLLER, 3000, "3.9.1", start="later")
 TOPOLOGY = Topology("shape", "Why.", "3.9.1", (ZOOKEEPER, BROKER, OLD_BROKER, CONTROLLER))
 
 

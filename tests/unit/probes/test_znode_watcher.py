@@ -99,7 +99,7 @@ class FakeZookeeper:
 def watching(client: FakeZookeeper) -> tuple[ZnodeWatcher, list[ZnodeChange]]:
     """A started watcher of one data path and one path with children; its clock counts the reports."""
     seen: list[ZnodeChange] = []
-    watcher = ZnodeWatcher(client, seen.append, lambda: len(seen), paths=["/controller"], children_of=["/ids"])
+    watcher = ZnodeWatcher(client, seen.append, lambda: len(seen), ["/controller", "/ids/*"])
     watcher.start()
     return watcher, seen
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.documents.kip_866.document import DOCUMENT
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.processes import Kill
@@ -27,7 +28,7 @@ from tests.unit.fakes import topology
 
 CLAIMED = "K866-FAIL-crash-in-migration"
 SHAPE = topology(brokers=1, controllers=1)
-METRIC = SHAPE.probe.metrics[0]
+METRIC = DOCUMENT.metrics[0]
 
 
 @contextmanager

@@ -104,10 +104,25 @@ def test_everything_a_file_can_say_is_kept(tmp_path: Path) -> None:
         BrokerMode.ZOOKEEPER,
     )
     assert node.properties == {"a": "role", "b": "node"}
-    assert {each.start for each in topology.of_role(Role.CONTROLLER)} == {"by-migration"}
+    assert {each.start for each in topology.of_role(Role.CONTROLLER)} == {"later"}
     assert topology.links == (LinkSpec("controller", "zookeeper-1", 20, 5, 100),)
     assert topology.security == Security("SASL_SSL", "SASL_SSL", "SASL_SSL", authorizer=True)
     assert (topology.probe.every_ms, topology.probe.metrics) == (100, ("BrokerState",))
+
+
+@pytest.mark.parametrize("word", ["later", "by-migration"])
+def test_a_node_may_start_later(tmp_path: Path, word: str) -> None:
+    """One broker that a test starts itself, all controllers by a step; older files have another word for it."""
+    file = tmp_path / "own.toml"
+    of_node = f'[[node]]\nname = "broker-2"\nstart = "{word}"\n[[node]]\nname = "controller-3000"\nstart = "at-once"\n'
+    file.write_text(f'{HEAD}{ZOOKEEPER}{BROKER}[controller]\ncount = 3\nstart = "{word}"\n{of_node}')
+    later = [node.name for node in topology_file.load(file).nodes if node.start == "later"]
+    assert later == ["broker-2", "controller-3001", "controller-3002"]
+
+
+def test_without_a_choice_the_document_chooses_the_metrics() -> None:
+    """A file that names none leaves that to the document of the profile."""
+    assert topology_file.load(topology_file.find("zk1-broker3-controller3")).probe.metrics == ()
 
 
 def test_the_distribution_under_test_is_checked_against_the_shape() -> None:

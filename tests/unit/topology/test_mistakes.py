@@ -113,6 +113,10 @@ ONE_KEY = [
 ]
 
 ACROSS_KEYS = [
+    (
+        MIGRATABLE + '[[node]]\nname = "zookeeper-1"\nstart = "later"\n',
+        'node[zookeeper-1].start: expected a start for brokers and controllers only, got "later"',
+    ),
     (HEAD + BROKER, "zookeeper: expected [zookeeper] (a cluster to migrate) or [controller] (KRaft), got neither"),
     (
         HEAD + ZOOKEEPER + BROKER + 'mode = "kraft"\n',
@@ -123,8 +127,8 @@ ACROSS_KEYS = [
         'broker.mode: expected a [zookeeper] table for mode "zookeeper", got none: give it a count',
     ),
     (
-        HEAD + CONTROLLER + 'start = "by-migration"\n' + BROKER,
-        'controller.start: expected "at-once" because KRaft brokers cannot start without, got "by-migration"',
+        HEAD + CONTROLLER + 'start = "later"\n' + BROKER,
+        'controller.start: expected "at-once" because KRaft brokers cannot start without, got "later"',
     ),
     (
         HEAD + ZOOKEEPER + CONTROLLER + "first_id = 2\n" + BROKER,

@@ -8,9 +8,9 @@ from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
+from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
-from pytest_kmigrate.model.topology import MIGRATION_FLAG
 
 _BROKERS = "/brokers/ids"
 _LONG_NS = 100_000_000_000

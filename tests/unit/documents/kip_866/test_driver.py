@@ -9,11 +9,11 @@ import pytest
 from pytest_kmigrate.documents.kip_866 import driver as driver_module
 from pytest_kmigrate.documents.kip_866.driver import MigrationDriver
 from pytest_kmigrate.documents.kip_866.phases import Phase
-from pytest_kmigrate.documents.kip_866.procedure import ENTER_MIGRATION, FINALIZE, ROLL_TO_KRAFT
+from pytest_kmigrate.documents.kip_866.procedure import ENTER_MIGRATION, FINALIZE, MIGRATION_FLAG, ROLL_TO_KRAFT
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Reading
-from pytest_kmigrate.model.topology import MIGRATION_FLAG, BrokerMode, Role
+from pytest_kmigrate.model.topology import BrokerMode, Role
 from tests.unit.fakes import Stage
 from tests.unit.typical_events import typical
 

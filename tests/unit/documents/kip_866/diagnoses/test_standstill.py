@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from pytest_kmigrate.documents.kip_866.diagnoses.standstill import standstill_at
+from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
 from pytest_kmigrate.judging.judge import judged
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
-from pytest_kmigrate.model.topology import MIGRATION_FLAG
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from tests.unit.checkers.histories import MS, event, fault, history, sample, znode
 
