@@ -1,0 +1,30 @@
+"""Providers by name."""
+
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.providers.bench import MemoryRecorder, small_topology
+from pytest_kmigrate.providers.choosing import PROVIDERS, provider_named
+from pytest_kmigrate.providers.fake import FakeProvider
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_a_provider_is_called_what_it_was_chosen_by(name: str) -> None:
+    """``run.json`` and the report name it so."""
+    assert provider_named(name, print).name == name
+
+
+@pytest.mark.parametrize("name", ["fake", "docker", ""])
+def test_the_fake_provider_cannot_be_chosen(name: str) -> None:
+    """A verdict about clusters in memory would look like one about Kafka."""
+    with pytest.raises(WrongUseError, match=f"provider: expected one of process; got '{name}'"):
+        provider_named(name, print)
+
+
+def test_the_fake_provider_refuses_rules(tmp_path: Path) -> None:
+    """A run against a mutant would conform, since no code runs in its nodes."""
+    provision = FakeProvider().provision(small_topology(), MemoryRecorder(), tmp_path, rules=tmp_path / "mutant.btm")
+    with pytest.raises(WrongUseError, match=r"expected no Byteman rules.*mutant\.btm"), provision:
+        pass
