@@ -48,8 +48,6 @@ class KnownBug:
     """A migration bug of released Kafka, with the releases that have it."""
 
     id: str
-    signature: str
-    """What a checker calls what it sees."""
     area: str
     symptom: str
     broken: tuple[str, ...]
@@ -63,6 +61,10 @@ class KnownBug:
     """Whether real processes of a broken release showed it."""
     also: tuple[str, ...] = ()
     """Other names in trackers."""
+    recognized: bool = True
+    """Whether its document has a diagnosis that finds its evidence in a run."""
+    met_by: Literal["any-run"] | None = None
+    """``any-run``: any run may meet it by chance, so that a test need not be marked with it."""
 
     def breaks(self, version: str) -> bool:
         """Whether a release has the bug.
@@ -119,9 +121,10 @@ def all_known_bugs() -> tuple[KnownBug, ...]:
     return tuple(_known_bug(row) for row in _rows("kip_866/known-bugs.toml", "bug"))
 
 
-def known_bugs(signature: str, version: str) -> tuple[KnownBug, ...]:
-    """The bugs that look like ``signature`` and that this release has."""
-    return tuple(bug for bug in all_known_bugs() if bug.signature == signature and bug.breaks(version))
+@lru_cache
+def met_by_any_run(version: str) -> tuple[KnownBug, ...]:
+    """The bugs of this release that any run may meet by chance."""
+    return tuple(bug for bug in all_known_bugs() if bug.met_by == "any-run" and bug.breaks(version))
 
 
 def known_bug(bug_id: str) -> KnownBug:

@@ -1,11 +1,13 @@
-"""Finds checkers: those of a package's modules, so that a new one is known by being there."""
+"""Finds checkers and diagnoses: those of a package's modules, so that a new one is known by being there."""
 
 import difflib
 import importlib
 import pkgutil
 from functools import cache
+from types import ModuleType
 
 from pytest_kmigrate.model.checks import AnyChecker, Checker, CheckersByName
+from pytest_kmigrate.model.document import Diagnosis
 from pytest_kmigrate.model.errors import WrongUseError
 
 _GENERAL = "pytest_kmigrate.checkers"
@@ -16,15 +18,25 @@ _WITHOUT = (f"{_GENERAL}.kernels.", f"{_GENERAL}.evidence.")
 @cache
 def checkers_in(package: str) -> tuple[AnyChecker, ...]:
     """The checkers that the modules below a package define, by module and in their order in it."""
+    found = ((module, each) for module in _modules(package) for each in vars(module).values())
+    return tuple(
+        each for module, each in found if isinstance(each, Checker) and each.judge.__module__ == module.__name__
+    )
+
+
+@cache
+def diagnoses_in(package: str) -> tuple[Diagnosis, ...]:
+    """The diagnoses that the modules below a package define, by module and in their order in it."""
+    found = ((module, each) for module in _modules(package) for each in vars(module).values())
+    return tuple(
+        each for module, each in found if isinstance(each, Diagnosis) and each.explains.__module__ == module.__name__
+    )
+
+
+def _modules(package: str) -> list[ModuleType]:
     found = importlib.import_module(package)
     names = [module.name for module in pkgutil.walk_packages(found.__path__, f"{package}.")]
-    modules = [importlib.import_module(name) for name in names if not name.startswith(_WITHOUT)]
-    return tuple(
-        each
-        for module in modules
-        for each in vars(module).values()
-        if isinstance(each, Checker) and each.judge.__module__ == module.__name__
-    )
+    return [importlib.import_module(name) for name in names if not name.startswith(_WITHOUT)]
 
 
 def general_checkers() -> tuple[AnyChecker, ...]:

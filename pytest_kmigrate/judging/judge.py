@@ -3,18 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_kmigrate.catalogue import known_bugs
 from pytest_kmigrate.checkers.registry import checker_of, general_checkers
 from pytest_kmigrate.checkers.run.doubts import doubted, doubts
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.checks import all_checkers
+from pytest_kmigrate.judging.explaining import explained
 from pytest_kmigrate.judging.speaking import declared, inapplicable, spoken, unspoken
 from pytest_kmigrate.model.capabilities import not_offered
 from pytest_kmigrate.model.checks import AnyChecker, Check, CheckersByName, by_name
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, inconclusive, merged, not_applicable
-from pytest_kmigrate.recording.asking import kafka_asked_for
 from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import write_verdicts
@@ -76,7 +75,7 @@ def judged(history: History) -> list[Verdict]:
     """
     checkers = by_name([*general_checkers(), *document(history.header.profile).checks])
     found = judge(history, recorded_checks(history), checkers)
-    verdicts = with_known_bugs(found, kafka_asked_for(history.header))
+    verdicts = explained(history, found, document(history.header.profile).diagnoses)
     if history.of(EventKind.CHECKS):
         return verdicts
     lacking = history.of(EventKind.NOT_OFFERED)
@@ -92,17 +91,6 @@ def judge_folder(folder: RunFolder) -> Judgement:
     verdicts = judged(history)
     write_verdicts(folder, verdicts)
     return Judgement(history.header, verdicts)
-
-
-def with_known_bugs(verdicts: Iterable[Verdict], kafka: str) -> list[Verdict]:
-    """The same, each red one with the known Kafka bugs that look like it; ``kafka`` as it was asked for.
-
-    A distribution given by path has none of them, whatever release its jars name: see ``KnownBug.breaks``.
-    """
-    return [
-        replace(verdict, known_bugs=tuple(bug.id for each in _signatures(verdict) for bug in known_bugs(each, kafka)))
-        for verdict in verdicts
-    ]
 
 
 def outcome_of(verdicts: Iterable[Verdict]) -> Outcome:
@@ -134,10 +122,6 @@ def _judged(each: AnyChecker, history: History, check: Check) -> Verdict:
     except Exception as error:  # noqa: BLE001
         text = f"the checker itself failed: {type(error).__name__}: {error}"
         return inconclusive(check.name, Kind.HARNESS, text)
-
-
-def _signatures(verdict: Verdict) -> list[str]:
-    return verdict.listed("signatures") if verdict.outcome is Outcome.VIOLATES else []
 
 
 def _checks_in(event: Event) -> list[Check]:

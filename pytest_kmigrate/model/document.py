@@ -27,6 +27,15 @@ class Diagnosis:
     explains: Callable[[History, Verdict], bool]
 
 
+def diagnosis(bug_id: str) -> Callable[[Callable[[History, Verdict], bool]], Diagnosis]:
+    """Declare a function to be the diagnosis of a known bug; its docstring names the evidence."""
+
+    def declared(explains: Callable[[History, Verdict], bool]) -> Diagnosis:
+        return Diagnosis(bug_id, explains)
+
+    return declared
+
+
 class Move(Protocol):
     """The smallest thing an operator does; returns when it has taken effect."""
 

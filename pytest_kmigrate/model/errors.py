@@ -22,8 +22,6 @@ class KmigrateError(Exception):
     """Base of all; its text is complete: what was expected, what was found, what to do."""
 
     exit_status = 3
-    signature = ""
-    """What a known bug of Kafka looks like, if this looks like one."""
 
 
 class WrongUseError(KmigrateError):

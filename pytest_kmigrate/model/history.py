@@ -59,6 +59,8 @@ class History:
     samples: Sequence[Sample] = ()
     znodes: Sequence[ZnodeChange] = ()
     images: Mapping[str, MetadataImage] = field(default_factory=dict)
+    logs: Mapping[str, str] = field(default_factory=dict)
+    """What each node logged in all its lives, by its name; read from the folder when it is looked up."""
 
     def of(self, *kinds: EventKind) -> list[Event]:
         """The events of these kinds, in order."""

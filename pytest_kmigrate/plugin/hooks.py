@@ -5,8 +5,8 @@ from collections.abc import Generator
 
 import pytest
 
-from pytest_kmigrate.catalogue import KnownBug, is_before, known_bug, requirement
-from pytest_kmigrate.model.errors import KmigrateError, NotApplicableError, WrongUseError
+from pytest_kmigrate.catalogue import KnownBug, is_before, known_bug, met_by_any_run, requirement
+from pytest_kmigrate.model.errors import ClusterError, KmigrateError, NotApplicableError, WrongUseError
 from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.plugin.asking import check_runs, chosen_topology, marked, needs_cluster, topology_of
 from pytest_kmigrate.plugin.options import add_options, options_of
@@ -101,7 +101,7 @@ def _skip_before(item: pytest.Item, kafka: str) -> None:
 
 def _expect_red(item: pytest.Item, bugs: list[KnownBug], kafka: str) -> None:
     expected = [bug for bug in bugs if bug.breaks(kafka)]
-    expect_of(item, expected)
+    expect_of(item, list(dict.fromkeys([*expected, *met_by_any_run(kafka)])))
     for bug in expected:
         if bug.reachability != "race":  # who wins a race cannot be promised; here a green would be news
             item.add_marker(pytest.mark.xfail(raises=KnownBugError, reason=_expectation(bug), strict=True))
@@ -116,14 +116,15 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A judged failure, and an error of ours, is told in its own words instead of a stack trace."""
-    report = yield
     error = call.excinfo.value if call.excinfo else None
+    behind = _known_bug_behind(item, call, error)
+    report = yield
     if isinstance(error, KmigrateError | ViolationError | InconclusiveError):
         report.longrepr = "\n".join([str(error), *getattr(error, "__notes__", ())])
     if isinstance(error, NotApplicableError):
         report.outcome = "skipped"
         report.longrepr = (str(item.path), 0, str(error))
-    bug = None if item.config.option.runxfail else bug_met(item, error)
+    bug = None if item.config.option.runxfail else bug_met(item, behind or error)
     if bug is not None:
         report.outcome = "skipped"
         report.wasxfail = f"{_expectation(bug)}; {error}" if isinstance(error, MetBeforeError) else _expectation(bug)
@@ -134,6 +135,17 @@ def pytest_runtest_makereport(
         report.user_properties.append(("kmigrate_outcome", judged.outcome.name))
         report.user_properties.append(("kmigrate_run", str(judged.folder)))
     return report
+
+
+def _known_bug_behind(
+    item: pytest.Item, call: pytest.CallInfo[None], error: BaseException | None
+) -> KnownBugError | None:
+    """Judge the run of a test that its cluster ended: by a known bug, perhaps."""
+    if not isinstance(error, ClusterError) or call.when == "teardown":
+        return None
+    from pytest_kmigrate.plugin import living
+
+    return living.known_bug_behind(item)
 
 
 def _ending(report: pytest.TestReport, error: BaseException | None, bug: KnownBug | None) -> Ending:

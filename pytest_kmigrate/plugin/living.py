@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 
 import pytest
@@ -20,11 +20,14 @@ from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
     Judged,
     KnownBugError,
+    ViolationError,
     ending_of,
     expected_of,
     met_by,
     raise_for,
     remember,
+    remember_run,
+    run_of_test,
 )
 from pytest_kmigrate.plugin.progress import shown
 from pytest_kmigrate.plugin.resuming import report_complete_run, source_digest
@@ -35,6 +38,9 @@ from pytest_kmigrate.running import Claim, Run, RunSettings, header_of, open_run
 from pytest_kmigrate.running.expectations import expect
 
 _MAKE_ROOM = "make room there, or name another folder by --kmigrate-runs, KMIGRATE_STATE or KMIGRATE_CACHE"
+
+_TRIED = pytest.StashKey[bool]()
+"""Whether the run of a test that did not call ``verify`` was to be judged."""
 
 
 @contextmanager
@@ -61,6 +67,7 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
             if options.resume:
                 report_complete_run(item, settings.runs, header_of(settings, provider, topology, claim))
             run = ending.enter_context(open_run(settings, provider, topology, claim, write_run_reports))
+            remember_run(item, run)
         except OSError as error:
             raise EnvironmentLackError(f"{error}; {_MAKE_ROOM}") from error
         with shown(run, terminal):
@@ -91,9 +98,8 @@ def expecting(run: Run) -> Callable[..., bool]:
         *,
         within_s: float = 60,
         kind: Kind = Kind.SAFETY,
-        signature: str = "",
     ) -> bool:
-        is_met = expect(run.recorder, name, actual, equals, within_s=within_s, kind=kind, signature=signature)
+        is_met = expect(run.recorder, name, actual, equals, within_s=within_s, kind=kind)
         if not is_met and kind is Kind.LIVENESS:
             run.dump_threads()
         return is_met
@@ -112,14 +118,43 @@ def verifier(item: pytest.Item, run: Run) -> Callable[..., None]:
     return verified
 
 
-def _judge_unjudged(item: pytest.Item, run: Run) -> None:
-    """A test that ended before ``verify`` is judged by what stands in its folder; its own failure stays the first.
+def known_bug_behind(item: pytest.Item) -> KnownBugError | None:
+    """What a test that its cluster ended before ``verify`` has met; None unless its run shows expected bugs only.
 
-    One that passed without it claims more than anybody looked at, and fails here. After a Ctrl-C nothing is read back
-    any more, which may take minutes.
+    Its run is judged while the cluster stands.
     """
-    if run.judgement is not None:
-        return
+    run = run_of_test(item)
+    if run is None or not _is_judged(item, run):
+        return None
+    try:
+        _raise_for_violations(item, run)
+    except KnownBugError as error:
+        return error
+    except ViolationError:
+        return None
+    return None
+
+
+def _judge_unjudged(item: pytest.Item, run: Run) -> None:
+    """Judge a test that ended before ``verify`` by what stands in its folder; its own failure stays the first.
+
+    One that passed without it claims more than anybody looked at, and fails here.
+    """
+    if run.judgement is None and _is_judged(item, run) and ending_of(item) is Ending.PASSED:
+        _raise_for_violations(item, run)
+        raise InconclusiveError(
+            f"expected the test to call verify(...): nothing was judged\nevidence: {run.folder.path}"
+        )
+
+
+def _is_judged(item: pytest.Item, run: Run) -> bool:
+    """Judge the run of a test that did not, with what every thread does; whether it could be.
+
+    After a Ctrl-C nothing is read back any more, which may take minutes.
+    """
+    if run.judgement is not None or item.stash.get(_TRIED, False):
+        return run.judgement is not None
+    item.stash[_TRIED] = True
     run.dump_threads()
     try:
         judgement = run.verify(None, reads_back=item.session.exitstatus != pytest.ExitCode.INTERRUPTED)
@@ -127,14 +162,11 @@ def _judge_unjudged(item: pytest.Item, run: Run) -> None:
         run.trouble("judging an unfinished run", error)
         if ending_of(item) is Ending.PASSED:
             raise
-        return
+        return False
     remember(item, Judged(run.folder.path, judgement.outcome, judgement.verdicts))
-    if met_by(item):  # which excuses nothing else
-        with suppress(KnownBugError):
-            raise_for(judgement, expected_of(item), run.folder.path)
-    elif ending_of(item) is Ending.PASSED:
-        if judgement.outcome is Outcome.VIOLATES:
-            raise_for(judgement, expected_of(item), run.folder.path)
-        raise InconclusiveError(
-            f"expected the test to call verify(...): nothing was judged\nevidence: {run.folder.path}"
-        )
+    return True
+
+
+def _raise_for_violations(item: pytest.Item, run: Run) -> None:
+    if run.judgement is not None and run.judgement.outcome is Outcome.VIOLATES:
+        raise_for(run.judgement, expected_of(item), run.folder.path)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_kmigrate.catalogue import KnownBug
-from pytest_kmigrate.model.errors import KmigrateError, NotApplicableError
+from pytest_kmigrate.model.errors import NotApplicableError
 from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.verdict import Outcome, Verdict, merged
 
 if TYPE_CHECKING:
     from pytest_kmigrate.judging.judge import Judgement
+    from pytest_kmigrate.running import Run
 
 _MOST_SHOWN = 3
 
@@ -51,6 +52,7 @@ _JUDGED = pytest.StashKey[Judged]()
 _EXPECTED = pytest.StashKey[Sequence[KnownBug]]()
 _MET = pytest.StashKey[KnownBug]()
 _ENDING = pytest.StashKey[Ending]()
+_RUN = pytest.StashKey["Run"]()
 
 
 def remember(item: pytest.Item, judged: Judged) -> None:
@@ -61,6 +63,16 @@ def remember(item: pytest.Item, judged: Judged) -> None:
 def judged_of(item: pytest.Item) -> Judged | None:
     """What became of a test, if it was judged."""
     return item.stash.get(_JUDGED, None)
+
+
+def remember_run(item: pytest.Item, run: "Run") -> None:
+    """Keep the live run of a test, for an end of it before ``verify``."""
+    item.stash[_RUN] = run
+
+
+def run_of_test(item: pytest.Item) -> "Run | None":
+    """The live run of a test, if it has one."""
+    return item.stash.get(_RUN, None)
 
 
 def remember_ending(item: pytest.Item, ending: Ending) -> None:
@@ -84,10 +96,9 @@ def expected_of(item: pytest.Item) -> Sequence[KnownBug]:
 
 
 def bug_met(item: pytest.Item, error: BaseException | None) -> KnownBug | None:
-    """The expected bug that ended a test; whatever else is violated in its run is for its end to tell."""
+    """The expected bug that ended a test, of which the error is a KnownBugError; remembered for the end of the run."""
     for bug in expected_of(item):
-        is_judged = isinstance(error, KnownBugError) and bug.id in error.bugs
-        if is_judged or (isinstance(error, KmigrateError) and error.signature == bug.signature):
+        if isinstance(error, KnownBugError) and bug.id in error.bugs:
             item.stash[_MET] = bug
             return bug
     return None

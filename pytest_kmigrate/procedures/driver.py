@@ -86,16 +86,11 @@ class ProcedureDriver:
             if moves is None:
                 self.await_state(*step.reaches)
         except KmigrateError as error:
-            error.signature = error.signature or self._signature()
-            recorder.record(StepEnded(step.name, "failed", str(error), error.signature))
+            recorder.record(StepEnded(step.name, "failed", str(error)))
             raise
         finally:
             self._half_done = (step, done)
         recorder.record(StepEnded(step.name, "done" if moves is None else "stopped", reason=""))
-
-    def _signature(self) -> str:
-        """What a known bug looks like that made a step fail; empty: like none."""
-        return ""
 
     def _is_in(self, name: str, value: str) -> bool | NotYet:
         reading = self._scene.view.state(name)

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Node, Scene
 from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.procedures.restarts import await_session_over
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 
-_REFUSED_BY_CHANCE = 1000  # changes of ISRs; a broker that asks nobody refuses some hundred each second
+BACK_IN_SYNC = "back in sync after its restart"
+"""Ends what a roll waits for, as the reason of a step that failed has it."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,13 @@ class Roll:
     def make(self, scene: Scene) -> None:
         """Carry it out; a node that is down already is only changed and started."""
         node = scene.cluster.node(self.node)
-        before, refused = _under_replicated(scene, node), _refused_isr_changes(scene, node)
+        before = _under_replicated(scene, node)
         node.stop()
         await_session_over(scene, node)
         node.reconfigure(self.changes, self.mode)
         node.start()
         if node.spec.role is Role.BROKER:
-            _await_in_sync(scene, node, before, refused)
+            _await_in_sync(scene, node, before)
 
 
 @dataclass(frozen=True)
@@ -84,33 +84,19 @@ def _fault_in_force(scene: Scene) -> bool:
     return kinds.count(EventKind.FAULT_BEGAN) > kinds.count(EventKind.FAULT_HEALED)
 
 
-def _await_in_sync(scene: Scene, node: Node, before: Mapping[str, float | None], refused: float) -> None:
-    try:
-        until(
-            # A fault may begin while this is waited for: the last broker's start is what sets off the copy.
-            lambda: _fault_in_force(scene) or _back_in_sync(scene, node, before),
-            awaited=f"the replicas of {node.name} back in sync after its restart",
-            within_s=PATIENCE_S,
-        )
-    except AwaitTimeoutError as error:
-        if _refused_isr_changes(scene, node) > refused + _REFUSED_BY_CHANCE:
-            error.signature = "alter-partition-lost-at-the-takeover"
-        raise
-
-
-def _refused_isr_changes(scene: Scene, besides: Node) -> float:
-    """How many changes of ISRs the other live brokers were refused, or refused themselves, so far."""
-    return sum(count or 0 for count in _of_others(scene, besides, "FailedIsrUpdatesPerSec.Count").values())
+def _await_in_sync(scene: Scene, node: Node, before: Mapping[str, float | None]) -> None:
+    until(
+        # A fault may begin while this is waited for: the last broker's start is what sets off the copy.
+        lambda: _fault_in_force(scene) or _back_in_sync(scene, node, before),
+        awaited=f"the replicas of {node.name} {BACK_IN_SYNC}",
+        within_s=PATIENCE_S,
+    )
 
 
 def _under_replicated(scene: Scene, besides: Node) -> dict[str, float | None]:
     """By each other live broker, how many of the partitions it leads lack a replica; None where it does not tell."""
-    return _of_others(scene, besides, "UnderReplicatedPartitions")
-
-
-def _of_others(scene: Scene, besides: Node, metric: str) -> dict[str, float | None]:
     others = [node.name for node in scene.cluster.nodes(Role.BROKER) if node.alive and node.name != besides.name]
-    return {name: scene.view.metric(name, metric) for name in others}
+    return {name: scene.view.metric(name, "UnderReplicatedPartitions") for name in others}
 
 
 def _back_in_sync(scene: Scene, node: Node, before: Mapping[str, float | None]) -> bool | NotYet:

@@ -49,7 +49,30 @@ def read_history(folder: RunFolder) -> History:
         samples=tuple(_made_lines(Sample, folder.metrics)),
         znodes=tuple(_made_lines(_znode_change, folder.znodes)),
         images={file.stem: _made(MetadataImage, file, file.read_bytes()) for file in _images(folder)},
+        logs=_Logs(folder),
     )
+
+
+class _Logs(Mapping[str, str]):
+    """The nodes' logs: megabytes that few runs need, so each is read when it is looked up."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._read: dict[str, str] = {}
+
+    def __getitem__(self, node: str) -> str:
+        if node not in self._read:
+            log = self._folder.log(node)
+            if not log.is_file():
+                raise KeyError(node)
+            self._read[node] = log.read_text(encoding="utf-8", errors="replace")
+        return self._read[node]
+
+    def __iter__(self) -> Iterator[str]:
+        return (log.parent.name for log in sorted(self._folder.logs.glob("*/server.log")) if log.is_file())
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def read_events(folder: RunFolder) -> tuple[Event, ...]:

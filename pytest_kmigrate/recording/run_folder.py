@@ -85,6 +85,10 @@ class RunFolder:
         """``logs/<node>/``: that node's logs, thread dumps and redacted configuration."""
         return self.logs / node
 
+    def log(self, node: str) -> Path:
+        """``logs/<node>/server.log``: what a node logged in all its lives."""
+        return self.log_folder(node) / "server.log"
+
     @property
     def allure(self) -> Path:
         """``allure-results/``: this run for Allure."""

@@ -18,12 +18,8 @@ def expect(
     *,
     within_s: float,
     kind: Kind = Kind.SAFETY,
-    signature: str = "",
 ) -> bool:
-    """Ask ``actual`` until it equals ``equals`` or time is up, and record which; the verdict is a checker's.
-
-    ``signature`` names the known Kafka bugs that look like this when it does not come true. Returns whether it did.
-    """
+    """Ask ``actual`` until it equals ``equals`` or time is up; record and return which. A checker judges it."""
     began = time.monotonic()
     observed: object = None
 
@@ -46,7 +42,6 @@ def expect(
             observed=observed,
             met=bool(met),
             kind=kind.value,
-            signature=signature,
             within_s=within_s,
             took_ms=int((time.monotonic() - began) * 1000),
         )
@@ -63,7 +58,6 @@ def waited_in_vain(recorder: Recorder, name: str, error: AwaitTimeoutError) -> N
             observed=error.last_seen,
             met=False,
             kind=Kind.LIVENESS.value,
-            signature=error.signature,
             within_s=error.within_s,
             took_ms=int(error.within_s * 1000),
         )

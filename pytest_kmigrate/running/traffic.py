@@ -8,14 +8,13 @@ from typing import Self
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
 
-from pytest_kmigrate.documents.kip_866.diagnoses.unserved import signatures_of_unserved
+from pytest_kmigrate.checkers.evidence.expectations import CLIENTS_SERVED
 from pytest_kmigrate.model.capabilities import require
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.events.workloads import ClientsBegan, ClientsEnded
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.expectations import waited_in_vain
 from pytest_kmigrate.waiting import PATIENCE_S
@@ -74,12 +73,12 @@ class Traffic:
 
     def await_acked(self, count: int, within_s: float = PATIENCE_S) -> None:
         """Return when so many more writes than now are acknowledged: clients are served."""
-        with self._told_why():
+        with self._recorded():
             self._started().await_more_acked(count, within_s)
 
     def await_consumed(self, count: int, within_s: float = PATIENCE_S) -> None:
         """Return when consumers have read so many more records than now."""
-        with self._told_why():
+        with self._recorded():
             self._started().await_more_consumed(count, within_s)
 
     def add_partitions(self, topic: str, total: int) -> None:
@@ -114,14 +113,12 @@ class Traffic:
             return None
 
     @contextmanager
-    def _told_why(self) -> Iterator[None]:
-        """A wait that was in vain is in the history, with the signature of what looks like its reason."""
+    def _recorded(self) -> Iterator[None]:
+        """Record a wait that timed out as an expectation that was not met."""
         try:
             yield
         except AwaitTimeoutError as error:
-            signatures = signatures_of_unserved(read_history(self._recorder.folder), self._recorder.now_ns())
-            error.signature = next(iter(signatures), "")
-            waited_in_vain(self._recorder, "clients are served", error)
+            waited_in_vain(self._recorder, CLIENTS_SERVED, error)
             raise
 
     def _started(self) -> RunningClients:

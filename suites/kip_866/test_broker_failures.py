@@ -25,12 +25,6 @@ TOLD, HELD = "brokers that tell clients of the topic", "brokers that have the to
 SESSION_AND_MORE_S = 90
 """broker.session.timeout.ms is 9 s; the rest is for a busy machine."""
 
-pytestmark = [
-    pytest.mark.known_bug("kmigrate-3"),  # any start of a quorum may meet it
-    pytest.mark.known_bug("kmigrate-4"),  # any take-over
-    pytest.mark.known_bug("kmigrate-9"),  # any quota taken away in dual write
-]
-
 
 @pytest.mark.sample
 @pytest.mark.requirement("K866-TEST-broker-failures", "K866-PROC-roll-one-by-one")
@@ -108,13 +102,13 @@ def test_broker_hears_of_a_deletion_that_it_missed(
             equals={"doomed": "NONE"},
         )
     expect(FENCED, fenced, equals=[], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
-    expect(TOLD, lambda: tellers("doomed"), equals=[], within_s=20, signature="deletion-missed-while-fenced")
-    expect(HELD, lambda: holders("doomed"), equals=[], within_s=5, signature="deletion-missed-while-fenced")
+    expect(TOLD, lambda: tellers("doomed"), equals=[], within_s=20)
+    expect(HELD, lambda: holders("doomed"), equals=[], within_s=5)
 
     with inject(Kill(targets.active_controller())):  # the next one tells brokers of all that lives, and that it is all
         migration.await_new_active_controller()
         workload.await_acked(500)
-    expect(TOLD, lambda: tellers("doomed"), equals=[], signature="deleted-topic-in-broker-metadata")
+    expect(TOLD, lambda: tellers("doomed"), equals=[])
     expect(HELD, lambda: holders("doomed"), equals=[])
     verify_clients()
 
@@ -161,7 +155,6 @@ def test_isr_change_under_way_at_the_takeover_is_made(
         lambda: in_sync("orders"),
         equals=[[0, 1, 2]] * 3,
         kind=Kind.LIVENESS,
-        signature="alter-partition-lost-at-the-takeover",
     )
     cluster_metadata.settle("after")
     verify_clients(checks.metadata_equivalent("after-log", "after-zookeeper", families=("partitions",)))

@@ -21,12 +21,6 @@ from pytest_kmigrate import (
     triggers,
 )
 
-pytestmark = [
-    pytest.mark.known_bug("kmigrate-3"),  # any start of a quorum may meet it
-    pytest.mark.known_bug("kmigrate-4"),  # any take-over
-    pytest.mark.known_bug("kmigrate-9"),  # any quota taken away in dual write
-]
-
 
 @pytest.mark.sample
 @pytest.mark.requirement(
@@ -69,14 +63,12 @@ def test_broker_that_came_up_during_the_copy_survives_its_crash(
         equals=[[0, 1, 2]] * 3,
         within_s=15,
         kind=Kind.LIVENESS,
-        signature="unfencing-lost-with-the-aborted-copy",
     )
     with inject(Kill(targets.node("broker-2"))):
         workload.await_acked(200)
     verify_clients()
 
 
-@pytest.mark.known_bug("kmigrate-2")
 @pytest.mark.requirement(
     "K866-FAIL-crash-in-migration", "K866-ZNODE-controller-every-election", "K866-TEST-controller-failures"
 )
@@ -108,7 +100,6 @@ def test_another_controller_takes_over_in_dual_write(
     )
 
 
-@pytest.mark.known_bug("kmigrate-2")
 @pytest.mark.requirement("K866-FAIL-crash-after-all-kraft")
 def test_another_controller_takes_over_when_all_brokers_run_kraft(
     workload, cluster_metadata, migration, inject, verify_clients
@@ -147,7 +138,6 @@ def test_partitions_added_before_a_takeover_reach_zookeeper(
             "the state of orders-5 in ZooKeeper",
             lambda: zookeeper.get("/brokers/topics/orders/partitions/5/state") is not None,
             equals=True,
-            signature="new-partitions-block-the-full-sync",
         )
     verify_clients()
 
@@ -181,7 +171,6 @@ def test_dual_write_goes_on_beside_what_zookeeper_cannot_hold(
         lambda: zookeeper.get("/config/brokers/0") is not None,
         equals=True,
         within_s=15,
-        signature="client-metrics-block-the-full-sync",
     )
     workload.await_acked(500)
     verify_clients()
@@ -206,7 +195,6 @@ def test_no_partition_gets_an_epoch_that_zookeeper_has_not_reached(
         lambda: _written_in_later_epochs(zookeeper),
         equals=[],
         within_s=5,
-        signature="partition-epoch-above-the-controllers",
     )
     workload.await_acked(500)
     verify_clients(checks.metadata_equivalent("hybrid-log", "hybrid-zookeeper"))

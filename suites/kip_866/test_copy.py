@@ -6,11 +6,6 @@ from pytest_kmigrate import Cut, Kind, Phase, checks, procedure, raw_admin, targ
 
 DOOMED = [f"doomed-{number}" for number in range(20)]
 
-pytestmark = [
-    pytest.mark.known_bug("kmigrate-3"),  # any start of a quorum may meet it
-    pytest.mark.known_bug("kmigrate-4"),  # any take-over
-]
-
 
 @pytest.mark.requirement("K866-DW-pending-deletions", "K866-PROC-copy-topics")
 def test_deletions_pending_at_the_takeover_are_carried_out(
@@ -45,13 +40,11 @@ def test_deletions_pending_at_the_takeover_are_carried_out(
         "topics whose deletion was pending that live on",
         lambda: sorted(pending & set(cluster_metadata.seen("log").topics)),
         equals=[],
-        signature="pending-deletion-resurrected",
     )
     expect(
         "deletions that are pending in ZooKeeper",
         lambda: cluster_metadata.seen("zookeeper").extra["delete_topics"],
         equals=[],
-        signature="pending-deletion-resurrected",
     )
     verify_clients()
 
@@ -69,7 +62,6 @@ def test_quotas_and_scram_are_copied_under_their_own_names(
         "client quotas in the metadata log",
         lambda: dict(cluster_metadata.seen("log").quotas),
         equals=in_zookeeper,
-        signature="default-user-quota-lost",
     )
     cluster_metadata.settle("copied")
 

@@ -4,11 +4,6 @@ import pytest
 
 from pytest_kmigrate import Kind, Phase, checks, procedure, raw_admin
 
-pytestmark = [
-    pytest.mark.known_bug("kmigrate-3"),  # any start of a quorum may meet it
-    pytest.mark.known_bug("kmigrate-4"),  # any take-over
-]
-
 
 @pytest.mark.sample
 @pytest.mark.requirement(
@@ -32,13 +27,11 @@ def test_reassignment_completes_in_hybrid_mode(
         lambda: _replicas_and_isr(admin_of(f"broker-{wanted[0]}")),
         equals=(sorted(wanted), sorted(wanted)),
         kind=Kind.LIVENESS,
-        signature="reassignment-stuck-in-hybrid",
     )
     expect(
         "brokers that have moved-0 on their disks",
         lambda: holders("moved"),
         equals=sorted(wanted),
-        signature="reassignment-stuck-in-hybrid",
     )
     workload.await_acked(500)
     cluster_metadata.settle("moved")
@@ -63,7 +56,6 @@ def test_topic_created_in_hybrid_mode_is_whole_in_zookeeper(
         "the znode /config/topics/newcomer",
         lambda: zookeeper.get("/config/topics/newcomer") is not None,
         equals=True,
-        signature="config-znode-missing",
     )
     workload.await_acked(500)
     cluster_metadata.settle("created")
@@ -83,7 +75,6 @@ def test_added_partitions_are_seen_by_every_broker(
         "partitions of orders as each broker tells them",
         lambda: [len(raw_admin.describe_topic_at(admin_of(f"broker-{n}"), "orders").partitions) for n in range(3)],
         equals=[6, 6, 6],
-        signature="new-partitions-unseen-in-hybrid",
     )
     workload.await_acked(500)
     cluster_metadata.settle("grown")
@@ -148,7 +139,6 @@ def test_tokens_made_in_dual_write_and_no_former_ones_open_every_broker(
         lambda: _expiries(cluster_metadata.seen("brokers")),
         equals=_expiries(cluster_metadata.seen("log")),
         within_s=5,
-        signature="tokens-unknown-in-hybrid",
     )
     cluster_metadata.take_back(families=("delegation-tokens",))
     cluster_metadata.fill(families=("delegation-tokens",))
@@ -159,7 +149,6 @@ def test_tokens_made_in_dual_write_and_no_former_ones_open_every_broker(
         let_in_by_token,
         equals=[sorted(cluster_metadata.seen("log").delegation_tokens)] * 3,
         within_s=10,
-        signature="tokens-unknown-in-hybrid",
     )
     workload.await_acked(500)
     verify_clients(

@@ -4,11 +4,6 @@ import pytest
 
 from pytest_kmigrate import Phase, checks
 
-pytestmark = [
-    pytest.mark.known_bug("kmigrate-3"),  # any start of a quorum may meet it
-    pytest.mark.known_bug("kmigrate-4"),  # any take-over
-]
-
 
 @pytest.mark.requirement(
     "K866-TEST-happy-path",

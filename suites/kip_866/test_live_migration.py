@@ -4,14 +4,6 @@ import pytest
 
 from pytest_kmigrate import Cut, Kill, Phase, Role, checks, targets
 
-pytestmark = [
-    pytest.mark.known_bug("kmigrate-3"),  # any start of a quorum may meet it
-    pytest.mark.known_bug("kmigrate-4"),  # any take-over
-    pytest.mark.known_bug("kmigrate-9"),  # any quota taken away in dual write
-    pytest.mark.known_bug("kmigrate-7"),  # any loss of ZooKeeper
-    pytest.mark.known_bug("kmigrate-2"),  # an election meanwhile
-]
-
 
 @pytest.mark.sample
 @pytest.mark.requirement(

@@ -4,15 +4,9 @@ import pytest
 
 from pytest_kmigrate import Pause, Phase, checks, procedure, targets
 
-pytestmark = [
-    pytest.mark.known_bug("kmigrate-3"),  # any start of a quorum may meet it
-    pytest.mark.known_bug("kmigrate-4"),  # any take-over
-]
-
 
 @pytest.mark.sample
 @pytest.mark.known_bug("KAFKA-15532")
-@pytest.mark.known_bug("kmigrate-2")
 @pytest.mark.requirement("K866-METRIC-ZkWriteBehindLag-active-only")
 def test_former_controller_does_not_tell_how_far_zookeeper_is_behind(
     workload, cluster_metadata, migration, inject, verify_clients

@@ -4,11 +4,6 @@ import pytest
 
 from pytest_kmigrate import Kill, Phase, checks, procedure, raw_admin, targets
 
-pytestmark = [
-    pytest.mark.known_bug("kmigrate-3"),  # any start of a quorum may meet it
-    pytest.mark.known_bug("kmigrate-4"),  # any take-over
-]
-
 
 @pytest.mark.sample
 @pytest.mark.requirement("K866-FWD-before-takeover")
@@ -26,7 +21,6 @@ def test_broker_configs_can_be_changed_before_the_takeover(
             admin_of(broker.name), broker.spec.node_id, {"log.cleaner.backoff.ms": "20000"}
         ),
         equals="NONE",
-        signature="broker-config-refused-in-pre-migration",
     )
     workload.await_acked(500)
 

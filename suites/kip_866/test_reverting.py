@@ -4,13 +4,6 @@ import pytest
 
 from pytest_kmigrate import Hold, Kind, Phase, Role, Slow, checks, crash_points, procedure, raw_admin, targets
 
-pytestmark = [
-    pytest.mark.known_bug("kmigrate-3"),  # any start of a quorum may meet it
-    pytest.mark.known_bug("kmigrate-4"),  # any take-over
-    pytest.mark.known_bug("kmigrate-9"),  # any quota taken away in dual write
-    pytest.mark.known_bug("kmigrate-8"),  # any way back
-]
-
 
 @pytest.mark.requirement("K866-RB-any-point", "K866-RB-provisioned", "K866-RB-data-kept", "K866-RB-metadata-kept")
 def test_migration_is_undone_before_it_began(workload, cluster_metadata, migration, verify_clients):
@@ -90,7 +83,6 @@ def test_brokers_follow_who_is_elected_when_both_znodes_of_the_controller_were_r
         equals=[0, 1, 2],
         within_s=15,
         kind=Kind.LIVENESS,
-        signature="controller-epoch-begins-anew",
     )
     workload.await_acked(500)
     verify_clients()
@@ -138,7 +130,6 @@ def test_second_migration_begins_with_what_zookeeper_has(
         lambda: sorted(cluster_metadata.seen("log").topics),
         equals=topics,
         within_s=20,
-        signature="stale-migration-znode-wipes-zookeeper",
     )
     verify_clients()
 

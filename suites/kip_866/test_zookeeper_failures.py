@@ -4,14 +4,6 @@ import pytest
 
 from pytest_kmigrate import Cut, ExpireSession, Kill, Kind, Phase, Role, Stream, checks, targets
 
-pytestmark = [
-    pytest.mark.known_bug("kmigrate-3"),  # any start of a quorum may meet it
-    pytest.mark.known_bug("kmigrate-4"),  # any take-over
-    pytest.mark.known_bug("kmigrate-9"),  # any quota taken away in dual write
-    pytest.mark.known_bug("kmigrate-7"),  # any loss of ZooKeeper
-    pytest.mark.known_bug("kmigrate-2"),  # an election meanwhile
-]
-
 
 @pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-METRIC-ZkWriteBehindLag-outage")
 def test_controller_cut_from_zookeeper_catches_up(workload, cluster_metadata, migration, inject, verify_clients):
@@ -32,6 +24,7 @@ def test_controller_cut_from_zookeeper_catches_up(workload, cluster_metadata, mi
     )
 
 
+@pytest.mark.known_bug("kmigrate-7")
 @pytest.mark.requirement(
     "K866-FAIL-zk-heal-catch-up", "K866-TEST-zk-unavailable", "K866-METRIC-ZkWriteBehindLag-outage"
 )
@@ -89,7 +82,6 @@ def test_partitions_of_a_dead_broker_get_leaders_while_zookeeper_is_down(
             equals=[],
             within_s=20,  # a broker's session is 9 s
             kind=Kind.LIVENESS,
-            signature="no-election-without-zookeeper",
         )
     workload.await_acked(500)
 

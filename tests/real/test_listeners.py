@@ -31,8 +31,6 @@ security.authorizer = true
 """
 
 
-@pytest.mark.known_bug("kmigrate-3")  # any start of a quorum may meet it
-@pytest.mark.known_bug("kmigrate-4")  # any take-over
 def test_clients_log_in_over_tls_while_nodes_talk_in_plain(tmp_path: Path) -> None:
     """From ZOOKEEPER to FINALIZED: all metadata arrives, and what clients do by a login goes on over plain listeners.
 
@@ -67,8 +65,6 @@ def test_clients_log_in_over_tls_while_nodes_talk_in_plain(tmp_path: Path) -> No
     ran("zk1-broker3-controller3-sasl-clients", tmp_path, migrate, asked)
 
 
-@pytest.mark.known_bug("kmigrate-3")  # any start of a quorum may meet it
-@pytest.mark.known_bug("kmigrate-4")  # any take-over
 @pytest.mark.parametrize("protocols", ELSEWHERE, ids="-".join)
 def test_every_protocol_carries_a_migration_on_every_listener(tmp_path: Path, protocols: tuple[str, ...]) -> None:
     """With ACLs: whoever dials is a superuser under the name that just this listener gives, before and after."""

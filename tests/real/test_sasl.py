@@ -6,8 +6,6 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-import pytest
-
 from pytest_kmigrate.checkers.metadata.differences import differences
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.faults.injection import inject
@@ -38,8 +36,6 @@ authorizer = true
 """
 
 
-@pytest.mark.known_bug("kmigrate-3")  # any start of a quorum may meet it
-@pytest.mark.known_bug("kmigrate-4")  # any take-over
 def test_protected_cluster_migrates_under_traffic(tmp_path: Path) -> None:
     """Served from ZOOKEEPER to ALL_KRAFT over a crash, all metadata arrives, and no secret is in the folder.
 

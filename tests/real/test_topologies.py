@@ -23,8 +23,6 @@ from tests.real.sockets import past_the_links
 PROMISES = [checks.no_acked_record_lost(), checks.no_phantom_record(), checks.no_offset_given_twice()]
 
 
-@pytest.mark.known_bug("kmigrate-3")  # any start of a quorum may meet it
-@pytest.mark.known_bug("kmigrate-4")  # any take-over
 def test_smallest_cluster_migrates_and_a_tampered_znode_is_told(tmp_path: Path) -> None:
     """One controller, an older release: no record is lost, and what ZooKeeper was made to say is the only violation."""
 

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pytest_kmigrate.checkers.evidence.findings import signatures_of_all, violated, violation_at
+from pytest_kmigrate.checkers.evidence.findings import violated, violation_at
 from pytest_kmigrate.checkers.evidence.grouping import partitions
 from pytest_kmigrate.checkers.evidence.moments import faults_during, meanwhile, phase_at, when
 from pytest_kmigrate.checkers.evidence.stretches import stretches
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.checkers.kernels import Gaps, gaps_between_acknowledgements
-from pytest_kmigrate.documents.kip_866.diagnoses.unserved import signatures_of_unserved
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
@@ -59,9 +58,9 @@ def longest_time_without_acked_write(history: History, at_most_s: float | None =
     if at_most_s is None or not long:
         return conforms(name, text, acknowledged=acked, **facts)
     examples = [_violation(history, gap, at_most_s) for gap in long[:MOST_VIOLATIONS]]
-    signatures = signatures_of_all([signatures_of_unserved(history, gap.ended_ns) for gap in long])
     told = f"{text}; allowed are {at_most_s:g} s"
-    return violated(name, Kind.LIVENESS, told, examples, len(long), signatures=signatures, **facts)
+    too_long_ns = [[gap.began_ns, gap.ended_ns] for gap in long]
+    return violated(name, Kind.LIVENESS, told, examples, len(long), too_long_ns=too_long_ns, **facts)
 
 
 def _gaps(begins: npt.NDArray[np.int64], sends: Operations) -> Gaps:

@@ -70,11 +70,6 @@ def violation_at(history: History, expected: str, observed: str, at_ns: int, *ev
     return Violation(expected, observed, at_ns, (*evidence, *evidence_at(history, at_ns)))
 
 
-def signatures_of_all(named: Sequence[Sequence[str]]) -> list[str]:
-    """What several things that are wrong look like together; nothing if one of them looks like no known bug."""
-    return sorted({name for names in named for name in names}) if all(named) else []
-
-
 def violated(
     check: str, kind: Kind, summary: str, examples: Sequence[Violation], count: int, **facts: object
 ) -> Verdict:

@@ -2,18 +2,13 @@
 
 from dataclasses import dataclass
 
-from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted, listed
 from pytest_kmigrate.checkers.metadata.changes import State, admissible_states
-from pytest_kmigrate.checkers.metadata.snapshots import changes_before, missing_images, snapshot
-from pytest_kmigrate.documents.kip_866.diagnoses.quotas_left import signatures_of_quotas
-from pytest_kmigrate.documents.kip_866.diagnoses.zookeeper_behind import signatures_of_zookeeper
-from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.checkers.metadata.snapshots import changes_before, missing_images
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import PHASE
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
@@ -77,7 +72,7 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
         return inconclusive(name, Kind.HARNESS, lacking)
     looked = looked_for(history, label)
     judged = len(looked.held) + len(looked.lost)
-    facts = {"judged": judged, "families_not_judged": looked.unknown}
+    facts = {"images": [label], "judged": judged, "families_not_judged": looked.unknown}
     if not judged:
         text = f"no acknowledged metadata change that {label} could show"
         return inconclusive(name, Kind.VACUOUS, text, **facts)
@@ -85,7 +80,7 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
         found = [_violation(history, label, each) for each in looked.lost]
         names = listed([violation.expected for violation in found], "value", "; ")
         text = f"{len(found)} of {_values(judged)} not in {label}: {names}"
-        return violates(name, Kind.SAFETY, found, text, **facts, signatures=_signatures(history, label, looked))
+        return violates(name, Kind.SAFETY, found, text, **facts)
     untold = [*([f"{', '.join(looked.silent)} did not tell its configs"] if looked.silent else []), *looked.unanswered]
     if untold:
         text = f"{'; '.join(untold)} in {label}; all else that was acknowledged holds"
@@ -103,32 +98,6 @@ def _violation(history: History, label: str, lost: Lost) -> Violation:
     expected = f"{state.subject} is {state.expected} (acknowledged {when(history, at)})"
     told = f"{state.told(lost.observed)} in {label}"
     return violation_at(history, expected, told, at, f"event {state.last.seq}", f"image {label}")
-
-
-def _signatures(history: History, label: str, looked: Looked) -> list[str]:
-    keys = {each.state.slot[1] for each in looked.lost}
-    return [
-        *signatures_of_zookeeper(history, [each.state.last.at_ns for each in looked.lost], label),
-        *_signatures_of_loss(history, label, looked),
-        *signatures_of_quotas(history, keys, label),
-    ]
-
-
-def _signatures_of_loss(history: History, label: str, looked: Looked) -> list[str]:
-    """What a known bug looks like here: a quorum that is deprovisioned since owes the last changes it acknowledged.
-
-    The first ones it wrote: where nothing of dual write is there, something else is wrong.
-    """
-    taken, starts_ns = snapshot(history, label), life_starts_ns(history)
-    now = life_at(starts_ns, taken.at_ns) if taken else 0
-    dual = [e.at_ns for e in history.states(PHASE) if e.data.get("state") == Phase.HYBRID.name]
-    held = [state.last.at_ns for state in looked.held if None not in state.admissible]
-    for at_ns in (each.state.last.at_ns for each in looked.lost):
-        life = life_at(starts_ns, at_ns)
-        dual_ns = min((ns for ns in dual if life_at(starts_ns, ns) == life), default=at_ns)
-        if life == now or not any(dual_ns < ns < at_ns for ns in held):
-            return []
-    return ["dual-write-backlog-dropped-at-shutdown"]
 
 
 def _rightly_gone(states: list[State], image: MetadataImage) -> set[str]:

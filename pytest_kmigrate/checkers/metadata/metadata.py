@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from pytest_kmigrate.checkers.evidence.wording import counted
-from pytest_kmigrate.checkers.metadata.acknowledged import looked_for
 from pytest_kmigrate.checkers.metadata.changes import refusals
 from pytest_kmigrate.checkers.metadata.differences import (
     PARTITION_FIELDS,
@@ -15,8 +14,6 @@ from pytest_kmigrate.checkers.metadata.differences import (
 )
 from pytest_kmigrate.checkers.metadata.snapshots import changes_before, missing_images, snapshot
 from pytest_kmigrate.checkers.metadata.soundness import reservation_about, unsound_logs
-from pytest_kmigrate.documents.kip_866.diagnoses.quotas_left import signatures_of_quotas
-from pytest_kmigrate.documents.kip_866.diagnoses.zookeeper_behind import signatures_of_zookeeper
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import History
@@ -53,7 +50,8 @@ def metadata_equivalent(
         return inconclusive(_NAME, Kind.VACUOUS, f"{', '.join(left_out)}: not known to both {left} and {right}")
     entries = {family: both_entries(one, other, family) for family in known}
     sizes = {family: len(ours.keys() | theirs.keys()) for family, (ours, theirs) in entries.items()}
-    facts = {"families": sizes, "families_not_compared": left_out, **_fields_facts(entries, partition_fields)}
+    of_images: dict[str, object] = {"images": [left, right], "families": sizes, "families_not_compared": left_out}
+    facts = of_images | _fields_facts(entries, partition_fields)
     unsound = unsound_logs(history, left, right)
     if not any(sizes.values()) and not unsound:
         return inconclusive(_NAME, Kind.VACUOUS, f"{left} and {right} hold nothing to compare", **facts)
@@ -61,8 +59,7 @@ def metadata_equivalent(
     found = [*unsound, *_violations(history, (left, right), unlike)]
     if found:
         text = _difference_text(found, len(unsound), left, right)
-        signatures = [] if unsound else _signatures(history, (left, right), unlike)
-        return violates(_NAME, Kind.SAFETY, found, text, **facts, signatures=signatures)
+        return violates(_NAME, Kind.SAFETY, found, text, **facts)
     nothing = [family for family, size in sizes.items() if not size]
     errors = refusals(changes_before(history, right))
     vacuous = [family for family in nothing if errors.get(family) != ""] if families is not None else []
@@ -80,19 +77,6 @@ def metadata_equivalent(
 def _told(families: Sequence[str], errors: Mapping[str, str]) -> str:
     """Families, each with why Kafka has no room for it, if it said so."""
     return ", ".join(f"{each} (refused: {errors[each]})" if errors.get(each) else each for each in families)
-
-
-def _signatures(history: History, labels: tuple[str, str], unlike: Sequence[Difference]) -> list[str]:
-    """What known bugs of dual write look like, unless the other side lacks something acknowledged, too."""
-    lost_ns = {label: [each.state.last.at_ns for each in looked_for(history, label).lost] for label in labels}
-    if any(lost_ns[label] for label in labels if history.images[label].source != "zookeeper"):
-        return []
-    keys = {each.key for each in unlike}
-    lost_in_zookeeper = [at_ns for each in lost_ns.values() for at_ns in each]
-    return [
-        *signatures_of_zookeeper(history, lost_in_zookeeper, *labels),
-        *signatures_of_quotas(history, keys, *labels),
-    ]
 
 
 def _families(families: Sequence[str] | None) -> Sequence[str]:

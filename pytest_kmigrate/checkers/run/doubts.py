@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pytest_kmigrate.documents.kip_866.diagnoses.dying import dies_by_design
+from pytest_kmigrate.checkers.run.deaths import unexpected_deaths
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict
@@ -67,11 +67,6 @@ def unwitnessed_faults(history: History) -> list[Doubt]:
     }
     found = [Doubt(Kind.VACUOUS, _unwitnessed(event, sought), event) for event in without.values()]
     return sorted(found, key=lambda doubt: doubt.event.seq)
-
-
-def unexpected_deaths(history: History) -> list[Event]:
-    """Deaths that nobody asked for, nor Kafka's design; a node that a fault killed is recorded as stopped."""
-    return [death for death in history.of(EventKind.NODE_DIED) if not dies_by_design(history, death)]
 
 
 def _trouble(data: Mapping[str, object]) -> str:

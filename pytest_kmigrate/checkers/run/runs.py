@@ -3,8 +3,8 @@
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted
-from pytest_kmigrate.checkers.run.doubts import unexpected_deaths, unwitnessed_faults
-from pytest_kmigrate.documents.kip_866.diagnoses.dying import failed_stops, signatures_of_last_words
+from pytest_kmigrate.checkers.run.deaths import failed_stops, unexpected_deaths
+from pytest_kmigrate.checkers.run.doubts import unwitnessed_faults
 from pytest_kmigrate.model.checks import always, checker
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -59,8 +59,7 @@ def no_unexpected_death(history: History) -> Verdict:
             if names
         ]
         told += [f"{event.node} was told to stop: {_ended(event)}" for event in stops]
-        signatures = signatures_of_last_words([*deaths, *threads, *stops])
-        return violates(name, Kind.LIVENESS, found, "; ".join(told), signatures=signatures)
+        return violates(name, Kind.LIVENESS, found, "; ".join(told))
     if not nodes:
         return inconclusive(name, Kind.VACUOUS, "no node was started")
     return conforms(name, f"none of {counted(len(nodes), 'node')} died unasked", nodes=len(nodes))

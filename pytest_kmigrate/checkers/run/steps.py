@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from pytest_kmigrate.checkers.evidence.findings import signatures_of_all, violation_at
+from pytest_kmigrate.checkers.evidence.expectations import claims_of, unmet
+from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import failed_steps, when
 from pytest_kmigrate.checkers.evidence.wording import counted
-from pytest_kmigrate.documents.kip_866.diagnoses.standstill import standstill_at
 from pytest_kmigrate.model.checks import always, checker
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -25,8 +25,7 @@ from pytest_kmigrate.model.verdict import (
 def steps_completed(history: History) -> Verdict:
     """Every migration step that was begun came to its end; progress is demanded only while no fault is in force.
 
-    A step that failed under a fault is inconclusive: the fault may have been one that nobody has to survive. One that
-    failed while the migration stood still for no reason says so, and bears the signatures of what looks like that.
+    A step that failed under a fault is inconclusive: the fault may have been one that nobody has to survive.
     Source: K866-TEST-happy-path, K866-TEST-controller-failures.
     """
     name = "steps_completed"
@@ -35,22 +34,17 @@ def steps_completed(history: History) -> Verdict:
         return not_applicable(name, "no migration step was asked for")
     blamed, excused = failed_steps(history)
     if blamed:
-        stood = [standstill_at(history, event.at_ns) for event in blamed]
         found = [
             violation_at(
                 history,
                 f"step {event.data.get('step')} completes",
-                f"{event.data.get('reason')} ({when(history, event.at_ns)}){f'; {still}' if still else ''}",
+                f"{event.data.get('reason')} ({when(history, event.at_ns)})",
                 event.at_ns,
                 f"event {event.seq}",
             )
-            for event, still in zip(blamed, stood, strict=True)
+            for event in blamed
         ]
-        looks = [
-            [*_signatures(event), *(still.signatures if still else ())]
-            for event, still in zip(blamed, stood, strict=True)
-        ]
-        return violates(name, Kind.LIVENESS, found, signatures=signatures_of_all(looks))
+        return violates(name, Kind.LIVENESS, found)
     if len(ended) < len(history.of(EventKind.STEP_BEGAN)):
         return inconclusive(name, Kind.HARNESS, "the run ended in the middle of a migration step")
     if excused:
@@ -62,8 +56,8 @@ def steps_completed(history: History) -> Verdict:
 def expectations_met(history: History) -> Verdict:
     """Everything the test expected of the live cluster came true in the time it was given.
 
-    The kind of the violation, and the signature by which known bugs are named, come with each expectation. Each speaks
-    for the requirements it names, or for all that its test claims.
+    The kind of the violation comes with each expectation. Each speaks for the requirements it names, or for all that
+    its test claims.
     """
     return _judged(history).about_each(_by_requirement(history))
 
@@ -73,10 +67,10 @@ def _judged(history: History) -> Verdict:
     expectations = history.of(EventKind.EXPECTATION)
     if not expectations:
         return inconclusive(name, Kind.VACUOUS, "the test expected nothing")
-    unmet = [event for event in expectations if not event.data.get("met")]
-    if not unmet:
+    wrong = unmet(history)
+    if not wrong:
         names = ", ".join(str(event.data["name"]) for event in expectations)
-        return conforms(name, f"{counted(len(expectations), 'expectation')} met: {names}", signatures=[])
+        return conforms(name, f"{counted(len(expectations), 'expectation')} met: {names}")
     found = [
         violation_at(
             history,
@@ -85,31 +79,25 @@ def _judged(history: History) -> Verdict:
             event.at_ns,
             f"event {event.seq}",
         )
-        for event in unmet
+        for event in wrong
     ]
-    kinds = [Kind(str(event.data["kind"])) for event in unmet]
+    kinds = [Kind(str(event.data["kind"])) for event in wrong]
     kind = Kind.SAFETY if Kind.SAFETY in kinds else kinds[0]
-    return violates(name, kind, found, signatures=signatures_of_all([_signatures(event) for event in unmet]))
+    return violates(name, kind, found)
 
 
 def _by_requirement(history: History) -> Iterator[About]:
     speaking: dict[str, list[Event]] = {}
     for event in history.of(EventKind.EXPECTATION):
-        named = event.data.get("requirements")
-        for requirement in named if isinstance(named, list | tuple) and named else history.header.requirements:
-            speaking.setdefault(str(requirement), []).append(event)
+        for requirement in claims_of(history, event):
+            speaking.setdefault(requirement, []).append(event)
     for requirement, events in speaking.items():
-        unmet = [event for event in events if not event.data.get("met")]
-        if unmet:
+        wrong = [event for event in events if not event.data.get("met")]
+        if wrong:
             text = (
-                f"{unmet[0].data['name']}: expected {unmet[0].data['expected']}; observed {unmet[0].data['observed']}"
+                f"{wrong[0].data['name']}: expected {wrong[0].data['expected']}; observed {wrong[0].data['observed']}"
             )
-            yield About(requirement, Outcome.VIOLATES, Kind(str(unmet[0].data["kind"])), len(events), text)
+            yield About(requirement, Outcome.VIOLATES, Kind(str(wrong[0].data["kind"])), len(events), text)
         else:
             text = ", ".join(str(event.data["name"]) for event in events)
             yield About(requirement, Outcome.CONFORMS, None, len(events), text)
-
-
-def _signatures(event: Event) -> list[str]:
-    """What known bug looks like this, as whoever recorded the event saw it."""
-    return [str(event.data["signature"])] if event.data.get("signature") else []

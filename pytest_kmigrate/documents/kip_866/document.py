@@ -1,6 +1,6 @@
 """KIP-866 as the rest of the product uses it."""
 
-from pytest_kmigrate.checkers.registry import checkers_in
+from pytest_kmigrate.checkers.registry import checkers_in, diagnoses_in
 from pytest_kmigrate.documents.kip_866.bindings import BINDINGS
 from pytest_kmigrate.documents.kip_866.driver import MigrationDriver, check_topology
 from pytest_kmigrate.documents.kip_866.procedure import STEPS
@@ -11,6 +11,7 @@ DOCUMENT = Document(
     id="kip-866",
     title="KIP-866: ZooKeeper to KRaft migration",
     checks=(*checkers_in("pytest_kmigrate.documents.kip_866.checks"), *BINDINGS),
+    diagnoses=diagnoses_in("pytest_kmigrate.documents.kip_866.diagnoses"),
     states=STATES,
     in_charge=in_charge,
     watched_znodes=(

@@ -4,12 +4,11 @@ import enum
 from collections.abc import Mapping, Sequence
 
 from pytest_kmigrate.documents.kip_866.checks.migration_metrics import LACKED_BY
-from pytest_kmigrate.documents.kip_866.diagnoses.dying import signatures_of_last_words
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import LEAVE_MIGRATION, STEPS, WAYS_BACK, deleting
 from pytest_kmigrate.model.document import Move, Step, name_of
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import PHASE, EventKind
+from pytest_kmigrate.model.event import PHASE
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.procedures.driver import ProcedureDriver
@@ -59,14 +58,6 @@ class MigrationDriver(ProcedureDriver):
         self.go_back([deleting(step, besides=removing, but=forgetting) for step in ways])
         self.await_state(PHASE, Phase.ZOOKEEPER)
         until(self._scene.view.active_controller, awaited="a broker as controller again", within_s=PATIENCE_S)
-
-    def _signature(self) -> str:
-        """What a known bug looks like of which nodes died, or threads of theirs: what needs them never comes true."""
-        for node in self._scene.cluster.nodes():
-            node.tell_dead_threads()
-        kinds = (EventKind.NODE_DIED, EventKind.THREAD_DIED)
-        deaths = [event for event in self._scene.recorder.events if event.kind in kinds]
-        return next(iter(signatures_of_last_words(deaths)), "")
 
 
 def check_topology(topology: Topology, phase: str) -> None:

@@ -6,5 +6,5 @@ from pytest_kmigrate.documents.kip_866.document import DOCUMENT as FINAL
 from pytest_kmigrate.model.document import Document
 
 DOCUMENT: Document = replace(
-    FINAL, id="kip-866-draft", title="KIP-866, an early draft: ZooKeeper to KRaft migration", checks=(), diagnoses=()
+    FINAL, id="kip-866-draft", title="KIP-866, an early draft: ZooKeeper to KRaft migration", checks=()
 )

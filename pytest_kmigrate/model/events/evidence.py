@@ -68,8 +68,6 @@ class ExpectationEnded(EventData):
     """Whether it came true."""
     kind: str
     """Kind of the violation if it did not: ``SAFETY`` or ``LIVENESS``."""
-    signature: str
-    """Signature of the known bug that looks like this if it did not come true; empty if there is none."""
     within_s: float
     """Seconds within which it was expected."""
     took_ms: int

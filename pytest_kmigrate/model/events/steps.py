@@ -32,8 +32,6 @@ class StepEnded(EventData):
     """``done``, ``stopped`` (halfway, as the test wanted), or ``failed``."""
     reason: str
     """The error of a failed step; otherwise empty."""
-    signature: str | None = None
-    """Signature of the known bug that looks like this failure, empty if there is none; only failed steps have it."""
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,7 @@ def history(
     znodes: Sequence[ZnodeChange] = (),
     samples: Sequence[Sample] = (),
     images: Mapping[str, MetadataImage] | None = None,
+    logs: Mapping[str, str] | None = None,
     requirements: tuple[str, ...] = (),
     kafka: str = "3.9.1",
 ) -> History:
@@ -149,4 +150,5 @@ def history(
         samples=samples,
         znodes=znodes,
         images=images or {},
+        logs=logs or {},
     )

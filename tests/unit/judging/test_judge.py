@@ -1,4 +1,4 @@
-"""Facts about judging a run: what is judged in every run, and red checks named after known bugs of the release."""
+"""Facts about judging a run: what is judged in every run."""
 
 import json
 from collections.abc import Callable
@@ -11,13 +11,13 @@ from pytest_kmigrate.checkers.registry import general_checkers
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging import checks
 from pytest_kmigrate.judging import judge as judging
-from pytest_kmigrate.judging.judge import judged, outcome_of, with_known_bugs
+from pytest_kmigrate.judging.judge import judged, outcome_of
 from pytest_kmigrate.model.checks import Check, by_name
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation, conforms, violates
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
 from pytest_kmigrate.probes.metadata_replay import image_from_records
 from pytest_kmigrate.recording.reading import read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
@@ -151,32 +151,6 @@ def test_a_fault_whose_trigger_never_fired_is_judged_too() -> None:
         event(EventKind.FAULT_NOT_WITNESSED, 1, fault_id="fault-1", fault="kill(x)", witness="never fired"),
     ]
     assert outcome_of(judged(history(events=events))) is Outcome.INCONCLUSIVE
-
-
-def test_only_releases_that_have_a_bug_are_named_after_it() -> None:
-    """The same red signature is a known bug on a broken release and none on a fixed one."""
-    red = violates("expectations_met", Kind.SAFETY, [Violation("a", "b")], signatures=["pending-deletion-resurrected"])
-    green = conforms("expectations_met", "all", signatures=["pending-deletion-resurrected"])
-    assert [each.known_bugs for each in with_known_bugs([green, red], "3.6.0")] == [(), ("KAFKA-15605",)]
-    assert [each.known_bugs for each in with_known_bugs([green, red], "3.9.1")] == [(), ()]
-
-
-@pytest.mark.parametrize(
-    ("reproduce", "bugs"),
-    [
-        ("pytest t --kmigrate-kafka 3.6.0", ("KAFKA-15605",)),
-        ("pytest t --kmigrate-kafka /opt/kafka-3.6.0", ()),
-        (None, ("KAFKA-15605",)),
-    ],
-)
-def test_no_bug_excuses_a_distribution_given_by_path(
-    reproduce: str | None, bugs: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever release its jars name: what it was built from is not known. Folders that do not tell are as before."""
-    red = violates("expectations_met", Kind.SAFETY, [Violation("a", "b")], signatures=["pending-deletion-resurrected"])
-    monkeypatch.setattr(judging, "judge", lambda *_: [red])
-    of_360 = replace(history().header, kafka="3.6.0", extra={"reproduce": reproduce} if reproduce else {})
-    assert [each.known_bugs for each in judged(replace(history(), header=of_360))] == [bugs]
 
 
 def test_no_verdict_at_all_is_inconclusive() -> None:

@@ -28,7 +28,7 @@ WRITTEN: list[tuple[EventData, str]] = [
     ),
     (NodePaused(), "{}"),
     (StepEnded("roll", "done", ""), '{"step": "roll", "outcome": "done", "reason": ""}'),
-    (StepEnded("roll", "failed", "no", ""), '{"step": "roll", "outcome": "failed", "reason": "no", "signature": ""}'),
+    (StepEnded("roll", "failed", "no"), '{"step": "roll", "outcome": "failed", "reason": "no"}'),
     (RunEnded(), "{}"),
 ]
 

@@ -1,24 +1,35 @@
 """A run that needs no cluster: what a test inside pytester verifies is judged by verdicts planted from outside."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from pytest_kmigrate.catalogue import known_bug
 from pytest_kmigrate.checkers.run.doubts import doubted
-from pytest_kmigrate.judging.judge import Judgement, with_known_bugs
+from pytest_kmigrate.judging.judge import Judgement
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Verdict
 from pytest_kmigrate.plugin import living
+from pytest_kmigrate.plugin.outcomes import remember_run
 from pytest_kmigrate.recording.run_folder import RunFolder
 from tests.unit.fakes import MemoryRecorder
 
 TEST = "def test_it(verify):\n    verify()\n"
 """A test of an inner pytest that has its run judged."""
+
+
+def known_on(verdicts: Iterable[Verdict], kafka: str) -> list[Verdict]:
+    """The same, each explained by those of its bugs that this release has."""
+    return [
+        replace(verdict, known_bugs=tuple(bug for bug in verdict.known_bugs if known_bug(bug).breaks(kafka)))
+        for verdict in verdicts
+    ]
 
 
 class PlantedRun:
@@ -41,7 +52,7 @@ class PlantedRun:
         if checks is None:
             self._planted = [doubted(verdict, Kind.VACUOUS, "ended early") for verdict in self._planted]
         header = RunHeader("run-1", "t", 7, self._kafka, "small", extra={"reproduce": "pytest t --kmigrate-seed 7"})
-        self.judgement = Judgement(header, with_known_bugs(self._planted, self._kafka))
+        self.judgement = Judgement(header, known_on(self._planted, self._kafka))
         return self.judgement
 
     def dump_threads(self) -> None:
@@ -64,6 +75,7 @@ def plant(monkeypatch: pytest.MonkeyPatch) -> Plant:
         def run_of(item: pytest.Item, _topology: Topology) -> Iterator[PlantedRun]:
             run = PlantedRun(verdicts, kafka)
             runs.append(run)
+            remember_run(item, run)  # type: ignore[arg-type]  # a stand-in
             yield run
             living._judge_unjudged(item, run)  # type: ignore[arg-type]  # a stand-in
 

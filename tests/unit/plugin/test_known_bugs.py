@@ -1,8 +1,9 @@
 """Facts about known bugs of Kafka in tests that are marked with them, each by a pytest of its own."""
 
+from dataclasses import replace
+
 import pytest
 
-from pytest_kmigrate.catalogue import known_bug
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, violates
 from tests.unit.plugin.conftest import TEST, Plant
 
@@ -11,8 +12,8 @@ FOUND = [Violation("a", "b", 5, ("event 41",))]
 
 
 def red_like(*bugs: str) -> list[Verdict]:
-    """Red checks, each of which looks like one of these bugs."""
-    return [violates(bug, Kind.SAFETY, FOUND, signatures=[known_bug(bug).signature]) for bug in bugs]
+    """Violated checks, each explained by one of these bugs."""
+    return [replace(violates(bug, Kind.SAFETY, FOUND), known_bugs=(bug,)) for bug in bugs]
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,9 @@ def red_like(*bugs: str) -> list[Verdict]:
         ("KAFKA-17146", "3.9.1", [], {"failed": 1}),  # not seen where it should be: the test has lost its teeth
         ("kmigrate-1", "3.9.1", red_like("kmigrate-1"), {"xfailed": 1}),
         ("kmigrate-1", "3.9.1", [], {"passed": 1}),  # a race may be won
-        ("kmigrate-1", "3.9.1", red_like("kmigrate-2"), {"failed": 1}),  # another bug is news
+        ("kmigrate-1", "3.9.1", red_like("kmigrate-5"), {"failed": 1}),  # another bug is news
+        ("kmigrate-1", "3.9.1", red_like("kmigrate-2"), {"xfailed": 1}),  # unless any run may meet it
+        ("kmigrate-1", "3.9.1", red_like("kmigrate-2", "kmigrate-1"), {"xfailed": 1}),
         ("kmigrate-1", "3.9.1", [violates("a", Kind.SAFETY, FOUND)], {"failed": 1}),
         ("kmigrate-1", "3.9.1", [*red_like("kmigrate-1"), violates("a", Kind.SAFETY, FOUND)], {"failed": 1}),
         ("kmigrate-1", "3.9.1", [*red_like("kmigrate-1"), violates("kmigrate-1", Kind.SAFETY, FOUND)], {"failed": 1}),
@@ -50,43 +53,88 @@ def test_the_bug_that_showed_is_the_one_that_is_told(pytester: pytest.Pytester, 
     result.stdout.fnmatch_lines(["XFAIL *::test_it - kmigrate-1: *"])
 
 
+def test_a_bug_that_any_run_may_meet_needs_no_mark(pytester: pytest.Pytester, plant: Plant) -> None:
+    """It is expected, and a run without it passes: nobody is promised to meet it."""
+    pytester.makepyfile(TEST)
+    plant(*red_like("kmigrate-3"), kafka="3.9.1")
+    result = pytester.runpytest_inprocess("-rx", "-p", "no:cacheprovider", "--kmigrate-kafka", "3.9.1")
+    result.assert_outcomes(xfailed=1)
+    result.stdout.fnmatch_lines(["XFAIL *::test_it - kmigrate-3: *"])
+    plant(conforms("b", "all"), kafka="3.9.1")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--kmigrate-kafka", "3.9.1")
+    result.assert_outcomes(passed=1)
+
+
 STUCK = """
     import pytest
     from pytest_kmigrate.model.errors import ClusterError
 
-    @pytest.mark.known_bug("kmigrate-4")
+    @pytest.mark.known_bug("kmigrate-1")
     def test_it(kmigrate_run):
-        error = ClusterError("never in sync")
-        error.signature = {signature!r}
-        raise error
+        raise {error}("never in sync")
 """
-KMIGRATE_4 = known_bug("kmigrate-4").signature
+ERROR = violates("a", Kind.SAFETY, FOUND)
 
 
 @pytest.mark.parametrize(
-    ("signature", "more", "options", "expected"),
+    ("error", "verdicts", "options", "expected"),
     [
-        (KMIGRATE_4, [], [], {"xfailed": 1}),
-        (KMIGRATE_4, [violates("a", Kind.SAFETY, FOUND)], [], {"xfailed": 1, "errors": 1}),
-        (KMIGRATE_4, [], ["--runxfail"], {"failed": 1}),
-        (known_bug("kmigrate-1").signature, [], [], {"failed": 1}),
-        ("", [], [], {"failed": 1}),
+        ("ClusterError", red_like("kmigrate-1"), [], {"xfailed": 1}),
+        ("ClusterError", red_like("kmigrate-4"), [], {"xfailed": 1}),
+        ("ClusterError", red_like("kmigrate-1", "kmigrate-4"), [], {"xfailed": 1}),
+        ("ClusterError", [*red_like("kmigrate-1"), ERROR], [], {"failed": 1}),
+        ("ClusterError", red_like("kmigrate-1"), ["--runxfail"], {"failed": 1}),
+        ("ClusterError", red_like("kmigrate-5"), [], {"failed": 1}),
+        ("ClusterError", [conforms("b", "all")], [], {"failed": 1}),
+        ("ClusterError", [], [], {"failed": 1}),
+        ("AssertionError", red_like("kmigrate-1"), [], {"failed": 1}),
     ],
-    ids=["expected", "and a lost record", "asked to run", "another bug", "nothing known"],
+    ids=[
+        "expected",
+        "any run may meet it",
+        "two of them",
+        "and a lost record",
+        "asked to run",
+        "another bug",
+        "nothing is violated",
+        "nothing was judged",
+        "an error of the test",
+    ],
 )
-def test_a_step_that_fails_by_an_expected_bug_is_no_news(
+def test_a_test_that_its_cluster_ended_is_expected_to_if_its_run_shows_expected_bugs_only(
     pytester: pytest.Pytester,
     plant: Plant,
-    signature: str,
-    more: list[Verdict],
+    error: str,
+    verdicts: list[Verdict],
     options: list[str],
     expected: dict[str, int],
 ) -> None:
-    """The test ends there; what else its run shows is judged at its end, and excused by nothing."""
-    plant(*red_like("kmigrate-4"), *more, kafka="3.9.1")
-    pytester.makepyfile(STUCK.format(signature=signature))
+    """Its run is judged at once, and once: a step that timed out, say, has the reason in its evidence."""
+    runs = plant(*verdicts, kafka="3.9.1")
+    pytester.makepyfile(STUCK.format(error=error))
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--kmigrate-kafka", "3.9.1", *options)
     result.assert_outcomes(**expected)
+    assert [run.dumps for run in runs] == [1]
+
+
+def test_what_ends_a_fixture_is_expected_like_what_ends_the_test(pytester: pytest.Pytester, plant: Plant) -> None:
+    """A cluster may be brought into a phase before the test begins."""
+    plant(*red_like("kmigrate-3"), kafka="3.9.1")
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_kmigrate.model.errors import ClusterError
+
+        @pytest.fixture
+        def hybrid(kmigrate_run):
+            raise ClusterError("phase HYBRID: not within 180 s")
+
+        def test_it(hybrid):
+            pass
+        """
+    )
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--kmigrate-kafka", "3.9.1")
+    result.assert_outcomes(xfailed=1)
 
 
 def test_an_unknown_bug_is_refused_at_collection(pytester: pytest.Pytester) -> None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
-from pytest_kmigrate.catalogue import known_bug
-from pytest_kmigrate.judging.judge import Judgement, with_known_bugs
+from pytest_kmigrate.judging.judge import Judgement
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.history import RunHeader
@@ -19,13 +19,13 @@ from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.verdicts import write_verdicts
 from pytest_kmigrate.running import Claim, Run, RunSettings, header_of
 from pytest_kmigrate.running.header import new_folder
-from tests.unit.plugin.conftest import TEST
+from tests.unit.plugin.conftest import TEST, known_on
 
 pytest_plugins = ["pytester"]
 KAFKA = "3.9.1"
 RED = violates("a", Kind.SAFETY, [Violation("kept", "lost")])
-MET = violates("a", Kind.SAFETY, [Violation("kept", "lost")], signatures=[known_bug("kmigrate-1").signature])
-ALWAYS_MET = violates("a", Kind.SAFETY, [Violation("kept", "lost")], signatures=[known_bug("KAFKA-17146").signature])
+MET = replace(RED, known_bugs=("kmigrate-1",))
+ALWAYS_MET = replace(RED, known_bugs=("KAFKA-17146",))
 GREEN = conforms("a", "all")
 
 
@@ -43,7 +43,7 @@ class WrittenRun:
         """What was planted; an error of ours where nothing was."""
         if not self._verdicts:
             raise ClusterError("the clients never ended")
-        self.judgement = Judgement(self._header, with_known_bugs(self._verdicts, self._header.kafka))
+        self.judgement = Judgement(self._header, known_on(self._verdicts, self._header.kafka))
         write_verdicts(self.folder, self.judgement.verdicts)
         return self.judgement
 

@@ -28,16 +28,15 @@ def test_an_expectation_may_come_true_late(recorder: MemoryRecorder) -> None:
 
 
 def test_an_expectation_that_never_comes_true_is_recorded(recorder: MemoryRecorder) -> None:
-    """What was last seen, the kind and the signature stand in the event; nothing is raised."""
-    met = expect(recorder, "quotas", lambda: {"a": 1}, {}, within_s=0, kind=Kind.LIVENESS, signature="quota-lost")
+    """What was last seen, and the kind stand in the event; nothing is raised."""
+    met = expect(recorder, "quotas", lambda: {"a": 1}, {}, within_s=0, kind=Kind.LIVENESS)
     assert met is False
     (event,) = recorder.of(EventKind.EXPECTATION)
-    assert {key: event.data[key] for key in ("met", "expected", "observed", "kind", "signature")} == {
+    assert {key: event.data[key] for key in ("met", "expected", "observed", "kind")} == {
         "met": False,
         "expected": {},
         "observed": {"a": 1},
         "kind": "LIVENESS",
-        "signature": "quota-lost",
     }
 
 

@@ -16,11 +16,6 @@ from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
 
 _LAG = "ZkWriteBehindLag"
-_SIGNATURES = {
-    _LAG: "lag-reported-by-standby",
-    "ZkMigrationState": "migration-told-by-standby",
-    "MigratingZkBrokerCount": "migration-told-by-standby",
-}
 _STANDS_NS = 1_000_000_000
 """A sample's values are not read at one moment: one pair may be of before and after an election, a row is not."""
 
@@ -63,7 +58,7 @@ def _judged(history: History, metric: str) -> Verdict:
         first_of = {row.samples[0].node: row for row in reversed(telling)}
         found = [_reported(history, metric, row) for row in first_of.values()]
         # It misleads a dashboard; no record and no metadata is at stake, which is what SAFETY says.
-        return violates(name, Kind.LIVENESS, found, signatures=[_SIGNATURES[metric]])
+        return violates(name, Kind.LIVENESS, found, metric=metric)
     silent = list(_silent(history, metric, [row for row in rows if not row.is_telling]))
     if len(silent) < FEWEST:
         who = "that had been active in dual write was" if metric == _LAG else "was"

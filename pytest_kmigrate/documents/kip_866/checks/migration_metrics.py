@@ -10,7 +10,7 @@ from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import targets_of, when
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, has_log_images, log_images
-from pytest_kmigrate.documents.kip_866.checks.migration_znode import GIVEN_UP, MIGRATION, is_given_up_at
+from pytest_kmigrate.documents.kip_866.checks.migration_znode import MIGRATION, is_given_up_at
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
@@ -95,8 +95,7 @@ def zookeeper_lag_grows_and_falls_back(history: History) -> Verdict:
     after = _lags(history, healed_ns, history.events[-1].at_ns, frozenset())
     caught_up_ns = min((at_ns for at_ns, lag in after.items() if lag <= _NONE_BEHIND), default=None)
     last_ns = max(after, default=healed_ns)
-    signatures = [GIVEN_UP] if is_given_up_at(history, last_ns) else []
-    if caught_up_ns is not None and not signatures:
+    if caught_up_ns is not None and not is_given_up_at(history, last_ns):
         most = counted(int(max(max(lags.values()) for _, lags in seen)), "record")
         return conforms(name, f"ZooKeeper was {most} behind, and had caught up {span(caught_up_ns - healed_ns)} later")
     if last_ns < healed_ns + _LONG_NS:
@@ -104,7 +103,7 @@ def zookeeper_lag_grows_and_falls_back(history: History) -> Verdict:
     found = (
         _never_fell(history, last_ns - healed_ns, after) if caught_up_ns is None else _never_caught_up(history, last_ns)
     )
-    return violates(name, Kind.LIVENESS, [found], signatures=signatures)
+    return violates(name, Kind.LIVENESS, [found])
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,6 @@ from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
 MIGRATION = "/migration"
-GIVEN_UP = "answer-of-zookeeper-lost"
-"""The signature of a controller that does not write there any more."""
 _SEEN_WITHIN_NS = 10_000_000_000  # an election included
 _LONG_NS = 20_000_000_000  # by then a controller that goes on has written
 
@@ -73,10 +71,7 @@ def migration_znode_never_moves_back(history: History) -> Verdict:
 
 
 def is_given_up_at(history: History, taken_ns: int) -> bool:
-    """Whether a controller that is active still has not written to ``/migration`` since ZooKeeper was there again.
-
-    What a known bug (kmigrate-7) looks like to whoever misses a change in ZooKeeper at ``taken_ns``.
-    """
+    """Whether a controller that is active still has not written to ``/migration`` since ZooKeeper was there again."""
     there_ns = _there_again_ns(history, taken_ns)
     if there_ns is None:
         return False

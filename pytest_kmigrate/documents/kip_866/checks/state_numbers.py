@@ -36,7 +36,7 @@ def migration_state_has_its_documented_number(history: History) -> Verdict:
     if wrong:
         found = [_undocumented(history, sample) for sample in wrong]
         # It misleads whoever watches; no record and no metadata is at stake, which is what SAFETY says.
-        return violates(name, Kind.LIVENESS, found, signatures=["migration-state-by-other-numbers"])
+        return violates(name, Kind.LIVENESS, found)
     if not by_state.keys() - {ZkMigrationState.NONE.value}:
         return inconclusive(name, Kind.VACUOUS, "no active controller told of a migration")
     return conforms(name, f"{counted(len(by_state), 'state')} told by the documented numbers")

@@ -16,7 +16,6 @@ from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, violates
 
-WITHOUT_A_BROKER = "takeover-without-a-broker"
 _DECIDED_NS = 1_000_000_000
 """A broker that was down for less may have been up when the controllers made up their minds."""
 _WOULD_HAVE_NS = 10_000_000_000
@@ -51,7 +50,7 @@ def takeover_waits_for_every_broker(history: History) -> Verdict:
         if wait.ended_ns - gone.at_ns >= _DECIDED_NS
     ]
     if found:
-        return violates(name, Kind.SAFETY, found, signatures=[WITHOUT_A_BROKER])
+        return violates(name, Kind.SAFETY, found)
     withstood_ns = max((_withstood_ns(history, wait) for wait in waits), default=0)
     if withstood_ns < _WOULD_HAVE_NS:
         text = f"no broker was down for {span(_WOULD_HAVE_NS)} while all were registered and the controllers waited"

@@ -1,29 +1,40 @@
-"""What a known bug looks like in an image of ZooKeeper that still holds quotas which were taken away in dual write."""
+"""kmigrate-9: the last quota of an entity that is no user alone is taken away in dual write, and ZooKeeper keeps it."""
 
+import re
 from collections.abc import Collection, Sequence
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
+from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.changes import State, admissible_states
 from pytest_kmigrate.checkers.metadata.snapshots import changes_before, snapshot
+from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
 
 _DUAL_WRITE = (Phase.HYBRID.name, Phase.ALL_KRAFT.name)
+_THROWN = re.compile(r"java\.lang\.NullPointerException[^\n]*\n\s+at [^\n]*handleClientQuotasDelta")
 
 
-def signatures_of_quotas(history: History, keys: Collection[str], *labels: str) -> list[str]:
-    """The signature, if in one of these images it explains all that is wrong: what has these keys.
+@diagnosis("kmigrate-9")
+def last_quota_was_left_in_zookeeper(history: History, verdict: Verdict) -> bool:
+    """A controller's handler of changed quotas threw a NullPointerException, and such quotas are all that is wrong.
 
-    Each is a quota of anything but a user alone, whose last one was taken away in dual write, and which ZooKeeper still
-    holds, or whatever took its metadata from there after a revert.
+    ZooKeeper still holds them, or whatever took its metadata from there after a revert.
     """
-    is_explained = any(_explains(history, keys, label) for label in labels)
-    return ["last-quota-left-in-zookeeper"] if is_explained else []
+    wrong = wrong_in(history, verdict)
+    if wrong is None or not any(_THROWN.search(log) for _, log in logs_of(history, "controller")):
+        return False
+    keys = {key for _, key in wrong.places}
+    are_quotas = all(family == "quotas" for family, _ in wrong.places)
+    return are_quotas and any(_explains(history, keys, label) for label in wrong.lost)
 
 
 def _explains(history: History, keys: Collection[str], label: str) -> bool:
+    """Whether each of these entities had its last quota taken away in dual write, and this image is of ZooKeeper's."""
     states = [state for state in admissible_states(changes_before(history, label)) if state.family == "quotas"]
     removals = [_last_taken_away([state for state in states if state.slot[1] == key]) for key in keys]
     return all(event is not None and _stays(history, event, label) for event in removals)

@@ -1,16 +1,22 @@
-"""What the known bugs look like that keep a migration from beginning: PRE_MIGRATION, with nothing left to wait for."""
+"""KAFKA-16563, KAFKA-15369 and KAFKA-20247: a migration does not begin, with nothing left to wait for.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+To metrics and znodes the three look the same; what the migration driver of the active controller logged last differs.
+"""
+
+import re
+from collections.abc import Callable, Mapping
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
-from pytest_kmigrate.checkers.evidence.wording import counted, span
+from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.evidence.moments import failed_steps
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
+from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Sample, ZnodeChange
+from pytest_kmigrate.model.verdict import Verdict
 
 _BROKERS = "/brokers/ids"
 _LONG_NS = 100_000_000_000
@@ -30,32 +36,38 @@ _OF_NODES = (
 _OF_FAULTS = (EventKind.FAULT_BEGAN, EventKind.FAULT_APPLIED, EventKind.FAULT_HEALED)
 
 
-@dataclass(frozen=True)
-class Standstill:
-    """An active controller that did not begin the migration for ``lasted_ns``, though it knew all brokers."""
-
-    node: str
-    lasted_ns: int
-    brokers: int
-    controllers: int
-
-    def __str__(self) -> str:
-        of = f"{self.brokers} of {counted(self.brokers, 'broker')}"
-        return f"{self.node} stood in PRE_MIGRATION for {span(self.lasted_ns)} though it had {of} in migration mode"
-
-    @property
-    def signatures(self) -> list[str]:
-        """The known bugs that it looks like: nothing but logs tells a driver that is dead from one that waits in vain.
-
-        KAFKA-15369, and KAFKA-20247 from 3.7 on, wait for a controller of which the active one never learned, so they
-        take a second one.
-        """
-        of_others = ["quorum-never-ready", "controller-never-registered"] if self.controllers > 1 else []
-        return ["driver-stuck-after-session-trouble", *of_others]
+_DRIVER = re.compile(r"\[KRaftMigrationDriver id=\d+\] ([^\n]*)")
+_WAITS = "Still waiting for all controller nodes ready to begin the migration"
 
 
-def standstill_at(history: History, at_ns: int) -> Standstill | None:
-    """How long the active controller had stood in PRE_MIGRATION up to ``at_ns`` for no reason; None if it had not.
+@diagnosis("KAFKA-16563")
+def driver_polls_no_more(history: History, verdict: Verdict) -> bool:
+    """The driver of the active controller logged an error of ZooKeeper last, and nothing since."""
+    return _explains(history, verdict, lambda last: "Encountered ZooKeeper error during event" in last)
+
+
+@diagnosis("KAFKA-15369")
+def driver_waits_for_the_version_of_a_controller(history: History, verdict: Verdict) -> bool:
+    """The driver waits for a controller to which the active one had no reason to connect."""
+    return _explains(history, verdict, lambda last: _WAITS in last and "Missing apiVersion from nodes" in last)
+
+
+@diagnosis("KAFKA-20247")
+def driver_waits_for_the_registration_of_a_controller(history: History, verdict: Verdict) -> bool:
+    """The driver waits for the registration of a controller, which is up and has given up to register."""
+    return _explains(history, verdict, lambda last: _WAITS in last and "No registration found for controller" in last)
+
+
+def _explains(history: History, verdict: Verdict, is_last: Callable[[str], bool]) -> bool:
+    """Whether steps failed while the migration stood still, and what the driver logged last is this."""
+    blamed = failed_steps(history)[0] if verdict.check in ("steps_completed", "phase_reached") else []
+    stood = [standing_still_at(history, step.at_ns) for step in blamed]
+    logged = [_DRIVER.findall(log_of(history, node)) if node else [] for node in stood]
+    return bool(blamed) and all(lines and is_last(lines[-1]) for lines in logged)
+
+
+def standing_still_at(history: History, at_ns: int) -> str | None:
+    """The active controller that had long stood in PRE_MIGRATION up to ``at_ns`` for no reason; None if it had not.
 
     A reason is a broker that is not registered (``MigratingZkBrokerCount``; releases before 3.6 lack it, so nothing is
     said of them), a node that is down, a controller without the flag, another controller in charge. The time counts
@@ -71,7 +83,7 @@ def standstill_at(history: History, at_ns: int) -> Standstill | None:
     quiet_ns = max([*disturbing, *(change.at_ns for change in znodes.values())])
     samples = [each for each in history.samples if each.node in controllers and quiet_ns <= each.at_ns <= at_ns]
     node, lasted_ns = _stood(history, samples, len(brokers))
-    return Standstill(node, lasted_ns, len(brokers), len(controllers)) if lasted_ns >= _LONG_NS else None
+    return node if lasted_ns >= _LONG_NS else None
 
 
 def _is_complete(history: History, at_ns: int, controllers: list[str]) -> bool:

@@ -8,10 +8,10 @@ import pytest
 from pytest_kmigrate.checkers.metadata.differences import PARTITION_FIELDS
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.image import FAMILIES, MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
-from tests.unit.checkers.histories import MS, change, event, history, snapshot
+from tests.unit.checkers.histories import MS, change, history, snapshot
 from tests.unit.checkers.images import FULL, PARTITION
 
 OTHER: dict[str, Any] = {
@@ -77,37 +77,6 @@ def test_configs_that_a_broker_did_not_tell_are_no_difference() -> None:
     assert _compared(replace(SILENT, topics={})).count == 1
     ended = replace(SILENT, extra={"silent_brokers": [2]})  # and there is nothing that it could have told
     assert _compared(replace(ended, configs=FULL.configs)).outcome is Outcome.CONFORMS
-
-
-STATELESS = {key: value for key, value in PARTITION.items() if key not in ("leader", "isr", "leader_epoch")}
-BLOCKED = replace(FULL, source="zookeeper", partitions={"orders-0": PARTITION, "orders-1": STATELESS})
-
-
-def test_a_partition_without_state_looks_like_a_known_bug() -> None:
-    """Replicas on both sides, a leader on one only: the full sync that new partitions block; in ZooKeeper only."""
-    assert _compared(BLOCKED).facts["signatures"] == ["new-partitions-block-the-full-sync"]
-    assert _compared(replace(BLOCKED, source="admin")).facts["signatures"] == []
-    moved = _compared(replace(BLOCKED, partitions={"orders-0": PARTITION, "orders-1": {**PARTITION, "leader": 2}}))
-    assert (moved.outcome, moved.facts["signatures"]) == (Outcome.VIOLATES, [])
-
-
-def test_what_the_other_side_lost_no_bug_of_dual_write_explains() -> None:
-    """Beside a partition without state in ZooKeeper, something acknowledged is missing in the metadata log."""
-    kept, lost = (change(1, "set-quota", "user=a", wanted={"producer_byte_rate": rate}) for rate in (1024, 7))
-    assert _compared(BLOCKED, kept).facts["signatures"] == ["new-partitions-block-the-full-sync"]
-    assert _compared(BLOCKED, lost).facts["signatures"] == []
-
-
-def test_a_last_quota_that_stays_explains_itself_and_no_other_difference() -> None:
-    """A client id's quota was taken away in dual write; ZooKeeper holds it still, and once lacks a topic besides."""
-    left = {**FULL.quotas, "client-id=c": {"producer_byte_rate": 7.0}}
-    in_zookeeper = replace(FULL, source="zookeeper", quotas=left)
-    events = [
-        event(EventKind.STATE, 1, of="phase", state="HYBRID", previous="COPYING"),
-        change(2, "set-quota", "client-id=c", wanted={"producer_byte_rate": None}),
-    ]
-    assert _compared(in_zookeeper, *events).facts["signatures"] == ["last-quota-left-in-zookeeper"]
-    assert _compared(replace(in_zookeeper, topics={}), *events).facts["signatures"] == []
 
 
 def test_the_order_of_the_isr_does_not_matter_but_that_of_the_replicas_does() -> None:

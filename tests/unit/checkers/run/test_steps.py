@@ -17,7 +17,7 @@ def step(at_ms: int, outcome: str | None = "done", reason: str = "") -> list[Eve
 
 def expectation(at_ms: int = 0, **more: Any) -> Event:
     """An expectation that came true, unless told otherwise."""
-    data: dict[str, Any] = {"expected": [], "observed": [], "met": True, "kind": "SAFETY", "signature": ""}
+    data: dict[str, Any] = {"expected": [], "observed": [], "met": True, "kind": "SAFETY"}
     data |= {"name": "topics that live on", "within_s": 30, **more}
     return Event(0, at_ms * MS, EventKind.EXPECTATION, None, data)
 
@@ -36,16 +36,6 @@ def test_a_failed_step_violates() -> None:
     assert violation.expected == "step finalize completes"
     assert "phase HYBRID: not within 120 s" in violation.observed
     assert "event 3" in violation.evidence
-
-
-def test_a_step_that_failed_as_a_known_bug_would_let_it_bears_its_signature() -> None:
-    """Whoever saw it fail recorded it; beside a failure that looks like nothing known it explains nothing."""
-    look = {"step": "finalize", "outcome": "failed", "reason": "", "signature": "alter-partition-lost-at-the-takeover"}
-    known = [*step(2000, outcome=None), Event(0, 0, EventKind.STEP_ENDED, None, look)]
-    verdict = steps_completed.judge(history(events=known))
-    assert verdict.facts["signatures"] == ["alter-partition-lost-at-the-takeover"]
-    beside = steps_completed.judge(history(events=[*step(0, "failed"), *known]))
-    assert (len(beside.violations), beside.facts["signatures"]) == (2, [])
 
 
 def test_a_step_that_failed_under_a_fault_is_inconclusive() -> None:
@@ -77,26 +67,14 @@ def test_expectations_that_came_true_conform() -> None:
     assert (verdict.outcome, verdict.summary) == (Outcome.CONFORMS, "1 expectation met: topics that live on")
 
 
-def test_an_unmet_expectation_violates_with_its_own_kind_and_signature() -> None:
-    """Expected and observed are told, and the signature that names known bugs is kept."""
-    unmet = expectation(5, met=False, observed=["doomed-1"], kind="LIVENESS", signature="resurrected")
+def test_an_unmet_expectation_violates_with_its_own_kind() -> None:
+    """The violation has what was expected and what was observed."""
+    unmet = expectation(5, met=False, observed=["doomed-1"], kind="LIVENESS")
     verdict = expectations_met.judge(history(events=[expectation(), unmet]))
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     (violation,) = verdict.violations
     assert violation.expected == "topics that live on: []"
     assert violation.observed.startswith("['doomed-1'] after 30 s")
-    assert verdict.facts["signatures"] == ["resurrected"]
-
-
-def test_one_expectation_that_looks_like_a_known_bug_excuses_no_other() -> None:
-    """Each unmet one must look like something known; then all that they look like is told."""
-    ours = expectation(1, met=False, signature="resurrected")
-    other = expectation(2, met=False, signature="tokens-unknown")
-    assert expectations_met.judge(history(events=[ours, expectation(2, met=False)])).facts["signatures"] == []
-    assert expectations_met.judge(history(events=[ours, other])).facts["signatures"] == [
-        "resurrected",
-        "tokens-unknown",
-    ]
 
 
 def test_of_several_kinds_safety_wins() -> None:

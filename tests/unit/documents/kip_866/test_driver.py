@@ -15,7 +15,6 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Reading
 from pytest_kmigrate.model.topology import BrokerMode, Role
 from tests.unit.fakes import Stage
-from tests.unit.typical_events import typical
 
 BROKERS = ["broker-0", "broker-1", "broker-2"]
 CONTROLLERS = ["controller-3000", "controller-3001", "controller-3002"]
@@ -260,20 +259,6 @@ def test_a_failing_move_is_recorded_and_taken_again(
     stage.recorder.events.clear()
     driver.advance_to(Phase.HYBRID)
     assert started(stage) == ["broker-1", "broker-2"]
-
-
-def test_a_step_that_fails_beside_a_death_looks_like_what_was_died_of(
-    stage: Stage, driver: MigrationDriver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The error that ends the test bears the signature, as the event does."""
-    driver.advance_to(Phase.PREPARING)
-    monkeypatch.setattr(stage.cluster.node("broker-1"), "start", failing("never in sync"))
-    died = typical(EventKind.THREAD_DIED, said="x already exists, can't register another one.")
-    stage.recorder.record(died, "broker-2")
-    with pytest.raises(ClusterError) as told:
-        driver.advance_to(Phase.HYBRID)
-    assert told.value.signature == "channel-to-the-controller-ends"
-    assert stage.of(EventKind.STEP_ENDED)[-1].data["signature"] == told.value.signature
 
 
 def test_a_phase_never_reached_fails_the_step(

@@ -1,4 +1,4 @@
-"""What known bugs look like in an image of ZooKeeper that lacks something."""
+"""Facts about changes that ZooKeeper lacks or keeps: writes that were lost with a session, and quotas that stay."""
 
 from dataclasses import replace
 
@@ -8,27 +8,19 @@ from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.image import MetadataImage
-from pytest_kmigrate.model.verdict import Outcome
-from tests.unit.checkers.histories import change, event, fault, history, snapshot, znode
+from tests.unit.checkers.histories import change, event, fault, history, phase, snapshot
 from tests.unit.checkers.images import FULL
+from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, started
 
-ZOOKEEPER_CAME_BACK = [
-    event(EventKind.FAULT_APPLIED, 100, fault_id="fault-1", targets=["zookeeper-1"]),
-    event(EventKind.FAULT_HEALED, 200, fault_id="fault-1"),
-    change(300, "alter-config", "broker:1", wanted={"a": "2"}),
-    snapshot(40_000, "after", took_ms=0),
-]
-
-
-@pytest.mark.parametrize(("source", "signatures"), [("zookeeper", ["answer-of-zookeeper-lost"]), ("metadata-log", [])])
-def test_a_controller_that_gave_zookeeper_up_explains_what_zookeeper_lacks(source: str, signatures: list[str]) -> None:
-    """And nothing else: what the metadata log lost no write to ZooKeeper could have brought there."""
-    image = MetadataImage(source, known=FULL.known)
-    seen = history(events=ZOOKEEPER_CAME_BACK, znodes=[znode(50, "/migration", "{}")], images={"after": image})
-    verdict = acknowledged_metadata_changes_present.judge(seen, "after")
-    assert (verdict.outcome, verdict.facts["signatures"]) == (Outcome.VIOLATES, signatures)
-
-
+EXPIRED_WRITE = (
+    "INFO [KRaftMigrationDriver id=3000] Encountered ZooKeeper error during event MetadataChangeEvent{provenance="
+    "MetadataProvenance(lastContainedOffset=80), isSnapshot=false}. Will retry. (KRaftMigrationDriver)\n"
+    "org.apache.zookeeper.KeeperException$SessionExpiredException: KeeperErrorCode = Session expired\n"
+)
+SHUTTING_DOWN = (
+    "INFO [KRaftMigrationDriver id=3000] KRaftMigrationDriver#shutdown: shutting down event queue. (KafkaEventQueue)\n"
+)
+CLOSED = "INFO [KRaftMigrationDriver id=3000] closed event queue. (KafkaEventQueue)\n"
 EXPIRED = fault(1_000, "expire-session(active-controller)")
 OF_A_CONTROLLER = event(
     EventKind.FAULT_APPLIED, 1_000, fault_id="expire-session(active-controller)", targets=["controller-3000"]
@@ -36,28 +28,122 @@ OF_A_CONTROLLER = event(
 OF_A_BROKER = replace(OF_A_CONTROLLER, data={**OF_A_CONTROLLER.data, "targets": ["broker-2"]})
 MEANWHILE = change(3_000, "alter-config", "broker:1", wanted={"a": "2"})
 MUCH_LATER = change(30_000, "alter-config", "broker:1", wanted={"a": "2"})
+IN_SESSION = [*EXPIRED, OF_A_CONTROLLER, MEANWHILE]
 
 
 @pytest.mark.parametrize(
-    ("events", "source", "is_named"),
+    ("events", "source", "log", "is_named"),
     [
-        ([*EXPIRED, OF_A_CONTROLLER, MEANWHILE], "zookeeper", True),
-        ([*EXPIRED, OF_A_CONTROLLER, MUCH_LATER], "zookeeper", False),
-        ([*EXPIRED, OF_A_BROKER, MEANWHILE], "zookeeper", False),
-        ([*EXPIRED, OF_A_CONTROLLER, MEANWHILE], "metadata-log", False),
-        ([MEANWHILE], "zookeeper", False),
+        (IN_SESSION, "zookeeper", EXPIRED_WRITE, True),
+        (IN_SESSION, "zookeeper", "", False),
+        ([*EXPIRED, OF_A_CONTROLLER, MUCH_LATER], "zookeeper", EXPIRED_WRITE, False),
+        ([*EXPIRED, OF_A_BROKER, MEANWHILE], "zookeeper", EXPIRED_WRITE, False),
+        (IN_SESSION, "metadata-log", EXPIRED_WRITE, False),
+        ([MEANWHILE], "zookeeper", EXPIRED_WRITE, False),
     ],
-    ids=["meanwhile", "much later", "a broker's session", "in the log", "no session"],
+    ids=["meanwhile", "no write was refused", "much later", "a broker's session", "in the log", "no session"],
 )
-def test_what_is_lost_with_a_session_is_told_by_its_signature(events: list[Event], source: str, is_named: bool) -> None:
+def test_what_is_lost_with_a_session_is_kmigrate_14(
+    events: list[Event], source: str, log: str, *, is_named: bool
+) -> None:
     """All that ZooKeeper lacks was acknowledged about when a KRaft controller's session was expired."""
     taken = [snapshot(40_000, label, took_ms=0) for label in ("after", "log")]
-    images = {"after": MetadataImage(source, known=FULL.known), "log": _with_the_config("metadata-log")}
-    seen = history(events=[*events, *taken], images=images)
-    signatures = ["change-lost-with-the-session"] if is_named else []
-    assert acknowledged_metadata_changes_present.judge(seen, "after").facts["signatures"] == signatures
-    assert metadata_equivalent.judge(seen, "log", "after").facts["signatures"] == signatures
+    with_it = MetadataImage("metadata-log", known=FULL.known, configs={"broker:1": {"a": "2"}})
+    images = {"after": MetadataImage(source, known=FULL.known), "log": with_it}
+    run = history(events=[*started(*CONTROLLERS), *events, *taken], images=images, logs={"controller-3000": log})
+    bugs = ("kmigrate-14",) if is_named else ()
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
+    assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
 
 
-def _with_the_config(source: str) -> MetadataImage:
-    return MetadataImage(source, known=FULL.known, configs={"broker:1": {"a": "2"}})
+DUAL_WRITE = phase(2, "HYBRID")
+WRITTEN, OWED = (change(at, "alter-config", "broker:1", wanted={name: "1"}) for at, name in ((10, "a"), (11, "b")))
+DEPROVISIONED = event(EventKind.STEP_ENDED, 20, step="deprovision-controllers", outcome="done")
+AFTERWARDS = change(25, "set-quota", "user=a", wanted={"producer_byte_rate": 1})
+REVERTED = [DUAL_WRITE, WRITTEN, OWED, DEPROVISIONED]
+DROPPED = SHUTTING_DOWN + EXPIRED_WRITE + CLOSED
+
+
+@pytest.mark.parametrize(
+    ("events", "written", "log", "is_named"),
+    [
+        (REVERTED, "a", DROPPED, True),
+        (REVERTED, "a", SHUTTING_DOWN + CLOSED, False),
+        (REVERTED, "a", EXPIRED_WRITE + SHUTTING_DOWN + CLOSED + EXPIRED_WRITE, False),
+        ([DUAL_WRITE, WRITTEN, OWED], "a", DROPPED, False),
+        ([*REVERTED, AFTERWARDS], "a", DROPPED, False),
+        (REVERTED, "c", DROPPED, False),
+        ([WRITTEN, replace(DUAL_WRITE, at_ns=WRITTEN.at_ns + 1), OWED, DEPROVISIONED], "a", DROPPED, False),
+        (REVERTED, "b", DROPPED, False),
+    ],
+    ids=[
+        "owed",
+        "nothing failed in the shutdown",
+        "it failed before and afterwards",
+        "no revert",
+        "some of it afterwards",
+        "all of it",
+        "all of dual write",
+        "the first, not the last",
+    ],
+)
+def test_what_a_deprovisioned_quorum_owed_is_kmigrate_5(
+    events: list[Event], written: str, log: str, *, is_named: bool
+) -> None:
+    """All that is lost was acknowledged in dual write, before the controllers were taken away, and not first."""
+    image = MetadataImage("zookeeper", known=FULL.known, configs={"broker:1": {written: "1"}})
+    taken = [*started(*CONTROLLERS), snapshot(30, "after", took_ms=0)]
+    run = history(events=[*events, *taken], images={"after": image}, logs={"controller-3000": log})
+    bugs = ("kmigrate-5",) if is_named else ()
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
+
+
+THROWN = (
+    "ERROR Encountered zk migration fault: Unhandled error in MetadataChangeEvent{provenance=MetadataProvenance()}\n"
+    'java.lang.NullPointerException: Cannot invoke "org.apache.kafka.image.ClientQuotaImage.quotaMap()" because the '
+    'return value of "java.util.Map.get(Object)" is null\n'
+    "\tat org.apache.kafka.metadata.migration.KRaftMigrationZkWriter.lambda$handleClientQuotasDelta$44(X.java:533)\n"
+)
+HYBRID = phase(5, "HYBRID")
+BY_CLIENT = "client-id=<default>"
+GIVEN = change(2, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": 7.0, "consumer_byte_rate": 7.0})
+TAKEN = change(10, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": None, "consumer_byte_rate": None})
+HALF_TAKEN = change(10, "set-quota", BY_CLIENT, wanted={"producer_byte_rate": None})
+OF_A_USER = change(10, "set-quota", "user=a", wanted={"producer_byte_rate": None, "consumer_byte_rate": None})
+UNSET = change(11, "alter-config", "broker:1", wanted={"a": None})
+
+
+@pytest.mark.parametrize(
+    ("events", "source", "log", "is_named"),
+    [
+        ([GIVEN, HYBRID, TAKEN], "zookeeper", THROWN, True),
+        ([GIVEN, HYBRID, TAKEN], "zookeeper", THROWN.replace("handleClientQuotasDelta", "handleAclsDelta"), False),
+        ([GIVEN, HYBRID, TAKEN], "zookeeper", "", False),
+        ([GIVEN, HYBRID, TAKEN], "metadata-log", THROWN, False),
+        ([GIVEN, HYBRID, TAKEN, DEPROVISIONED], "metadata-log", THROWN, True),
+        ([GIVEN, HYBRID, HALF_TAKEN], "zookeeper", THROWN, False),
+        ([GIVEN, TAKEN], "zookeeper", THROWN, False),
+        ([GIVEN, HYBRID, TAKEN, UNSET], "zookeeper", THROWN, False),
+        ([HYBRID, OF_A_USER], "zookeeper", THROWN, False),
+    ],
+    ids=[
+        "last",
+        "another handler threw",
+        "nothing was thrown",
+        "in the log",
+        "copied back",
+        "not the last",
+        "before dual write",
+        "more is missing",
+        "of a user",
+    ],
+)
+def test_the_last_quota_that_stays_is_kmigrate_9(events: list[Event], source: str, log: str, *, is_named: bool) -> None:
+    """It was taken away in dual write, of anything but a user alone, and nothing else is wrong."""
+    of = "user=a" if OF_A_USER in events else BY_CLIENT
+    quotas = {of: {"producer_byte_rate": 7.0, "consumer_byte_rate": 7.0}}
+    left = MetadataImage(source, known=FULL.known, quotas=quotas, configs={"broker:1": {"a": "2"}})
+    taken = [*started(*CONTROLLERS), snapshot(50, "after", took_ms=0)]
+    run = history(events=[*events, *taken], images={"after": left}, logs={"controller-3000": log})
+    bugs = ("kmigrate-9",) if is_named else ()
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs

@@ -1,0 +1,48 @@
+"""Expectations that a run did not meet, and what was wrong with what was observed instead."""
+
+from collections.abc import Callable, Sequence
+
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
+
+CLIENTS_SERVED = "clients are served"
+"""The expectation of a test that waits for its clients."""
+
+
+def all_unmet(history: History, verdict: Verdict, is_explained: Callable[[Event], bool]) -> bool:
+    """Whether the verdict is about expectations and each one that was not met is explained."""
+    return verdict.check == "expectations_met" and all(is_explained(event) for event in unmet(history))
+
+
+def unmet(history: History) -> list[Event]:
+    """The expectations that did not come true."""
+    return [event for event in history.of(EventKind.EXPECTATION) if not event.data.get("met")]
+
+
+def claims_of(history: History, event: Event) -> Sequence[str]:
+    """The requirements an expectation speaks for: those it names, or all that its test claims."""
+    named = event.data.get("requirements")
+    return [str(each) for each in named] if isinstance(named, list | tuple) and named else history.header.requirements
+
+
+def lists_in(event: Event) -> tuple[list[object], list[object]] | None:
+    """What was expected and observed, where both are lists."""
+    expected, observed = (event.data.get(key) for key in ("expected", "observed"))
+    if isinstance(expected, list | tuple) and isinstance(observed, list | tuple):
+        return list(expected), list(observed)
+    return None
+
+
+def lacking_members(event: Event) -> list[set[object]] | None:
+    """What each observed list lacks of the expected one (in-sync replicas by partition, say); None: something else."""
+    both = lists_in(event)
+    if both is None or len(both[0]) != len(both[1]):
+        return None
+    pairs = [(_members(wanted), _members(seen)) for wanted, seen in zip(*both, strict=True)]
+    lacking = [wanted - seen for wanted, seen in pairs if wanted and seen is not None and seen <= wanted]
+    return lacking if len(lacking) == len(pairs) else None
+
+
+def _members(value: object) -> set[object] | None:
+    return set(value) if isinstance(value, list | tuple) else None

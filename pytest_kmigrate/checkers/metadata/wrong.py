@@ -1,0 +1,53 @@
+"""What a violated check of metadata found wrong, looked up again in the images it was about."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_kmigrate.checkers.metadata.acknowledged import Lost, looked_for
+from pytest_kmigrate.checkers.metadata.differences import both_entries, family_differences
+from pytest_kmigrate.checkers.metadata.soundness import unsound_logs
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """The images a check was about, and what is wrong with them."""
+
+    lost: Mapping[str, Sequence[Lost]]
+    """By image: the acknowledged changes that it lacks."""
+    places: frozenset[tuple[str, str]]
+    """Family and key of everything that differs or is lost."""
+
+    @property
+    def all_lost(self) -> list[Lost]:
+        """Everything that any image lacks."""
+        return [each for lost in self.lost.values() for each in lost]
+
+    def behind(self, history: History, source: str) -> str | None:
+        """The image of this source, if only such a one lacks anything that was acknowledged."""
+        of_source = [label for label in self.lost if history.images[label].source == source]
+        others = [label for label in self.lost if label not in of_source]
+        return of_source[0] if of_source and not any(self.lost[label] for label in others) else None
+
+
+def wrong_in(history: History, verdict: Verdict) -> Wrong | None:
+    """What a violated check found; None for other checks, and where a log was changed as it cannot be."""
+    labels = verdict.listed("images")
+    if not labels or unsound_logs(history, *labels):
+        return None
+    lost = {label: looked_for(history, label).lost for label in labels}
+    places = {(each.state.family, each.state.slot[1]) for label in labels for each in lost[label]}
+    if verdict.check == "metadata_equivalent":
+        places = _unlike(history, verdict, *labels)
+    return Wrong(lost, frozenset(places))
+
+
+def _unlike(history: History, verdict: Verdict, left: str, right: str) -> set[tuple[str, str]]:
+    one, other = history.images[left], history.images[right]
+    fields, families = verdict.listed("partition_fields"), verdict.facts.get("families")
+    return {
+        (family, each.key)
+        for family in (families if isinstance(families, Mapping) else ())
+        for each in family_differences(family, both_entries(one, other, family), fields)
+    }

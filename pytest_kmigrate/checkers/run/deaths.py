@@ -1,0 +1,40 @@
+"""Deaths: nodes that ended although nobody asked, and nodes that were asked and did not end as they should."""
+
+from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, faults_during, targets_of
+from pytest_kmigrate.model.event import PHASE, Event, EventKind
+from pytest_kmigrate.model.history import History
+
+_BY_DESIGN = "Aborting the ZK migration"
+"""A controller that cannot end its copy ends itself, so that the next one aborts it (QuorumController.java)."""
+
+
+def unexpected_deaths(history: History) -> list[Event]:
+    """Deaths that nobody asked for, nor Kafka's design; a node that a fault killed is recorded as stopped."""
+    return [death for death in history.of(EventKind.NODE_DIED) if not _dies_by_design(history, death)]
+
+
+def failed_stops(history: History) -> list[Event]:
+    """Controlled stops under no fault that failed: the process had to be killed, or ended by an error.
+
+    Runs recorded by version 0.1 do not say what a node logged last; their stops are left out.
+    """
+    return [
+        event
+        for event in history.of(EventKind.NODE_STOPPED)
+        if event.data.get("said") and _BY_DESIGN not in str(event.data["said"]) and not _under_fault(history, event)
+    ]
+
+
+def _dies_by_design(history: History, death: Event) -> bool:
+    """Whether a controller ended itself because a fault kept it from ending its copy."""
+    phases = [event.at_ns for event in history.states(PHASE) if event.seq < death.seq]
+    since_ns = max(phases, default=0)
+    return _BY_DESIGN in str(death.data.get("said")) and bool(faults_during(history, since_ns, death.at_ns))
+
+
+def _under_fault(history: History, stopped: Event) -> bool:
+    """Whether a fault was in force besides the one that told the node to stop, which excuses nothing."""
+    began_ns = stopped.at_ns - int(str(stopped.data.get("took_ms", 0))) * 1_000_000
+    hit = {e.data.get("fault_id") for e in history.of(EventKind.FAULT_APPLIED) if stopped.node in targets_of(e)}
+    in_force = faults_begun_of(history, began_ns, stopped.at_ns)
+    return any(each.data.get("effect") != "stop" or each.data.get("fault_id") not in hit for each in in_force)

@@ -1,0 +1,63 @@
+"""kmigrate-4: the take-over closes a broker's connection to the controller with an AlterPartition under way."""
+
+import re
+from collections import Counter
+
+from pytest_kmigrate.checkers.controllers.claims import kraft_claims
+from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lacking_members
+from pytest_kmigrate.checkers.evidence.logs import after_last, logs_of
+from pytest_kmigrate.checkers.evidence.moments import failed_steps
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
+from pytest_kmigrate.procedures.moves import BACK_IN_SYNC
+
+_CHANNEL = r"\[zk-broker-\d+-to-controller-alter-partition-channel-manager\]: "
+_CONTROLLER = re.compile(_CHANNEL + r"Recorded new (ZK|KRaft) controller")
+_REFUSED = re.compile(r"\[Partition (\S+) broker=\d+\] Failed to alter partition .*OPERATION_NOT_ATTEMPTED")
+_OFTEN = 100  # a broker whose request is under way refuses a few; one that waits for ever refuses 15 each second
+
+
+@diagnosis("kmigrate-4")
+def alter_partition_was_lost_at_the_takeover(history: History, verdict: Verdict) -> bool:
+    """A broker in ZooKeeper mode refuses every change of an ISR itself, and asked no KRaft controller for any.
+
+    Its channel for AlterPartition never had a KRaft controller, though one had taken over, and its thread lives.
+    """
+    frozen = _frozen(history)
+    if not frozen:
+        return False
+    blamed = failed_steps(history)[0] if verdict.check in ("steps_completed", "phase_reached") else []
+    if blamed:
+        return all(BACK_IN_SYNC in str(step.data.get("reason")) for step in blamed)
+    return all_unmet(history, verdict, lambda event: _lacks_replicas_of(event, frozen))
+
+
+def _frozen(history: History) -> set[str]:
+    """The partitions whose leaders refuse every change of the ISR themselves."""
+    dead = {event.node for event in history.of(EventKind.THREAD_DIED) if "alter-partition" in str(event.data)}
+    taken_over = any(True for _ in kraft_claims(history))
+    return {
+        partition
+        for node, log in logs_of(history, "broker")
+        if taken_over and node not in dead
+        for partition in _refused(after_last(f"{_CHANNEL}Starting", log))
+    }
+
+
+def _refused(log: str) -> list[str]:
+    """The partitions of one life of a broker that has asked no KRaft controller."""
+    asked = _CONTROLLER.findall(log)
+    if not asked or asked[-1] == "KRaft":
+        return []
+    return [partition for partition, times in Counter(_REFUSED.findall(log)).items() if times >= _OFTEN]
+
+
+def _lacks_replicas_of(event: Event, frozen: set[str]) -> bool:
+    """Whether in-sync replicas by partition were expected of a topic, and those that lack one are all frozen."""
+    lacking = lacking_members(event)
+    topics = {partition.rpartition("-")[0] for partition in frozen}
+    named = [topic for topic in topics if re.search(rf"\b{re.escape(topic)}\b", str(event.data.get("name")))]
+    short = [number for number, members in enumerate(lacking or []) if members]
+    return any(short and all(f"{topic}-{number}" in frozen for number in short) for topic in named)

@@ -1,0 +1,62 @@
+"""kmigrate-7: ZooKeeper carried out a write whose answer was lost, and the controller repeats it for ever."""
+
+import re
+
+from pytest_kmigrate.checkers.controllers.znode_changes import held_in
+from pytest_kmigrate.checkers.evidence.expectations import CLIENTS_SERVED, all_unmet
+from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.evidence.moments import phase_at
+from pytest_kmigrate.checkers.metadata.snapshots import snapshot
+from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.documents.kip_866.checks.migration_znode import MIGRATION, is_given_up_at
+from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
+
+_CHECK_FAILED = re.compile(r"Check op on KRaft Migration ZNode failed\. (?:Expected|Sent) zkVersion = (\d+)")
+
+
+@diagnosis("kmigrate-7")
+def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
+    """The controller that wrote ``/migration`` last expects a former version of it, and goes on without a write.
+
+    It explains what ZooKeeper lacks since, a lag that does not fall back, and in HYBRID clients that are not served:
+    brokers in ZooKeeper mode are told whom they lead and follow when ZooKeeper has been written.
+    """
+    wrong = wrong_in(history, verdict)
+    label = wrong.behind(history, "zookeeper") if wrong else None
+    if label is not None:
+        taken = snapshot(history, label)
+        return taken is not None and _is_lost_at(history, taken.at_ns)
+    if verdict.check == "zookeeper_lag_grows_and_falls_back":
+        return _is_lost_at(history, history.events[-1].at_ns)
+    if verdict.check == "longest_time_without_acked_write":
+        ended_ns = _gaps_ended_ns(verdict)
+        return bool(ended_ns) and all(_is_unserved_at(history, at_ns) for at_ns in ended_ns)
+    return all_unmet(
+        history,
+        verdict,
+        lambda event: event.data.get("name") == CLIENTS_SERVED and _is_unserved_at(history, event.at_ns),
+    )
+
+
+def _is_unserved_at(history: History, at_ns: int) -> bool:
+    return phase_at(history, at_ns) == Phase.HYBRID.name and _is_lost_at(history, at_ns)
+
+
+def _is_lost_at(history: History, at_ns: int) -> bool:
+    """Whether the last writer of ``/migration`` sent a version below that which its own write had left there."""
+    if not is_given_up_at(history, at_ns):
+        return False
+    written = [each for each in history.znodes if each.path == MIGRATION and each.at_ns < at_ns and each.data]
+    if not written:
+        return False
+    writer = f"controller-{held_in(written[-1]).get('kraft_controller_id')}"
+    sent = [int(version) for version in _CHECK_FAILED.findall(log_of(history, writer))]
+    return any(version < written[-1].version for version in sent)
+
+
+def _gaps_ended_ns(verdict: Verdict) -> list[int]:
+    gaps = verdict.facts.get("too_long_ns")
+    return [int(ended) for _, ended in gaps] if isinstance(gaps, list | tuple) else []

@@ -1,0 +1,49 @@
+"""KAFKA-16539 and takeover-without-a-broker: what goes wrong before the KRaft controllers take over."""
+
+from pytest_kmigrate.checkers.controllers.claims import kraft_claims
+from pytest_kmigrate.checkers.controllers.lives import roles
+from pytest_kmigrate.checkers.evidence.expectations import all_unmet
+from pytest_kmigrate.checkers.evidence.logs import logs_of
+from pytest_kmigrate.checkers.evidence.moments import phase_at
+from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
+
+_NOT_FORWARDED = "sent an `Envelope` request even though forwarding has not been enabled"
+_SAMPLED_NS = 5_000_000_000
+"""By then the controller that took over was asked for its metrics."""
+
+
+@diagnosis("KAFKA-16539")
+def config_was_forwarded_to_a_broker_that_takes_none(history: History, verdict: Verdict) -> bool:
+    """A broker in migration mode hands its configs on to the controller, a broker that closes such connections."""
+    is_refused = any(_NOT_FORWARDED in log for _, log in logs_of(history, "broker"))
+    return is_refused and all_unmet(history, verdict, lambda event: _is_config_refused(history, event))
+
+
+@diagnosis("takeover-without-a-broker")
+def broker_that_is_down_had_registered(history: History, verdict: Verdict) -> bool:
+    """The controllers ask which brokers have registered, and not which of them are up.
+
+    At the take-over the active controller counted every broker as registered, with one that was down.
+    """
+    if verdict.check != "takeover_waits_for_every_broker":
+        return False
+    brokers = [node for node, role in roles(history).items() if role == "broker"]
+    claimed_ns = [claim.at_ns for claim in kraft_claims(history)][:1]
+    counted = [
+        sample.values.get("MigratingZkBrokerCount")
+        for sample in history.samples
+        for at_ns in claimed_ns
+        if at_ns - _SAMPLED_NS <= sample.at_ns <= at_ns + _SAMPLED_NS
+        and sample.values.get("ActiveControllerCount") == 1
+        and roles(history).get(sample.node) == "controller"
+    ]
+    return len(brokers) in counted
+
+
+def _is_config_refused(history: History, event: Event) -> bool:
+    is_answer = event.data.get("expected") == "NONE" and "config" in str(event.data.get("name"))
+    return is_answer and phase_at(history, event.at_ns) == Phase.PREPARING.name

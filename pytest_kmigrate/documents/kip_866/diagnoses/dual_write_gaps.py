@@ -1,0 +1,57 @@
+"""KAFKA-16121 and KAFKA-16003: what the KRaft controllers leave out while brokers are in ZooKeeper mode."""
+
+import re
+
+from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
+from pytest_kmigrate.checkers.evidence.logs import logs_of
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
+
+_PARTITION = re.compile(r"\b[\w.-]+-\d+\b")
+_IGNORED = (
+    r"Ignoring LeaderAndIsr request from controller [3-9]\d{{3}} .*for partition {partition} since its associated "
+    r"leader epoch {epoch} matches"
+)
+_CONFIG = re.compile(r"/config/topics/(\S+)")
+
+
+@diagnosis("KAFKA-16121")
+def reassignment_has_no_leader_epoch_of_its_own(history: History, verdict: Verdict) -> bool:
+    """Brokers ignore what the KRaft controller orders of a partition: the leader epoch is the one they know already.
+
+    That partition is still under reassignment in the metadata log, in just this epoch.
+    """
+    return all_unmet(history, verdict, lambda event: _is_ignored(history, event))
+
+
+@diagnosis("KAFKA-16003")
+def topic_has_no_config_znode(history: History, verdict: Verdict) -> bool:
+    """A topic is whole in ZooKeeper but for the znode of its configs, though no write of dual write has failed."""
+    has_failed = any(
+        "error during event" in log or "migration fault" in log for _, log in logs_of(history, "controller")
+    )
+    return not has_failed and all_unmet(history, verdict, lambda event: _lacks_config_alone(history, event))
+
+
+def _is_ignored(history: History, event: Event) -> bool:
+    under_way = {
+        (key, value.get("leader_epoch"))
+        for image in history.images.values()
+        if image.source == "metadata-log"
+        for key, value in image.partitions.items()
+        if (value.get("adding") or value.get("removing")) and key in _PARTITION.findall(str(event.data.get("name")))
+    }
+    logs = [log for _, log in logs_of(history, "broker")]
+    orders = [re.compile(_IGNORED.format(partition=re.escape(key), epoch=epoch)) for key, epoch in under_way]
+    return lists_in(event) is not None and any(each.search(log) for each in orders for log in logs)
+
+
+def _lacks_config_alone(history: History, event: Event) -> bool:
+    topic = _CONFIG.search(str(event.data.get("name")))
+    images = [image for image in history.images.values() if image.source == "zookeeper"]
+    if topic is None or event.data.get("expected") is not True or not images:
+        return False
+    states = [value for key, value in images[-1].partitions.items() if key.rpartition("-")[0] == topic[1]]
+    return topic[1] in images[-1].topics and bool(states) and all(value.get("isr") for value in states)

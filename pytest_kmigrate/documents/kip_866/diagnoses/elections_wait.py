@@ -1,0 +1,43 @@
+"""elections-wait-for-zookeeper: brokers in ZooKeeper mode are told of a new leader when ZooKeeper has been written."""
+
+import re
+
+from pytest_kmigrate.checkers.controllers.lives import roles
+from pytest_kmigrate.checkers.evidence.expectations import all_unmet, claims_of, lists_in
+from pytest_kmigrate.checkers.evidence.logs import logs_of
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
+
+_ELECTIONS = "K866-FAIL-zk-down-elections"
+_DOWN = (EventKind.NODE_STOPPED, EventKind.NODE_DIED)
+
+
+@diagnosis("elections-wait-for-zookeeper")
+def leaders_were_elected_and_not_told(history: History, verdict: Verdict) -> bool:
+    """The controllers fenced the broker that is down, while no majority of ZooKeeper's servers was up all the time."""
+    return all_unmet(history, verdict, lambda event: _waits_for_zookeeper(history, event))
+
+
+def _waits_for_zookeeper(history: History, event: Event) -> bool:
+    both, began_ns = lists_in(event), event.at_ns - int(str(event.data.get("took_ms", 0))) * 1_000_000
+    if both is None or both[0] or _ELECTIONS not in claims_of(history, event):
+        return False
+    ensemble = {node for node, role in roles(history).items() if role == "zookeeper"}
+    away = _down_all_the_time(history, began_ns, event.at_ns)
+    return 2 * len(away & ensemble) >= len(ensemble) > 0 and _were_fenced(history, away - ensemble)
+
+
+def _down_all_the_time(history: History, from_ns: int, to_ns: int) -> set[str]:
+    changes = [each for each in history.of(*_DOWN, EventKind.NODE_STARTED) if each.at_ns <= to_ns]
+    last = {str(each.node): each for each in changes}
+    return {node for node, each in last.items() if each.kind in _DOWN and each.at_ns <= from_ns}
+
+
+def _were_fenced(history: History, nodes: set[str]) -> bool:
+    """Whether the controllers fenced all brokers among these nodes, and there is one."""
+    brokers = [node for node in nodes if node.startswith("broker-")]
+    logs = [log for _, log in logs_of(history, "controller")]
+    fenced = [re.compile(rf"Fencing broker {node.removeprefix('broker-')} because its session") for node in brokers]
+    return bool(fenced) and all(any(each.search(log) for log in logs) for each in fenced)

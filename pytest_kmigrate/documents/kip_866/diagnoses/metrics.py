@@ -1,0 +1,72 @@
+"""Metrics that deviate: metrics-of-the-image, numbers-of-the-states and KAFKA-15532."""
+
+from collections.abc import Iterator
+
+from pytest_kmigrate.checkers.controllers.lives import processes
+from pytest_kmigrate.documents.kip_866.checks.migration_metrics import FEWEST
+from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.verdict import Verdict
+
+_AROUND_NS = 3_000_000_000
+"""Samples of two controllers are not taken at one moment, nor does each replay the log at once."""
+_NEARLY = 5
+"""Records that are written while the metrics of one sample are read."""
+_ACTIVE_ONLY = "only_the_active_controller_reports"
+_LAG = "ZkWriteBehindLag"
+
+
+@diagnosis("metrics-of-the-image")
+def standbys_report_what_the_active_controller_does(history: History, verdict: Verdict) -> bool:
+    """Each value of a standby is one that the active controller reported at the time: both show the same image."""
+    metric = str(verdict.facts.get("metric"))
+    if verdict.check != _ACTIVE_ONLY or metric == _LAG:
+        return False
+    active = [(each.at_ns, each.values.get(metric)) for each in _of(history, active=True)]
+    compared = 0
+    for sample in _of(history, active=False):
+        reported = {value for at_ns, value in active if abs(at_ns - sample.at_ns) <= _AROUND_NS}
+        if reported and (sample.values.get(metric) or 0) > 0:
+            compared += 1
+            if sample.values.get(metric) not in reported:
+                return False
+    return compared >= FEWEST
+
+
+@diagnosis("numbers-of-the-states")
+def two_numbers_are_swapped(history: History, verdict: Verdict) -> bool:
+    """Active controllers report the states by Kafka's numbers since 3.5, in which two of KIP-866 are swapped."""
+    numbers = {each.values.get("ZkMigrationState") for each in _of(history, active=True)}
+    states = {zk_migration_state(int(number), history.header.kafka) for number in numbers if number and number > 0}
+    swapped = {ZkMigrationState.PRE_MIGRATION, ZkMigrationState.MIGRATION}
+    is_about = verdict.check == "migration_state_has_its_documented_number"
+    return is_about and bool(states & swapped) and states <= {*swapped, ZkMigrationState.POST_MIGRATION}
+
+
+@diagnosis("KAFKA-15532")
+def standbys_count_from_a_write_of_their_own(history: History, verdict: Verdict) -> bool:
+    """The lag of each standby grows with the log: it counts from what this controller wrote itself, long ago."""
+    if verdict.check != _ACTIVE_ONLY or verdict.facts.get("metric") != _LAG:
+        return False
+    grown = [
+        (_grown(row, _LAG), _grown(row, "RaftHighWatermark"))
+        for row in processes(history, "controller")
+        for row in [[each for each in row if _is_standby(each) and (each.values.get(_LAG) or 0) > 0]]
+        if len(row) >= FEWEST
+    ]
+    return bool(grown) and all(lag > 0 and abs(lag - log) <= _NEARLY for lag, log in grown)
+
+
+def _of(history: History, *, active: bool) -> Iterator[Sample]:
+    """The samples of controllers that said that they are active, or that they are not."""
+    for samples in processes(history, "controller"):
+        yield from (each for each in samples if each.values.get("ActiveControllerCount") == (1 if active else 0))
+
+
+def _is_standby(sample: Sample) -> bool:
+    return sample.values.get("ActiveControllerCount") == 0
+
+
+def _grown(row: list[Sample], metric: str) -> float:
+    return (row[-1].values.get(metric) or 0) - (row[0].values.get(metric) or 0)

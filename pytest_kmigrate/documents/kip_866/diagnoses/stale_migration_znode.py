@@ -1,0 +1,44 @@
+"""KAFKA-17146: the znode ``/migration`` of a migration that was undone is taken for that of the next one."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from pytest_kmigrate.checkers.controllers.claims import kraft_claims
+from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
+from pytest_kmigrate.checkers.controllers.znode_changes import held_in, was_deleted
+from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
+from pytest_kmigrate.documents.kip_866.checks.migration_znode import MIGRATION
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.history import History, ZnodeChange
+from pytest_kmigrate.model.verdict import Verdict
+
+
+@diagnosis("KAFKA-17146")
+def copy_was_skipped_for_a_stale_position(history: History, verdict: Verdict) -> bool:
+    """When new controllers took over, ``/migration`` held a position that controllers of a former log had written.
+
+    It explains that the log lacks what ZooKeeper had.
+    """
+    return _took_over_from_a_stale_position(history) and all_unmet(history, verdict, _lacks_some)
+
+
+def _took_over_from_a_stale_position(history: History) -> bool:
+    starts_ns = life_starts_ns(history)
+    changes = [each for each in history.znodes if each.path == MIGRATION]
+    return any(_is_stale_at(changes, starts_ns, claim.at_ns) for claim in kraft_claims(history))
+
+
+def _is_stale_at(changes: Sequence[ZnodeChange], starts_ns: list[int], at_ns: int) -> bool:
+    """Whether the znode, as it was then, is one that controllers of a former log had left."""
+    seen = [each for each in changes if each.at_ns <= at_ns]
+    former = [each for each in seen if life_at(starts_ns, each.at_ns) < life_at(starts_ns, at_ns)]
+    if not former or held_in(former[-1]).get("kraft_metadata_offset", -1) == -1:
+        return False
+    since = seen[len(former) - 1 :]
+    return not any(was_deleted(later, earlier) for earlier, later in pairwise(since))
+
+
+def _lacks_some(event: Event) -> bool:
+    both = lists_in(event)
+    return both is not None and set(map(str, both[1])) < set(map(str, both[0]))

@@ -1,0 +1,55 @@
+"""kmigrate-6: brokers in ZooKeeper mode hear nothing of delegation tokens that change in dual write."""
+
+import re
+from collections.abc import Mapping
+
+from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
+from pytest_kmigrate.checkers.evidence.logs import after_last, log_of
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
+
+_STARTED = r"\[KafkaServer id=\d+\] started"
+_NOTIFIED = "Processing notification(s) to /delegation_token/token_changes"
+
+
+@diagnosis("kmigrate-6")
+def brokers_were_not_notified_of_tokens(history: History, verdict: Verdict) -> bool:
+    """Only brokers in ZooKeeper mode have other tokens than ZooKeeper, and none was notified since it started."""
+    return all_unmet(history, verdict, lambda event: _has_old_tokens(history, event))
+
+
+def _has_old_tokens(history: History, event: Event) -> bool:
+    brokers = _brokers_with_others(history, event)
+    return bool(brokers) and all(_was_not_notified(history, broker, event.at_ns) for broker in brokers)
+
+
+def _brokers_with_others(history: History, event: Event) -> set[str]:
+    """The brokers whose tokens are not those that ZooKeeper holds; none where something else was expected."""
+    held = [image.delegation_tokens for image in history.images.values() if image.source == "zookeeper"]
+    expected, observed = event.data.get("expected"), event.data.get("observed")
+    if isinstance(expected, Mapping) and isinstance(observed, Mapping):
+        is_held = any({each: token.get("expires_ms") for each, token in tokens.items()} == expected for tokens in held)
+        return _with_other_expiries(expected, observed) if is_held else set()
+    both = lists_in(event)
+    if both is None or len(both[0]) != len(both[1]) or not any([sorted(tokens)] == both[0][:1] for tokens in held):
+        return set()
+    return {f"broker-{number}" for number, (one, other) in enumerate(zip(*both, strict=True)) if one != other}
+
+
+def _with_other_expiries(expected: Mapping[str, object], observed: Mapping[str, object]) -> set[str]:
+    """Of tokens by id, where brokers differ: {broker: when it expires}; none where something else is wrong, too."""
+    unlike = {each: at for each, at in observed.items() if at != expected.get(each)}
+    by_broker = {each: at for each, at in unlike.items() if isinstance(at, Mapping) and each in expected}
+    if observed.keys() != expected.keys() or by_broker.keys() != unlike.keys():
+        return set()
+    return {str(broker) for each, told in by_broker.items() for broker, at in told.items() if at != expected[each]}
+
+
+def _was_not_notified(history: History, broker: str, at_ns: int) -> bool:
+    starts = [each for each in history.of(EventKind.NODE_STARTED) if each.node == broker and each.at_ns < at_ns]
+    log = log_of(history, broker)
+    has_started = re.search(_STARTED, log) is not None
+    in_zookeeper_mode = bool(starts) and starts[-1].data.get("mode") == "zookeeper"
+    return in_zookeeper_mode and has_started and _NOTIFIED not in after_last(_STARTED, log)

@@ -1,0 +1,55 @@
+"""kmigrate-1: the record that unfences a broker falls into the copy, which is aborted."""
+
+import re
+from collections.abc import Iterator
+
+from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lacking_members
+from pytest_kmigrate.checkers.evidence.logs import logs_of
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
+
+_RECORDS = re.compile(
+    r"Replayed (?:(?P<begun>BeginTransactionRecord\(name='ZK Migration'\))|(?P<ended>EndTransactionRecord)"
+    r"|(?P<aborted>AbortTransactionRecord)"
+    r"|(?:initial )?RegisterBrokerRecord .*?broker (?P<registered>\d+):"
+    r"|BrokerRegistrationChangeRecord .*?broker (?P<unfenced>\d+): .*?fenced=-1)"
+)
+
+
+@diagnosis("kmigrate-1")
+def unfencing_was_lost_with_the_aborted_copy(history: History, verdict: Verdict) -> bool:
+    """A broker was unfenced within the transaction of a copy that was aborted, and not again before it was restarted.
+
+    It explains that this broker, and no other, is in no ISR.
+    """
+    fenced = {broker for _, log in logs_of(history, "controller") for broker in _left_fenced(log)}
+    return bool(fenced) and all_unmet(history, verdict, lambda event: _lacks_only(event, fenced))
+
+
+def _left_fenced(log: str) -> Iterator[int]:
+    """The brokers whose unfencing was undone, in the order of a controller's records."""
+    in_copy: set[int] = set()
+    undone: set[int] = set()
+    is_copying = False
+    for record in _RECORDS.finditer(log):
+        if record["begun"]:
+            in_copy, is_copying = set[int](), True
+        elif record["aborted"]:
+            undone, is_copying = undone | in_copy, False
+        elif record["ended"]:
+            undone, is_copying = undone - (in_copy if is_copying else set()), False
+        elif record["registered"]:
+            yield from undone & {int(record["registered"])}
+            undone -= {int(record["registered"])}
+        elif is_copying:
+            in_copy.add(int(record["unfenced"]))
+        else:
+            undone -= {int(record["unfenced"])}
+    yield from undone
+
+
+def _lacks_only(event: Event, brokers: set[int]) -> bool:
+    lacking = lacking_members(event)
+    return lacking is not None and set[object]().union(*lacking) == brokers

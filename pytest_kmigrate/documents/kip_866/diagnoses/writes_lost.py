@@ -1,0 +1,70 @@
+"""kmigrate-5 and kmigrate-14: a write of dual write that ends with an expired session is not made again."""
+
+import re
+
+from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
+from pytest_kmigrate.checkers.evidence.logs import logs_of
+from pytest_kmigrate.checkers.evidence.moments import targets_of
+from pytest_kmigrate.checkers.metadata.acknowledged import looked_for
+from pytest_kmigrate.checkers.metadata.snapshots import snapshot
+from pytest_kmigrate.checkers.metadata.wrong import wrong_in
+from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import PHASE, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
+
+_EXPIRED = re.compile(
+    r"Encountered ZooKeeper error during event MetadataChangeEvent[^\n]*\n[^\n]*SessionExpiredException"
+)
+_SHUTDOWN = re.compile(r"KRaftMigrationDriver#shutdown: shutting down event queue(.*?)closed event queue", re.DOTALL)
+_AROUND_NS = 10_000_000_000
+"""An expired session is noticed with the next request, or a heartbeat, of which one comes every 6 s."""
+
+
+@diagnosis("kmigrate-5")
+def backlog_was_dropped_at_the_shutdown(history: History, verdict: Verdict) -> bool:
+    """While a controller's driver shut down, its writes of changes failed for the closed ZooKeeper client.
+
+    It explains that what was acknowledged at the end of dual write is gone after the revert, if what came before is
+    there: otherwise something else is wrong.
+    """
+    labels = verdict.listed("images") if verdict.check == "acknowledged_metadata_changes_present" else []
+    shutdowns = [part for _, log in logs_of(history, "controller") for part in _SHUTDOWN.findall(log)]
+    failed = any(_EXPIRED.search(part) for part in shutdowns)
+    return failed and bool(labels) and all(_is_of_the_end(history, label) for label in labels)
+
+
+@diagnosis("kmigrate-14")
+def change_was_lost_with_the_session(history: History, verdict: Verdict) -> bool:
+    """A controller's write of a change ended with the expired session; ZooKeeper lacks changes of that time only."""
+    wrong = wrong_in(history, verdict)
+    if wrong is None or wrong.behind(history, "zookeeper") is None:
+        return False
+    expired_ns = _expired_ns(history)
+    lost_ns = [each.state.last.at_ns for each in wrong.all_lost]
+    near = [any(abs(lost - expired) <= _AROUND_NS for expired in expired_ns) for lost in lost_ns]
+    was_refused = any(_EXPIRED.search(log) for _, log in logs_of(history, "controller"))
+    return was_refused and bool(lost_ns) and all(near)
+
+
+def _is_of_the_end(history: History, label: str) -> bool:
+    """Whether an image lacks only changes of the end of dual write in a former life of the log."""
+    looked, taken, starts_ns = looked_for(history, label), snapshot(history, label), life_starts_ns(history)
+    now = life_at(starts_ns, taken.at_ns) if taken else 0
+    dual = [event.at_ns for event in history.states(PHASE) if event.data.get("state") == Phase.HYBRID.name]
+    held = [state.last.at_ns for state in looked.held if None not in state.admissible]
+    for at_ns in (each.state.last.at_ns for each in looked.lost):
+        life = life_at(starts_ns, at_ns)
+        dual_ns = min((ns for ns in dual if life_at(starts_ns, ns) == life), default=at_ns)
+        if life == now or not any(dual_ns < ns < at_ns for ns in held):
+            return False
+    return bool(looked.lost)
+
+
+def _expired_ns(history: History) -> list[int]:
+    """When the session of a KRaft controller was expired."""
+    began = history.of(EventKind.FAULT_BEGAN)
+    expiries = {each.data["fault_id"] for each in began if str(each.data["fault"]).startswith("expire-session(")}
+    applied = [each for each in history.of(EventKind.FAULT_APPLIED) if each.data["fault_id"] in expiries]
+    return [each.at_ns for each in applied if any(node.startswith("controller-") for node in targets_of(each))]

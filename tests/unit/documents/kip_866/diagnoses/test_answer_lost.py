@@ -1,0 +1,112 @@
+"""Facts about a write whose answer was lost: the controller expects a former version of ``/migration`` for ever."""
+
+import json
+from typing import Any
+
+import pytest
+
+from pytest_kmigrate.checkers.clients.availability import longest_time_without_acked_write
+from pytest_kmigrate.checkers.evidence.expectations import CLIENTS_SERVED
+from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
+from pytest_kmigrate.documents.kip_866.checks.migration_metrics import zookeeper_lag_grows_and_falls_back
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
+from tests.unit.checkers.histories import MS, Row, change, event, history, phase, sample, sent, snapshot, unsure, znode
+from tests.unit.checkers.images import FULL
+from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, named_of_expectations, started, unmet
+
+
+def refused(version: int = 33) -> str:
+    """What a controller logs of each write then."""
+    return (
+        "ERROR Encountered zk migration fault: Unhandled error in MetadataChangeEvent (LoggingFaultHandler)\n"
+        f"java.lang.RuntimeException: Check op on KRaft Migration ZNode failed. Sent zkVersion = {version}. This "
+        "indicates that another KRaft controller is making writes to ZooKeeper.\n"
+    )
+
+
+AWAY = event(EventKind.FAULT_APPLIED, 15_000, fault_id="fault-1", targets=["zookeeper-1", "controller-3001"])
+BACK = event(EventKind.FAULT_HEALED, 18_000, fault_id="fault-1")
+OUTAGE = [phase(5, "HYBRID"), AWAY, BACK]
+HELD = json.dumps({"kraft_metadata_offset": 87, "kraft_metadata_epoch": 1, "kraft_controller_id": 3001})
+
+
+def after_an_outage(*events: Event, log: str | None = None, by: str = "controller-3001", **more: Any) -> History:
+    """A run in which ZooKeeper was away, and ``/migration`` has version 34 since before."""
+    began = [*started("zookeeper-1", *CONTROLLERS), *OUTAGE, *events]
+    znodes = [znode(14_000, "/migration", HELD, version=34)]
+    return history(events=began, znodes=znodes, logs={by: refused() if log is None else log}, **more)
+
+
+LOST = [change(20_000, "alter-config", "broker:1", wanted={"a": "2"}), snapshot(60_000, "after", took_ms=0)]
+
+
+def lacking(source: str = "zookeeper", *events: Event, **more: Any) -> History:
+    """ZooKeeper lacks a change that was made when it was back."""
+    return after_an_outage(*LOST, *events, images={"after": MetadataImage(source, known=FULL.known)}, **more)
+
+
+def test_what_zookeeper_lacks_since_is_kmigrate_7() -> None:
+    """The same controller is active, and sent a version that its own write had raised."""
+    run = lacking()
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == ("kmigrate-7",)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lacking("metadata-log"),
+        lacking("zookeeper", event(EventKind.ACTIVE_CONTROLLER, 30_000, "controller-3002")),
+        lacking(log=""),
+        lacking(log=refused(34)),
+        lacking(by="controller-3002"),
+    ],
+    ids=["the log lacks it", "another took over", "it just stopped", "the version is right", "another controller"],
+)
+def test_a_controller_that_stopped_writing_for_another_reason_is_not_kmigrate_7(run: History) -> None:
+    """A driver that hangs after an outage shows the same to ZooKeeper."""
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == ()
+
+
+SENDS: list[Row] = [sent(0, 0, began_ns=0, ended_ns=10 * MS), sent(6, 1, began_ns=19_000 * MS, ended_ns=19_010 * MS)]
+WAITING = unsure(7, began_ns=20_000 * MS, ended_ns=80_000 * MS)
+LONG_BEFORE = sent(5, 2, began_ns=100 * MS, ended_ns=9_000 * MS)
+
+
+@pytest.mark.parametrize(
+    ("rows", "events", "log", "bugs"),
+    [
+        ([], [], None, ("kmigrate-7",)),
+        ([], [], "", ()),
+        ([], [phase(6, "ALL_KRAFT")], None, ()),
+        ([LONG_BEFORE], [], None, ()),
+    ],
+    ids=["not told", "nothing is logged", "in KRaft mode", "one gap of another reason"],
+)
+def test_clients_that_are_not_served_since_are_kmigrate_7(
+    rows: list[Row], events: list[Event], log: str | None, bugs: tuple[str, ...]
+) -> None:
+    """In HYBRID, where brokers are told whom they lead when ZooKeeper has been written: as gaps, and as a wait."""
+    ended = unmet(80_000, CLIENTS_SERVED, expected="500 acknowledged sends", observed="41")
+    run = after_an_outage(*events, ended, log=log, rows=[*SENDS, *rows, WAITING])
+    assert named(run, longest_time_without_acked_write.judge(run, at_most_s=5)) == bugs
+    if not rows:
+        assert named_of_expectations(run) == bugs
+
+
+def test_another_expectation_is_not_kmigrate_7() -> None:
+    """Of what the run shows beside it that bug explains nothing."""
+    run = after_an_outage(unmet(80_000, "topics that live on", expected=[], observed=["doomed"]))
+    assert named_of_expectations(run) == ()
+
+
+@pytest.mark.parametrize(("log", "bugs"), [(None, ("kmigrate-7",)), ("", ())])
+def test_a_lag_that_does_not_fall_back_is_named_by_the_log(log: str | None, bugs: tuple[str, ...]) -> None:
+    """It grows for ever where a driver hangs for another reason, too."""
+    claimed = znode(10_000, "/controller", json.dumps({"brokerid": 3001, "kraftControllerEpoch": 1}))
+    told = {"ActiveControllerCount": 1, "ZkMigrationState": 1}
+    samples = [sample(at, "controller-3001", ZkWriteBehindLag=at // 100, **told) for at in range(0, 70_000, 100)]
+    run = after_an_outage(event(EventKind.RUN_ENDED, 70_000), log=log, samples=samples)
+    run = history(events=run.events, znodes=[claimed, *run.znodes], samples=samples, logs=run.logs)
+    assert named(run, zookeeper_lag_grows_and_falls_back.judge(run)) == bugs

@@ -1,0 +1,54 @@
+"""Facts about what goes wrong before the KRaft controllers take over."""
+
+import json
+
+import pytest
+
+from pytest_kmigrate.documents.kip_866.checks.takeover import takeover_waits_for_every_broker
+from pytest_kmigrate.model.event import EventKind
+from tests.unit.checkers.histories import event, history, phase, sample, znode
+from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named, named_of_expectations, started, unmet
+
+
+@pytest.mark.parametrize(
+    ("registered", "active", "bugs"),
+    [(3, 1, ("takeover-without-a-broker",)), (2, 1, ()), (None, 1, ()), (3, 0, ())],
+    ids=["it had registered", "it had not", "not known", "by a standby"],
+)
+def test_a_takeover_without_a_broker_that_had_registered_is_named(
+    registered: float | None, active: int, bugs: tuple[str, ...]
+) -> None:
+    """A take-over that does not wait for a broker's registration is another defect."""
+    down = event(EventKind.NODE_STOPPED, 8_000, "broker-0", how="killed")
+    phases = [phase(10, "ZOOKEEPER"), phase(1_000, "PREPARING"), phase(12_000, "HYBRID")]
+    counted = sample(12_000, "controller-3000", ActiveControllerCount=active, MigratingZkBrokerCount=registered)
+    earlier = sample(2_000, "controller-3000", ActiveControllerCount=1, MigratingZkBrokerCount=3)
+    claim = znode(11_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
+    events = [*started(*BROKERS, "controller-3000"), *phases, down]
+    run = history(events=events, samples=[earlier, counted], znodes=[claim])
+    assert named(run, takeover_waits_for_every_broker.judge(run)) == bugs
+
+
+CLOSED = (
+    "INFO [KafkaApi-2] Closing connection 127.1.0.4:9092-127.0.0.1:59406-484 because it sent an `Envelope` request "
+    "even though forwarding has not been enabled (kafka.server.KafkaApis)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "name", "phase_name", "kafka", "bugs"),
+    [
+        (CLOSED, "broker-0 accepts a config of its own", "PREPARING", "3.6.0", ("KAFKA-16539",)),
+        (CLOSED, "broker-0 accepts a config of its own", "PREPARING", "3.9.1", ()),
+        ("", "broker-0 accepts a config of its own", "PREPARING", "3.6.0", ()),
+        (CLOSED, "broker-0 accepts a config of its own", "HYBRID", "3.6.0", ()),
+        (CLOSED, "the answer to the reassignment", "PREPARING", "3.6.0", ()),
+    ],
+)
+def test_a_config_that_a_broker_hands_on_in_vain_is_kafka_16539(
+    log: str, name: str, phase_name: str, kafka: str, bugs: tuple[str, ...]
+) -> None:
+    """A config that is refused for another reason is another defect."""
+    refused = unmet(60_000, name, expected="NONE", observed="REQUEST_TIMED_OUT")
+    events = [*started(*BROKERS), phase(1_000, phase_name), refused]
+    assert named_of_expectations(history(events=events, kafka=kafka, logs={"broker-2": log})) == bugs

@@ -1,0 +1,74 @@
+"""Facts about what the copy brings into the metadata log under another name, or although it was to be deleted."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
+from pytest_kmigrate.model.history import ZnodeChange
+from pytest_kmigrate.model.image import MetadataImage
+from tests.unit.checkers.histories import history, snapshot, znode
+from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named, named_of_expectations, started, unmet
+
+CLAIM = znode(20_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
+
+
+def pending(at_ms: int, *topics: str) -> ZnodeChange:
+    """The topics that ZooKeeper has still to delete."""
+    return replace(znode(at_ms, "/admin/delete_topics", ""), children=topics)
+
+
+@pytest.mark.parametrize(
+    ("znodes", "kafka", "bugs"),
+    [
+        ([pending(10_000, "a", "b", "c"), CLAIM, pending(30_000)], "3.6.0", ("KAFKA-15605",)),
+        ([pending(10_000, "a", "b", "c"), CLAIM], "3.9.1", ()),
+        ([pending(10_000, "a"), CLAIM], "3.6.0", ()),
+        ([pending(10_000, "a", "b"), pending(19_000), CLAIM], "3.6.0", ()),
+        ([pending(10_000, "a", "b")], "3.6.0", ()),
+    ],
+    ids=["pending at the take-over", "on a fixed release", "another topic", "deleted before", "no take-over"],
+)
+def test_topics_that_were_pending_at_the_takeover_are_kafka_15605(
+    znodes: list[ZnodeChange], kafka: str, bugs: tuple[str, ...]
+) -> None:
+    """Topics that live on though nobody had their deletion pending are another defect."""
+    events = [*started(*BROKERS), unmet(60_000, "topics that live on", expected=[], observed=["a", "b"])]
+    assert named_of_expectations(history(events=events, znodes=znodes, kafka=kafka)) == bugs
+
+
+QUOTAS = {
+    "user=<default>": {"producer_byte_rate": 1.0},
+    "user=CN=al ice,O=x,client-id=<default>": {"producer_byte_rate": 2.0},
+    "client-id=c": {"producer_byte_rate": 3.0},
+}
+BY_ZNODE = {
+    "user=": {"producer_byte_rate": 1.0},
+    "user=CN%3Dal%20ice%2CO%3Dx,client-id=": {"producer_byte_rate": 2.0},
+    "client-id=c": {"producer_byte_rate": 3.0},
+}
+OTHER_VALUE = {**BY_ZNODE, "client-id=c": {"producer_byte_rate": 4.0}}
+LACKING = {key: value for key, value in QUOTAS.items() if "<default>" not in key}
+
+
+@pytest.mark.parametrize(
+    ("copied", "kafka", "bugs"),
+    [
+        (BY_ZNODE, "3.6.0", ("KAFKA-16411",)),
+        (BY_ZNODE, "3.9.1", ()),
+        (OTHER_VALUE, "3.6.0", ()),
+        (LACKING, "3.6.0", ()),
+    ],
+    ids=["by znodes", "on a fixed release", "another value", "just gone"],
+)
+def test_quotas_under_the_names_of_znodes_are_kafka_16411(
+    copied: dict[str, dict[str, float]], kafka: str, bugs: tuple[str, ...]
+) -> None:
+    """As an expectation and as a comparison; quotas that are gone, or have another value, are another defect."""
+    images = {"log": MetadataImage("metadata-log", quotas=copied), "zk": MetadataImage("zookeeper", quotas=QUOTAS)}
+    unlike = unmet(60_000, "client quotas in the metadata log", expected=QUOTAS, observed=copied)
+    events = [*started(*BROKERS), unlike, *(snapshot(50_000, label, 0) for label in images)]
+    run = history(events=events, images=images, kafka=kafka)
+    assert named_of_expectations(run) == bugs
+    assert named(run, metadata_equivalent.judge(run, "log", "zk")) == bugs

@@ -1,0 +1,51 @@
+"""Facts about a deletion that a broker missed while it was fenced."""
+
+import pytest
+
+from pytest_kmigrate.model.event import EventKind
+from tests.unit.checkers.histories import event, history
+from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named_of_expectations, started, unmet
+
+CONTROL = "INFO [QuorumController id=3001] "
+FENCED = f"{CONTROL}Fencing broker 2 because its session has timed out. (ReplicationControlManager)\n"
+REMOVED = f"{CONTROL}Replayed RemoveTopicRecord for topic doomed with ID 53amGeeJSeGQPCiV5Ie3vA.\n"
+BACK = (
+    f"{CONTROL}Replayed BrokerRegistrationChangeRecord modifying the registration for broker 2: "
+    "BrokerRegistrationChangeRecord(brokerId=2, brokerEpoch=33, fenced=-1, inControlledShutdown=0, logDirs=[])\n"
+)
+ANEW = f"{CONTROL}Replayed RegisterBrokerRecord establishing a new incarnation of broker 2: RegisterBrokerRecord(\n"
+MISSED = FENCED + REMOVED + BACK
+
+
+@pytest.mark.parametrize(
+    ("log", "observed", "active", "bugs"),
+    [
+        (MISSED, [2], "controller-3001", ("kmigrate-13",)),
+        (MISSED, [1, 2], "controller-3001", ()),
+        (MISSED, [2], "controller-3002", ()),
+        (REMOVED + FENCED + BACK, [2], "controller-3001", ()),
+        (FENCED + BACK + REMOVED, [2], "controller-3001", ()),
+        (FENCED + REMOVED + ANEW + BACK, [2], "controller-3001", ()),
+        (FENCED + ANEW + REMOVED + BACK, [2], "controller-3001", ()),
+        ("", [2], "controller-3001", ()),
+        (MISSED, ["doomed"], "controller-3001", ()),
+    ],
+    ids=[
+        "missed",
+        "another broker, too",
+        "another controller since",
+        "deleted before",
+        "deleted afterwards",
+        "restarted",
+        "restarted before the deletion",
+        "no log",
+        "no brokers",
+    ],
+)
+def test_a_deletion_that_a_fenced_broker_missed_is_kmigrate_13(
+    log: str, observed: list[object], active: str, bugs: tuple[str, ...]
+) -> None:
+    """A broker that keeps a deleted topic for another reason is another defect."""
+    still = unmet(60_000, "brokers that tell clients of the topic", expected=[], observed=observed)
+    events = [*started(*BROKERS), event(EventKind.ACTIVE_CONTROLLER, 5_000, active, controller=active), still]
+    assert named_of_expectations(history(events=events, logs={"controller-3001": log})) == bugs

@@ -1,0 +1,73 @@
+"""Facts about what the KRaft controllers leave out while brokers are in ZooKeeper mode."""
+
+import pytest
+
+from pytest_kmigrate.model.image import MetadataImage
+from tests.unit.checkers.histories import history
+from tests.unit.checkers.images import PARTITION
+from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, CONTROLLERS, named_of_expectations, started, unmet
+
+IGNORED = (
+    "INFO [Broker id=0] Ignoring LeaderAndIsr request from controller 3000 with correlation id 11 epoch 3 for "
+    "partition moved-0 since its associated leader epoch 4 matches the current leader epoch (state.change.logger)\n"
+)
+UNDER_WAY = {**PARTITION, "adding": [1]}
+MOVED = "replicas and ISR of moved-0 on the broker that leads it now"
+
+
+@pytest.mark.parametrize(
+    ("log", "partition", "name", "kafka", "bugs"),
+    [
+        (IGNORED, UNDER_WAY, MOVED, "3.6.0", ("KAFKA-16121",)),
+        (IGNORED, UNDER_WAY, MOVED, "3.9.1", ()),
+        (IGNORED, PARTITION, MOVED, "3.6.0", ()),
+        (IGNORED, {**UNDER_WAY, "leader_epoch": 5}, MOVED, "3.6.0", ()),
+        (IGNORED.replace("controller 3000", "controller 2"), UNDER_WAY, MOVED, "3.6.0", ()),
+        ("", UNDER_WAY, MOVED, "3.6.0", ()),
+        (IGNORED, UNDER_WAY, "replicas and ISR of moved-1", "3.6.0", ()),
+    ],
+    ids=[
+        "ignored",
+        "on a fixed release",
+        "not under way",
+        "in a later epoch",
+        "from a ZooKeeper controller",
+        "not ignored",
+        "another partition",
+    ],
+)
+def test_a_reassignment_without_an_epoch_of_its_own_is_kafka_16121(
+    log: str, partition: dict[str, object], name: str, kafka: str, bugs: tuple[str, ...]
+) -> None:
+    """A reassignment that stands still for another reason is another defect."""
+    stuck = unmet(60_000, name, expected=[[1, 2], [1, 2]], observed=[[0, 1, 2], [0, 2]])
+    images = {"moved-log": MetadataImage("metadata-log", partitions={"moved-0": partition})}
+    run = history(events=[*started(*BROKERS), stuck], images=images, kafka=kafka, logs={"broker-0": log})
+    assert named_of_expectations(run) == bugs
+
+
+FAULT = "ERROR Encountered zk migration fault: Unhandled error in MetadataChangeEvent{} (LoggingFaultHandler)\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "topics", "partition", "kafka", "bugs"),
+    [
+        ("", ["newcomer"], PARTITION, "3.6.0", ("KAFKA-16003",)),
+        ("", ["newcomer"], PARTITION, "3.9.1", ()),
+        (FAULT, ["newcomer"], PARTITION, "3.6.0", ()),
+        ("", [], PARTITION, "3.6.0", ()),
+        ("", ["newcomer"], {**PARTITION, "isr": None}, "3.6.0", ()),
+    ],
+    ids=["only that", "on a fixed release", "a write failed", "no topic either", "no state either"],
+)
+def test_a_topic_that_lacks_only_its_config_znode_is_kafka_16003(
+    log: str, topics: list[str], partition: dict[str, object], kafka: str, bugs: tuple[str, ...]
+) -> None:
+    """Dual write that fails, or brings nothing at all of the topic, is another defect."""
+    absent = unmet(60_000, "the znode /config/topics/newcomer", expected=True, observed=False)
+    image = MetadataImage(
+        "zookeeper", topics={each: {"id": "x"} for each in topics}, partitions={"newcomer-0": partition}
+    )
+    events = [*started(*CONTROLLERS), absent]
+    run = history(events=events, images={"created-zookeeper": image}, kafka=kafka, logs={"controller-3000": log})
+    assert named_of_expectations(run) == bugs

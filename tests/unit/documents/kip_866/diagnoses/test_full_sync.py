@@ -1,0 +1,101 @@
+"""Facts about a full sync with ZooKeeper that begins again and again."""
+
+import pytest
+
+from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
+from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
+from tests.unit.checkers.histories import change, history, snapshot
+from tests.unit.checkers.images import FULL, PARTITION
+from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, named_of_expectations, started, unmet
+
+NO_STATE = (
+    "WARN Could not find partition state in ZK for orders-5. Initializing this partition with ISR={[0, 1, 2]} and "
+    "leaderEpoch=0. (kafka.zk.migration.ZkTopicMigrationClient)\n"
+)
+RETRIED = (
+    "INFO [KRaftMigrationDriver id=3001] Encountered ZooKeeper error during event SyncKRaftMetadataEvent. Will retry.\n"
+)
+UNKNOWN = (
+    "ERROR Encountered zk migration fault: Unhandled error in SyncKRaftMetadataEvent (LoggingFaultHandler)\n"
+    "java.lang.RuntimeException: Unknown config resource type CLIENT_METRICS\n"
+)
+OTHER_FAULT = UNKNOWN.replace("Unknown config resource type CLIENT_METRICS", "null")
+STATE, CONFIG = "the state of orders-5 in ZooKeeper", "the znode /config/brokers/0"
+
+
+@pytest.mark.parametrize(
+    ("log", "name", "bugs"),
+    [
+        ((NO_STATE + RETRIED) * 3, STATE, ("kmigrate-2",)),
+        ((NO_STATE + RETRIED) * 3, "the state of orders-4 in ZooKeeper", ()),
+        ((NO_STATE + RETRIED) * 2, STATE, ()),
+        (NO_STATE + RETRIED * 9, STATE, ()),
+        (NO_STATE * 9, STATE, ()),
+        ("", STATE, ()),
+        (UNKNOWN * 3, CONFIG, ("kmigrate-10",)),
+        (UNKNOWN * 2, CONFIG, ()),
+        (UNKNOWN * 3, STATE, ()),
+        (OTHER_FAULT * 9, CONFIG, ()),
+        ("", CONFIG, ()),
+    ],
+)
+def test_a_znode_that_does_not_come_is_named_by_the_log(log: str, name: str, bugs: tuple[str, ...]) -> None:
+    """The same znode is missing where the sync ended, failed once, or failed elsewhere: another defect."""
+    events = [*started(*CONTROLLERS), unmet(60_000, name, expected=True, observed=False)]
+    assert named_of_expectations(history(events=events, logs={"controller-3001": log})) == bugs
+
+
+STATELESS = {**PARTITION, "leader": None, "isr": None, "leader_epoch": None}
+CONFIGURED = change(1, "alter-config", "broker:1", wanted={"a": "2"})
+BEGAN_AGAIN = (NO_STATE + RETRIED) * 3
+
+
+def image(source: str, *, state: bool = True, a: str = "2", rate: float = 1024.0) -> MetadataImage:
+    """One side: whether orders-5 has a state, the config of a broker, and a quota."""
+    partitions = {"orders-0": PARTITION, "orders-5": PARTITION if state else STATELESS}
+    configs = {"broker:1": {"a": a}}
+    quotas = {"user=u": {"producer_byte_rate": rate}}
+    return MetadataImage(source, topics=FULL.topics, partitions=partitions, configs=configs, quotas=quotas)
+
+
+def compared(log: str, in_zookeeper: MetadataImage, *more: Event) -> History:
+    """A run in which a config was changed, and both sides were looked at."""
+    images = {"log": image("metadata-log"), "after": in_zookeeper}
+    taken = [snapshot(40_000, label, 0) for label in images]
+    events = [*started(*CONTROLLERS), CONFIGURED, *more, *taken]
+    return history(events=events, images=images, logs={"controller-3001": log})
+
+
+@pytest.mark.parametrize(
+    ("log", "in_zookeeper", "bugs"),
+    [
+        (BEGAN_AGAIN, image("zookeeper", state=False, a="1"), ("kmigrate-2",)),
+        ("", image("zookeeper", state=False, a="1"), ()),
+        (BEGAN_AGAIN, image("zookeeper", a="1"), ()),
+        (UNKNOWN * 3, image("zookeeper", a="1"), ("kmigrate-10",)),
+        ("", image("zookeeper", a="1"), ()),
+    ],
+    ids=["a partition blocks", "nothing is logged", "no partition blocks", "client metrics block", "nothing blocks"],
+)
+def test_what_zookeeper_lacks_is_named(log: str, in_zookeeper: MetadataImage, bugs: tuple[str, ...]) -> None:
+    """By the log and by what ZooKeeper has; the comparison and the acknowledged changes alike."""
+    run = compared(log, in_zookeeper)
+    assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
+
+
+def test_client_metrics_explain_no_partition_that_zookeeper_lacks() -> None:
+    """A full sync writes topics and partitions before it comes to the configs."""
+    run = compared(UNKNOWN * 3, image("zookeeper", state=False, a="1"))
+    assert named(run, metadata_equivalent.judge(run, "log", "after")) == ()
+
+
+@pytest.mark.parametrize(("log", "state"), [(BEGAN_AGAIN, False), (UNKNOWN * 3, True)])
+def test_what_the_other_side_lost_no_bug_of_dual_write_explains(log: str, *, state: bool) -> None:
+    """The metadata log itself lacks something that was acknowledged."""
+    lost = change(2, "set-quota", "user=u", wanted={"producer_byte_rate": 7})
+    run = compared(log, image("zookeeper", state=state, a="1"), lost)
+    assert named(run, metadata_equivalent.judge(run, "log", "after")) == ()

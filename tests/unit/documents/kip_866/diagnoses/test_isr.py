@@ -1,0 +1,135 @@
+"""Facts about brokers that come into no ISR: a request lost at the take-over, an unfencing lost with the copy."""
+
+import json
+
+import pytest
+
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from tests.unit.checkers.histories import event, history, znode
+from tests.unit.documents.kip_866.diagnoses.naming import (
+    BROKERS,
+    CONTROLLERS,
+    failed_step,
+    named_of_expectations,
+    named_of_steps,
+    started,
+    unmet,
+)
+
+TAKEN_OVER = znode(15_000, "/controller", json.dumps({"brokerid": 3001, "kraftControllerEpoch": 1}))
+WANTED = [[0, 1, 2]] * 3
+CHANNEL = "INFO [zk-broker-1-to-controller-alter-partition-channel-manager]: "
+TO_ZOOKEEPER = f"{CHANNEL}Recorded new ZK controller, from now on will use node broker-0:9092 (id: 0 rack: null)\n"
+TO_KRAFT = f"{CHANNEL}Recorded new KRaft controller, from now on will use node controller-3001:9093\n"
+STARTING = f"{CHANNEL}Starting (kafka.server.NodeToControllerRequestThread)\n"
+
+
+def refused(partition: str, times: int = 900) -> str:
+    """A leader that refuses to change the ISR itself."""
+    return (
+        f"INFO [Partition {partition} broker=1] Failed to alter partition to PendingExpandIsr(newInSyncReplicaId=2, "
+        "sentLeaderAndIsr=LeaderAndIsr(leader=1)) since the controller rejected the request with "
+        "OPERATION_NOT_ATTEMPTED. Partition state has been reset to the latest committed state\n"
+    ) * times
+
+
+FROZEN = STARTING + TO_ZOOKEEPER + refused("orders-0") + refused("orders-1") + refused("__consumer_offsets-2")
+
+
+def short_isr(log: str, observed: list[list[int]], *more: Event, name: str = "in-sync replicas of orders") -> History:
+    """A run in which broker-1 logged this, and some partitions lack a replica."""
+    events = [*started(*BROKERS, *CONTROLLERS), *more, unmet(60_000, name, expected=WANTED, observed=observed)]
+    return history(events=events, znodes=[TAKEN_OVER], logs={"broker-1": log})
+
+
+LACKING = [[0, 1], [0, 1], [0, 1, 2]]
+DEAD = event(EventKind.THREAD_DIED, 30_000, "broker-1", thread="zk-broker-1-to-controller-alter-partition", said="")
+
+
+def test_a_broker_that_asks_no_kraft_controller_is_kmigrate_4() -> None:
+    """Its partitions, and no others, lack a replica."""
+    assert named_of_expectations(short_isr(FROZEN, LACKING)) == ("kmigrate-4",)
+    reason = "the replicas of broker-2 back in sync after its restart: not within 180 s; last seen: 3 partitions"
+    run = short_isr(FROZEN, LACKING, *failed_step(50_000, reason))
+    assert named_of_steps(run) == ("kmigrate-4",)
+    other = short_isr(FROZEN, LACKING, *failed_step(50_000, "phase HYBRID: not within 180 s"))
+    assert named_of_steps(other) == ()
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        short_isr(FROZEN, [[0, 1], [0, 1], [0, 1]]),
+        short_isr(FROZEN, LACKING, name="in-sync replicas of payments"),
+        short_isr(FROZEN, LACKING, DEAD),
+        short_isr(FROZEN, LACKING, unmet(61_000, "the znode of orders", expected=True, observed=False)),
+        short_isr(STARTING + TO_ZOOKEEPER + TO_KRAFT + refused("orders-0") + refused("orders-1"), LACKING),
+        short_isr(STARTING + TO_ZOOKEEPER + refused("orders-0", 9) + refused("orders-1", 9), LACKING),
+        short_isr(FROZEN + STARTING + TO_KRAFT, LACKING),
+        short_isr("", LACKING),
+    ],
+    ids=[
+        "a partition that is not refused",
+        "another topic",
+        "its thread is dead",
+        "something else, too",
+        "it asks KRaft, which does not answer",
+        "refused a few times",
+        "before it was restarted",
+        "no log",
+    ],
+)
+def test_an_isr_that_stands_still_for_another_reason_is_not_kmigrate_4(run: History) -> None:
+    """A symptom that many defects share."""
+    assert named_of_expectations(run) == ()
+
+
+BEGUN = "INFO [QuorumController id=3001] Replayed BeginTransactionRecord(name='ZK Migration') at offset 33.\n"
+ENDED = "INFO [QuorumController id=3001] Replayed EndTransactionRecord() at offset 73.\n"
+ABORTED = (
+    "INFO [QuorumController id=3001] Replayed AbortTransactionRecord(reason='Controller failover') at offset 57. "
+    "Reverted to offset 32.\n"
+)
+REGISTERED = (
+    "INFO [QuorumController id=3001] Replayed initial RegisterBrokerRecord for broker 2: RegisterBrokerRecord("
+    "brokerId=2, isMigratingZkBroker=true, brokerEpoch=31)\n"
+)
+UNFENCED = (
+    "INFO [QuorumController id=3001] Replayed BrokerRegistrationChangeRecord modifying the registration for broker 2: "
+    "BrokerRegistrationChangeRecord(brokerId=2, brokerEpoch=31, fenced=-1, inControlledShutdown=0, logDirs=[])\n"
+)
+AGAIN = BEGUN + ENDED
+ALONE = [[0, 1], [0, 1], [0, 1]]
+
+
+def replayed(log: str, observed: list[list[int]] = ALONE) -> History:
+    """A run whose controllers replayed these records; broker-2 is in no ISR."""
+    events = [
+        *started(*BROKERS, *CONTROLLERS),
+        unmet(60_000, "in-sync replicas of orders", expected=WANTED, observed=observed),
+    ]
+    return history(events=events, logs={"controller-3001": log})
+
+
+@pytest.mark.parametrize("later", ["", REGISTERED + UNFENCED], ids=["for good", "until it was restarted"])
+def test_an_unfencing_that_an_aborted_copy_undid_is_kmigrate_1(later: str) -> None:
+    """The broker was unfenced within the transaction, and not again."""
+    assert named_of_expectations(replayed(REGISTERED + BEGUN + UNFENCED + ABORTED + AGAIN + later)) == ("kmigrate-1",)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        replayed(REGISTERED + BEGUN + UNFENCED + ABORTED + BEGUN + UNFENCED + ENDED),
+        replayed(REGISTERED + UNFENCED + BEGUN + ABORTED + AGAIN),
+        replayed(REGISTERED + BEGUN + UNFENCED + ENDED),
+        replayed(REGISTERED + BEGUN + UNFENCED + ABORTED + AGAIN, [[0, 2], [0, 2], [0, 2]]),
+        replayed(REGISTERED + BEGUN + UNFENCED + ABORTED + AGAIN, [[0], [0], [0]]),
+        replayed(""),
+    ],
+    ids=["unfenced again", "unfenced before", "not aborted", "another broker", "two brokers", "no log"],
+)
+def test_a_broker_that_is_in_no_isr_for_another_reason_is_not_kmigrate_1(run: History) -> None:
+    """A symptom that many defects share."""
+    assert named_of_expectations(run) == ()

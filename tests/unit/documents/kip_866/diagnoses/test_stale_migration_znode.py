@@ -1,0 +1,58 @@
+"""Facts about a position in ``/migration`` that a former migration left."""
+
+import json
+
+import pytest
+
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import History, ZnodeChange
+from tests.unit.checkers.histories import event, history, znode
+from tests.unit.documents.kip_866.diagnoses.naming import named_of_expectations, started, unmet
+
+ANEW_MS = 20_000
+"""When the controllers were wiped."""
+
+
+def position(at_ms: int, offset: int, version: int) -> ZnodeChange:
+    """What the KRaft controllers keep in ZooKeeper."""
+    held = json.dumps({"version": 0, "kraft_metadata_offset": offset, "kraft_metadata_epoch": 1})
+    return znode(at_ms, "/migration", held, version=version)
+
+
+def claim(at_ms: int) -> ZnodeChange:
+    """A KRaft controller took over."""
+    return znode(at_ms, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
+
+
+FORMER = [position(9000, -1, 0), claim(10_000), position(11_000, 53, 18)]
+AGAIN = claim(40_000)
+
+
+def second_migration(*znodes: ZnodeChange, observed: object = ()) -> History:
+    """A run whose migration was undone and begun again; its metadata log lacks the topics of ZooKeeper."""
+    wiped = event(EventKind.NODE_WIPED, ANEW_MS, "controller-3000")
+    topics = unmet(60_000, "topics in the metadata log", expected=["orders", "payments"], observed=observed)
+    events = [*started("controller-3000"), wiped, *started("controller-3000", at_ms=25_000), topics]
+    return history(events=events, znodes=[*FORMER, *znodes])
+
+
+@pytest.mark.parametrize("more", [(), (position(41_000, 55, 19),)], ids=["as it was", "written again"])
+def test_a_takeover_with_the_former_position_is_kafka_17146(more: tuple[ZnodeChange, ...]) -> None:
+    """The znode stood from the former migration to the take-over of the next."""
+    assert named_of_expectations(second_migration(AGAIN, *more)) == ("KAFKA-17146",)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        second_migration(znode(22_000, "/migration", None), position(39_000, -1, 0), AGAIN),
+        second_migration(position(39_000, -1, 0), AGAIN),
+        second_migration(),
+        second_migration(AGAIN, observed=["strange"]),
+        history(events=second_migration().events, znodes=[position(9000, -1, 0), AGAIN]),
+    ],
+    ids=["deleted", "deleted unseen", "no take-over", "topics that ZooKeeper had not", "it never held a position"],
+)
+def test_a_log_that_lacks_topics_for_another_reason_is_not_kafka_17146(run: History) -> None:
+    """A copy that loses topics though ``/migration`` was new is another defect."""
+    assert named_of_expectations(run) == ()

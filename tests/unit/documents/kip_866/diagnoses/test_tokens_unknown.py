@@ -1,0 +1,74 @@
+"""Facts about brokers in ZooKeeper mode that hear nothing of delegation tokens."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
+from tests.unit.checkers.histories import history
+from tests.unit.documents.kip_866.diagnoses.naming import named_of_expectations, started, unmet
+
+UP = "INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
+NOTIFIED = "INFO Processing notification(s) to /delegation_token/token_changes (kafka.common.ZkNodeChange)\n"
+DEAF = NOTIFIED + UP
+OLD, NEW = ["a", "b"], ["c"]
+
+
+def tokens(*ids: str, expires_ms: int = 5) -> MetadataImage:
+    """What ZooKeeper holds."""
+    return MetadataImage("zookeeper", delegation_tokens={each: {"expires_ms": expires_ms} for each in ids})
+
+
+def run_of(expected: object, observed: object, held: MetadataImage, logs: Mapping[str, str]) -> History:
+    """A run in which broker-0 runs in KRaft mode and two brokers in ZooKeeper mode."""
+    events = [*started("broker-0", mode="kraft"), *started("broker-1", "broker-2", mode="zookeeper")]
+    events.append(unmet(20_000, "tokens of each broker", expected=expected, observed=observed))
+    return history(events=events, images={"made-zookeeper": held}, logs=logs)
+
+
+BOTH_DEAF = {"broker-0": "", "broker-1": DEAF, "broker-2": DEAF}
+
+
+@pytest.mark.parametrize(
+    ("expected", "observed", "held"),
+    [
+        ([NEW, NEW, NEW], [NEW, OLD, OLD], tokens("c")),
+        ([NEW, NEW, NEW], [NEW, NEW, OLD], tokens("c")),
+        ({"a": 5, "b": 5}, {"a": {"broker-0": 5, "broker-1": 4, "broker-2": 4}, "b": 5}, tokens("a", "b")),
+    ],
+    ids=["which there are", "one broker", "when they expire"],
+)
+def test_brokers_that_were_not_notified_are_kmigrate_6(expected: object, observed: object, held: MetadataImage) -> None:
+    """Each of them has run in ZooKeeper mode since it started, and was not notified; ZooKeeper has the tokens."""
+    assert named_of_expectations(run_of(expected, observed, held, BOTH_DEAF)) == ("kmigrate-6",)
+
+
+@pytest.mark.parametrize(
+    ("expected", "observed", "held", "logs"),
+    [
+        ([NEW, NEW, NEW], [NEW, OLD, OLD], tokens("a", "b"), BOTH_DEAF),
+        ([NEW, NEW, NEW], [OLD, OLD, OLD], tokens("c"), {**BOTH_DEAF, "broker-0": DEAF}),
+        ([NEW, NEW, NEW], [NEW, OLD, OLD], tokens("c"), {**BOTH_DEAF, "broker-2": DEAF + NOTIFIED}),
+        ([NEW, NEW, NEW], [NEW, OLD, OLD], tokens("c"), {}),
+        ({"a": 5}, {"a": 4}, tokens("a"), BOTH_DEAF),
+        ({"a": 5, "b": 5}, {"a": {"broker-1": 4}}, tokens("a", "b"), BOTH_DEAF),
+        ({"a": 5}, {"a": {"broker-0": 5, "broker-1": 4}}, tokens("a", expires_ms=4), BOTH_DEAF),
+        (True, False, tokens("c"), BOTH_DEAF),
+    ],
+    ids=[
+        "ZooKeeper lacks them",
+        "a broker in KRaft mode",
+        "one was notified",
+        "no log",
+        "all brokers alike",
+        "a token that no broker has",
+        "ZooKeeper has another expiry",
+        "something else",
+    ],
+)
+def test_other_tokens_for_another_reason_are_not_kmigrate_6(
+    expected: object, observed: object, held: MetadataImage, logs: Mapping[str, str]
+) -> None:
+    """Dual write that does not reach ZooKeeper, or a broker that was notified, is another defect."""
+    assert named_of_expectations(run_of(expected, observed, held, logs)) == ()
