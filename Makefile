@@ -19,7 +19,7 @@ BROWSERS = $(shell which chromium chromium-browser google-chrome)
 define BRING_BACK
 rm -rf $(BUGS); \
 for kafka in $(BROKEN) $(FIXED); do \
-  $(PYTEST) $(REVEALING) --kmigrate-kafka $$kafka --kmigrate-runs $(BUGS)/$$kafka || true; \
+  $(PYTEST) $(REVEALING) --kmigrate-cold --kmigrate-kafka $$kafka --kmigrate-runs $(BUGS)/$$kafka || true; \
 done; \
 $(BIN)/python -m pytest_kmigrate.reports.resurrection $(BUGS) $(BROKEN) $(FIXED)
 endef

@@ -1,9 +1,17 @@
-"""What a frozen cluster is: the state of each node, and how far its metadata had come."""
+"""Clusters that do not begin from scratch: where a test begins, and what a frozen cluster is."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_kmigrate.model.topology import BrokerMode
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a test begins: in this value of ``phase``, and filled with every family of metadata before or not."""
+
+    state: str
+    is_filled: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 import difflib
 import enum
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pytest_kmigrate.model.capabilities import Needs
@@ -70,6 +70,10 @@ class Driver(Protocol):
         """Take only the first ``moves`` moves of the next step; ``advance_to`` later takes the rest."""
         ...
 
+    def resume_at(self, value: str) -> None:
+        """Take up where another driver had come to ``value``, and wait until the cluster is there again."""
+        ...
+
     def await_new_active_controller(self, within_s: float = ...) -> str:
         """Return the node that took over since the last fault began."""
         ...
@@ -133,5 +137,12 @@ class Document:
     """The steps forward, each from where the one before has ended."""
     driver: Callable[[Scene], Driver] | None = None
     """Walks the procedure; None: the general driver, which knows the way forward only."""
+    starts: Mapping[str, str | None] = field(default_factory=dict)
+    """The values of ``phase`` that a test may begin in, each with the one from whose checkpoint it is reached.
+
+    None: from scratch.
+    """
+    is_settled: Callable[[ClusterReader], bool] | None = None
+    """Whether nodes in such a value have nothing outstanding that they do in the background; None: they never have."""
     check_topology: Callable[[Topology, str], None] | None = None
     """Raises WrongUseError for a topology on which the procedure cannot come to this value of a state."""

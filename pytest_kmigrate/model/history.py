@@ -48,6 +48,15 @@ class RunHeader:
     started_at: str = ""
     extra: Mapping[str, object] = field(default_factory=dict)
 
+    @property
+    def inherited_offset(self) -> int:
+        """The last offset of the metadata log that the checkpoint held which the run began from; -1: from scratch.
+
+        What the log tells up to there is the evidence of one migration, whichever runs began from its copies.
+        """
+        checkpoint = self.extra.get("checkpoint")
+        return int(checkpoint["log_offset"]) if isinstance(checkpoint, Mapping) else -1
+
 
 @dataclass(frozen=True)
 class History:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_kmigrate.model.checkpoint import Start
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.plugin.options import DEFAULT_TOPOLOGY, options_of
 
@@ -27,9 +28,8 @@ def marked(item: pytest.Item, name: str) -> list[str]:
     for mark in item.iter_markers(name):
         is_right_many = len(mark.args) == 1 or (mark.args and name in _OF_MANY)
         if not is_right_many or mark.kwargs or not all(isinstance(each, str | Path) for each in mark.args):
-            got = ", ".join([*map(repr, mark.args), *(f"{key}={value!r}" for key, value in mark.kwargs.items())])
             raise WrongUseError(
-                f"marker {name}: expected {'texts' if name in _OF_MANY else 'one text'}, got {got or 'nothing'}: "
+                f"marker {name}: expected {'texts' if name in _OF_MANY else 'one text'}, got {_shown(mark)}: "
                 f'write @pytest.mark.{name}("{_EXAMPLES[name]}")'
             )
         found += map(str, mark.args)
@@ -61,6 +61,39 @@ def _marked_topology(item: pytest.Item) -> str | None:
     if len(own) > 1:
         raise WrongUseError(f"marker topology: expected one on a test, got {', '.join(map(repr, own))}: leave one")
     return next(iter([*own, *(str(mark.args[0]) for mark in nodes.values())]), None)
+
+
+def start_of(item: pytest.Item) -> Start | None:
+    """Where the nearest marker ``starts_at`` has a test begin; WrongUseError when it holds something else."""
+    mark = item.get_closest_marker("starts_at")
+    if mark is None:
+        return None
+    state, filled = mark.args[0] if len(mark.args) == 1 else None, mark.kwargs.get("filled", False)
+    if not isinstance(state, str) or mark.kwargs.keys() - {"filled"} or not isinstance(filled, bool):
+        raise WrongUseError(
+            f"marker starts_at: expected a state, and filled=True or nothing, got {_shown(mark)}: "
+            'write @pytest.mark.starts_at("HYBRID", filled=True)'
+        )
+    return Start(state, filled)
+
+
+def check_start(item: pytest.Item, topology: "Topology") -> None:
+    """WrongUseError when the document has no test begin there, or a cluster of this topology never comes there."""
+    start = start_of(item)
+    if start is None:
+        return
+    from pytest_kmigrate.documents import document
+
+    of = document(options_of(item.config).profile)
+    if start.state not in of.starts:
+        known = ", ".join(of.starts) or f"none, as {of.id} has none"
+        raise WrongUseError(f"marker starts_at: expected one of {known}; got {start.state}")
+    if of.check_topology is not None:
+        of.check_topology(topology, start.state)
+
+
+def _shown(mark: pytest.Mark) -> str:
+    return ", ".join([*map(repr, mark.args), *(f"{key}={value!r}" for key, value in mark.kwargs.items())]) or "nothing"
 
 
 def needs_cluster(item: pytest.Item) -> bool:

@@ -2,13 +2,22 @@
 
 import os
 from collections.abc import Generator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_kmigrate.catalogue import KnownBug, is_before, known_bug, met_by_any_run, requirement
 from pytest_kmigrate.model.errors import ClusterError, KmigrateError, NotApplicableError, WrongUseError
 from pytest_kmigrate.model.event import Ending
-from pytest_kmigrate.plugin.asking import check_runs, chosen_topology, marked, needs_cluster, topology_of
+from pytest_kmigrate.plugin.asking import (
+    check_runs,
+    check_start,
+    chosen_topology,
+    marked,
+    needs_cluster,
+    start_of,
+    topology_of,
+)
 from pytest_kmigrate.plugin.options import add_options, options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
@@ -23,11 +32,15 @@ from pytest_kmigrate.plugin.outcomes import (
 from pytest_kmigrate.plugin.summary import summarize
 from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
 
+if TYPE_CHECKING:
+    from pytest_kmigrate.model.topology import Topology
+
 _MARKERS = (
     'requirement(*ids): the requirements a test judges, by ledger id, e.g. "K866-FAIL-crash-in-migration"',
     "topology(file): the topology file a test runs on, or the name of a shipped one",
     "since(release): the test is about something that older releases of Kafka do not have; there it is skipped",
     "sample: the test is one of those that stand for its whole suite, for a run with -m sample that ends soon",
+    "starts_at(state, filled=False): the state in which a test begins (HYBRID, ALL_KRAFT), filled with metadata or not",
     "known_bug(id): the test meets this bug: its red is expected on the releases that have it, and no other red is",
 )
 
@@ -59,17 +72,18 @@ def pytest_report_header(config: pytest.Config) -> str:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Refuse what cannot be, leave out what judges another document, expect the red of known bugs."""
     options = options_of(config)
-    possible: set[str] = set()
+    possible: dict[str, Topology] = {}
     for item in items:
         try:
             _skip_unless_judged_by(item, options.profile)
             _skip_before(item, options.kafka)
             _expect_red(item, [known_bug(bug_id) for bug_id in marked(item, "known_bug")], options.kafka)
             is_skipped = item.get_closest_marker("skip") is not None
-            if needs_cluster(item) and not is_skipped and chosen_topology(item) not in possible:
-                check_runs(options.runs)
-                topology_of(item)
-                possible.add(chosen_topology(item))
+            if needs_cluster(item) and not is_skipped:
+                if chosen_topology(item) not in possible:
+                    check_runs(options.runs)
+                    possible[chosen_topology(item)] = topology_of(item)
+                check_start(item, possible[chosen_topology(item)])
         except (KmigrateError, OSError) as error:
             told = f"{item.nodeid}: {error}"
             if not hasattr(config, "workerinput"):
@@ -83,6 +97,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     refused = item.stash.get(_REFUSED, None)
     if refused is not None:
         raise WrongUseError(refused)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """Bring a cluster that was started from scratch to where its test begins, as a part of the test."""
+    start = start_of(pyfuncitem)
+    if start is not None and "kmigrate_run" in pyfuncitem.funcargs:
+        from pytest_kmigrate.plugin import living
+
+        living.walk(pyfuncitem, start)
 
 
 def _skip_unless_judged_by(item: pytest.Item, profile: str) -> None:

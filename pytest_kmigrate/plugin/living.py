@@ -4,17 +4,21 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
+from typing import cast
 
 import pytest
 
+from pytest_kmigrate.documents import document
 from pytest_kmigrate.faults.injection import Injection, inject
 from pytest_kmigrate.machine.plan import plan_here
+from pytest_kmigrate.model.checkpoint import Start
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
 from pytest_kmigrate.model.event import Ending
+from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from pytest_kmigrate.plugin.asking import marked
+from pytest_kmigrate.plugin.asking import marked, start_of
 from pytest_kmigrate.plugin.options import options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
@@ -34,9 +38,10 @@ from pytest_kmigrate.plugin.resuming import report_complete_run, source_digest
 from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
 from pytest_kmigrate.providers.choosing import provider_named
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
-from pytest_kmigrate.running import Claim, Run, RunSettings, header_of, open_run
+from pytest_kmigrate.running import Checkpoints, Claim, Run, RunSettings, header_of, open_run
 from pytest_kmigrate.running.expectations import expect
 
+_CHECKPOINTS = pytest.StashKey[Checkpoints]()
 _MAKE_ROOM = "make room there, or name another folder by --kmigrate-runs, KMIGRATE_STATE or KMIGRATE_CACHE"
 
 _TRIED = pytest.StashKey[bool]()
@@ -49,21 +54,12 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
     options = options_of(item.config)
     terminal = item.config.pluginmanager.get_plugin(TERMINAL)
     assert isinstance(terminal, Terminal)
-    settings = RunSettings(
-        runs=options.runs,
-        seed=options.seed,
-        profile=options.profile,
-        keep=options.keep,
-        byteman=options.byteman,
-        commit=options.commit,
-        command=_command(item.config),
-        topology=options.topology,
-    )
     with ExitStack() as ending:
         try:
             plan_here(topology)  # where it does not fit the kernel kills a node in the midst, which looks like Kafka's
             provider = provider_named(options.provider, terminal.line)
-            claim = Claim(item.nodeid, marked(item, "requirement"), source_digest(item))
+            settings = _settings(item.config, provider)
+            claim = Claim(item.nodeid, marked(item, "requirement"), source_digest(item), start_of(item))
             if options.resume:
                 report_complete_run(item, settings.runs, header_of(settings, provider, topology, claim))
             run = ending.enter_context(open_run(settings, provider, topology, claim, write_run_reports))
@@ -76,6 +72,36 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
         if run.judgement is not None:
             bug = met_by(item)
             run.ended(ending_of(item), bug.id if bug else None)
+
+
+def walk(item: pytest.Function, start: Start) -> None:
+    """Bring the cluster of a test to where the test begins, unless it was started there."""
+    cast("Run", item.funcargs["kmigrate_run"]).walk_to(start)
+
+
+def _settings(config: pytest.Config, provider: Provider) -> RunSettings:
+    options = options_of(config)
+    return RunSettings(
+        runs=options.runs,
+        seed=options.seed,
+        profile=options.profile,
+        keep=options.keep,
+        byteman=options.byteman,
+        commit=options.commit,
+        command=_command(config),
+        topology=options.topology,
+        # What a mutant does must be seen in the run that it was loaded into.
+        checkpoints=None if options.cold or options.byteman else _checkpoints(config, provider),
+    )
+
+
+def _checkpoints(config: pytest.Config, provider: Provider) -> Checkpoints:
+    """Those of this pytest invocation: what could not be made is not tried again in the same one."""
+    terminal = config.pluginmanager.get_plugin(TERMINAL)
+    assert isinstance(terminal, Terminal)
+    return config.stash.setdefault(
+        _CHECKPOINTS, Checkpoints(provider, document(options_of(config).profile), terminal.line)
+    )
 
 
 def _command(config: pytest.Config) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ _OPTIONS = (
 
 _FLAGS = (
     ("keep", "leave the cluster up and say how to reach it"),
+    ("cold", "start every cluster from scratch, never from a checkpoint"),
     ("resume", "do not run a test again that has a complete run below --kmigrate-runs"),
 )
 
@@ -44,6 +45,7 @@ class Options:
     byteman: Path | None
     commit: str | None
     keep: bool
+    cold: bool
     resume: bool
 
 
@@ -83,6 +85,7 @@ def options_of(config: pytest.Config) -> Options:
         byteman=Path(byteman) if byteman else None,
         commit=_chosen(config, "commit"),
         keep=_is_set(config, "keep"),
+        cold=_is_set(config, "cold"),
         resume=_is_set(config, "resume"),
     )
 

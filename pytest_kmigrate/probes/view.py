@@ -1,6 +1,7 @@
 """A View of a live cluster: its states, and which node is in charge; read directly, past the links."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from pytest_kmigrate.model.document import ClusterReader, Document, check_state
 from pytest_kmigrate.model.metrics import check_metric
@@ -13,12 +14,20 @@ from pytest_kmigrate.probes.quorum import leading
 class ClusterView:
     """Implements ``View`` by metrics, znodes and what a document reads from them."""
 
-    def __init__(self, document: Document, cluster: Cluster, znodes: Znodes | None, acked: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        document: Document,
+        cluster: Cluster,
+        znodes: Znodes | None,
+        acked: Callable[[], int],
+        last: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """``last`` has values of states that were read before, in a cluster that this one takes up from."""
         self._states = {state.name: state for state in document.states}
         self._in_charge = document.in_charge
         self._cluster = cluster
         self._acked = acked
-        self._last: dict[str, str] = {}
+        self._last = dict(last)
         self._reader = ClusterReader(cluster, znodes, self._last.get)
 
     @property

@@ -39,6 +39,12 @@ class ProcedureDriver:
             raise WrongUseError(f"the next step is expected to be {expected}; got {step.name}")
         self._walk(step, moves)
 
+    def resume_at(self, value: str) -> None:
+        """Take up where another driver had come to ``value``, and wait until the cluster is there again."""
+        place = self._place_of(value)
+        self._next = place + 1
+        self.await_state(*self._steps[place].reaches)
+
     def go_back(self, ways: Sequence[Step]) -> None:
         """Take these steps, each from its first move; the way forward begins anew afterwards."""
         for step in ways:

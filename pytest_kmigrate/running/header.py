@@ -9,12 +9,14 @@ from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 
+from pytest_kmigrate.model.checkpoint import Start
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.provider import Artifact, Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.recording.run_folder import RunFolder, run_id_of
 from pytest_kmigrate.recording.sources import harness_digest
+from pytest_kmigrate.running.checkpoints import Checkpoint, Checkpoints
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class RunSettings:
     command: tuple[str, ...] = ()
     topology: str | None = None
     """The topology file or name that the command line asked for, if it did."""
+    checkpoints: Checkpoints | None = None
+    """What runs may start from; None: every cluster is started from scratch."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +44,15 @@ class Claim:
     test_id: str
     requirements: Sequence[str] = ()
     source_digest: str = ""
+    starts_at: Start | None = None
+    """The state in which it begins; None: a cluster that was just started."""
 
 
-def header_of(settings: RunSettings, provider: Provider, topology: Topology, claim: Claim) -> RunHeader:
+def header_of(
+    settings: RunSettings, provider: Provider, topology: Topology, claim: Claim, checkpoint: Checkpoint | None = None
+) -> RunHeader:
     """The header of a run that starts now; EnvironmentLackError when what it needs cannot be had."""
+    is_cold = claim.starts_at is not None and checkpoint is None
     artifacts = provider.artifacts(topology)
     started = datetime.now(UTC)
     return RunHeader(
@@ -58,7 +67,7 @@ def header_of(settings: RunSettings, provider: Provider, topology: Topology, cla
         started_at=started.isoformat(),
         extra={
             "command": list(settings.command),
-            "reproduce": _reproduce(settings, topology, claim.test_id),
+            "reproduce": _reproduce(settings, topology, claim.test_id, is_cold=is_cold),
             "topology_digest": topology.digest(),
             "distribution_digests": {name: each.digest for name, each in artifacts.items()},
             "capabilities": sorted(provider.capabilities),
@@ -68,6 +77,7 @@ def header_of(settings: RunSettings, provider: Provider, topology: Topology, cla
             "python": sys.version.split()[0],
             "byteman": settings.byteman.read_text(encoding="utf-8") if settings.byteman else None,
             "commit": settings.commit,
+            "checkpoint": checkpoint.identity if checkpoint else None,
         },
     )
 
@@ -91,7 +101,7 @@ def _under_test(topology: Topology, artifacts: Mapping[str, Artifact]) -> str:
     return artifact.version if artifact else topology.kafka
 
 
-def _reproduce(settings: RunSettings, topology: Topology, test_id: str) -> str:
+def _reproduce(settings: RunSettings, topology: Topology, test_id: str, *, is_cold: bool = False) -> str:
     options = {
         "kafka": topology.kafka,
         "seed": settings.seed,
@@ -100,4 +110,5 @@ def _reproduce(settings: RunSettings, topology: Topology, test_id: str) -> str:
         "byteman": settings.byteman,
     }
     chosen = [(f"--kmigrate-{name}", str(value)) for name, value in options.items() if value is not None]
-    return shlex.join(["pytest", test_id, *chain.from_iterable(chosen)])
+    cold = ["--kmigrate-cold"] if is_cold else []
+    return shlex.join(["pytest", test_id, *chain.from_iterable(chosen), *cold])

@@ -45,7 +45,8 @@ class Metadata:
         self._sources = ImageSource(cluster, view, zookeeper)
         self._running: RunningMetadata | None = None
         self._begun = 0
-        self._left_out: set[str] = set()
+        self.left_out: set[str] = set()
+        """Families that the cluster has no room for."""
 
     def __enter__(self) -> Self:
         return self
@@ -60,11 +61,11 @@ class Metadata:
         """
         filling = fill(self._admin, self._recorder, self._plan(families))
         _accepted(filling, "filling")
-        self._left_out |= filling.left_out.keys()
+        self.left_out |= filling.left_out.keys()
 
     def take_back(self, families: Sequence[str]) -> None:
         """Undo what ``fill`` did of these families; each change is recorded. ClusterError when one is refused."""
-        filled = [family for family in families if family not in self._left_out]
+        filled = [family for family in families if family not in self.left_out]
         _accepted(take_back(self._admin, self._recorder, self._plan(filled)), "taking back")
 
     def renew_tokens(self) -> None:

@@ -42,6 +42,7 @@ def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:
             f"their text is in run.json (extra.byteman): write it there, then try again"
         )
     told = [f"{PREFIX}{name}={value}" for name, value in options.items()]
+    told += [f"{PREFIX}cold"] if "cold" in chosen else []
     return [sys.executable, "-m", "pytest", *_test(header.test_id, at), *told]
 
 

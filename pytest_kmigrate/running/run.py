@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.judge import Judgement, judge_folder
+from pytest_kmigrate.model.checkpoint import Start
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import AwaitTimeoutError, EnvironmentLackError, KmigrateError, WrongUseError
@@ -19,6 +20,7 @@ from pytest_kmigrate.probes.observer import Observer
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.running.checkpoints import Checkpoint, resume
 from pytest_kmigrate.running.header import Claim, RunSettings, header_of, new_folder
 from pytest_kmigrate.running.metadata import Metadata
 from pytest_kmigrate.running.scene import driver_of, scene_of, zookeeper_client
@@ -28,18 +30,29 @@ from pytest_kmigrate.running.traffic import Traffic
 class Run:
     """A live run. ``verify`` ends it: traffic stops, evidence is complete, verdicts are written."""
 
-    def __init__(self, document: Document, cluster: Cluster, recorder: RunRecorder, seed: int, test_id: str) -> None:
-        self._document = document
+    def __init__(
+        self,
+        document: Document,
+        cluster: Cluster,
+        recorder: RunRecorder,
+        header: RunHeader,
+        checkpoint: Checkpoint | None = None,
+    ) -> None:
         self.cluster = cluster
         self.recorder = recorder
         self.folder = recorder.folder
         self.zookeeper = zookeeper_client(cluster)
         self.traffic = Traffic(cluster, recorder)
-        self.scene = scene_of(document, cluster, self.zookeeper, recorder, seed, self.traffic.acked)
+        phase = checkpoint.key.state if checkpoint else None
+        self.scene = scene_of(
+            document, cluster, self.zookeeper, recorder, header.seed, acked=self.traffic.acked, phase=phase
+        )
         self.view = self.scene.view
         self.driver = driver_of(document, self.scene)
-        self.metadata = Metadata(cluster, self.view, self.zookeeper, recorder, seed, test_id)
+        self.metadata = Metadata(cluster, self.view, self.zookeeper, recorder, header.seed, header.test_id)
         self.judgement: Judgement | None = None
+        self._document = document
+        self._checkpoint = checkpoint
         self._probes = ExitStack()
 
     @contextmanager
@@ -51,6 +64,21 @@ class Run:
             with self._probes:
                 self._start_probes()
                 yield
+
+    def begin(self) -> None:
+        """Start the cluster, from its checkpoint if it has one; return when it serves."""
+        if self._checkpoint is not None:
+            resume(self._checkpoint, self._document, self.scene, self.driver, self.metadata)
+        else:
+            self.cluster.start_initial()
+            self.cluster.await_serving()
+
+    def walk_to(self, start: Start) -> None:
+        """Bring the cluster to where its test begins, unless it was started there from a checkpoint."""
+        if self._checkpoint is None:
+            if start.is_filled:
+                self.metadata.fill()
+            self.driver.advance_to(start.state)
 
     def _start_probes(self) -> None:
         paths, metrics = self._document.watched_znodes, self.cluster.topology.probe.metrics or self._document.metrics
@@ -105,23 +133,27 @@ def open_run(
     finish: Callable[[RunFolder], None],
 ) -> Iterator[Run]:
     """A run with its cluster provisioned and started; ``finish`` makes the reports of the closed folder."""
-    header = header_of(settings, provider, topology, claim)
-    folder = new_folder(settings.runs, header)
-    recorder = RunRecorder(folder, header)
-    try:
-        with provider.provision(
-            topology, recorder, folder.logs, rules=settings.byteman, keep=lambda: settings.keep
-        ) as cluster:
-            recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
-            run = Run(document(header.profile), cluster, recorder, header.seed, header.test_id)
-            with run.observed(), run.traffic, run.metadata:
-                with _told_of(folder, header, run):
-                    cluster.start_initial()
-                    cluster.await_serving()
-                yield run
-    finally:
-        recorder.close()
-        _finish(folder, finish, is_kept=settings.keep)
+    with ExitStack() as in_use:
+        checkpoint = None
+        if settings.checkpoints is not None and claim.starts_at is not None:
+            checkpoint = in_use.enter_context(settings.checkpoints.held(topology, claim.starts_at))
+        header = header_of(settings, provider, topology, claim, checkpoint)
+        folder = new_folder(settings.runs, header)
+        recorder = RunRecorder(folder, header)
+        try:
+            with provider.provision(
+                topology, recorder, folder.logs, rules=settings.byteman, keep=lambda: settings.keep
+            ) as cluster:
+                recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
+                run = Run(document(header.profile), cluster, recorder, header, checkpoint)
+                with run.observed(), run.traffic, run.metadata:
+                    with _told_of(folder, header, run):
+                        run.begin()
+                    in_use.close()
+                    yield run
+        finally:
+            recorder.close()
+            _finish(folder, finish, is_kept=settings.keep)
 
 
 @contextmanager

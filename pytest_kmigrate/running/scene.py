@@ -6,7 +6,7 @@ from typing import NoReturn
 from pytest_kmigrate.model.capabilities import Capability, require
 from pytest_kmigrate.model.document import Document, Driver
 from pytest_kmigrate.model.errors import ClusterError
-from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.event import PHASE, Recorder
 from pytest_kmigrate.model.protocols import Cluster, Scene
 from pytest_kmigrate.probes.view import ClusterView
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
@@ -26,10 +26,15 @@ def scene_of(
     zookeeper: ZookeeperClient | None,
     recorder: Recorder,
     seed: int = 0,
+    *,
     acked: Callable[[], int] = lambda: 0,
+    phase: str | None = None,
 ) -> Scene:
-    """The scene of a live cluster, seen as a document has it; ``acked`` returns how many writes were acknowledged."""
-    view = ClusterView(document, cluster, zookeeper, acked)
+    """The scene of a cluster, seen as a document has it; ``acked`` returns how many writes were acknowledged.
+
+    ``phase`` is where the cluster stood from which this one takes up, if it takes up from any.
+    """
+    view = ClusterView(document, cluster, zookeeper, acked, {PHASE: phase} if phase else {})
     return Scene(cluster, view, zookeeper or _NoZookeeper(cluster.capabilities, recorder), recorder, seed)
 
 

@@ -27,12 +27,10 @@ SESSION_AND_MORE_S = 90
 
 
 @pytest.mark.sample
+@pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement("K866-TEST-broker-failures", "K866-PROC-roll-one-by-one")
 def test_broker_killed_while_being_rolled(workload, cluster_metadata, migration, inject, verify_clients):
     """A broker dies as soon as it is up in KRaft mode; once it is back the migration ends as ever."""
-    cluster_metadata.fill()
-    migration.advance_to(Phase.HYBRID)
-
     with inject(Kill(targets.node("broker-1")), at=triggers.on_event(EventKind.NODE_READY, "broker-1")):
         migration.begin(procedure.ROLL_TO_KRAFT, moves=2)
         workload.await_acked(500)
@@ -46,14 +44,12 @@ def test_broker_killed_while_being_rolled(workload, cluster_metadata, migration,
     )
 
 
+@pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement("K866-TEST-broker-failures")
 def test_broker_cut_from_the_controllers_comes_back(
     workload, cluster_metadata, migration, inject, fenced, expect, verify_clients
 ):
     """One broker cannot reach the quorum in dual write; the others serve, and afterwards all sides agree."""
-    cluster_metadata.fill()
-    migration.advance_to(Phase.HYBRID)
-
     cut = Cut(targets.broker_besides_controller(), targets.every(Role.CONTROLLER), both_ways=True)
     with cluster_metadata.changing("after"), inject(cut) as injection:
         expect(FENCED, fenced, equals=[injection.targets[0]], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
@@ -65,14 +61,10 @@ def test_broker_cut_from_the_controllers_comes_back(
     )
 
 
+@pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement("K866-TEST-broker-failures")
-def test_broker_paused_longer_than_its_session(
-    workload, cluster_metadata, migration, inject, fenced, expect, verify_clients
-):
+def test_broker_paused_longer_than_its_session(workload, cluster_metadata, inject, fenced, expect, verify_clients):
     """A broker stands still for longer than its session in dual write; it rejoins, and nothing is lost."""
-    cluster_metadata.fill()
-    migration.advance_to(Phase.HYBRID)
-
     with cluster_metadata.changing("after"):
         with inject(Pause(targets.broker_besides_controller())) as pause:
             expect(FENCED, fenced, equals=[*pause.targets], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
@@ -85,13 +77,13 @@ def test_broker_paused_longer_than_its_session(
 
 
 @pytest.mark.known_bug("kmigrate-13")
+@pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-TEST-broker-failures", "K866-RPC-umr-on-change", "K866-RPC-stopreplica")
 def test_broker_hears_of_a_deletion_that_it_missed(
     workload, migration, inject, created, admin_of, fenced, tellers, holders, expect, verify_clients
 ):
     """A topic is deleted while a broker is fenced: once it is back it drops the topic, too."""
     created("doomed", partitions=3, replication=3)
-    migration.advance_to(Phase.HYBRID)
     expect(HELD, lambda: holders("doomed"), equals=[0, 1, 2])
 
     with inject(Pause(targets.node("broker-2"))):

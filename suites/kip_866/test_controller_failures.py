@@ -69,6 +69,7 @@ def test_broker_that_came_up_during_the_copy_survives_its_crash(
     verify_clients()
 
 
+@pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement(
     "K866-FAIL-crash-in-migration", "K866-ZNODE-controller-every-election", "K866-TEST-controller-failures"
 )
@@ -85,9 +86,6 @@ def test_another_controller_takes_over_in_dual_write(
     fault, workload, cluster_metadata, migration, inject, in_control, expect, verify_clients
 ):
     """A successor claims /controller and goes on writing to both sides; no acknowledged change is lost on either."""
-    cluster_metadata.fill()
-    migration.advance_to(Phase.HYBRID)
-
     with cluster_metadata.changing("after", per_s=2), inject(fault):
         successor = migration.await_new_active_controller()
         expect("who holds /controller", in_control, equals=successor)
@@ -100,14 +98,12 @@ def test_another_controller_takes_over_in_dual_write(
     )
 
 
+@pytest.mark.starts_at("ALL_KRAFT", filled=True)
 @pytest.mark.requirement("K866-FAIL-crash-after-all-kraft")
 def test_another_controller_takes_over_when_all_brokers_run_kraft(
     workload, cluster_metadata, migration, inject, verify_clients
 ):
     """With every broker in KRaft mode the migration can still be finalized after a crash."""
-    cluster_metadata.fill()
-    migration.advance_to(Phase.ALL_KRAFT)
-
     with cluster_metadata.changing("after", per_s=2), inject(Kill(targets.active_controller())):
         migration.await_new_active_controller()
         workload.await_acked(500)
@@ -121,13 +117,12 @@ def test_another_controller_takes_over_when_all_brokers_run_kraft(
 
 
 @pytest.mark.known_bug("kmigrate-2")
+@pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-DW-partitions-add", "K866-FAIL-crash-in-migration", "K866-FAIL-zk-heal-catch-up")
 def test_partitions_added_before_a_takeover_reach_zookeeper(
     workload, migration, inject, zookeeper, expect, verify_clients
 ):
     """What the former controller could not write any more its successor does, and goes on with dual write."""
-    migration.advance_to(Phase.HYBRID)
-
     # It stays away, too: it must not catch up itself.
     with inject(Kill(targets.active_controller()), at=triggers.after_operations(1500)):
         with inject(Cut(targets.every(Role.CONTROLLER), targets.every(Role.ZOOKEEPER))):
@@ -144,12 +139,12 @@ def test_partitions_added_before_a_takeover_reach_zookeeper(
 
 @pytest.mark.known_bug("kmigrate-10")
 @pytest.mark.since("3.7.0")  # KIP-714
+@pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-DW-other-config-types", "K866-FAIL-crash-in-migration")
 def test_dual_write_goes_on_beside_what_zookeeper_cannot_hold(
     workload, migration, admin_of, inject, zookeeper, expect, verify_clients
 ):
     """A subscription to client metrics, which only KRaft has, does not keep a new controller from dual write."""
-    migration.advance_to(Phase.HYBRID)
     migration.begin(procedure.ROLL_TO_KRAFT, moves=1)  # a broker that knows of such subscriptions
     peer = admin_of("broker-0")
     expect(

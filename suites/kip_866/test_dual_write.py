@@ -6,16 +6,16 @@ from pytest_kmigrate import Kind, Phase, checks, procedure, raw_admin
 
 
 @pytest.mark.sample
+@pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement(
     "K866-DW-reassignment", "K866-RPC-lisr-on-election", "K866-RPC-umr-on-change", "K866-RPC-stopreplica"
 )
 def test_reassignment_completes_in_hybrid_mode(
-    workload, cluster_metadata, migration, admin_of, created, holders, expect, verify_clients
+    workload, cluster_metadata, admin_of, created, holders, expect, verify_clients
 ):
     """A partition moved to other brokers in hybrid mode is led and replicated there, and gone from where it was."""
     replicas = created("moved", partitions=1, replication=2).partitions[0].replicas
     wanted = (replicas[1], next(iter({0, 1, 2} - set(replicas))))
-    migration.advance_to(Phase.HYBRID)
 
     expect(
         "the answer to the reassignment of moved-0",
@@ -38,13 +38,12 @@ def test_reassignment_completes_in_hybrid_mode(
     verify_clients(checks.metadata_equivalent("moved-log", "moved-zookeeper", families=("topics", "partitions")))
 
 
+@pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-DW-topic-create")
 def test_topic_created_in_hybrid_mode_is_whole_in_zookeeper(
-    workload, cluster_metadata, migration, admin_of, zookeeper, expect, verify_clients
+    workload, cluster_metadata, admin_of, zookeeper, expect, verify_clients
 ):
     """A topic created in dual write has everything in ZooKeeper that a ZooKeeper cluster would have written."""
-    migration.advance_to(Phase.HYBRID)
-
     raw_admin.create_topics_at(admin_of("broker-0"), ["newcomer"], partitions=2, replication=3)
 
     expect(
@@ -62,13 +61,10 @@ def test_topic_created_in_hybrid_mode_is_whole_in_zookeeper(
     verify_clients(checks.metadata_equivalent("created-log", "created-zookeeper", families=("topics", "partitions")))
 
 
+@pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-DW-partitions-add", "K866-RPC-umr-on-change")
-def test_added_partitions_are_seen_by_every_broker(
-    workload, cluster_metadata, migration, admin_of, expect, verify_clients
-):
+def test_added_partitions_are_seen_by_every_broker(workload, cluster_metadata, admin_of, expect, verify_clients):
     """Partitions added in dual write are on every broker, those in ZooKeeper mode included."""
-    migration.advance_to(Phase.HYBRID)
-
     workload.add_partitions("orders", 6)
 
     expect(
@@ -82,12 +78,10 @@ def test_added_partitions_are_seen_by_every_broker(
 
 
 @pytest.mark.known_bug("kmigrate-9")
+@pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement("K866-DW-quotas")
-def test_quotas_taken_away_in_dual_write_leave_zookeeper(workload, cluster_metadata, migration, verify_clients):
+def test_quotas_taken_away_in_dual_write_leave_zookeeper(workload, cluster_metadata, verify_clients):
     """The quotas of every kind of entity are taken away in dual write; ZooKeeper holds none of them any more."""
-    cluster_metadata.fill(families=("quotas",))
-    migration.advance_to(Phase.HYBRID)
-
     cluster_metadata.take_back(families=("quotas",))
 
     workload.await_acked(500)
@@ -100,14 +94,13 @@ def test_quotas_taken_away_in_dual_write_leave_zookeeper(workload, cluster_metad
 
 
 @pytest.mark.sample
+@pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement(
     "K866-DW-topic-delete", "K866-DW-topic-config", "K866-DW-broker-config", "K866-DW-scram", "K866-DW-acls"
 )
-def test_what_is_taken_away_in_dual_write_leaves_zookeeper(workload, cluster_metadata, migration, verify_clients):
+def test_what_is_taken_away_in_dual_write_leaves_zookeeper(workload, cluster_metadata, verify_clients):
     """Topics, configs, credentials and ACLs that were copied are deleted in dual write, and gone from ZooKeeper."""
     families = ("topics", "topic-configs", "broker-configs", "default-broker-config", "scram", "acls")
-    cluster_metadata.fill(families=families)
-    migration.advance_to(Phase.HYBRID)
 
     cluster_metadata.take_back(families=families)
 

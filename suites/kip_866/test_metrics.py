@@ -7,13 +7,12 @@ from pytest_kmigrate import Pause, Phase, checks, procedure, targets
 
 @pytest.mark.sample
 @pytest.mark.known_bug("KAFKA-15532")
+@pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-METRIC-ZkWriteBehindLag-active-only")
 def test_former_controller_does_not_tell_how_far_zookeeper_is_behind(
     workload, cluster_metadata, migration, inject, verify_clients
 ):
     """Who wrote to ZooKeeper until another controller took over reports no lag; it would grow for ever."""
-    migration.advance_to(Phase.HYBRID)
-
     with cluster_metadata.changing("after", per_s=2):
         with inject(Pause(targets.active_controller())):
             migration.await_new_active_controller()
@@ -23,10 +22,10 @@ def test_former_controller_does_not_tell_how_far_zookeeper_is_behind(
 
 
 @pytest.mark.known_bug("metrics-of-the-image")
+@pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-METRIC-ZkMigrationState-active-only", "K866-METRIC-MigratingZkBrokerCount-active-only")
-def test_standby_controllers_tell_nothing_of_the_migration(workload, migration, verify_clients):
+def test_standby_controllers_tell_nothing_of_the_migration(workload, verify_clients):
     """The state, and the brokers in migration mode, are told once, so that the sum over all nodes is the truth."""
-    migration.advance_to(Phase.HYBRID)
     workload.await_acked(500)
 
     verify_clients(

@@ -17,11 +17,10 @@ def test_migration_is_undone_before_it_began(workload, cluster_metadata, migrati
     _goes_on_with_zookeeper(workload, cluster_metadata, verify_clients)
 
 
+@pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement("K866-RB-any-point", "K866-RB-data-kept", "K866-RB-metadata-kept")
 def test_migration_is_undone_in_hybrid_mode(workload, cluster_metadata, migration, verify_clients):
     """ZooKeeper is in charge again, and has what was there before and what was changed in dual write."""
-    cluster_metadata.fill()
-    migration.advance_to(Phase.HYBRID)
     with cluster_metadata.changing("dual-write", per_s=2):
         workload.await_acked(500)
 
@@ -46,12 +45,12 @@ def test_migration_is_undone_in_mid_copy(workload, cluster_metadata, migration, 
 
 @pytest.mark.sample
 @pytest.mark.known_bug("kmigrate-5")
+@pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-RB-clean-shutdown-flush", "K866-RB-metadata-kept")
 def test_what_waits_for_zookeeper_is_written_before_the_quorum_ends(
     workload, cluster_metadata, migration, inject, verify_clients
 ):
     """ZooKeeper answers late and dual write lags behind when the controllers are told to stop, each in its turn."""
-    migration.advance_to(Phase.HYBRID)
     cluster_metadata.fill()
     cluster_metadata.settle("written")
 
@@ -88,11 +87,10 @@ def test_brokers_follow_who_is_elected_when_both_znodes_of_the_controller_were_r
     verify_clients()
 
 
+@pytest.mark.starts_at("ALL_KRAFT", filled=True)
 @pytest.mark.requirement("K866-RB-retry-migration", "K866-RB-data-kept", "K866-RB-metadata-kept")
 def test_reverted_migration_can_be_done_again(workload, cluster_metadata, migration, verify_clients):
     """Back from ALL_KRAFT to ZooKeeper without losing anything; the second migration copies and finalizes."""
-    cluster_metadata.fill()
-    migration.advance_to(Phase.ALL_KRAFT)
     with cluster_metadata.changing("all-kraft", per_s=2):
         workload.await_acked(500)
     migration.revert()

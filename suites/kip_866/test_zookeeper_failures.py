@@ -5,12 +5,10 @@ import pytest
 from pytest_kmigrate import Cut, ExpireSession, Kill, Kind, Phase, Role, Stream, checks, targets
 
 
+@pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-METRIC-ZkWriteBehindLag-outage")
-def test_controller_cut_from_zookeeper_catches_up(workload, cluster_metadata, migration, inject, verify_clients):
+def test_controller_cut_from_zookeeper_catches_up(workload, cluster_metadata, inject, verify_clients):
     """What is acknowledged while the active controller cannot reach ZooKeeper is in ZooKeeper soon after it can."""
-    cluster_metadata.fill()
-    migration.advance_to(Phase.HYBRID)
-
     with (
         cluster_metadata.changing("after", per_s=2),
         inject(Cut(targets.active_controller(), targets.every(Role.ZOOKEEPER))),
@@ -25,15 +23,12 @@ def test_controller_cut_from_zookeeper_catches_up(workload, cluster_metadata, mi
 
 
 @pytest.mark.known_bug("kmigrate-7")
+@pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement(
     "K866-FAIL-zk-heal-catch-up", "K866-TEST-zk-unavailable", "K866-METRIC-ZkWriteBehindLag-outage"
 )
-def test_dual_write_goes_on_after_an_answer_of_zookeeper_was_lost(
-    workload, cluster_metadata, migration, inject, verify_clients
-):
+def test_dual_write_goes_on_after_an_answer_of_zookeeper_was_lost(workload, cluster_metadata, inject, verify_clients):
     """ZooKeeper does what a controller asks for, and its answer never arrives; both sides agree once it can."""
-    migration.advance_to(Phase.HYBRID)
-
     lost = Cut(targets.active_controller(), targets.every(Role.ZOOKEEPER), stream=Stream.BACK)
     with cluster_metadata.changing("after", per_s=2), inject(lost):
         workload.await_acked(2000)
@@ -45,12 +40,10 @@ def test_dual_write_goes_on_after_an_answer_of_zookeeper_was_lost(
     )
 
 
+@pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement("K866-FAIL-zk-down-data-plane", "K866-TEST-zk-unavailable")
-def test_clients_are_served_while_zookeeper_is_down(workload, cluster_metadata, migration, inject, verify_clients):
+def test_clients_are_served_while_zookeeper_is_down(workload, cluster_metadata, inject, verify_clients):
     """ZooKeeper goes down and comes back in dual write; clients notice nothing, and what changed meanwhile arrives."""
-    cluster_metadata.fill()
-    migration.advance_to(Phase.HYBRID)
-
     with cluster_metadata.changing("after", per_s=2):
         with inject(Kill(targets.zookeeper_leader())):
             workload.await_acked(3000)
@@ -120,11 +113,10 @@ def test_expired_session_in_preparation_does_not_stop_the_migration(workload, mi
 
 
 @pytest.mark.known_bug("kmigrate-14")
+@pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-FAIL-zk-heal-catch-up", "K866-TEST-zk-unavailable")
-def test_dual_write_goes_on_after_a_session_expired(workload, cluster_metadata, migration, inject, verify_clients):
+def test_dual_write_goes_on_after_a_session_expired(workload, cluster_metadata, inject, verify_clients):
     """ZooKeeper ends the active controller's session in dual write; what changes from then on is on both sides."""
-    migration.advance_to(Phase.HYBRID)
-
     with cluster_metadata.changing("after", per_s=2), inject(ExpireSession(targets.active_controller())) as expired:
         expired.await_bitten(within_s=30)
         workload.await_acked(1000)

@@ -68,10 +68,15 @@ def metadata_equivalent(
         text = f"{left} and {right} both hold nothing of {_told(vacuous, errors)}, and no change of it was accepted"
         text = f"{reservation.text}; {left} and {right} are equal else" if reservation else text
         return inconclusive(_NAME, reservation.kind if reservation else Kind.VACUOUS, text, **facts)
+    compared = _compared(sizes, _told(nothing, errors), left_out)
+    return conforms(_NAME, f"{left} and {right} are equal in {compared}", **facts)
+
+
+def _compared(sizes: Mapping[str, int], nothing: str, left_out: Sequence[str]) -> str:
+    """What was compared, each family with its number of entries, and what was not."""
     text = ", ".join(f"{family} {size}" for family, size in sizes.items() if size)
-    text += f"; both hold nothing of {_told(nothing, errors)}" if nothing else ""
-    text += f"; not compared: {', '.join(left_out)}" if left_out else ""
-    return conforms(_NAME, f"{left} and {right} are equal in {text}", **facts)
+    text += f"; both hold nothing of {nothing}" if nothing else ""
+    return text + (f"; not compared: {', '.join(left_out)}" if left_out else "")
 
 
 def _told(families: Sequence[str], errors: Mapping[str, str]) -> str:

@@ -4,7 +4,7 @@ from pytest_kmigrate.checkers.registry import checkers_in, diagnoses_in
 from pytest_kmigrate.documents.kip_866.bindings import BINDINGS
 from pytest_kmigrate.documents.kip_866.driver import MigrationDriver, check_topology
 from pytest_kmigrate.documents.kip_866.procedure import STEPS
-from pytest_kmigrate.documents.kip_866.view import STATES, in_charge
+from pytest_kmigrate.documents.kip_866.view import STATES, in_charge, is_written
 from pytest_kmigrate.model.document import Document
 
 DOCUMENT = Document(
@@ -25,5 +25,7 @@ DOCUMENT = Document(
     ),
     procedure=STEPS,
     driver=MigrationDriver,
+    starts={"HYBRID": None, "ALL_KRAFT": "HYBRID"},
+    is_settled=is_written,
     check_topology=check_topology,
 )

@@ -11,6 +11,9 @@ from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.probes.quorum import leading
 
 _METRICS = ("ZkMigrationState", "MigratingZkBrokerCount")
+_LAG = "ZkWriteBehindLag"
+_NONE_BEHIND = 1
+"""The gauge subtracts two readings, and a no-op may be written between them."""
 _IN_CHARGE = (Phase.COPYING, Phase.HYBRID, Phase.ALL_KRAFT, Phase.FINALIZED)
 
 _Metrics = Mapping[str, float | None]
@@ -41,6 +44,17 @@ def controller_in_zookeeper(cluster: Cluster, znodes: Znodes | None) -> str | No
     holder = _controller_znode(znodes).get("brokerid")
     named = (node for node in cluster.nodes() if node.spec.node_id == holder and node.spec.role is not Role.ZOOKEEPER)
     return next((node.name for node in named), None)
+
+
+def is_written(reader: ClusterReader) -> bool:
+    """Whether the quorum's leader has claimed ``/controller``, and ZooKeeper has everything that it wrote.
+
+    A release without the metric is taken to have written all.
+    """
+    leader, metrics = leading(reader.cluster, [_LAG])
+    if leader is None or leader != controller_in_zookeeper(reader.cluster, reader.znodes):
+        return False
+    return (metrics.get(_LAG) or 0) <= _NONE_BEHIND
 
 
 STATES = (State(PHASE, phase), State(MIGRATION_STATE, migration_state))

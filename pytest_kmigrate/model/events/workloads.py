@@ -94,3 +94,5 @@ class MetadataChanged(EventData):
     """Kafka's name of the error; empty if the outcome is ``ok``."""
     began_ns: int
     """When it was requested, in nanoseconds since the run began; ``at_ns`` is when it ended."""
+    inherited: bool | None = None
+    """True if it was made before the checkpoint that the run began from; missing otherwise."""

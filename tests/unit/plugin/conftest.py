@@ -11,6 +11,7 @@ import pytest
 from pytest_kmigrate.catalogue import known_bug
 from pytest_kmigrate.checkers.run.doubts import doubted
 from pytest_kmigrate.judging.judge import Judgement
+from pytest_kmigrate.model.checkpoint import Start
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.topology import Topology
@@ -45,6 +46,7 @@ class PlantedRun:
         self.recorder = MemoryRecorder()
         self.scene = SimpleNamespace(cluster=SimpleNamespace(capabilities=frozenset()), recorder=self.recorder)
         self.dumps = 0
+        self.walked: list[Start] = []
 
     def verify(self, checks: Sequence[Check] | None, *, reads_back: bool = True) -> Judgement:
         """What was planted, in a run on a release with known bugs; doubted where nobody asked for it."""
@@ -54,6 +56,10 @@ class PlantedRun:
         header = RunHeader("run-1", "t", 7, self._kafka, "small", extra={"reproduce": "pytest t --kmigrate-seed 7"})
         self.judgement = Judgement(header, known_on(self._planted, self._kafka))
         return self.judgement
+
+    def walk_to(self, start: Start) -> None:
+        """Nowhere: where somebody wanted to."""
+        self.walked.append(start)
 
     def dump_threads(self) -> None:
         """There are none: how often somebody asked."""

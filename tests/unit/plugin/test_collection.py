@@ -16,6 +16,15 @@ pytest_plugins = ["pytester"]
         ("known_bug", "marker known_bug: expected one text, got nothing: write @pytest.mark.known_bug(*)"),
         ("known_bug(1)", "marker known_bug: expected one text, got 1: *"),
         ("since('soon')", 'expected a release of Kafka such as "3.7.0", got "soon"'),
+        ("starts_at", "marker starts_at: expected a state, and filled=True or nothing, got nothing: write *"),
+        ("starts_at('COPYING')", "marker starts_at: expected one of HYBRID, ALL_KRAFT; got COPYING"),
+        ("starts_at('HYBRID', True)", "marker starts_at: *, got 'HYBRID', True: write *"),
+        ("starts_at('HYBRID', filled='no')", "marker starts_at: *, got 'HYBRID', filled='no': write *"),
+        ("starts_at('HYBRID', full=True)", "marker starts_at: *, got 'HYBRID', full=True: write *"),
+        (
+            "starts_at('HYBRID')\n@pytest.mark.topology('kraft-broker3-controller3')",
+            "HYBRID: expected a topology to migrate, with ZooKeeper and controllers; *",
+        ),
         ("requirement", "marker requirement: expected texts, got nothing: write @pytest.mark.requirement(*)"),
     ],
 )

@@ -9,9 +9,12 @@ from typing import cast
 import psutil
 import pytest
 
+from pytest_kmigrate.model.checkpoint import Start
 from pytest_kmigrate.model.errors import AwaitTimeoutError
+from pytest_kmigrate.model.verdict import conforms
 from pytest_kmigrate.plugin import living
-from tests.unit.plugin.conftest import TEST
+from pytest_kmigrate.providers.fake import FakeProvider
+from tests.unit.plugin.conftest import TEST, Plant
 
 pytest_plugins = ["pytester"]
 
@@ -69,3 +72,59 @@ def test_a_disk_that_is_full_is_told_in_one_line(pytester: pytest.Pytester, monk
     told = "*No space left on device: '/state/etc'; make room there, or name another folder by --kmigrate-runs, *"
     result.stdout.fnmatch_lines([told])
     assert "Traceback" not in result.stdout.str()
+
+
+def test_a_test_is_brought_to_where_it_begins_as_a_part_of_itself(pytester: pytest.Pytester, plant: Plant) -> None:
+    """After its fixtures, so that a workload is under way, and before its body; a test without the marker stays."""
+    runs = plant(conforms("phase_reached", "fine"))
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.fixture
+        def under_way(kmigrate_run):
+            assert kmigrate_run.walked == []
+
+        @pytest.mark.starts_at("HYBRID", filled=True)
+        def test_one(under_way, kmigrate_run, verify):
+            assert len(kmigrate_run.walked) == 1
+            verify()
+
+        def test_other(verify):
+            verify()
+        """
+    )
+    pytester.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=2)
+    assert [run.walked for run in runs] == [[Start("HYBRID", is_filled=True)], []]
+
+
+def test_a_test_that_does_not_come_to_where_it_begins_has_failed(pytester: pytest.Pytester, plant: Plant) -> None:
+    """Not its setup, and its run is judged: what kept it from there may be what it would have shown."""
+    runs = plant(conforms("phase_reached", "fine"))
+    pytester.makepyfile('import pytest\n@pytest.mark.starts_at("HYBRID")\ndef test_it(verify): verify()')
+    pytester.makeconftest(
+        """
+        import pytest
+        from pytest_kmigrate.model.errors import AwaitTimeoutError
+
+        @pytest.fixture(autouse=True)
+        def stuck(kmigrate_run):
+            def walk_to(start):
+                raise AwaitTimeoutError("phase HYBRID", 60, "PREPARING")
+            kmigrate_run.walk_to = walk_to
+        """
+    )
+    pytester.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(failed=1)
+    assert runs[0].judgement is not None
+
+
+@pytest.mark.parametrize(
+    ("option", "is_cold"), [([], False), (["--kmigrate-cold"], True), (["--kmigrate-byteman=r.btm"], True)]
+)
+def test_who_may_begin_from_checkpoints(pytester: pytest.Pytester, option: list[str], is_cold: bool) -> None:
+    """Not a test that was asked for from scratch, and no mutant: its effect must be seen where it was loaded."""
+    pytester.path.joinpath("r.btm").write_text("RULE r\nCLASS C\nMETHOD m\nIF true\nDO NOTHING\nENDRULE\n")
+    config = pytester.parseconfigure(*option)
+    settings = [living._settings(config, FakeProvider()) for _ in range(2)]
+    assert [each.checkpoints is None for each in settings] == [is_cold, is_cold]
+    assert settings[0].checkpoints is settings[1].checkpoints

@@ -2,13 +2,16 @@
 
 import shlex
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.model.checkpoint import Frozen, Start
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.providers.fake import FakeProvider
 from pytest_kmigrate.recording.sources import harness_digest
+from pytest_kmigrate.running.checkpoints.checkpoint import Checkpoint, Content, Key
 from pytest_kmigrate.running.header import Claim, RunSettings, _reproduce, header_of, new_folder
 from tests.unit.fakes import topology
 
@@ -61,3 +64,17 @@ def test_the_header_names_the_sources_of_test_and_harness(tmp_path: Path) -> Non
     """With these a later invocation recognizes the run as its own."""
     header = header_of(RunSettings(tmp_path, seed=7), FakeProvider(), topology(), Claim("t::t", (), "s1"))
     assert (header.extra["source_digest"], header.extra["harness_digest"]) == ("s1", harness_digest())
+
+
+def test_a_run_that_could_have_begun_from_a_checkpoint_says_from_which(tmp_path: Path) -> None:
+    """And where it did not, the command that does it again does not either."""
+    settings, started = RunSettings(tmp_path, seed=7), replace(CLAIM, starts_at=Start("HYBRID"))
+    key = Key("fake", {}, "shape", "kip-866", "HYBRID", (), "ours")
+    checkpoint = Checkpoint(key, Content(Frozen({}, 474, 1138), datetime(2026, 11, 26, tzinfo=UTC)), tmp_path)
+    cold = header_of(settings, FakeProvider(), topology(), started)
+    warm = header_of(settings, FakeProvider(), topology(), started, checkpoint)
+    always_cold = header_of(settings, FakeProvider(), topology(), CLAIM)
+    assert [each.extra["checkpoint"] for each in (cold, warm, always_cold)] == [None, checkpoint.identity, None]
+    reproduced = [str(each.extra["reproduce"]).endswith(" --kmigrate-cold") for each in (cold, warm, always_cold)]
+    assert reproduced == [True, False, False]
+    assert [each.inherited_offset for each in (cold, warm)] == [-1, 474]

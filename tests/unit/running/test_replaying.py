@@ -46,6 +46,14 @@ def test_the_recorded_options_are_used_again(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_run_from_scratch_is_run_again_from_scratch(tmp_path: Path) -> None:
+    """And one from a checkpoint, which says nothing of it, from a checkpoint."""
+    again = f"{HEADER.extra['reproduce']} --kmigrate-cold"
+    cold = replay_command(replace(HEADER, extra={"reproduce": again}), tmp_path, there(tmp_path))
+    assert cold[-1] == "--kmigrate-cold"
+    assert "--kmigrate-cold" not in replay_command(HEADER, tmp_path, tmp_path)
+
+
 def test_a_shipped_topology_is_named_and_a_version_taken_from_the_header(tmp_path: Path) -> None:
     """Where the command line said nothing, the header does."""
     command = replay_command(replace(HEADER, extra={}), tmp_path, there(tmp_path))

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -14,14 +16,17 @@ from pytest_kmigrate.faults.targets import node
 from pytest_kmigrate.judging import checks
 from pytest_kmigrate.judging.judge import judge_folder
 from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.checkpoint import Frozen, Start
 from pytest_kmigrate.model.errors import AwaitTimeoutError, EnvironmentLackError, NotApplicableError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.providers.fake import FakeNode, FakeProvider
 from pytest_kmigrate.providers.fake.provider import CAPABILITIES
 from pytest_kmigrate.recording.reading import read_history, verify_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.running import Claim, Run, RunSettings, open_run
+from pytest_kmigrate.running import Checkpoints, Claim, Run, RunSettings, open_run
+from pytest_kmigrate.running.checkpoints.checkpoint import Checkpoint, Content, Key
 from pytest_kmigrate.running.run import _finish
 from pytest_kmigrate.waiting import until
 from tests.unit.fakes import topology
@@ -157,3 +162,44 @@ def test_reports_that_cannot_be_written_do_not_hide_what_ended_the_run(tmp_path:
     assert "the reports cannot be written" in note
     with pytest.raises(EnvironmentLackError, match="make room and judge it again"):
         _finish(folder, lambda _folder: None, is_kept=False)
+
+
+def test_a_run_begins_from_a_checkpoint_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Held until its nodes are up; run.json names it, and there is nowhere to walk to any more."""
+    told: list[object] = []
+    key = Key("fake", {}, "shape", "kip-866", "HYBRID", (), "ours")
+    checkpoint = Checkpoint(key, Content(Frozen({}, 474, 1138), datetime(2026, 11, 26, tzinfo=UTC)), tmp_path)
+
+    class OneCheckpoint:
+        @contextmanager
+        def held(self, shape: Topology, start: Start) -> Iterator[Checkpoint]:
+            told.append((shape.name, start))
+            yield checkpoint
+            told.append("free")
+
+    monkeypatch.setattr("pytest_kmigrate.running.run.resume", lambda of, document, *_: told.append((of, document.id)))
+    settings = RunSettings(tmp_path, seed=7, checkpoints=cast("Checkpoints", OneCheckpoint()))
+    claim = Claim("t.py::test_it", starts_at=Start("HYBRID"))
+    with open_run(settings, FakeProvider(), SHAPE, claim, lambda _folder: None) as run:
+        run.walk_to(Start("HYBRID"))
+        assert not any(each.alive for each in run.cluster.nodes())
+        assert told == [(SHAPE.name, Start("HYBRID")), (checkpoint, "kip-866"), "free"]
+        run.verify(None)
+    assert read_history(run.folder).header.inherited_offset == 474
+
+
+@pytest.mark.parametrize(
+    ("start", "walk"),
+    [(Start("ALL_KRAFT", is_filled=True), ["fill", "ALL_KRAFT"]), (Start("HYBRID"), ["HYBRID"])],
+)
+def test_a_run_from_scratch_walks_to_where_its_test_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: Start, walk: list[object]
+) -> None:
+    """Filled first, if it shall be."""
+    walked: list[object] = []
+    with opened(tmp_path) as run:
+        monkeypatch.setattr(run.metadata, "fill", lambda: walked.append("fill"))
+        monkeypatch.setattr(run.driver, "advance_to", walked.append)
+        run.walk_to(start)
+        run.verify(None)
+    assert walked == walk

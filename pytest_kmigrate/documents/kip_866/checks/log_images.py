@@ -48,6 +48,8 @@ class LogImage:
     has_transactions: bool
     """Whether the metadata version knows transactions."""
     begins_with_snapshot: bool
+    inherited_until: int = -1
+    """The last offset that came with a checkpoint; records up to there are no evidence of this run's own."""
 
     @property
     def copied(self) -> RecordedState | None:
@@ -58,10 +60,11 @@ class LogImage:
     def hidden(self) -> tuple[int, int] | None:
         """Where topics of the copy, and of copies aborted before it, are in the log and must not be seen.
 
-        The offsets of the first one and of the record that ends the copy; None when the log does not tell.
+        The offsets of the first one and of the record that ends the copy; None when the log does not tell, or the copy
+        was inherited.
         """
         ended = [until for _, until, event in self.topics_held_back if event == "end"]
-        if not self.has_transactions or self.begins_with_snapshot or not ended:
+        if not self.has_transactions or self.begins_with_snapshot or not ended or ended[0] <= self.inherited_until:
             return None
         return self.topics_held_back[0][0], ended[0]
 
@@ -93,6 +96,7 @@ def _of_logs(history: History) -> list[tuple[MetadataImage, Event]]:
 
 def _log_image(history: History, image: MetadataImage, event: Event, starts: list[int]) -> LogImage:
     extra: Mapping[str, Any] = image.extra
+    life = life_at(starts, began_ns(event))
     states = (
         # Runs recorded by an earlier release of ours do not say what came outside of transactions.
         RecordedState(each["offset"], zk_migration_state(each["number"], history.header.kafka), each.get("outside", {}))
@@ -103,7 +107,7 @@ def _log_image(history: History, image: MetadataImage, event: Event, starts: lis
         file=str(event.data["file"]),
         began_ns=began_ns(event),
         ended_ns=event.at_ns,
-        life=life_at(starts, began_ns(event)),
+        life=life,
         states=tuple(states),
         transactions=tuple((each["offset"], each["event"]) for each in extra["transactions"]),
         # Older runs do not say what was in a transaction.
@@ -112,4 +116,5 @@ def _log_image(history: History, image: MetadataImage, event: Event, starts: lis
         migrating_brokers=sum(each["is_migrating_zk_broker"] for each in extra["brokers"].values()),
         has_transactions=image.features.get("metadata.version", 0) >= _WITH_TRANSACTIONS,
         begins_with_snapshot=bool(extra.get("begins_with_snapshot")),
+        inherited_until=-1 if life else history.header.inherited_offset,
     )

@@ -23,6 +23,8 @@ class _Mistake:
     """What is wrong in a log; every later image of the same log shows it again."""
 
     life: int
+    offset: int
+    """Of the record that makes it one."""
     expected: str
     observed: str
 
@@ -40,7 +42,8 @@ def copy_is_one_transaction(history: History) -> Verdict:
     Transactions never nest, and none stays open; the states recorded are PRE_MIGRATION, MIGRATION and POST_MIGRATION,
     each once, or NONE before them. A copy that was aborted counts for nothing: the next one starts anew. What the
     controllers were formatted with comes with the first state and is not of the copy. Before metadata.version 3.6-IV1
-    there are no transactions, and a log of which only a snapshot is left does not tell.
+    there are no transactions, and a log of which only a snapshot is left does not tell. Nor does the part of a log that
+    came with a checkpoint: its copy was made in another run.
     Source: K866-PROC-single-transaction, K866-REC-start-record.
     """
     name = "copy_is_one_transaction"
@@ -48,14 +51,18 @@ def copy_is_one_transaction(history: History) -> Verdict:
     if not images:
         return inconclusive(name, Kind.VACUOUS, "no image of a metadata log was taken")
     logs = [log for log in images if log.has_transactions and not log.begins_with_snapshot]
-    first_seen = {mistake: log for log in reversed(logs) for mistake in _mistakes(log)}
+    first_seen = {mistake: log for log in reversed(logs) for mistake in _own_mistakes(log)}
     found = [_violation(history, log, mistake) for mistake, log in first_seen.items()]
     if found:
         return violates(name, Kind.SAFETY, found, images=len(logs))
     left_open = list(_left_open(history, logs))
     if left_open:
         return violates(name, Kind.LIVENESS, left_open, images=len(logs))
-    copies = {log.life: place for log in logs if log.copied and (place := _transaction_of(log, log.copied))}
+    copied = [(log, log.copied) for log in logs if log.copied]
+    own = [(log, state) for log, state in copied if state.offset > log.inherited_until]
+    if copied and not own:
+        return inconclusive(name, Kind.VACUOUS, "the only copy came with the checkpoint that the run began from")
+    copies = {log.life: place for log, state in own if (place := _transaction_of(log, state))}
     if not copies:
         text = "no image holds a copy, from the beginning of a log that has transactions"
         return not_applicable(name, text)
@@ -63,20 +70,25 @@ def copy_is_one_transaction(history: History) -> Verdict:
     return conforms(name, f"the copy is one transaction of the metadata log: {told}", images=len(logs))
 
 
+def _own_mistakes(log: LogImage) -> list[_Mistake]:
+    return [mistake for mistake in _mistakes(log) if mistake.offset > log.inherited_until]
+
+
 def _mistakes(log: LogImage) -> Iterator[_Mistake]:
     opened: int | None = None
     for offset, event in log.transactions:
         if (event == "begin") is (opened is not None):
             others = f"the one begun at offset {opened} was open" if event == "begin" else "none was open"
-            yield _Mistake(log.life, "transactions begin and end one after the other", f"{event} at {offset}: {others}")
+            observed = f"{event} at {offset}: {others}"
+            yield _Mistake(log.life, offset, "transactions begin and end one after the other", observed)
         opened = offset if event == "begin" else None
     if log.states and log.states[0].state not in _FIRST:
         observed = f"{log.states[0]} (offset {log.states[0].offset}) is the first state of the log"
-        yield _Mistake(log.life, "a log begins with PRE_MIGRATION, or NONE", observed)
+        yield _Mistake(log.life, log.states[0].offset, "a log begins with PRE_MIGRATION, or NONE", observed)
     for before, after in itertools.pairwise(log.states):
         if (before.state, after.state) not in LEGAL_EDGES:
             observed = f"after {before} (offset {before.offset}) came {after} (offset {after.offset})"
-            yield _Mistake(log.life, "each state is recorded once, and none is skipped", observed)
+            yield _Mistake(log.life, after.offset, "each state is recorded once, and none is skipped", observed)
     for copied in (each for each in log.states if each.state is ZkMigrationState.MIGRATION):
         yield from _outside(log, copied)
         yield from _in_former_ones(log, copied)
@@ -85,10 +97,11 @@ def _mistakes(log: LogImage) -> Iterator[_Mistake]:
 def _outside(log: LogImage, copied: RecordedState) -> Iterator[_Mistake]:
     if _transaction_of(log, copied) is None:
         observed = f"{copied} was recorded at offset {copied.offset}, in no transaction that came to its end"
-        yield _Mistake(log.life, f"{copied} is recorded in the transaction of the copy", observed)
+        yield _Mistake(log.life, copied.offset, f"{copied} is recorded in the transaction of the copy", observed)
     if copied.outside:
         counts = ", ".join(f"{count} {kind}" for kind, count in copied.outside.items())
-        yield _Mistake(log.life, "all that is copied is in the transaction", f"outside of any transaction: {counts}")
+        observed = f"outside of any transaction: {counts}"
+        yield _Mistake(log.life, copied.offset, "all that is copied is in the transaction", observed)
 
 
 def _in_former_ones(log: LogImage, copied: RecordedState) -> Iterator[_Mistake]:
@@ -101,7 +114,7 @@ def _in_former_ones(log: LogImage, copied: RecordedState) -> Iterator[_Mistake]:
         if first < end < of_copy[0]:
             counts = ", ".join(f"{count} {kind}" for kind, count in metadata.items())
             observed = f"{counts} in one that ended at {end}, before that of {copied} began at {of_copy[0]}"
-            yield _Mistake(log.life, "all that is copied is in one transaction", observed)
+            yield _Mistake(log.life, copied.offset, "all that is copied is in one transaction", observed)
 
 
 def _transaction_of(log: LogImage, state: RecordedState) -> tuple[int, int] | None:

@@ -53,6 +53,15 @@ def test_a_copy_that_shows_when_it_has_ended_conforms() -> None:
     )
 
 
+def test_a_copy_that_came_with_a_checkpoint_says_nothing() -> None:
+    """Vacuous: a controller that reads such a log again may show topics before it knows how much is committed."""
+    made = run(*shows((12, 0), (54, 5), (54, 5), (60, 9)))
+    assert copy_shows_only_when_ended.judge(made).outcome is Outcome.VIOLATES
+    cloned = replace(made, header=replace(made.header, extra={"checkpoint": {"log_offset": 60, "zxid": 7}}))
+    verdict = copy_shows_only_when_ended.judge(cloned)
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+
+
 def test_an_aborted_copy_that_leaves_nothing_conforms() -> None:
     """Conforming: neither the first copy nor its abort lets a topic be seen, all through the second one."""
     verdict = copy_shows_only_when_ended.judge(

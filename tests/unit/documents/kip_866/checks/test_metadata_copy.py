@@ -1,6 +1,7 @@
 """Check of the copy in the metadata log, on the real logs of two releases and on what broken ones would look like."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -40,6 +41,27 @@ def test_an_aborted_copy_and_a_second_one_conform() -> None:
     """The successor of a controller that died in the copy aborts it and copies anew; then all is finalized."""
     again = [*REAL[: BEGIN + 1], REAL[BEGIN + 1], ABORT, *REAL[BEGIN : END + 1], FINALIZED]
     assert copy_is_one_transaction.judge(seen(again)).outcome is Outcome.CONFORMS
+
+
+def from_checkpoint(of: History, offset: int) -> History:
+    """The same run, begun from a checkpoint that held the metadata log up to there."""
+    return replace(of, header=replace(of.header, extra={"checkpoint": {"log_offset": offset, "zxid": 7}}))
+
+
+@pytest.mark.parametrize("log", [REAL, [*REAL[:BEGIN], *REAL[BEGIN + 1 :]]], ids=["right", "wrong"])
+def test_a_copy_that_came_with_a_checkpoint_says_nothing(log: Log) -> None:
+    """Vacuous: the run that made the checkpoint is judged for it, or every clone would be evidence of one copy."""
+    verdict = copy_is_one_transaction.judge(from_checkpoint(seen(log), 60))
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+
+
+def test_what_comes_after_the_checkpoint_is_judged() -> None:
+    """Violating: a second copy in the same log; conforming: that of a second life, which began with an empty one."""
+    verdict = copy_is_one_transaction.judge(from_checkpoint(seen([*REAL[: END + 1], TOO_LATE]), 55))
+    assert verdict.outcome is Outcome.VIOLATES
+    deprovisioned = event(EventKind.STEP_ENDED, 20_000, step="deprovision-controllers", outcome="done")
+    verdict = copy_is_one_transaction.judge(from_checkpoint(seen(REAL, REAL, more=[deprovisioned]), 60))
+    assert verdict.summary == "the copy is one transaction of the metadata log: offsets 11 to 55"
 
 
 @pytest.mark.parametrize(
