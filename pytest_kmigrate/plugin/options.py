@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.catalogue import PROFILES
+from pytest_kmigrate.catalogue import profiles
 from pytest_kmigrate.providers.choosing import PROVIDERS
 
 DEFAULT_KAFKA = "3.9.1"
@@ -18,7 +18,7 @@ _OPTIONS = (
     ("topology", "FILE", None, "topology file, or name of a shipped one; wins over the topology marker"),
     ("kafka", "VERSION|PATH", DEFAULT_KAFKA, "the distribution under test"),
     ("provider", "NAME", "process", f"what runs the cluster: {', '.join(PROVIDERS)}"),
-    ("profile", "NAME", "kip-866", f"the document to judge by: {', '.join(PROFILES)}"),
+    ("profile", "NAME", "kip-866", "the document to judge by; `kmigrate requirements --profile NAME` lists its rows"),
     ("runs", "DIR", "reports/runs", "where run folders go"),
     ("seed", "N", "1", "seed of everything that is chosen by chance"),
     ("byteman", "FILE", None, "Byteman rules loaded into every Kafka JVM"),
@@ -69,7 +69,7 @@ def options_of(config: pytest.Config) -> Options:
     if not (seed.isascii() and seed.isdigit() and len(seed) <= _MOST_DIGITS):
         told = f"a whole number from 0 on, of {_MOST_DIGITS} digits at most"
         raise pytest.UsageError(f"--kmigrate-seed: expected {told}; got {_shortened(seed)}")
-    for option, value, known in (("provider", provider, PROVIDERS), ("profile", profile, PROFILES)):
+    for option, value, known in (("provider", provider, PROVIDERS), ("profile", profile, profiles())):
         if value not in known:
             raise pytest.UsageError(f"--kmigrate-{option}: expected one of {', '.join(known)}; got {value!r}")
     byteman = _chosen(config, "byteman")

@@ -212,7 +212,7 @@ def _ledger(profiles: Sequence[str]) -> list[Row]:
     return [
         {name: getattr(each, name) for name in ("id", "profile", "area", "level", "statement", "section", "covered_by")}
         for profile in profiles
-        if profile in catalogue.PROFILES
+        if profile in catalogue.profiles()
         for each in catalogue.requirements(profile)
     ]
 

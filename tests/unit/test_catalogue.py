@@ -39,7 +39,7 @@ SEEN = {
 """What real processes of each release showed: broken on the first set, right on the second."""
 
 
-@pytest.mark.parametrize("profile", catalogue.PROFILES)
+@pytest.mark.parametrize("profile", COUNTS)
 def test_a_profile_has_all_its_requirements(profile: str) -> None:
     """No row of a ledger got lost, ids are those of the profile and unique, and no text is empty."""
     rows = catalogue.requirements(profile)
@@ -52,7 +52,7 @@ def test_a_profile_has_all_its_requirements(profile: str) -> None:
 
 def test_the_level_is_the_strongest_word_of_the_statement() -> None:
     """A requirement with MUST in its statement is a MUST; "no … MAY" forbids, so it is one as well."""
-    for profile in catalogue.PROFILES:
+    for profile in COUNTS:
         for row in catalogue.requirements(profile):
             words = re.findall(r"\b(MUST|SHOULD|MAY)\b", row.statement)
             strongest = next(word for word in ("MUST", "SHOULD", "MAY") if word in words)
@@ -63,7 +63,7 @@ def test_the_level_is_the_strongest_word_of_the_statement() -> None:
 
 def test_kinds_are_those_known() -> None:
     """Levels, testability and the first word about real Kafka come from closed sets."""
-    rows = [row for profile in catalogue.PROFILES for row in catalogue.requirements(profile)]
+    rows = [row for profile in COUNTS for row in catalogue.requirements(profile)]
     assert {row.level for row in rows} == {"MUST", "SHOULD", "MAY"}
     assert {row.testability for row in rows} == {"blackbox", "wire", "whitebox", "paper"}
     first_words = {re.split(r"\W", row.real_kafka, maxsplit=1)[0] for row in rows}

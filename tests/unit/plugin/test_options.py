@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate.catalogue import PROFILES
+from pytest_kmigrate.catalogue import profiles
 
 pytest_plugins = ["pytester"]
 
@@ -16,7 +16,7 @@ pytest_plugins = ["pytester"]
         ),
         (
             ("--kmigrate-profile", "kip-1"),
-            f"--kmigrate-profile: expected one of {', '.join(PROFILES)}; got 'kip-1'",
+            f"--kmigrate-profile: expected one of {', '.join(profiles())}; got 'kip-1'",
         ),
         (("--kmigrate-seed", "9" * 5000), "--kmigrate-seed: expected a whole number *; got '99*99...'"),
         (

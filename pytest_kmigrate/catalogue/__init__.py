@@ -1,22 +1,33 @@
 """The requirements of each profile, and the known bugs of released Kafka: data the package carries, read once."""
 
 import difflib
-import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from pytest_kmigrate.catalogue.places import REQUIREMENTS, Place, place_of, profiles
 from pytest_kmigrate.model.errors import WrongUseError
 
-PROFILES = ("kip-866", "kip-866-draft", "kip-125", "kip-500", "kip-778")
-"""The documents one can certify against; the two revisions of KIP-866 are never mixed."""
+__all__ = [
+    "KnownBug",
+    "Place",
+    "Requirement",
+    "all_known_bugs",
+    "is_before",
+    "known_bug",
+    "known_bugs",
+    "place_of",
+    "profiles",
+    "requirement",
+    "requirements",
+]
 
-_FOLDER = Path(__file__).parent / "documents"
+KNOWN_BUGS = "known-bugs.toml"
+"""A file that a document's folder may have."""
 
 
 @dataclass(frozen=True)
@@ -99,12 +110,10 @@ def _release(version: str) -> Version | None:
 @lru_cache
 def requirements(profile: str) -> tuple[Requirement, ...]:
     """All requirements of a profile, in the order of its document."""
-    if profile not in PROFILES:
-        raise WrongUseError(_unknown("a profile", profile, PROFILES, ", ".join(PROFILES)))
-    return tuple(
-        Requirement(profile=profile, **row)
-        for row in _rows(f"{profile.replace('-', '_')}/requirements.toml", "requirement")
-    )
+    if profile not in profiles():
+        raise WrongUseError(_unknown("a profile", profile, profiles(), ", ".join(profiles())))
+    place = place_of(profile)
+    return tuple(_requirement(place, row) for row in place.rows(REQUIREMENTS, "requirement"))
 
 
 def requirement(requirement_id: str) -> Requirement:
@@ -117,8 +126,14 @@ def requirement(requirement_id: str) -> Requirement:
 
 @lru_cache
 def all_known_bugs() -> tuple[KnownBug, ...]:
-    """Every known bug, in the order of the file."""
-    return tuple(_known_bug(row) for row in _rows("kip_866/known-bugs.toml", "bug"))
+    """The known bugs that documents list, in the order of the files."""
+    places = (place_of(profile) for profile in profiles())
+    return tuple(
+        _known_bug(row)
+        for place in places
+        if (place.folder / KNOWN_BUGS).is_file()
+        for row in place.rows(KNOWN_BUGS, "bug")
+    )
 
 
 @lru_cache
@@ -137,7 +152,7 @@ def known_bug(bug_id: str) -> KnownBug:
 
 @lru_cache
 def _by_id() -> dict[str, Requirement]:
-    return {each.id: each for profile in PROFILES for each in requirements(profile)}
+    return {each.id: each for profile in profiles() for each in requirements(profile)}
 
 
 def _known_bug(row: dict[str, Any]) -> KnownBug:
@@ -145,9 +160,16 @@ def _known_bug(row: dict[str, Any]) -> KnownBug:
     return KnownBug(**values)
 
 
-def _rows(file: str, table: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = tomllib.loads((_FOLDER / file).read_text(encoding="utf-8"))[table]
-    return rows
+def _requirement(place: Place, row: dict[str, Any]) -> Requirement:
+    keys = {each.name: each for each in fields(Requirement) if each.name != "profile"}
+    lacking = [name for name, each in keys.items() if each.default is MISSING and name not in row]
+    got = [*(f"no {name}" for name in lacking), *(f"the unknown {name}" for name in row if name not in keys)]
+    if got:
+        name = row.get("id", "a row without id")
+        raise WrongUseError(
+            f"{place.folder / REQUIREMENTS}: {name}: expected the keys of a requirement, got {', '.join(got)}"
+        )
+    return Requirement(profile=place.profile, **row)
 
 
 def _unknown(what: str, got: str, known: Iterable[str], hint: str) -> str:

@@ -1,0 +1,39 @@
+"""Documents that another package brings, for tests: as if that package were installed."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate import catalogue, documents
+from pytest_kmigrate.catalogue import places
+
+_READ_ONCE = (
+    *(places.profiles, places.place_of, catalogue.requirements, catalogue.all_known_bugs, catalogue._by_id),
+    documents.document,
+)
+
+
+@contextmanager
+def installed(site: Path, *points: str) -> Iterator[None]:
+    """A distribution in ``site`` with these entry points (``toy = package``) is there while the block lasts."""
+    info = site / "toys-1.2.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1.2\n")
+    (info / "entry_points.txt").write_text("\n".join(["[kmigrate.documents]", *points, ""]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(site)
+        _forget()
+        try:
+            yield
+        finally:
+            for name in [name for name in sys.modules if name.partition(".")[0].startswith("toy")]:
+                del sys.modules[name]
+            _forget()
+
+
+def _forget() -> None:
+    for each in _READ_ONCE:
+        each.cache_clear()
