@@ -58,7 +58,7 @@ def judge(history: History, asked: Sequence[Check], checkers: CheckersByName) ->
     by = [*(named[check.name] for check in asked), *unasked]
     free = [each for each in claimed if each not in owned]
     found = [
-        spoken(verdict, each, free if number < len(asked) else ())
+        spoken(verdict, each, free if number < len(asked) else (), history)
         for number, (verdict, each) in enumerate(zip(found, by, strict=True))
     ]
     reasons = doubts(history)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pytest_kmigrate.model.capabilities import not_offered
 from pytest_kmigrate.model.checks import AnyChecker
 from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, inconclusive, not_applicable
 
 UNSPOKEN = "claims_were_judged"
@@ -27,13 +28,12 @@ def declared(checkers: Iterable[AnyChecker]) -> frozenset[str]:
     return frozenset(requirement for each in checkers for requirement in each.requirements)
 
 
-def spoken(verdict: Verdict, checker: AnyChecker, free: Sequence[str]) -> Verdict:
+def spoken(verdict: Verdict, checker: AnyChecker, free: Sequence[str], history: History) -> Verdict:
     """The verdict with an outcome for each requirement it speaks for; ``free``: of those that no checker declares."""
     verdict = replace(verdict, anomaly=checker.anomaly)
     if not checker.requirements:
         return verdict if verdict.about else verdict.speaking_for(*free)
-    if not verdict.about:
-        return verdict.speaking_for(*checker.requirements)
+    verdict = verdict if verdict.about else verdict.speaking_for(*checker.speaks_for(history))
     looked_at = {each.requirement for each in verdict.about}
     unseen = [About(each, Outcome.INCONCLUSIVE, Kind.VACUOUS) for each in checker.requirements if each not in looked_at]
     return verdict.about_each([*verdict.about, *unseen])

@@ -38,6 +38,8 @@ class Checker(Generic[P]):
     """What reports call its violation, where they list it beside the anomalies of client operations."""
     needs: Needs = frozenset()
     """What the provider of a run must be able to do for its evidence to be there."""
+    where: Mapping[str, Callable[[History], bool]] = field(default_factory=dict)
+    """By requirement, which runs could have violated it; the others say nothing of it, whatever is judged there."""
 
     @property
     def name(self) -> str:
@@ -49,6 +51,10 @@ class Checker(Generic[P]):
         bound = signature(self.judge).bind(_NOTHING, *args, **kwargs)
         given = list(bound.arguments.items())[1:]
         return Check(self.name, {key: _plain(value) for key, value in given if value is not None})
+
+    def speaks_for(self, history: History) -> tuple[str, ...]:
+        """The requirements that this run could have violated."""
+        return tuple(each for each in self.requirements if self.where.get(each, always)(history))
 
     def judged(self, history: History, check: Check) -> Verdict:
         """Judge one history by a check that names this checker."""
@@ -77,10 +83,21 @@ def checker(
 
 
 def speaking(
-    general: Checker[P], *requirements: str, in_every_run: Callable[[History], bool] | None = None
+    general: Checker[P],
+    *requirements: str,
+    in_every_run: Callable[[History], bool] | None = None,
+    where: Callable[[History], bool] | None = None,
 ) -> Checker[P]:
-    """Bind a general checker to the requirements of a document, which names it among its checks."""
-    return replace(general, requirements=requirements, in_every_run=in_every_run or general.in_every_run)
+    """Bind a general checker to (more) requirements of a document, which names it among its checks.
+
+    ``where``: which runs could have violated these requirements, if not all in which the checker finds something.
+    """
+    return replace(
+        general,
+        requirements=(*general.requirements, *requirements),
+        in_every_run=in_every_run or general.in_every_run,
+        where={**general.where, **(dict.fromkeys(requirements, where) if where else {})},
+    )
 
 
 def always(_: History) -> bool:

@@ -102,11 +102,14 @@ def test_what_is_taken_away_in_dual_write_leaves_zookeeper(workload, cluster_met
     """Topics, configs, credentials and ACLs that were copied are deleted in dual write, and gone from ZooKeeper."""
     families = ("topics", "topic-configs", "broker-configs", "default-broker-config", "scram", "acls")
 
-    cluster_metadata.take_back(families=families)
+    cluster_metadata.take_back(families=("topic-configs",))
+    cluster_metadata.settle("unset")  # a topic takes its configs with it
+    cluster_metadata.take_back(families=[each for each in families if each != "topic-configs"])
 
     workload.await_acked(500)
     cluster_metadata.settle("bare")
     verify_clients(
+        checks.metadata_equivalent("unset-log", "unset-zookeeper"),
         checks.metadata_equivalent("bare-log", "bare-zookeeper"),
         checks.acknowledged_metadata_changes_present("bare-log"),
         checks.acknowledged_metadata_changes_present("bare-zookeeper"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.documents.kip_866.checks.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.znodes import Tamper

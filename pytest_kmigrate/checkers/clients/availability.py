@@ -47,8 +47,8 @@ def longest_time_without_acked_write(history: History, at_most_s: float | None =
         return inconclusive(name, Kind.VACUOUS, f"{counted(len(sends), 'send')}, none acknowledged: nothing to measure")
     begins = np.array([each.began_ns for each in stretches(history)], np.int64)
     limit_ns = np.inf if at_most_s is None else at_most_s * 1e9
-    everywhere = _longest(_gaps(begins, sends), limit_ns)
-    one_by_one = [gap for place, mine in partitions(sends) for gap in _longest(_gaps(begins, mine), limit_ns, place)]
+    everywhere = _longest(gaps_in(begins, sends), limit_ns)
+    one_by_one = [gap for place, mine in partitions(sends) for gap in _longest(gaps_in(begins, mine), limit_ns, place)]
     one_by_one.sort(key=lambda gap: -gap.length_ns)
     text = _summary(history, everywhere[0], one_by_one[:1])
     facts = _facts(history, everywhere[0], one_by_one[:1])
@@ -63,7 +63,7 @@ def longest_time_without_acked_write(history: History, at_most_s: float | None =
     return violated(name, Kind.LIVENESS, told, examples, len(long), too_long_ns=too_long_ns, **facts)
 
 
-def _gaps(begins: npt.NDArray[np.int64], sends: Operations) -> Gaps:
+def gaps_in(begins: npt.NDArray[np.int64], sends: Operations) -> Gaps:
     """The gaps of every stretch in which workloads ran, in the order of time."""
     stretch = np.searchsorted(begins, sends.began_ns, side="right")
     parts = [sends.where(stretch == each) for each in np.unique(stretch)]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.metadata.acknowledged import Lost, looked_for
-from pytest_kmigrate.checkers.metadata.differences import both_entries, family_differences
+from pytest_kmigrate.checkers.metadata.differences import both_entries, differences, family_differences
 from pytest_kmigrate.checkers.metadata.soundness import unsound_logs
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
@@ -40,6 +40,10 @@ def wrong_in(history: History, verdict: Verdict) -> Wrong | None:
     places = {(each.state.family, each.state.slot[1]) for label in labels for each in lost[label]}
     if verdict.check == "metadata_equivalent":
         places = _unlike(history, verdict, *labels)
+    pairs = verdict.facts.get("pairs")
+    for left, right in pairs if isinstance(pairs, list | tuple) else ():
+        unlike = differences(history.images[left], history.images[right])
+        places |= {(each.family, each.key) for each in unlike}
     return Wrong(lost, frozenset(places))
 
 

@@ -3,7 +3,7 @@
 import enum
 from collections.abc import Mapping, Sequence
 
-from pytest_kmigrate.documents.kip_866.checks.migration_metrics import LACKED_BY
+from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import LACKED_BY
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import LEAVE_MIGRATION, STEPS, WAYS_BACK, deleting
 from pytest_kmigrate.model.document import Move, Step, name_of

@@ -41,6 +41,9 @@ _AS_IN_THE_KIP = {
     3: ZkMigrationState.POST_MIGRATION,
 }
 
+DOCUMENTED_NUMBERS = {state: number for number, state in _AS_IN_THE_KIP.items()}
+"""The number that KIP-866 gives each state, in the metric and in the record."""
+
 
 def zk_migration_state(number: int, kafka: str) -> ZkMigrationState | None:
     """The state a release means by a number; None for -1 (no image yet) and for numbers it does not define.

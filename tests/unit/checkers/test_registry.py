@@ -44,9 +44,9 @@ def test_a_call_makes_the_check() -> None:
 
 
 def test_a_bound_checker_is_the_same_with_requirements() -> None:
-    """A document binds a general one; of both by one name, the last stays."""
+    """A document binds a general one, to more than it had; of both by one name, the last stays."""
     mine = speaking(odd_one, "K0-B")
-    assert (mine.requirements, mine.name, mine.anomaly) == (("K0-B",), "odd_one", "odd")
+    assert (mine.requirements, mine.name, mine.anomaly) == (("K0-A", "K0-B"), "odd_one", "odd")
     assert by_name([odd_one, mine]) == {"odd_one": mine}
 
 

@@ -93,6 +93,18 @@ def test_a_requirement_that_was_not_looked_at_is_inconclusive() -> None:
     assert found["one_of_two", "K0-UNSEEN"] == "vacuous"
 
 
+def test_a_general_claim_speaks_for_a_requirement_only_where_a_run_could_violate_it() -> None:
+    """Bound twice: of a run without events the first binding says nothing, the second one does."""
+    bound = speaking(general_one, "K0-EVENTS", where=lambda run: bool(run.events))
+    known = by_name([speaking(bound, "K0-ANY")])
+    assert outcomes("general_one", known=known) == {
+        ("general_one", "K0-EVENTS"): "vacuous",
+        ("general_one", "K0-ANY"): "CONFORMS",
+    }
+    [verdict] = judge(history(events=[event(EventKind.RUN_BEGAN)]), [Check("general_one")], known)
+    assert verdict.requirements == ("K0-EVENTS", "K0-ANY")
+
+
 def test_a_claim_that_nothing_could_have_violated_is_inconclusive() -> None:
     """A general claim does not stand in for a check that the requirement has of its own."""
     [unspoken] = [

@@ -22,7 +22,7 @@ HEADER = RunHeader(
     seed=7,
     kafka="3.6.0",
     topology="zk1-broker3-controller3",
-    requirements=("K866-TEST-happy-path",),
+    requirements=("K866-TEST-controller-failures",),
     started_at="2026-03-01T10:00:00+00:00",
     extra={"reproduce": "pytest suites/kip_866/test_faults.py --kmigrate-seed 7"},
 )

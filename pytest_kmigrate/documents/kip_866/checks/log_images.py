@@ -19,8 +19,9 @@ class RecordedState:
     """One migration state in the log; ``outside``: how much metadata per type came before it in no transaction."""
 
     offset: int
+    number: int
     state: ZkMigrationState | None
-    """None: a number that the release does not define."""
+    """What the release means by the number; None: nothing."""
     outside: Mapping[str, int]
 
     def __str__(self) -> str:
@@ -43,13 +44,18 @@ class LogImage:
     """By the offset of the ``end`` of a transaction with metadata, how much of it per type."""
     topics_held_back: tuple[tuple[int, int, str], ...]
     """Per transaction with topics: the offsets of the first topic and of what ended it, and ``end`` or ``abort``."""
-    migrating_brokers: int
-    """How many brokers are registered as ones in migration mode."""
+    registered: Mapping[str, bool]
+    """By the id of each broker that is registered, whether it is as one in migration mode."""
     has_transactions: bool
     """Whether the metadata version knows transactions."""
     begins_with_snapshot: bool
     inherited_until: int = -1
     """The last offset that came with a checkpoint; records up to there are no evidence of this run's own."""
+
+    @property
+    def migrating_brokers(self) -> int:
+        """How many brokers are registered as ones in migration mode."""
+        return sum(self.registered.values())
 
     @property
     def copied(self) -> RecordedState | None:
@@ -99,7 +105,12 @@ def _log_image(history: History, image: MetadataImage, event: Event, starts: lis
     life = life_at(starts, began_ns(event))
     states = (
         # Runs recorded by an earlier release of ours do not say what came outside of transactions.
-        RecordedState(each["offset"], zk_migration_state(each["number"], history.header.kafka), each.get("outside", {}))
+        RecordedState(
+            each["offset"],
+            each["number"],
+            zk_migration_state(each["number"], history.header.kafka),
+            each.get("outside", {}),
+        )
         for each in extra["migration_states"]
     )
     held_back = extra.get("topics_held_back", ())  # nor where in transactions topics are
@@ -113,7 +124,7 @@ def _log_image(history: History, image: MetadataImage, event: Event, starts: lis
         # Older runs do not say what was in a transaction.
         metadata_until={each["offset"]: each["copied"] for each in extra["transactions"] if each.get("copied")},
         topics_held_back=tuple((each["first"], each["until"], each["event"]) for each in held_back),
-        migrating_brokers=sum(each["is_migrating_zk_broker"] for each in extra["brokers"].values()),
+        registered={str(each): bool(value["is_migrating_zk_broker"]) for each, value in extra["brokers"].items()},
         has_transactions=image.features.get("metadata.version", 0) >= _WITH_TRANSACTIONS,
         begins_with_snapshot=bool(extra.get("begins_with_snapshot")),
         inherited_until=-1 if life else history.header.inherited_offset,

@@ -8,7 +8,7 @@ from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.metadata.snapshots import snapshot
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
-from pytest_kmigrate.documents.kip_866.checks.migration_znode import MIGRATION, is_given_up_at
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, is_given_up_at
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.history import History

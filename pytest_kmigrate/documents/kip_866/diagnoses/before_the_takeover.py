@@ -29,7 +29,8 @@ def broker_that_is_down_had_registered(history: History, verdict: Verdict) -> bo
 
     At the take-over the active controller counted every broker as registered, with one that was down.
     """
-    if verdict.check != "takeover_waits_for_every_broker":
+    is_about = verdict.check == "takeover_waits_for_every_broker" or _are_brokers_alone(verdict)
+    if not is_about:
         return False
     brokers = [node for node, role in roles(history).items() if role == "broker"]
     claimed_ns = [claim.at_ns for claim in kraft_claims(history)][:1]
@@ -42,6 +43,13 @@ def broker_that_is_down_had_registered(history: History, verdict: Verdict) -> bo
         and roles(history).get(sample.node) == "controller"
     ]
     return len(brokers) in counted
+
+
+def _are_brokers_alone(verdict: Verdict) -> bool:
+    """Whether all that was not ready at a take-over is brokers, and those are down."""
+    not_ready = verdict.listed("not_ready") if verdict.check == "migration_begins_when_every_node_is_ready" else []
+    are_down = all("had been down for" in each.observed for each in verdict.violations)
+    return bool(not_ready) and are_down and all(each.startswith("broker-") for each in not_ready)
 
 
 def _is_config_refused(history: History, event: Event) -> bool:

@@ -7,7 +7,7 @@ from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, was_deleted
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
-from pytest_kmigrate.documents.kip_866.checks.migration_znode import MIGRATION
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History, ZnodeChange

@@ -18,6 +18,7 @@ _EXPIRED = re.compile(
     r"Encountered ZooKeeper error during event MetadataChangeEvent[^\n]*\n[^\n]*SessionExpiredException"
 )
 _SHUTDOWN = re.compile(r"KRaftMigrationDriver#shutdown: shutting down event queue(.*?)closed event queue", re.DOTALL)
+_ABOUT = ("acknowledged_metadata_changes_present", "metadata_changed_in_the_migration_outlives_it")
 _AROUND_NS = 10_000_000_000
 """An expired session is noticed with the next request, or a heartbeat, of which one comes every 6 s."""
 
@@ -29,7 +30,7 @@ def backlog_was_dropped_at_the_shutdown(history: History, verdict: Verdict) -> b
     It explains that what was acknowledged at the end of dual write is gone after the revert, if what came before is
     there: otherwise something else is wrong.
     """
-    labels = verdict.listed("images") if verdict.check == "acknowledged_metadata_changes_present" else []
+    labels = verdict.listed("images") if verdict.check in _ABOUT else []
     shutdowns = [part for _, log in logs_of(history, "controller") for part in _SHUTDOWN.findall(log)]
     failed = any(_EXPIRED.search(part) for part in shutdowns)
     return failed and bool(labels) and all(_is_of_the_end(history, label) for label in labels)

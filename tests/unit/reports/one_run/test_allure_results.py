@@ -59,11 +59,11 @@ def test_kip_area_and_requirement_file_the_result(tmp_path: Path) -> None:
     labels = {label["name"]: label["value"] for label in result["labels"]}
     assert labels["epic"] == "KIP-866"
     assert labels["feature"]
-    assert labels["story"] == "K866-TEST-happy-path"
+    assert labels["story"] == "K866-TEST-controller-failures"
     assert {"host", "thread"}.isdisjoint(labels)
     assert result["name"] == "test_takes_over[kill(active::controller)]"
     parameters = {each["name"]: each["value"] for each in result["parameters"]}
-    assert parameters["requirements"] == "K866-TEST-happy-path"
+    assert parameters["requirements"] == "K866-TEST-controller-failures"
     assert (parameters["seed"], parameters["kafka"], parameters["topology"]) == (
         "7",
         "3.6.0",

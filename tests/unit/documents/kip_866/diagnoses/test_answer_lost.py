@@ -8,7 +8,7 @@ import pytest
 from pytest_kmigrate.checkers.clients.availability import longest_time_without_acked_write
 from pytest_kmigrate.checkers.evidence.expectations import CLIENTS_SERVED
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
-from pytest_kmigrate.documents.kip_866.checks.migration_metrics import zookeeper_lag_grows_and_falls_back
+from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import zookeeper_lag_grows_and_falls_back
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pytest_kmigrate.documents.kip_866.checks.takeover import takeover_waits_for_every_broker
+from pytest_kmigrate.documents.kip_866.checks.copying.takeover import takeover_waits_for_every_broker
 from pytest_kmigrate.model.event import EventKind
 from tests.unit.checkers.histories import event, history, phase, sample, znode
 from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named, named_of_expectations, started, unmet

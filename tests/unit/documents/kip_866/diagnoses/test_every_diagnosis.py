@@ -14,6 +14,6 @@ def test_every_diagnosis_names_a_known_bug_and_every_row_says_whether_there_is_o
 
 def test_every_diagnosis_has_a_test_of_its_own() -> None:
     """With a history that it explains, and one of another defect that it must not explain."""
-    tests = "".join(file.read_text() for file in Path(__file__).parent.glob("test_*.py"))
+    tests = "".join(file.read_text() for file in Path(__file__).parent.rglob("test_*.py"))
     untested = [bug.id for bug in all_known_bugs() if bug.recognized and f'("{bug.id}",)' not in tests]
     assert untested == []

@@ -1,0 +1,1 @@
+"""Claims about dual write: ZooKeeper follows the metadata log."""

@@ -1,0 +1,72 @@
+"""Check of ``MigratingZkBrokerCount``: brokers that are away are not ready, and not counted."""
+
+from collections import defaultdict
+
+from pytest_kmigrate.checkers.controllers.lives import roles
+from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.wording import counted, span
+from pytest_kmigrate.documents.kip_866.checks.broker_modes import BrokerAt, brokers_at
+from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST, LACKED_BY
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.checks import always, checker
+from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
+
+_METRIC = "MigratingZkBrokerCount"
+_NOTICED_NS = 15_000_000_000
+"""By then the controllers have fenced a broker whose heartbeats ended: its session is 9 s."""
+
+
+@checker("K866-METRIC-MigratingZkBrokerCount-offline", in_every_run=always, needs=[Capability.METRICS])
+def only_live_brokers_count_as_ready(history: History) -> Verdict:
+    """``MigratingZkBrokerCount`` of the active controller leaves out brokers in migration mode that have gone away.
+
+    Judged from 15 s after a broker had stopped, died or been paused, until it was started or resumed.
+    """
+    name = "only_live_brokers_count_as_ready"
+    if history.header.kafka.startswith(LACKED_BY[_METRIC]):
+        return not_applicable(name, f"this release has no {_METRIC}")
+    of_node, looked_at, are_registrations = defaultdict[str, list[tuple[Sample, int]]](list), 0, True
+    for sample in _of_active(history):
+        migrating = [each for each in brokers_at(history, sample.at_ns) if each.is_migrating]
+        gone = [each for each in migrating if _is_gone(each, sample)]
+        if gone:
+            looked_at += 1
+            count, ready = sample.values[_METRIC] or 0, len(migrating) - len(gone)
+            if count > ready:
+                of_node[sample.node].append((sample, ready))
+                are_registrations &= count <= len(migrating)
+    standing = [told for told in of_node.values() if len(told) >= FEWEST]
+    if standing:
+        found = [_violation(history, *told[0], told[-1][0]) for told in standing]
+        # It misleads an operator; no metadata is at stake, which is what SAFETY says.
+        return violates(name, Kind.LIVENESS, found, are_registrations=are_registrations)
+    if looked_at < FEWEST:
+        text = f"no broker in migration mode was away for more than {span(_NOTICED_NS)}"
+        return inconclusive(name, Kind.VACUOUS, text)
+    return conforms(name, f"{counted(looked_at, 'sample')} with a broker away, none of which counts it")
+
+
+def _of_active(history: History) -> list[Sample]:
+    by_role = roles(history)
+    return [
+        each
+        for each in history.samples
+        if by_role.get(each.node) == "controller"
+        and each.values.get("ActiveControllerCount") == 1
+        and each.values.get(_METRIC) is not None
+    ]
+
+
+def _is_gone(broker: BrokerAt, sample: Sample) -> bool:
+    return broker.away_ns is not None and sample.at_ns - broker.away_ns >= _NOTICED_NS
+
+
+def _violation(history: History, first: Sample, ready: int, last: Sample) -> Violation:
+    observed = (
+        f"{first.node} reported {first.values[_METRIC]:g}, for {span(last.at_ns - first.at_ns)} "
+        f"({when(history, first.at_ns)})"
+    )
+    expected = f"{_METRIC} is {ready} at most: the others are away"
+    return violation_at(history, expected, observed, first.at_ns, "metrics/metrics.jsonl")

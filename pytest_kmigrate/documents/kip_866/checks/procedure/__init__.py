@@ -1,0 +1,1 @@
+"""Claims about the steps of the documented procedure, and what clients see of them."""

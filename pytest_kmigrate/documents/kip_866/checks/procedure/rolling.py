@@ -1,0 +1,112 @@
+"""Check of rolling the brokers: one at a time into KRaft mode, and each controlled stop hands its leaders over."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.grouping import partitions
+from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at, when
+from pytest_kmigrate.checkers.evidence.wording import counted, span
+from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
+from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.checks import always, checker
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
+from pytest_kmigrate.model.verdict import Kind, Verdict
+
+_ONE_BY_ONE, _SHUTDOWN = "K866-PROC-roll-one-by-one", "K866-FWD-controlled-shutdown"
+_DUAL_WRITE = (Phase.HYBRID.name, Phase.ALL_KRAFT.name)
+_SESSION_NS = 9_000_000_000
+"""After so long the controllers take a broker for dead: leaders that move only then were not handed over."""
+_LOOKED_FOR_NS = 15_000_000_000
+
+
+@checker(_ONE_BY_ONE, _SHUTDOWN, in_every_run=always, anomaly="leaders not handed over")
+def brokers_are_rolled_one_by_one(history: History) -> Verdict:
+    """In dual write a broker that is stopped in a controlled way hands its leaders over, and comes up in KRaft mode.
+
+    Handed over: each partition that is written to gets a write acknowledged before the broker's session would have
+    ended. Up: ready, while others are in ZooKeeper mode, or in KRaft mode already. Under a fault nothing is judged.
+    """
+    rows = ByRequirement("brokers_are_rolled_one_by_one", _ONE_BY_ONE, _SHUTDOWN)
+    stops, starts = list(_controlled_stops(history)), list(_starts_in_kraft_mode(history))
+    for stop in stops:
+        _judge_stop(history, rows, stop)
+    for start in starts:
+        _judge_start(history, rows, start)
+    text = f"{counted(len(stops), 'controlled stop')}, {counted(len(starts), 'start')} in KRaft mode beside the others"
+    return rows.verdict(text, "no broker was rolled in dual write")
+
+
+def _controlled_stops(history: History) -> Iterator[Event]:
+    """Of brokers in ZooKeeper mode, once the KRaft controllers are in charge."""
+    for event in history.of(EventKind.NODE_STOPPED):
+        if event.data.get("how") in ("controlled", "hung") and phase_at(history, event.at_ns) in _DUAL_WRITE:
+            began_ns = event.at_ns - _took_ns(event)
+            mine = [each for each in brokers_at(history, began_ns) if each.name == event.node]
+            is_quiet = not faults_during(history, began_ns, event.at_ns + _LOOKED_FOR_NS)
+            if mine and mine[0].is_migrating and is_quiet:
+                yield event
+
+
+def _judge_stop(history: History, rows: ByRequirement, stop: Event) -> None:
+    began_ns = stop.at_ns - _took_ns(stop)
+    if stop.data.get("how") == "hung":
+        observed = f"it was still there {span(_took_ns(stop))} later, and was killed ({when(history, stop.at_ns)})"
+        violation = violation_at(history, f"{stop.node} ends when it is stopped", observed, stop.at_ns, _event(stop))
+        rows.violated(_SHUTDOWN, violation, Kind.LIVENESS)
+        return
+    waited = _waited_ns(history, began_ns, stop.at_ns + _LOOKED_FOR_NS)
+    for place, waited_ns in waited.items():
+        if waited_ns < _SESSION_NS:
+            rows.looked_at(_SHUTDOWN)
+        else:
+            observed = f"none was for {span(waited_ns)} ({when(history, stop.at_ns)})"
+            expected = f"writes to {place} are acknowledged again as soon as {stop.node} is stopped"
+            violation = violation_at(history, expected, observed, stop.at_ns, _event(stop))
+            rows.violated(_SHUTDOWN, violation, Kind.LIVENESS)
+
+
+def _waited_ns(history: History, from_ns: int, to_ns: int) -> dict[str, int]:
+    """The longest that a write to each partition, sent in this time, took to be acknowledged."""
+    sends = history.operations.of(OperationKind.PRODUCE)
+    chosen = sends.where(
+        (sends.outcome == OperationOutcome.OK) & (sends.began_ns >= from_ns) & (sends.began_ns <= to_ns)
+    )
+    return {place: int(np.max(mine.ended_ns - mine.began_ns)) for place, mine in partitions(chosen) if len(mine)}
+
+
+def _starts_in_kraft_mode(history: History) -> Iterator[Event]:
+    """Of brokers that were in ZooKeeper mode before, while the others are up in whichever mode."""
+    for event in history.of(EventKind.NODE_STARTED):
+        others = [each for each in brokers_at(history, event.at_ns) if each.name != event.node]
+        ran = [e for e in history.of(EventKind.NODE_STARTED) if e.node == event.node and e.seq < event.seq]
+        was_in_zookeeper_mode = bool(ran) and ran[-1].data.get("mode") == "zookeeper"
+        are_up = bool(others) and all(each.away_ns is None for each in others)
+        if event.data.get("mode") == "kraft" and was_in_zookeeper_mode and are_up:
+            yield event
+
+
+def _judge_start(history: History, rows: ByRequirement, start: Event) -> None:
+    later = history.of(EventKind.NODE_READY, EventKind.NODE_DIED)
+    end = next((each for each in later if each.node == start.node and each.seq > start.seq), None)
+    if end is None or faults_during(history, start.at_ns, end.at_ns):
+        return
+    if end.kind is EventKind.NODE_READY:
+        rows.looked_at(_ONE_BY_ONE)
+    else:
+        observed = f"it died {span(end.at_ns - start.at_ns)} later ({when(history, end.at_ns)})"
+        expected = f"{start.node} comes up in KRaft mode beside the others"
+        rows.violated(_ONE_BY_ONE, violation_at(history, expected, observed, end.at_ns, _event(start), _event(end)))
+
+
+def _took_ns(stop: Event) -> int:
+    took = stop.data.get("took_ms")
+    return int(took) * 1_000_000 if isinstance(took, int | float) else 0
+
+
+def _event(event: Event) -> str:
+    return f"event {event.seq}"

@@ -1,0 +1,48 @@
+"""Check of the whole way: the documented steps end in FINALIZED, with one release of Kafka in every phase."""
+
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.moments import faults_during, when
+from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.documents.kip_866.procedure import STEPS
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.event import PHASE, Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Kind, Verdict
+
+_HAPPY, _BRIDGE = "K866-TEST-happy-path", "K866-PROC-bridge-release"
+
+
+@checker(
+    _HAPPY,
+    _BRIDGE,
+    in_every_run=lambda history: bool(history.of(EventKind.STEP_BEGAN)),
+    anomaly="procedure without its end",
+)
+def documented_steps_end_finalized(history: History) -> Verdict:
+    """Where all steps of the procedure were done the migration is finalized by the last, whatever was broken before.
+
+    The nodes of such a run were of one release throughout: ZooKeeper and KRaft are in it side by side. A step that
+    fails before anything was broken violates.
+    """
+    rows = ByRequirement("documented_steps_end_finalized", _HAPPY, _BRIDGE)
+    names = [step.name for step in STEPS]
+    ended = [each for each in history.of(EventKind.STEP_ENDED) if each.data.get("step") in names]
+    done = {str(each.data.get("step")) for each in ended if each.data.get("outcome") == "done"}
+    finalized = [each for each in history.states(PHASE) if each.data.get("state") == Phase.FINALIZED.name]
+    for failed in (each for each in ended if each.data.get("outcome") == "failed"):
+        if not faults_during(history, 0, failed.at_ns):
+            observed = f"it failed: {failed.data.get('reason')}"
+            _violated(history, rows, failed, f"{failed.data.get('step')} is done", observed)
+    if done == set(names) and finalized:
+        rows.looked_at(_HAPPY)
+        releases = {str(each.data.get("kafka")) for each in history.of(EventKind.NODE_STARTED)}
+        rows.looked_at(_BRIDGE, len(releases) == 1)
+    elif done == set(names) and not faults_during(history, 0, ended[-1].at_ns):
+        _violated(history, rows, ended[-1], "the migration is finalized when all steps are done", "it is not")
+    return rows.verdict("all documented steps were done, and the migration is finalized", "not every step was done")
+
+
+def _violated(history: History, rows: ByRequirement, event: Event, expected: str, observed: str) -> None:
+    told = f"{observed} ({when(history, event.at_ns)})"
+    rows.violated(_HAPPY, violation_at(history, expected, told, event.at_ns, f"event {event.seq}"), Kind.LIVENESS)

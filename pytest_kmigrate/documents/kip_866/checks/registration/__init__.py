@@ -1,0 +1,1 @@
+"""Claims about how brokers register with the controllers, and in which mode."""

@@ -1,0 +1,57 @@
+"""Check of the time before the take-over: the quorum elects a leader, and brokers register with it."""
+
+from pytest_kmigrate.checkers.controllers.lives import roles
+from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at, when
+from pytest_kmigrate.checkers.evidence.wording import counted, span
+from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
+from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST, LACKED_BY
+from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.checks import always, checker
+from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive, not_applicable, violates
+
+_METRIC = "MigratingZkBrokerCount"
+_REGISTERED_NS = 30_000_000_000
+"""By then a broker in migration mode that is ready has registered with the controllers."""
+
+
+@checker("K866-PRE-allow-raft-reg-heartbeat", in_every_run=always, needs=[Capability.METRICS])
+def brokers_register_before_the_takeover(history: History) -> Verdict:
+    """In PREPARING the controllers have a leader, and it counts the brokers in migration mode that came up.
+
+    Judged by what the active controller reports, from 30 s after a broker was ready, under no fault.
+    """
+    name = "brokers_register_before_the_takeover"
+    if history.header.kafka.startswith(LACKED_BY[_METRIC]):
+        return not_applicable(name, f"this release has no {_METRIC}")
+    preparing = [each for each in _of_active(history) if phase_at(history, each.at_ns) == Phase.PREPARING.name]
+    registered = [each for each in preparing if (each.values.get(_METRIC) or 0) > 0]
+    unregistered = [each for each in preparing if (each.values.get(_METRIC) or 0) < _known(history, each)]
+    if len(unregistered) >= FEWEST:
+        return violates(name, Kind.LIVENESS, [_violation(history, unregistered[0])])
+    if not registered:
+        return inconclusive(name, Kind.VACUOUS, "no broker came up in migration mode before a take-over")
+    return conforms(name, f"{counted(len(registered), 'sample')} of a leader that counts brokers before the take-over")
+
+
+def _of_active(history: History) -> list[Sample]:
+    by_role = roles(history)
+    told = [each for each in history.samples if by_role.get(each.node) == "controller"]
+    return [each for each in told if each.values.get("ActiveControllerCount") == 1]
+
+
+def _known(history: History, sample: Sample) -> int:
+    """How many brokers in migration mode had been ready for so long that they must have registered."""
+    brokers = [each for each in brokers_at(history, sample.at_ns) if each.is_migrating and each.away_ns is None]
+    since_ns = sample.at_ns - _REGISTERED_NS
+    if faults_during(history, since_ns, sample.at_ns):
+        return 0
+    return sum(each.ready_ns is not None and each.ready_ns <= since_ns for each in brokers)
+
+
+def _violation(history: History, sample: Sample) -> Violation:
+    observed = f"{sample.node} counts {sample.values.get(_METRIC) or 0:g} ({when(history, sample.at_ns)})"
+    expected = f"{_known(history, sample)} brokers, ready for {span(_REGISTERED_NS)}, are registered"
+    return violation_at(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl")

@@ -1,0 +1,1 @@
+"""Claims about what is left after a way back."""

@@ -1,0 +1,1 @@
+"""Claims about the states of a migration."""

@@ -1,0 +1,124 @@
+"""Check of how KRaft controllers take over: ``/controller`` and ``/controller_epoch`` are overwritten together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_kmigrate.checkers.controllers.claims import CONTROLLER, CONTROLLER_EPOCH
+from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns, roles
+from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held_in, untampered
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.wording import counted, span
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import holds_position
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import History, ZnodeChange
+from pytest_kmigrate.model.verdict import Verdict, Violation
+
+_BUMP, _OVERWRITE = "K866-ZNODE-controller-epoch-bump", "K866-ZNODE-controller-overwrite"
+_ELECTION = "K866-ZNODE-controller-every-election"
+_STANDS_EMPTY_NS = 1_000_000_000
+"""The znode is overwritten by a deletion and a creation in one transaction, which a watch may see one by one."""
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """A KRaft controller took ``/controller``; ``before`` is what the znode held until then, None: nothing was seen."""
+
+    change: ZnodeChange
+    before: ZnodeChange | None
+    life: int
+
+
+@checker(
+    _BUMP,
+    _OVERWRITE,
+    _ELECTION,
+    in_every_run=holds_position,
+    anomaly="controller taken without its epoch",
+    needs=[Capability.ZNODES],
+)
+def kraft_takes_both_controller_znodes(history: History) -> Verdict:
+    """Each time a KRaft controller takes ``/controller``, the same transaction raises ``/controller_epoch``.
+
+    ZooKeeper's transaction ids tell, where the watch saw both. The epoch rises by value and by version. A controller in
+    ZooKeeper mode that lives is overwritten: the znode did not stand empty before. What a test tampered with is judged
+    up to then.
+    """
+    rows = ByRequirement("kraft_takes_both_controller_znodes", _BUMP, _OVERWRITE, _ELECTION)
+    epochs = [each for each in untampered(history, CONTROLLER, CONTROLLER_EPOCH) if each.path == CONTROLLER_EPOCH]
+    claims = _claims(history)
+    lives_begun = set[int]()
+    for claim in claims:
+        paired = next((each for each in epochs if each.mzxid == claim.change.mzxid >= 0), None)
+        if paired is not None:
+            if claim.life in lives_begun:
+                rows.looked_at(_ELECTION)
+            _judge_epoch(history, rows, claim, epochs[: epochs.index(paired)], paired)
+        if claim.life not in lives_begun:
+            _judge_overwriting(history, rows, claim)
+        lives_begun.add(claim.life)
+    text = f"{counted(len(claims), 'claim')} of {CONTROLLER}, each with a higher epoch"
+    return rows.verdict(text, f"no KRaft controller was seen to take {CONTROLLER} and {CONTROLLER_EPOCH}")
+
+
+def _claims(history: History) -> list[_Claim]:
+    by_role, starts = roles(history), life_starts_ns(history)
+    claims: list[_Claim] = []
+    before: ZnodeChange | None = None
+    for change in untampered(history, CONTROLLER):
+        is_new = all(change.mzxid != each.change.mzxid for each in claims)
+        if by_role.get(_name(change, "controller")) == "controller" and is_new:
+            claims.append(_Claim(change, before, life_at(starts, change.at_ns)))
+        before = change
+    return claims
+
+
+def _name(change: ZnodeChange, role: str) -> str:
+    return f"{role}-{held_in(change).get('brokerid')}"
+
+
+def _judge_epoch(
+    history: History, rows: ByRequirement, claim: _Claim, earlier: Sequence[ZnodeChange], epoch: ZnodeChange
+) -> None:
+    former = next((each for each in reversed(earlier) if each.data is not None), None)
+    if former is None:
+        return
+    rows.looked_at(_BUMP)
+    is_raised = _number(epoch) > _number(former) and epoch.version > former.version
+    if not is_raised:
+        expected = f"{CONTROLLER_EPOCH} rises above {former.data} (version {former.version}) with the claim"
+        observed = f"it is {epoch.data} (version {epoch.version})"
+        rows.violated(_BUMP, _violation(history, claim, expected, observed))
+
+
+def _judge_overwriting(history: History, rows: ByRequirement, claim: _Claim) -> None:
+    """Of the first claim of a life; what the znode held last before it names who was in office."""
+    held = [each for each in untampered(history, CONTROLLER) if each.at_ns < claim.change.at_ns]
+    last = next((each for each in reversed(held) if each.data is not None), None)
+    if last is None or not _lives(history, _name(last, "broker"), last.at_ns, claim.change.at_ns):
+        return
+    rows.looked_at(_OVERWRITE)
+    empty_ns = claim.change.at_ns - claim.before.at_ns if claim.before and claim.before.data is None else 0
+    if empty_ns > _STANDS_EMPTY_NS:
+        observed = f"it stood empty for {span(empty_ns)} before the claim"
+        rows.violated(_OVERWRITE, _violation(history, claim, f"{CONTROLLER} is taken from whoever holds it", observed))
+
+
+def _lives(history: History, broker: str, from_ns: int, to_ns: int) -> bool:
+    if roles(history).get(broker) != "broker":
+        return False
+    ends = history.of(EventKind.NODE_STOPPED, EventKind.NODE_DIED, EventKind.NODE_PAUSED)
+    return not any(each.node == broker and from_ns <= each.at_ns <= to_ns for each in ends)
+
+
+def _number(change: ZnodeChange) -> int:
+    return int(change.data) if change.data is not None and change.data.isdecimal() else -1
+
+
+def _violation(history: History, claim: _Claim, expected: str, observed: str) -> Violation:
+    at_ns = claim.change.at_ns
+    told = f"{observed} ({when(history, at_ns)})"
+    return violation_at(history, expected, told, at_ns, evidence_of(claim.change))

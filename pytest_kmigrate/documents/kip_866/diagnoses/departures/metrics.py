@@ -1,0 +1,76 @@
+"""Metrics that deviate: metrics-of-the-image, numbers-of-the-states and KAFKA-15532."""
+
+from collections.abc import Iterator, Mapping
+
+from pytest_kmigrate.checkers.controllers.lives import processes
+from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST
+from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.verdict import Verdict
+
+_AROUND_NS = 3_000_000_000
+"""Samples of two controllers are not taken at one moment, nor does each replay the log at once."""
+_NEARLY = 5
+"""Records that are written while the metrics of one sample are read."""
+_ACTIVE_ONLY = "only_the_active_controller_reports"
+_STANDBYS, _FORMER = "standbys_report_no_migration_metrics", "former_controllers_report_no_lag"
+_LAG = "ZkWriteBehindLag"
+_NUMBERS = ("migration_state_has_its_documented_number", "recorded_states_have_their_documented_numbers")
+_SWAPPED = {ZkMigrationState.PRE_MIGRATION.value: 2, ZkMigrationState.MIGRATION.value: 1}
+
+
+@diagnosis("metrics-of-the-image")
+def standbys_report_what_the_active_controller_does(history: History, verdict: Verdict) -> bool:
+    """Each value of a standby is one that the active controller reported at the time: both show the same image."""
+    metrics = verdict.listed("metrics") or [str(verdict.facts.get("metric"))]
+    is_about = verdict.check in (_ACTIVE_ONLY, _STANDBYS) and _LAG not in metrics
+    return is_about and all(_is_of_the_image(history, metric) for metric in metrics)
+
+
+def _is_of_the_image(history: History, metric: str) -> bool:
+    active = [(each.at_ns, each.values.get(metric)) for each in _of(history, active=True)]
+    compared = 0
+    for sample in _of(history, active=False):
+        reported = {value for at_ns, value in active if abs(at_ns - sample.at_ns) <= _AROUND_NS}
+        if reported and (sample.values.get(metric) or 0) > 0:
+            compared += 1
+            if sample.values.get(metric) not in reported:
+                return False
+    return compared >= FEWEST
+
+
+@diagnosis("numbers-of-the-states")
+def two_numbers_are_swapped(_: History, verdict: Verdict) -> bool:
+    """Of the numbers that differ from KIP-866's, that of PRE_MIGRATION is 2 and that of MIGRATION is 1."""
+    numbers = verdict.facts.get("numbers")
+    told = numbers if verdict.check in _NUMBERS and isinstance(numbers, Mapping) else {}
+    return bool(told) and all(_SWAPPED.get(state) == number for state, number in told.items())
+
+
+@diagnosis("KAFKA-15532")
+def standbys_count_from_a_write_of_their_own(history: History, verdict: Verdict) -> bool:
+    """The lag of each standby grows with the log: it counts from what this controller wrote itself, long ago."""
+    if verdict.check not in (_ACTIVE_ONLY, _FORMER) or verdict.facts.get("metric") != _LAG:
+        return False
+    grown = [
+        (_grown(row, _LAG), _grown(row, "RaftHighWatermark"))
+        for row in processes(history, "controller")
+        for row in [[each for each in row if _is_standby(each) and (each.values.get(_LAG) or 0) > 0]]
+        if len(row) >= FEWEST
+    ]
+    return bool(grown) and all(lag > 0 and abs(lag - log) <= _NEARLY for lag, log in grown)
+
+
+def _of(history: History, *, active: bool) -> Iterator[Sample]:
+    """The samples of controllers that said that they are active, or that they are not."""
+    for samples in processes(history, "controller"):
+        yield from (each for each in samples if each.values.get("ActiveControllerCount") == (1 if active else 0))
+
+
+def _is_standby(sample: Sample) -> bool:
+    return sample.values.get("ActiveControllerCount") == 0
+
+
+def _grown(row: list[Sample], metric: str) -> float:
+    return (row[-1].values.get(metric) or 0) - (row[0].values.get(metric) or 0)

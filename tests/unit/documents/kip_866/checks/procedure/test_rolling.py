@@ -1,0 +1,65 @@
+"""Check of brokers that are rolled in dual write."""
+
+import pytest
+
+from pytest_kmigrate.documents.kip_866.checks.procedure.rolling import brokers_are_rolled_one_by_one
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Kind, Outcome
+from tests.unit.checkers.histories import MS, Row, event, fault, history, phase, sent
+from tests.unit.documents.kip_866.checks.nodes import broker, migrating, stopped
+from tests.unit.documents.kip_866.checks.outcomes import looked_at
+
+BEFORE = [*migrating(0, 0), *migrating(0, 1), phase(5_000, "HYBRID")]
+UP = broker(21_000, mode="kraft")
+
+
+def write(at_ms: int, took_ms: int = 10) -> Row:
+    """An acknowledged write."""
+    return sent(at_ms, began_ns=at_ms * MS, ended_ns=(at_ms + took_ms) * MS)
+
+
+def rolled(*events: Event, rows: tuple[Row, ...] = (write(20_000),)) -> History:
+    """Broker-1 is rolled in dual write, after 20 s; these writes were acknowledged."""
+    return history(rows, events=[*BEFORE, *events])
+
+
+def test_a_broker_that_hands_over_and_comes_up_conforms() -> None:
+    """Conforming: one row by the writes, the other by its start."""
+    verdict = brokers_are_rolled_one_by_one.judge(rolled(stopped(20_000), *UP))
+    assert looked_at(verdict) == dict.fromkeys(("PROC-roll-one-by-one", "FWD-controlled-shutdown"), "CONFORMS")
+
+
+@pytest.mark.parametrize(
+    ("stop", "rows"),
+    [(stopped(20_000), (write(20_000, 9_500),)), (stopped(20_000, how="hung", took_ms=2_000), (write(20_000),))],
+)
+def test_leaders_that_are_not_handed_over_violate(stop: Event, rows: tuple[Row, ...]) -> None:
+    """Violating: a write waited for the session to end, or the broker did not end."""
+    verdict = brokers_are_rolled_one_by_one.judge(rolled(stop, rows=rows))
+    assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
+    assert looked_at(verdict) == {"FWD-controlled-shutdown": "VIOLATES"}
+
+
+def test_a_broker_that_dies_in_kraft_mode_violates() -> None:
+    """Violating: the other row."""
+    died = event(EventKind.NODE_DIED, 22_000, "broker-1", exit_code=1, said="")
+    verdict = brokers_are_rolled_one_by_one.judge(rolled(stopped(20_000), *broker(21_000, 1, "kraft", None), died))
+    assert looked_at(verdict) == {"FWD-controlled-shutdown": "CONFORMS", "PROC-roll-one-by-one": "VIOLATES"}
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        rolled(stopped(20_000, how="killed")),
+        rolled(stopped(20_000), rows=()),
+        rolled(stopped(20_000), rows=(write(50_000),)),
+        rolled(*fault(19_000), stopped(20_000), *UP),
+        rolled(phase(6_000, "PREPARING"), stopped(20_000)),
+        rolled(stopped(8_000, "broker-0", how="killed"), stopped(20_000, how="killed"), *UP),
+    ],
+    ids=["killed", "no writes", "no writes then", "under a fault", "before dual write", "another one is away"],
+)
+def test_what_is_no_roll_proves_nothing(run: History) -> None:
+    """Vacuous."""
+    assert not looked_at(brokers_are_rolled_one_by_one.judge(run))

@@ -1,0 +1,82 @@
+"""Facts about metrics that deviate in a known way."""
+
+from collections.abc import Callable
+
+import pytest
+
+from pytest_kmigrate.documents.kip_866.checks.metrics.active_only import only_the_active_controller_reports
+from pytest_kmigrate.documents.kip_866.checks.metrics.state_numbers import migration_state_has_its_documented_number
+from pytest_kmigrate.model.history import History, Sample
+from tests.unit.checkers.histories import history, sample
+from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, started
+
+ACTIVE, STANDBY = CONTROLLERS[:2]
+LAG, STATE, COUNT = "ZkWriteBehindLag", "ZkMigrationState", "MigratingZkBrokerCount"
+Value = Callable[[int], float]
+"""What a metric is, by the number of the sample."""
+
+
+def reported(metric: str, active: Value, standby: Value, kafka: str = "3.9.1") -> History:
+    """What two controllers report of a metric for 10 s; one record is written with each sample."""
+    samples = [each for at in range(20) for each in _both(at, metric, active(at), standby(at))]
+    return history(events=started(*CONTROLLERS), samples=samples, kafka=kafka)
+
+
+def _both(at: int, metric: str, active: float, standby: float) -> list[Sample]:
+    of_active = sample(at * 500, ACTIVE, **{"ActiveControllerCount": 1, "RaftHighWatermark": 100 + at, metric: active})
+    of_standby = sample(
+        at * 500 + 90, STANDBY, **{"ActiveControllerCount": 0, "RaftHighWatermark": 100 + at, metric: standby}
+    )
+    return [of_active, of_standby]
+
+
+@pytest.mark.parametrize(
+    ("metric", "active", "standby", "bugs"),
+    [
+        (STATE, lambda at: 2 - at // 10, lambda at: 2 - at // 11, ("metrics-of-the-image",)),
+        (COUNT, lambda at: 1 + at // 7, lambda at: 1 + at // 8, ("metrics-of-the-image",)),
+        (STATE, lambda _: 1, lambda _: 2, ()),
+        (COUNT, lambda _: 3, lambda _: 1, ()),
+        (COUNT, lambda _: 3, lambda at: 3 if at < 15 else 2, ()),
+    ],
+    ids=["states", "counts", "another state", "another count", "another count at last"],
+)
+def test_standbys_that_show_the_same_image_are_named(
+    metric: str, active: Value, standby: Value, bugs: tuple[str, ...]
+) -> None:
+    """One that reports a value of its own, a former one, say, is another defect."""
+    run = reported(metric, active, standby)
+    assert named(run, only_the_active_controller_reports.judge(run, metric)) == bugs
+
+
+@pytest.mark.parametrize(
+    ("standby", "kafka", "bugs"),
+    [
+        (lambda at: 40 + at, "3.6.0", ("KAFKA-15532",)),
+        (lambda at: 40 + at, "3.9.1", ()),
+        (lambda _: 40, "3.6.0", ()),
+        (lambda at: 40 + 9 * at, "3.6.0", ()),
+    ],
+    ids=["grows with the log", "on a fixed release", "stays", "grows faster"],
+)
+def test_a_lag_that_counts_from_a_former_write_is_kafka_15532(
+    standby: Value, kafka: str, bugs: tuple[str, ...]
+) -> None:
+    """It grows with the log, as that controller writes no more."""
+    run = reported(LAG, lambda _: 1, standby, kafka)
+    assert named(run, only_the_active_controller_reports.judge(run, LAG)) == bugs
+
+
+@pytest.mark.parametrize(
+    ("numbers", "bugs"),
+    [
+        ((0, 2, 1), ("numbers-of-the-states",)),
+        ((2, 1, 3), ("numbers-of-the-states",)),
+        ((2, 7), ()),
+        ((4,), ()),
+    ],
+)
+def test_two_numbers_that_are_swapped_are_named(numbers: tuple[int, ...], bugs: tuple[str, ...]) -> None:
+    """A number that no release defines, or that of a broker in ZooKeeper mode, is another defect."""
+    run = reported(STATE, lambda at: numbers[at % len(numbers)], lambda _: 0)
+    assert named(run, migration_state_has_its_documented_number.judge(run)) == bugs
