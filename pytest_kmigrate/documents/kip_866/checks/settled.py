@@ -50,9 +50,19 @@ def image_of(history: History, settled: Settled, side: str) -> MetadataImage:
 
 
 def takeover_ns(history: History, life: int) -> int | None:
-    """When a KRaft controller first took ``/controller`` in this life of the metadata log."""
+    """When a KRaft controller first took ``/controller`` in this life of the metadata log.
+
+    None where nobody saw it: no controller did, or it was before the checkpoint that the run began from.
+    """
+    if not life and is_inherited(history):
+        return None
     starts = life_starts_ns(history)
     return min((each.at_ns for each in kraft_claims(history) if life_at(starts, each.at_ns) == life), default=None)
+
+
+def is_inherited(history: History) -> bool:
+    """Whether the run began from a checkpoint: its first metadata log came with it, copy and all."""
+    return history.header.inherited_offset >= 0
 
 
 def dual_write_ns(history: History, life: int) -> int | None:

@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import faults_during, when
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
+from pytest_kmigrate.documents.kip_866.checks.settled import is_inherited
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import always, checker
 from pytest_kmigrate.model.event import Event, EventKind
@@ -62,7 +63,7 @@ def _takeovers(history: History) -> Iterator[tuple[int, str]]:
     starts, seen = life_starts_ns(history), set[int]()
     for claim in kraft_claims(history):
         life = life_at(starts, claim.at_ns)
-        if life not in seen:
+        if life not in seen and (life or not is_inherited(history)):
             seen.add(life)
             yield claim.at_ns, claim.evidence
 

@@ -49,7 +49,7 @@ def recorded_states_mean_what_they_say(history: History) -> Verdict:
 
 
 def _judge_beginning(history: History, rows: ByRequirement, log: LogImage) -> None:
-    if not log.states:
+    if not log.states or log.states[0].offset <= log.inherited_until:
         return
     first = log.states[0]
     if first.state is ZkMigrationState.PRE_MIGRATION and not first.outside:

@@ -22,6 +22,7 @@ def recorded_states_have_their_documented_numbers(history: History) -> Verdict:
         (log.life, each.offset): (log, each.state, each.number)
         for log in reversed(log_images(history))
         for each in log.states
+        if each.offset > log.inherited_until
     }
     told = [each for each in first_seen.values() if each[1] is not ZkMigrationState.NONE]
     wrong = [each for each in told if each[1] is None or each[2] != DOCUMENTED_NUMBERS.get(each[1])]
