@@ -18,6 +18,7 @@ from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.process.cluster import ProcessCluster
 from pytest_kmigrate.providers.process.network.addresses import INTERNAL_PORT
+from pytest_kmigrate.providers.process.provider import ProcessProvider
 from pytest_kmigrate.waiting import until
 from tests.real.test_provider_contract import ProcessBench
 from tests.unit.fakes import FakeView, FakeZnodes, MemoryRecorder, topology
@@ -113,7 +114,7 @@ class Place:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessCluster]:
     """Three brokers that nobody starts, and their links."""
-    with ProcessBench(tmp_path_factory.mktemp("links")).cluster(topology(0, 3, 0)) as made:
+    with ProcessBench(ProcessProvider(print), tmp_path_factory.mktemp("links")).cluster(topology(0, 3, 0)) as made:
         yield cast("ProcessCluster", made)
 
 
