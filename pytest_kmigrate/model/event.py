@@ -20,6 +20,8 @@ class EventKind(enum.StrEnum):
     NODE_RESUMED = "node-resumed"
     NODE_RECONFIGURED = "node-reconfigured"
     NODE_WIPED = "node-wiped"
+    NODE_INSTALLED = "node-installed"
+    TOOL_RAN = "tool-ran"
     STEP_BEGAN = "step-began"
     STEP_ENDED = "step-ended"
     STATE = "state"

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checkpoint import Frozen
 from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.links import Links
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
@@ -74,6 +75,10 @@ class Node(Protocol):
     def resume(self) -> None: ...
     def reconfigure(self, changes: Mapping[str, str | None], mode: BrokerMode | None = None) -> None:
         """Set (None: unset) properties, and the mode, in force from the next start."""
+        ...
+
+    def install(self, kafka: str) -> None:
+        """Let a stopped node's next start run another Kafka: a release, or the path of an unpacked distribution."""
         ...
 
     def wipe(self) -> None:
@@ -179,6 +184,14 @@ class Cluster(Protocol):
         """Every record of a node's metadata log, decoded by Kafka's own tool and without secrets.
 
         Each is ``{"offset", "timestamp_ms", "type", "version", "data", "snapshot"}``.
+        """
+        ...
+
+    def run_tool(self, node: str, tool: str, arguments: Sequence[str]) -> ToolRan:
+        """Run one of Kafka's own tools to its end, of the release and with the names that this node knows; recorded.
+
+        In an argument ``{bootstrap}`` stands for where this node serves, ``{config}`` for its properties file. The
+        tool's status is no error of ours; WrongUseError when the release has no such tool.
         """
         ...
 

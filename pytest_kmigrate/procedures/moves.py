@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.capabilities import Capability, Needs
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Node, Scene
 from pytest_kmigrate.model.topology import BrokerMode, Role
@@ -31,7 +31,9 @@ class StartControllers:
 
 @dataclass(frozen=True)
 class Roll:
-    """Stop one node in a controlled way, change its configuration, start it, and wait until nothing lags behind.
+    """Stop one node in a controlled way, change it, start it, and wait until nothing lags behind.
+
+    Changed are its configuration, a broker's mode, and what it runs (``kafka``: a release, or the path of one).
 
     While a fault is in force nobody can promise that replicas catch up, so then it is not waited for.
     """
@@ -39,7 +41,12 @@ class Roll:
     node: str
     changes: Mapping[str, str | None] = field(default_factory=dict)
     mode: BrokerMode | None = None
-    needs = frozenset({Capability.START, Capability.RECONFIGURE})
+    kafka: str | None = None
+
+    @property
+    def needs(self) -> Needs:
+        """What the provider must be able to do."""
+        return frozenset({Capability.START, Capability.RECONFIGURE, *([Capability.INSTALL] if self.kafka else [])})
 
     def make(self, scene: Scene) -> None:
         """Carry it out; a node that is down already is only changed and started."""
@@ -48,6 +55,8 @@ class Roll:
         node.stop()
         await_session_over(scene, node)
         node.reconfigure(self.changes, self.mode)
+        if self.kafka is not None:
+            node.install(self.kafka)
         node.start()
         if node.spec.role is Role.BROKER:
             _await_in_sync(scene, node, before)

@@ -130,6 +130,25 @@ class ProviderContract:
         assert node.alive
         assert len(bench.recorder.of(EventKind.NODE_RECONFIGURED)) == 2
 
+    def test_another_kafka_is_run_from_the_next_start(self, bench: Bench, node: Node) -> None:
+        """Of a stopped node; the history has what was installed, by its own files."""
+        needs(bench, Capability.INSTALL)
+        with pytest.raises(WrongUseError, match="stop it before another Kafka"):
+            node.install(node.spec.kafka)
+        node.stop()
+        node.install(node.spec.kafka)
+        node.start()
+        (installed,) = bench.recorder.of(EventKind.NODE_INSTALLED)
+        assert (installed.data["kafka"], installed.data["version"]) == (node.spec.kafka, node.kafka)
+
+    def test_a_tool_of_kafka_is_run_and_recorded(self, bench: Bench, cluster: Cluster, node: Node) -> None:
+        """With its status and what it wrote."""
+        needs(bench, Capability.TOOLS)
+        ran = cluster.run_tool(node.name, "kafka-storage", ["random-uuid"])
+        (recorded,) = bench.recorder.of(EventKind.TOOL_RAN)
+        assert (ran.status, recorded.node, recorded.data["output"]) == (0, node.name, ran.output)
+        assert recorded.data["arguments"] == ["random-uuid"]
+
     def test_a_disk_stays_until_it_is_wiped(self, bench: Bench, node: Node) -> None:
         """Over a kill and a start it stays; wiping a running node is wrong use."""
         needs(bench, Capability.KILL, Capability.WIPE)

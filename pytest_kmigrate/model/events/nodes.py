@@ -1,6 +1,6 @@
 """Events of nodes: starts, stops, crashes and changed configurations. ``node`` names the node concerned."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -104,6 +104,36 @@ class NodeWiped(EventData):
     """The disks of a stopped node were emptied."""
 
     event_kind: ClassVar = EventKind.NODE_WIPED
+
+
+@dataclass(frozen=True)
+class NodeInstalled(EventData):
+    """Another Kafka was put under a stopped node; its next start runs it."""
+
+    event_kind: ClassVar = EventKind.NODE_INSTALLED
+    kafka: str
+    """What was asked for: a release, or the path of an unpacked distribution."""
+    version: str
+    """The release that its files name."""
+    digest: str
+    """SHA-256 over all of its jars."""
+
+
+@dataclass(frozen=True)
+class ToolRan(EventData):
+    """One of Kafka's own tools was run, of the release that the node runs, and has ended."""
+
+    event_kind: ClassVar = EventKind.TOOL_RAN
+    tool: str
+    """The tool's name, for example ``kafka-features``."""
+    arguments: Sequence[str]
+    """Its arguments. Secrets are redacted."""
+    status: int
+    """Exit status of the tool."""
+    output: str
+    """What it wrote to stdout and stderr. Secrets are redacted."""
+    took_ms: int
+    """Milliseconds that it ran."""
 
 
 @dataclass(frozen=True)

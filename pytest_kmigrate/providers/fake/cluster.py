@@ -9,6 +9,7 @@ from subprocess import PIPE, Popen
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checkpoint import Frozen, FrozenNode
 from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node, Record
 from pytest_kmigrate.model.topology import Role, Topology
@@ -37,11 +38,14 @@ class FakeCluster:
         self.leads_ensemble = next((spec.name for spec in topology.of_role(Role.ZOOKEEPER)), None)
         self.records: list[Record] = [_NO_OP]
         """What every metadata log holds."""
+        self.answers: dict[str, tuple[int, str]] = {}
+        """Tool -> status and output; 0 and nothing of any other."""
         self.spawned: list[Popen[bytes]] = []
         self.links = FakeLinks(addresses)
         self.armed: set[str] = set()
         self.held: dict[str, str] = {}
         """Crash point -> the node that is held there: set by a test."""
+        self._recorder = recorder
         self._addresses = addresses
         self._nodes = [FakeNode(spec, addresses, recorder, logs) for spec in topology.nodes]
 
@@ -135,6 +139,13 @@ class FakeCluster:
     def metadata_log(self, node: str) -> Sequence[Record]:
         """As set."""
         return self.records
+
+    def run_tool(self, node: str, tool: str, arguments: Sequence[str]) -> ToolRan:
+        """As set; no tool is run."""
+        status, output = self.answers.get(tool, (0, ""))
+        ran = ToolRan(tool, list(arguments), status, output, took_ms=0)
+        self._recorder.record(ran, self.node(node).name)
+        return ran
 
     def spawn(self, argv: Sequence[str], errors: Path) -> Popen[bytes]:
         """A real process, ended with the cluster."""

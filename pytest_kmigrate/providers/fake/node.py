@@ -8,6 +8,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import (
     HowStopped,
+    NodeInstalled,
     NodePaused,
     NodeReady,
     NodeReconfigured,
@@ -84,6 +85,13 @@ class FakeNode:
         self.changes.update(changes)
         self.mode = mode or self.mode
         self._recorder.record(NodeReconfigured(dict(changes), self.mode), self.name)
+
+    def install(self, kafka: str) -> None:
+        """Let a stopped node run another Kafka."""
+        if self.alive:
+            raise WrongUseError(f"{self.name} runs: stop it before another Kafka is installed")
+        self.kafka = kafka
+        self._recorder.record(NodeInstalled(kafka, kafka, f"fake-{kafka}"), self.name)
 
     def wipe(self) -> None:
         """Empty the disk of a stopped node."""

@@ -1,7 +1,6 @@
 """The process provider: from a Topology to a live cluster of JVMs on one leased loopback block."""
 
 import json
-import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -12,9 +11,10 @@ from typing import Any
 from pytest_kmigrate.distributions.cds import flags_to_use
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checkpoint import Frozen
-from pytest_kmigrate.model.errors import EnvironmentLackError, NodeDiedError, WrongUseError
+from pytest_kmigrate.model.errors import NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.evidence import HarnessTrouble
+from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node
 from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
@@ -27,15 +27,15 @@ from pytest_kmigrate.providers.process.freezing import freeze, put_back
 from pytest_kmigrate.providers.process.jvm import Jvm
 from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CLIENTS, ZOOKEEPER_PORT, Addresses
 from pytest_kmigrate.providers.process.network.links import ProxiedLinks
+from pytest_kmigrate.providers.process.network.proxies import start_toxiproxy
 from pytest_kmigrate.providers.process.node import ProcessNode, Surroundings
 from pytest_kmigrate.providers.process.properties import quorum_voters, zookeeper_connect
 from pytest_kmigrate.providers.process.readiness import zookeeper_mode
 from pytest_kmigrate.providers.process.security import client_file, protect
 from pytest_kmigrate.providers.process.software import Software
 from pytest_kmigrate.providers.process.supervision import Supervision
-from pytest_kmigrate.providers.process.tools import CONFIG_TOOL, run_tool
+from pytest_kmigrate.providers.process.tools import CONFIG_TOOL, run_tool, tool_ran
 from pytest_kmigrate.providers.serving import await_brokers_known
-from pytest_kmigrate.waiting import PATIENCE_S, until
 
 _DUMP_FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
@@ -165,6 +165,12 @@ class ProcessCluster:
         flags = (*_DUMP_FLAGS, *(flags_to_use(archive) if archive else ()))
         return decoded(read.disk, self.software.java, read.distribution.classpath, flags)
 
+    def run_tool(self, node: str, tool: str, arguments: Sequence[str]) -> ToolRan:
+        """Run one of Kafka's own tools, of the release and with the names that this node knows; recorded."""
+        ran = tool_ran(self._jvm, self.node(node), tool, arguments)
+        self.recorder.record(ran, node)
+        return ran
+
     def spawn(self, argv: Sequence[str], errors: Path) -> Popen[bytes]:
         """Start a process that the supervisor ends with the cluster; its stdin and stdout are pipes."""
         errors.parent.mkdir(parents=True, exist_ok=True)
@@ -213,7 +219,7 @@ def provision(
         jvm.write_files()
         addresses = Addresses(topology, lease.block)
         protection = protect(addresses, lease.scratch / "security")
-        around = Surroundings(addresses, protection, supervision, jvm, recorder, lease.scratch, logs)
+        around = Surroundings(addresses, protection, supervision, jvm, recorder, lease.scratch, logs, software.resolve)
         _start_toxiproxy(software.toxiproxy, around)
         cluster = ProcessCluster(topology, software, around)
         cluster.links.create()
@@ -255,28 +261,11 @@ def await_all_ready(nodes: Sequence[ProcessNode]) -> None:
 
 
 def _start_toxiproxy(program: Path, around: Surroundings) -> None:
-    host, port = around.addresses.toxiproxy
-    ended: list[int] = []
-    log = around.logs / "toxiproxy" / "server.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    command = [str(program), "-host", host, "-port", str(port)]
-
-    def on_exit(code: int) -> None:
-        ended.append(code)
+    def gone(code: int) -> None:
         around.recorder.record(HarnessTrouble("the links' proxies are gone", f"exit code {code}"))
 
-    around.supervision.spawn(command, cwd=around.scratch, log=log, on_exit=on_exit)
-
-    def abort() -> None:
-        if ended:
-            raise EnvironmentLackError(f"{program} ended with code {ended[0]} at its start: {log.read_text()[-400:]}")
-
-    until(lambda: _listens(host, port), awaited="Toxiproxy listening", within_s=PATIENCE_S, every_s=0.01, abort=abort)
-
-
-def _listens(host: str, port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex((host, port)) == 0
+    log = around.logs / "toxiproxy" / "server.log"
+    start_toxiproxy(program, around.addresses.toxiproxy, around.supervision, around.scratch, log, gone)
 
 
 def _describe(lease: leases.Lease, cluster: ProcessCluster, logs: Path, for_tools: Path | None) -> None:

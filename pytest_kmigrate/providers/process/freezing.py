@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pytest_kmigrate.distributions.sparse import copy_sparse
 from pytest_kmigrate.model.checkpoint import Frozen, FrozenNode
+from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.process.node import ProcessNode
 from pytest_kmigrate.providers.process.readiness import last_zxid, leads_the_quorum
@@ -24,8 +25,12 @@ _LENGTH_COUNTS_FROM = 12
 def freeze(nodes: Sequence[ProcessNode], folder: Path, before_controllers: Callable[[], None]) -> Frozen:
     """Stop brokers, controllers and ZooKeeper, in this order, and copy each node's disk into ``folder``.
 
-    ``before_controllers`` is called while brokers are down and the rest is up.
+    ``before_controllers`` is called while brokers are down and the rest is up. WrongUseError when another Kafka was
+    installed than the topology names: a thawed cluster would run the topology's.
     """
+    other = [f"{node.name} runs {node.kafka}" for node in nodes if not node.is_as_wished]
+    if other:
+        raise WrongUseError(f"freeze: expected nodes that run what their topology names; got {', '.join(other)}")
     up = [node for node in nodes if node.alive]
     of_role = {role: [node for node in up if node.spec.role is role] for role in Role}
     _together(of_role[Role.BROKER])

@@ -69,9 +69,12 @@ class Jvm:
         """Whether a node has Byteman from its start: one of Kafka's, where there are rules."""
         return self.rules is not None and spec.role is not Role.ZOOKEEPER
 
-    def tool_command(self, distribution: Distribution, tool: str, arguments: Sequence[str]) -> list[str]:
-        """The command that runs one of Kafka's own tools, given its main class."""
-        return [*self._java(distribution, 128), "-cp", distribution.classpath, tool, *arguments]
+    def tool_command(
+        self, distribution: Distribution, tool: str, arguments: Sequence[str], hosts: Path | None = None
+    ) -> list[str]:
+        """The command that runs one of Kafka's own tools, given its main class; ``hosts``: its only name service."""
+        names = [f"-Djdk.net.hosts.file={hosts}"] if hosts else []
+        return [*self._java(distribution, 128), *names, "-cp", distribution.classpath, tool, *arguments]
 
     def _java(self, distribution: Distribution, heap_mb: int) -> list[str]:
         archive = distribution.cds_archive

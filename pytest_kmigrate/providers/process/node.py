@@ -17,6 +17,7 @@ from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import (
     HowStopped,
     NodeDied,
+    NodeInstalled,
     NodePaused,
     NodeReady,
     NodeReconfigured,
@@ -29,11 +30,10 @@ from pytest_kmigrate.model.events.nodes import (
 )
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role
 from pytest_kmigrate.providers.process.agents import attaching
-from pytest_kmigrate.providers.process.certificates import write_private
 from pytest_kmigrate.providers.process.jvm import RULES, Jvm
 from pytest_kmigrate.providers.process.last_words import dead_threads, has_dumped, last_words, log_tail, size_of
 from pytest_kmigrate.providers.process.network.addresses import JOLOKIA_PORT, Addresses
-from pytest_kmigrate.providers.process.properties import node_properties
+from pytest_kmigrate.providers.process.properties import node_properties, write_file
 from pytest_kmigrate.providers.process.readiness import ready
 from pytest_kmigrate.providers.process.security import Protection
 from pytest_kmigrate.providers.process.supervision import Supervision
@@ -58,6 +58,7 @@ class Surroundings:
     recorder: Recorder
     scratch: Path
     logs: Path
+    resolve: Callable[[str], Distribution]
 
 
 class ProcessNode:
@@ -69,7 +70,8 @@ class ProcessNode:
         self.mode = spec.mode
         self.pid: int | None = None
         self.incarnation = 0
-        self._distribution = distribution
+        self.distribution = distribution
+        self.is_as_wished = True  # it runs what the topology names; not after ``install``
         self._around = around
         self.changes: dict[str, str | None] = {}
         self._ended = threading.Event()
@@ -85,7 +87,7 @@ class ProcessNode:
         self.log = self._log_folder / "server.log"
         for folder in (self.disk, self._log_folder):
             folder.mkdir(parents=True, exist_ok=True)
-        self._hosts.write_text(around.addresses.hosts_file(spec.name))
+        self.hosts.write_text(around.addresses.hosts_file(spec.name))
 
     @property
     def stands_still(self) -> bool:
@@ -121,23 +123,19 @@ class ProcessNode:
     @property
     def kafka(self) -> str:
         """The version it runs, also when the topology names a folder."""
-        return self._distribution.version
+        return self.distribution.version
 
     @property
-    def distribution(self) -> Distribution:
-        """The release it runs."""
-        return self._distribution
-
-    @property
-    def _hosts(self) -> Path:
+    def hosts(self) -> Path:
+        """Its only name service: where it finds each other node."""
         return self._home / "hosts"
 
     def write_properties(self) -> Path:
         """Write the properties file, and a redacted copy as evidence beside the log."""
         properties = dict(self.properties)
-        _write_properties(self.properties_file, properties)
+        write_file(self.properties_file, properties)
         evidence = self._log_folder / f"server-{self.incarnation}.properties"
-        _write_properties(evidence, redacted_properties(properties))
+        write_file(evidence, redacted_properties(properties))
         if self.spec.role is Role.ZOOKEEPER:
             (self.disk / "myid").write_text(str(self.spec.node_id))  # how a server of an ensemble knows which it is
         return self.properties_file
@@ -151,7 +149,7 @@ class ProcessNode:
         self._exit_code = None
         self._ended.clear()
         around = self._around
-        command = around.jvm.node_command(self.spec, self._distribution, self._hosts, self.write_properties())
+        command = around.jvm.node_command(self.spec, self.distribution, self.hosts, self.write_properties())
         self._started_ns = around.recorder.now_ns()
         try:
             self.pid = around.supervision.spawn(command, cwd=self._home, log=self.log, on_exit=self._on_exit)
@@ -161,7 +159,7 @@ class ProcessNode:
         if around.jvm.has_byteman(self.spec):
             self._byteman_in = self.pid
         around.recorder.record(
-            NodeStarted(self.spec.role, self.mode, self.pid, self._distribution.version, self.incarnation), self.name
+            NodeStarted(self.spec.role, self.mode, self.pid, self.distribution.version, self.incarnation), self.name
         )
         if wait:
             self.await_ready()
@@ -213,6 +211,14 @@ class ProcessNode:
             self.mode = mode
         changed = {key: value and redacted_properties({key: value})[key] for key, value in changes.items()}
         self._around.recorder.record(NodeReconfigured(changed, self.mode), self.name)
+
+    def install(self, kafka: str) -> None:
+        """Let a stopped node's next start run another Kafka."""
+        if self.alive:
+            raise WrongUseError(f"{self.name} runs (pid {self.pid}): stop it before another Kafka is installed")
+        found = self._around.resolve(kafka)
+        self.distribution, self.is_as_wished = found, False
+        self._around.recorder.record(NodeInstalled(kafka, found.version, found.digest), self.name)
 
     def wipe(self) -> None:
         """Empty the disks of a stopped node."""
@@ -292,8 +298,3 @@ class ProcessNode:
     def _raise_if_died(self) -> None:
         if not self.alive:
             raise NodeDiedError(self.name, self._exit_code, log_tail(self.log))
-
-
-def _write_properties(path: Path, properties: Mapping[str, str]) -> None:
-    escaped = {key: value.replace("\\", "\\\\") for key, value in properties.items()}
-    write_private(path, "".join(f"{key}={value}\n" for key, value in sorted(escaped.items())))

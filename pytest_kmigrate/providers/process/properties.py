@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_kmigrate.model.topology import BrokerMode, Listener, NodeSpec, Role, Topology
+from pytest_kmigrate.providers.process.certificates import write_private
 from pytest_kmigrate.providers.process.network.addresses import (
     CLIENT_PORT,
     CLIENTS,
@@ -134,3 +135,9 @@ def _kraft(topology: Topology, spec: NodeSpec, role: str) -> dict[str, str]:
         "controller.quorum.voters": quorum_voters(topology),
         "controller.listener.names": Listener.CONTROLLER,
     }
+
+
+def write_file(path: Path, properties: Mapping[str, str]) -> None:
+    """Write properties as Java reads them, for nobody else's eyes."""
+    escaped = {key: value.replace("\\", "\\\\") for key, value in properties.items()}
+    write_private(path, "".join(f"{key}={value}\n" for key, value in sorted(escaped.items())))

@@ -20,6 +20,8 @@ class Software:
 
     java: Path
     distributions: Mapping[str, Distribution]
+    resolve: Callable[[str], Distribution]
+    """Gets another one onto this machine."""
     jolokia: Path
     byteman: Path
     toxiproxy: Path
@@ -30,6 +32,7 @@ def software_for(topology: Topology, progress: Progress) -> Software:
     return Software(
         java=find_java().path,
         distributions={kafka: _resolved(kafka, progress) for kafka in {node.kafka for node in topology.nodes}},
+        resolve=lambda kafka: _resolved(kafka, progress),
         jolokia=jolokia_jar(progress),
         byteman=byteman_jar(progress),
         toxiproxy=toxiproxy_server(progress),

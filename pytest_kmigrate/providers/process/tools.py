@@ -1,26 +1,79 @@
 """Kafka's own command line tools, run to their end."""
 
 import subprocess
+import time
+import zipfile
 from collections.abc import Sequence
+from functools import lru_cache
 
 from pytest_kmigrate.distributions.java import bound_to_us
 from pytest_kmigrate.distributions.kafka import Distribution
-from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.errors import ClusterError, WrongUseError
+from pytest_kmigrate.model.events.nodes import ToolRan
+from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.process.jvm import Jvm
+from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CONTROLLER_PORT, ZOOKEEPER_PORT
+from pytest_kmigrate.providers.process.node import ProcessNode
 from pytest_kmigrate.redaction import redacted
 from pytest_kmigrate.waiting import PATIENCE_S
 
 STORAGE_TOOL = "kafka.tools.StorageTool"
 CONFIG_TOOL = "kafka.admin.ConfigCommand"
+MAIN_CLASSES = {
+    "kafka-cluster": ("org.apache.kafka.tools.ClusterTool", "kafka.tools.ClusterTool"),
+    "kafka-configs": (CONFIG_TOOL,),
+    "kafka-features": ("org.apache.kafka.tools.FeatureCommand", "kafka.admin.FeatureCommand"),
+    "kafka-metadata-quorum": ("org.apache.kafka.tools.MetadataQuorumCommand", "kafka.admin.MetadataQuorumCommand"),
+    "kafka-storage": (STORAGE_TOOL,),
+}
+"""The main classes of each tool, as releases from 3.3 on have it; the first that a release has is the one."""
+
+_PORTS = {Role.BROKER: CLIENT_PORT, Role.CONTROLLER: CONTROLLER_PORT, Role.ZOOKEEPER: ZOOKEEPER_PORT}
 
 
 def run_tool(jvm: Jvm, distribution: Distribution, tool: str, arguments: Sequence[str], doing: str) -> None:
     """Run a tool of a release; ClusterError with the tool's own words when it refuses, or does not end."""
-    command = jvm.tool_command(distribution, tool, arguments)
-    try:
-        done = subprocess.run(bound_to_us(command), capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    except subprocess.TimeoutExpired as late:
-        raise ClusterError(f"{doing} failed: {tool} did not end within {PATIENCE_S} s; is this machine busy?") from late
+    done = _ended(jvm.tool_command(distribution, tool, arguments), f"{doing} failed: {tool}")
     if done.returncode != 0:
-        said = redacted(done.stdout + done.stderr)
+        said = redacted(done.stdout)
         raise ClusterError(f"{doing} failed: expected {tool} to end with code 0; got {done.returncode}: {said}")
+
+
+def tool_ran(jvm: Jvm, node: ProcessNode, tool: str, arguments: Sequence[str]) -> ToolRan:
+    """Run a tool by its name where a node runs; WrongUseError when there is none, ClusterError when it does not end."""
+    config = node.properties_file if node.properties_file.is_file() else node.write_properties()
+    meant = {"{bootstrap}": f"{node.name}:{_PORTS[node.spec.role]}", "{config}": str(config)}
+    given = list(arguments)
+    for word, text in meant.items():
+        given = [each.replace(word, text) for each in given]
+    command = jvm.tool_command(node.distribution, _main_class(node.distribution, tool), given, node.hosts)
+    began = time.monotonic()
+    done = _ended(command, f"{tool} of {node.name}")
+    took_ms = int((time.monotonic() - began) * 1000)
+    return ToolRan(tool, [redacted(each) for each in given], done.returncode, redacted(done.stdout), took_ms)
+
+
+def _ended(command: list[str], what: str) -> subprocess.CompletedProcess[str]:
+    """The process, ended; both of its streams are in ``stdout``, in the order in which they were written."""
+    bound = bound_to_us(command)
+    try:
+        return subprocess.run(
+            bound, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE_S, check=False
+        )
+    except subprocess.TimeoutExpired as late:
+        raise ClusterError(f"{what} did not end within {PATIENCE_S} s; is this machine busy?") from late
+
+
+@lru_cache
+def _main_class(distribution: Distribution, tool: str) -> str:
+    if tool not in MAIN_CLASSES:
+        raise WrongUseError(f"tool: expected one of {', '.join(MAIN_CLASSES)}; got {tool!r}")
+    classes: set[str] = set()
+    for jar in distribution.jars:
+        if jar.name.startswith("kafka"):
+            with zipfile.ZipFile(jar) as archive:
+                classes.update(archive.namelist())
+    for name in MAIN_CLASSES[tool]:
+        if f"{name.replace('.', '/')}.class" in classes:
+            return name
+    raise WrongUseError(f"tool: Kafka {distribution.version} has no {tool}: take another release, or another tool")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.topology import Role
@@ -85,6 +86,17 @@ def test_a_roll_stops_waiting_for_replicas_when_a_fault_begins(stage: Stage, mon
 
     after_its_restart(stage, fault, monkeypatch)
     ROLL.make(stage.scene)
+
+
+def test_a_roll_may_put_another_kafka_under_a_node(stage: Stage) -> None:
+    """Stopped, it is installed and started; a provider must be able to."""
+    Roll("broker-0", kafka="3.8.1").make(stage.scene)
+    kinds = [event.kind for event in stage.recorder.events if event.node == "broker-0"]
+    stopped, installed, started = (EventKind.NODE_STOPPED, EventKind.NODE_INSTALLED, EventKind.NODE_STARTED)
+    assert [kind for kind in kinds if kind in (stopped, installed, started)] == [stopped, installed, started]
+    assert stage.of(EventKind.NODE_STARTED)[0].data["kafka"] == "3.8.1"
+    assert Capability.INSTALL in Roll("broker-0", kafka="3.8.1").needs
+    assert Capability.INSTALL not in ROLL.needs
 
 
 def test_the_leader_is_the_last_controller_to_be_stopped(stage: Stage) -> None:

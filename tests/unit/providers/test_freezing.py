@@ -7,6 +7,7 @@ from typing import cast
 
 import pytest
 
+from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.providers.process import freezing
 from pytest_kmigrate.providers.process.freezing import freeze, last_offset, put_back
@@ -45,6 +46,7 @@ class Told:
     def __init__(self, name: str, role: Role, disk: Path, told: list[str]) -> None:
         self.name, self.spec, self.disk = name, SimpleNamespace(role=role), disk
         self.alive, self.address, self.mode = True, name, None
+        self.kafka, self.is_as_wished = "3.9.1", True
         self.changes: dict[str, str | None] = {}
         self._told = told
         disk.mkdir(parents=True)
@@ -95,6 +97,15 @@ def test_a_lone_controller_is_stopped(tmp_path: Path, told: list[str]) -> None:
     """It has nobody to wait for."""
     freeze(nodes_of(tmp_path, told, controllers=1), tmp_path / "frozen", lambda: None)
     assert told == ["stop broker-0", "stop controller-1", "stop zookeeper-1"]
+
+
+def test_nodes_that_run_another_kafka_are_not_frozen(tmp_path: Path, told: list[str]) -> None:
+    """Thawed they would run what the topology names, on disks that another release wrote; nothing was stopped."""
+    nodes = nodes_of(tmp_path, told, controllers=1)
+    nodes[1].is_as_wished = False
+    with pytest.raises(WrongUseError, match="expected nodes that run what their topology names; got broker-0 runs"):
+        freeze(nodes, tmp_path / "frozen", lambda: None)
+    assert told == []
 
 
 def test_what_is_put_back_is_what_was_frozen(tmp_path: Path, told: list[str]) -> None:

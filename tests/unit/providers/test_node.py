@@ -52,6 +52,7 @@ def node_of(pid: int, signal_sent: Callable[[int, int], None], recorder: MemoryR
         recorder,
         tmp_path / "scratch",
         tmp_path / "logs",
+        lambda kafka: Distribution(kafka, (), "digest"),
     )
     node = ProcessNode(shape.node("broker-0"), cast("Distribution", None), around)
     node.pid = pid

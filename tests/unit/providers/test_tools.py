@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import zipfile
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -11,10 +13,13 @@ import psutil
 import pytest
 
 from pytest_kmigrate.distributions.kafka import Distribution
-from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.errors import ClusterError, WrongUseError
+from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.providers.process import tools
 from pytest_kmigrate.providers.process.jvm import Jvm
+from pytest_kmigrate.providers.process.node import ProcessNode
 from pytest_kmigrate.waiting import until
+from tests.unit.fakes import topology
 
 
 def test_a_tool_that_does_not_end_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,3 +50,60 @@ def test_a_tool_ends_with_whoever_ran_it() -> None:
         tool = psutil.Process(int(said.readline()))
         process.send_signal(signal.SIGKILL)
         until(lambda: not tool.is_running(), awaited="the end of the tool", within_s=30)
+
+
+class Node:
+    """A broker that was started once."""
+
+    name = "broker-0"
+    spec = topology().node("broker-0")
+
+    def __init__(self, folder: Path, *classes: str) -> None:
+        jar = folder / "kafka-tools-3.9.1.jar"
+        with zipfile.ZipFile(jar, "w") as archive:
+            for each in classes:
+                archive.writestr(f"{each.replace('.', '/')}.class", "")
+        self.distribution = Distribution("3.9.1", (jar, folder / "zookeeper-3.8.jar"), "digest")
+        self.properties_file = folder / "server.properties"
+        self.properties_file.touch()
+        self.hosts = folder / "hosts"
+
+
+def ran(node: Node, tool: str, *arguments: str, code: str = "") -> tuple[ToolRan, list[object]]:
+    """A tool of a node, and what its command was made of; instead of it some Python is run."""
+    made: list[object] = []
+
+    def command(*parts: object) -> list[str]:
+        made.extend(parts)
+        return [sys.executable, "-c", code]
+
+    jvm = cast("Jvm", SimpleNamespace(tool_command=command))
+    return tools.tool_ran(jvm, cast("ProcessNode", node), tool, arguments), made
+
+
+def test_a_tool_is_run_by_the_class_that_the_release_has(tmp_path: Path) -> None:
+    """Where the node runs, with its names, its file and where it serves."""
+    node = Node(tmp_path, "kafka.admin.FeatureCommand", "org.apache.kafka.tools.FeatureCommand")
+    code = "import sys; print('old'); print('no such feature', file=sys.stderr, flush=True); sys.exit(3)"
+    told, made = ran(node, "kafka-features", "--bootstrap-server", "{bootstrap}", "--x={config}", code=code)
+    given = ["--bootstrap-server", "broker-0:9094", f"--x={node.properties_file}"]
+    assert made == [node.distribution, "org.apache.kafka.tools.FeatureCommand", given, node.hosts]
+    assert (told.status, sorted(told.output.split("\n"))) == (3, ["", "no such feature", "old"])
+    assert (told.tool, told.arguments) == ("kafka-features", given)
+
+
+def test_what_a_tool_says_is_recorded_without_secrets(tmp_path: Path) -> None:
+    """Nor are they in its arguments."""
+    node = Node(tmp_path, "kafka.admin.ConfigCommand")
+    code = "print('SCRAM-SHA-512=[password=hunter2]')"
+    told, _ = ran(node, "kafka-configs", "--add-config", "SCRAM-SHA-512=[password=hunter2]", code=code)
+    assert "hunter2" not in told.output + "".join(told.arguments)
+
+
+def test_a_tool_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    """With those there are; so is one that the node's release does not have."""
+    node = Node(tmp_path)
+    with pytest.raises(WrongUseError, match=r"tool: expected one of kafka-cluster, .*; got 'kafka-feature'"):
+        ran(node, "kafka-feature")
+    with pytest.raises(WrongUseError, match=r"tool: Kafka 3\.9\.1 has no kafka-features"):
+        ran(node, "kafka-features")
