@@ -66,4 +66,4 @@ def reds(runs: Path, name: str, kafka: str, act: Callable[[Run], None], promises
     folder = RunFolder(run.folder.path)
     assert folder.manifest.exists()
     assert judge_folder(folder).verdicts == judgement.verdicts
-    return [verdict for verdict in judgement.verdicts if verdict.outcome >= Outcome.INCONCLUSIVE]
+    return [verdict for verdict in judgement.verdicts if verdict.counts and verdict.outcome >= Outcome.INCONCLUSIVE]
