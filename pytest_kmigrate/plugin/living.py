@@ -1,13 +1,14 @@
 """What the fixtures are made of: a run with its terminal, and what a test does with it."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from typing import cast
 
 import pytest
 
+from pytest_kmigrate.catalogue import requirement
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.faults.injection import Injection, inject
 from pytest_kmigrate.machine.plan import plan_here
@@ -124,8 +125,11 @@ def expecting(run: Run) -> Callable[..., bool]:
         *,
         within_s: float = 60,
         kind: Kind = Kind.SAFETY,
+        requirements: Sequence[str] = (),
     ) -> bool:
-        is_met = expect(run.recorder, name, actual, equals, within_s=within_s, kind=kind)
+        for each in requirements:
+            requirement(each)
+        is_met = expect(run.recorder, name, actual, equals, within_s=within_s, kind=kind, requirements=requirements)
         if not is_met and kind is Kind.LIVENESS:
             run.dump_threads()
         return is_met

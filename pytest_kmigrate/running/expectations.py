@@ -1,7 +1,7 @@
 """Expectations: something a test wants to become true of the live cluster, recorded whether it does or not."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.event import Recorder
@@ -18,8 +18,12 @@ def expect(
     *,
     within_s: float,
     kind: Kind = Kind.SAFETY,
+    requirements: Sequence[str] = (),
 ) -> bool:
-    """Ask ``actual`` until it equals ``equals`` or time is up; record and return which. A checker judges it."""
+    """Ask ``actual`` until it equals ``equals`` or time is up; record and return which. A checker judges it.
+
+    ``requirements``: those it speaks for; none means all that the test claims.
+    """
     began = time.monotonic()
     observed: object = None
 
@@ -44,6 +48,7 @@ def expect(
             kind=kind.value,
             within_s=within_s,
             took_ms=int((time.monotonic() - began) * 1000),
+            requirements=list(requirements) or None,
         )
     )
     return bool(met)

@@ -107,7 +107,7 @@ def test_what_is_taken_away_in_dual_write_leaves_zookeeper(workload, cluster_met
     cluster_metadata.take_back(families=[each for each in families if each != "topic-configs"])
 
     workload.await_acked(500)
-    cluster_metadata.settle("bare")
+    cluster_metadata.settle("bare", sides=("log", "zookeeper", "brokers"))
     verify_clients(
         checks.metadata_equivalent("unset-log", "unset-zookeeper"),
         checks.metadata_equivalent("bare-log", "bare-zookeeper"),

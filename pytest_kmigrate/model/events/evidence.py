@@ -72,6 +72,8 @@ class ExpectationEnded(EventData):
     """Seconds within which it was expected."""
     took_ms: int
     """Milliseconds until it came true, or until time was up."""
+    requirements: Sequence[str] | None = None
+    """The requirements it speaks for; missing: all that the test claims."""
 
 
 @dataclass(frozen=True)

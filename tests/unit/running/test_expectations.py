@@ -40,6 +40,15 @@ def test_an_expectation_that_never_comes_true_is_recorded(recorder: MemoryRecord
     }
 
 
+def test_an_expectation_names_the_requirements_it_speaks_for(recorder: MemoryRecorder) -> None:
+    """Without any the event says nothing of them: it speaks for all of its test."""
+    expect(recorder, "a", lambda: 1, 1, within_s=0, requirements=["K866-DW-quotas"])
+    expect(recorder, "b", lambda: 1, 1, within_s=0)
+    named, unnamed = recorder.of(EventKind.EXPECTATION)
+    assert named.data["requirements"] == ["K866-DW-quotas"]
+    assert "requirements" not in unnamed.data
+
+
 def test_a_cluster_that_does_not_answer_is_what_was_observed(recorder: MemoryRecorder) -> None:
     """An error of the cluster does not end the test: its text is the observation."""
 

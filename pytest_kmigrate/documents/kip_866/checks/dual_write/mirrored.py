@@ -123,8 +123,9 @@ def _changed_partitions(record_counts: object) -> int:
 
 
 def _writes(history: History, path: str, from_ns: int | None, to_ns: int) -> int:
-    """How often a znode was seen to be written between two instants."""
-    return sum(each.path == path and from_ns is not None and from_ns < each.at_ns <= to_ns for each in history.znodes)
+    """How often a znode was seen to change between two instants; what it held when it was first seen is no change."""
+    changes = [each for each in history.znodes if each.path == path][1:]
+    return sum(from_ns is not None and from_ns < each.at_ns <= to_ns for each in changes)
 
 
 def _all_kraft_ns(history: History, pair: Settled) -> int | None:

@@ -115,12 +115,18 @@ def controller_znodes_tell_who_and_how_far(history: History) -> Verdict:
 
 def _superseded(history: History, claims: Sequence[_Claim]) -> int:
     """How many controllers lived on when another one had taken ``/controller``, and so might have written since."""
-    ended = history.of(EventKind.NODE_STOPPED, EventKind.NODE_DIED)
     return sum(
-        not any(e.node == f"controller-{a.controller}" and e.at_ns <= b.change.at_ns for e in ended)
+        _lives(history, f"controller-{a.controller}", a.change.at_ns, b.change.at_ns)
         for a, b in pairwise(claims)
-        if (a.life, a.controller) != (b.life, b.controller) and a.life == b.life
+        if a.controller != b.controller and a.life == b.life
     )
+
+
+def _lives(history: History, node: str, from_ns: int, to_ns: int) -> bool:
+    """Whether a process of the node that had been started by the first instant did not end until the second."""
+    started = [e for e in history.of(EventKind.NODE_STARTED) if e.node == node and e.at_ns <= from_ns]
+    ended = history.of(EventKind.NODE_STOPPED, EventKind.NODE_DIED)
+    return bool(started) and not any(e.node == node and from_ns <= e.at_ns <= to_ns for e in ended)
 
 
 def _holder(change: ZnodeChange) -> str:

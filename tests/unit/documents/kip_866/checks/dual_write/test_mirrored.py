@@ -23,7 +23,8 @@ CHANGES = [
     change(12_600, "set-scram", "a:SCRAM-SHA-256", wanted={"iterations": 4096}),
     change(12_700, "set-acl", "Topic:LITERAL:orders", wanted={"binding": "User:a|*|READ|ALLOW"}),
 ]
-WRITTEN = [znode(25_000, "/latest_producer_id_block", "{}"), znode(26_000, "/migration", "{}")]
+FIRST_SEEN = [znode(24_000, "/latest_producer_id_block", "{}"), znode(24_000, "/migration", "{}")]
+WRITTEN = [*FIRST_SEEN, znode(25_000, "/latest_producer_id_block", "{}"), znode(26_000, "/migration", "{}")]
 ROWS = {row.partition("-")[2] for row in zookeeper_mirrors_the_log.requirements}
 
 
@@ -39,6 +40,12 @@ def test_a_family_that_was_not_changed_in_dual_write_is_not_looked_at() -> None:
     """Vacuous: the same changes, made before the take-over; only that both sides are equal was seen."""
     before = [replace(each, at_ns=each.at_ns - 11_000_000_000, data={**each.data, "began_ns": 0}) for each in CHANGES]
     assert looked_at(zookeeper_mirrors_the_log.judge(migrated(before))) == {"DW-full-parity": "CONFORMS"}
+
+
+def test_what_a_znode_held_when_it_was_first_seen_is_no_write() -> None:
+    """Vacuous: it may have been written before dual write."""
+    verdict = zookeeper_mirrors_the_log.judge(migrated(znodes=FIRST_SEEN, in_phase="ALL_KRAFT"))
+    assert looked_at(verdict) == {"DW-full-parity": "CONFORMS"}
 
 
 @pytest.mark.parametrize(
