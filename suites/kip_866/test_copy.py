@@ -7,7 +7,7 @@ from pytest_kmigrate import Cut, Kind, Phase, checks, procedure, raw_admin, targ
 DOOMED = [f"doomed-{number}" for number in range(20)]
 
 
-@pytest.mark.requirement("K866-DW-pending-deletions", "K866-PROC-copy-topics")
+@pytest.mark.requirement("K866-DW-pending-deletions", "K866-DW-deletion-finalized-in-zk", "K866-PROC-copy-topics")
 def test_deletions_pending_at_the_takeover_are_carried_out(
     workload,
     cluster_metadata,

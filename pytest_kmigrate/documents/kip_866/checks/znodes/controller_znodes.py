@@ -12,11 +12,12 @@ from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import phase_at, when
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.log_images import log_images
+from pytest_kmigrate.documents.kip_866.checks.settled import is_inherited
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, holds_position
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Verdict, Violation
 
@@ -114,19 +115,19 @@ def controller_znodes_tell_who_and_how_far(history: History) -> Verdict:
 
 
 def _superseded(history: History, claims: Sequence[_Claim]) -> int:
-    """How many controllers lived on when another one had taken ``/controller``, and so might have written since."""
+    """How many controllers lived on when another one had taken ``/controller``, and so might have written since.
+
+    Who held it when the cluster came from a checkpoint had ended before.
+    """
     return sum(
-        _lives(history, f"controller-{a.controller}", a.change.at_ns, b.change.at_ns)
-        for a, b in pairwise(claims)
+        not any(each.node == f"controller-{a.controller}" and each.at_ns <= b.change.at_ns for each in _ended(history))
+        for a, b in pairwise(claims[1:] if is_inherited(history) else claims)
         if a.controller != b.controller and a.life == b.life
     )
 
 
-def _lives(history: History, node: str, from_ns: int, to_ns: int) -> bool:
-    """Whether a process of the node that had been started by the first instant did not end until the second."""
-    started = [e for e in history.of(EventKind.NODE_STARTED) if e.node == node and e.at_ns <= from_ns]
-    ended = history.of(EventKind.NODE_STOPPED, EventKind.NODE_DIED)
-    return bool(started) and not any(e.node == node and from_ns <= e.at_ns <= to_ns for e in ended)
+def _ended(history: History) -> list[Event]:
+    return history.of(EventKind.NODE_STOPPED, EventKind.NODE_DIED)
 
 
 def _holder(change: ZnodeChange) -> str:
