@@ -25,6 +25,9 @@ MACHINE_PATHS = re.compile(r"(?<![\w.~-])/(?:wo" r"rk|ro" r"ot)/")
 REGISTRY_HOSTS = re.compile(
     r"repo1?\.mav" r"en|mav" r"en\.org|sona" r"type|py" r"pi\.org|pyth" r"onhosted|proxy\.gol" r"ang|sum\.gol" r"ang"
 )
+REQUIREMENT_ID = re.compile(r"\bK\d+D?-[A-Z]")
+DOCUMENTS = "pytest_kmigrate.documents"
+ABOVE_DOCUMENTS = ("judging", "running", "plugin", "cli")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -217,6 +220,29 @@ def test_only_analysis_and_reports_import_spark() -> None:
         if package == "pyspark"
     ]
     assert guilty == []
+
+
+def test_a_general_room_names_no_document() -> None:
+    """Whatever a document needs lies in its folder; rooms above the documents know them by ``documents`` alone."""
+    package = ROOT / "pytest_kmigrate"
+    documents, public = package / "documents", package / "__init__.py"
+    of_package = python("pytest_kmigrate", "reports", "fixtures")
+    general = [path for path in of_package if documents not in path.parents and path != public]
+    ids = [(path, found[0]) for path in general for found in REQUIREMENT_ID.finditer(path.read_text())]
+    assert [f"{named(path)}: {found}" for path, found in ids] == []
+    assert [f"{named(path, node)}" for path in general for node in _names_a_document(path)] == []
+
+
+def _names_a_document(path: Path) -> Iterator[ast.stmt]:
+    """Imports of a document's folder; and of ``documents`` itself by a room that has no business with it."""
+    is_above = path.relative_to(ROOT).parts[1] in ABOVE_DOCUMENTS
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import) and any(alias.name.startswith(DOCUMENTS) for alias in node.names):
+            yield node
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(DOCUMENTS):
+            names = {alias.name for alias in node.names}
+            if node.module != DOCUMENTS or not is_above or not names <= {"document", "documents"}:
+                yield node
 
 
 def test_every_test_says_which_fact_it_proves() -> None:

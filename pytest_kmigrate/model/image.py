@@ -14,7 +14,7 @@ FAMILIES = (
     "producer_ids",
     "features",
 )
-"""Every family of metadata that must be equivalent (K866-DW-full-parity)."""
+"""Every family of metadata that sides of a cluster are compared by."""
 
 
 @dataclass(frozen=True)

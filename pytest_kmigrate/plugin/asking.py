@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_kmigrate.model.topology import Topology
 
 _EXAMPLES = {
-    "requirement": "K866-FAIL-crash-in-migration",
+    "requirement": "ID",
     "topology": DEFAULT_TOPOLOGY,
     "since": "3.7.0",
     "known_bug": "kmigrate-1",

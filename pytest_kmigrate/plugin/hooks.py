@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from pytest_kmigrate.model.topology import Topology
 
 _MARKERS = (
-    'requirement(*ids): the requirements a test judges, by ledger id, e.g. "K866-FAIL-crash-in-migration"',
+    "requirement(*ids): the requirements a test judges, by id; `kmigrate requirements` lists them",
     "topology(file): the topology file a test runs on, or the name of a shipped one",
     "since(release): the test is about something that older releases of Kafka do not have; there it is skipped",
     "sample: the test is one of those that stand for its whole suite, for a run with -m sample that ends soon",
-    "starts_at(state, filled=False): the state in which a test begins (HYBRID, ALL_KRAFT), filled with metadata or not",
+    "starts_at(state, filled=False): the phase in which a test begins, such as HYBRID, filled with metadata or not",
     "known_bug(id): the test meets this bug: its red is expected on the releases that have it, and no other red is",
 )
 

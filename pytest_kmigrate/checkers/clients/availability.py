@@ -38,7 +38,7 @@ def longest_time_without_acked_write(history: History, at_most_s: float | None =
 
     The same holds of each partition by itself: no others' writes make up for those that wait for a leader there. Time
     in which no send was in progress does not count, nor time between two workloads. Without a limit this only
-    measures. Source: K866-COMPAT-availability, K866-PROC-no-downtime-broker-phase.
+    measures.
     """
     name = "longest_time_without_acked_write"
     sends = history.operations.of(OperationKind.PRODUCE)

@@ -31,8 +31,7 @@ def consumer_positions_never_run_backwards(history: History) -> Verdict:
 
     A step back is what a re-assignment looks like, and records read but not yet committed may then be read again: so a
     member of a group may step back, or begin, anywhere at or above the committed offset. A consumer without a group
-    has nothing to go back to. Steps back in a group that committed nothing cannot be judged. Source:
-    K866-COMPAT-clients (committed offsets intact).
+    has nothing to go back to. Steps back in a group that committed nothing cannot be judged.
     """
     name = "consumer_positions_never_run_backwards"
     reads = chosen(history.operations, OperationKind.CONSUME)
@@ -55,7 +54,7 @@ def consumer_positions_never_run_backwards(history: History) -> Verdict:
 def committed_offsets_never_run_backwards(history: History) -> Verdict:
     """The offset a group commits in a partition is no lower than any acknowledged before that commit began.
 
-    Commits that overlap in time may be applied in either order and are not compared. Source: K866-COMPAT-clients.
+    Commits that overlap in time may be applied in either order and are not compared.
     """
     name = "committed_offsets_never_run_backwards"
     commits = chosen(history.operations, OperationKind.COMMIT)

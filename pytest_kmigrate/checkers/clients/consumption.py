@@ -52,7 +52,6 @@ def longest_time_without_consumption(history: History, at_most_s: float | None =
     Each partition is looked at by itself, and each group has to read all topics of the workloads it reads of. A record
     waits while it can be read: it is acknowledged and was finally read, no transaction that may lie before it is open,
     and a workload runs. Without a limit this only measures. Clients without a group are not looked at.
-    Source: K866-COMPAT-clients.
     """
     name = "longest_time_without_consumption"
     operations = history.operations

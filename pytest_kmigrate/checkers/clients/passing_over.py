@@ -28,7 +28,7 @@ def no_record_passed_over(history: History) -> Verdict:
     """Who reads on above an acknowledged record has read it, or somebody of its group has, sooner or later.
 
     What only looks like a skip is told by the kernel, ``polls_over``. While a workload runs, its last reads may have no
-    row yet, so skips are then no violation. Source: K866-COMPAT-clients (no client has to notice the migration).
+    row yet, so skips are then no violation.
     """
     name = "no_record_passed_over"
     acked, reads, final = (

@@ -27,7 +27,7 @@ def order_kept_per_partition(history: History) -> Verdict:
     """Records of one idempotent producer lie in a partition in the order it sent them.
 
     Only acknowledged and read records count. Producers without idempotence may reorder by their own retries and are
-    not judged. Source: K866-COMPAT-clients.
+    not judged.
     """
     return _of_idempotent(
         history,
@@ -40,10 +40,7 @@ def order_kept_per_partition(history: History) -> Verdict:
 
 @checker(needs=[Capability.CHANGE])
 def no_duplicate_from_idempotent_producer(history: History) -> Verdict:
-    """No record of an idempotent producer is found at two offsets of its partition in the final read.
-
-    Source: K866-RB-data-kept (nothing duplicated beyond the producer's semantics), K866-FWD-producer-ids.
-    """
+    """No record of an idempotent producer is found at two offsets of its partition in the final read."""
     read = chosen(history.operations, OperationKind.FINAL_READ)
     name = "no_duplicate_from_idempotent_producer"
     if not len(read):
@@ -62,7 +59,6 @@ def no_offset_given_twice(history: History) -> Verdict:
     """No offset holds two records, and a record is finally where it was acknowledged or consumed.
 
     Two records at one offset, seen at different times, mean that a part of the log was cut off and written anew.
-    Source: K866-RB-data-kept (no truncation by a lower leader epoch).
     """
     name = "no_offset_given_twice"
     operations = history.operations

@@ -37,7 +37,7 @@ def no_acked_record_lost(history: History) -> Verdict:
     ours are: what is deleted by retention, or compacted, is no loss.
     An indefinite send may be there or not, but if a consumer read its record, that was committed. A partition that
     could not be read to its end loses nothing by that: the final reader says so with a FINAL_READ row that is not OK;
-    one that does not exist any more loses all. Source: K866-RB-data-kept, K866-TEST-happy-path.
+    one that does not exist any more loses all.
     """
     name = "no_acked_record_lost"
     operations = history.operations
@@ -73,7 +73,7 @@ def no_phantom_record(history: History) -> Verdict:
 
     A failed send proves absence only with an error of ``model.refusals``; one that failed before it had a
     partition may lie in any partition of its topic. While a workload runs, its sends in flight have no row yet, so
-    unknown records are then no violation. Source: K866-RB-data-kept.
+    unknown records are then no violation.
     """
     name = "no_phantom_record"
     operations = history.operations

@@ -26,7 +26,7 @@ def transactions_all_or_nothing(history: History) -> Verdict:
     """Readers of committed records see each transaction whole or not at all, never an aborted one, and in their order.
 
     A transaction whose end nobody knows may be there or not, but not in part. Source: KIP-98 (atomic writes, reads of
-    committed records), K866-RB-data-kept.
+    committed records).
     """
     name = "transactions_all_or_nothing"
     ended = _ended(history.operations)

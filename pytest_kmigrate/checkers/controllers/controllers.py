@@ -37,7 +37,6 @@ def one_active_controller_per_epoch(history: History) -> Verdict:
     Judged in the controller znodes, which are written together: by ``/controller_epoch``, and by KRaft's own epoch
     within each life of the metadata log, for which controllers also tell whether they lead the quorum. Who takes
     ``/controller`` and leaves ``/controller_epoch`` as it is shares the epoch of the one before.
-    Source: K866-FAIL-crash-in-migration, K866-ZNODE-controller-every-election, K500-QRM-active-is-leader.
     """
     name = "one_active_controller_per_epoch"
     seen = sorted([*claims(history), *quorum_claims(history)], key=lambda each: each.at_ns)
@@ -65,7 +64,7 @@ def controller_epoch_never_falls(history: History) -> Verdict:
     """The controller epoch, in each place that shows it, never goes down.
 
     A revert begins a new life of the metadata log, whose epochs start again; ``/controller_epoch`` goes on unless it
-    was deleted for the revert. Source: K866-ZNODE-controller-epoch-monotonic.
+    was deleted for the revert.
     """
     name = "controller_epoch_never_falls"
     seen = epochs(history)

@@ -64,7 +64,7 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
     """Every acknowledged metadata change made before the image was taken holds in it, unless a later one undid it.
 
     An indefinite change may take effect at any time after it began, so it may hold or not, also after later ones.
-    Acknowledged changes that overlap in time may hold in either order. Source: K866-DW-topic-create to K866-DW-acls.
+    Acknowledged changes that overlap in time may hold in either order.
     """
     name = "acknowledged_metadata_changes_present"
     lacking = missing_images(history, label)

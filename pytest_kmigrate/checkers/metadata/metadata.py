@@ -37,7 +37,6 @@ def metadata_equivalent(
     that an image cannot know, or that is empty in both and never was filled; one that brokers usually tell, did not,
     and the other side holds something of; one that a broker did not answer about, or of which a znode could not be
     understood. A metadata log in which something unknown was changed violates, whatever is compared.
-    Source: K866-DW-full-parity, K866-PROC-copy-topics, -configs, -quotas-scram, -acls, -tokens-pids.
     """
     lacking = missing_images(history, left, right)
     if lacking:

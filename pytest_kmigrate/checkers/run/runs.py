@@ -40,7 +40,7 @@ def no_unexpected_death(history: History) -> Verdict:
 
     Such a thread is told by the node's log; nobody starts it again, and what it was for is not done any more. A node
     that is stopped ends in time, and not by an error, unless a fault is in force.
-    Source: K866-TEST-happy-path; a dead node also makes every other verdict of the run doubtful.
+    A dead node also makes every other verdict of the run doubtful.
     """
     name = "no_unexpected_death"
     nodes = {event.node for event in history.of(EventKind.NODE_STARTED)}

@@ -26,7 +26,6 @@ def steps_completed(history: History) -> Verdict:
     """Every migration step that was begun came to its end; progress is demanded only while no fault is in force.
 
     A step that failed under a fault is inconclusive: the fault may have been one that nobody has to survive.
-    Source: K866-TEST-happy-path, K866-TEST-controller-failures.
     """
     name = "steps_completed"
     ended = history.of(EventKind.STEP_ENDED)

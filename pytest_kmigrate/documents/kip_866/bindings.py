@@ -22,6 +22,11 @@ from pytest_kmigrate.model.checks import AnyChecker, Checker, speaking
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind
 
+# Other general checks speak for what is claimed by the test that asks for them: metadata_equivalent for
+# K866-DW-full-parity and K866-PROC-copy-*, acknowledged_metadata_changes_present for K866-DW-*,
+# longest_time_without_acked_write for K866-COMPAT-availability and K866-PROC-no-downtime-broker-phase,
+# longest_time_without_consumption for K866-COMPAT-clients, steps_completed and no_unexpected_death for K866-TEST-*.
+
 _KEPT, _CLIENTS = "K866-RB-data-kept", "K866-COMPAT-clients"
 
 
