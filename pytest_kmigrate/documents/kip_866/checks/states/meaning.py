@@ -49,9 +49,11 @@ def recorded_states_mean_what_they_say(history: History) -> Verdict:
 
 
 def _judge_beginning(history: History, rows: ByRequirement, log: LogImage) -> None:
-    if not log.states or log.states[0].offset <= log.inherited_until:
+    # A cluster that was born in KRaft mode records NONE, and nothing else.
+    states = [each for each in log.states if each.state is not ZkMigrationState.NONE]
+    if not states or states[0].offset <= log.inherited_until:
         return
-    first = log.states[0]
+    first = states[0]
     if first.state is ZkMigrationState.PRE_MIGRATION and not first.outside:
         rows.looked_at(_PRE)
         return
