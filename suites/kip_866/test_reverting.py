@@ -87,10 +87,11 @@ def test_brokers_follow_who_is_elected_when_both_znodes_of_the_controller_were_r
     verify_clients()
 
 
-@pytest.mark.starts_at("ALL_KRAFT", filled=True)
 @pytest.mark.requirement("K866-RB-retry-migration", "K866-RB-data-kept", "K866-RB-metadata-kept")
 def test_reverted_migration_can_be_done_again(workload, cluster_metadata, migration, verify_clients):
     """Back from ALL_KRAFT to ZooKeeper without losing anything; the second migration copies and finalizes."""
+    cluster_metadata.fill()
+    migration.advance_to(Phase.ALL_KRAFT)
     with cluster_metadata.changing("all-kraft", per_s=2):
         workload.await_acked(500)
     migration.revert()
