@@ -34,6 +34,7 @@ def test_reassignment_completes_in_hybrid_mode(
         equals=sorted(wanted),
     )
     workload.await_acked(500)
+    workload.await_consumed(500)
     cluster_metadata.settle("moved")
     verify_clients(checks.metadata_equivalent("moved-log", "moved-zookeeper", families=("topics", "partitions")))
 
@@ -57,6 +58,7 @@ def test_topic_created_in_hybrid_mode_is_whole_in_zookeeper(
         equals=True,
     )
     workload.await_acked(500)
+    workload.await_consumed(500)
     cluster_metadata.settle("created")
     verify_clients(checks.metadata_equivalent("created-log", "created-zookeeper", families=("topics", "partitions")))
 
@@ -73,6 +75,7 @@ def test_added_partitions_are_seen_by_every_broker(workload, cluster_metadata, a
         equals=[6, 6, 6],
     )
     workload.await_acked(500)
+    workload.await_consumed(500)
     cluster_metadata.settle("grown")
     verify_clients(checks.metadata_equivalent("grown-log", "grown-zookeeper", families=("topics", "partitions")))
 
@@ -85,6 +88,7 @@ def test_quotas_taken_away_in_dual_write_leave_zookeeper(workload, cluster_metad
     cluster_metadata.take_back(families=("quotas",))
 
     workload.await_acked(500)
+    workload.await_consumed(500)
     cluster_metadata.settle("bare", within_s=10)
     verify_clients(
         checks.metadata_equivalent("bare-log", "bare-zookeeper", families=("quotas",)),
@@ -107,6 +111,7 @@ def test_what_is_taken_away_in_dual_write_leaves_zookeeper(workload, cluster_met
     cluster_metadata.take_back(families=[each for each in families if each != "topic-configs"])
 
     workload.await_acked(500)
+    workload.await_consumed(500)
     cluster_metadata.settle("bare", sides=("log", "zookeeper", "brokers"))
     verify_clients(
         checks.metadata_equivalent("unset-log", "unset-zookeeper"),

@@ -27,6 +27,7 @@ def test_former_controller_does_not_tell_how_far_zookeeper_is_behind(
 def test_standby_controllers_tell_nothing_of_the_migration(workload, verify_clients):
     """The state, and the brokers in migration mode, are told once, so that the sum over all nodes is the truth."""
     workload.await_acked(500)
+    workload.await_consumed(500)
 
     verify_clients(
         checks.only_the_active_controller_reports("ZkMigrationState"),

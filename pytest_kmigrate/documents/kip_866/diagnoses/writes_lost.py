@@ -17,7 +17,10 @@ from pytest_kmigrate.model.verdict import Verdict
 _EXPIRED = re.compile(
     r"Encountered ZooKeeper error during event MetadataChangeEvent[^\n]*\n[^\n]*SessionExpiredException"
 )
-_SHUTDOWN = re.compile(r"KRaftMigrationDriver#shutdown: shutting down event queue(.*?)closed event queue", re.DOTALL)
+_SHUTDOWN = re.compile(
+    r"ZooKeeperClient KRaft Migration\] Closing\.(.*?)\[KRaftMigrationDriver id=\d+\] closed event queue", re.DOTALL
+)
+"""From the end of the driver's own session to that of its queue; its queue's thread may be first to log of either."""
 _ABOUT = ("acknowledged_metadata_changes_present", "metadata_changed_in_the_migration_outlives_it")
 _AROUND_NS = 10_000_000_000
 """An expired session is noticed with the next request, or a heartbeat, of which one comes every 6 s."""

@@ -17,9 +17,11 @@ EXPIRED_WRITE = (
     "MetadataProvenance(lastContainedOffset=80), isSnapshot=false}. Will retry. (KRaftMigrationDriver)\n"
     "org.apache.zookeeper.KeeperException$SessionExpiredException: KeeperErrorCode = Session expired\n"
 )
-SHUTTING_DOWN = (
+CLOSING = "INFO [ZooKeeperClient KRaft Migration] Closing. (kafka.zookeeper.ZooKeeperClient)\n"
+QUEUE_ENDS = (
     "INFO [KRaftMigrationDriver id=3000] KRaftMigrationDriver#shutdown: shutting down event queue. (KafkaEventQueue)\n"
 )
+SHUTTING_DOWN = CLOSING + QUEUE_ENDS
 CLOSED = "INFO [KRaftMigrationDriver id=3000] closed event queue. (KafkaEventQueue)\n"
 EXPIRED = fault(1_000, "expire-session(active-controller)")
 OF_A_CONTROLLER = event(
@@ -68,6 +70,7 @@ DROPPED = SHUTTING_DOWN + EXPIRED_WRITE + CLOSED
     ("events", "written", "log", "is_named"),
     [
         (REVERTED, "a", DROPPED, True),
+        (REVERTED, "a", CLOSING + EXPIRED_WRITE + QUEUE_ENDS + CLOSED, True),
         (REVERTED, "a", SHUTTING_DOWN + CLOSED, False),
         (REVERTED, "a", EXPIRED_WRITE + SHUTTING_DOWN + CLOSED + EXPIRED_WRITE, False),
         ([DUAL_WRITE, WRITTEN, OWED], "a", DROPPED, False),
