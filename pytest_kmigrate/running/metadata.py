@@ -14,6 +14,7 @@ from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.protocols import Cluster, View
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
+from pytest_kmigrate.procedures.joining import joined
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.images import LOG, NEEDS, ZOOKEEPER, ImageSource, Taken, settled
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
@@ -83,12 +84,12 @@ class Metadata:
         return FillingPlan(self._seed, brokers, min(3, len(brokers)), tuple(families or FAMILIES))
 
     def _brokers(self) -> tuple[int, ...]:
-        return tuple(node.spec.node_id for node in self._cluster.nodes(Role.BROKER))
+        return tuple(node.spec.node_id for node in joined(self._cluster, Role.BROKER))
 
     def fill_with_reassignment(self) -> HeldReassignment:
         """Fill with every family, and have a partition on its way to another broker, until ``let_go`` of the result."""
         self.fill()
-        peers = {node.spec.node_id: self._cluster.peer(node.name) for node in self._cluster.nodes(Role.BROKER)}
+        peers = {node.spec.node_id: self._cluster.peer(node.name) for node in joined(self._cluster, Role.BROKER)}
         connection = self._cluster.client_connection()
         moving = HeldReassignment(connection, peers, self._recorder, "filled-moving", self._seed)
         moving.begin()

@@ -15,6 +15,7 @@ from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.events.workloads import ClientsBegan, ClientsEnded
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.procedures.joining import joined
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.expectations import waited_in_vain
 from pytest_kmigrate.waiting import PATIENCE_S
@@ -64,7 +65,7 @@ class Traffic:
 
     def usual(self, transactors: int = 0) -> ClientWorkload:
         """A rate that two cores carry beside seven JVMs, and as many copies as there are brokers for."""
-        replication = min(3, len(self._cluster.nodes(Role.BROKER)))
+        replication = min(3, len(joined(self._cluster, Role.BROKER)))
         return ClientWorkload(per_s=_PER_S, replication=replication, transactors=transactors)
 
     def acked(self) -> int:

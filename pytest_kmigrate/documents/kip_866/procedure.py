@@ -14,6 +14,7 @@ from pytest_kmigrate.model.document import Move, Step
 from pytest_kmigrate.model.event import PHASE
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.topology import BrokerMode, Role
+from pytest_kmigrate.procedures.joining import joined
 from pytest_kmigrate.procedures.moves import DeleteZnode, Deprovision, Roll, StartControllers
 
 MIGRATION_FLAG = "zookeeper.metadata.migration.enable"
@@ -56,8 +57,7 @@ _CONTROLLERS_LEAVE: dict[str, str | None] = {MIGRATION_FLAG: None, "zookeeper.co
 
 
 def _brokers(cluster: Cluster) -> list[str]:
-    """Those that are part of the cluster: not what a test starts later, as long as it has not."""
-    return [node.name for node in cluster.nodes(Role.BROKER) if node.alive or node.spec.start == "at-once"]
+    return [node.name for node in joined(cluster, Role.BROKER)]
 
 
 def _provision(cluster: Cluster) -> list[Move]:

@@ -35,6 +35,25 @@ appender.console.layout.pattern=%d{ISO8601} %p %m (%c)%n
 rootLogger.level=info
 rootLogger.appenderRef.stdout.ref=stdout
 """
+OF_TOOLS = "tools-"
+"""Tools speak on stdout; only warnings are logged, as Kafka's own scripts have it."""
+TOOLS_LOG4J = """\
+log4j.rootLogger=WARN, stderr
+log4j.appender.stderr=org.apache.log4j.ConsoleAppender
+log4j.appender.stderr.layout=org.apache.log4j.PatternLayout
+log4j.appender.stderr.layout.ConversionPattern=[%d] %p %m (%c)%n
+log4j.appender.stderr.Target=System.err
+"""
+TOOLS_LOG4J2 = """\
+status=warn
+appender.console.type=Console
+appender.console.name=stderr
+appender.console.target=SYSTEM_ERR
+appender.console.layout.type=PatternLayout
+appender.console.layout.pattern=[%d] %p %m (%c)%n
+rootLogger.level=warn
+rootLogger.appenderRef.stderr.ref=stderr
+"""
 
 
 @dataclass(frozen=True)
@@ -52,6 +71,8 @@ class Jvm:
         self.etc.mkdir(parents=True, exist_ok=True)
         (self.etc / "log4j.properties").write_text(LOG4J)
         (self.etc / "log4j2.properties").write_text(LOG4J2)
+        (self.etc / f"{OF_TOOLS}log4j.properties").write_text(TOOLS_LOG4J)
+        (self.etc / f"{OF_TOOLS}log4j2.properties").write_text(TOOLS_LOG4J2)
         if self.rules is not None:  # a node runs elsewhere, where a relative path leads nowhere, and starts again later
             shutil.copyfile(self.rules, self.etc / RULES)
 
@@ -74,9 +95,9 @@ class Jvm:
     ) -> list[str]:
         """The command that runs one of Kafka's own tools, given its main class; ``hosts``: its only name service."""
         names = [f"-Djdk.net.hosts.file={hosts}"] if hosts else []
-        return [*self._java(distribution, 128), *names, "-cp", distribution.classpath, tool, *arguments]
+        return [*self._java(distribution, 128, OF_TOOLS), *names, "-cp", distribution.classpath, tool, *arguments]
 
-    def _java(self, distribution: Distribution, heap_mb: int) -> list[str]:
+    def _java(self, distribution: Distribution, heap_mb: int, logging: str = "") -> list[str]:
         archive = distribution.cds_archive
         return [
             str(self.java),
@@ -86,8 +107,8 @@ class Jvm:
             "-XX:TieredStopAtLevel=1",
             "-XX:-UsePerfData",
             *(flags_to_use(archive) if archive else []),
-            f"-Dlog4j.configuration=file:{self.etc / 'log4j.properties'}",
-            f"-Dlog4j2.configurationFile={self.etc / 'log4j2.properties'}",
+            f"-Dlog4j.configuration=file:{self.etc / f'{logging}log4j.properties'}",
+            f"-Dlog4j2.configurationFile={self.etc / f'{logging}log4j2.properties'}",
         ]
 
     def _agents(self, spec: NodeSpec, hosts: Path) -> list[str]:

@@ -71,6 +71,7 @@ def test_a_way_back_is_taken_whole_and_the_way_forward_begins_anew(stage: Stage,
     driver.go_back([CLOSE, CLOSE])
     driver.advance_to("HIGH")
     assert steps(stage) == ["raise", "open", "close", "close", "raise"]
+    assert {event.data["first_move"] for event in stage.of(EventKind.STEP_BEGAN)} == {0}
 
 
 def test_what_a_state_never_comes_to_is_told_with_what_it_was(driver: ProcedureDriver) -> None:
