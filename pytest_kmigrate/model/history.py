@@ -50,12 +50,13 @@ class RunHeader:
 
     @property
     def inherited_offset(self) -> int:
-        """The last offset of the metadata log that the checkpoint held which the run began from; -1: from scratch.
+        """The last offset of the metadata log that was there when the run began; -1: it began from scratch.
 
-        What the log tells up to there is the evidence of one migration, whichever runs began from its copies.
+        The run began from a checkpoint, or on the cluster of an earlier run of its scene. What the log tells up to
+        there is the evidence of one migration, whichever runs began from its copies or after it.
         """
-        checkpoint = self.extra.get("checkpoint")
-        return int(checkpoint["log_offset"]) if isinstance(checkpoint, Mapping) else -1
+        begun = [self.extra.get("checkpoint"), self.extra.get("scene")]
+        return max((int(each["log_offset"]) for each in begun if isinstance(each, Mapping)), default=-1)
 
 
 @dataclass(frozen=True)

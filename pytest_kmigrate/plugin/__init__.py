@@ -12,6 +12,7 @@ from pytest_kmigrate.plugin.fixtures import (
 )
 from pytest_kmigrate.plugin.hooks import (
     pytest_addoption,
+    pytest_collection_finish,
     pytest_collection_modifyitems,
     pytest_configure,
     pytest_pyfunc_call,
@@ -28,6 +29,7 @@ __all__ = [
     "inject",
     "kmigrate_run",
     "pytest_addoption",
+    "pytest_collection_finish",
     "pytest_collection_modifyitems",
     "pytest_configure",
     "pytest_pyfunc_call",

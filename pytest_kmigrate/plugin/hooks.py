@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Generator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,6 @@ from pytest_kmigrate.plugin.asking import (
     chosen_topology,
     marked,
     needs_cluster,
-    start_of,
     topology_of,
 )
 from pytest_kmigrate.plugin.options import add_options, options_of
@@ -29,6 +29,7 @@ from pytest_kmigrate.plugin.outcomes import (
     judged_of,
     remember_ending,
 )
+from pytest_kmigrate.plugin.scenes import grouped, scene_of
 from pytest_kmigrate.plugin.summary import summarize
 from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
 
@@ -39,6 +40,8 @@ _MARKERS = (
     "requirement(*ids): the requirements a test judges, by id; `kmigrate requirements` lists them",
     "topology(file): the topology file a test runs on, or the name of a shipped one",
     "since(release): the test is about something that older releases of Kafka do not have; there it is skipped",
+    "scene: of a module or class: its tests share a cluster, and each leaves it as it found it",
+    "spoils: the test leaves the cluster of its scene otherwise than it found it; the next one gets a new cluster",
     "sample: the test is one of those that stand for its whole suite, for a run with -m sample that ends soon",
     "starts_at(state, filled=False): the phase in which a test begins, such as HYBRID, filled with metadata or not",
     "known_bug(id): the test meets this bug: its red is expected on the releases that have it, and no other red is",
@@ -78,6 +81,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             _skip_unless_judged_by(item, options.profile)
             _skip_before(item, options.kafka)
             _expect_red(item, [known_bug(bug_id) for bug_id in marked(item, "known_bug")], options.kafka)
+            scene_of(item)
             is_skipped = item.get_closest_marker("skip") is not None
             if needs_cluster(item) and not is_skipped:
                 if chosen_topology(item) not in possible:
@@ -91,6 +95,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.stash[_REFUSED] = told  # of a worker that ends here pytest-xdist would show how it broke, and not why
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_finish(session: pytest.Session) -> Generator[None]:
+    """Let pytest-xdist's loadgroup, in a worker, send the tests of a scene to one worker."""
+    with grouped(session) if session.config.getoption("loadgroup", default=False) else nullcontext():
+        yield
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Refuse, in a worker of pytest-xdist, what elsewhere is refused before anything runs."""
@@ -102,11 +113,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
     """Bring a cluster that was started from scratch to where its test begins, as a part of the test."""
-    start = start_of(pyfuncitem)
-    if start is not None and "kmigrate_run" in pyfuncitem.funcargs:
+    if "kmigrate_run" in pyfuncitem.funcargs:
         from pytest_kmigrate.plugin import living
 
-        living.walk(pyfuncitem, start)
+        living.begin(pyfuncitem)
 
 
 def _skip_unless_judged_by(item: pytest.Item, profile: str) -> None:

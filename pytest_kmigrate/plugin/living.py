@@ -12,7 +12,6 @@ from pytest_kmigrate.catalogue import requirement
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.faults.injection import Injection, inject
 from pytest_kmigrate.machine.plan import plan_here
-from pytest_kmigrate.model.checkpoint import Start
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
 from pytest_kmigrate.model.event import Ending
@@ -36,10 +35,11 @@ from pytest_kmigrate.plugin.outcomes import (
 )
 from pytest_kmigrate.plugin.progress import shown
 from pytest_kmigrate.plugin.resuming import report_complete_run, source_digest
+from pytest_kmigrate.plugin.scenes import scene_of, shared_as, shared_by
 from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
 from pytest_kmigrate.providers.choosing import provider_named
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
-from pytest_kmigrate.running import Checkpoints, Claim, Run, RunSettings, header_of, open_run
+from pytest_kmigrate.running import Checkpoints, Claim, Run, RunSettings, SharedCluster, header_of, open_run
 from pytest_kmigrate.running.expectations import expect
 
 _CHECKPOINTS = pytest.StashKey[Checkpoints]()
@@ -53,17 +53,19 @@ _TRIED = pytest.StashKey[bool]()
 def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
     """A run of one test, its progress shown; judged at the end when the test itself did not."""
     options = options_of(item.config)
-    terminal = item.config.pluginmanager.get_plugin(TERMINAL)
-    assert isinstance(terminal, Terminal)
+    terminal = _terminal(item.config)
     with ExitStack() as ending:
         try:
-            plan_here(topology)  # where it does not fit the kernel kills a node in the midst, which looks like Kafka's
+            if scene_of(item) is None:
+                plan_here(topology)  # or the kernel would kill a node in the midst, which looks like Kafka's doing
             provider = provider_named(options.provider, terminal.line)
             settings = _settings(item.config, provider)
             claim = Claim(item.nodeid, marked(item, "requirement"), source_digest(item), start_of(item))
             if options.resume:
                 report_complete_run(item, settings.runs, header_of(settings, provider, topology, claim))
-            run = ending.enter_context(open_run(settings, provider, topology, claim, write_run_reports))
+            shared = _shared_cluster(item, settings, provider, topology)
+            opened = shared.run if shared else partial(open_run, settings, provider, topology)
+            run = ending.enter_context(opened(claim, write_run_reports))
             remember_run(item, run)
         except OSError as error:
             raise EnvironmentLackError(f"{error}; {_MAKE_ROOM}") from error
@@ -73,11 +75,42 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
         if run.judgement is not None:
             bug = met_by(item)
             run.ended(ending_of(item), bug.id if bug else None)
+        if shared is not None:
+            shared.hand_on(_why_not_again(item))
 
 
-def walk(item: pytest.Function, start: Start) -> None:
-    """Bring the cluster of a test to where the test begins, unless it was started there."""
-    cast("Run", item.funcargs["kmigrate_run"]).walk_to(start)
+def begin(item: pytest.Function) -> None:
+    """Bring the cluster of a test to where the test begins, unless it stands there."""
+    start, shared = start_of(item), shared_by(item)
+    if start is not None:
+        cast("Run", item.funcargs["kmigrate_run"]).walk_to(start)
+    if shared is not None:
+        shared.begun()
+
+
+def _shared_cluster(
+    item: pytest.Item, settings: RunSettings, provider: Provider, topology: Topology
+) -> SharedCluster | None:
+    """The cluster of a test's scene, if the test is in one: the one that stands if it is fit, otherwise a new one.
+
+    Under Byteman each test gets a new one, since what rules did is counted from the start of a node.
+    """
+    scene = scene_of(item)
+    if scene is None:
+        return None
+    shared = shared_as(item, scene, lambda: SharedCluster(settings, provider, topology, _terminal(item.config).line))
+    if settings.byteman is not None:
+        shared.close()
+    if not shared.prepare():
+        plan_here(topology)
+    return shared
+
+
+def _why_not_again(item: pytest.Item) -> str:
+    """Why the next test of a scene cannot have the cluster of this one; empty when it can."""
+    if item.get_closest_marker("spoils") is not None:
+        return f"{item.name} is marked to spoil it"
+    return "" if ending_of(item) is Ending.PASSED else f"{item.name} did not pass"
 
 
 def _settings(config: pytest.Config, provider: Provider) -> RunSettings:
@@ -98,11 +131,15 @@ def _settings(config: pytest.Config, provider: Provider) -> RunSettings:
 
 def _checkpoints(config: pytest.Config, provider: Provider) -> Checkpoints:
     """Those of this pytest invocation: what could not be made is not tried again in the same one."""
+    tell = _terminal(config).line
+    made = Checkpoints(provider, document(options_of(config).profile), tell)
+    return config.stash.setdefault(_CHECKPOINTS, made)
+
+
+def _terminal(config: pytest.Config) -> Terminal:
     terminal = config.pluginmanager.get_plugin(TERMINAL)
     assert isinstance(terminal, Terminal)
-    return config.stash.setdefault(
-        _CHECKPOINTS, Checkpoints(provider, document(options_of(config).profile), terminal.line)
-    )
+    return terminal
 
 
 def _command(config: pytest.Config) -> tuple[str, ...]:

@@ -36,6 +36,11 @@ class ZookeeperClient:
         self.kazoo = _client(hosts)
         self.kazoo.start_async()
 
+    @property
+    def last_zxid(self) -> int:
+        """The last transaction that any answer to this client named."""
+        return int(self.kazoo.last_zxid)
+
     def get(self, path: str) -> bytes | None:
         """A znode's data; None when it does not exist; ClusterError while ZooKeeper does not answer."""
         with _patience(path):

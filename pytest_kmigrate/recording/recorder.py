@@ -28,6 +28,8 @@ class RunRecorder:
         self._lock = threading.Lock()
         self._seq = 0
         self.log_files: Callable[[], Mapping[str, Path]] = dict
+        self.logged_before: Mapping[Path, int] = {}
+        """How many bytes of a log file are of earlier runs on the same cluster."""
         self.ending = RunEnded()
         """What the last event of the history says."""
         self.events: list[Event] = []
@@ -89,7 +91,11 @@ class RunRecorder:
 
     def _log_bytes(self) -> dict[str, int]:
         """How long each node's log is now: a failure later shows only the slice between two events."""
-        return {node: log.stat().st_size for node, log in self.log_files().items() if log.exists()}
+        return {
+            node: log.stat().st_size - self.logged_before.get(log, 0)
+            for node, log in self.log_files().items()
+            if log.exists()
+        }
 
     def close(self) -> None:
         """End the history; safe to call twice, and when the disk is full."""

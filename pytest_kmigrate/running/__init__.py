@@ -3,5 +3,6 @@
 from pytest_kmigrate.running.checkpoints import Checkpoints
 from pytest_kmigrate.running.header import Claim, RunSettings, header_of
 from pytest_kmigrate.running.run import Run, open_run
+from pytest_kmigrate.running.shared import SharedCluster
 
-__all__ = ["Checkpoints", "Claim", "Run", "RunSettings", "header_of", "open_run"]
+__all__ = ["Checkpoints", "Claim", "Run", "RunSettings", "SharedCluster", "header_of", "open_run"]

@@ -17,6 +17,7 @@ from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.recording.run_folder import RunFolder, run_id_of
 from pytest_kmigrate.recording.sources import harness_digest
 from pytest_kmigrate.running.checkpoints import Checkpoint, Checkpoints
+from pytest_kmigrate.running.standing import Standing
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,15 @@ class Claim:
 
 
 def header_of(
-    settings: RunSettings, provider: Provider, topology: Topology, claim: Claim, checkpoint: Checkpoint | None = None
+    settings: RunSettings,
+    provider: Provider,
+    topology: Topology,
+    claim: Claim,
+    checkpoint: Checkpoint | None = None,
+    standing: Standing | None = None,
 ) -> RunHeader:
     """The header of a run that starts now; EnvironmentLackError when what it needs cannot be had."""
-    is_cold = claim.starts_at is not None and checkpoint is None
+    is_cold = claim.starts_at is not None and checkpoint is None and standing is None
     artifacts = provider.artifacts(topology)
     started = datetime.now(UTC)
     return RunHeader(
@@ -78,6 +84,7 @@ def header_of(
             "byteman": settings.byteman.read_text(encoding="utf-8") if settings.byteman else None,
             "commit": settings.commit,
             "checkpoint": checkpoint.identity if checkpoint else None,
+            "scene": standing.identity if standing else None,
         },
     )
 

@@ -38,7 +38,10 @@ class Metadata:
         recorder: RunRecorder,
         seed: int,
         test_id: str,
+        *,
+        place: int = 1,
     ) -> None:
+        """``place``: which of the runs on this cluster it is of; each changes metadata under names of its own."""
         self._cluster = cluster
         self._recorder = recorder
         self._seed = seed
@@ -46,6 +49,7 @@ class Metadata:
         self._sources = ImageSource(cluster, view, zookeeper)
         self._running: RunningMetadata | None = None
         self._begun = 0
+        self._names = "changing" if place == 1 else f"changing-run{place}"
         self.left_out: set[str] = set()
         """Families that the cluster has no room for."""
 
@@ -103,7 +107,7 @@ class Metadata:
         """
         self._begun += 1
         brokers = self._brokers()
-        scope = Scope(f"changing-{self._begun}", brokers, min(3, len(brokers)))
+        scope = Scope(f"{self._names}-{self._begun}", brokers, min(3, len(brokers)))
         workload = MetadataWorkload(per_s=per_s, seed=f"{self._seed} {self._test_id} {self._begun}", scope=scope)
         require(self._cluster.capabilities, workload.needs, "a metadata workload", self._recorder)
         self._running = run_metadata(workload, self._cluster.client_connection(), self._recorder)

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.judge import Judgement, judge_folder
@@ -20,10 +21,11 @@ from pytest_kmigrate.probes.observer import Observer
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.running.checkpoints import Checkpoint, resume
+from pytest_kmigrate.running.checkpoints import Checkpoint, record_inherited, resume
 from pytest_kmigrate.running.header import Claim, RunSettings, header_of, new_folder
 from pytest_kmigrate.running.metadata import Metadata
 from pytest_kmigrate.running.scene import driver_of, scene_of, zookeeper_client
+from pytest_kmigrate.running.standing import Standing
 from pytest_kmigrate.running.traffic import Traffic
 
 
@@ -37,22 +39,29 @@ class Run:
         recorder: RunRecorder,
         header: RunHeader,
         checkpoint: Checkpoint | None = None,
+        standing: Standing | None = None,
     ) -> None:
+        """``checkpoint``: what its cluster is started from; ``standing``: what stands already, after another run."""
+        place = standing.place if standing else 1
+        self.place = place
+        """Which of the runs on its cluster it is, from 1."""
         self.cluster = cluster
         self.recorder = recorder
         self.folder = recorder.folder
         self.zookeeper = zookeeper_client(cluster)
-        self.traffic = Traffic(cluster, recorder)
-        phase = checkpoint.key.state if checkpoint else None
+        self.traffic = Traffic(cluster, recorder, place)
+        start = standing.start if standing else None
+        phase = checkpoint.key.state if checkpoint else start.state if start else None
         self.scene = scene_of(
             document, cluster, self.zookeeper, recorder, header.seed, acked=self.traffic.acked, phase=phase
         )
         self.view = self.scene.view
         self.driver = driver_of(document, self.scene)
-        self.metadata = Metadata(cluster, self.view, self.zookeeper, recorder, header.seed, header.test_id)
+        self.metadata = Metadata(cluster, self.view, self.zookeeper, recorder, header.seed, header.test_id, place=place)
         self.judgement: Judgement | None = None
         self._document = document
         self._checkpoint = checkpoint
+        self._standing = standing
         self._probes = ExitStack()
 
     @contextmanager
@@ -66,16 +75,21 @@ class Run:
                 yield
 
     def begin(self) -> None:
-        """Start the cluster, from its checkpoint if it has one; return when it serves."""
-        if self._checkpoint is not None:
+        """Start the cluster, from its checkpoint if it has one, or take over one that stands; return when it serves."""
+        if self._standing is not None:
+            record_inherited(self.recorder, self._standing.changes)
+            self.metadata.left_out |= self._standing.left_out
+            if self._standing.start is not None:
+                self.driver.resume_at(self._standing.start.state)
+        elif self._checkpoint is not None:
             resume(self._checkpoint, self._document, self.scene, self.driver, self.metadata)
         else:
             self.cluster.start_initial()
             self.cluster.await_serving()
 
     def walk_to(self, start: Start) -> None:
-        """Bring the cluster to where its test begins, unless it was started there from a checkpoint."""
-        if self._checkpoint is None:
+        """Bring the cluster to where its test begins, unless it stands there already."""
+        if self._checkpoint is None and self._standing is None:
             if start.is_filled:
                 self.metadata.fill()
             self.driver.advance_to(start.state)
@@ -133,27 +147,54 @@ def open_run(
     finish: Callable[[RunFolder], None],
 ) -> Iterator[Run]:
     """A run with its cluster provisioned and started; ``finish`` makes the reports of the closed folder."""
+    with beginning_with(settings, topology, claim) as (checkpoint, begun):
+        header = header_of(settings, provider, topology, claim, checkpoint)
+        with (
+            recorded(settings.runs, header, finish, is_kept=settings.keep) as recorder,
+            provider.provision(
+                topology, recorder, recorder.folder.logs, rules=settings.byteman, keep=lambda: settings.keep
+            ) as cluster,
+        ):
+            recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
+            run = Run(document(header.profile), cluster, recorder, header, checkpoint)
+            with live(run, header):
+                begun()
+                yield run
+
+
+@contextmanager
+def beginning_with(
+    settings: RunSettings, topology: Topology, claim: Claim
+) -> Iterator[tuple[Checkpoint | None, Callable[[], None]]]:
+    """The checkpoint to begin from, if there is one, and what to call when it has been begun from."""
     with ExitStack() as in_use:
         checkpoint = None
         if settings.checkpoints is not None and claim.starts_at is not None:
             checkpoint = in_use.enter_context(settings.checkpoints.held(topology, claim.starts_at))
-        header = header_of(settings, provider, topology, claim, checkpoint)
-        folder = new_folder(settings.runs, header)
-        recorder = RunRecorder(folder, header)
-        try:
-            with provider.provision(
-                topology, recorder, folder.logs, rules=settings.byteman, keep=lambda: settings.keep
-            ) as cluster:
-                recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
-                run = Run(document(header.profile), cluster, recorder, header, checkpoint)
-                with run.observed(), run.traffic, run.metadata:
-                    with _told_of(folder, header, run):
-                        run.begin()
-                    in_use.close()
-                    yield run
-        finally:
-            recorder.close()
-            _finish(folder, finish, is_kept=settings.keep)
+        yield checkpoint, in_use.close
+
+
+@contextmanager
+def recorded(
+    runs: Path, header: RunHeader, finish: Callable[[RunFolder], None], *, is_kept: bool = False
+) -> Iterator[RunRecorder]:
+    """A recorder of a new folder, which is closed, reported on by ``finish`` and sealed when the block ends."""
+    folder = new_folder(runs, header)
+    recorder = RunRecorder(folder, header)
+    try:
+        yield recorder
+    finally:
+        recorder.close()
+        _finish(folder, finish, is_kept=is_kept)
+
+
+@contextmanager
+def live(run: Run, header: RunHeader) -> Iterator[None]:
+    """Begin a run, with its probes; traffic and changes of metadata end with the block at the latest."""
+    with run.observed(), run.traffic, run.metadata:
+        with _told_of(run.folder, header, run):
+            run.begin()
+        yield
 
 
 @contextmanager

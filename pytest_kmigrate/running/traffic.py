@@ -29,7 +29,9 @@ _PER_S = 500
 class Traffic:
     """Producers and consumers that run until ``finish``; leaving the block ends them whatever happened."""
 
-    def __init__(self, cluster: Cluster, recorder: RunRecorder) -> None:
+    def __init__(self, cluster: Cluster, recorder: RunRecorder, place: int = 1) -> None:
+        """``place``: which of the runs on this cluster it is of; each has topics and a group of its own."""
+        self._suffix = "" if place == 1 else f"-run{place}"
         self._cluster = cluster
         self._recorder = recorder
         self._clients: RunningClients | None = None
@@ -66,7 +68,20 @@ class Traffic:
     def usual(self, transactors: int = 0) -> ClientWorkload:
         """A rate that two cores carry beside seven JVMs, and as many copies as there are brokers for."""
         replication = min(3, len(joined(self._cluster, Role.BROKER)))
-        return ClientWorkload(per_s=_PER_S, replication=replication, transactors=transactors)
+        named = ClientWorkload()
+        return ClientWorkload(
+            topics=tuple(f"{topic}{self._suffix}" for topic in named.topics),
+            transactions_topic=f"{named.transactions_topic}{self._suffix}",
+            group=f"{named.group}{self._suffix}",
+            per_s=_PER_S,
+            replication=replication,
+            transactors=transactors,
+        )
+
+    @property
+    def topic(self) -> str:
+        """The topic that the usual workload writes to."""
+        return self.usual().topics[0]
 
     def acked(self) -> int:
         """Writes acknowledged so far."""

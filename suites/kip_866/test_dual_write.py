@@ -1,8 +1,13 @@
-"""KIP-866, Dual writes: brokers in ZooKeeper mode follow the KRaft controller, and ZooKeeper is told of everything."""
+"""KIP-866, Dual writes: brokers in ZooKeeper mode follow the KRaft controller, and ZooKeeper is told of everything.
+
+One scene: tests that begin with the same metadata share a cluster. Each changes what no other does.
+"""
 
 import pytest
 
 from pytest_kmigrate import Kind, Phase, checks, procedure, raw_admin
+
+pytestmark = pytest.mark.scene
 
 
 @pytest.mark.sample
@@ -67,34 +72,18 @@ def test_topic_created_in_hybrid_mode_is_whole_in_zookeeper(
 @pytest.mark.requirement("K866-DW-partitions-add", "K866-RPC-umr-on-change")
 def test_added_partitions_are_seen_by_every_broker(workload, cluster_metadata, admin_of, expect, verify_clients):
     """Partitions added in dual write are on every broker, those in ZooKeeper mode included."""
-    workload.add_partitions("orders", 6)
+    topic = workload.topic
+    workload.add_partitions(topic, 6)
 
     expect(
-        "partitions of orders as each broker tells them",
-        lambda: [len(raw_admin.describe_topic_at(admin_of(f"broker-{n}"), "orders").partitions) for n in range(3)],
+        f"partitions of {topic} as each broker tells them",
+        lambda: [len(raw_admin.describe_topic_at(admin_of(f"broker-{n}"), topic).partitions) for n in range(3)],
         equals=[6, 6, 6],
     )
     workload.await_acked(500)
     workload.await_consumed(500)
     cluster_metadata.settle("grown")
     verify_clients(checks.metadata_equivalent("grown-log", "grown-zookeeper", families=("topics", "partitions")))
-
-
-@pytest.mark.known_bug("kmigrate-9")
-@pytest.mark.starts_at("HYBRID", filled=True)
-@pytest.mark.requirement("K866-DW-quotas")
-def test_quotas_taken_away_in_dual_write_leave_zookeeper(workload, cluster_metadata, verify_clients):
-    """The quotas of every kind of entity are taken away in dual write; ZooKeeper holds none of them any more."""
-    cluster_metadata.take_back(families=("quotas",))
-
-    workload.await_acked(500)
-    workload.await_consumed(500)
-    cluster_metadata.settle("bare", within_s=10)
-    verify_clients(
-        checks.metadata_equivalent("bare-log", "bare-zookeeper", families=("quotas",)),
-        checks.acknowledged_metadata_changes_present("bare-log"),
-        checks.acknowledged_metadata_changes_present("bare-zookeeper"),
-    )
 
 
 @pytest.mark.sample
@@ -121,7 +110,24 @@ def test_what_is_taken_away_in_dual_write_leaves_zookeeper(workload, cluster_met
     )
 
 
+@pytest.mark.known_bug("kmigrate-9")
+@pytest.mark.starts_at("HYBRID", filled=True)
+@pytest.mark.requirement("K866-DW-quotas")
+def test_quotas_taken_away_in_dual_write_leave_zookeeper(workload, cluster_metadata, verify_clients):
+    """The quotas of every kind of entity are taken away in dual write; ZooKeeper holds none of them any more."""
+    cluster_metadata.take_back(families=("quotas",))
+
+    workload.await_acked(500)
+    cluster_metadata.settle("bare", within_s=10)
+    verify_clients(
+        checks.metadata_equivalent("bare-log", "bare-zookeeper", families=("quotas",)),
+        checks.acknowledged_metadata_changes_present("bare-log"),
+        checks.acknowledged_metadata_changes_present("bare-zookeeper"),
+    )
+
+
 @pytest.mark.sample
+@pytest.mark.spoils
 @pytest.mark.known_bug("kmigrate-6")
 @pytest.mark.topology("zk1-broker3-controller3-sasl")
 @pytest.mark.requirement("K866-DW-delegation-tokens", "K866-DW-watch-acl")

@@ -26,6 +26,8 @@ class NodeStarted(EventData):
     """Kafka release of this start, for example ``3.9.1``."""
     incarnation: int
     """Number of this start of the node: 1, 2, ..."""
+    inherited: bool | None = None
+    """True if the node was so before the run began, on a cluster of an earlier run; missing otherwise."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class NodeReady(EventData):
     event_kind: ClassVar = EventKind.NODE_READY
     took_ms: int
     """Milliseconds since its start."""
+    inherited: bool | None = None
+    """True if the node was so before the run began, on a cluster of an earlier run; missing otherwise."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,8 @@ class NodeReconfigured(EventData):
     """New value of each changed property; null removes the property. Secrets are redacted."""
     mode: BrokerMode | None
     """Mode of a broker from its next start on: ``zookeeper`` or ``kraft``; null for other roles."""
+    inherited: bool | None = None
+    """True if the node was so before the run began, on a cluster of an earlier run; missing otherwise."""
 
 
 @dataclass(frozen=True)

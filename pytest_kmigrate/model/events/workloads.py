@@ -95,4 +95,4 @@ class MetadataChanged(EventData):
     began_ns: int
     """When it was requested, in nanoseconds since the run began; ``at_ns`` is when it ended."""
     inherited: bool | None = None
-    """True if it was made before the checkpoint that the run began from; missing otherwise."""
+    """True if it was made before the run began, on the cluster it took up; missing otherwise."""

@@ -2,6 +2,6 @@
 
 from pytest_kmigrate.running.checkpoints.checkpoint import Checkpoint
 from pytest_kmigrate.running.checkpoints.checkpoints import Checkpoints
-from pytest_kmigrate.running.checkpoints.resuming import resume
+from pytest_kmigrate.running.checkpoints.resuming import record_inherited, resume
 
-__all__ = ["Checkpoint", "Checkpoints", "resume"]
+__all__ = ["Checkpoint", "Checkpoints", "record_inherited", "resume"]

@@ -1,6 +1,6 @@
 """Resuming: a new cluster takes up where the cluster of a checkpoint was stopped."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_kmigrate.model.document import ClusterReader, Document, Driver
@@ -19,8 +19,7 @@ def resume(checkpoint: Checkpoint, document: Document, scene: Scene, driver: Dri
     The changes that it was filled by come first in the history, as inherited ones: what is acknowledged must last,
     whichever run acknowledged it.
     """
-    for change in checkpoint.content.changes:
-        _record_inherited(scene.recorder, change)
+    record_inherited(scene.recorder, checkpoint.content.changes)
     metadata.left_out |= set(checkpoint.content.left_out)
     scene.cluster.thaw(checkpoint.disks, checkpoint.content.frozen)
     scene.cluster.await_serving()
@@ -29,13 +28,13 @@ def resume(checkpoint: Checkpoint, document: Document, scene: Scene, driver: Dri
     until(lambda: in_sync(scene.cluster), awaited="every replica in sync", within_s=PATIENCE_S)
 
 
-def await_settled(document: Document, scene: Scene) -> None:
+def await_settled(document: Document, scene: Scene, within_s: float = PATIENCE_S) -> None:
     """Return when the cluster is settled, as the document has it."""
     is_settled = document.is_settled
     if is_settled is not None:
         znodes = scene.znodes if scene.cluster.topology.has_zookeeper else None
         reader = ClusterReader(scene.cluster, znodes, lambda _name: None)
-        until(lambda: is_settled(reader), awaited="a settled cluster", within_s=PATIENCE_S)
+        until(lambda: is_settled(reader), awaited="a settled cluster", within_s=within_s)
 
 
 def in_sync(cluster: Cluster) -> bool | NotYet:
@@ -45,6 +44,8 @@ def in_sync(cluster: Cluster) -> bool | NotYet:
     return all(count == 0 for count in lacking.values()) or NotYet(f"under-replicated partitions: {lacking}")
 
 
-def _record_inherited(recorder: Recorder, change: Mapping[str, object]) -> None:
-    fields: dict[str, Any] = {**change, "began_ns": recorder.now_ns(), "inherited": True}
-    recorder.record(MetadataChanged(**fields))
+def record_inherited(recorder: Recorder, changes: Iterable[Mapping[str, object]]) -> None:
+    """Record changes of metadata that were made before the run."""
+    for change in changes:
+        fields: dict[str, Any] = {**change, "began_ns": recorder.now_ns(), "inherited": True}
+        recorder.record(MetadataChanged(**fields))

@@ -77,16 +77,18 @@ def test_events_are_on_disk_before_the_run_ends(tmp_path: Path) -> None:
 
 
 def test_every_event_tells_how_long_each_log_was(tmp_path: Path) -> None:
-    """So that a failure can show the slice of a log between two events."""
+    """So that a failure can show the slice of a log between two events; what earlier runs logged does not count."""
     folder, log = RunFolder(tmp_path / "run"), tmp_path / "server.log"
     folder.path.mkdir()
     recorder = RunRecorder(folder, HEADER)
     log.write_text("12345")
     recorder.log_files = lambda: {"broker-0": log, "broker-1": tmp_path / "none-yet"}
     recorder.record(FAULT)
+    recorder.logged_before = {log: 3}
+    recorder.record(FAULT)
     recorder.close()
     lines = [json.loads(line) for line in folder.history.read_text().splitlines()]
-    assert [line["log_bytes"] for line in lines[:2]] == [{}, {"broker-0": 5}]
+    assert [line["log_bytes"] for line in lines[:3]] == [{}, {"broker-0": 5}, {"broker-0": 2}]
 
 
 def test_closing_twice_ends_the_history_once(tmp_path: Path) -> None:

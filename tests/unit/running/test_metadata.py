@@ -79,6 +79,9 @@ def test_a_stream_knows_the_brokers_and_is_another_in_every_test(stage: Stage, m
     assert made[0] == made[1]
     assert made[0].seed != made[2].seed
     assert made[0].scope == Scope("changing-1", (0, 1, 2), 3)
+    later = Metadata(stage.cluster, stage.view, None, stage.recorder, 1, "test_it", place=2)  # type: ignore[arg-type]
+    later.change()
+    assert made[-1].scope.prefix == "changing-run2-1"
 
 
 class _Idle:

@@ -135,3 +135,13 @@ def test_without_a_workload_nothing_is_waited_for(stage: Stage) -> None:
     for wait in (traffic.await_acked, traffic.await_consumed):
         with pytest.raises(WrongUseError, match="ask for workload, and wait for them before verify"):
             wait(1)
+
+
+def test_a_further_run_on_a_cluster_writes_to_topics_of_its_own(stage: Stage) -> None:
+    """What an earlier one wrote would pass for records that nobody sent."""
+    recorder = stage.recorder
+    first, second = Traffic(stage.cluster, recorder), Traffic(stage.cluster, recorder, 2)  # type: ignore[arg-type]
+    assert (first.topic, second.topic) == ("orders", "orders-run2")
+    usual = [traffic.usual(transactors=1) for traffic in (first, second)]
+    assert not set(usual[0].every_topic) & set(usual[1].every_topic)
+    assert [workload.group for workload in usual] == ["kmigrate", "kmigrate-run2"]
