@@ -57,10 +57,11 @@ demo: cure ## three live migrations under faults, aggregated by Spark into one r
 	test -z "$$failed"
 
 # Folder by folder: by default files of few tests come last, and these are the ones that start clusters of Spark.
-# Two clusters side by side: a third of a test's time it waits, for a session to end or for a known bug to show.
+# Two clusters side by side: a third of a test's time it waits, for a session to end or for a known bug to show. A scene,
+# whose tests share a cluster, goes to one worker by loadgroup.
 test: cure browser ## the project's own tests, and a sample of each document's suite on real Kafka
 	$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder --ignore tests/real tests
-	$(PYTEST) -n 2 --dist worksteal -v -m "real or sample" tests/real suites
+	$(PYTEST) -n 2 --dist loadgroup -v -m "real or sample" tests/real suites
 
 ifneq ($(filter conformance,$(MAKECMDGOALS)),)
 ifeq ($(and $(PROFILE),$(wildcard $(SUITE)/test_*.py)),)
@@ -71,7 +72,7 @@ endif
 # Whether a violation is a failure pytest says, as in demo; coverage ends with 1 or 3 for what any run violates or
 # leaves open.
 conformance: cure ## a document's whole suite: PROFILE=kip-866 [KAFKA=3.9.1]; called again, it goes on where it was
-	@$(PYTEST) -n 2 --dist worksteal -v $(SUITE) --kmigrate-resume --kmigrate-profile $(PROFILE) \
+	@$(PYTEST) -n 2 --dist loadgroup -v $(SUITE) --kmigrate-resume --kmigrate-profile $(PROFILE) \
 	  --kmigrate-kafka "$(KAFKA)" --kmigrate-runs "$(CONFORMANCE)" || { failed=$$?; test $$failed = 1 || exit $$failed; }; \
 	$(BIN)/kmigrate requirements --profile $(PROFILE) --coverage "$(CONFORMANCE)"; \
 	case $$? in 0|1|3) exit $${failed:-0};; *) exit 1;; esac

@@ -18,6 +18,7 @@ _DIGESTS = (
     "pytest_kmigrate",
     "python",
     "byteman",
+    "cold",
 )
 
 

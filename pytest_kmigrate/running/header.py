@@ -83,6 +83,7 @@ def header_of(
             "python": sys.version.split()[0],
             "byteman": settings.byteman.read_text(encoding="utf-8") if settings.byteman else None,
             "commit": settings.commit,
+            "cold": claim.starts_at is not None and settings.checkpoints is None,
             "checkpoint": checkpoint.identity if checkpoint else None,
             "scene": standing.identity if standing else None,
         },

@@ -59,6 +59,8 @@ class Run:
         self.driver = driver_of(document, self.scene)
         self.metadata = Metadata(cluster, self.view, self.zookeeper, recorder, header.seed, header.test_id, place=place)
         self.judgement: Judgement | None = None
+        self.before_judging: Callable[[], None] = lambda: None
+        """Brings what lies elsewhere until then into the folder."""
         self._document = document
         self._checkpoint = checkpoint
         self._standing = standing
@@ -120,6 +122,7 @@ class Run:
         if checks is not None:
             asked = [{"name": check.name, "arguments": dict(check.arguments)} for check in checks]
             self.recorder.record(ChecksRequested(asked))
+        self.before_judging()
         self.judgement = judge_folder(self.folder)
         return self.judgement
 

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pytest_kmigrate.documents import document
@@ -100,12 +101,13 @@ class SharedCluster:
             logs = settings.runs / _LOGS / header.run_id
             with (
                 recorded(settings.runs, header, finish) as recorder,
-                _recorded_on(relay, logs, recorder),
+                _recorded_on(relay, logs, recorder) as copy_logs,
                 ExitStack() as ending,
             ):
                 cluster = self._provisioned(relay, logs, ending)
                 recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
                 run = Run(self._document, cluster, recorder, header, checkpoint)
+                run.before_judging = copy_logs
                 with live(run, header):
                     begun()
                     self._stage = _Stage(cluster, relay, logs, claim.starts_at, run, ending.pop_all())
@@ -126,25 +128,33 @@ class SharedCluster:
         assert stage is not None, "prepare found it fit"
         stage.why_not_again = _NOT_ENDED
         header = header_of(self._settings, self._provider, self._topology, claim, standing=standing)
-        with recorded(self._settings.runs, header, finish) as recorder:
+        with (
+            recorded(self._settings.runs, header, finish) as recorder,
+            _recorded_on(stage.relay, stage.logs, recorder) as copy_logs,
+        ):
             recorder.log_files = lambda: {node.name: node.log for node in stage.cluster.nodes()}
             run = Run(self._document, stage.cluster, recorder, header, standing=standing)
-            with _recorded_on(stage.relay, stage.logs, recorder), live(run, header):
+            run.before_judging = copy_logs
+            with live(run, header):
                 stage.last = run
                 yield run
 
 
 @contextmanager
-def _recorded_on(relay: Relay, logs: Path, recorder: RunRecorder) -> Iterator[None]:
-    """Events of the cluster and slices of its logs are this run's while the block runs."""
+def _recorded_on(relay: Relay, logs: Path, recorder: RunRecorder) -> Iterator[Callable[[], None]]:
+    """Events of the cluster and slices of its logs are this run's while the block runs.
+
+    The callable copies the slices into its folder, as the end of the block does.
+    """
     before = sizes_of(logs)
+    copy_logs = partial(copy_since, logs, before, recorder.folder.logs)
     recorder.logged_before = {logs / log: size for log, size in before.items()}
     relay.begin(recorder)
     try:
-        yield
+        yield copy_logs
     finally:
         relay.end()
-        copy_since(logs, before, recorder.folder.logs)
+        copy_logs()
 
 
 def _standing(document: Document, stage: _Stage) -> Standing:

@@ -54,6 +54,7 @@ def test_a_complete_run_is_found_with_how_it_ended(tmp_path: Path) -> None:
         {"extra": {**DIGESTS, "source_digest": "s2"}},
         {"extra": {**DIGESTS, "harness_digest": "h2"}},
         {"extra": {**DIGESTS, "byteman": "RULE"}},
+        {"extra": {**DIGESTS, "cold": True}},
         {"extra": {"source_digest": "s1"}},  # an older harness recorded fewer digests
     ],
     ids=str,

@@ -88,6 +88,19 @@ def test_tests_of_a_scene_share_one_cluster_and_have_a_folder_each(
     assert all((folder / "manifest.json").exists() for folder in runs(pytester))
 
 
+def test_a_run_is_judged_with_its_logs(pytester: pytest.Pytester, scene: Scene, provider: CountingProvider) -> None:
+    """Known bugs are recognized by what nodes logged, of which each run of a scene has its own part."""
+    tests = """
+@pytest.mark.parametrize("number", [1, 2])
+def test_it(kmigrate_run, verify, number):
+    kmigrate_run.cluster.node("broker-0")._say(f"line of {number}")
+    verify()
+    assert (kmigrate_run.folder.logs / "broker-0/server.log").read_text().endswith(f"line of {number}\\n")
+"""
+    scene(tests).assert_outcomes(passed=2)
+    assert len(provider.made) == 1
+
+
 BROKER = "kmigrate_run.cluster.node('broker-1')"
 HEADER = """
 from pytest_kmigrate.model.events.faults import FaultApplied
@@ -263,32 +276,3 @@ def test_a_marker_on_one_test_is_told(scene: Scene) -> None:
     result = scene("@pytest.mark.scene\ndef test_1(kmigrate_run): pass", header="")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*test_1: marker scene: expected on a module or a class*"])
-
-
-WHERE = """
-import os, pathlib, pytest
-
-@pytest.mark.scene
-class TestScene:
-    @pytest.mark.parametrize("number", range(6))
-    def test_it(self, request, number): note("scene", request)
-
-@pytest.mark.parametrize("number", range(6))
-def test_alone(request, number): note("alone", request)
-
-def note(kind, request):
-    worker = os.environ["PYTEST_XDIST_WORKER"]
-    pathlib.Path(f"{kind}-{request.node.nodeid.rpartition('::')[2]}-{worker}").touch()
-"""
-
-
-def test_a_worker_gets_a_whole_scene(pytester: pytest.Pytester) -> None:
-    """By ``--dist loadgroup``; other tests are spread, and the names of tests stay as they are, for ``--lf``, say."""
-    pytester.makepyfile(test_scene=WHERE)
-    result = pytester.runpytest_subprocess("-n", "2", "--dist", "loadgroup", "-v", "-p", "no:cacheprovider")
-    result.assert_outcomes(passed=12)
-    notes = [path.name.split("-") for path in pytester.path.iterdir() if "gw" in path.name]
-    assert len({worker for kind, _, worker in notes if kind == "scene"}) == 1
-    assert len({worker for kind, _, worker in notes if kind == "alone"}) == 2
-    assert {name for kind, name, _ in notes if kind == "scene"} == {f"test_it[{number}]" for number in range(6)}
-    assert "@scene" not in result.stdout.str()
