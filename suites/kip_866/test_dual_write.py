@@ -118,6 +118,7 @@ def test_quotas_taken_away_in_dual_write_leave_zookeeper(workload, cluster_metad
     workload.await_acked(500)  # producers have their ids: the bug loses whatever is in one batch with the quotas
     cluster_metadata.take_back(families=("quotas",))
     workload.await_acked(500)
+    workload.await_consumed(500)
     cluster_metadata.settle("bare", within_s=10)
     verify_clients(
         checks.metadata_equivalent("bare-log", "bare-zookeeper", families=("quotas",)),
