@@ -129,9 +129,14 @@ def read_part(part: str, content: Path | pa.Buffer) -> pa.Table:
     if found | {each.name: str(each.type) for each in absent} != wanted:
         raise RunFolderError(f"{part}: expected columns {wanted}; got {found}; was it written by another version?")
     for each in absent:
-        constant = pa.scalar(OPTIONAL_COLUMNS[each.name][1], each.type)
-        table = table.append_column(each, pa.repeat(constant, len(table)))
+        table = table.append_column(each, _constant(OPTIONAL_COLUMNS[each.name][1], each.type, len(table)))
     return table.select(TRANSACTIONAL_SCHEMA.names)
+
+
+def _constant(value: int, arrow_type: pa.DataType, rows: int) -> pa.Array:
+    """Return a column of one value; made of a buffer, because Arrow imports pandas for each Python value."""
+    values = np.full(rows, value, arrow_type.to_pandas_dtype())
+    return pa.Array.from_buffers(arrow_type, rows, [None, pa.py_buffer(values)])
 
 
 def _plain(arrow_type: pa.DataType) -> str:
@@ -139,12 +144,19 @@ def _plain(arrow_type: pa.DataType) -> str:
 
 
 def _as_numpy(column: pa.ChunkedArray, arrow_type: pa.DataType) -> npt.NDArray[Any]:
-    if not pa.types.is_string(arrow_type):
-        return np.asarray(column.to_numpy())
-    # One Python string per different value instead of one per row: a run has millions of rows and few topics.
     array = column.combine_chunks()
+    if pa.types.is_boolean(arrow_type):
+        return _shared(array.cast(pa.int8())).astype(bool)
+    if not pa.types.is_string(arrow_type):
+        return _shared(array)
+    # One Python string per different value instead of one per row: a run has millions of rows and few topics.
     values = np.array(array.dictionary.to_pylist(), dtype=object)
-    return np.asarray(values[array.indices.to_numpy()])
+    return np.asarray(values[_shared(array.indices)])
+
+
+def _shared(array: pa.Array) -> npt.NDArray[Any]:
+    """Return numbers without copying them; ``to_numpy`` would, but imports pandas."""
+    return np.asarray(np.from_dlpack(array))
 
 
 def _parts_of(folder: Path, client_name: str) -> list[Path]:

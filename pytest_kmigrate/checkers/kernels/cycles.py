@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from pytest_kmigrate.checkers.kernels.identity import Positions
 
@@ -68,6 +66,9 @@ def cycles(edges: Edges, through: npt.NDArray[np.bool_] | None = None) -> list[E
     """
     if len(edges) == 0:
         return []
+    from scipy.sparse import coo_array  # noqa: PLC0415 - takes longer to import than most runs take to judge
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - as above
+
     names, ends = np.unique(np.concatenate([edges.before, edges.after]), return_inverse=True)
     before, after = ends[: len(edges)], ends[len(edges) :]
     graph = coo_array((np.ones(len(edges), np.int8), (before, after)), shape=(len(names), len(names)))
