@@ -1,4 +1,4 @@
-"""What is released: sdist and wheel, and the wheel that others make of the sdist, each installed where nothing else is."""
+"""What is released: sdist, wheel, and the wheel that others make of the sdist, each installed by itself."""
 
 import os
 import re

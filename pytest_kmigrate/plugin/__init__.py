@@ -12,9 +12,11 @@ from pytest_kmigrate.plugin.fixtures import (
 )
 from pytest_kmigrate.plugin.hooks import (
     pytest_addoption,
+    pytest_cmdline_main,
     pytest_collection_finish,
     pytest_collection_modifyitems,
     pytest_configure,
+    pytest_load_initial_conftests,
     pytest_pyfunc_call,
     pytest_report_header,
     pytest_runtest_makereport,
@@ -29,9 +31,11 @@ __all__ = [
     "inject",
     "kmigrate_run",
     "pytest_addoption",
+    "pytest_cmdline_main",
     "pytest_collection_finish",
     "pytest_collection_modifyitems",
     "pytest_configure",
+    "pytest_load_initial_conftests",
     "pytest_pyfunc_call",
     "pytest_report_header",
     "pytest_runtest_makereport",

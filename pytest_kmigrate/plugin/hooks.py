@@ -30,6 +30,7 @@ from pytest_kmigrate.plugin.outcomes import (
     remember_ending,
 )
 from pytest_kmigrate.plugin.scenes import grouped, scene_of
+from pytest_kmigrate.plugin.starting import start_again_if_misread, status_of_second_start
 from pytest_kmigrate.plugin.summary import summarize
 from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
 
@@ -54,6 +55,19 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     """Declare our options, and keep standard output as it is before the capturing begins."""
     add_options(parser)
     pluginmanager.register(Terminal(os.dup(1)), TERMINAL)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None]:
+    """Start again if pytest took an option's value for a test, before any conftest is loaded or output captured."""
+    start_again_if_misread(early_config, args)
+    yield
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """End as the second start did, if there was one."""
+    return status_of_second_start(config)
 
 
 def pytest_configure(config: pytest.Config) -> None:

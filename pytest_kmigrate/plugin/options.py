@@ -32,6 +32,10 @@ _FLAGS = (
 )
 
 
+WITH_VALUES = frozenset(f"--kmigrate-{name}" for name, *_ in _OPTIONS)
+"""The options that take a value."""
+
+
 @dataclass(frozen=True)
 class Options:
     """The options of one pytest invocation, checked."""

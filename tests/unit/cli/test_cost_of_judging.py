@@ -8,11 +8,12 @@ from pathlib import Path
 from tests.unit.reports.recorded_runs import faulty_run, wrote
 
 UNNEEDED = (
-    *("confluent_kafka", "cryptography", "hypothesis", "kazoo", "kio", "pandas", "psutil", "pyspark", "pytest", "scipy"),
+    *("confluent_kafka", "cryptography", "hypothesis", "kazoo", "kio", "pandas", "psutil"),
+    *("pyspark", "pytest", "scipy"),
     *("pytest_kmigrate.providers", "pytest_kmigrate.reports", "pytest_kmigrate.running", "pytest_kmigrate.wire"),
     *("pytest_kmigrate.workloads",),
 )
-"""Packages that judging a run without transactions has no use for; the first of them alone takes as long as the rest."""
+"""Packages that judging a run without transactions does not use."""
 
 CODE = f"""
 import json, sys
