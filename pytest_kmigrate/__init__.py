@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_kmigrate.faults.processes import Kill, Pause, Stop
     from pytest_kmigrate.faults.znodes import ExpireSession, Tamper
     from pytest_kmigrate.judging import checks
+    from pytest_kmigrate.model.checkpoint import Znode
     from pytest_kmigrate.model.event import EventKind
     from pytest_kmigrate.model.links import Stream
     from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
@@ -49,6 +50,7 @@ __all__ = [
     "Verdict",
     "ViolationError",
     "ZkMigrationState",
+    "Znode",
     "checks",
     "crash_points",
     "procedure",
@@ -66,6 +68,7 @@ _ROOMS = {
     "faults.processes": ("Kill", "Pause", "Stop"),
     "faults.znodes": ("ExpireSession", "Tamper"),
     "judging": ("checks",),
+    "model.checkpoint": ("Znode",),
     "model.event": ("EventKind",),
     "model.links": ("Stream",),
     "model.topology": ("BrokerMode", "Role", "Topology"),

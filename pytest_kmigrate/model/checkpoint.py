@@ -15,6 +15,20 @@ class Start:
 
 
 @dataclass(frozen=True)
+class Znode:
+    """A start condition: a znode that is there before the test begins, as a tool or an earlier attempt left it.
+
+    ``data`` is text, or None for a znode without data. It is no fault: it heals with nothing and excuses nothing.
+    """
+
+    path: str
+    data: str | None = None
+
+    def __str__(self) -> str:
+        return f"znode {self.path} {'without data' if self.data is None else f'with {self.data!r}'}"
+
+
+@dataclass(frozen=True)
 class FrozenNode:
     """What a node is started with again, beside its disk; ``is_up``: it ran when the cluster was frozen."""
 

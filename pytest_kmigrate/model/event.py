@@ -22,6 +22,7 @@ class EventKind(enum.StrEnum):
     NODE_WIPED = "node-wiped"
     NODE_INSTALLED = "node-installed"
     TOOL_RAN = "tool-ran"
+    START_CONDITION = "start-condition"
     STEP_BEGAN = "step-began"
     STEP_ENDED = "step-ended"
     STATE = "state"

@@ -214,8 +214,8 @@ class Znodes(Protocol):
         """A znode's data; None when it does not exist."""
         ...
 
-    def set(self, path: str, data: bytes) -> None:
-        """Overwrite a znode, or create it."""
+    def set(self, path: str, data: bytes | None) -> None:
+        """Overwrite a znode, or create it; None leaves it without data."""
         ...
 
     def delete(self, path: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_kmigrate.model.checkpoint import Start
+from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.plugin.options import DEFAULT_TOPOLOGY, options_of
 
@@ -77,9 +77,27 @@ def start_of(item: pytest.Item) -> Start | None:
     return Start(state, filled)
 
 
+def conditions_of(item: pytest.Item) -> list[Znode]:
+    """The start conditions of a test's markers; WrongUseError when one is something else."""
+    marks = list(item.iter_markers("start_condition"))
+    for mark in marks:
+        if not mark.args or mark.kwargs or not all(isinstance(each, Znode) for each in mark.args):
+            raise WrongUseError(
+                f"marker start_condition: expected znodes, got {_shown(mark)}: "
+                'write @pytest.mark.start_condition(Znode("/migration"))'
+            )
+    return [each for mark in marks for each in mark.args]
+
+
 def check_start(item: pytest.Item, topology: "Topology") -> None:
-    """WrongUseError when the document has no test begin there, or a cluster of this topology never comes there."""
-    start = start_of(item)
+    """WrongUseError when no test can begin so: in a state the document has not, or that this topology never reaches.
+
+    A start condition is of a cluster that has ZooKeeper and was just started.
+    """
+    start, conditions = start_of(item), conditions_of(item)
+    if conditions and (start is not None or not topology.has_zookeeper):
+        lacking = "no marker starts_at" if start else f"a topology with ZooKeeper, and {topology.name} has none"
+        raise WrongUseError(f"marker start_condition: expected {lacking}: {conditions[0]} is there before any step")
     if start is None:
         return
     from pytest_kmigrate.documents import document

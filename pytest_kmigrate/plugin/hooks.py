@@ -45,6 +45,7 @@ _MARKERS = (
     "spoils: the test leaves the cluster of its scene otherwise than it found it; the next one gets a new cluster",
     "sample: the test is one of those that stand for its whole suite, for a run with -m sample that ends soon",
     "starts_at(state, filled=False): the phase in which a test begins, such as HYBRID, filled with metadata or not",
+    "start_condition(*znodes): what is there before the test begins, as somebody left it: Znode(path, data=None)",
     "known_bug(id): the test meets this bug: its red is expected on the releases that have it, and no other red is",
 )
 

@@ -18,7 +18,7 @@ from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from pytest_kmigrate.plugin.asking import marked, start_of
+from pytest_kmigrate.plugin.asking import conditions_of, marked, start_of
 from pytest_kmigrate.plugin.options import options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
@@ -60,7 +60,9 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
                 plan_here(topology)  # or the kernel would kill a node in the midst, which looks like Kafka's doing
             provider = provider_named(options.provider, terminal.line)
             settings = _settings(item.config, provider)
-            claim = Claim(item.nodeid, marked(item, "requirement"), source_digest(item), start_of(item))
+            claim = Claim(
+                item.nodeid, marked(item, "requirement"), source_digest(item), start_of(item), conditions_of(item)
+            )
             if options.resume:
                 report_complete_run(item, settings.runs, header_of(settings, provider, topology, claim))
             shared = _shared_cluster(item, settings, provider, topology)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.plugin.asking import chosen_topology, start_of
+from pytest_kmigrate.plugin.asking import chosen_topology, conditions_of, start_of
 
 if TYPE_CHECKING:
     from pytest_kmigrate.running import SharedCluster
@@ -50,8 +50,8 @@ def shared_as(item: pytest.Item, scene: pytest.Collector, make: Callable[[], "Sh
 
 
 def _wanted(item: pytest.Item) -> Hashable:
-    """Tests of a scene share a cluster when these are equal: its topology, and the state they begin in."""
-    return chosen_topology(item), start_of(item)
+    """Tests of a scene share a cluster when these are equal: its topology, and how they find it when they begin."""
+    return chosen_topology(item), start_of(item), tuple(conditions_of(item))
 
 
 class _Grouped:

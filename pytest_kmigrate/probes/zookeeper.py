@@ -42,16 +42,19 @@ class ZookeeperClient:
         return int(self.kazoo.last_zxid)
 
     def get(self, path: str) -> bytes | None:
-        """A znode's data; None when it does not exist; ClusterError while ZooKeeper does not answer."""
+        """A znode's data, empty if it has none; None when it does not exist.
+
+        ClusterError while ZooKeeper does not answer.
+        """
         with _patience(path):
             try:
-                data: bytes = self._asked(lambda: self.kazoo.get_async(path))[0]
+                data: bytes | None = self._asked(lambda: self.kazoo.get_async(path))[0]
             except NoNodeError:
                 return None
-            return data
+            return data or b""
 
-    def set(self, path: str, data: bytes) -> None:
-        """Overwrite a znode, or create it."""
+    def set(self, path: str, data: bytes | None) -> None:
+        """Overwrite a znode, or create it; None leaves it without data."""
         with _patience(path):
             self._asked(lambda: self.kazoo.ensure_path_async(path))
             self._asked(lambda: self.kazoo.set_async(path, data))

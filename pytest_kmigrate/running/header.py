@@ -9,7 +9,7 @@ from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 
-from pytest_kmigrate.model.checkpoint import Start
+from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.provider import Artifact, Provider
@@ -47,6 +47,8 @@ class Claim:
     source_digest: str = ""
     starts_at: Start | None = None
     """The state in which it begins; None: a cluster that was just started."""
+    conditions: Sequence[Znode] = ()
+    """Znodes that are there before it begins."""
 
 
 def header_of(

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.judge import Judgement, judge_folder
-from pytest_kmigrate.model.checkpoint import Start
+from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import AwaitTimeoutError, EnvironmentLackError, KmigrateError, WrongUseError
 from pytest_kmigrate.model.event import Ending
-from pytest_kmigrate.model.events.evidence import ChecksRequested, HarnessTrouble, RunEnded
+from pytest_kmigrate.model.events.evidence import ChecksRequested, HarnessTrouble, RunEnded, StartConditionMade
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.provider import Provider
@@ -89,6 +89,12 @@ class Run:
             self.cluster.start_initial()
             self.cluster.await_serving()
 
+    def meet(self, conditions: Sequence[Znode]) -> None:
+        """Make the start conditions of a test true, before it begins."""
+        for each in conditions:
+            self.scene.znodes.set(each.path, None if each.data is None else each.data.encode())
+            self.recorder.record(StartConditionMade(each.path, each.data))
+
     def walk_to(self, start: Start) -> None:
         """Bring the cluster to where its test begins, unless it stands there already."""
         if self._checkpoint is None and self._standing is None:
@@ -160,7 +166,7 @@ def open_run(
         ):
             recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
             run = Run(document(header.profile), cluster, recorder, header, checkpoint)
-            with live(run, header):
+            with live(run, header, claim.conditions):
                 begun()
                 yield run
 
@@ -192,11 +198,12 @@ def recorded(
 
 
 @contextmanager
-def live(run: Run, header: RunHeader) -> Iterator[None]:
+def live(run: Run, header: RunHeader, conditions: Sequence[Znode] = ()) -> Iterator[None]:
     """Begin a run, with its probes; traffic and changes of metadata end with the block at the latest."""
     with run.observed(), run.traffic, run.metadata:
         with _told_of(run.folder, header, run):
             run.begin()
+            run.meet(conditions)
         yield
 
 

@@ -108,7 +108,7 @@ class SharedCluster:
                 recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
                 run = Run(self._document, cluster, recorder, header, checkpoint)
                 run.before_judging = copy_logs
-                with live(run, header):
+                with live(run, header, claim.conditions):
                     begun()
                     self._stage = _Stage(cluster, relay, logs, claim.starts_at, run, ending.pop_all())
                     yield run

@@ -75,9 +75,9 @@ class FakeZnodes:
         """The data."""
         return self.tree.get(path)
 
-    def set(self, path: str, data: bytes) -> None:
+    def set(self, path: str, data: bytes | None) -> None:
         """Overwrite or create."""
-        self.tree[path] = data
+        self.tree[path] = data or b""
 
     def delete(self, path: str) -> None:
         """Delete it and all below."""

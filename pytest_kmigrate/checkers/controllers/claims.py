@@ -4,7 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns, roles
-from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held_in, untampered, was_deleted
+from pytest_kmigrate.checkers.controllers.znode_changes import (
+    evidence_of,
+    held_in,
+    since_controllers,
+    untampered,
+    was_deleted,
+)
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, ZnodeChange
 
@@ -88,7 +94,7 @@ def epochs(history: History) -> list[Epoch]:
 def kraft_claims(history: History) -> Iterator[Claim]:
     """What /controller says of KRaft's own epoch; -1 is a ZooKeeper-mode controller."""
     starts = life_starts_ns(history)
-    for change in _series(history, CONTROLLER):
+    for change in since_controllers(history, _series(history, CONTROLLER)):
         controller, epoch = _claim_in(change)
         if controller is not None and epoch is not None and epoch >= 0:
             series = kraft_series(life_at(starts, change.at_ns))

@@ -1,6 +1,7 @@
 """Znode changes: what a znode held from then on, and how a finding names it."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from pytest_kmigrate.model.event import EventKind
@@ -29,6 +30,18 @@ def untampered(history: History, *paths: str) -> list[ZnodeChange]:
     ours = {f"tamper({path})" for path in paths}
     until_ns = min((e.at_ns for e in history.of(EventKind.FAULT_BEGAN) if e.data.get("fault") in ours), default=None)
     return [each for each in history.znodes if each.path in paths and (until_ns is None or each.at_ns < until_ns)]
+
+
+def since_controllers(history: History, changes: Iterable[ZnodeChange]) -> list[ZnodeChange]:
+    """Those seen since the first KRaft controller started: what a znode held before is a circumstance of the run.
+
+    All of a run that began where controllers had been before, from a checkpoint or on the cluster of a scene.
+    """
+    started = history.of(EventKind.NODE_STARTED)
+    if history.header.inherited_offset >= 0 or not started:
+        return list(changes)
+    since_ns = min((each.at_ns for each in started if each.data.get("role") == "controller"), default=None)
+    return [each for each in changes if since_ns is not None and each.at_ns >= since_ns]
 
 
 def evidence_of(change: ZnodeChange) -> str:

@@ -28,6 +28,17 @@ class RunEnded(EventData):
 
 
 @dataclass(frozen=True)
+class StartConditionMade(EventData):
+    """A znode was put where the test wants to find it, before the test began."""
+
+    event_kind: ClassVar = EventKind.START_CONDITION
+    path: str
+    """Path of the znode."""
+    data: str | None
+    """Its content as text; null for a znode without data."""
+
+
+@dataclass(frozen=True)
 class SnapshotTaken(EventData):
     """A metadata image was stored in the folder."""
 

@@ -25,12 +25,22 @@ pytest_plugins = ["pytester"]
             "starts_at('HYBRID')\n@pytest.mark.topology('kraft-broker3-controller3')",
             "HYBRID: expected a topology to migrate, with ZooKeeper and controllers; *",
         ),
+        ("start_condition", "marker start_condition: expected znodes, got nothing: write *"),
+        ("start_condition('/migration')", "marker start_condition: expected znodes, got '/migration': write *"),
+        (
+            "start_condition(Znode('/migration'))\n@pytest.mark.starts_at('HYBRID')",
+            "marker start_condition: expected no marker starts_at: znode /migration without data is there *",
+        ),
+        (
+            "start_condition(Znode('/migration', ''))\n@pytest.mark.topology('kraft-broker3-controller3')",
+            "marker start_condition: expected a topology with ZooKeeper, and kraft-broker3-controller3 has none: *",
+        ),
         ("requirement", "marker requirement: expected texts, got nothing: write @pytest.mark.requirement(*)"),
     ],
 )
 def test_a_wrong_marker_is_told_with_its_test(pytester: pytest.Pytester, marker: str, told: str) -> None:
     """A usage error of one sentence; no test runs, and no stack trace is shown."""
-    pytester.makepyfile(f"import pytest\n\n@pytest.mark.{marker}\ndef test_it(topology): pass\n")
+    pytester.makepyfile(f"import pytest\nfrom pytest_kmigrate import Znode\n\n@pytest.mark.{marker}\ndef test_it(topology): pass\n")
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: *::test_it: {told}"])

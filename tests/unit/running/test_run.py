@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -16,7 +17,7 @@ from pytest_kmigrate.faults.targets import node
 from pytest_kmigrate.judging import checks
 from pytest_kmigrate.judging.judge import judge_folder
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.checkpoint import Frozen, Start
+from pytest_kmigrate.model.checkpoint import Frozen, Start, Znode
 from pytest_kmigrate.model.errors import AwaitTimeoutError, EnvironmentLackError, NotApplicableError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.topology import Topology
@@ -29,7 +30,7 @@ from pytest_kmigrate.running import Checkpoints, Claim, Run, RunSettings, open_r
 from pytest_kmigrate.running.checkpoints.checkpoint import Checkpoint, Content, Key
 from pytest_kmigrate.running.run import _finish
 from pytest_kmigrate.waiting import until
-from tests.unit.fakes import topology
+from tests.unit.fakes import FakeZnodes, topology
 
 CLAIMED = "K866-FAIL-crash-in-migration"
 SHAPE = topology(brokers=1, controllers=1)
@@ -63,6 +64,28 @@ def test_a_run_leaves_a_folder_that_tells_all_of_it(tmp_path: Path) -> None:
     assert judge_folder(run.folder).verdicts == judgement.verdicts
     witnessed = next(verdict for verdict in judgement.verdicts if verdict.check == "every_fault_was_witnessed")
     assert witnessed.outcome is Outcome.CONFORMS
+
+
+def test_start_conditions_are_made_and_recorded(tmp_path: Path) -> None:
+    """A znode with data, and one without; neither is a fault."""
+    with opened(tmp_path) as run:
+        znodes = FakeZnodes()
+        run.scene = replace(run.scene, znodes=znodes)
+        run.meet([Znode("/migration"), Znode("/x", "y")])
+        assert znodes.tree == {"/migration": b"", "/x": b"y"}
+    made = read_history(RunFolder(run.folder.path)).of(EventKind.START_CONDITION)
+    assert [each.data for each in made] == [{"path": "/migration", "data": None}, {"path": "/x", "data": "y"}]
+
+
+def test_a_start_condition_that_the_provider_cannot_make_is_not_applicable(tmp_path: Path) -> None:
+    """The run ends before its test begins, with the capability that lacks."""
+    claim = Claim("t.py::test_it", (CLAIMED,), conditions=(Znode("/migration"),))
+    settings = RunSettings(tmp_path, seed=7)
+    with (
+        pytest.raises(NotApplicableError, match="znodes"),
+        open_run(settings, FakeProvider(), SHAPE, claim, lambda _folder: None),
+    ):
+        pytest.fail("the test must not begin")
 
 
 def test_nothing_is_left_of_a_run_unless_it_is_kept(tmp_path: Path) -> None:

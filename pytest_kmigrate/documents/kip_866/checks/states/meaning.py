@@ -1,7 +1,7 @@
 """Check of what the recorded states mean: one before the copy, one in dual write, one after finalization."""
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
-from pytest_kmigrate.checkers.controllers.znode_changes import held_in, untampered
+from pytest_kmigrate.checkers.controllers.znode_changes import held_in, since_controllers, untampered
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import when
@@ -38,7 +38,7 @@ def recorded_states_mean_what_they_say(history: History) -> Verdict:
     """
     rows = ByRequirement("recorded_states_mean_what_they_say", _PRE, _DURING, _POST, _FINALIZED)
     images = [log for log in log_images(history) if not log.begins_with_snapshot]
-    places = [each for each in untampered(history, MIGRATION) if _has_place(each)]
+    places = [each for each in since_controllers(history, untampered(history, MIGRATION)) if _has_place(each)]
     for log in images:
         _judge_beginning(history, rows, log)
         _judge_dual_write(history, rows, log, places)

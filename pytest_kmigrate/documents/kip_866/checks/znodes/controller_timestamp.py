@@ -2,7 +2,12 @@
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.lives import roles
-from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held_in, untampered
+from pytest_kmigrate.checkers.controllers.znode_changes import (
+    evidence_of,
+    held_in,
+    since_controllers,
+    untampered,
+)
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import when
 from pytest_kmigrate.checkers.evidence.wording import counted
@@ -20,7 +25,8 @@ def controller_timestamp_is_a_number(history: History) -> Verdict:
     Judged up to where a test tampered with the znode.
     """
     name, by_role = "controller_timestamp_is_a_number", roles(history)
-    written = [each for each in untampered(history, CONTROLLER) if _is_of_kraft(by_role, each)]
+    seen = since_controllers(history, untampered(history, CONTROLLER))
+    written = [each for each in seen if _is_of_kraft(by_role, each)]
     if not written:
         return inconclusive(name, Kind.VACUOUS, f"no KRaft controller was seen to write to {CONTROLLER}")
     times = [(each, held_in(each).get("timestamp")) for each in written]

@@ -6,7 +6,12 @@ from itertools import chain, pairwise
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns, roles
-from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held_in, untampered
+from pytest_kmigrate.checkers.controllers.znode_changes import (
+    evidence_of,
+    held_in,
+    since_controllers,
+    untampered,
+)
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import phase_at, when
@@ -84,12 +89,12 @@ def controller_znodes_tell_who_and_how_far(history: History) -> Verdict:
 
     Who writes to ``/migration`` took ``/controller`` with that epoch, and nobody with a later one. It has no place in
     the metadata log before the copy, none before the end of the copy afterwards, and is not deleted in between. Neither
-    goes with a session. That Kafka writes the time in ``/controller`` as a text is another check's. What a test
-    tampered with is judged up to then.
+    goes with a session. That Kafka writes the time in ``/controller`` as a text is another check's. What a znode held
+    before the first KRaft controller started is not judged, nor is anything after a test tampered with it.
     """
     name = "controller_znodes_tell_who_and_how_far"
     starts, controllers = life_starts_ns(history), roles(history)
-    changes = {path: untampered(history, path) for path in _SCHEMAS}
+    changes = {path: since_controllers(history, untampered(history, path)) for path in _SCHEMAS}
     by_kraft = [each for each in changes[CONTROLLER] if controllers.get(_holder(each)) == "controller"]
     written = [each for each in changes[MIGRATION] if each.data is not None]
     claims = [_Claim(each, life_at(starts, each.at_ns), *_numbers(each)) for each in by_kraft if not _wrong(each)]

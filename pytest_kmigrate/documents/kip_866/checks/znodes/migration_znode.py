@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns, roles
-from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held_in, was_deleted
+from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held_in, since_controllers, was_deleted
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import targets_of, when
 from pytest_kmigrate.checkers.evidence.wording import counted
@@ -52,7 +52,7 @@ def migration_znode_never_moves_back(history: History) -> Verdict:
     """The position in the metadata log that ``/migration`` holds (epoch and offset) only rises.
 
     -1 in both, before the first copy, is the lowest of all. A revert begins a new log, and whoever deletes the znode
-    begins anew. Source: K866-ZNODE-migration-monotonic.
+    begins anew; so do the first KRaft controllers, whatever it held before.
     """
     name = "migration_znode_never_moves_back"
     seen = list(_positions(history))
@@ -102,9 +102,7 @@ def _servers_of(applied: Event) -> set[str]:
 def _positions(history: History) -> Iterator[_Position]:
     starts, deleted = life_starts_ns(history), 0
     former: ZnodeChange | None = None
-    for change in history.znodes:
-        if change.path != MIGRATION:
-            continue
+    for change in since_controllers(history, (each for each in history.znodes if each.path == MIGRATION)):
         deleted += was_deleted(change, former)
         former = change
         held = _held(change)

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
-from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held_in, untampered
+from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held_in, since_controllers, untampered
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import when
@@ -49,7 +49,7 @@ def failover_copies_nothing_again(history: History) -> Verdict:
 def _failovers(history: History) -> list[tuple[ZnodeChange, ZnodeChange, int]]:
     """Contents of ``/migration`` in a row by two controllers, the first with a place, in one life of the log."""
     starts = life_starts_ns(history)
-    written = [each for each in untampered(history, MIGRATION) if held_in(each)]
+    written = [each for each in since_controllers(history, untampered(history, MIGRATION)) if held_in(each)]
     lives = [life_at(starts, each.at_ns) for each in written]
     return [
         (before, after, life)

@@ -29,13 +29,36 @@ def test_a_family_that_is_refused_after_the_copy_violates() -> None:
     )
 
 
+def test_an_error_of_the_whole_family_violates_at_once() -> None:
+    """Violating: controllers without an authorizer refuse every change of ACLs, and one was tried."""
+    after = [refused(6_000), change(6_500, "set-scram", "a:SCRAM-SHA-256")]
+    verdict = metadata_changes_stay_accepted.judge(history(events=[*BEFORE, HYBRID, *after]))
+    assert (verdict.outcome, verdict.count) == (Outcome.VIOLATES, 1)
+    assert verdict.violations[0].expected == "changes of acls are accepted, as before the copy"
+
+
+def test_a_family_that_was_refused_once_is_undecided() -> None:
+    """Inconclusive: the refusal may be an accident; the summary names the family, and counts only what was accepted."""
+    after = [refused(6_000, error="NOT_CONTROLLER"), change(6_500, "set-scram", "a:SCRAM-SHA-256")]
+    verdict = metadata_changes_stay_accepted.judge(history(events=[*BEFORE, HYBRID, *after]))
+    assert (verdict.outcome, verdict.kind, verdict.facts["undecided"]) == (
+        Outcome.INCONCLUSIVE,
+        Kind.VACUOUS,
+        ["acls"],
+    )
+    assert verdict.summary == (
+        "refused once each, too seldom to decide: acls (NOT_CONTROLLER); "
+        "1 family changed before the copy and after it"
+    )
+
+
 @pytest.mark.parametrize(
     "after",
     [
         [refused(6_000), change(7_000, "set-acl", "Topic:LITERAL:b", **ACL)],
-        [refused(6_000), change(6_500, "set-scram", "a:SCRAM-SHA-256")],
+        [refused(6_000, error="RESOURCE_NOT_FOUND"), change(6_500, "set-scram", "a:SCRAM-SHA-256")],
     ],
-    ids=["accepted once more", "refused only once"],
+    ids=["accepted once more", "refused for a thing that is gone"],
 )
 def test_single_refusals_are_none_of_a_family(after: list[Event]) -> None:
     """Conforming: what another change deleted before cannot be changed, and is refused."""

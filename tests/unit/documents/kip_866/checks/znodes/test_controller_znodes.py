@@ -100,6 +100,21 @@ def test_another_schema_violates(wrong: ZnodeChange) -> None:
     assert told.evidence[0] == f"znode {wrong.path} version {wrong.version}"
 
 
+def test_what_a_znode_held_before_any_controller_started_is_a_circumstance() -> None:
+    """Conforming: a tool left ``/migration`` without data; vacuous where no controller of KRaft ever started."""
+    left = znode(5, "/migration", "")
+    late = [replace(each, at_ns=10_000_000) for each in STARTED]
+    image = {"copied-log": image_from_records(records("3.9.1"))}
+    znodes = [gone(1), OF_BROKER, left, *WAY[3:]]
+    begun = history(events=[*late, snapshot(1_000, "copied-log")], znodes=znodes, images=image)
+    assert controller_znodes_tell_who_and_how_far.judge(begun).outcome is Outcome.CONFORMS
+    broker = event(EventKind.NODE_STARTED, 0, "broker-0", role="broker")
+    alone = controller_znodes_tell_who_and_how_far.judge(history(events=[broker], znodes=[gone(1), left]))
+    assert (alone.outcome, alone.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+    again = controller_znodes_tell_who_and_how_far.judge(seen(*WAY, znode(33, "/migration", "")))
+    assert again.outcome is Outcome.VIOLATES
+
+
 def test_the_time_may_be_a_number_or_a_text() -> None:
     """The document shows a number and Kafka writes a text, which is known."""
     verdict = controller_znodes_tell_who_and_how_far.judge(seen(*WAY, claim(33, 3000, 5, timestamp=1795259404410)))

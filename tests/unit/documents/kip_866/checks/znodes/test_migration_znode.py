@@ -51,6 +51,13 @@ def test_a_history_without_a_position_shows_nothing(znodes: list[ZnodeChange]) -
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
 
 
+def test_a_position_from_before_the_controllers_is_none_of_theirs() -> None:
+    """Conforming: an earlier attempt left a later position, and the first controllers begin at their own."""
+    started = event(EventKind.NODE_STARTED, 5, "controller-3000", role="controller")
+    znodes = [at(1, 900, epoch=7), at(6, -1, -1), at(7, 49)]
+    assert migration_znode_never_moves_back.judge(history(events=[started], znodes=znodes)).outcome is Outcome.CONFORMS
+
+
 def test_a_new_log_begins_anew() -> None:
     """A revert takes the log away, and the znode with it if the operator follows the manual."""
     reverted = event(EventKind.STEP_ENDED, 20, step="deprovision-controllers", outcome="done")
