@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
     from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
     from pytest_kmigrate.plugin.outcomes import ViolationError
+    from pytest_kmigrate.procedures import moves
     from pytest_kmigrate.wire import admin as raw_admin
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "Znode",
     "checks",
     "crash_points",
+    "moves",
     "procedure",
     "raw_admin",
     "targets",
@@ -75,7 +77,7 @@ _ROOMS = {
     "model.verdict": ("Kind", "Outcome", "Verdict"),
     "plugin.outcomes": ("ViolationError",),
 }
-_RENAMED = {"raw_admin": "wire.admin"}
+_RENAMED = {"moves": "procedures.moves", "raw_admin": "wire.admin"}
 
 
 def __getattr__(name: str) -> object:

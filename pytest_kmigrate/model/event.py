@@ -37,6 +37,7 @@ class EventKind(enum.StrEnum):
     ACTIVE_CONTROLLER = "active-controller"
     SNAPSHOT = "snapshot"
     EXPECTATION = "expectation"
+    EXPECTED_END = "expected-end"
     SETTLED = "settled"
     RULES_TOLD = "rules-told"
     NOT_OFFERED = "not-offered"

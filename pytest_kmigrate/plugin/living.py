@@ -163,7 +163,7 @@ def expecting(run: Run) -> Callable[..., bool]:
         equals: object,
         *,
         within_s: float = 60,
-        kind: Kind = Kind.SAFETY,
+        kind: Kind | None = Kind.SAFETY,
         requirements: Sequence[str] = (),
     ) -> bool:
         for each in requirements:

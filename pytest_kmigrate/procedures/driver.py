@@ -1,13 +1,13 @@
 """Walks a procedure: forward to a state, part of a step, and back; every step is an event."""
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pytest_kmigrate.model.capabilities import require
-from pytest_kmigrate.model.document import Step, name_of
+from pytest_kmigrate.model.document import Move, Step, name_of
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.events.steps import StepBegan, StepEnded
+from pytest_kmigrate.model.events.steps import StepBegan, StepEnded, StepOutcome
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 
@@ -38,6 +38,17 @@ class ProcedureDriver:
             expected = self._steps[self._next].name if self._next < len(self._steps) else "none, all are done"
             raise WrongUseError(f"the next step is expected to be {expected}; got {step.name}")
         self._walk(step, moves)
+
+    def make(self, name: str, *moves: Move) -> None:
+        """Take an operator's own moves, as one step of this name that no document has.
+
+        Where they lead is for the test to expect. WrongUseError for the name of a step of the document, or no moves.
+        """
+        known = [step.name for step in self._steps]
+        if name in known or not moves:
+            got = f"the documented step {name}" if name in known else f"none for {name}"
+            raise WrongUseError(f"make: expected a name of the test's own and moves, got {got}")
+        self._carry_out(name, moves, 0, len(moves), lambda: "done")
 
     def resume_at(self, value: str) -> None:
         """Take up where another driver had come to ``value``, and wait until the cluster is there again."""
@@ -78,25 +89,46 @@ class ProcedureDriver:
         return place
 
     def _walk(self, step: Step, moves: int | None = None) -> None:
-        recorder = self._scene.recorder
         all_moves = step.moves(self._scene.cluster)
-        needs = frozenset(need for move in all_moves for need in move.needs)
-        require(self._scene.cluster.capabilities, needs, f"step {step.name}", recorder)
         done = self._half_done[1] if self._half_done and self._half_done[0] is step else 0
         last = len(all_moves) if moves is None else min(done + moves, len(all_moves))
-        recorder.record(StepBegan(step.name, done, last, len(all_moves)))
+
+        def reached() -> StepOutcome:
+            if moves is not None:
+                return "stopped"
+            self.await_state(*step.reaches)
+            return "done"
+
+        def keep(made: int) -> None:
+            self._half_done = (step, made)
+
+        self._carry_out(step.name, all_moves, done, last, reached, keep)
+
+    def _carry_out(
+        self,
+        name: str,
+        moves: Sequence[Move],
+        done: int,
+        last: int,
+        reached: Callable[[], StepOutcome],
+        keep: Callable[[int], None] = lambda _made: None,
+    ) -> None:
+        """Make the moves from ``done`` to ``last`` as one recorded step; ``keep`` is given how many are made."""
+        recorder = self._scene.recorder
+        needs = frozenset(need for move in moves for need in move.needs)
+        require(self._scene.cluster.capabilities, needs, f"step {name}", recorder)
+        recorder.record(StepBegan(name, done, last, len(moves)))
         try:
-            for move in all_moves[done:last]:
+            for move in moves[done:last]:
                 move.make(self._scene)
                 done += 1
-            if moves is None:
-                self.await_state(*step.reaches)
+            outcome = reached()
         except KmigrateError as error:
-            recorder.record(StepEnded(step.name, "failed", str(error)))
+            recorder.record(StepEnded(name, "failed", str(error)))
             raise
         finally:
-            self._half_done = (step, done)
-        recorder.record(StepEnded(step.name, "done" if moves is None else "stopped", reason=""))
+            keep(done)
+        recorder.record(StepEnded(name, outcome, reason=""))
 
     def _is_in(self, name: str, value: str) -> bool | NotYet:
         reading = self._scene.view.state(name)

@@ -17,12 +17,13 @@ def expect(
     equals: object,
     *,
     within_s: float,
-    kind: Kind = Kind.SAFETY,
+    kind: Kind | None = Kind.SAFETY,
     requirements: Sequence[str] = (),
 ) -> bool:
     """Ask ``actual`` until it equals ``equals`` or time is up; record and return which. A checker judges it.
 
-    ``requirements``: those it speaks for; none means all that the test claims.
+    ``requirements``: those it speaks for; none means all that the test claims. ``kind=None``: only ask, so that
+    nothing is judged by the answer.
     """
     began = time.monotonic()
     observed: object = None
@@ -45,7 +46,7 @@ def expect(
             expected=equals,
             observed=observed,
             met=bool(met),
-            kind=kind.value,
+            kind=kind.value if kind else None,
             within_s=within_s,
             took_ms=int((time.monotonic() - began) * 1000),
             requirements=list(requirements) or None,

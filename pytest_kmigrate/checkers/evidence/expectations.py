@@ -15,9 +15,14 @@ def all_unmet(history: History, verdict: Verdict, is_explained: Callable[[Event]
     return verdict.check == "expectations_met" and all(is_explained(event) for event in unmet(history))
 
 
+def claimed(history: History) -> list[Event]:
+    """The expectations that the test claims; it only asked about the others."""
+    return [event for event in history.of(EventKind.EXPECTATION) if event.data.get("kind")]
+
+
 def unmet(history: History) -> list[Event]:
-    """The expectations that did not come true."""
-    return [event for event in history.of(EventKind.EXPECTATION) if not event.data.get("met")]
+    """The claimed expectations that did not come true."""
+    return [event for event in claimed(history) if not event.data.get("met")]
 
 
 def claims_of(history: History, event: Event) -> Sequence[str]:

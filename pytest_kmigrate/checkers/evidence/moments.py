@@ -1,5 +1,6 @@
 """Moments: where an instant of a run lies relative to its faults and phases."""
 
+from pytest_kmigrate.checkers.evidence.expected_ends import is_while_an_end_is_expected
 from pytest_kmigrate.checkers.evidence.wording import span
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -58,8 +59,15 @@ def faults_begun_of(history: History, from_ns: int, to_ns: int) -> list[Event]:
 
 
 def failed_steps(history: History) -> tuple[list[Event], list[Event]]:
-    """The steps that are to blame for having failed, and those that failed while a fault was in force."""
-    failed = [event for event in history.of(EventKind.STEP_ENDED) if event.data.get("outcome") == "failed"]
+    """The steps that are to blame for having failed, and those that failed while a fault was in force.
+
+    A step that failed while the test expected nodes to end is neither.
+    """
+    failed = [
+        event
+        for event in history.of(EventKind.STEP_ENDED)
+        if event.data.get("outcome") == "failed" and not is_while_an_end_is_expected(history, event)
+    ]
     excused = [event for event in failed if _is_fault_in_force(history, event)]
     return [event for event in failed if event not in excused], excused
 

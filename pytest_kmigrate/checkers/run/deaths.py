@@ -1,5 +1,6 @@
 """Deaths: nodes that ended although nobody asked, and nodes that were asked and did not end as they should."""
 
+from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
 from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, faults_during, targets_of
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -9,8 +10,12 @@ _BY_DESIGN = "Aborting the ZK migration"
 
 
 def unexpected_deaths(history: History) -> list[Event]:
-    """Deaths that nobody asked for, nor Kafka's design; a node that a fault killed is recorded as stopped."""
-    return [death for death in history.of(EventKind.NODE_DIED) if not _dies_by_design(history, death)]
+    """Deaths that no test expected, nor Kafka's design; a node that a fault killed is recorded as stopped."""
+    return [
+        death
+        for death in history.of(EventKind.NODE_DIED)
+        if not (is_expected_end(history, death) or _dies_by_design(history, death))
+    ]
 
 
 def failed_stops(history: History) -> list[Event]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from pytest_kmigrate.checkers.evidence.expectations import claims_of, unmet
+from pytest_kmigrate.checkers.evidence.expectations import claimed, claims_of, unmet
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import failed_steps, when
 from pytest_kmigrate.checkers.evidence.wording import counted
@@ -48,10 +48,11 @@ def steps_completed(history: History) -> Verdict:
         return inconclusive(name, Kind.HARNESS, "the run ended in the middle of a migration step")
     if excused:
         return inconclusive(name, Kind.VACUOUS, f"{excused[0].data.get('step')} failed while a fault was in force")
-    return conforms(name, f"{counted(len(ended), 'migration step')} completed")
+    completed = [event for event in ended if event.data.get("outcome") != "failed"]
+    return conforms(name, f"{counted(len(completed), 'migration step')} completed")
 
 
-@checker(in_every_run=lambda history: bool(history.of(EventKind.EXPECTATION)))
+@checker(in_every_run=lambda history: bool(claimed(history)))
 def expectations_met(history: History) -> Verdict:
     """Everything the test expected of the live cluster came true in the time it was given.
 
@@ -63,7 +64,7 @@ def expectations_met(history: History) -> Verdict:
 
 def _judged(history: History) -> Verdict:
     name = "expectations_met"
-    expectations = history.of(EventKind.EXPECTATION)
+    expectations = claimed(history)
     if not expectations:
         return inconclusive(name, Kind.VACUOUS, "the test expected nothing")
     wrong = unmet(history)
@@ -87,7 +88,7 @@ def _judged(history: History) -> Verdict:
 
 def _by_requirement(history: History) -> Iterator[About]:
     speaking: dict[str, list[Event]] = {}
-    for event in history.of(EventKind.EXPECTATION):
+    for event in claimed(history):
         for requirement in claims_of(history, event):
             speaking.setdefault(requirement, []).append(event)
     for requirement, events in speaking.items():

@@ -17,6 +17,25 @@ from pytest_kmigrate.model.topology import BrokerMode, Role
 from pytest_kmigrate.procedures.joining import joined
 from pytest_kmigrate.procedures.moves import DeleteZnode, Deprovision, Roll, StartControllers
 
+__all__ = [
+    "BACK_TO_ZOOKEEPER_MODE",
+    "DEPROVISION",
+    "ENTER_MIGRATION",
+    "FINALIZE",
+    "LEAVE_MIGRATION",
+    "MIGRATION_FLAG",
+    "PROVISION_CONTROLLERS",
+    "ROLL_TO_KRAFT",
+    "STEPS",
+    "TAKE_CONTROL_BACK",
+    "WAYS_BACK",
+    "AwaitZookeeperController",
+    "FormatControllers",
+    "brokers_join",
+    "controllers_join",
+    "deleting",
+]
+
 MIGRATION_FLAG = "zookeeper.metadata.migration.enable"
 """The property with which a broker or a controller takes part in a migration."""
 

@@ -77,12 +77,29 @@ class ExpectationEnded(EventData):
     """The value observed last; an error as text."""
     met: bool
     """Whether it came true."""
-    kind: str
-    """Kind of the violation if it did not: ``SAFETY`` or ``LIVENESS``."""
+    kind: str | None
+    """Kind of the violation if it did not: ``SAFETY`` or ``LIVENESS``; null: the test only asked."""
     within_s: float
     """Seconds within which it was expected."""
     took_ms: int
     """Milliseconds until it came true, or until time was up."""
+    requirements: Sequence[str] | None = None
+    """The requirements it speaks for; missing: all that the test claims."""
+
+
+@dataclass(frozen=True)
+class EndExpected(EventData):
+    """A test expected nodes to end by themselves, by an error; recorded when the time for it is over."""
+
+    event_kind: ClassVar = EventKind.EXPECTED_END
+    nodes: Sequence[str]
+    """Names of the nodes."""
+    within_s: float
+    """Seconds within which their ends were expected."""
+    naming: str | None
+    """What their last words must name as the reason, for example a property; null: anything."""
+    began_ns: int
+    """When the time for it began, in nanoseconds since the run began."""
     requirements: Sequence[str] | None = None
     """The requirements it speaks for; missing: all that the test claims."""
 

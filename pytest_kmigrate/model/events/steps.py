@@ -21,6 +21,9 @@ class StepBegan(EventData):
     """Moves of the whole step."""
 
 
+StepOutcome = Literal["done", "stopped", "failed"]
+
+
 @dataclass(frozen=True)
 class StepEnded(EventData):
     """A step of the procedure ended."""
@@ -28,7 +31,7 @@ class StepEnded(EventData):
     event_kind: ClassVar = EventKind.STEP_ENDED
     step: str
     """Name of the step."""
-    outcome: Literal["done", "stopped", "failed"]
+    outcome: StepOutcome
     """``done``, ``stopped`` (halfway, as the test wanted), or ``failed``."""
     reason: str
     """The error of a failed step; otherwise empty."""

@@ -40,7 +40,9 @@ pytest_plugins = ["pytester"]
 )
 def test_a_wrong_marker_is_told_with_its_test(pytester: pytest.Pytester, marker: str, told: str) -> None:
     """A usage error of one sentence; no test runs, and no stack trace is shown."""
-    pytester.makepyfile(f"import pytest\nfrom pytest_kmigrate import Znode\n\n@pytest.mark.{marker}\ndef test_it(topology): pass\n")
+    pytester.makepyfile(
+        f"import pytest\nfrom pytest_kmigrate import Znode\n\n@pytest.mark.{marker}\ndef test_it(topology): pass\n"
+    )
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: *::test_it: {told}"])

@@ -92,3 +92,22 @@ def test_a_new_active_controller_is_another_than_before_the_fault(stage: Stage, 
     stage.view.controller = "controller-3002"
     stage.recorder.record(typical(EventKind.ACTIVE_CONTROLLER, controller="controller-3002"), "controller-3002")
     assert driver.await_new_active_controller(within_s=0) == "controller-3002"
+
+
+def test_moves_of_a_test_are_a_step_of_its_own(stage: Stage, driver: ProcedureDriver) -> None:
+    """Recorded by its name; the documented way goes on from where it was."""
+    driver.make("by-hand", Comes("level", "LOW"), Comes("door", "SHUT"))
+    assert stage.view.readings == {"level": Reading("LOW"), "door": Reading("SHUT")}
+    driver.advance_to("HIGH")
+    assert steps(stage) == ["by-hand", "raise"]
+    assert [event.data["outcome"] for event in stage.of(EventKind.STEP_ENDED)] == ["done", "done"]
+
+
+@pytest.mark.parametrize(("name", "moves"), [("raise", [Comes("level", "LOW")]), ("by-hand", [])])
+def test_a_documented_name_or_no_move_is_refused(
+    stage: Stage, driver: ProcedureDriver, name: str, moves: list[Comes]
+) -> None:
+    """It would be taken for the document's step, or for one that did something."""
+    with pytest.raises(WrongUseError, match="make: expected a name of the test's own and moves"):
+        driver.make(name, *moves)
+    assert not steps(stage)

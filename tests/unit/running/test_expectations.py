@@ -69,3 +69,10 @@ def test_a_mistake_of_the_test_is_told_at_once(recorder: MemoryRecorder) -> None
     with pytest.raises(WrongUseError, match="did you mean ZkWriteBehindLag"):
         expect(recorder, "lag", lambda: check_metric("ZkWriteBehindLags"), 0, within_s=3600)
     assert recorder.events == []
+
+
+def test_a_question_claims_nothing(recorder: MemoryRecorder) -> None:
+    """It is recorded with its answer, and no kind of violation."""
+    assert expect(recorder, "is it so", lambda: 1, 2, within_s=0, kind=None) is False
+    (event,) = recorder.of(EventKind.EXPECTATION)
+    assert (event.data["met"], event.data["kind"]) == (False, None)

@@ -87,3 +87,11 @@ def test_no_expectation_is_inconclusive() -> None:
     """A test that expected nothing proves nothing."""
     verdict = expectations_met.judge(history())
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+
+
+def test_what_a_test_only_asked_is_not_judged() -> None:
+    """Vacuous alone; beside a claim it changes nothing."""
+    asked = expectation(met=False, kind=None)
+    assert expectations_met.judge(history(events=[asked])).outcome is Outcome.INCONCLUSIVE
+    both = expectations_met.judge(history(events=[asked, expectation(1)]))
+    assert (both.outcome, both.summary) == (Outcome.CONFORMS, "1 expectation met: topics that live on")

@@ -34,7 +34,10 @@ def test_topics_that_were_pending_at_the_takeover_are_kafka_15605(
     znodes: list[ZnodeChange], kafka: str, bugs: tuple[str, ...]
 ) -> None:
     """Topics that live on though nobody had their deletion pending are another defect."""
-    events = [*started(*BROKERS, "controller-3000"), unmet(60_000, "topics that live on", expected=[], observed=["a", "b"])]
+    events = [
+        *started(*BROKERS, "controller-3000"),
+        unmet(60_000, "topics that live on", expected=[], observed=["a", "b"]),
+    ]
     assert named_of_expectations(history(events=events, znodes=znodes, kafka=kafka)) == bugs
 
 

@@ -1,0 +1,54 @@
+"""Ends of nodes that a test expects, because Kafka must refuse what they were started with."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+
+
+@dataclass(frozen=True)
+class ExpectedEnd:
+    """One node that must end by itself; ``end`` is its first death in that time, None if there was none."""
+
+    expectation: Event
+    node: str
+    end: Event | None
+
+    @property
+    def naming(self) -> str:
+        """The words that the node must give as its reason; empty if the test names none."""
+        return str(self.expectation.data.get("naming") or "")
+
+
+def expected_ends(history: History) -> list[ExpectedEnd]:
+    """One for each node of each expectation, in their order."""
+    return [
+        ExpectedEnd(event, node, _first_death(history, event, node))
+        for event in history.of(EventKind.EXPECTED_END)
+        for node in _nodes_of(event)
+    ]
+
+
+def is_expected_end(history: History, death: Event) -> bool:
+    """Whether a test expected this death."""
+    return any(each.end is not None and each.end.seq == death.seq for each in expected_ends(history))
+
+
+def is_while_an_end_is_expected(history: History, event: Event) -> bool:
+    """Whether an event lies between the beginning of such an expectation and its end."""
+    return any(_began_ns(each) <= event.at_ns <= each.at_ns for each in history.of(EventKind.EXPECTED_END))
+
+
+def _first_death(history: History, expectation: Event, node: str) -> Event | None:
+    deaths = (each for each in history.of(EventKind.NODE_DIED) if each.node == node)
+    return next((each for each in deaths if _began_ns(expectation) <= each.at_ns <= expectation.at_ns), None)
+
+
+def _began_ns(expectation: Event) -> int:
+    return int(str(expectation.data["began_ns"]))
+
+
+def _nodes_of(expectation: Event) -> Sequence[str]:
+    nodes = expectation.data["nodes"]
+    return [str(each) for each in nodes] if isinstance(nodes, list | tuple) else []

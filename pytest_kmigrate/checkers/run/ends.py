@@ -1,0 +1,88 @@
+"""Check of refusals: nodes that Kafka must not let run ended by themselves, in time and by an error."""
+
+from collections.abc import Iterator, Sequence
+
+from pytest_kmigrate.checkers.evidence.expectations import claims_of
+from pytest_kmigrate.checkers.evidence.expected_ends import ExpectedEnd, expected_ends
+from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import (
+    About,
+    Kind,
+    Outcome,
+    Verdict,
+    Violation,
+    conforms,
+    inconclusive,
+    violates,
+)
+
+
+@checker(in_every_run=lambda history: bool(history.of(EventKind.EXPECTED_END)))
+def expected_ends_came(history: History) -> Verdict:
+    """Every node that a test expects to refuse its start, or to end, did so in time and with an exit code other than 0.
+
+    The exit code and the time decide. The words that a node must give as its reason can only make it INCONCLUSIVE: it
+    ended, and nobody can tell whether for this reason. Each expectation speaks for the requirements it names, or for
+    all that its test claims.
+    """
+    name, ends = "expected_ends_came", expected_ends(history)
+    about = list(_by_requirement(history, ends))
+    if not ends:
+        return inconclusive(name, Kind.VACUOUS, "the test expected no node to end")
+    found = [_violation(history, each) for each in ends if _is_missing(each)]
+    if found:
+        return violates(name, Kind.LIVENESS, found).about_each(about)
+    unexplained = [each for each in ends if _is_unexplained(each)]
+    if unexplained:
+        return inconclusive(name, Kind.VACUOUS, "; ".join(map(_unexplained, unexplained))).about_each(about)
+    text = f"{counted(len(ends), 'node')} ended as expected: {', '.join(map(_ended, ends))}"
+    return conforms(name, text).about_each(about)
+
+
+def _by_requirement(history: History, ends: Sequence[ExpectedEnd]) -> Iterator[About]:
+    speaking: dict[str, list[ExpectedEnd]] = {}
+    for each in ends:
+        for requirement in claims_of(history, each.expectation):
+            speaking.setdefault(requirement, []).append(each)
+    for requirement, of in speaking.items():
+        missing = [each for each in of if _is_missing(each)]
+        unexplained = [each for each in of if _is_unexplained(each)]
+        if missing:
+            yield About(requirement, Outcome.VIOLATES, Kind.LIVENESS, len(of), _violation(history, missing[0]).observed)
+        elif unexplained:
+            text = _unexplained(unexplained[0])
+            yield About(requirement, Outcome.INCONCLUSIVE, Kind.VACUOUS, len(of), text)
+        else:
+            yield About(requirement, Outcome.CONFORMS, None, len(of), ", ".join(map(_ended, of)))
+
+
+def _is_missing(each: ExpectedEnd) -> bool:
+    return each.end is None or each.end.data.get("exit_code") == 0
+
+
+def _is_unexplained(each: ExpectedEnd) -> bool:
+    return each.end is not None and each.naming not in str(each.end.data.get("said"))
+
+
+def _unexplained(each: ExpectedEnd) -> str:
+    return f"{_ended(each)}, and its last words do not name {each.naming!r}"
+
+
+def _ended(each: ExpectedEnd) -> str:
+    assert each.end is not None, "it ended"
+    return f"{each.node} with exit code {each.end.data.get('exit_code')}"
+
+
+def _violation(history: History, each: ExpectedEnd) -> Violation:
+    expectation = each.expectation
+    expected = f"{each.node} ends by an error within {expectation.data.get('within_s')} s"
+    if each.end is not None:
+        observed = f"it ended with exit code 0 ({when(history, each.end.at_ns)})"
+        return violation_at(history, expected, observed, each.end.at_ns, f"event {each.end.seq}")
+    observed = f"it did not end ({when(history, expectation.at_ns)})"
+    return violation_at(history, expected, observed, expectation.at_ns, f"event {expectation.seq}")

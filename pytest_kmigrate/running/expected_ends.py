@@ -1,0 +1,51 @@
+"""Expected ends: a test claims that nodes must end by themselves, and the run waits for that and records it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, WrongUseError
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.events.evidence import EndExpected
+from pytest_kmigrate.model.protocols import Cluster, Node
+from pytest_kmigrate.waiting import NotYet, until
+
+
+@contextmanager
+def end_expected(
+    cluster: Cluster,
+    recorder: Recorder,
+    *nodes: str,
+    within_s: float = 60,
+    naming: str = "",
+    requirements: Sequence[str] = (),
+) -> Iterator[None]:
+    """Expect these nodes to end by an error while the block runs, or within ``within_s`` seconds of its beginning.
+
+    A ClusterError out of the block is what such an end looks like to whoever drives the cluster; it is raised on only
+    if a node is still up. WrongUseError without nodes, and for one the cluster does not have.
+    """
+    if not nodes:
+        raise WrongUseError('expect_end: expected names of nodes, got none: write expect_end("controller-3000")')
+    expected = [cluster.node(name) for name in nodes]
+    began_ns = recorder.now_ns()
+
+    def all_ended() -> bool:
+        left_s = within_s - (recorder.now_ns() - began_ns) / 1e9
+        try:
+            return until(lambda: _ended(expected), awaited="the end of nodes", within_s=left_s)
+        except AwaitTimeoutError:
+            return False
+
+    try:
+        yield
+        all_ended()
+    except ClusterError:
+        if not all_ended():
+            raise
+    finally:
+        recorder.record(EndExpected(list(nodes), within_s, naming or None, began_ns, list(requirements) or None))
+
+
+def _ended(nodes: Sequence[Node]) -> bool | NotYet:
+    up = [node.name for node in nodes if node.alive]
+    return not up or NotYet(f"{', '.join(up)} still up")

@@ -1,0 +1,77 @@
+"""Facts about expected ends: the block waits for them, records them, and swallows only what such an end causes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import pytest
+
+from pytest_kmigrate.model.errors import ClusterError, NodeDiedError, WrongUseError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.protocols import Cluster
+from pytest_kmigrate.running.expected_ends import end_expected
+from tests.unit.fakes import MemoryRecorder
+
+
+@dataclass
+class Node:
+    """Is up for so many looks."""
+
+    name: str
+    looks: int
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is still up."""
+        self.looks -= 1
+        return self.looks >= 0
+
+
+def cluster(*nodes: Node) -> Cluster:
+    """Only knows its nodes by their names."""
+
+    class Nodes:
+        def node(self, name: str) -> Node:
+            return next(each for each in nodes if each.name == name)
+
+    return cast("Cluster", Nodes())
+
+
+def recorded(recorder: MemoryRecorder) -> Sequence[object]:
+    """What the one event says."""
+    (event,) = recorder.of(EventKind.EXPECTED_END)
+    return [event.data.get(key) for key in ("nodes", "within_s", "naming", "requirements")]
+
+
+def test_the_block_waits_for_the_end() -> None:
+    """And what the cluster's driver raises meanwhile is no failure of the test."""
+    recorder = MemoryRecorder()
+    with end_expected(cluster(Node("a", 2)), recorder, "a", within_s=30, naming="x.y", requirements=["R"]):
+        raise NodeDiedError("a", 1, "")
+    assert recorded(recorder) == [["a"], 30, "x.y", ["R"]]
+
+
+def test_a_node_that_stays_up_is_recorded_and_left_to_verify() -> None:
+    """Time is up; the check says that it did not end."""
+    recorder = MemoryRecorder()
+    with end_expected(cluster(Node("a", 9_999)), recorder, "a", within_s=0):
+        pass
+    assert recorded(recorder) == [["a"], 0, None, None]
+
+
+@pytest.mark.parametrize("error", [ClusterError("phase HYBRID: not within 9 s"), WrongUseError("no such step")])
+def test_other_errors_are_raised_on(error: Exception) -> None:
+    """Of a cluster whose nodes are all up, and any that is not about a cluster; the expectation is recorded."""
+    recorder = MemoryRecorder()
+    with pytest.raises(type(error)), end_expected(cluster(Node("a", 9_999)), recorder, "a", within_s=0):
+        raise error
+    assert recorder.of(EventKind.EXPECTED_END)
+
+
+def test_an_expectation_of_no_node_is_wrong_use() -> None:
+    """It would conform whatever happens."""
+    with (
+        pytest.raises(WrongUseError, match="expect_end: expected names of nodes"),
+        end_expected(cluster(), MemoryRecorder()),
+    ):
+        pytest.fail("the block must not begin")
