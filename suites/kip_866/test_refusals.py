@@ -5,6 +5,7 @@ import pytest
 from pytest_kmigrate import Role, moves, procedure
 
 
+@pytest.mark.sample
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement("K866-FAIL-none-then-flag")
 def test_controllers_that_began_without_the_flag_do_not_run_with_it(cluster, migration, expect_end, verify):
