@@ -107,7 +107,7 @@ def test_what_a_run_shows_is_judged_unasked() -> None:
     events = [
         event(EventKind.STATE, 1, of="migration_state", state="MIGRATION"),
         *fault(2),
-        event(EventKind.EXPECTATION, 3, name="it", met=True, kind="SAFETY"),
+        Event(0, 3_000_000, EventKind.EXPECTATION, None, {"name": "it", "met": True, "kind": "SAFETY"}),
     ]
     events.append(snapshot(4, "copied-log"))
     images = {"copied-log": image_from_records([])}
