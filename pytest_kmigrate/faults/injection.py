@@ -2,13 +2,16 @@
 
 import itertools
 import threading
+import traceback
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from types import TracebackType
 
 from pytest_kmigrate.faults.effect import Applied, Fault
 from pytest_kmigrate.faults.triggers import Fired, Trigger, now
+from pytest_kmigrate.faults.wrong_use import check_fault, check_trigger
 from pytest_kmigrate.model.capabilities import require
-from pytest_kmigrate.model.errors import KmigrateError
+from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultHealed, FaultNotWitnessed, FaultWitnessed
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.waiting import PATIENCE_S, until
@@ -134,3 +137,46 @@ def inject(scene: Scene, fault: Fault, at: Trigger | None = None) -> Iterator[In
                 first.add_note(f"healing {fault} failed too: {error}")
             raise
         injection.heal()
+
+
+class Injector:
+    """Makes the faults of one test, and detects those that were made and never begun."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._made: list[_Made] = []
+
+    def __call__(self, fault: Fault, at: Trigger | None = None) -> AbstractContextManager[Injection]:
+        """The fault is in force inside a ``with`` block, as by ``inject``; WrongUseError for anything but a fault."""
+        check_fault(fault)
+        check_trigger(at)
+        caller = traceback.extract_stack(limit=2)[0]
+        made = _Made(inject(self._scene, fault, at), f"inject({fault}) in line {caller.lineno} of {caller.filename}")
+        self._made.append(made)
+        return made
+
+    def require_begun(self) -> None:
+        """WrongUseError when a fault was made and its block was never entered; each is reported once."""
+        idle = [made.where for made in self._made if not made.has_begun]
+        self._made.clear()
+        if idle:
+            raise WrongUseError(
+                f"{'; '.join(idle)}: expected a block, got a fault that was made and never begun: "
+                "write `with inject(...):` around what shall happen under it"
+            )
+
+
+class _Made(AbstractContextManager[Injection]):
+    def __init__(self, injection: AbstractContextManager[Injection], where: str) -> None:
+        self._injection = injection
+        self.where = where
+        self.has_begun = False
+
+    def __enter__(self) -> Injection:
+        self.has_begun = True
+        return self._injection.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return self._injection.__exit__(kind, error, trace)

@@ -47,8 +47,13 @@ class Checker(Generic[P]):
         return self.judge.__name__
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Check:
-        """Make the check that ``verify`` takes; TypeError for arguments that the function does not have."""
-        bound = signature(self.judge).bind(_NOTHING, *args, **kwargs)
+        """Make the check that ``verify`` takes; WrongUseError for arguments that the function does not have."""
+        possible = signature(self.judge)
+        try:
+            bound = possible.bind(_NOTHING, *args, **kwargs)
+        except TypeError as error:
+            taken = ", ".join(map(str, list(possible.parameters.values())[1:]))
+            raise WrongUseError(f"checks.{self.name}: expected {self.name}({taken}); got: {error}") from error
         given = list(bound.arguments.items())[1:]
         return Check(self.name, {key: _plain(value) for key, value in given if value is not None})
 

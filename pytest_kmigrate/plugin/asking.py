@@ -51,16 +51,34 @@ def chosen_topology(item: pytest.Item) -> str:
 
 
 def _marked_topology(item: pytest.Item) -> str | None:
-    """The nearest marker's; a class stands before those that it is derived from, of which pytest tells first.
+    """The nearest marker's; a class stands before those that it is derived from, which pytest lists first.
 
-    WrongUseError when the test's own function has two: nobody can tell which is meant.
+    A path is relative to the test's file. WrongUseError when the test's own function has two markers, or when the file
+    does not exist.
     """
     marked(item, "topology")  # whether each is right
     nodes = {node: mark for node, mark in item.iter_markers_with_node("topology") if node is not item}
     own = [str(mark.args[0]) for mark in item.own_markers if mark.name == "topology"]
     if len(own) > 1:
         raise WrongUseError(f"marker topology: expected one on a test, got {', '.join(map(repr, own))}: leave one")
-    return next(iter([*own, *(str(mark.args[0]) for mark in nodes.values())]), None)
+    nearest = next(iter([*own, *(str(mark.args[0]) for mark in nodes.values())]), None)
+    return None if nearest is None else _beside(item.path, nearest)
+
+
+def _beside(test: Path, topology: str) -> str:
+    """The file that a marker of this test means, or the name of a shipped topology."""
+    from pytest_kmigrate.topology.loading import shipped
+    from pytest_kmigrate.topology.mistakes import did_you_mean
+
+    file = test.parent / topology
+    if file.is_file():
+        return str(file)
+    if topology.removesuffix(".toml") in shipped():
+        return topology
+    raise WrongUseError(
+        f"marker topology: expected a file, relative to {test.name}, or the name of a shipped topology; "
+        f"got {topology!r}{did_you_mean(topology, shipped()) or '; '}shipped: {', '.join(shipped())}"
+    )
 
 
 def start_of(item: pytest.Item) -> Start | None:

@@ -29,6 +29,7 @@ from pytest_kmigrate.plugin.outcomes import (
     judged_of,
     remember_ending,
 )
+from pytest_kmigrate.plugin.places import place_of
 from pytest_kmigrate.plugin.scenes import grouped, scene_of
 from pytest_kmigrate.plugin.starting import start_again_if_misread, status_of_second_start
 from pytest_kmigrate.plugin.summary import summarize
@@ -104,10 +105,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                     possible[chosen_topology(item)] = topology_of(item)
                 check_start(item, possible[chosen_topology(item)])
         except (KmigrateError, OSError) as error:
-            told = f"{item.nodeid}: {error}"
+            refusal = f"{place_of(item)}: {item.nodeid}: {error}"
             if not hasattr(config, "workerinput"):
-                raise pytest.UsageError(told) from error
-            item.stash[_REFUSED] = told  # of a worker that ends here pytest-xdist would show how it broke, and not why
+                raise pytest.UsageError(refusal) from error
+            item.stash[_REFUSED] = (
+                refusal  # of a worker that ends here pytest-xdist would show how it broke, and not why
+            )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -164,15 +167,16 @@ def _expectation(bug: KnownBug) -> str:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A judged failure, and an error of ours, is told in its own words instead of a stack trace."""
+    """Report a judged failure, and an error of ours, by its message and the line of the test, without a stack trace."""
     error = call.excinfo.value if call.excinfo else None
     behind = _known_bug_behind(item, call, error)
     report = yield
     if isinstance(error, KmigrateError | ViolationError | InconclusiveError):
-        report.longrepr = "\n".join([str(error), *getattr(error, "__notes__", ())])
+        notes = getattr(error, "__notes__", ())
+        report.longrepr = "\n".join([str(error), *notes, f"test: {place_of(item, error)}"])
     if isinstance(error, NotApplicableError):
         report.outcome = "skipped"
-        report.longrepr = (str(item.path), 0, str(error))
+        report.longrepr = (str(item.path), int(place_of(item, error).rpartition(":")[2]), str(error))
     bug = None if item.config.option.runxfail else bug_met(item, behind or error)
     if bug is not None:
         report.outcome = "skipped"

@@ -10,10 +10,10 @@ import pytest
 
 from pytest_kmigrate.catalogue import requirement
 from pytest_kmigrate.documents import document
-from pytest_kmigrate.faults.injection import Injection, inject
+from pytest_kmigrate.faults.injection import Injection
 from pytest_kmigrate.machine.plan import plan_here
-from pytest_kmigrate.model.checks import Check
-from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
+from pytest_kmigrate.model.checks import Check, Checker
+from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError, WrongUseError
 from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
@@ -151,7 +151,7 @@ def _command(config: pytest.Config) -> tuple[str, ...]:
 
 def injector(run: Run) -> Callable[..., AbstractContextManager[Injection]]:
     """Begins faults in a run; one that the provider cannot do makes the test NOT_APPLICABLE."""
-    return partial(inject, run.scene)
+    return run.inject
 
 
 def expecting(run: Run) -> Callable[..., bool]:
@@ -166,6 +166,10 @@ def expecting(run: Run) -> Callable[..., bool]:
         kind: Kind | None = Kind.SAFETY,
         requirements: Sequence[str] = (),
     ) -> bool:
+        if not callable(actual):
+            raise WrongUseError(
+                f"expect: {name}: expected something to call again and again, got {actual!r}: write lambda: ..."
+            )
         for each in requirements:
             requirement(each)
         is_met = expect(run.recorder, name, actual, equals, within_s=within_s, kind=kind, requirements=requirements)
@@ -180,11 +184,21 @@ def verifier(item: pytest.Item, run: Run) -> Callable[..., None]:
     """Ends the traffic, judges the run, and fails the test unless everything conforms."""
 
     def verified(*checks: Check) -> None:
+        for each in checks:
+            _require_check(each)
         judgement = run.verify(checks)
         remember(item, Judged(run.folder.path, judgement.outcome, judgement.verdicts))
         raise_for(judgement, expected_of(item), run.folder.path)
 
     return verified
+
+
+def _require_check(given: object) -> None:
+    """WrongUseError for anything but a check."""
+    if not isinstance(given, Check):
+        name = given.name if isinstance(given, Checker) else ""
+        got = f"checks.{name} without parentheses: write checks.{name}()" if name else repr(given)
+        raise WrongUseError(f"verify: expected checks, such as checks.no_acked_record_lost(); got {got}")
 
 
 def known_bug_behind(item: pytest.Item) -> KnownBugError | None:
@@ -207,8 +221,11 @@ def known_bug_behind(item: pytest.Item) -> KnownBugError | None:
 def _judge_unjudged(item: pytest.Item, run: Run) -> None:
     """Judge a test that ended before ``verify`` by what stands in its folder; its own failure stays the first.
 
-    One that passed without it claims more than anybody looked at, and fails here.
+    One that passed without it claims more than anybody looked at, and fails here. So does one that made a fault after
+    ``verify`` and never began it.
     """
+    if ending_of(item) is Ending.PASSED:
+        run.inject.require_begun()
     if run.judgement is None and _is_judged(item, run) and ending_of(item) is Ending.PASSED:
         _raise_for_violations(item, run)
         raise InconclusiveError(

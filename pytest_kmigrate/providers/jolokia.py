@@ -1,4 +1,4 @@
-"""JMX of one node, read through its Jolokia agent: many attributes in one HTTP request."""
+"""JMX of nodes, read through their Jolokia agents: many attributes in one HTTP request."""
 
 import http.client
 import json
@@ -6,6 +6,7 @@ import math
 import socket
 import threading
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,35 +16,88 @@ from pytest_kmigrate.model.topology import Role
 
 _ANSWER_WITHIN_S = 1.0
 _TEXTS: Mapping[str, float] = {**RAFT_STATES, **ZOOKEEPER_SESSION_STATES, "true": 1, "false": 0}
-_connections = threading.local()  # a connection serves one thread; samplers come back on the same thread every time
 
 
-def metrics_at(base_url: str, role: Role, names: Iterable[str]) -> Mapping[str, float | None]:
-    """Those of these metrics that nodes of this role have, by the catalogue's names; None for each without an answer.
+class JolokiaClient:
+    """Reads metrics of the nodes of one cluster. Connections are kept for later requests, and closed by ``close``.
 
-    ``base_url`` as for ``read_many``.
+    Safe to call from any thread.
     """
-    catalogue = CATALOGUES[role.value]
-    known = {name: catalogue[name] for name in names if name in catalogue}
-    try:
-        return read_many(base_url, known, _ANSWER_WITHIN_S)
-    except (OSError, ClusterError):  # paused, starting or gone: that is a fact of the series, not an error
-        return dict.fromkeys(known)
 
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: dict[str, list[http.client.HTTPConnection]] = {}
+        self._is_closed = False
 
-def read_many(base_url: str, mbeans: Mapping[str, MBean], timeout_s: float) -> dict[str, float | None]:
-    """The value of every name in ``mbeans``; None where the node has no such MBean or attribute, or no number yet.
+    def metrics_at(self, base_url: str, role: Role, names: Iterable[str]) -> Mapping[str, float | None]:
+        """The metrics of these names that nodes of this role have; None for each without an answer.
 
-    Texts become the numbers of the tables in model.metrics. ``base_url`` is the agent's, as in ``http://127.0.0.1:7777/jolokia``.
-    Raises OSError (TimeoutError, ConnectionError) when the node does not answer, ClusterError when the answer is not
-    Jolokia's; the connection is kept for the next call of the same thread.
-    """
-    names = list(mbeans)
-    questions = [{"type": "read", "mbean": mbeans[name][0], "attribute": mbeans[name][1]} for name in names]
-    answers = _posted(base_url, json.dumps(questions), timeout_s)
-    if not isinstance(answers, list) or len(answers) != len(names):
-        raise ClusterError(f"{base_url}: expected {len(names)} answers of a Jolokia agent, got {str(answers)[:200]}")
-    return {name: _number(answer) for name, answer in zip(names, answers, strict=True)}
+        Names are those of the catalogue; ``base_url`` as for ``read_many``.
+        """
+        catalogue = CATALOGUES[role.value]
+        known = {name: catalogue[name] for name in names if name in catalogue}
+        try:
+            return self.read_many(base_url, known, _ANSWER_WITHIN_S)
+        except (OSError, ClusterError):  # paused, starting or gone: that is a fact of the series, not an error
+            return dict.fromkeys(known)
+
+    def read_many(self, base_url: str, mbeans: Mapping[str, MBean], timeout_s: float) -> dict[str, float | None]:
+        """The value of every name in ``mbeans``; None where the node has no such MBean or attribute, or no number yet.
+
+        Texts become the numbers of the tables in model.metrics. ``base_url`` is the agent's, as in
+        ``http://127.0.0.1:7777/jolokia``. OSError (TimeoutError, ConnectionError) when the node does not answer,
+        ClusterError when the answer is not Jolokia's.
+        """
+        names = list(mbeans)
+        questions = [{"type": "read", "mbean": mbeans[name][0], "attribute": mbeans[name][1]} for name in names]
+        answers = self._posted(base_url, json.dumps(questions), timeout_s)
+        if not isinstance(answers, list) or len(answers) != len(names):
+            raise ClusterError(
+                f"{base_url}: expected {len(names)} answers of a Jolokia agent, got {str(answers)[:200]}"
+            )
+        return {name: _number(answer) for name, answer in zip(names, answers, strict=True)}
+
+    def close(self) -> None:
+        """Close every idle connection, and each of the others when its answer is there. Safe to call twice."""
+        with self._lock:
+            self._is_closed = True
+            idle, self._idle = self._idle, {}
+        for connections in idle.values():
+            for connection in connections:
+                connection.close()
+
+    def _posted(self, base_url: str, body: str, timeout_s: float) -> Any:
+        """The answer; if an idle connection leads nowhere, because its node was restarted since, by a new one."""
+        idle = self._taken(base_url)
+        if idle is not None:
+            with suppress(ConnectionError):
+                return self._answered(idle, base_url, body, timeout_s)
+        fresh = http.client.HTTPConnection(urlsplit(base_url).netloc, timeout=timeout_s)
+        return self._answered(fresh, base_url, body, timeout_s)
+
+    def _answered(self, connection: http.client.HTTPConnection, base_url: str, body: str, timeout_s: float) -> Any:
+        try:
+            answer = _asked(connection, base_url, body, timeout_s)
+        except http.client.HTTPException as error:
+            connection.close()
+            raise _as_os_error(base_url, error) from error
+        except BaseException:
+            connection.close()
+            raise
+        self._keep(base_url, connection)
+        return answer
+
+    def _taken(self, base_url: str) -> http.client.HTTPConnection | None:
+        with self._lock:
+            idle = self._idle.get(base_url)
+            return idle.pop() if idle else None
+
+    def _keep(self, base_url: str, connection: http.client.HTTPConnection) -> None:
+        with self._lock:
+            if not self._is_closed:
+                self._idle.setdefault(base_url, []).append(connection)
+                return
+        connection.close()
 
 
 def _number(answer: Mapping[str, Any]) -> float | None:
@@ -54,29 +108,6 @@ def _number(answer: Mapping[str, Any]) -> float | None:
     if isinstance(value, bool | int | float) and math.isfinite(value):
         return float(value)
     return None
-
-
-def _posted(base_url: str, body: str, timeout_s: float) -> Any:
-    kept = _kept_connections()
-    for fresh in (False, True):
-        connection = None if fresh else kept.pop(base_url, None)
-        if connection is None:
-            if not fresh:
-                continue
-            connection = http.client.HTTPConnection(urlsplit(base_url).netloc, timeout=timeout_s)
-        try:
-            answer = _asked(connection, base_url, body, timeout_s)
-        except (http.client.HTTPException, ConnectionError) as error:
-            connection.close()
-            if fresh:
-                raise _as_os_error(base_url, error) from error
-            continue  # the node was restarted since: the kept connection leads nowhere, a new one may do
-        except OSError:
-            connection.close()
-            raise
-        kept[base_url] = connection
-        return answer
-    raise AssertionError("unreachable: a fresh connection answers or raises")
 
 
 def _asked(connection: http.client.HTTPConnection, base_url: str, body: str, timeout_s: float) -> Any:
@@ -92,7 +123,6 @@ def _asked(connection: http.client.HTTPConnection, base_url: str, body: str, tim
     try:
         return json.loads(content)
     except ValueError as error:
-        connection.close()
         raise ClusterError(
             f"{base_url}: expected JSON of a Jolokia agent, got HTTP {response.status} {content[:200]!r}; "
             f"check that the address is the agent's"
@@ -101,10 +131,3 @@ def _asked(connection: http.client.HTTPConnection, base_url: str, body: str, tim
 
 def _as_os_error(base_url: str, error: Exception) -> OSError:
     return error if isinstance(error, OSError) else ConnectionError(f"{base_url}: broken HTTP answer: {error!r}")
-
-
-def _kept_connections() -> dict[str, http.client.HTTPConnection]:
-    if not hasattr(_connections, "kept"):
-        _connections.kept = {}
-    kept: dict[str, http.client.HTTPConnection] = _connections.kept
-    return kept

@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from pytest_kmigrate.documents import document
+from pytest_kmigrate.faults.injection import Injector
 from pytest_kmigrate.judging.judge import Judgement, judge_folder
 from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.checks import Check
@@ -55,6 +56,7 @@ class Run:
         self.scene = scene_of(
             document, cluster, self.zookeeper, recorder, header.seed, acked=self.traffic.acked, phase=phase
         )
+        self.inject = Injector(self.scene)
         self.view = self.scene.view
         self.driver = driver_of(document, self.scene)
         self.metadata = Metadata(cluster, self.view, self.zookeeper, recorder, header.seed, header.test_id, place=place)
@@ -119,6 +121,8 @@ class Run:
         """
         if self.judgement is not None:
             raise WrongUseError("verify was called already in this test: expected once, with every check")
+        if checks is not None:
+            self.inject.require_begun()
         self.metadata.stop()
         self.traffic.finish(reads_back=reads_back)
         self._probes.close()

@@ -12,6 +12,11 @@ _LOG = pytest.StashKey[Path]()
 _LAST_LINES = 40
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Ignore what PySpark leaves open, its socket to its JVM; in sessions without Spark every open socket is ours."""
+    config.addinivalue_line("filterwarnings", "ignore:unclosed <socket.socket:ResourceWarning")
+
+
 @pytest.fixture(scope="session")
 def spark(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session of an analysis of little data, on one core; every analysis of these tests finds it and uses it."""

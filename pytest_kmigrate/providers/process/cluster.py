@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
@@ -18,7 +18,7 @@ from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node
 from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
-from pytest_kmigrate.providers.jolokia import metrics_at
+from pytest_kmigrate.providers.jolokia import JolokiaClient
 from pytest_kmigrate.providers.metadata_log import decoded
 from pytest_kmigrate.providers.process import lease as leases
 from pytest_kmigrate.providers.process import storage
@@ -52,6 +52,7 @@ class ProcessCluster:
         self.supervision = around.supervision
         self.software = software
         self.recorder = around.recorder
+        self.jolokia = JolokiaClient()
         self.scratch = around.scratch
         self._protection = around.protection
         self._jvm = around.jvm
@@ -152,7 +153,7 @@ class ProcessCluster:
     def metrics(self, node: str, names: Iterable[str]) -> Mapping[str, float | None]:
         """Metrics of a broker or controller as its Jolokia agent tells them; None for each when it does not answer."""
         asked = self.node(node)
-        return metrics_at(asked.metrics_url, asked.spec.role, names)
+        return self.jolokia.metrics_at(asked.metrics_url, asked.spec.role, names)
 
     def zookeeper_mode(self, node: str) -> str | None:
         """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
@@ -222,9 +223,10 @@ def provision(
         around = Surroundings(addresses, protection, supervision, jvm, recorder, lease.scratch, logs, software.resolve)
         _start_toxiproxy(software.toxiproxy, around)
         cluster = ProcessCluster(topology, software, around)
-        cluster.links.create()
-        _describe(lease, cluster, logs, client_file(protection, lease.scratch))
-        yield cluster
+        with closing(cluster.jolokia):
+            cluster.links.create()
+            _describe(lease, cluster, logs, client_file(protection, lease.scratch))
+            yield cluster
     finally:
         if supervision is not None:
             if keep():

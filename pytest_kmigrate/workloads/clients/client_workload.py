@@ -14,6 +14,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from pytest_kmigrate.model.errors import ClusterError, NodeDiedError, WrongUseError
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
+from pytest_kmigrate.workloads.clients.client_properties import QUICK_FAILOVER
 from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings, ClientWorkload
 from pytest_kmigrate.workloads.clients.counting import Counts
 from pytest_kmigrate.workloads.clients.outcomes import error_name
@@ -59,7 +60,7 @@ def create_topics(workload: ClientWorkload, connection: Mapping[str, str], withi
         NewTopic(topic, num_partitions=workload.partitions, replication_factor=workload.replication)
         for topic in workload.every_topic
     ]
-    admin = AdminClient(dict(connection))  # kept in a name: without one its requests would die with it
+    admin = AdminClient({**QUICK_FAILOVER, **connection})  # kept in a name: without one its requests would die with it
     futures = admin.create_topics(wanted, operation_timeout=within_s, request_timeout=within_s)
     for topic, future in futures.items():
         try:

@@ -39,7 +39,7 @@ def test_a_call_makes_the_check() -> None:
     """With the arguments that were given, as JSON has them, and an error for others, where they are written."""
     assert odd_one() == Check("odd_one")
     assert odd_one(2, names=("a",)) == Check("odd_one", {"at_most": 2, "names": ["a"]})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'most'"):
+    with pytest.raises(WrongUseError, match="unexpected keyword argument 'most'"):
         odd_one(most=2)  # type: ignore[call-arg]
 
 

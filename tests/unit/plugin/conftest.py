@@ -10,6 +10,7 @@ import pytest
 
 from pytest_kmigrate.catalogue import known_bug
 from pytest_kmigrate.checkers.run.doubts import doubted
+from pytest_kmigrate.faults.injection import Injector
 from pytest_kmigrate.judging.judge import Judgement
 from pytest_kmigrate.model.checkpoint import Start
 from pytest_kmigrate.model.checks import Check
@@ -45,12 +46,15 @@ class PlantedRun:
         self.was_read_back: bool | None = None
         self.recorder = MemoryRecorder()
         self.scene = SimpleNamespace(cluster=SimpleNamespace(capabilities=frozenset()), recorder=self.recorder)
+        self.inject = Injector(self.scene)  # type: ignore[arg-type]  # a stand-in
         self.dumps = 0
         self.walked: list[Start] = []
 
     def verify(self, checks: Sequence[Check] | None, *, reads_back: bool = True) -> Judgement:
         """What was planted, in a run on a release with known bugs; doubted where nobody asked for it."""
         self.was_read_back = reads_back
+        if checks is not None:
+            self.inject.require_begun()
         if checks is None:
             self._planted = [doubted(verdict, Kind.VACUOUS, "ended early") for verdict in self._planted]
         header = RunHeader("run-1", "t", 7, self._kafka, "small", extra={"reproduce": "pytest t --kmigrate-seed 7"})

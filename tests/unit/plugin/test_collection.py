@@ -2,6 +2,8 @@
 
 import pytest
 
+from pytest_kmigrate.topology.loading import find
+
 pytest_plugins = ["pytester"]
 
 
@@ -11,8 +13,8 @@ pytest_plugins = ["pytester"]
         ("topology", "marker topology: expected one text, got nothing: write @pytest.mark.topology(*)"),
         ("topology('a', 'b')", "marker topology: expected one text, got 'a', 'b': *"),
         ("topology(file='a')", "marker topology: expected one text, got file='a': *"),
-        ("topology('zk1-broker3')", "zk1-broker3: expected a topology file, got nothing there; did you mean *"),
-        ("topology('')", ".: expected a topology file, got a folder; *"),
+        ("topology('zk1-broker3')", "marker topology: expected a file, relative to *.py, * did you mean *"),
+        ("topology('')", "marker topology: expected a file, relative to *.py, or the name of *; got ''; *"),
         ("known_bug", "marker known_bug: expected one text, got nothing: write @pytest.mark.known_bug(*)"),
         ("known_bug(1)", "marker known_bug: expected one text, got 1: *"),
         ("since('soon')", 'expected a release of Kafka such as "3.7.0", got "soon"'),
@@ -174,3 +176,27 @@ def test_a_test_that_is_skipped_refuses_nobody(pytester: pytest.Pytester) -> Non
     )
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     result.assert_outcomes(passed=1, skipped=1)
+
+
+def test_a_path_in_a_marker_is_relative_to_the_file_of_the_test(pytester: pytest.Pytester) -> None:
+    """Wherever pytest is started: a suite is called from its own folder, from above and from an editor."""
+    suite = pytester.mkdir("suite")
+    shape = find("zk1-broker3-controller1").read_text().replace("zk1-broker3-controller1", "of-my-own")
+    suite.joinpath("of-my-own.toml").write_text(shape)
+    suite.joinpath("test_it.py").write_text(
+        "import pytest\n"
+        '@pytest.mark.topology("of-my-own.toml")\n'
+        "def test_it(topology): assert topology.name == 'of-my-own'\n"
+    )
+    for start in (pytester.path, suite, pytester.mkdir("elsewhere")):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(start)
+            result = pytester.runpytest_inprocess("-p", "no:cacheprovider", str(suite / "test_it.py"))
+            result.assert_outcomes(passed=1)
+
+
+def test_a_refusal_names_the_line_of_the_test(pytester: pytest.Pytester) -> None:
+    """Terminals and editors open it."""
+    pytester.makepyfile("import pytest\n\n@pytest.mark.topology()\ndef test_it(topology): pass\n")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    result.stderr.fnmatch_lines(["ERROR: test_a_refusal_names_*.py:3: *::test_it: marker topology: *"])

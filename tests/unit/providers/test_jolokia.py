@@ -1,8 +1,11 @@
 """Many attributes in one request, whatever the node lacks."""
 
+import gc
 import json
 import threading
+import warnings
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -10,7 +13,7 @@ import pytest
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.metrics import CATALOGUES
-from pytest_kmigrate.providers.jolokia import read_many
+from pytest_kmigrate.providers.jolokia import JolokiaClient
 
 VALUES: dict[str, Any] = {"a": 3, "b": 1.5, "nan": None, "huge": 1e999, "state": "leader", "session": "CONNECTED"}
 
@@ -69,6 +72,13 @@ def agent() -> Iterator[Agent]:
     yield from serving(Agent(("127.0.0.1", 0)))
 
 
+@pytest.fixture
+def client() -> Iterator[JolokiaClient]:
+    """Closed when the test ends, as a cluster's own is."""
+    with closing(JolokiaClient()) as made:
+        yield made
+
+
 def serving(server: Agent) -> Iterator[Agent]:
     """Run it while the test runs."""
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -91,9 +101,9 @@ def asked(*attributes: str) -> dict[str, tuple[str, str]]:
     return {attribute: ("kafka.x:type=Y", attribute) for attribute in attributes}
 
 
-def test_numbers_texts_and_what_is_absent(agent: Agent) -> None:
+def test_numbers_texts_and_what_is_absent(client: JolokiaClient, agent: Agent) -> None:
     """Numbers are floats, states the numbers of their table; absent MBeans, NaN and infinity are None."""
-    assert read_many(url(agent), asked("a", "b", "nan", "huge", "state", "session", "nothing"), 5) == {
+    assert client.read_many(url(agent), asked("a", "b", "nan", "huge", "state", "session", "nothing"), 5) == {
         "a": 3.0,
         "b": 1.5,
         "nan": None,
@@ -104,36 +114,52 @@ def test_numbers_texts_and_what_is_absent(agent: Agent) -> None:
     }
 
 
-def test_one_request_per_read_and_one_connection_for_all(agent: Agent) -> None:
+def test_one_request_per_read_and_one_connection_for_all(client: JolokiaClient, agent: Agent) -> None:
     """Sampling twice a second must not cost a handshake each time."""
-    read_many(url(agent), asked("a", "b", "nothing"), 5)
-    read_many(url(agent), asked("a"), 5)
+    client.read_many(url(agent), asked("a", "b", "nothing"), 5)
+    client.read_many(url(agent), asked("a"), 5)
     assert (agent.requests, agent.connections) == (2, 1)
 
 
-def test_a_restarted_node_is_read_again(agent: Agent) -> None:
+def test_a_restarted_node_is_read_again(client: JolokiaClient, agent: Agent) -> None:
     """The kept connection leads nowhere; a new one is made without the caller noticing."""
-    read_many(url(agent), asked("a"), 5)
+    client.read_many(url(agent), asked("a"), 5)
     agent.open[0].shutdown(2)
-    assert read_many(url(agent), asked("a"), 5) == {"a": 3.0}
+    assert client.read_many(url(agent), asked("a"), 5) == {"a": 3.0}
     assert agent.connections == 2
 
 
-def test_a_dead_node_is_an_os_error() -> None:
+def test_no_socket_is_left_behind(agent: Agent) -> None:
+    """Threads that sampled have ended; a suite that runs with ``-W error`` would fail for each socket left open."""
+    client, late = JolokiaClient(), JolokiaClient()
+    late.close()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for each in (client, late):  # the request of the second is under way when its cluster ends
+            sampling = threading.Thread(target=each.read_many, args=(url(agent), asked("a"), 5))
+            sampling.start()
+            sampling.join()
+        client.close()
+        del client, late, each, sampling
+        gc.collect()
+    assert [str(each.message) for each in caught] == []
+
+
+def test_a_dead_node_is_an_os_error(client: JolokiaClient) -> None:
     """The sampler tells a node that does not answer from one that answers wrongly."""
     server = Agent(("127.0.0.1", 0))
     address = url(server)
     server.server_close()
     with pytest.raises(ConnectionError):
-        read_many(address, asked("a"), 1)
+        client.read_many(address, asked("a"), 1)
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"{}", b"[]"])
-def test_an_answer_that_is_not_jolokias_is_named(body: bytes) -> None:
+def test_an_answer_that_is_not_jolokias_is_named(client: JolokiaClient, body: bytes) -> None:
     """Something else listens at that address."""
     for server in serving(Agent(("127.0.0.1", 0), body)):
         with pytest.raises(ClusterError, match="Jolokia"):
-            read_many(url(server), asked("a"), 5)
+            client.read_many(url(server), asked("a"), 5)
 
 
 def test_the_catalogues_hold_what_checks_and_views_ask_for() -> None:

@@ -10,8 +10,9 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NodeDi
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.running import traffic as traffic_module
 from pytest_kmigrate.running.traffic import Traffic
+from pytest_kmigrate.workloads.clients import client_workload
 from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings, ClientWorkload
-from pytest_kmigrate.workloads.clients.client_workload import ReadBack
+from pytest_kmigrate.workloads.clients.client_workload import ReadBack, create_topics
 from pytest_kmigrate.workloads.clients.counting import Counts
 from tests.unit.fakes import Stage
 
@@ -145,3 +146,24 @@ def test_a_further_run_on_a_cluster_writes_to_topics_of_its_own(stage: Stage) ->
     usual = [traffic.usual(transactors=1) for traffic in (first, second)]
     assert not set(usual[0].every_topic) & set(usual[1].every_topic)
     assert [workload.group for workload in usual] == ["kmigrate", "kmigrate-run2"]
+
+
+def test_admin_clients_write_nothing_to_standard_error(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines of librdkafka, such as "Purging 1 unserved events", would stand beside every failure."""
+    settings: list[dict[str, object]] = []
+
+    class Admin:
+        def __init__(self, given: dict[str, object]) -> None:
+            settings.append(given)
+
+        def create_topics(self, *_: object, **__: object) -> dict[str, object]:
+            return {}
+
+        def create_partitions(self, _: object) -> dict[str, object]:
+            return {"orders": SimpleNamespace(result=lambda _: None)}
+
+    monkeypatch.setattr(traffic_module, "AdminClient", Admin)
+    monkeypatch.setattr(client_workload, "AdminClient", Admin)
+    create_topics(ClientWorkload(), {})
+    Traffic(stage.cluster, stage.recorder).add_partitions("orders", 9)  # type: ignore[arg-type]  # stand-ins
+    assert [each["log_level"] for each in settings] == [2, 2]
