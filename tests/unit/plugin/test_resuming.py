@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -36,6 +37,7 @@ class WrittenRun:
         self.recorder = recorder
         self.folder = recorder.folder
         self.judgement: Judgement | None = None
+        self.inject = SimpleNamespace(require_begun=lambda: None)
         self._header = header
         self._verdicts = verdicts
 
