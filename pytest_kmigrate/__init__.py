@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pytest_kmigrate.documents.kip_866 import crash_points, procedure
     from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
     from pytest_kmigrate.faults import targets, triggers
+    from pytest_kmigrate.faults.disks import FailLogDir
     from pytest_kmigrate.faults.holding import Hold
     from pytest_kmigrate.faults.links import Cut, Isolate, Partition, Refuse, Reset, Slice, Slow, Throttle
     from pytest_kmigrate.faults.processes import Kill, Pause, Stop
@@ -30,6 +31,7 @@ __all__ = [
     "Cut",
     "EventKind",
     "ExpireSession",
+    "FailLogDir",
     "Hold",
     "Isolate",
     "Kill",
@@ -65,6 +67,7 @@ _ROOMS = {
     "documents.kip_866": ("crash_points", "procedure"),
     "documents.kip_866.phases": ("Phase", "ZkMigrationState"),
     "faults": ("targets", "triggers"),
+    "faults.disks": ("FailLogDir",),
     "faults.holding": ("Hold",),
     "faults.links": ("Cut", "Isolate", "Partition", "Refuse", "Reset", "Slice", "Slow", "Throttle"),
     "faults.processes": ("Kill", "Pause", "Stop"),

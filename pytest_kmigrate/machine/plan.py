@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.model.topology import LinkSpec, NodeSpec, Security, Topology
-from pytest_kmigrate.providers.process.network.addresses import CLIENTS, LISTENED_AT, Addresses
+from pytest_kmigrate.model.topology import LinkSpec, NodeSpec, Role, Topology
+from pytest_kmigrate.providers.process.network.addresses import CLIENTS, Addresses
+from pytest_kmigrate.providers.process.properties import authorizer_of, default_authorizer
 
 JVM_BESIDES_HEAP_MB = 100
 HARNESS_MB = 150
@@ -68,7 +69,7 @@ def plan(topology: Topology, available_mb: int) -> Plan:
 
 def _planned_node(addresses: Addresses, node: NodeSpec) -> PlannedNode:
     address = addresses.real(node.name)
-    return PlannedNode(node, address, LISTENED_AT[node.role], node.heap_mb + JVM_BESIDES_HEAP_MB)
+    return PlannedNode(node, address, addresses.ports(node), node.heap_mb + JVM_BESIDES_HEAP_MB)
 
 
 def _lack(topology: Topology, nodes: tuple[PlannedNode, ...], needed_mb: int, available_mb: int) -> str:
@@ -119,17 +120,49 @@ def rendered(plan: Plan) -> str:
         console.print(f"{topology.name}: {topology.purpose}", highlight=False)
         console.print(_node_table(plan))
         console.print(_link_table(plan))
-        console.print(f"Security: {_security(topology.security)}; Kafka under test: {topology.kafka}")
+        console.print(f"Security: {_security(topology)}; Kafka under test: {topology.kafka}")
+        for line in _beyond_the_usual(topology):
+            console.print(line, highlight=False)
         console.print(f"Memory: about {plan.needed_mb} MB needed, {plan.available_mb} MB available")
     return capture.get()
 
 
-def _security(security: Security) -> str:
+def _security(topology: Topology) -> str:
     """Listener by listener only where they differ."""
-    protocols = security.protocols
+    protocols = topology.security.protocols
     each = [f"{listener} {protocol}" for listener, protocol in protocols.items()]
-    told = [security.client] if len(set(protocols.values())) == 1 else each
-    return ", ".join([*told, "with ACLs" if security.authorizer else "without ACLs"])
+    shown = [topology.security.client] if len(set(protocols.values())) == 1 else each
+    return ", ".join([*shown, _acls(topology)])
+
+
+def _acls(topology: Topology) -> str:
+    """Whether ACLs are enforced: by class and node where it is not Kafka's own class for the mode of each node."""
+    nodes = [node for node in topology.nodes if node.role is not Role.ZOOKEEPER]
+    found = {node.name: authorizer_of(topology, node, node.mode) for node in nodes}
+    if found == {node.name: default_authorizer(node, node.mode) for node in nodes}:
+        return "with ACLs"
+    by_class: dict[str, list[str]] = {}
+    for name, authorizer in found.items():
+        by_class.setdefault(f"with ACLs by {authorizer}" if authorizer else "without ACLs", []).append(name)
+    if len(by_class) == 1:
+        return next(iter(by_class))
+    return "; ".join(f"{', '.join(names)} {each}" for each, names in by_class.items())
+
+
+def _beyond_the_usual(topology: Topology) -> Iterator[str]:
+    """What only some topologies have, a line each."""
+    security = topology.security
+    if topology.has_zookeeper:
+        parts = [f"chroot {topology.chroot}"] if topology.chroot else []
+        parts.append("logins by SASL DIGEST-MD5" if security.zookeeper_login else "without logins")
+        parts.append("znodes with ACLs" if security.zookeeper_acls else "znodes without ACLs")
+        yield f"ZooKeeper: {', '.join(parts)}"
+    if topology.metadata_version:
+        yield f"Quorum: metadata.version {topology.metadata_version}"
+    if several := [f"{node.name} {node.log_dirs}" for node in topology.nodes if node.log_dirs > 1]:
+        yield f"Log directories: {', '.join(several)}"
+    if added := [f"{node.name} {jar.path}" for node in topology.nodes for jar in node.jars]:
+        yield f"Jars besides Kafka's: {', '.join(added)}"
 
 
 def _node_table(plan: Plan) -> Table:

@@ -25,6 +25,8 @@ class Capability(enum.StrEnum):
     """A node ends without a goodbye."""
     PAUSE = "pause"
     """A node stands still and goes on."""
+    LOG_DIRS = "log-dirs"
+    """A log directory of a broker is taken away and given back."""
     LINKS = "links"
     """Links are disturbed, and their connections counted."""
     CRASH_POINTS = "crash-points"

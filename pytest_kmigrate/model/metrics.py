@@ -102,6 +102,7 @@ BROKER: Mapping[str, MBean] = {
         "TopicsIneligibleToDeleteCount",
         "ControllerState",
     ),
+    **_gauges("kafka.log:type=LogManager", "OfflineLogDirectoryCount"),
     "ControllerQueueSize": ("kafka.controller:type=ControllerChannelManager,name=TotalQueueSize", "Value"),
     **_meters("kafka.server:type=ReplicaManager", "IsrShrinksPerSec", "IsrExpandsPerSec", "FailedIsrUpdatesPerSec"),
     **_meters("kafka.server:type=BrokerTopicMetrics", "MessagesInPerSec", "BytesInPerSec"),
@@ -111,6 +112,7 @@ BROKER: Mapping[str, MBean] = {
 
 CATALOGUES: Mapping[str, Mapping[str, MBean]] = {
     "broker": BROKER,
+    "combined": {**BROKER, **CONTROLLER},
     "controller": CONTROLLER,
 }
 """The catalogue of a node by its role; ZooKeeper's own JMX is not read."""

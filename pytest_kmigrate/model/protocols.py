@@ -13,7 +13,7 @@ from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.links import Links
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role, Topology
+from pytest_kmigrate.model.topology import BrokerMode, Listener, NodeSpec, Role, Topology
 
 Record = Mapping[str, Any]
 """A decoded record of the metadata log; what a release puts into one is not ours to type."""
@@ -44,58 +44,52 @@ class Node(Protocol):
     @property
     def log(self) -> Path:
         """Where everything that it says is appended."""
-        ...
 
     @property
     def kafka(self) -> str:
         """The version it runs."""
-        ...
 
     @property
     def stands_still(self) -> bool:
         """Whether it is paused; one that has ended is not."""
-        ...
 
     @property
     def properties(self) -> Mapping[str, str]:
         """What its next start reads."""
-        ...
 
     def start(self, *, wait: bool = True) -> None:
         """Start it; with ``wait``, return when it is ready (NodeDiedError, AwaitTimeoutError)."""
-        ...
 
     def await_ready(self, within_s: float = ...) -> None: ...
     def stop(self, within_s: float = 30) -> None:
         """Controlled shutdown; killed after ``within_s``."""
-        ...
 
     def kill(self) -> None: ...
     def pause(self) -> None: ...
     def resume(self) -> None: ...
     def reconfigure(self, changes: Mapping[str, str | None], mode: BrokerMode | None = None) -> None:
         """Set (None: unset) properties, and the mode, in force from the next start."""
-        ...
 
     def install(self, kafka: str) -> None:
         """Let a stopped node's next start run another Kafka: a release, or the path of an unpacked distribution."""
-        ...
 
     def wipe(self) -> None:
         """Empty the disks of a stopped node."""
-        ...
+
+    def fail_log_dir(self, number: int) -> None:
+        """Take a log directory (1, 2, ...) away, as a failing disk does; WrongUseError when it is the only one."""
+
+    def repair_log_dir(self, number: int) -> None:
+        """Give the log directory back as it was; a broker uses it again from its next start."""
 
     def dump_threads(self) -> None:
         """Write a thread dump into the node's log."""
-        ...
 
     def tell_rules(self) -> None:
         """Record what became of the Byteman rules that it was started with, if any."""
-        ...
 
     def tell_dead_threads(self) -> None:
         """Record the threads of it that an error ended, each once."""
-        ...
 
 
 class Cluster(Protocol):
@@ -110,40 +104,41 @@ class Cluster(Protocol):
     @property
     def quorum_voters(self) -> str:
         """The value of ``controller.quorum.voters``."""
-        ...
 
     @property
     def zookeeper_connect(self) -> str:
         """The value of ``zookeeper.connect``."""
-        ...
 
     @property
     def zookeeper_servers(self) -> str:
-        """Where ZooKeeper's servers listen, past the links: ``host:port,...``; empty without ZooKeeper."""
-        ...
+        """Where ZooKeeper's servers listen, past the links: ``host:port,...`` and the chroot; empty without any."""
+
+    @property
+    def zookeeper_superuser(self) -> str | None:
+        """The credential (scheme ``digest``) of ZooKeeper's superuser; None where ZooKeeper asks nobody."""
 
     @property
     def scratch(self) -> Path:
         """A folder of this machine that others cannot read and that goes with the cluster."""
-        ...
 
-    def nodes(self, role: Role | None = None) -> Sequence[Node]: ...
+    def nodes(self, role: Role | None = None) -> Sequence[Node]:
+        """The nodes that play a role, or all; combined nodes play both of Kafka's roles."""
+
     def node(self, name: str) -> Node: ...
     def start_initial(self) -> None:
         """Start every node that the topology starts at once; return when all are ready."""
-        ...
 
     def start_together(self, nodes: Sequence[Node]) -> None:
         """Start several nodes in parallel; return when all are ready."""
-        ...
 
     def await_serving(self) -> None:
         """Return when every broker tells clients of all others and of a controller: before, an admin may hang."""
-        ...
 
     def format_controllers(self, cluster_id: str, release_version: str | None = None) -> None:
-        """Format the disks of the controllers with Kafka's own storage tool (default: the release's own version)."""
-        ...
+        """Format the disks of the controllers with Kafka's own storage tool, all for one metadata.version.
+
+        Default: the topology's, or else the highest that all brokers and controllers know.
+        """
 
     def freeze(self, folder: Path, before_controllers: Callable[[], None] = ...) -> Frozen:
         """Stop brokers, controllers and ZooKeeper, in this order, and copy every disk into ``folder``.
@@ -151,41 +146,36 @@ class Cluster(Protocol):
         ``before_controllers`` is called while brokers are down and controllers still up. WrongUseError where clients or
         nodes log in: a cluster's passwords are in its metadata, and another one has others.
         """
-        ...
 
     def thaw(self, folder: Path, frozen: Frozen) -> None:
         """Start a new cluster of the same topology from these disks; return when all that was up then is ready."""
-        ...
 
     def bootstrap_servers(self) -> str:
         """For clients, over the clients' links."""
-        ...
 
-    def client_connection(self) -> dict[str, str]:
-        """What librdkafka needs to reach the cluster and be let in: ``bootstrap.servers`` and security properties."""
-        ...
+    def client_connection(self, listener: str = Listener.CLIENT) -> dict[str, str]:
+        """What librdkafka needs to reach a listener and be let in: ``bootstrap.servers`` and security properties.
+
+        WrongUseError, naming those there are, when clients have no listener of this name.
+        """
 
     def peer(self, broker: str) -> Peer:
         """A broker's own client listener, past the links, for requests to that very broker."""
-        ...
 
     def metrics(self, node: str, names: Iterable[str]) -> Mapping[str, float | None]:
         """Those of these metrics that brokers or controllers have, by the catalogue's names, read now from a node.
 
         None for what it does not expose, and for each when it does not answer.
         """
-        ...
 
     def zookeeper_mode(self, node: str) -> str | None:
         """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
-        ...
 
     def metadata_log(self, node: str) -> Sequence[Record]:
         """Every record of a node's metadata log, decoded by Kafka's own tool and without secrets.
 
         Each is ``{"offset", "timestamp_ms", "type", "version", "data", "snapshot"}``.
         """
-        ...
 
     def run_tool(self, node: str, tool: str, arguments: Sequence[str]) -> ToolRan:
         """Run one of Kafka's own tools to its end, of the release and with the names that this node knows; recorded.
@@ -193,18 +183,15 @@ class Cluster(Protocol):
         In an argument ``{bootstrap}`` stands for where this node serves, ``{config}`` for its properties file. The
         tool's status is no error of ours; WrongUseError when the release has no such tool.
         """
-        ...
 
     def spawn(self, argv: Sequence[str], errors: Path) -> Popen[bytes]:
         """Start a process on this machine that ends with the cluster; its stdin and stdout are pipes.
 
         What it says on stderr is appended to ``errors``.
         """
-        ...
 
     def hold_at(self, point: CrashPoint, nodes: Sequence[Node]) -> AbstractContextManager[Callable[[], str | None]]:
         """Arm a crash point in these running nodes; the first to reach it is held there, and the callable names it."""
-        ...
 
 
 class Znodes(Protocol):

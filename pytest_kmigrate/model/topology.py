@@ -24,11 +24,18 @@ class Role(enum.StrEnum):
 
     ZOOKEEPER = "zookeeper"
     BROKER = "broker"
+    COMBINED = "combined"
+    """Broker and controller in one process."""
     CONTROLLER = "controller"
+
+    @property
+    def parts(self) -> frozenset["Role"]:
+        """The roles that a node of this role plays: itself, and for a combined node broker and controller."""
+        return frozenset({self, Role.BROKER, Role.CONTROLLER}) if self is Role.COMBINED else frozenset({self})
 
 
 class Listener(enum.StrEnum):
-    """What a broker or a controller listens on, by the names that Kafka is told."""
+    """The listeners that every cluster has, by their names in Kafka."""
 
     INTERNAL = "INTERNAL"
     """Of brokers, for each other, and for controllers while a broker is in ZooKeeper mode."""
@@ -46,6 +53,14 @@ class BrokerMode(enum.StrEnum):
 
 
 @dataclass(frozen=True)
+class Jar:
+    """A jar beside those of the distribution; the digest is a part of the topology, the file may change."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True)
 class NodeSpec:
     """One node as wished for; ``name`` is role and id (``broker-0``, ``controller-3000``)."""
 
@@ -55,13 +70,21 @@ class NodeSpec:
     kafka: str
     """Version, or path of an unpacked distribution, that this node runs."""
     mode: BrokerMode | None = None
-    """Brokers only."""
+    """Brokers and combined nodes only."""
     start: Start = "at-once"
     properties: Mapping[str, str] = field(default_factory=dict)
     """Kafka's own names; those of the role, overridden by those of the node."""
     jvm: tuple[str, ...] = ()
     """Extra JVM options."""
     heap_mb: int = DEFAULT_HEAP_MB
+    log_dirs: int = 1
+    """How many log directories it has (JBOD from two on)."""
+    jars: tuple[Jar, ...] = ()
+    """Added to the class path, behind the distribution."""
+
+    def plays(self, role: Role) -> bool:
+        """Whether the node plays this role; a combined node plays broker and controller, too."""
+        return role in self.role.parts
 
 
 @dataclass(frozen=True)
@@ -80,12 +103,23 @@ class LinkSpec:
 
 @dataclass(frozen=True)
 class Security:
-    """How each listener is protected; ``authorizer`` switches on ACLs (the one that fits each node's mode)."""
+    """How each listener and ZooKeeper are protected.
+
+    ``authorizer`` switches on ACLs; ``authorizer_class`` names the class of all nodes (None: the one of Kafka that fits
+    each node's mode).
+    """
 
     internal: SecurityProtocol = "PLAINTEXT"
     client: SecurityProtocol = "PLAINTEXT"
     controller: SecurityProtocol = "PLAINTEXT"
     authorizer: bool = False
+    authorizer_class: str | None = None
+    extra: Mapping[str, SecurityProtocol] = field(default_factory=dict)
+    """Further listeners of the brokers, by name, for clients that choose them."""
+    zookeeper_login: bool = False
+    """Whether brokers and controllers log in at ZooKeeper, by DIGEST-MD5."""
+    zookeeper_acls: bool = False
+    """Whether Kafka protects the znodes that it creates (``zookeeper.set.acl``)."""
 
     @property
     def has_passwords(self) -> bool:
@@ -93,12 +127,13 @@ class Security:
         return any(protocol.startswith("SASL") for protocol in self.protocols.values())
 
     @property
-    def protocols(self) -> Mapping[Listener, SecurityProtocol]:
-        """The protocol of each listener."""
+    def protocols(self) -> Mapping[str, SecurityProtocol]:
+        """The protocol of each listener, the further ones last."""
         return {
             Listener.INTERNAL: self.internal,
             Listener.CLIENT: self.client,
             Listener.CONTROLLER: self.controller,
+            **self.extra,
         }
 
 
@@ -113,7 +148,7 @@ class ProbeSpec:
 
 @dataclass(frozen=True)
 class Topology:
-    """One cluster shape; nodes are in the order ZooKeeper, brokers, controllers, each by id."""
+    """One cluster shape; nodes are in the order ZooKeeper, brokers, combined nodes, controllers, each by id."""
 
     name: str
     purpose: str
@@ -123,6 +158,10 @@ class Topology:
     links: tuple[LinkSpec, ...] = ()
     security: Security = Security()
     probe: ProbeSpec = ProbeSpec()
+    chroot: str = ""
+    """The path below which Kafka keeps its znodes, such as ``/kafka/prod``; empty: the root."""
+    metadata_version: str | None = None
+    """The level that every node of the quorum is formatted with; None: the highest that all their releases know."""
 
     @property
     def has_zookeeper(self) -> bool:
@@ -130,8 +169,8 @@ class Topology:
         return bool(self.of_role(Role.ZOOKEEPER))
 
     def of_role(self, role: Role) -> tuple[NodeSpec, ...]:
-        """The nodes of one role, by id."""
-        return tuple(node for node in self.nodes if node.role is role)
+        """The nodes that play a role, by id; combined nodes are among the brokers and among the controllers."""
+        return tuple(node for node in self.nodes if node.plays(role))
 
     def node(self, name: str) -> NodeSpec:
         """The node of this name; KeyError says which names there are."""
@@ -145,8 +184,8 @@ class Topology:
         return self.nodes.index(self.node(name)) + 1
 
     def selected_by(self, selector: str) -> tuple[NodeSpec, ...]:
-        """The nodes that a link's selector means: all of a role, or the one of that name."""
-        return tuple(node for node in self.nodes if selector in (node.role.value, node.name))
+        """The nodes that a link's selector means: all that play a role, or the one of that name."""
+        return tuple(node for node in self.nodes if selector == node.name or selector in node.role.parts)
 
     def digest(self) -> str:
         """SHA-256 of the canonical JSON: equal for equal topologies, whatever file they came from."""

@@ -29,11 +29,15 @@ _SERVER_SECRET = 0xB3415C00
 class ZookeeperClient:
     """Implements ``Znodes``. It connects in the background, and again after every outage."""
 
-    def __init__(self, hosts: str) -> None:
-        """``hosts``: ``address:port,...`` of the servers themselves."""
+    def __init__(self, hosts: str, superuser: str | None = None) -> None:
+        """``hosts``: ``address:port,...`` of the servers themselves, and the chroot, below which all paths then are.
+
+        ``superuser`` is the credential (scheme ``digest``) of one whom no ACL keeps out.
+        """
         self._hosts = hosts
+        self._auth = [("digest", superuser)] if superuser else None
         self._is_closed = False
-        self.kazoo = _client(hosts)
+        self.kazoo = _client(hosts, self._auth)
         self.kazoo.start_async()
 
     @property
@@ -90,14 +94,14 @@ class ZookeeperClient:
         """The session of every connection of a server that answers, by the address it comes from."""
         return {
             found["origin"]: int(found["session"], 16)
-            for host in self._hosts.split(",")
+            for host in self._hosts.partition("/")[0].split(",")
             for found in _CONNECTION.finditer(_connections_at(host))
         }
 
     def expire_session(self, session: int) -> None:
         """Take over a session, and close it."""
         with _patience(f"session {session:#x}"):
-            twin = _client(self._hosts, client_id=(session, session_password(session)))
+            twin = _client(self._hosts, self._auth, client_id=(session, session_password(session)))
             twin.start(timeout=_ANSWER_WITHIN_S)
             twin.stop()
             twin.close()
@@ -146,11 +150,19 @@ def session_password(session_id: int) -> bytes:
     return drawn
 
 
-def _client(hosts: str, client_id: tuple[int, bytes] | None = None) -> KazooClient:
+def _client(
+    hosts: str, auth: Sequence[tuple[str, str]] | None, client_id: tuple[int, bytes] | None = None
+) -> KazooClient:
     endless = KazooRetry(max_tries=-1, delay=0.05, backoff=1.5, max_delay=0.5)
     patient = KazooRetry(max_tries=-1, delay=0.05, max_delay=0.5, deadline=_ANSWER_WITHIN_S, ignore_expire=True)
     return KazooClient(
-        hosts, timeout=10, client_id=client_id, connection_retry=endless, command_retry=patient, logger=_QUIET
+        hosts,
+        timeout=10,
+        client_id=client_id,
+        auth_data=auth,
+        connection_retry=endless,
+        command_retry=patient,
+        logger=_QUIET,
     )
 
 

@@ -58,7 +58,7 @@ class Roll:
         if self.kafka is not None:
             node.install(self.kafka)
         node.start()
-        if node.spec.role is Role.BROKER:
+        if node.spec.plays(Role.BROKER):
             _await_in_sync(scene, node, before)
 
 

@@ -1,77 +1,42 @@
 """What a topology file may hold: one pydantic model per TOML table; also the source of the editors' JSON schema.
 
-The models are strict (nothing is converted) and say what each key means; rules that span keys are in
-``topology_rules``, the sentences for mistakes in ``topology_mistakes``.
+The models are strict (nothing is converted) and describe each key. Their values are in ``values``, the rules that span
+keys in ``rules`` and ``properties``, the sentences for mistakes in ``mistakes``.
 """
 
 import json
-import re
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from pytest_kmigrate.distributions.releases import known_releases, nearest_releases
 from pytest_kmigrate.model.topology import DEFAULT_HEAP_MB, SecurityProtocol
-
-NO_ZOOKEEPER_FROM = (4, 0, 0)
-
-_VERSION = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)")
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
-
-
-def version_of(kafka: str) -> tuple[int, int, int] | None:
-    """The release that a ``kafka`` key names; None for a path, whose release nobody knows yet."""
-    match = _VERSION.fullmatch(kafka)
-    return (int(match[1]), int(match[2]), int(match[3])) if match else None
-
-
-def _release_or_place(kafka: str) -> str:
-    releases = known_releases()
-    if kafka in releases or kafka.startswith((".", "~")) or "/" in kafka:
-        return kafka
-    if version_of(kafka):
-        nearest = ", ".join(nearest_releases(kafka))
-        raise ValueError(f"expected a release from {releases[0]} to {releases[-1]} (nearest: {nearest})")
-    if kafka[:1].isdigit():
-        raise ValueError('expected a release with three numbers, such as "3.9.1"')
-    raise ValueError('expected a release such as "3.9.1" or a path such as "./kafka"')
-
-
-def _fit_for_a_folder(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise ValueError("expected small letters, digits, dots and dashes (run folders are named after it)")
-    return name
-
-
-def _options(jvm: list[str]) -> list[str]:
-    if not all(option.startswith("-") for option in jvm):
-        raise ValueError('expected JVM options, each with its dash, such as "-XX:+UseG1GC"')
-    return jvm
-
-
-def _among(number: int, choice: tuple[int, ...]) -> int:
-    # not a Literal, which would let true and 1.0 through, since both equal 1
-    if number not in choice:
-        raise ValueError("expected " + " or ".join(map(str, choice)))
-    return number
-
-
-Kafka = Annotated[str, AfterValidator(_release_or_place)]
-Properties = dict[str, str]
-JvmOptions = Annotated[list[str], AfterValidator(_options)]
-ZooKeeperCount = Annotated[
-    int, AfterValidator(lambda count: _among(count, (1, 3))), Field(json_schema_extra={"enum": [1, 3]})
-]
-ControllerCount = Annotated[
-    int, AfterValidator(lambda count: _among(count, (1, 3, 5))), Field(json_schema_extra={"enum": [1, 3, 5]})
-]
-Start = Literal["at-once", "later", "by-migration"]
-HeapMb = Annotated[int, Field(ge=64, le=65536)]
+from pytest_kmigrate.topology.values import (
+    MOST_NODES,
+    Authorizer,
+    Chroot,
+    ExtraListeners,
+    HeapMb,
+    JvmOptions,
+    Kafka,
+    Level,
+    LogDirs,
+    Name,
+    NodeId,
+    NodeIds,
+    Properties,
+    ServerId,
+    ServerIds,
+    Start,
+    VoterCount,
+)
 
 _KAFKA = "a release or the path of an unpacked distribution, always text: a bare 3.10 would become 3.1"
 _PROPERTIES = "Kafka's own property names in quotes, values as text"
 _JVM = "extra JVM options"
 _HEAP = "largest heap (-Xmx) in MB"
+_JARS = "further jars on the class path, found from the file's folder on"
+_LOG_DIRS = "how many log directories each has (JBOD): 1 to 16"
+_IDS = "ids one by one, with gaps as you like, in place of count and first_id"
 
 
 class _Table(BaseModel):
@@ -83,32 +48,50 @@ class _RoleTable(_Table):
     properties: Properties = Field(default={}, description=_PROPERTIES)
     jvm: JvmOptions = Field(default=[], description=_JVM)
     heap_mb: HeapMb = Field(default=DEFAULT_HEAP_MB, description=_HEAP)
+    jars: list[str] = Field(default=[], description=_JARS)
 
 
 class ZooKeeperTable(_RoleTable):
     """The ZooKeeper servers."""
 
-    count: ZooKeeperCount = Field(description="how many ZooKeeper servers: 1 or 3")
-    first_id: int = Field(default=1, ge=1, le=250, description="id of the first; the others count up")
+    count: VoterCount | None = Field(default=None, description="how many ZooKeeper servers: 1, 3 or 5")
+    first_id: ServerId = Field(default=1, description="id of the first; the others count up")
+    ids: ServerIds | None = Field(default=None, description=_IDS)
+    chroot: Chroot = Field(
+        default="",
+        description='the path below which Kafka keeps its znodes, such as "/kafka/prod"; default: the root',
+    )
 
 
 class BrokerTable(_RoleTable):
     """The brokers."""
 
-    count: int = Field(ge=1, le=9, description="how many brokers: 1 to 9")
-    first_id: int = Field(
-        default=0, ge=0, le=991, description="id of the first; Kafka keeps those above 1000 for itself"
+    count: int | None = Field(
+        default=None, ge=1, le=MOST_NODES, description=f"how many brokers: 1 to {MOST_NODES}, as the machine allows"
     )
+    first_id: NodeId = Field(default=0, description="id of the first; the others count up")
+    ids: NodeIds | None = Field(default=None, description=_IDS)
+    log_dirs: LogDirs = Field(default=1, description=_LOG_DIRS)
     mode: Literal["zookeeper", "kraft"] | None = Field(
         default=None, description='where metadata is kept at the start; default: "zookeeper" if there is a ZooKeeper'
     )
 
 
+class CombinedTable(_RoleTable):
+    """Nodes that are broker and controller in one process, of clusters born in KRaft mode."""
+
+    count: VoterCount | None = Field(default=None, description="how many combined nodes: 1, 3 or 5")
+    first_id: NodeId = Field(default=1000, description="id of the first; must not meet another node's")
+    ids: NodeIds | None = Field(default=None, description=_IDS)
+    log_dirs: LogDirs = Field(default=1, description=_LOG_DIRS)
+
+
 class ControllerTable(_RoleTable):
     """The KRaft controllers."""
 
-    count: ControllerCount = Field(description="how many controllers: 1, 3 or 5")
-    first_id: int = Field(default=3000, ge=0, le=100_000, description="id of the first; must not meet a broker's")
+    count: VoterCount | None = Field(default=None, description="how many controllers: 1, 3 or 5")
+    first_id: NodeId = Field(default=3000, description="id of the first; must not meet another node's")
+    ids: NodeIds | None = Field(default=None, description=_IDS)
     start: Start | None = Field(
         default=None,
         description='"later": a step of a document starts them ("by-migration" in older files); default: "later" if '
@@ -116,7 +99,7 @@ class ControllerTable(_RoleTable):
     )
 
 
-NumberedTable = ZooKeeperTable | BrokerTable | ControllerTable
+NumberedTable = ZooKeeperTable | BrokerTable | CombinedTable | ControllerTable
 
 
 class NodeTable(_Table):
@@ -129,6 +112,8 @@ class NodeTable(_Table):
     properties: Properties = Field(default={}, description=f"{_PROPERTIES}; they win over those of the role")
     jvm: JvmOptions = Field(default=[], description=f"{_JVM}, added to those of the role")
     heap_mb: HeapMb | None = Field(default=None, description=_HEAP)
+    jars: list[str] = Field(default=[], description=f"{_JARS}, behind those of the role")
+    log_dirs: LogDirs | None = Field(default=None, description="how many log directories it has (JBOD): 1 to 16")
 
 
 class LinkTable(_Table):
@@ -157,8 +142,21 @@ class SecurityTable(_Table):
     protocol: SecurityProtocol = Field(
         default="PLAINTEXT", description="SSL is TLS; SASL a login by SCRAM-SHA-512, at controllers by PLAIN"
     )
-    authorizer: bool = Field(default=False, description="whether ACLs are enforced")
+    authorizer: Authorizer = Field(
+        default=False,
+        description="whether ACLs are enforced: true (by the class of Kafka that fits each node's mode), or the name "
+        "of another class for all nodes",
+    )
     listeners: ListenersTable = Field(default=ListenersTable(), description="listeners with a protocol of their own")
+    extra_listeners: ExtraListeners = Field(
+        default={}, description='further listeners of every broker, such as { EXTERNAL = "SASL_SSL" }'
+    )
+    zookeeper: Literal["NONE", "SASL"] = Field(
+        default="NONE", description='"SASL": brokers and controllers log in at ZooKeeper, by DIGEST-MD5'
+    )
+    zookeeper_acls: bool = Field(
+        default=False, description="whether Kafka protects its znodes (zookeeper.set.acl); needs zookeeper = SASL"
+    )
 
 
 class JmxTable(_Table):
@@ -179,11 +177,17 @@ class ProbeTable(_Table):
 class TopologyFile(_Table):
     """A cluster shape for pytest-kmigrate."""
 
-    name: Annotated[str, AfterValidator(_fit_for_a_folder)] = Field(description="the shape's name, as the file's")
+    name: Name = Field(description="the shape's name, as the file's")
     purpose: str | None = Field(default=None, description="one sentence: why this shape; default: the opening comment")
     kafka: Kafka = Field(description=_KAFKA)
+    metadata_version: Level | None = Field(
+        default=None,
+        description='the metadata.version that the quorum is formatted with, such as "3.8"; default: the highest that '
+        "all releases in it know",
+    )
     zookeeper: ZooKeeperTable | None = Field(default=None, description="ZooKeeper servers")
-    broker: BrokerTable = Field(description="the brokers, with their count")
+    broker: BrokerTable | None = Field(default=None, description="the brokers")
+    combined: CombinedTable | None = Field(default=None, description="nodes that are broker and controller")
     controller: ControllerTable | None = Field(default=None, description="KRaft controllers")
     node: list[NodeTable] = Field(default=[], description="single nodes that differ")
     link: list[LinkTable] = Field(default=[], description="slow links")
@@ -195,6 +199,7 @@ TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     (): TopologyFile,
     ("zookeeper",): ZooKeeperTable,
     ("broker",): BrokerTable,
+    ("combined",): CombinedTable,
     ("controller",): ControllerTable,
     ("node",): NodeTable,
     ("link",): LinkTable,

@@ -21,13 +21,13 @@ from pytest_kmigrate.model.topology import (
 from pytest_kmigrate.topology.format import (
     NodeTable,
     NumberedTable,
-    SecurityTable,
     TopologyFile,
     json_schema,
     json_schema_text,
 )
+from pytest_kmigrate.topology.jars import jars_at, wrong_jars
 from pytest_kmigrate.topology.mistakes import KeyPath, Mistake, WrittenNumber, did_you_mean, key_text, mistakes_in
-from pytest_kmigrate.topology.nodes import role_tables
+from pytest_kmigrate.topology.nodes import log_dirs_of, node_ids, role_tables
 from pytest_kmigrate.topology.rules import broken_rules, default_mode, start_of
 
 __all__ = ["SHIPPED", "find", "json_schema", "json_schema_text", "load", "shipped"]
@@ -38,12 +38,11 @@ SHIPPED = Path(__file__).parents[1] / "topologies"
 _STAND_INS: dict[str, Any] = {
     "name": "nameless",
     "kafka": "3.9.1",
-    "broker": {"count": 1},
-    "count": 1,
     "from": "broker",
     "to": "broker",
 }
 _ENTRY_STAND_INS: dict[str | int, Any] = {"node": {"name": "nameless"}, "link": {"from": "broker", "to": "broker"}}
+_IDS_STAND_IN = 200  # and up: each entry has another one, which no server of an ensemble is above
 """What missing keys and unusable entries are taken for while the other rules are checked; never seen outside."""
 
 _ROUNDS_OF_REPAIR = 5
@@ -76,13 +75,16 @@ def load(path: Path, kafka: str | None = None, option: str = "--kmigrate-kafka")
     under_test = {} if kafka is None else {"kafka": kafka}
     document = _parsed(path, text) | under_test
     file, mistakes = _checked(_parsed(path, text) | under_test)
+    folder = path.absolute().parent
+    if file is not None:
+        mistakes += [each for each in wrong_jars(file, folder) if each.path not in {known.path for known in mistakes}]
     wrong_kafka = [mistake for mistake in mistakes if kafka is not None and mistake.path == ("kafka",)]
     if wrong_kafka:
         raise WrongUseError(f"{option}: {wrong_kafka[0].text}")
     if file is None or mistakes:
         problems = [f"{key_text(mistake.path, document)}: {mistake.text}" for mistake in mistakes]
         raise TopologyError(str(path), list(dict.fromkeys(problems)))
-    return _topology(file, file.purpose or _opening_comment(text))
+    return _topology(file, file.purpose or _opening_comment(text), folder)
 
 
 def _no_such_file(path: Path) -> TopologyError:
@@ -147,7 +149,8 @@ def _repair(document: dict[str, Any], paths: list[KeyPath]) -> None:
             parent = parent[step]
         key = path[-1]
         if isinstance(key, int):  # an entry of a list keeps its place, or the others would be numbered wrongly
-            parent[key] = copy.deepcopy(_ENTRY_STAND_INS.get(path[-2], "-"))
+            of_list = _IDS_STAND_IN + key if path[-2] == "ids" else _ENTRY_STAND_INS.get(path[-2], "-")
+            parent[key] = copy.deepcopy(of_list)
         elif key in parent:  # if it was needed, the next round finds it missing
             del parent[key]
         else:
@@ -165,11 +168,9 @@ def _opening_comment(text: str) -> str:
     return " ".join(comment)
 
 
-def _topology(file: TopologyFile, purpose: str) -> Topology:
+def _topology(file: TopologyFile, purpose: str, folder: Path) -> Topology:
     nodes = (
-        _node(file, role, table, node_id)
-        for role, table in role_tables(file)
-        for node_id in range(table.first_id, table.first_id + table.count)
+        _node(file, role, table, node_id, folder) for role, table in role_tables(file) for node_id in node_ids(table)
     )
     links = (
         LinkSpec(link.source, link.destination, link.latency_ms, link.jitter_ms, link.rate_kb_per_s)
@@ -181,28 +182,42 @@ def _topology(file: TopologyFile, purpose: str) -> Topology:
         kafka=file.kafka,
         nodes=tuple(nodes),
         links=tuple(links),
-        security=_security(file.security),
+        security=_security(file),
         probe=ProbeSpec(file.probe.jmx.every_ms, tuple(file.probe.jmx.metrics or ())),
+        chroot=file.zookeeper.chroot if file.zookeeper else "",
+        metadata_version=file.metadata_version,
     )
 
 
-def _security(table: SecurityTable) -> Security:
-    """What each listener comes to, so that it makes no difference in which way a file says it."""
-    own, common = table.listeners, table.protocol
-    return Security(own.internal or common, own.client or common, own.controller or common, table.authorizer)
+def _security(file: TopologyFile) -> Security:
+    """What each listener comes to, so that it makes no difference in which way a file writes it."""
+    table, own, common = file.security, file.security.listeners, file.security.protocol
+    return Security(
+        internal=own.internal or common,
+        client=own.client or common,
+        controller=own.controller or common,
+        authorizer=bool(table.authorizer),
+        authorizer_class=table.authorizer if isinstance(table.authorizer, str) else None,
+        extra=dict(table.extra_listeners),
+        zookeeper_login=table.zookeeper == "SASL",
+        zookeeper_acls=table.zookeeper_acls,
+    )
 
 
-def _node(file: TopologyFile, role: Role, table: NumberedTable, node_id: int) -> NodeSpec:
+def _node(file: TopologyFile, role: Role, table: NumberedTable, node_id: int, folder: Path) -> NodeSpec:
     name = f"{role}-{node_id}"
     own = next((node for node in file.node if node.name == name), NodeTable(name=name))
+    modes = {Role.BROKER: own.mode or default_mode(file), Role.COMBINED: BrokerMode.KRAFT}
     return NodeSpec(
         name=name,
         role=role,
         node_id=node_id,
         kafka=own.kafka or table.kafka or file.kafka,
-        mode=BrokerMode(own.mode or default_mode(file)) if role is Role.BROKER else None,
+        mode=BrokerMode(modes[role]) if role in modes else None,
         start=start_of(file, role, own),
         properties={**table.properties, **own.properties},
         jvm=(*table.jvm, *own.jvm),
         heap_mb=own.heap_mb or table.heap_mb,
+        log_dirs=log_dirs_of(table, own),
+        jars=jars_at((*table.jars, *own.jars), folder),
     )

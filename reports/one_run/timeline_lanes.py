@@ -242,6 +242,7 @@ def _node_lane(evidence: RunEvidence, node: str) -> Lane:
 _MODES = {
     "zookeeper": "ZooKeeper mode",
     "kraft": "KRaft mode",
+    "combined": "KRaft broker and controller",
     "controller": "KRaft controller",
     "server": "ZooKeeper server",
 }
@@ -251,7 +252,7 @@ def _mode(started: Event) -> str:
     role = started.data.get("role")
     if role == "broker":
         return str(started.data.get("mode") or "zookeeper")
-    return "controller" if role == "controller" else "server"
+    return str(role) if role in ("controller", "combined") else "server"
 
 
 def _node_marks(events: Iterable[Event]) -> Iterable[Mark]:

@@ -4,6 +4,7 @@ from bisect import bisect_right
 
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.topology import Role
 
 DEPROVISIONING = "deprovision-controllers"
 """The step of a revert that takes the controllers and their log away."""
@@ -22,7 +23,7 @@ def life_starts_ns(history: History) -> list[int]:
                 starts.append(event.at_ns)
         elif event.node is not None and event.kind is EventKind.NODE_STARTED:
             empty.discard(event.node)
-            known |= {event.node} if event.data.get("role") == "controller" else set()
+            known |= {event.node} if plays(event.data.get("role"), Role.CONTROLLER) else set()
         elif event.kind is EventKind.NODE_WIPED and event.node in known:
             empty.add(event.node)
             starts += [event.at_ns] if empty == known else []
@@ -39,13 +40,18 @@ def roles(history: History) -> dict[str, str]:
     return {str(event.node): str(event.data.get("role")) for event in history.of(EventKind.NODE_STARTED)}
 
 
+def plays(own: object, role: str) -> bool:
+    """Whether a node that started as ``own`` plays a role; a combined node plays broker and controller."""
+    return own == role or (own == Role.COMBINED and role in Role.COMBINED.parts)
+
+
 def processes(history: History, role: str) -> list[list[Sample]]:
-    """The samples of each process that a node of this role had, in the order in which they were taken."""
+    """The samples of each process that a node with this role had, in the order in which they were taken."""
     by_role, starts = roles(history), dict[str, list[int]]()
     for event in history.of(EventKind.NODE_STARTED):
         starts.setdefault(str(event.node), []).append(event.at_ns)
     found: dict[tuple[str, int], list[Sample]] = {}
     for sample in history.samples:
-        if by_role.get(sample.node) == role:
+        if plays(by_role.get(sample.node), role):
             found.setdefault((sample.node, bisect_right(starts[sample.node], sample.at_ns)), []).append(sample)
     return [sorted(samples, key=lambda each: each.at_ns) for samples in found.values()]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from pytest_kmigrate.checkers.controllers.lives import roles
+from pytest_kmigrate.checkers.controllers.lives import plays, roles
 from pytest_kmigrate.model.history import History
 
 
@@ -13,8 +13,8 @@ def log_of(history: History, node: str) -> str:
 
 
 def logs_of(history: History, role: str) -> Iterator[tuple[str, str]]:
-    """Every node of a role with its log."""
-    yield from ((node, log_of(history, node)) for node, its_role in roles(history).items() if its_role == role)
+    """Every node that plays a role, with its log."""
+    yield from ((node, log_of(history, node)) for node, its_role in roles(history).items() if plays(its_role, role))
 
 
 def after_last(pattern: str, log: str) -> str:

@@ -82,7 +82,7 @@ def _brokers(cluster: Cluster) -> list[str]:
 def _provision(cluster: Cluster) -> list[Move]:
     protocols = [node.properties.get("inter.broker.protocol.version") for node in cluster.nodes(Role.BROKER)]
     # The quorum begins with the metadata version that the brokers speak, or it refuses them (K866-REG-ibp-equality).
-    release = next((protocol for protocol in protocols if protocol), None)
+    release = cluster.topology.metadata_version or next((protocol for protocol in protocols if protocol), None)
     return [FormatControllers(release), StartControllers(controllers_join(cluster))]
 
 

@@ -12,7 +12,7 @@ from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node, Record
-from pytest_kmigrate.model.topology import Role, Topology
+from pytest_kmigrate.model.topology import Listener, Role, Topology
 from pytest_kmigrate.providers.fake.links import FakeLinks
 from pytest_kmigrate.providers.fake.node import FakeNode
 from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CLIENTS, ZOOKEEPER_PORT, Addresses
@@ -62,12 +62,18 @@ class FakeCluster:
     @property
     def zookeeper_servers(self) -> str:
         """Addresses at which nobody listens."""
-        servers = self.topology.of_role(Role.ZOOKEEPER)
-        return ",".join(f"{self._addresses.real(spec.name)}:{ZOOKEEPER_PORT}" for spec in servers)
+        specs = self.topology.of_role(Role.ZOOKEEPER)
+        servers = ",".join(f"{self._addresses.real(spec.name)}:{ZOOKEEPER_PORT}" for spec in specs)
+        return servers + self.topology.chroot if servers else ""
+
+    @property
+    def zookeeper_superuser(self) -> str | None:
+        """ZooKeeper asks nobody."""
+        return None
 
     def nodes(self, role: Role | None = None) -> Sequence[FakeNode]:
-        """The nodes of one role, or all."""
-        return [node for node in self._nodes if role in (None, node.spec.role)]
+        """The nodes that play a role, or all."""
+        return [node for node in self._nodes if role is None or node.spec.plays(role)]
 
     def node(self, name: str) -> FakeNode:
         """The node of this name."""
@@ -115,8 +121,8 @@ class FakeCluster:
         brokers = self.topology.of_role(Role.BROKER)
         return ",".join(f"{self._addresses.seen_from(CLIENTS, spec.name)}:{CLIENT_PORT}" for spec in brokers)
 
-    def client_connection(self) -> dict[str, str]:
-        """Its addresses; nobody needs to be let in."""
+    def client_connection(self, listener: str = Listener.CLIENT) -> dict[str, str]:
+        """Its addresses, the same for each listener; nobody needs to be let in."""
         return {"bootstrap.servers": self.bootstrap_servers()}
 
     def peer(self, broker: str) -> Peer:

@@ -35,6 +35,7 @@ class FakeNode:
         self.incarnation = 0
         self.formatted_with: str | None = None
         self.disk: set[str] = set()
+        self.failed_log_dirs: set[int] = set()
         self.address = addresses.real(spec.name)
         self._recorder = recorder
         self.changes: dict[str, str | None] = {}
@@ -100,6 +101,16 @@ class FakeNode:
         self.disk.clear()
         self.formatted_with = None
         self._recorder.record(NodeWiped(), self.name)
+
+    def fail_log_dir(self, number: int) -> None:
+        """One of its log directories is gone."""
+        if self.spec.log_dirs == 1:
+            raise WrongUseError(f"{self.name}: expected at least two log directories, got one")
+        self.failed_log_dirs.add(number)
+
+    def repair_log_dir(self, number: int) -> None:
+        """It is back."""
+        self.failed_log_dirs.discard(number)
 
     def copy_disk(self, to: Path) -> None:
         """Write down what is on the disk."""

@@ -1,9 +1,8 @@
-"""The process provider: from a Topology to a live cluster of JVMs on one leased loopback block."""
+"""A live cluster of JVMs on one leased loopback block."""
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
@@ -12,28 +11,23 @@ from pytest_kmigrate.distributions.cds import flags_to_use
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checkpoint import Frozen
 from pytest_kmigrate.model.errors import NodeDiedError, WrongUseError
-from pytest_kmigrate.model.event import Recorder
-from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node
-from pytest_kmigrate.model.topology import BrokerMode, Role, Topology
+from pytest_kmigrate.model.topology import BrokerMode, Listener, Role, Topology
 from pytest_kmigrate.providers.jolokia import JolokiaClient
 from pytest_kmigrate.providers.metadata_log import decoded
-from pytest_kmigrate.providers.process import lease as leases
-from pytest_kmigrate.providers.process import storage
 from pytest_kmigrate.providers.process.agents import crash_points
-from pytest_kmigrate.providers.process.freezing import freeze, put_back
-from pytest_kmigrate.providers.process.jvm import Jvm
-from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CLIENTS, ZOOKEEPER_PORT, Addresses
+from pytest_kmigrate.providers.process.disks import storage
+from pytest_kmigrate.providers.process.disks.freezing import freeze, put_back
+from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CLIENTS, ZOOKEEPER_PORT
 from pytest_kmigrate.providers.process.network.links import ProxiedLinks
-from pytest_kmigrate.providers.process.network.proxies import start_toxiproxy
-from pytest_kmigrate.providers.process.node import ProcessNode, Surroundings
+from pytest_kmigrate.providers.process.node import ProcessNode
 from pytest_kmigrate.providers.process.properties import quorum_voters, zookeeper_connect
+from pytest_kmigrate.providers.process.protection.zookeeper import make_chroot
 from pytest_kmigrate.providers.process.readiness import zookeeper_mode
-from pytest_kmigrate.providers.process.security import client_file, protect
 from pytest_kmigrate.providers.process.software import Software
-from pytest_kmigrate.providers.process.supervision import Supervision
+from pytest_kmigrate.providers.process.surroundings import Surroundings
 from pytest_kmigrate.providers.process.tools import CONFIG_TOOL, run_tool, tool_ran
 from pytest_kmigrate.providers.serving import await_brokers_known
 
@@ -70,12 +64,19 @@ class ProcessCluster:
 
     @property
     def zookeeper_servers(self) -> str:
-        """Where ZooKeeper's servers listen, past the links: ``host:port,...``; empty without ZooKeeper."""
-        return ",".join(f"{node.address}:{ZOOKEEPER_PORT}" for node in self.nodes(Role.ZOOKEEPER))
+        """Where ZooKeeper's servers listen, past the links: ``host:port,...`` and the chroot; empty without any."""
+        servers = ",".join(f"{node.address}:{ZOOKEEPER_PORT}" for node in self.nodes(Role.ZOOKEEPER))
+        return servers + self.topology.chroot if servers else ""
+
+    @property
+    def zookeeper_superuser(self) -> str | None:
+        """The credential (scheme ``digest``) of ZooKeeper's superuser; None where ZooKeeper asks nobody."""
+        login = self._protection.zookeeper
+        return login.superuser if login else None
 
     def nodes(self, role: Role | None = None) -> Sequence[ProcessNode]:
-        """The nodes of one role, or all."""
-        return [node for node in self._nodes if role is None or node.spec.role is role]
+        """The nodes that play a role, or all."""
+        return [node for node in self._nodes if role is None or node.spec.plays(role)]
 
     def node(self, name: str) -> ProcessNode:
         """The node of this name."""
@@ -92,10 +93,10 @@ class ProcessCluster:
         """
         if any(node.mode is BrokerMode.KRAFT for node in self.nodes(Role.BROKER)):
             credential = self._protection.format_arguments()
-            storage.format_disks(self._born_kraft(), self._jvm, storage.new_cluster_id(), credential)
+            self._format(self._of_kafka(), storage.new_cluster_id(), None, credential)
         self.start_together([*self._at_once(Role.ZOOKEEPER), *self._at_once(Role.CONTROLLER)])
         self._put_credential_into_zookeeper()
-        self.start_together(self._at_once(Role.BROKER))
+        self.start_together([node for node in self._at_once(Role.BROKER) if not node.spec.plays(Role.CONTROLLER)])
 
     def start_together(self, nodes: Sequence[Node]) -> None:
         """Start several nodes in parallel; return when all are ready, raise the first failure otherwise.
@@ -113,9 +114,8 @@ class ProcessCluster:
         await_brokers_known(self)
 
     def format_controllers(self, cluster_id: str, release_version: str | None = None) -> None:
-        """Format the disks of the controllers with Kafka's own storage tool, for its release's own metadata version."""
-        chosen = ["--release-version", release_version] if release_version else []
-        storage.format_disks(self.nodes(Role.CONTROLLER), self._jvm, cluster_id, chosen)
+        """Format the disks of the controllers with Kafka's own storage tool, all for one metadata.version."""
+        self._format(self.nodes(Role.CONTROLLER), cluster_id, release_version, ())
 
     def freeze(self, folder: Path, before_controllers: Callable[[], None] = lambda: None) -> Frozen:
         """Stop brokers, controllers, ZooKeeper, and copy the disks; ``before_controllers`` is called in between."""
@@ -132,19 +132,23 @@ class ProcessCluster:
         self.start_together([node for node in up if node.spec.role is Role.ZOOKEEPER])
         self.start_together([node for node in up if node.spec.role is not Role.ZOOKEEPER])
 
-    def bootstrap_servers(self) -> str:
-        """For clients, over the clients' links."""
+    def bootstrap_servers(self, listener: str = Listener.CLIENT) -> str:
+        """For clients of a listener, over the clients' links."""
         brokers = self.topology.of_role(Role.BROKER)
-        return ",".join(f"{self.addresses.seen_from(CLIENTS, spec.name)}:{CLIENT_PORT}" for spec in brokers)
+        ports = self.addresses.client_ports
+        if listener not in ports:
+            raise WrongUseError(f"listener: expected one of {', '.join(ports)}; got {listener!r}")
+        return ",".join(f"{self.addresses.seen_from(CLIENTS, spec.name)}:{ports[listener]}" for spec in brokers)
 
     def hold_at(self, point: CrashPoint, nodes: Sequence[Node]) -> AbstractContextManager[Callable[[], str | None]]:
         """Arm a crash point in these running nodes; the first to reach it is held there, and the callable names it."""
         own = [self.node(node.name) for node in nodes]
         return crash_points.held(point, own, self.scratch / "crash-points", self.software.byteman)
 
-    def client_connection(self) -> dict[str, str]:
-        """What librdkafka needs to reach the cluster and be let in: ``bootstrap.servers`` and security properties."""
-        return {"bootstrap.servers": self.bootstrap_servers(), **self._protection.client_properties()}
+    def client_connection(self, listener: str = Listener.CLIENT) -> dict[str, str]:
+        """What librdkafka needs to reach a listener and be let in: ``bootstrap.servers`` and security properties."""
+        servers = self.bootstrap_servers(listener)
+        return {"bootstrap.servers": servers, **self._protection.client_properties(listener)}
 
     def peer(self, broker: str) -> Peer:
         """A broker's own client listener, past the links, for requests to that very broker."""
@@ -164,7 +168,7 @@ class ProcessCluster:
         read = self.node(node)
         archive = read.distribution.cds_archive
         flags = (*_DUMP_FLAGS, *(flags_to_use(archive) if archive else ()))
-        return decoded(read.disk, self.software.java, read.distribution.classpath, flags)
+        return decoded(read.metadata_dir, self.software.java, read.distribution.classpath, flags)
 
     def run_tool(self, node: str, tool: str, arguments: Sequence[str]) -> ToolRan:
         """Run one of Kafka's own tools, of the release and with the names that this node knows; recorded."""
@@ -189,51 +193,19 @@ class ProcessCluster:
         if not brokers:
             return
         if arguments := self._protection.scram_in_zookeeper(self.zookeeper_servers):
+            make_chroot(self.zookeeper_servers, self.zookeeper_superuser)
             doing = "putting the first credential into ZooKeeper"
             run_tool(self._jvm, brokers[0].distribution, CONFIG_TOOL, arguments, doing)
 
-    def _born_kraft(self) -> Sequence[ProcessNode]:
-        return [*self.nodes(Role.CONTROLLER), *self.nodes(Role.BROKER)]
+    def _of_kafka(self) -> Sequence[ProcessNode]:
+        return [node for node in self._nodes if node.spec.role is not Role.ZOOKEEPER]
 
-
-@contextmanager
-def provision(
-    topology: Topology,
-    software: Software,
-    recorder: Recorder,
-    logs: Path,
-    *,
-    rules: Path | None = None,
-    keep: Callable[[], bool] = lambda: False,
-) -> Iterator[ProcessCluster]:
-    """A cluster whose links work and whose nodes are not started yet; nothing of it is left when the block ends.
-
-    ``logs`` gets a folder per node; ``rules`` is a Byteman script for every Kafka JVM; ``keep``, asked at the end,
-    lets the cluster outlive us.
-    """
-    lease = leases.take(topology)
-    supervision = None
-    try:
-        supervision = Supervision(lease.scratch, lease.lock)
-        lease.scratch.chmod(0o700)  # passwords lie there, of the nodes and of their clients
-        jvm = Jvm(software.java, software.jolokia, software.byteman, rules, lease.scratch / "etc")
-        jvm.write_files()
-        addresses = Addresses(topology, lease.block)
-        protection = protect(addresses, lease.scratch / "security")
-        around = Surroundings(addresses, protection, supervision, jvm, recorder, lease.scratch, logs, software.resolve)
-        _start_toxiproxy(software.toxiproxy, around)
-        cluster = ProcessCluster(topology, software, around)
-        with closing(cluster.jolokia):
-            cluster.links.create()
-            _describe(lease, cluster, logs, client_file(protection, lease.scratch))
-            yield cluster
-    finally:
-        if supervision is not None:
-            if keep():
-                supervision.keep()
-            else:
-                supervision.end()
-        lease.lock.close()
+    def _format(self, nodes: Sequence[ProcessNode], cluster_id: str, level: str | None, more: Sequence[str]) -> None:
+        """Format for one metadata.version: the one given, the topology's, or the highest that every node knows."""
+        releases = [node.kafka for node in self._of_kafka()]
+        chosen = level or self.topology.metadata_version or storage.common_level(releases)
+        arguments = ["--release-version", chosen] if chosen else []
+        storage.format_disks(nodes, self._jvm, cluster_id, [*arguments, *more])
 
 
 def await_all_ready(nodes: Sequence[ProcessNode]) -> None:
@@ -260,30 +232,3 @@ def await_all_ready(nodes: Sequence[ProcessNode]) -> None:
         except BaseException as error:
             died.append(error)
             raise
-
-
-def _start_toxiproxy(program: Path, around: Surroundings) -> None:
-    def gone(code: int) -> None:
-        around.recorder.record(HarnessTrouble("the links' proxies are gone", f"exit code {code}"))
-
-    log = around.logs / "toxiproxy" / "server.log"
-    start_toxiproxy(program, around.addresses.toxiproxy, around.supervision, around.scratch, log, gone)
-
-
-def _describe(lease: leases.Lease, cluster: ProcessCluster, logs: Path, for_tools: Path | None) -> None:
-    """For ``kmigrate ps``, ``logs``, ``down`` and ``gc``."""
-    state = {
-        "block": lease.block,
-        "supervisor": cluster.supervision.pid,
-        "topology": cluster.topology.name,
-        "kafka": cluster.topology.kafka,
-        "bootstrap": cluster.bootstrap_servers(),
-        "client_file": str(for_tools) if for_tools else None,
-        "client_protocol": cluster.topology.security.client,
-        "logs": str(logs.resolve()),
-        "scratch": str(lease.scratch),
-        "nodes": {node.name: node.address for node in cluster.nodes()},
-    }
-    partial = lease.state_file.with_suffix(".partial")
-    partial.write_text(json.dumps(state, indent=1))
-    partial.replace(lease.state_file)

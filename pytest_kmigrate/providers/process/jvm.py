@@ -1,5 +1,6 @@
 """The command line of a node's JVM."""
 
+import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +11,12 @@ from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.topology import NodeSpec, Role
 from pytest_kmigrate.providers.process.agents.attaching import listening_at
 from pytest_kmigrate.providers.process.network.addresses import JOLOKIA_PORT
+from pytest_kmigrate.providers.process.protection.zookeeper import ZookeeperLogin
 
 _MAIN = {
     Role.ZOOKEEPER: "org.apache.zookeeper.server.quorum.QuorumPeerMain",
     Role.BROKER: "kafka.Kafka",
+    Role.COMBINED: "kafka.Kafka",
     Role.CONTROLLER: "kafka.Kafka",
 }
 RULES = "rules.btm"
@@ -65,6 +68,8 @@ class Jvm:
     byteman: Path
     rules: Path | None
     etc: Path
+    zookeeper: ZookeeperLogin | None = None
+    """The logins at ZooKeeper, if there are any."""
 
     def write_files(self) -> None:
         """Write what the command lines name: logging (log4j until 3.9, log4j2 from 4.0), and the Byteman rules."""
@@ -82,9 +87,11 @@ class Jvm:
             *self._java(distribution, spec.heap_mb),
             f"-Djdk.net.hosts.file={hosts}",
             *self._agents(spec, hosts),
+            *self._logins(spec.role),
             *spec.jvm,
         ]
-        return [*command, "-cp", distribution.classpath, _MAIN[spec.role], str(properties)]
+        classpath = os.pathsep.join([distribution.classpath, *(jar.path for jar in spec.jars)])
+        return [*command, "-cp", classpath, _MAIN[spec.role], str(properties)]
 
     def has_byteman(self, spec: NodeSpec) -> bool:
         """Whether a node has Byteman from its start: one of Kafka's, where there are rules."""
@@ -95,7 +102,11 @@ class Jvm:
     ) -> list[str]:
         """The command that runs one of Kafka's own tools, given its main class; ``hosts``: its only name service."""
         names = [f"-Djdk.net.hosts.file={hosts}"] if hosts else []
-        return [*self._java(distribution, 128, OF_TOOLS), *names, "-cp", distribution.classpath, tool, *arguments]
+        options = [*self._java(distribution, 128, OF_TOOLS), *names, *self._logins(Role.BROKER)]
+        return [*options, "-cp", distribution.classpath, tool, *arguments]
+
+    def _logins(self, role: Role) -> tuple[str, ...]:
+        return self.zookeeper.jvm_options(role) if self.zookeeper else ()
 
     def _java(self, distribution: Distribution, heap_mb: int, logging: str = "") -> list[str]:
         archive = distribution.cds_archive

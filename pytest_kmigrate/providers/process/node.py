@@ -6,14 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import AwaitTimeoutError, KmigrateError, NodeDiedError, WrongUseError
-from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import (
     HowStopped,
     NodeDied,
@@ -30,13 +28,13 @@ from pytest_kmigrate.model.events.nodes import (
 )
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role
 from pytest_kmigrate.providers.process.agents import attaching
-from pytest_kmigrate.providers.process.jvm import RULES, Jvm
+from pytest_kmigrate.providers.process.disks import folders
+from pytest_kmigrate.providers.process.jvm import RULES
 from pytest_kmigrate.providers.process.last_words import dead_threads, has_dumped, last_words, log_tail, size_of
-from pytest_kmigrate.providers.process.network.addresses import JOLOKIA_PORT, Addresses
+from pytest_kmigrate.providers.process.network.addresses import JOLOKIA_PORT
 from pytest_kmigrate.providers.process.properties import node_properties, write_file
 from pytest_kmigrate.providers.process.readiness import ready
-from pytest_kmigrate.providers.process.security import Protection
-from pytest_kmigrate.providers.process.supervision import Supervision
+from pytest_kmigrate.providers.process.surroundings import Surroundings
 from pytest_kmigrate.redaction import redacted_properties
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 
@@ -45,20 +43,6 @@ _KILLED_WITHIN_S = 30
 _STILL_WITHIN_S = 10
 _DUMPED_WITHIN_S = 2
 _OBEYED = (0, -signal.SIGTERM, 128 + signal.SIGTERM)  # how a process ends that is told to, and a JVM
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What all nodes of one cluster share."""
-
-    addresses: Addresses
-    protection: Protection
-    supervision: Supervision
-    jvm: Jvm
-    recorder: Recorder
-    scratch: Path
-    logs: Path
-    resolve: Callable[[str], Distribution]
 
 
 class ProcessNode:
@@ -114,6 +98,11 @@ class ProcessNode:
         """What its next start reads."""
         around = self._around
         return node_properties(around.addresses, around.protection, self.spec, self.mode, self.disk, self.changes)
+
+    @property
+    def metadata_dir(self) -> Path:
+        """The folder with its metadata log."""
+        return folders.metadata_dir(self.disk, self.spec)
 
     @property
     def properties_file(self) -> Path:
@@ -227,6 +216,14 @@ class ProcessNode:
         shutil.rmtree(self.disk)
         self.disk.mkdir()
         self._around.recorder.record(NodeWiped(), self.name)
+
+    def fail_log_dir(self, number: int) -> None:
+        """Take one of its log directories (1, 2, ...) away."""
+        folders.fail(self.disk, self.spec, number)
+
+    def repair_log_dir(self, number: int) -> None:
+        """Give the log directory back as it was."""
+        folders.repair(self.disk, self.spec, number)
 
     def dump_threads(self) -> None:
         """Let the JVM write a thread dump into its log, and wait for it, as the process may be killed next."""

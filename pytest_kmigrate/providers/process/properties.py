@@ -1,15 +1,14 @@
 """The properties a node starts with, by role and mode: Kafka's defaults, less what only slows a small cluster down.
 
-What a migration adds is not here: a migration step sets it (``pytest_kmigrate.migration``), as an operator would.
+What a migration adds is not here: a step of its document sets it, as an operator would.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_kmigrate.model.topology import BrokerMode, Listener, NodeSpec, Role, Topology
-from pytest_kmigrate.providers.process.certificates import write_private
+from pytest_kmigrate.providers.process.disks.folders import log_dirs
 from pytest_kmigrate.providers.process.network.addresses import (
-    CLIENT_PORT,
     CLIENTS,
     CONTROLLER_PORT,
     INTERNAL_PORT,
@@ -17,9 +16,20 @@ from pytest_kmigrate.providers.process.network.addresses import (
     ZOOKEEPER_PORT,
     Addresses,
 )
-from pytest_kmigrate.providers.process.security import Protection
+from pytest_kmigrate.providers.process.protection.certificates import write_private
+from pytest_kmigrate.providers.process.protection.security import Protection
+from pytest_kmigrate.providers.process.protection.zookeeper import SERVER_PROPERTIES
 
-_ZOOKEEPER_ONLY = ("broker.id", "zookeeper.connect", "inter.broker.protocol.version", "log.message.format.version")
+_ZOOKEEPER_ONLY = (
+    "broker.id",
+    "zookeeper.connect",
+    "zookeeper.set.acl",
+    "inter.broker.protocol.version",
+    "log.message.format.version",
+)
+_AUTHORIZER = "authorizer.class.name"
+_SUPER_USERS = "super.users"
+_RESERVED_IDS = 1000
 _AUTHORIZERS = {
     BrokerMode.ZOOKEEPER: "kafka.security.authorizer.AclAuthorizer",
     BrokerMode.KRAFT: "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -33,7 +43,20 @@ def quorum_voters(topology: Topology) -> str:
 
 def zookeeper_connect(topology: Topology) -> str:
     """The value of ``zookeeper.connect``."""
-    return ",".join(f"{spec.name}:{ZOOKEEPER_PORT}" for spec in topology.of_role(Role.ZOOKEEPER))
+    servers = ",".join(f"{spec.name}:{ZOOKEEPER_PORT}" for spec in topology.of_role(Role.ZOOKEEPER))
+    return servers + topology.chroot if servers else ""
+
+
+def default_authorizer(spec: NodeSpec, mode: BrokerMode | None) -> str:
+    """Kafka's own class for a broker in this mode, or a controller."""
+    return _AUTHORIZERS[BrokerMode.KRAFT if spec.plays(Role.CONTROLLER) else mode or BrokerMode.ZOOKEEPER]
+
+
+def authorizer_of(topology: Topology, spec: NodeSpec, mode: BrokerMode | None) -> str | None:
+    """The class that a broker or controller authorizes by in this mode; None: everybody may do everything."""
+    security = topology.security
+    default = (security.authorizer_class or default_authorizer(spec, mode)) if security.authorizer else None
+    return spec.properties.get(_AUTHORIZER, default) or None
 
 
 def node_properties(
@@ -45,14 +68,19 @@ def node_properties(
     changes: Mapping[str, str | None],
 ) -> dict[str, str]:
     """What the node's properties file holds: base by role and mode, then the topology's, then ``changes``."""
+    topology = addresses.topology
     if spec.role is Role.ZOOKEEPER:
-        base = _zookeeper(addresses.topology, spec, disk)
+        base = _zookeeper(topology, spec, disk)
     elif spec.role is Role.CONTROLLER:
-        base = _controller(addresses.topology, protection, spec, disk)
+        base = _controller(topology, protection, spec, disk)
     else:
         base = _broker(addresses, protection, spec, mode or BrokerMode.ZOOKEEPER, disk)
-    layered: dict[str, str | None] = {**base, **spec.properties, **changes}
-    if spec.role is Role.BROKER and mode is BrokerMode.KRAFT:
+    base |= _authorization(topology, protection, spec, mode)
+    own = {key: value for key, value in spec.properties.items() if key != _SUPER_USERS or _SUPER_USERS not in base}
+    layered: dict[str, str | None] = {**base, **own, **changes}
+    if "zookeeper.connect" in layered and topology.security.zookeeper_acls:
+        layered["zookeeper.set.acl"] = "true"
+    if spec.plays(Role.BROKER) and mode is BrokerMode.KRAFT:
         layered.update(dict.fromkeys(_ZOOKEEPER_ONLY))
     return {key: value for key, value in layered.items() if value is not None}
 
@@ -69,6 +97,8 @@ def _zookeeper(topology: Topology, spec: NodeSpec, disk: Path) -> dict[str, str]
         "admin.enableServer": "false",
         "4lw.commands.whitelist": "srvr,ruok,cons,dump",
     }
+    if topology.security.zookeeper_login:
+        own |= SERVER_PROPERTIES
     if len(ensemble) == 1:
         return own
     peers = ":".join(str(port) for port in ZOOKEEPER_PEER_PORTS)
@@ -81,7 +111,6 @@ def _zookeeper(topology: Topology, spec: NodeSpec, disk: Path) -> dict[str, str]
 def _shared(topology: Topology, protection: Protection, spec: NodeSpec) -> dict[str, str]:
     brokers = len(topology.of_role(Role.BROKER))
     copies = str(min(3, brokers))
-    authorizer = {"super.users": protection.superusers} if topology.security.authorizer else {}
     return {
         "inter.broker.listener.name": Listener.INTERNAL,
         **protection.node_properties(spec),
@@ -93,44 +122,68 @@ def _shared(topology: Topology, protection: Protection, spec: NodeSpec) -> dict[
         "group.initial.rebalance.delay.ms": "0",
         "log.cleaner.dedupe.buffer.size": "4194304",  # the default takes 128 MiB a broker
         "auto.create.topics.enable": "false",
-        **authorizer,
     }
+
+
+def _authorization(
+    topology: Topology, protection: Protection, spec: NodeSpec, mode: BrokerMode | None
+) -> dict[str, str]:
+    """The authorizer, and its superusers: those that the topology names and ours, without whom no node gets in."""
+    authorizer = None if spec.role is Role.ZOOKEEPER else authorizer_of(topology, spec, mode)
+    if authorizer is None:
+        return {}
+    named = (spec.properties.get(_SUPER_USERS, ""), protection.superusers)
+    users = [user.strip() for users in named for user in users.split(";") if user.strip()]
+    return {_AUTHORIZER: authorizer, _SUPER_USERS: ";".join(dict.fromkeys(users))}
 
 
 def _broker(
     addresses: Addresses, protection: Protection, spec: NodeSpec, mode: BrokerMode, disk: Path
 ) -> dict[str, str]:
     topology = addresses.topology
+    outside = addresses.seen_from(CLIENTS, spec.name)
+    internal = f"{Listener.INTERNAL}://{spec.name}:{INTERNAL_PORT}"
+    of_clients = addresses.client_ports.items()
+    bound = [internal, *(f"{name}://{spec.name}:{port}" for name, port in of_clients)]
+    advertised = [internal, *(f"{name}://{outside}:{port}" for name, port in of_clients)]
+    if spec.role is Role.COMBINED:
+        bound.append(_controller_listener(spec))
     properties = {
         **_shared(topology, protection, spec),
-        "listeners": f"{Listener.INTERNAL}://{spec.name}:{INTERNAL_PORT},{Listener.CLIENT}://{spec.name}:{CLIENT_PORT}",
-        "advertised.listeners": f"{Listener.INTERNAL}://{spec.name}:{INTERNAL_PORT},"
-        f"{Listener.CLIENT}://{addresses.seen_from(CLIENTS, spec.name)}:{CLIENT_PORT}",
-        "log.dirs": str(disk),
+        "listeners": ",".join(bound),
+        "advertised.listeners": ",".join(advertised),
+        "log.dirs": ",".join(map(str, log_dirs(disk, spec))),
         "broker.heartbeat.interval.ms": "500",  # the next one tells a broker that it may stop: by default 2 s later
     }
-    if topology.security.authorizer:
-        properties["authorizer.class.name"] = _AUTHORIZERS[mode]
     if mode is BrokerMode.ZOOKEEPER:
-        return {**properties, "broker.id": str(spec.node_id), "zookeeper.connect": zookeeper_connect(topology)}
-    return {**properties, **_kraft(topology, spec, "broker")}
+        return {**properties, "zookeeper.connect": zookeeper_connect(topology), **_given_id(topology, spec)}
+    return {**properties, **_kraft(topology, spec)}
+
+
+def _given_id(topology: Topology, spec: NodeSpec) -> dict[str, str]:
+    """The id of a broker in ZooKeeper mode; Kafka's limit for ids that are given is moved above all of them."""
+    highest = max(each.node_id for each in topology.of_role(Role.BROKER))
+    reserved = {"reserved.broker.max.id": str(highest)} if highest > _RESERVED_IDS else {}
+    return {"broker.id": str(spec.node_id), **reserved}
 
 
 def _controller(topology: Topology, protection: Protection, spec: NodeSpec, disk: Path) -> dict[str, str]:
-    properties = {
+    return {
         **_shared(topology, protection, spec),
-        **_kraft(topology, spec, "controller"),
-        "listeners": f"{Listener.CONTROLLER}://{spec.name}:{CONTROLLER_PORT}",
+        **_kraft(topology, spec),
+        "listeners": _controller_listener(spec),
         "log.dirs": str(disk),
     }
-    if topology.security.authorizer:
-        properties["authorizer.class.name"] = _AUTHORIZERS[BrokerMode.KRAFT]
-    return properties
 
 
-def _kraft(topology: Topology, spec: NodeSpec, role: str) -> dict[str, str]:
+def _controller_listener(spec: NodeSpec) -> str:
+    return f"{Listener.CONTROLLER}://{spec.name}:{CONTROLLER_PORT}"
+
+
+def _kraft(topology: Topology, spec: NodeSpec) -> dict[str, str]:
+    roles = [role for role in (Role.BROKER, Role.CONTROLLER) if spec.plays(role)]
     return {
-        "process.roles": role,
+        "process.roles": ",".join(roles),
         "node.id": str(spec.node_id),
         "controller.quorum.voters": quorum_voters(topology),
         "controller.listener.names": Listener.CONTROLLER,

@@ -7,7 +7,8 @@ from pathlib import Path
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.provider import Artifact
 from pytest_kmigrate.model.topology import Topology
-from pytest_kmigrate.providers.process.cluster import ProcessCluster, provision
+from pytest_kmigrate.providers.process.cluster import ProcessCluster
+from pytest_kmigrate.providers.process.provisioning import provision
 from pytest_kmigrate.providers.process.software import software_for
 
 

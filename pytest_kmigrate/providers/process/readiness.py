@@ -20,13 +20,15 @@ def ready(role: Role, address: str) -> bool | NotYet:
     """True when the node at ``address`` serves; otherwise what it says instead.
 
     ZooKeeper: ``srvr`` names a mode. Broker: ``BrokerState`` is 3 (running), in either mode, and clients can
-    connect. Controller: its raft state is leader or follower.
+    connect. Controller: its raft state is leader or follower. Combined node: both.
     """
     try:
         if role is Role.ZOOKEEPER:
             return _zookeeper(address)
         if role is Role.BROKER:
             return _broker(address)
+        if role is Role.COMBINED and (serves := _broker(address)) is not True:
+            return serves
         state = _raft_state(address)
         return state in _RAFT_AT_WORK or NotYet(f"raft state {state}")
     except (OSError, ValueError) as error:

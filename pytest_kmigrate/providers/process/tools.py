@@ -28,7 +28,12 @@ MAIN_CLASSES = {
 }
 """The main classes of each tool, as releases from 3.3 on have it; the first that a release has is the one."""
 
-_PORTS = {Role.BROKER: CLIENT_PORT, Role.CONTROLLER: CONTROLLER_PORT, Role.ZOOKEEPER: ZOOKEEPER_PORT}
+_PORTS = {
+    Role.BROKER: CLIENT_PORT,
+    Role.COMBINED: CLIENT_PORT,
+    Role.CONTROLLER: CONTROLLER_PORT,
+    Role.ZOOKEEPER: ZOOKEEPER_PORT,
+}
 
 
 def run_tool(jvm: Jvm, distribution: Distribution, tool: str, arguments: Sequence[str], doing: str) -> None:

@@ -24,7 +24,7 @@ from pytest_kmigrate.model.topology import NodeSpec, Role, Topology
 from pytest_kmigrate.providers.process.jvm import LOG4J
 from pytest_kmigrate.providers.process.network.addresses import Addresses
 from pytest_kmigrate.providers.process.properties import node_properties, quorum_voters, zookeeper_connect
-from pytest_kmigrate.providers.process.security import protect
+from pytest_kmigrate.providers.process.protection.security import protect
 from pytest_kmigrate.providers.process.software import Software
 from pytest_kmigrate.waiting import until
 from tests.bench.timings import Timings

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_kmigrate.machine import plan as dry_run
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.model.topology import LinkSpec, Topology
+from pytest_kmigrate.model.topology import Jar, LinkSpec, Security, Topology
 from pytest_kmigrate.topology import loading as topology_file
 
 PLENTY_MB = 100_000
@@ -100,3 +100,40 @@ def test_protocols_are_told_listener_by_listener_only_where_they_differ() -> Non
     told = [dry_run.rendered(dry_run.plan(shape(name), PLENTY_MB)) for name in ("zk1-broker3-controller3-sasl", MIXED)]
     assert "Security: SASL_SSL, with ACLs; Kafka under test: 3.9.1" in told[0]
     assert "Security: INTERNAL PLAINTEXT, CLIENT SASL_SSL, CONTROLLER PLAINTEXT, with ACLs;" in told[1]
+
+
+OWN = "org.example.Mine"
+
+
+@pytest.mark.parametrize(
+    ("security", "by_node", "shown"),
+    [
+        (Security(), {}, "PLAINTEXT, without ACLs;"),
+        (Security(authorizer=True), {}, "PLAINTEXT, with ACLs;"),
+        (Security(authorizer=True, authorizer_class=OWN), {}, f"PLAINTEXT, with ACLs by {OWN};"),
+        (Security(authorizer=True), {"controller-3000": ""}, "controller-3000 without ACLs;"),
+        (Security(), {"broker-1": OWN}, f"broker-1 with ACLs by {OWN};"),
+    ],
+)
+def test_the_plan_says_who_enforces_acls(security: Security, by_node: dict[str, str], shown: str) -> None:
+    """By the keys of the file and by properties of single nodes; by class where it is not Kafka's own for the mode."""
+    nodes = tuple(
+        replace(node, properties={"authorizer.class.name": by_node[node.name]}) if node.name in by_node else node
+        for node in shape().nodes
+    )
+    plan = dry_run.plan(replace(shape(), security=security, nodes=nodes), PLENTY_MB)
+    assert shown in " ".join(dry_run.rendered(plan).split())
+
+
+def test_the_plan_says_what_is_beyond_the_usual() -> None:
+    """Chroot, logins and ACLs of ZooKeeper, disks, jars and the level of the quorum, each where a topology has it."""
+    lines = dry_run.rendered(dry_run.plan(shape("zk1-broker3-controller3-grown"), PLENTY_MB)).splitlines()
+    assert "ZooKeeper: chroot /kafka/prod, logins by SASL DIGEST-MD5, znodes with ACLs" in lines
+    assert "Log directories: broker-1001 2, broker-1003 2, broker-1007 2" in lines
+    (broker, *others) = shape("kraft-combined3").nodes
+    plain = replace(shape("kraft-combined3"), nodes=(replace(broker, jars=(Jar("/mine.jar", "0"),)), *others))
+    text = dry_run.rendered(dry_run.plan(replace(plain, metadata_version="3.8"), PLENTY_MB))
+    assert "Quorum: metadata.version 3.8" in text
+    assert "Jars besides Kafka's: combined-1 /mine.jar" in text
+    assert "ZooKeeper:" not in text
+    assert "Log directories" not in text

@@ -11,9 +11,10 @@ import pytest
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.process.cluster import ProcessCluster, await_all_ready
 from pytest_kmigrate.providers.process.network.addresses import Addresses
-from pytest_kmigrate.providers.process.node import ProcessNode, Surroundings
-from pytest_kmigrate.providers.process.security import Protection
+from pytest_kmigrate.providers.process.node import ProcessNode
+from pytest_kmigrate.providers.process.protection.security import Protection
 from pytest_kmigrate.providers.process.software import Software
+from pytest_kmigrate.providers.process.surroundings import Surroundings
 from pytest_kmigrate.topology.loading import find, load
 from pytest_kmigrate.waiting import until
 from tests.unit.fakes import MemoryRecorder
@@ -27,9 +28,11 @@ def test_no_broker_starts_before_what_it_must_find_is_ready(
     told: list[tuple[str, str]] = []
     monkeypatch.setattr(ProcessNode, "start", lambda node, **_: told.append(("starts", node.name)))
     monkeypatch.setattr(ProcessNode, "await_ready", lambda node, **_: told.append(("ready", node.name)))
-    monkeypatch.setattr("pytest_kmigrate.providers.process.storage.format_disks", lambda *_: None)
+    monkeypatch.setattr("pytest_kmigrate.providers.process.disks.storage.format_disks", lambda *_: None)
     topology = load(find(name))
-    software = cast("Software", SimpleNamespace(distributions={topology.kafka: None}))
+    software = cast(
+        "Software", SimpleNamespace(distributions={topology.kafka: SimpleNamespace(version=topology.kafka)})
+    )
     around = cast(
         "Surroundings",
         SimpleNamespace(

@@ -9,8 +9,8 @@ import pytest
 
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.topology import BrokerMode, Role
-from pytest_kmigrate.providers.process import freezing
-from pytest_kmigrate.providers.process.freezing import freeze, last_offset, put_back
+from pytest_kmigrate.providers.process.disks import freezing
+from pytest_kmigrate.providers.process.disks.freezing import freeze, last_offset, put_back
 from pytest_kmigrate.providers.process.node import ProcessNode
 
 
@@ -45,6 +45,7 @@ class Told:
 
     def __init__(self, name: str, role: Role, disk: Path, told: list[str]) -> None:
         self.name, self.spec, self.disk = name, SimpleNamespace(role=role), disk
+        self.metadata_dir = disk
         self.alive, self.address, self.mode = True, name, None
         self.kafka, self.is_as_wished = "3.9.1", True
         self.changes: dict[str, str | None] = {}

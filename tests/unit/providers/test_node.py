@@ -19,9 +19,10 @@ from pytest_kmigrate.providers.process import node as room
 from pytest_kmigrate.providers.process.cluster import await_all_ready
 from pytest_kmigrate.providers.process.jvm import Jvm
 from pytest_kmigrate.providers.process.network.addresses import Addresses
-from pytest_kmigrate.providers.process.node import ProcessNode, Surroundings
-from pytest_kmigrate.providers.process.security import Protection
+from pytest_kmigrate.providers.process.node import ProcessNode
+from pytest_kmigrate.providers.process.protection.security import Protection
 from pytest_kmigrate.providers.process.supervision import Supervision
+from pytest_kmigrate.providers.process.surroundings import Surroundings
 from tests.unit.fakes import MemoryRecorder, topology
 
 

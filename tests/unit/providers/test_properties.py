@@ -9,7 +9,7 @@ import pytest
 from pytest_kmigrate.model.topology import BrokerMode, Security, Topology
 from pytest_kmigrate.providers.process.network.addresses import Addresses
 from pytest_kmigrate.providers.process.properties import node_properties, quorum_voters, zookeeper_connect
-from pytest_kmigrate.providers.process.security import Protection
+from pytest_kmigrate.providers.process.protection.security import Protection
 from tests.unit.fakes import topology
 
 ZOOKEEPER_ONLY = {"broker.id", "zookeeper.connect", "inter.broker.protocol.version", "log.message.format.version"}

@@ -11,6 +11,7 @@ from pytest_kmigrate.model.errors import TopologyError
 from pytest_kmigrate.topology import loading as topology_file
 from pytest_kmigrate.topology.format import (
     BrokerTable,
+    CombinedTable,
     LinkTable,
     ListenersTable,
     SecurityTable,
@@ -22,10 +23,13 @@ KEYS = st.sampled_from(
     [
         *keys_of(TopologyFile),
         *keys_of(BrokerTable),
+        *keys_of(CombinedTable),
         *keys_of(LinkTable),
         *keys_of(SecurityTable),
         *keys_of(ListenersTable),
         "start",
+        "chroot",
+        "log.dirs",
         "jmx",
         "default.replication.factor",
         "inter.broker.protocol.version",
@@ -35,7 +39,9 @@ KEYS = st.sampled_from(
     ]
 )
 SCALARS = st.one_of(
-    st.sampled_from(["3.9.1", "4.0.0", "kraft", "zookeeper", "broker", "broker-1", "at-once", "x", "3", ""]),
+    st.sampled_from(
+        ["3.9.1", "4.0.0", "kraft", "zookeeper", "broker", "broker-1", "at-once", "x", "3", "", "/kafka", "SASL"]
+    ),
     st.integers(-3, 4000),
     st.booleans(),
     st.floats(),
@@ -67,14 +73,17 @@ def with_odd_values(changes: dict[tuple[str, str], object]) -> dict[str, object]
         "zookeeper": {"count": 1},
         "broker": {"count": 3},
         "controller": {"count": 1},
+        "combined": {"count": 1},
         "security": {},
     }
     for (table, key), value in changes.items():
         document[table][key] = value
+    changed = {table for table, _ in changes}
+    document.pop("zookeeper" if "combined" in changed else "combined")  # a cluster has one or the other
     return {"name": "x", "kafka": "3.9.1", **document}
 
 
-TABLES = st.sampled_from(["zookeeper", "broker", "controller", "security"])
+TABLES = st.sampled_from(["zookeeper", "broker", "combined", "controller", "security"])
 NEARLY_GOOD = st.dictionaries(st.tuples(TABLES, KEYS), VALUES, max_size=4).map(with_odd_values)
 
 

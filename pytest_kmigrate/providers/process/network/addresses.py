@@ -8,13 +8,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pytest_kmigrate.model.links import Link
-from pytest_kmigrate.model.topology import NodeSpec, Role, Topology
+from pytest_kmigrate.model.topology import Listener, NodeSpec, Role, Topology
 
 CLIENTS = "clients"
 CLIENTS_NUMBER = 250
 INTERNAL_PORT = 9092
 CONTROLLER_PORT = 9093
 CLIENT_PORT = 9094
+FIRST_EXTRA_PORT = 9095
+"""Of the first further listener of brokers; the others count up."""
 ZOOKEEPER_PORT = 2181
 ZOOKEEPER_PEER_PORTS = (2888, 3888)
 JOLOKIA_PORT = 8778
@@ -35,6 +37,7 @@ PORTS = (
 LISTENED_AT: Mapping[Role, tuple[int, ...]] = {
     Role.ZOOKEEPER: (ZOOKEEPER_PORT, *ZOOKEEPER_PEER_PORTS),
     Role.BROKER: (INTERNAL_PORT, CLIENT_PORT, JOLOKIA_PORT, BYTEMAN_PORT),
+    Role.COMBINED: (INTERNAL_PORT, CONTROLLER_PORT, CLIENT_PORT, JOLOKIA_PORT, BYTEMAN_PORT),
     Role.CONTROLLER: (CONTROLLER_PORT, JOLOKIA_PORT, BYTEMAN_PORT),
 }
 """Where a node of each role may listen; at Byteman's only with rules, or at a crash point."""
@@ -46,6 +49,12 @@ class Addresses:
 
     topology: Topology
     block: int | str
+
+    @property
+    def client_ports(self) -> Mapping[str, int]:
+        """The port of each listener that clients dial, by its name."""
+        extra = enumerate(self.topology.security.extra, start=FIRST_EXTRA_PORT)
+        return {Listener.CLIENT: CLIENT_PORT, **{name: port for port, name in extra}}
 
     def number(self, node: str) -> int:
         """A node's number: its place in the topology, from 1; "clients" have one of their own."""
@@ -78,14 +87,19 @@ class Addresses:
             for source in self.topology.nodes:
                 if source.name != destination.name:
                     yield from (Link(source.name, destination.name, port) for port in _ports(source, destination))
-            if destination.role is Role.BROKER:
-                yield Link(CLIENTS, destination.name, CLIENT_PORT)
+            if destination.plays(Role.BROKER):
+                yield from (Link(CLIENTS, destination.name, port) for port in self.client_ports.values())
+
+    def ports(self, node: NodeSpec) -> tuple[int, ...]:
+        """Where a node listens."""
+        extra = [port for port in self.client_ports.values() if port != CLIENT_PORT and node.plays(Role.BROKER)]
+        return (*LISTENED_AT[node.role], *extra)
 
     def listened_at(self) -> Iterator[tuple[str, int]]:
         """Where something of the cluster listens, from the start or later: every address must be free."""
         yield self.toxiproxy
         for node in self.topology.nodes:
-            yield from ((self.real(node.name), port) for port in LISTENED_AT[node.role])
+            yield from ((self.real(node.name), port) for port in self.ports(node))
         yield from ((self.seen_from(link.source, link.destination), link.port) for link in self.links())
 
     def listen_address(self, link: Link) -> str:
@@ -99,4 +113,5 @@ def _ports(source: NodeSpec, destination: NodeSpec) -> tuple[int, ...]:
         return ZOOKEEPER_PEER_PORTS if source.role is Role.ZOOKEEPER else (ZOOKEEPER_PORT,)
     if source.role is Role.ZOOKEEPER:
         return ()
-    return (INTERNAL_PORT,) if destination.role is Role.BROKER else (CONTROLLER_PORT,)
+    ports = {Role.BROKER: INTERNAL_PORT, Role.CONTROLLER: CONTROLLER_PORT}
+    return tuple(port for role, port in ports.items() if destination.plays(role))

@@ -1,5 +1,7 @@
 """What the steps are made of for a cluster of a certain shape."""
 
+from dataclasses import replace
+
 from pytest_kmigrate.documents.kip_866.moves import AwaitZookeeperController, FormatControllers
 from pytest_kmigrate.documents.kip_866.procedure import DEPROVISION, PROVISION_CONTROLLERS, TAKE_CONTROL_BACK, deleting
 from pytest_kmigrate.model.topology import Role
@@ -14,8 +16,15 @@ def test_the_quorum_is_formatted_for_the_protocol_that_brokers_speak(stage: Stag
     assert PROVISION_CONTROLLERS.moves(stage.cluster)[0] == FormatControllers("3.8")
 
 
+def test_the_level_of_the_topology_wins(stage: Stage) -> None:
+    """The quorum begins with what the file has, whatever the brokers speak."""
+    stage.cluster.topology = replace(stage.cluster.topology, metadata_version="3.7")
+    stage.cluster.node("broker-0").reconfigure({"inter.broker.protocol.version": "3.8"})
+    assert PROVISION_CONTROLLERS.moves(stage.cluster)[0] == FormatControllers("3.7")
+
+
 def test_without_a_chosen_protocol_the_release_decides(stage: Stage) -> None:
-    """Kafka's storage tool then takes the newest version of its own release."""
+    """The provider then takes the highest that every node knows."""
     assert PROVISION_CONTROLLERS.moves(stage.cluster)[0] == FormatControllers(None)
 
 

@@ -29,8 +29,9 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from pytest_kmigrate.model.topology import Listener, NodeSpec, Role, Security, SecurityProtocol
-from pytest_kmigrate.providers.process.certificates import new_authority, write_private
 from pytest_kmigrate.providers.process.network.addresses import CLIENTS, Addresses
+from pytest_kmigrate.providers.process.protection.certificates import new_authority, write_private
+from pytest_kmigrate.providers.process.protection.zookeeper import ZookeeperLogin, new_zookeeper_login
 
 ADMIN = "admin"
 ANONYMOUS = "ANONYMOUS"
@@ -68,6 +69,8 @@ class Protection:
     plain_password: str = field(default_factory=_new_password, repr=False)
     token_secret: str = field(default_factory=_new_password, repr=False)
     """What delegation tokens are signed with, where there are any."""
+    zookeeper: ZookeeperLogin | None = None
+    """How ZooKeeper knows brokers and controllers; None: it asks nobody."""
 
     @property
     def superusers(self) -> str:
@@ -84,24 +87,24 @@ class Protection:
             **({**tls, **self._trust_of_java} if any(map(is_encrypted, protocols.values())) else {}),
             **({"sasl.enabled.mechanisms": MECHANISM} if self._has_scram else {}),
             **(self._internal_login if has_login(self.security.internal) else {}),
-            **({_jaas(Listener.CLIENT): f"{_SCRAM_MODULE};"} if has_login(self.security.client) else {}),
+            **{_jaas(name): f"{_SCRAM_MODULE};" for name in self._of_clients if has_login(protocols[name])},
             **(self._controller_login if has_login(self.security.controller) else {}),
             **({"delegation.token.secret.key": self.token_secret} if self.signs_tokens else {}),
         }
 
-    def client_properties(self) -> Mapping[str, str]:
+    def client_properties(self, listener: str = Listener.CLIENT) -> Mapping[str, str]:
         """What a librdkafka client needs to be let in, besides the addresses; nothing at a plain listener."""
         trust = {
             "ssl.ca.location": str(_authority_file(self.folder)),
             "ssl.endpoint.identification.algorithm": "https",
         }
         login = {"sasl.mechanism": MECHANISM, "sasl.username": ADMIN, "sasl.password": self.scram_password}
-        return self._as_a_client(trust, login)
+        return self._as_a_client(listener, trust, login)
 
     def tool_properties(self) -> Mapping[str, str]:
         """What Kafka's own tools need to be let in, besides the addresses: their ``--command-config``."""
         login = {"sasl.mechanism": MECHANISM, "sasl.jaas.config": self._scram_as_admin}
-        return self._as_a_client(self._trust_of_java, login)
+        return self._as_a_client(Listener.CLIENT, self._trust_of_java, login)
 
     def format_arguments(self) -> list[str]:
         """The first credential, if any, for Kafka's storage tool, which formats disks of a cluster born in KRaft mode.
@@ -123,16 +126,21 @@ class Protection:
         whom = ["--entity-type", "users", "--entity-name", ADMIN]
         return ["--zookeeper", servers, "--alter", *whom, "--add-config-file", str(file)]
 
-    def _as_a_client(self, trust: Mapping[str, str], login: Mapping[str, str]) -> dict[str, str]:
-        protocol = self.security.client
+    def _as_a_client(self, listener: str, trust: Mapping[str, str], login: Mapping[str, str]) -> dict[str, str]:
+        protocol = self.security.protocols[listener]
         if protocol == "PLAINTEXT":
             return {}
         parts = (trust if is_encrypted(protocol) else {}, login if has_login(protocol) else {})
         return {"security.protocol": protocol, **parts[0], **parts[1]}
 
     @property
+    def _of_clients(self) -> tuple[str, ...]:
+        """The listeners that clients dial."""
+        return (Listener.CLIENT, *self.security.extra)
+
+    @property
     def _has_scram(self) -> bool:
-        return has_login(self.security.internal) or has_login(self.security.client)
+        return any(has_login(self.security.protocols[name]) for name in (Listener.INTERNAL, *self._of_clients))
 
     @property
     def _scram_as_admin(self) -> str:
@@ -161,7 +169,7 @@ def protect(addresses: Addresses, folder: Path) -> Protection:
     """The protection that the topology asks for; what it needs of files is in ``folder`` when this returns."""
     security, nodes = addresses.topology.security, addresses.topology.nodes
     protocols = security.protocols.values()
-    if any(protocol != "PLAINTEXT" for protocol in protocols):
+    if any(protocol != "PLAINTEXT" for protocol in protocols) or security.zookeeper_login:
         folder.mkdir(mode=0o700, parents=True)
     if any(map(is_encrypted, protocols)):
         authority = new_authority(addresses.topology.name)
@@ -169,7 +177,9 @@ def protect(addresses: Addresses, folder: Path) -> Protection:
         for spec in nodes:
             if spec.role is not Role.ZOOKEEPER:
                 authority.key_store(_key_store(folder, spec.name), spec.name, _leading_to(spec.name, addresses))
-    return Protection(security, folder, has_login(security.client) and all(map(_may_have_tokens, nodes)))
+    signs_tokens = has_login(security.client) and all(map(_may_have_tokens, nodes))
+    login = new_zookeeper_login(folder) if security.zookeeper_login else None
+    return Protection(security, folder, signs_tokens, zookeeper=login)
 
 
 def client_file(protection: Protection, scratch: Path) -> Path | None:
@@ -193,11 +203,11 @@ def _leading_to(name: str, addresses: Addresses) -> Iterable[str]:
     return [addresses.seen_from(source, name) for source in sources]
 
 
-def _prefix(listener: Listener) -> str:
+def _prefix(listener: str) -> str:
     return f"listener.name.{listener.lower()}"
 
 
-def _jaas(listener: Listener, mechanism: str = MECHANISM) -> str:
+def _jaas(listener: str, mechanism: str = MECHANISM) -> str:
     return f"{_prefix(listener)}.{mechanism.lower()}.sasl.jaas.config"
 
 

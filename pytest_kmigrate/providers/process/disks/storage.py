@@ -1,9 +1,12 @@
 """Formatting of KRaft disks with Kafka's own storage tool, several nodes at once."""
 
 import base64
+import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+
+from packaging.version import Version
 
 from pytest_kmigrate.providers.process.jvm import Jvm
 from pytest_kmigrate.providers.process.node import ProcessNode
@@ -13,6 +16,17 @@ from pytest_kmigrate.providers.process.tools import STORAGE_TOOL, run_tool
 def new_cluster_id() -> str:
     """A fresh cluster id as Kafka makes them: 16 random bytes in URL-safe base64."""
     return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+
+
+def common_level(releases: Iterable[str]) -> str | None:
+    """The highest metadata.version that nodes of all these releases know; None where each knows its own, the same."""
+    levels = {release[:2] for release in map(_numbers, releases)}
+    return ".".join(map(str, min(levels))) if len(levels) > 1 else None
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    """The numbers that a release begins with: those of ``4.1.0-SNAPSHOT`` are 4, 1 and 0."""
+    return Version(re.split(r"[^0-9.]", release)[0].rstrip(".") or "0").release
 
 
 def format_disks(nodes: Sequence[ProcessNode], jvm: Jvm, cluster_id: str, more: Sequence[str] = ()) -> None:

@@ -35,13 +35,13 @@ def freeze(nodes: Sequence[ProcessNode], folder: Path, before_controllers: Calla
     of_role = {role: [node for node in up if node.spec.role is role] for role in Role}
     _together(of_role[Role.BROKER])
     before_controllers()
-    _stop_controllers(of_role[Role.CONTROLLER])
+    _stop_controllers([*of_role[Role.COMBINED], *of_role[Role.CONTROLLER]])
     zxid = max((last_zxid(node.address) for node in of_role[Role.ZOOKEEPER]), default=-1)
     _together(of_role[Role.ZOOKEEPER])
     for node in nodes:
         copy_sparse(node.disk, folder / node.name)
     frozen = {node.name: FrozenNode(dict(node.changes), node.mode, node in up) for node in nodes}
-    return Frozen(frozen, max((last_offset(node.disk) for node in nodes), default=-1), zxid)
+    return Frozen(frozen, max((last_offset(node.metadata_dir) for node in nodes), default=-1), zxid)
 
 
 def put_back(nodes: Sequence[ProcessNode], folder: Path, frozen: Frozen) -> None:

@@ -1,0 +1,56 @@
+"""Faults of disks: a log directory of a broker fails."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pytest_kmigrate.faults.effect import Applied
+from pytest_kmigrate.faults.targets import Target
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.protocols import Node, Scene
+from pytest_kmigrate.procedures.restarts import await_session_over
+
+_METRIC = "OfflineLogDirectoryCount"
+
+
+@dataclass(frozen=True)
+class FailLogDir:
+    """A log directory of a broker with several (1, 2, ...) is gone, as with a disk that broke.
+
+    Kafka notices it at the next file that it writes there, within 5 s where the directory holds a partition. The
+    witness is Kafka's own count of directories that are offline. It is healed as operators do it: the broker is
+    stopped, the directory is put back as it was, the broker is started. The first directory of a broker in KRaft mode
+    holds its metadata log: without it the broker ends.
+    """
+
+    target: Target
+    number: int = 2
+    needs = frozenset({Capability.LOG_DIRS, Capability.START, Capability.METRICS})
+
+    def __str__(self) -> str:
+        return f"fail-log-dir({self.target}, {self.number})"
+
+    @contextmanager
+    def applied_to(self, scene: Scene) -> Iterator[Applied]:
+        """Take the directory of the broker meant."""
+        node = scene.cluster.node(self.target.one(scene))
+        before = scene.view.metric(node.name, _METRIC)
+        node.fail_log_dir(self.number)
+
+        def witness() -> str | None:
+            count = scene.view.metric(node.name, _METRIC)
+            is_more = count is not None and count > (before or 0)
+            return f"{node.name} reports {count:g} offline log directories" if is_more else None
+
+        try:
+            looked_for = f"{_METRIC} of {node.name} above {before or 0:g}"
+            yield Applied((node.name,), looked_for, witness, {"log_dir": self.number})
+        finally:
+            _replace_disk(scene, node, self.number)
+
+
+def _replace_disk(scene: Scene, node: Node, number: int) -> None:
+    node.stop()
+    node.repair_log_dir(number)
+    await_session_over(scene, node)
+    node.start()

@@ -1,0 +1,53 @@
+"""The folders of a node: its disk, its log directories, and a log directory that fails."""
+
+from pathlib import Path
+
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.topology import NodeSpec
+
+_FAILED = "failed-"
+
+
+def log_dirs(disk: Path, spec: NodeSpec) -> tuple[Path, ...]:
+    """The log directories of a node: its disk, or folders of it where there are several (JBOD)."""
+    if spec.log_dirs == 1:
+        return (disk,)
+    return tuple(disk / f"dir-{number}" for number in range(1, spec.log_dirs + 1))
+
+
+def metadata_dir(disk: Path, spec: NodeSpec) -> Path:
+    """The log directory with the metadata log: by Kafka's default the first."""
+    return log_dirs(disk, spec)[0]
+
+
+def fail(disk: Path, spec: NodeSpec, number: int) -> None:
+    """Take a log directory (1, 2, ...) away: a file in its place makes every new file in it an error of the disk.
+
+    Files that are open stay so, as those of a disk that is going. WrongUseError when the node has no such directory
+    beside another one.
+    """
+    folder = _one_of_several(disk, spec, number)
+    folder.rename(_put_aside(folder))
+    folder.touch()
+
+
+def repair(disk: Path, spec: NodeSpec, number: int) -> None:
+    """Give the log directory back as it was; nothing to do when it is there."""
+    folder = _one_of_several(disk, spec, number)
+    aside = _put_aside(folder)
+    if aside.exists():
+        folder.unlink(missing_ok=True)
+        aside.rename(folder)
+
+
+def _one_of_several(disk: Path, spec: NodeSpec, number: int) -> Path:
+    if spec.log_dirs == 1 or not 1 <= number <= spec.log_dirs:
+        raise WrongUseError(
+            f"{spec.name}: expected the number of one of several log directories, got {number} "
+            f"where there are {spec.log_dirs}: give the node more by log_dirs in the topology"
+        )
+    return log_dirs(disk, spec)[number - 1]
+
+
+def _put_aside(folder: Path) -> Path:
+    return folder.with_name(f"{_FAILED}{folder.name}")

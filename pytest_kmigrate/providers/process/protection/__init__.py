@@ -1,0 +1,1 @@
+"""Certificates, passwords and logins of a cluster."""
