@@ -11,7 +11,15 @@ from pytest_kmigrate import catalogue, documents
 from pytest_kmigrate.catalogue import places
 
 _READ_ONCE = (
-    *(places.profiles, places.place_of, catalogue.requirements, catalogue.all_known_bugs, catalogue._by_id),
+    *(
+        places.profiles,
+        places.place_of,
+        catalogue.requirements,
+        catalogue.all_known_bugs,
+        catalogue.deviations,
+        catalogue.all_departures,
+        catalogue._by_id,
+    ),
     documents.document,
 )
 

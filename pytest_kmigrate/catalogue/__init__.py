@@ -9,14 +9,18 @@ from typing import Any, Literal
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from pytest_kmigrate.catalogue.deviations import DEVIATIONS, Deviation
 from pytest_kmigrate.catalogue.places import REQUIREMENTS, Place, place_of, profiles
 from pytest_kmigrate.model.errors import WrongUseError
 
 __all__ = [
+    "Deviation",
     "KnownBug",
     "Place",
     "Requirement",
+    "all_departures",
     "all_known_bugs",
+    "deviations",
     "is_before",
     "known_bug",
     "known_bugs",
@@ -137,14 +141,29 @@ def all_known_bugs() -> tuple[KnownBug, ...]:
 
 
 @lru_cache
+def deviations(profile: str) -> tuple[Deviation, ...]:
+    """The known deviations of a profile's document, in the order of its file."""
+    place = place_of(profile)
+    rows = place.rows(DEVIATIONS, "deviation") if (place.folder / DEVIATIONS).is_file() else []
+    return tuple(Deviation(**{**row, "broken": tuple(row["broken"])}) for row in rows)
+
+
+@lru_cache
+def all_departures() -> tuple[KnownBug, ...]:
+    """Everything a violation may be known as: the known bugs of all documents, then their deviations."""
+    deviating = (each for profile in profiles() for each in deviations(profile))
+    return (*all_known_bugs(), *map(_as_known_bug, deviating))
+
+
+@lru_cache
 def met_by_any_run(version: str) -> tuple[KnownBug, ...]:
-    """The bugs of this release that any run may meet by chance."""
-    return tuple(bug for bug in all_known_bugs() if bug.met_by == "any-run" and bug.breaks(version))
+    """The bugs and deviations of this release that any run may meet, without a mark on its test."""
+    return tuple(bug for bug in all_departures() if bug.met_by == "any-run" and bug.breaks(version))
 
 
 def known_bug(bug_id: str) -> KnownBug:
-    """The known bug of this id."""
-    known = {bug.id: bug for bug in all_known_bugs()}
+    """The known bug or deviation of this id."""
+    known = {bug.id: bug for bug in all_departures()}
     if bug_id not in known:
         raise WrongUseError(_unknown("the id of a known bug", bug_id, known, "known-bugs.toml lists them"))
     return known[bug_id]
@@ -153,6 +172,20 @@ def known_bug(bug_id: str) -> KnownBug:
 @lru_cache
 def _by_id() -> dict[str, Requirement]:
     return {each.id: each for profile in profiles() for each in requirements(profile)}
+
+
+def _as_known_bug(deviation: Deviation) -> KnownBug:
+    return KnownBug(
+        id=deviation.id,
+        area=f"departure from {deviation.requirement}",
+        symptom=deviation.seen,
+        broken=deviation.broken,
+        fixed_in=(),
+        severity=1,
+        reachability="race" if deviation.when == "race" else "blackbox",
+        verified=True,
+        met_by="any-run",
+    )
 
 
 def _known_bug(row: dict[str, Any]) -> KnownBug:

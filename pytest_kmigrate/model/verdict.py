@@ -49,6 +49,8 @@ class About:
     """How many things were looked at that could have violated it; of 0 nothing follows."""
     summary: str = ""
     """What was looked at, where this is not the summary of the whole verdict."""
+    observed: tuple[str, ...] = field(default=(), compare=False)
+    """What each violation of it observed; empty where that was not kept apart, and in a verdict read back."""
 
     @property
     def is_vacuous(self) -> bool:
@@ -99,7 +101,8 @@ class Verdict:
     def speaking_for(self, *requirements: str) -> "Verdict":
         """Return the verdict with its own outcome for each of these requirements, besides those it has."""
         seen = int(self.outcome in (Outcome.CONFORMS, Outcome.VIOLATES))
-        own = tuple(About(each, self.outcome, self.kind, seen) for each in requirements)
+        observed = tuple(each.observed for each in self.violations) if self.count == len(self.violations) else ()
+        own = tuple(About(each, self.outcome, self.kind, seen, observed=observed) for each in requirements)
         return replace(self, about=(*self.about, *own))
 
     def about_each(self, about: Iterable[About]) -> "Verdict":

@@ -114,6 +114,7 @@ def raise_for(judgement: "Judgement", expected: Sequence[KnownBug], folder: Path
     verdicts = [verdict for verdict in judgement.verdicts if verdict.counts]
     outcome = merged(verdict.outcome for verdict in verdicts)
     if outcome is Outcome.CONFORMS:
+        _raise_for_gone(judgement, folder)
         return
     if outcome is Outcome.NOT_APPLICABLE:
         raise NotApplicableError("; ".join(verdict.summary for verdict in verdicts))
@@ -125,6 +126,20 @@ def raise_for(judgement: "Judgement", expected: Sequence[KnownBug], folder: Path
     ids = {bug.id for bug in expected}
     met = [ids & set(verdict.known_bugs) for verdict in worst]
     raise KnownBugError(text, frozenset().union(*met)) if all(met) else ViolationError(text)
+
+
+def _raise_for_gone(judgement: "Judgement", folder: Path) -> None:
+    """Raise ViolationError where a deviation that is always there was not: the list of them is wrong."""
+    from pytest_kmigrate.judging.explaining import deviations_gone
+
+    gone = deviations_gone(judgement.header, judgement.verdicts)
+    if gone:
+        named = "; ".join(f"{each.requirement} (known as {each.id}: {each.seen})" for each in gone)
+        kafka = judgement.header.kafka
+        raise ViolationError(
+            f"expected the known deviations of Kafka {kafka}, and these requirements conform: {named}: "
+            f"correct `broken` in deviations.toml\nevidence: {folder}"
+        )
 
 
 def _told(verdict: Verdict) -> str:

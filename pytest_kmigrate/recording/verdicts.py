@@ -37,7 +37,7 @@ def has_outcomes_by_requirement(folder: RunFolder) -> bool:
 
 def as_json(verdict: Verdict) -> dict[str, Any]:
     """A verdict as JSON; ``requirements`` are those it says anything about."""
-    about = [{**asdict(each), **_named(each)} for each in verdict.about]
+    about = [_about_as_json(each) for each in verdict.about]
     return {**asdict(verdict), **_named(verdict), "requirements": verdict.requirements, "about": about}
 
 
@@ -62,6 +62,13 @@ def from_json(row: Mapping[str, Any]) -> Verdict:
     if "about" not in row:
         return verdict.speaking_for(*row.get("requirements", ()))
     return replace(verdict, about=tuple(_about(each) for each in row["about"]))
+
+
+def _about_as_json(about: About) -> dict[str, Any]:
+    """What the violations observed stands in the verdict's violations already."""
+    row = {**asdict(about), **_named(about)}
+    del row["observed"]
+    return row
 
 
 def _about(row: Mapping[str, Any]) -> About:

@@ -1,6 +1,6 @@
 """Expected ends: a test claims that nodes must end by themselves, and the run waits for that and records it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, WrongUseError
@@ -49,3 +49,31 @@ def end_expected(
 def _ended(nodes: Sequence[Node]) -> bool | NotYet:
     up = [node.name for node in nodes if node.alive]
     return not up or NotYet(f"{', '.join(up)} still up")
+
+
+def refused(
+    cluster: Cluster,
+    recorder: Recorder,
+    node: str,
+    changes: Mapping[str, str | None],
+    *,
+    naming: str = "",
+    within_s: float = 15,
+    requirements: Sequence[str] = (),
+) -> None:
+    """Start a node that is down with these properties (None: unset) and expect it to end by an error.
+
+    Whatever becomes of it, afterwards it is down again and its properties are what they were.
+    """
+    trial = cluster.node(node)
+    if trial.alive:
+        raise WrongUseError(f"refused: expected a node that is down, got {node}, which runs")
+    before = {key: trial.properties.get(key) for key in changes}
+    trial.reconfigure(changes)
+    try:
+        with end_expected(cluster, recorder, node, within_s=within_s, naming=naming, requirements=requirements):
+            trial.start()
+    finally:
+        if trial.alive:
+            trial.stop()
+        trial.reconfigure(before)

@@ -121,6 +121,17 @@ def configs_at(
     return found
 
 
+def broker_config_at(peer: Peer | str, broker_id: int, *, within_s: float = ANSWER_WITHIN_S) -> dict[str, str | None]:
+    """Every config that a broker reports of itself, defaults included; None where Kafka hides the value."""
+    asked = DescribeConfigsResource(
+        resource_type=i8(BROKER_RESOURCE), resource_name=str(broker_id), configuration_keys=None
+    )
+    answer = ask(peer, DescribeConfigsRequest(resources=(asked,)), DescribeConfigsResponse, within_s)
+    (of_broker,) = answer.results
+    _must_be_answered(of_broker.error_code, f"configs of broker {broker_id}")
+    return {config.name: config.value for config in of_broker.configs}
+
+
 def _set_by(resource: Resource) -> int:
     kind, name = resource
     if kind != BROKER_RESOURCE:

@@ -12,7 +12,7 @@ from allure_commons.logger import AllureFileLogger
 from allure_commons.model2 import Attachment, Label, Link, Parameter, Status, StatusDetails, TestResult, TestStepResult
 from allure_commons.types import LabelType, LinkType
 
-from pytest_kmigrate.catalogue import all_known_bugs, requirement
+from pytest_kmigrate.catalogue import all_departures, requirement
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.verdict import Outcome, Verdict
 from pytest_kmigrate.reports.one_run.run_evidence import RunEvidence, without_secrets
@@ -243,7 +243,7 @@ def categories() -> list[dict[str, object]]:
             "matchedStatuses": [Status.FAILED],
             "messageRegex": rf"[\s\S]*{_KNOWN_AS}(?:[^\n]*, )?{bug.id}(?:,|\s|$)[\s\S]*",
         }
-        for bug in all_known_bugs()
+        for bug in all_departures()
     ]
     return [
         *named,

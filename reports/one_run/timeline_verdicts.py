@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from pytest_kmigrate.catalogue import all_known_bugs, requirement
+from pytest_kmigrate.catalogue import all_departures, requirement
 from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
@@ -111,7 +111,7 @@ def _verdict(evidence: RunEvidence, number: int, verdict: Verdict, slices: "_Sli
 
 
 def _known(bug_id: str) -> str:
-    symptoms = [bug.symptom for bug in all_known_bugs() if bug.id == bug_id]
+    symptoms = [bug.symptom for bug in all_departures() if bug.id == bug_id]
     return f"known as <b>{_text(bug_id)}</b>" + (f": {_text(symptoms[0])}" if symptoms else "")
 
 

@@ -61,7 +61,8 @@ class ByRequirement:
         if found:
             kind, first = found[0]
             summary = f"expected {first.expected}; observed {first.observed}"
-            return About(requirement, Outcome.VIOLATES, kind, self._seen[requirement], summary)
+            observed = tuple(violation.observed for _, violation in found)
+            return About(requirement, Outcome.VIOLATES, kind, self._seen[requirement], summary, observed)
         if self._seen[requirement]:
             return About(requirement, Outcome.CONFORMS, None, self._seen[requirement])
         if requirement in self._inapplicable:

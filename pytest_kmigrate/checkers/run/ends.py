@@ -53,7 +53,8 @@ def _by_requirement(history: History, ends: Sequence[ExpectedEnd]) -> Iterator[A
         missing = [each for each in of if _is_missing(each)]
         unexplained = [each for each in of if _is_unexplained(each)]
         if missing:
-            yield About(requirement, Outcome.VIOLATES, Kind.LIVENESS, len(of), _violation(history, missing[0]).observed)
+            observed = tuple(f"{each.node}: {_violation(history, each).observed}" for each in missing)
+            yield About(requirement, Outcome.VIOLATES, Kind.LIVENESS, len(of), observed[0], observed)
         elif unexplained:
             text = _unexplained(unexplained[0])
             yield About(requirement, Outcome.INCONCLUSIVE, Kind.VACUOUS, len(of), text)

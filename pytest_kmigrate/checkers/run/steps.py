@@ -97,7 +97,8 @@ def _by_requirement(history: History) -> Iterator[About]:
             text = (
                 f"{wrong[0].data['name']}: expected {wrong[0].data['expected']}; observed {wrong[0].data['observed']}"
             )
-            yield About(requirement, Outcome.VIOLATES, Kind(str(wrong[0].data["kind"])), len(events), text)
+            observed = tuple(f"{event.data['name']}: {event.data['observed']}" for event in wrong)
+            yield About(requirement, Outcome.VIOLATES, Kind(str(wrong[0].data["kind"])), len(events), text, observed)
         else:
             text = ", ".join(str(event.data["name"]) for event in events)
             yield About(requirement, Outcome.CONFORMS, None, len(events), text)

@@ -38,9 +38,10 @@ def await_settled(document: Document, scene: Scene, within_s: float = PATIENCE_S
 
 
 def in_sync(cluster: Cluster) -> bool | NotYet:
-    """Whether no broker that leads a partition lacks a replica of it."""
+    """Whether no live broker that leads a partition lacks a replica of it."""
     metric = "UnderReplicatedPartitions"
-    lacking = {node.name: cluster.metrics(node.name, [metric])[metric] for node in cluster.nodes(Role.BROKER)}
+    live = [node.name for node in cluster.nodes(Role.BROKER) if node.alive]
+    lacking = {name: cluster.metrics(name, [metric])[metric] for name in live}
     return all(count == 0 for count in lacking.values()) or NotYet(f"under-replicated partitions: {lacking}")
 
 

@@ -1,0 +1,110 @@
+"""Known deviations: they explain what they describe and nothing else, and are missed where they must show."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pytest_kmigrate.catalogue import (
+    Deviation,
+    all_departures,
+    deviations,
+    known_bug,
+    met_by_any_run,
+    profiles,
+    requirement,
+)
+from pytest_kmigrate.judging.explaining import deviations_gone, explained
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict
+from tests.unit.checkers.histories import history
+
+ROW, ID = "K866-CONF-zkbroker-protocol-map", "protocol-of-controllers-not-validated"
+SEEN = "the property that broker-1 names: IllegalArgumentException: No enum constant auth.SecurityProtocol.QUORUM"
+OF_DEVIATION = Deviation("d", ROW, "It does something else.", "something", (">=3.4.0",), "always")
+
+
+def run(kafka: str = "3.9.1", **extra: Any) -> History:
+    """A run whose test claims the requirement."""
+    made = history(requirements=(ROW,), kafka=kafka)
+    return replace(made, header=replace(made.header, extra={**made.header.extra, **extra}))
+
+
+def violated(*observed: str, requirement: str = ROW) -> Verdict:
+    """A verdict that violates one requirement by these observations."""
+    about = About(requirement, Outcome.VIOLATES, Kind.SAFETY, 1, "", observed)
+    return Verdict("expectations_met", Outcome.VIOLATES, Kind.SAFETY, about=(about,))
+
+
+def known_as(there: History, verdict: Verdict) -> tuple[str, ...]:
+    """The ids it is explained by, without any diagnosis."""
+    (judged,) = explained(there, [verdict], ())
+    return judged.known_bugs
+
+
+def test_a_violation_that_observed_the_deviation_is_known_as_it() -> None:
+    """By the release that has it, and as something that any run may meet."""
+    assert known_as(run(), violated(SEEN)) == (ID,)
+    assert ID in [bug.id for bug in met_by_any_run("3.9.1")]
+    assert known_bug(ID).area == f"departure from {ROW}"
+
+
+@pytest.mark.parametrize(
+    ("there", "verdict"),
+    [
+        (run(), violated("the property that broker-1 names: ")),
+        (run(), violated(SEEN, "it did not end")),
+        (run(), violated()),
+        (run(), violated(SEEN, requirement="K866-CONF-controller-zk-connect")),
+        (run(kafka="4.0.0"), violated(SEEN)),
+        (run(byteman="RULE x"), violated(SEEN)),
+    ],
+    ids=["another thing", "one more thing", "not kept", "another row", "another release", "a mutant"],
+)
+def test_nothing_else_is_known_as_it(there: History, verdict: Verdict) -> None:
+    """Each observation of the requirement must be the deviation."""
+    assert known_as(there, verdict) == ()
+
+
+def test_a_verdict_that_violates_another_requirement_too_is_not_explained() -> None:
+    """One of two is known: the whole is red."""
+    both = violated(SEEN)
+    other = About("K866-CONF-controller-zk-connect", Outcome.VIOLATES, Kind.SAFETY, 1, "", ("it did not end",))
+    assert known_as(run(), replace(both, about=(*both.about, other))) == ()
+
+
+def test_a_deviation_that_must_show_and_does_not_is_named() -> None:
+    """The test claims the requirement, which conforms by evidence that could have violated it."""
+    good = Verdict("expectations_met", Outcome.CONFORMS, about=(About(ROW, Outcome.CONFORMS, None, 1),))
+    assert [each.id for each in deviations_gone(run().header, [good])] == [ID]
+    vacuous = replace(good, about=(About(ROW, Outcome.INCONCLUSIVE, Kind.VACUOUS),))
+    for header, verdicts in [
+        (run().header, [good, violated(SEEN)]),
+        (run().header, [vacuous]),
+        (replace(run().header, requirements=()), [good]),
+        (run(kafka="4.0.0").header, [good]),
+        (run(byteman="RULE x").header, [good]),
+    ]:
+        assert deviations_gone(header, verdicts) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [("when", "sometimes", 'when: expected "always"'), ("observed", "(", "d: "), ("broken", ("soon",), "d: ")],
+)
+def test_a_wrong_entry_is_refused_by_its_id(key: str, value: object, message: str) -> None:
+    """With the file and what was expected."""
+    with pytest.raises(WrongUseError, match=rf"deviations.toml: .*{message}"):
+        replace(OF_DEVIATION, **{key: value})  # type: ignore[arg-type]
+
+
+def test_each_deviation_is_of_a_requirement_that_deviates() -> None:
+    """Of its own document, whose catalogue says that Kafka deviates; ids are used once, and by no bug."""
+    ids = [each.id for each in all_departures()]
+    assert len(ids) == len(set(ids))
+    for profile in profiles():
+        for each in deviations(profile):
+            row = requirement(each.requirement)
+            assert row.profile == profile
+            assert row.real_kafka.startswith("deviates"), each.id
