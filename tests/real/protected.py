@@ -54,6 +54,14 @@ def ran(topology: str | Path, runs: Path, act: Callable[[Run], None], more: Iter
     } == {}
 
 
+def leaks(folder: Path, secrets: Iterable[str]) -> list[str]:
+    """The files that have one of the secrets in them, as bytes."""
+    sought = [secret.encode() for secret in secrets]
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    assert files
+    return sorted(str(file.relative_to(folder)) for file in files if any(each in file.read_bytes() for each in sought))
+
+
 def known_tokens(run: Run) -> dict[str, Token]:
     """The delegation tokens that the first broker knows."""
     return tokens_at(run.cluster.peer(run.cluster.nodes(Role.BROKER)[0].name))[1]

@@ -3,7 +3,6 @@
 import base64
 import json
 import stat
-from collections.abc import Iterable
 from pathlib import Path
 
 from pytest_kmigrate.checkers.metadata.differences import differences
@@ -17,7 +16,7 @@ from pytest_kmigrate.running import Run
 from pytest_kmigrate.running.images import BROKERS, LOG, ZOOKEEPER
 from pytest_kmigrate.wire.admin import cluster_at
 from pytest_kmigrate.wire.tokens import logged_in_by
-from tests.real.protected import known_tokens, ran, refused
+from tests.real.protected import known_tokens, leaks, ran, refused
 
 BORN_KRAFT = """
 name = "kraft-broker1-controller1-sasl"
@@ -113,11 +112,3 @@ def secrets_of(run: Run) -> list[str]:
     assert len(credential) == (2 if run.zookeeper else 0)
     signing = properties["delegation.token.secret.key"]
     return [run.cluster.client_connection()["sasl.password"], plain, signing, *keys, *credential]
-
-
-def leaks(folder: Path, secrets: Iterable[str]) -> list[str]:
-    """The files that have one of the secrets in them, as bytes."""
-    sought = [secret.encode() for secret in secrets]
-    files = [file for file in folder.rglob("*") if file.is_file()]
-    assert files
-    return sorted(str(file.relative_to(folder)) for file in files if any(each in file.read_bytes() for each in sought))

@@ -69,7 +69,7 @@ def test_sessions_are_told_by_the_address_they_come_from(monkeypatch: pytest.Mon
         client = ZookeeperClient("127.0.73.1:1")
         try:
             # Only now: the client itself would take this server for a real one.
-            monkeypatch.setattr(client, "_hosts", f"127.0.0.1:{server.getsockname()[1]},127.0.73.1:1")
+            monkeypatch.setattr(client, "_hosts", f"127.0.73.1:1,127.0.0.1:{server.getsockname()[1]}/kafka/prod")
             assert client.sessions() == {"127.0.0.1:41234": 0x100051630F000C}
         finally:
             client.close()

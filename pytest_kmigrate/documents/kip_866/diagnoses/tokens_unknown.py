@@ -3,11 +3,13 @@
 import re
 from collections.abc import Mapping
 
+from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
 from pytest_kmigrate.checkers.evidence.logs import after_last, log_of
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.model.verdict import Verdict
 
 _STARTED = r"\[KafkaServer id=\d+\] started"
@@ -35,7 +37,16 @@ def _brokers_with_others(history: History, event: Event) -> set[str]:
     both = lists_in(event)
     if both is None or len(both[0]) != len(both[1]) or not any([sorted(tokens)] == both[0][:1] for tokens in held):
         return set()
-    return {f"broker-{number}" for number, (one, other) in enumerate(zip(*both, strict=True)) if one != other}
+    brokers = _brokers(history)
+    if len(brokers) != len(both[0]):
+        return set()
+    return {name for name, one, other in zip(brokers, *both, strict=True) if one != other}
+
+
+def _brokers(history: History) -> list[str]:
+    """The brokers by id, the order in which expectations list what each of them has."""
+    names = [name for name, role in roles(history).items() if role == Role.BROKER]
+    return sorted(names, key=lambda name: int(name.rpartition("-")[2]))
 
 
 def _with_other_expiries(expected: Mapping[str, object], observed: Mapping[str, object]) -> set[str]:
