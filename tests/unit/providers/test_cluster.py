@@ -2,13 +2,14 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
-from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.providers.process.cluster import ProcessCluster, await_all_ready
 from pytest_kmigrate.providers.process.network.addresses import Addresses
 from pytest_kmigrate.providers.process.node import ProcessNode
@@ -19,8 +20,10 @@ from pytest_kmigrate.topology.loading import find, load
 from pytest_kmigrate.waiting import until
 from tests.unit.fakes import MemoryRecorder
 
+SHAPES = ["zk1-broker3-controller3", "zk3-broker3-controller3", "kraft-broker3-controller3", "kraft-combined3"]
 
-@pytest.mark.parametrize("name", ["zk1-broker3-controller3", "zk3-broker3-controller3", "kraft-broker3-controller3"])
+
+@pytest.mark.parametrize("name", SHAPES)
 def test_no_broker_starts_before_what_it_must_find_is_ready(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -30,29 +33,60 @@ def test_no_broker_starts_before_what_it_must_find_is_ready(
     monkeypatch.setattr(ProcessNode, "await_ready", lambda node, **_: told.append(("ready", node.name)))
     monkeypatch.setattr("pytest_kmigrate.providers.process.disks.storage.format_disks", lambda *_: None)
     topology = load(find(name))
-    software = cast(
-        "Software", SimpleNamespace(distributions={topology.kafka: SimpleNamespace(version=topology.kafka)})
-    )
-    around = cast(
-        "Surroundings",
-        SimpleNamespace(
-            addresses=Addresses(topology, 7),
-            protection=Protection(topology.security, tmp_path / "security"),
-            supervision=None,
-            jvm=None,
-            recorder=MemoryRecorder(),
-            scratch=tmp_path / "scratch",
-            logs=tmp_path / "logs",
-        ),
-    )
-
-    ProcessCluster(topology, software, around).start_initial()
+    cluster_of(topology, tmp_path).start_initial()
 
     brokers = {spec.name for spec in topology.of_role(Role.BROKER)}
     at_once = {spec.name for spec in topology.nodes if spec.start == "at-once"}
     begin = min(told.index(("starts", broker)) for broker in brokers)
     assert {node for what, node in told[:begin] if what == "ready"} == at_once - brokers
-    assert {node for what, node in told if what == "ready"} == at_once
+    assert sorted(node for what, node in told if what == "ready") == sorted(at_once)
+
+
+@pytest.mark.parametrize(
+    ("older", "of_topology", "asked_for", "arguments"),
+    [
+        ("3.9.1", None, None, []),
+        ("3.7.2", None, None, ["--release-version", "3.7"]),
+        ("3.7.2", "3.6", None, ["--release-version", "3.6"]),
+        ("3.9.1", "3.6", "3.8", ["--release-version", "3.8"]),
+    ],
+)
+def test_controllers_are_formatted_for_one_level(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    older: str,
+    of_topology: str | None,
+    asked_for: str | None,
+    arguments: list[str],
+) -> None:
+    """What a step asks for, or the topology names, or the highest that the oldest of all nodes knows."""
+    formatted: list[tuple[list[str], list[str]]] = []
+    monkeypatch.setattr(
+        "pytest_kmigrate.providers.process.disks.storage.format_disks",
+        lambda nodes, _jvm, _cluster_id, more: formatted.append(([node.name for node in nodes], more)),
+    )
+    shape = load(find("zk1-broker3-controller3"))
+    shape = replace(shape, metadata_version=of_topology)
+    shape = replace(shape, nodes=tuple(replace(n, kafka=older) if n.name == "broker-1" else n for n in shape.nodes))
+    cluster_of(shape, tmp_path).format_controllers("id", asked_for)
+    assert formatted == [(["controller-3000", "controller-3001", "controller-3002"], arguments)]
+
+
+def cluster_of(topology: Topology, tmp_path: Path) -> ProcessCluster:
+    """A cluster without its JVMs."""
+    versions = {spec.kafka for spec in topology.nodes}
+    distributions = {version: SimpleNamespace(version=version) for version in versions}
+    around = SimpleNamespace(
+        addresses=Addresses(topology, 7),
+        protection=Protection(topology.security, tmp_path / "security"),
+        supervision=None,
+        jvm=None,
+        recorder=MemoryRecorder(),
+        scratch=tmp_path / "scratch",
+        logs=tmp_path / "logs",
+    )
+    software = cast("Software", SimpleNamespace(distributions=distributions))
+    return ProcessCluster(topology, software, cast("Surroundings", around))
 
 
 def test_nobody_waits_on_after_ctrl_c() -> None:

@@ -75,9 +75,9 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return []
 
 
-def nodes_of(tmp_path: Path, told: list[str], controllers: int) -> list[ProcessNode]:
-    """ZooKeeper, a broker and controllers, with something on each disk."""
-    shape = {"zookeeper-1": Role.ZOOKEEPER, "broker-0": Role.BROKER}
+def nodes_of(tmp_path: Path, told: list[str], controllers: int, *more: str) -> list[ProcessNode]:
+    """ZooKeeper, a broker, controllers and nodes more, with something on each disk."""
+    shape = {"zookeeper-1": Role.ZOOKEEPER, "broker-0": Role.BROKER, **dict.fromkeys(more, Role.COMBINED)}
     shape |= {f"controller-{number}": Role.CONTROLLER for number in range(1, controllers + 1)}
     nodes = [Told(name, role, tmp_path / name / "disk", told) for name, role in shape.items()]
     for node in nodes:
@@ -98,6 +98,21 @@ def test_a_lone_controller_is_stopped(tmp_path: Path, told: list[str]) -> None:
     """It has nobody to wait for."""
     freeze(nodes_of(tmp_path, told, controllers=1), tmp_path / "frozen", lambda: None)
     assert told == ["stop broker-0", "stop controller-1", "stop zookeeper-1"]
+
+
+def test_combined_nodes_are_stopped_with_the_controllers(tmp_path: Path, told: list[str]) -> None:
+    """They vote, so brokers that stop still need them."""
+    freeze(nodes_of(tmp_path, told, 2, "combined-7"), tmp_path / "frozen", lambda: None)
+    assert told == ["stop broker-0", "stop combined-7", "stop controller-1", "kill controller-2", "stop zookeeper-1"]
+
+
+def test_the_metadata_log_of_a_node_with_several_disks_counts(tmp_path: Path, told: list[str]) -> None:
+    """It is in the first of them."""
+    nodes = nodes_of(tmp_path, told, controllers=1)
+    first = nodes[1].disk / "dir-1"
+    cast("Told", nodes[1]).metadata_dir = first
+    log_of(first, s0=batch(0, 10))
+    assert freeze(nodes, tmp_path / "frozen", lambda: None).log_offset == 9
 
 
 def test_nodes_that_run_another_kafka_are_not_frozen(tmp_path: Path, told: list[str]) -> None:

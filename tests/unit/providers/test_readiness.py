@@ -8,7 +8,7 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.process import readiness
 from pytest_kmigrate.providers.process.network.addresses import ZOOKEEPER_PORT
-from pytest_kmigrate.waiting import until
+from pytest_kmigrate.waiting import NotYet, until
 
 ADDRESS = "127.255.77.1"
 
@@ -28,6 +28,18 @@ def test_a_zookeeper_that_forgets_a_question_is_asked_again_soon(monkeypatch: py
     ):
         until(asking, awaited="ZooKeeper ready", within_s=2)
     assert len(asked) > 2  # whoever waits for the first answer as long as for any other asks once more, at the end
+
+
+@pytest.mark.parametrize(
+    ("serves", "state", "is_ready"), [(True, "leader", True), (True, "candidate", False), (False, "follower", False)]
+)
+def test_a_combined_node_is_ready_as_both(
+    monkeypatch: pytest.MonkeyPatch, serves: bool, state: str, is_ready: bool
+) -> None:
+    """Clients can connect, and it takes part in the quorum."""
+    monkeypatch.setattr(readiness, "_broker", lambda _: serves or NotYet("BrokerState 1"))
+    monkeypatch.setattr(readiness, "_raft_state", lambda _: state)
+    assert (readiness.ready(Role.COMBINED, ADDRESS) is True) == is_ready
 
 
 def test_a_server_that_does_not_serve_has_no_zxid_and_a_controller_that_does_not_answer_does_not_lead() -> None:

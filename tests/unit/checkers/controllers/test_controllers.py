@@ -9,10 +9,21 @@ from pytest_kmigrate.checkers.controllers.controllers import (
     controller_epoch_never_falls,
     one_active_controller_per_epoch,
 )
+from pytest_kmigrate.checkers.controllers.lives import life_starts_ns, processes
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import Sample, ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from tests.unit.checkers.histories import event, fault, history, phase, sample, znode
+
+
+def test_combined_nodes_are_among_the_controllers() -> None:
+    """Their samples are those of processes with the role, and a wipe of all of them begins another life."""
+    events = [event(EventKind.NODE_STARTED, 1, f"combined-{number}", role="combined") for number in (1, 2)]
+    events += [event(EventKind.NODE_WIPED, 5, f"combined-{number}") for number in (1, 2)]
+    samples = [sample(2, "combined-1", ActiveControllerCount=1)]
+    combined = history(events=events, samples=samples)
+    assert [len(each) for role in ("controller", "broker", "zookeeper") for each in processes(combined, role)] == [1, 1]
+    assert life_starts_ns(combined) == [5_000_000]
 
 
 def _take_over(at_ms: int, controller: int, epoch: int, kraft_epoch: int, mzxid: int) -> list[ZnodeChange]:
