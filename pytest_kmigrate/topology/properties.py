@@ -79,11 +79,18 @@ _OWNED = (
     ),
     _Owned(
         re.compile(
-            r"(listener\.name\..+\.)?(sasl\.(enabled\.mechanisms|jaas\.config|mechanism\..*|kerberos\..*)"
-            r"|ssl\.((keystore|truststore)\..*|key\.password|client\.auth))"
+            r"(listener\.name\..+\.)?(sasl\.(enabled\.mechanisms|jaas\.config|mechanism\..*|kerberos\..*|oauthbearer\..*"
+            r"|login\..*|(client|server)\.callback\.handler\.class)|ssl\.((keystore|truststore)\..*|key\.password|client\.auth))"
         ),
         lambda *_: "write protocol, or listeners, in [security]",
     ),
+    _Owned(
+        re.compile(r"(listener\.name\..+\.)?principal\.builder\.class"),
+        _leave_out("superusers are named by Kafka's own builder"),
+    ),
+    _Owned(re.compile(r"control\.plane\.listener\.name"), _leave_out("controllers dial the internal listener")),
+    _Owned(re.compile(r"auto\.include\.jmx\.reporter"), _leave_out("probes read metrics by JMX")),
+    _Owned(re.compile(r"4lw\.commands\.whitelist"), _leave_out("four-letter words show whether a server serves")),
     _Owned(re.compile(r"clientPort(Address)?|dataDir|dataLogDir|server\.\d+"), _leave_out("[zookeeper] makes it")),
 )
 

@@ -26,6 +26,21 @@ OWNED = [
     ("broker", "process.roles", "broker", "write [combined] for nodes that are broker and controller"),
     ("broker", "listener.name.client.plain.sasl.jaas.config", "x", "write protocol, or listeners, in [security]"),
     ("broker", "ssl.keystore.location", "/x", "write protocol, or listeners, in [security]"),
+    ("broker", "sasl.login.callback.handler.class", "x", "write protocol, or listeners, in [security]"),
+    (
+        "broker",
+        "principal.builder.class",
+        "x",
+        "leave it out (superusers are named by Kafka's own builder)",
+    ),
+    ("broker", "control.plane.listener.name", "X", "leave it out (controllers dial the internal listener)"),
+    ("broker", "auto.include.jmx.reporter", "false", "leave it out (probes read metrics by JMX)"),
+    (
+        "zookeeper",
+        "4lw.commands.whitelist",
+        "ruok",
+        "leave it out (four-letter words show whether a server serves)",
+    ),
     ("controller", "node.id", "7", "write ids, or first_id, in [controller]"),
     (
         "controller",
