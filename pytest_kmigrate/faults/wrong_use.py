@@ -12,13 +12,13 @@ def check_fault(fault: object) -> None:
     """WrongUseError for anything but a fault, and for one with anything but targets where it takes targets."""
     if isinstance(fault, type) or not hasattr(fault, "applied_to"):
         raise WrongUseError(
-            f"inject: expected a fault, such as Kill(targets.random_broker()); got {_shown(fault)}{_advice(fault)}"
+            f"inject: expected a fault, such as Kill(targets.random_broker()); got {_shown(fault)}{_call(fault)}"
         )
     for key, value in _targets_of(fault):
         if not isinstance(value, Target):
             raise WrongUseError(
                 f'{type(fault).__name__}: {key}: expected a target, such as targets.node("broker-1"); '
-                f"got {_shown(value)}{_advice(value)}"
+                f"got {_shown(value)}{_node(value) or _call(value)}"
             )
 
 
@@ -27,7 +27,7 @@ def check_trigger(at: object) -> None:
     if at is not None and not isinstance(at, Trigger):
         raise WrongUseError(
             'inject: at: expected a trigger, such as triggers.on_state("phase", Phase.COPYING); '
-            f"got {_shown(at)}{_advice(at)}"
+            f"got {_shown(at)}{_call(at)}"
         )
 
 
@@ -49,8 +49,10 @@ def _shown(value: object) -> str:
     return f"{'the class' if isinstance(value, type) else 'the function'} {name}" if name else repr(value)
 
 
-def _advice(value: object) -> str:
-    if isinstance(value, str):
-        return f": write targets.node({value!r})"
+def _node(value: object) -> str:
+    return f": write targets.node({value!r})" if isinstance(value, str) else ""
+
+
+def _call(value: object) -> str:
     name = getattr(value, "__name__", None)
     return f": write {name}(...)" if name else ""

@@ -18,6 +18,7 @@ from pytest_kmigrate.plugin.asking import (
     needs_cluster,
     topology_of,
 )
+from pytest_kmigrate.plugin.display import display
 from pytest_kmigrate.plugin.options import add_options, options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
@@ -29,7 +30,7 @@ from pytest_kmigrate.plugin.outcomes import (
     judged_of,
     remember_ending,
 )
-from pytest_kmigrate.plugin.places import place_of
+from pytest_kmigrate.plugin.places import place_of, within_test
 from pytest_kmigrate.plugin.scenes import grouped, scene_of
 from pytest_kmigrate.plugin.starting import start_again_if_misread, status_of_second_start
 from pytest_kmigrate.plugin.summary import summarize
@@ -51,6 +52,7 @@ _MARKERS = (
 )
 
 _REFUSED = pytest.StashKey[str]()
+_REPORTED_BY_MESSAGE = (KmigrateError, ViolationError, InconclusiveError)
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
@@ -77,9 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker in _MARKERS:
         config.addinivalue_line("markers", marker)
     options_of(config)
-    terminal = config.pluginmanager.get_plugin(TERMINAL)
-    assert isinstance(terminal, Terminal)
-    terminal.is_silent = hasattr(config, "workerinput") or config.get_verbosity() < 0
+    display(config)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -169,9 +169,11 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Report a judged failure, and an error of ours, by its message and the line of the test, without a stack trace."""
     error = call.excinfo.value if call.excinfo else None
+    if isinstance(error, _REPORTED_BY_MESSAGE):
+        call.excinfo = pytest.ExceptionInfo.from_exception(within_test(item, error))
     behind = _known_bug_behind(item, call, error)
     report = yield
-    if isinstance(error, KmigrateError | ViolationError | InconclusiveError):
+    if isinstance(error, _REPORTED_BY_MESSAGE):
         notes = getattr(error, "__notes__", ())
         report.longrepr = "\n".join([str(error), *notes, f"test: {place_of(item, error)}"])
     if isinstance(error, NotApplicableError):

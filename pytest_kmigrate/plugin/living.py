@@ -19,6 +19,7 @@ from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from pytest_kmigrate.plugin.asking import conditions_of, marked, start_of
+from pytest_kmigrate.plugin.display import terminal_of
 from pytest_kmigrate.plugin.options import options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
@@ -33,15 +34,15 @@ from pytest_kmigrate.plugin.outcomes import (
     remember_run,
     run_of_test,
 )
-from pytest_kmigrate.plugin.progress import shown
+from pytest_kmigrate.plugin.progress import Progress
 from pytest_kmigrate.plugin.resuming import report_complete_run, source_digest
 from pytest_kmigrate.plugin.scenes import scene_of, shared_as, shared_by
-from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
 from pytest_kmigrate.providers.choosing import provider_named
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.running import Checkpoints, Claim, Run, RunSettings, SharedCluster, header_of, open_run
 from pytest_kmigrate.running.expectations import expect
 
+_PROGRESS = pytest.StashKey[Progress]()
 _CHECKPOINTS = pytest.StashKey[Checkpoints]()
 _MAKE_ROOM = "make room there, or name another folder by --kmigrate-runs, KMIGRATE_STATE or KMIGRATE_CACHE"
 
@@ -53,12 +54,12 @@ _TRIED = pytest.StashKey[bool]()
 def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
     """A run of one test, its progress shown; judged at the end when the test itself did not."""
     options = options_of(item.config)
-    terminal = _terminal(item.config)
     with ExitStack() as ending:
+        ending.enter_context(_progress(item.config).shown(f"starting {topology.name}"))
         try:
             if scene_of(item) is None:
                 plan_here(topology)  # or the kernel would kill a node in the midst, which looks like Kafka's doing
-            provider = provider_named(options.provider, terminal.line)
+            provider = provider_named(options.provider, terminal_of(item.config).line)
             settings = _settings(item.config, provider)
             claim = Claim(
                 item.nodeid, marked(item, "requirement"), source_digest(item), start_of(item), conditions_of(item)
@@ -71,8 +72,7 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
             remember_run(item, run)
         except OSError as error:
             raise EnvironmentLackError(f"{error}; {_MAKE_ROOM}") from error
-        with shown(run, terminal):
-            yield run
+        yield run
         _judge_unjudged(item, run)
         if run.judgement is not None:
             bug = met_by(item)
@@ -100,7 +100,7 @@ def _shared_cluster(
     scene = scene_of(item)
     if scene is None:
         return None
-    shared = shared_as(item, scene, lambda: SharedCluster(settings, provider, topology, _terminal(item.config).line))
+    shared = shared_as(item, scene, lambda: SharedCluster(settings, provider, topology, terminal_of(item.config).line))
     if settings.byteman is not None:
         shared.close()
     if not shared.prepare():
@@ -127,21 +127,20 @@ def _settings(config: pytest.Config, provider: Provider) -> RunSettings:
         command=_command(config),
         topology=options.topology,
         # What a mutant does must be seen in the run that it was loaded into.
+        began=_progress(config).follow,
         checkpoints=None if options.cold or options.byteman else _checkpoints(config, provider),
     )
 
 
+def _progress(config: pytest.Config) -> Progress:
+    return config.stash.setdefault(_PROGRESS, Progress(terminal_of(config)))
+
+
 def _checkpoints(config: pytest.Config, provider: Provider) -> Checkpoints:
     """Those of this pytest invocation: what could not be made is not tried again in the same one."""
-    tell = _terminal(config).line
+    tell = terminal_of(config).line
     made = Checkpoints(provider, document(options_of(config).profile), tell)
     return config.stash.setdefault(_CHECKPOINTS, made)
-
-
-def _terminal(config: pytest.Config) -> Terminal:
-    terminal = config.pluginmanager.get_plugin(TERMINAL)
-    assert isinstance(terminal, Terminal)
-    return terminal
 
 
 def _command(config: pytest.Config) -> tuple[str, ...]:

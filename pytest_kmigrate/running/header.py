@@ -2,12 +2,13 @@
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.errors import EnvironmentLackError
@@ -18,6 +19,9 @@ from pytest_kmigrate.recording.run_folder import RunFolder, run_id_of
 from pytest_kmigrate.recording.sources import harness_digest
 from pytest_kmigrate.running.checkpoints import Checkpoint, Checkpoints
 from pytest_kmigrate.running.standing import Standing
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.running.run import Run
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,8 @@ class RunSettings:
     """The topology file or name that the command line asked for, if it did."""
     checkpoints: Checkpoints | None = None
     """What runs may start from; None: every cluster is started from scratch."""
+    began: Callable[["Run"], None] = lambda _run: None
+    """Called with every run before its cluster is started."""
 
 
 @dataclass(frozen=True)

@@ -170,6 +170,7 @@ def open_run(
         ):
             recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
             run = Run(document(header.profile), cluster, recorder, header, checkpoint)
+            settings.began(run)
             with live(run, header, claim.conditions):
                 begun()
                 yield run

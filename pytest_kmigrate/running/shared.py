@@ -108,6 +108,7 @@ class SharedCluster:
                 recorder.log_files = lambda: {node.name: node.log for node in cluster.nodes()}
                 run = Run(self._document, cluster, recorder, header, checkpoint)
                 run.before_judging = copy_logs
+                settings.began(run)
                 with live(run, header, claim.conditions):
                     begun()
                     self._stage = _Stage(cluster, relay, logs, claim.starts_at, run, ending.pop_all())
@@ -135,6 +136,7 @@ class SharedCluster:
             recorder.log_files = lambda: {node.name: node.log for node in stage.cluster.nodes()}
             run = Run(self._document, stage.cluster, recorder, header, standing=standing)
             run.before_judging = copy_logs
+            self._settings.began(run)
             with live(run, header):
                 stage.last = run
                 yield run

@@ -11,6 +11,7 @@ import pytest
 from pytest_kmigrate.catalogue import known_bug
 from pytest_kmigrate.checkers.run.doubts import doubted
 from pytest_kmigrate.faults.injection import Injector
+from pytest_kmigrate.judging.checks import all_checkers
 from pytest_kmigrate.judging.judge import Judgement
 from pytest_kmigrate.model.checkpoint import Start
 from pytest_kmigrate.model.checks import Check
@@ -21,6 +22,9 @@ from pytest_kmigrate.plugin import living
 from pytest_kmigrate.plugin.outcomes import remember_run
 from pytest_kmigrate.recording.run_folder import RunFolder
 from tests.unit.fakes import MemoryRecorder
+
+all_checkers()
+"""Imported by a test of an inner pytest in this process, modules would be forgotten with it, and come a second time."""
 
 TEST = "def test_it(verify):\n    verify()\n"
 """A test of an inner pytest that has its run judged."""

@@ -64,14 +64,8 @@ Runs = Callable[..., pytest.RunResult]
 @pytest.fixture
 def resumed(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Runs:
     """An inner pytest that resumes; every run of it is judged by the verdict, and its folder is whole."""
-
-    @contextmanager
-    def nothing_shown(*_: object) -> Iterator[None]:
-        yield
-
     monkeypatch.setattr(living, "plan_here", lambda _topology: None)
     monkeypatch.setattr(living, "provider_named", lambda *_: FakeProvider())
-    monkeypatch.setattr(living, "shown", nothing_shown)
 
     def run(verdict: Verdict | None, *options: str) -> pytest.RunResult:
         @contextmanager

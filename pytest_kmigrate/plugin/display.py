@@ -1,0 +1,100 @@
+"""Pytest's own lines and those of progress, kept apart: whenever pytest writes of a test, progress gives way."""
+
+from collections.abc import Generator
+from typing import Any, Protocol
+
+import pytest
+
+from pytest_kmigrate.plugin.terminal import TERMINAL, Showing, Terminal
+from pytest_kmigrate.plugin.workers import Desk, FarTerminal
+
+_ADDRESS = "kmigrate_progress"
+
+
+class _Worker(Protocol):
+    """What pytest-xdist hands over before a worker starts."""
+
+    workerinput: dict[str, Any]
+
+
+def display(config: pytest.Config) -> None:
+    """Arrange for progress to be shown, in a worker of pytest-xdist by the process that has the terminal."""
+    terminal = config.pluginmanager.get_plugin(TERMINAL)
+    assert isinstance(terminal, Terminal)
+    terminal.is_silent = config.get_verbosity() < 0
+    terminal.is_plain |= config.getoption("capture") == "no"
+    address = getattr(config, "workerinput", {}).get(_ADDRESS)
+    if address is None:
+        terminal.is_silent |= hasattr(config, "workerinput")
+        config.pluginmanager.register(_Display(config, terminal), "kmigrate-display")
+        return
+    far = FarTerminal(address, config.workerinput["workerid"])  # type: ignore[attr-defined]  # of pytest-xdist
+    config.pluginmanager.unregister(terminal)
+    config.pluginmanager.register(far, TERMINAL)
+
+
+def terminal_of(config: pytest.Config) -> Showing:
+    """Where progress is shown."""
+    terminal = config.pluginmanager.get_plugin(TERMINAL)
+    assert isinstance(terminal, Terminal | FarTerminal)
+    return terminal
+
+
+class _Display:
+    """Hooks of the process that has the terminal."""
+
+    def __init__(self, config: pytest.Config, terminal: Terminal) -> None:
+        self._config = config
+        self._terminal = terminal
+        self._desk: Desk | None = None
+
+    @property
+    def _reporter(self) -> pytest.TerminalReporter | None:
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        return reporter if isinstance(reporter, pytest.TerminalReporter) else None
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logstart(self, nodeid: str) -> Generator[None]:
+        """The name of a test, or of its file."""
+        with self._terminal.given_way(self._reporter, nodeid):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
+        """PASSED or FAILED; of a setup or teardown that passed pytest writes nothing."""
+        if report.when != "call" and report.passed:
+            return (yield)
+        with self._terminal.given_way(self._reporter, report.nodeid):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logfinish(self, nodeid: str) -> Generator[None]:
+        """The percentage behind the last dot."""
+        with self._terminal.given_way(self._reporter, nodeid):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_exception_interact(self, node: pytest.Item | pytest.Collector) -> Generator[None]:
+        """The failure and the prompt of ``--pdb``."""
+        with self._terminal.given_way(self._reporter, node.nodeid):
+            return (yield)
+
+    def pytest_enter_pdb(self) -> None:
+        """The prompt of ``breakpoint()``."""
+        self._terminal.interrupted()
+
+    def pytest_leave_pdb(self) -> None:
+        """Its end."""
+        self._terminal.resumed()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: _Worker) -> None:
+        """Give a worker of pytest-xdist the address of this process."""
+        if self._desk is None:
+            self._desk = Desk(self._terminal)
+        node.workerinput[_ADDRESS] = self._desk.address
+
+    def pytest_unconfigure(self) -> None:
+        """No worker is left."""
+        if self._desk is not None:
+            self._desk.close()
