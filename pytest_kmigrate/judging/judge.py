@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_kmigrate.checkers.registry import checker_of, general_checkers
-from pytest_kmigrate.checkers.run.doubts import doubted, doubts
+from pytest_kmigrate.checkers.run.doubts import doubted, doubts, machine_troubles, not_blamed
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.checks import all_checkers
 from pytest_kmigrate.judging.explaining import explained
@@ -45,8 +45,9 @@ def recorded_checks(history: History) -> list[Check]:
 def judge(history: History, asked: Sequence[Check], checkers: CheckersByName) -> list[Verdict]:
     """One verdict per check that was asked for, in their order, then one per checker that judges every run.
 
-    Each has an outcome for each requirement it speaks for. A violation stands whatever else happened. A check that
-    holds in a run in which the harness had trouble, a node died unexpectedly or a fault was not witnessed proves
+    Each has an outcome for each requirement it speaks for. A violation stands whatever else happened; only where this
+    machine lacked something is nothing violated that did not happen in time. A check that holds in a run in which the
+    harness had trouble, a node died unexpectedly or a fault was not witnessed proves
     nothing: it becomes INCONCLUSIVE, and its summary gives the reason. One that needs what the provider of the run did
     not offer is NOT_APPLICABLE, also where it would judge the run unasked. WrongUseError for a check of no known name.
     """
@@ -61,6 +62,9 @@ def judge(history: History, asked: Sequence[Check], checkers: CheckersByName) ->
         spoken(verdict, each, free if number < len(asked) else (), history)
         for number, (verdict, each) in enumerate(zip(found, by, strict=True))
     ]
+    lacking = machine_troubles(history)
+    if lacking:
+        found = [not_blamed(verdict, lacking[0].text) for verdict in found]
     reasons = doubts(history)
     if reasons:
         because = "; ".join(reason.text for reason in reasons)

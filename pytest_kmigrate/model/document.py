@@ -146,3 +146,5 @@ class Document:
     """Whether nodes in such a value have nothing outstanding that they do in the background; None: they never have."""
     check_topology: Callable[[Topology, str], None] | None = None
     """Raises WrongUseError for a topology on which the procedure cannot come to this value of a state."""
+    walked_by: Sequence[str] = ()
+    """Fixtures by which tests walk the procedure: their topologies are checked before any cluster is started."""

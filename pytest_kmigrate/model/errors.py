@@ -6,7 +6,7 @@
     ├── EnvironmentLackError (4)     this machine lacks something: Java, memory, a download, a free address
     │   └── DistributionError        a Kafka distribution or agent cannot be had or is damaged
     ├── ClusterError (3)             the cluster under test did not do what was awaited
-    │   ├── NodeDiedError            a process ended by itself; carries its last log lines
+    │   ├── NodeDiedError            a process ended by itself; carries the error that it logged
     │   └── AwaitTimeoutError        something never became true; carries what was last seen
     ├── NotApplicableError (3)       topology, provider or release cannot show it: nothing is said of Kafka
     └── RunFolderError (2)           a run folder is missing, incomplete or damaged
@@ -54,13 +54,12 @@ class ClusterError(KmigrateError):
 
 
 class NodeDiedError(ClusterError):
-    """A node's process ended although nobody asked it to."""
+    """A node's process ended although nobody asked it to; ``said`` is the error that it logged."""
 
-    def __init__(self, node: str, exit_code: int | None, log_tail: str) -> None:
+    def __init__(self, node: str, exit_code: int | None, said: str) -> None:
         self.node = node
         self.exit_code = exit_code
-        self.log_tail = log_tail
-        super().__init__(f"{node} died with exit code {exit_code}; its last lines:\n{log_tail}")
+        super().__init__(f"{node} died with exit code {exit_code}: {said}")
 
 
 class AwaitTimeoutError(ClusterError):

@@ -131,6 +131,10 @@ class Cluster(Protocol):
     def start_together(self, nodes: Sequence[Node]) -> None:
         """Start several nodes in parallel; return when all are ready."""
 
+    def machine_trouble(self) -> str:
+        """What this machine lacks for the cluster to work, such as room on a disk; empty if nothing is known."""
+        ...
+
     def await_serving(self) -> None:
         """Return when every broker tells clients of all others and of a controller: before, an admin may hang."""
 

@@ -116,11 +116,14 @@ def check_start(item: pytest.Item, topology: "Topology") -> None:
     if conditions and (start is not None or not topology.has_zookeeper):
         lacking = "no marker starts_at" if start else f"a topology with ZooKeeper, and {topology.name} has none"
         raise WrongUseError(f"marker start_condition: expected {lacking}: {conditions[0]} is there before any step")
-    if start is None:
-        return
     from pytest_kmigrate.documents import document
 
     of = document(options_of(item.config).profile)
+    if start is None:
+        walked = set(of.walked_by) & set(getattr(item, "fixturenames", ()))
+        if walked and of.check_topology is not None and of.procedure:
+            of.check_topology(topology, of.procedure[0].reaches[1])
+        return
     if start.state not in of.starts:
         known = ", ".join(of.starts) or f"none, as {of.id} has none"
         raise WrongUseError(f"marker starts_at: expected one of {known}; got {start.state}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_kmigrate.catalogue import KnownBug, is_before, known_bug, met_by_any_run, requirement
+from pytest_kmigrate.catalogue.mistakes import advice
 from pytest_kmigrate.model.errors import ClusterError, KmigrateError, NotApplicableError, WrongUseError
 from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.plugin.asking import (
@@ -175,7 +176,8 @@ def pytest_runtest_makereport(
     report = yield
     if isinstance(error, _REPORTED_BY_MESSAGE):
         notes = getattr(error, "__notes__", ())
-        report.longrepr = "\n".join([str(error), *notes, f"test: {place_of(item, error)}"])
+        advised = [f"advice: {each}" for each in advice(options_of(item.config).profile, str(error))]
+        report.longrepr = "\n".join([str(error), *advised, *notes, f"test: {place_of(item, error)}"])
     if isinstance(error, NotApplicableError):
         report.outcome = "skipped"
         report.longrepr = (str(item.path), int(place_of(item, error).rpartition(":")[2]), str(error))

@@ -5,8 +5,15 @@ from collections.abc import Callable, Sequence
 
 from pytest_kmigrate.model.capabilities import require
 from pytest_kmigrate.model.document import Move, Step, name_of
-from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
+from pytest_kmigrate.model.errors import (
+    AwaitTimeoutError,
+    ClusterError,
+    EnvironmentLackError,
+    KmigrateError,
+    WrongUseError,
+)
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.events.steps import StepBegan, StepEnded, StepOutcome
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
@@ -67,7 +74,11 @@ class ProcedureDriver:
     def await_state(self, name: str, value: str | enum.Enum, within_s: float = PATIENCE_S) -> None:
         """Return when a state of the document has this value."""
         wanted = name_of(value)
-        until(lambda: self._is_in(name, wanted), awaited=f"{name} {wanted}", within_s=within_s)
+        try:
+            until(lambda: self._is_in(name, wanted), awaited=f"{name} {wanted}", within_s=within_s)
+        except AwaitTimeoutError as error:
+            found = "; ".join([str(error.last_seen), *self._obstacles(wanted)])
+            raise AwaitTimeoutError(error.awaited, error.within_s, found) from error
 
     def await_new_active_controller(self, within_s: float = PATIENCE_S) -> str:
         """Return the node that took over since the last fault began."""
@@ -77,6 +88,10 @@ class ProcedureDriver:
             awaited=f"an active controller other than {before}",
             within_s=within_s,
         )
+
+    def _obstacles(self, _wanted: str) -> Sequence[str]:
+        """Sentences that say what keeps the cluster from this value, as far as its evidence shows; a document's own."""
+        return ()
 
     def _place_of(self, value: str) -> int:
         values = [step.reaches[1] for step in self._steps]
@@ -123,8 +138,15 @@ class ProcedureDriver:
                 move.make(self._scene)
                 done += 1
             outcome = reached()
-        except KmigrateError as error:
+        except ClusterError as error:
             recorder.record(StepEnded(name, "failed", str(error)))
+            if trouble := self._scene.cluster.machine_trouble():
+                raise EnvironmentLackError(f"{error}; {trouble}") from error
+            raise
+        except KmigrateError as error:  # trouble of user or machine, none of Kafka's
+            of_machine = isinstance(error, EnvironmentLackError) or None
+            recorder.record(HarnessTrouble(f"step {name}", str(error), of_machine))
+            recorder.record(StepEnded(name, "stopped", str(error)))
             raise
         finally:
             keep(done)

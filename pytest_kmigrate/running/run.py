@@ -123,6 +123,8 @@ class Run:
             raise WrongUseError("verify was called already in this test: expected once, with every check")
         if checks is not None:
             self.inject.require_begun()
+        if trouble := self.cluster.machine_trouble():
+            self.recorder.record(HarnessTrouble("nodes of the cluster", trouble, of_machine=True))
         self.metadata.stop()
         self.traffic.finish(reads_back=reads_back)
         self._probes.close()

@@ -10,11 +10,14 @@ _BY_DESIGN = "Aborting the ZK migration"
 
 
 def unexpected_deaths(history: History) -> list[Event]:
-    """Deaths that no test expected, nor Kafka's design; a node that a fault killed is recorded as stopped."""
+    """Deaths that no test expected, nor Kafka's design, and that this machine did not cause.
+
+    A node that a fault killed is recorded as stopped.
+    """
     return [
         death
         for death in history.of(EventKind.NODE_DIED)
-        if not (is_expected_end(history, death) or _dies_by_design(history, death))
+        if not (death.data.get("cause") or is_expected_end(history, death) or _dies_by_design(history, death))
     ]
 
 

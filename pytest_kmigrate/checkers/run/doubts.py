@@ -22,8 +22,38 @@ class Doubt:
 
 
 def doubts(history: History) -> list[Doubt]:
-    """Our own trouble first, then nodes that died by themselves, then faults that were never witnessed."""
-    return [*harness_troubles(history), *deaths_as_doubts(history), *unwitnessed_faults(history)]
+    """Trouble of machine and harness first, then unexpected deaths, then faults that were never witnessed."""
+    return [
+        *machine_troubles(history),
+        *harness_troubles(history),
+        *deaths_as_doubts(history),
+        *unwitnessed_faults(history),
+    ]
+
+
+def not_blamed(verdict: Verdict, because: str) -> Verdict:
+    """The verdict of a run whose machine lacked something: what did not happen in time is INCONCLUSIVE, not Kafka's."""
+    verdict = verdict.about_each(_not_blamed(each, because) for each in verdict.about)
+    if (verdict.outcome, verdict.kind) != (Outcome.VIOLATES, Kind.LIVENESS):
+        return verdict
+    text = f"{because} - so Kafka is not to blame that {verdict.summary}"
+    return replace(verdict, outcome=Outcome.INCONCLUSIVE, kind=Kind.INFRA, summary=text, violations=(), count=0)
+
+
+def _not_blamed(about: About, because: str) -> About:
+    if (about.outcome, about.kind) != (Outcome.VIOLATES, Kind.LIVENESS):
+        return about
+    return replace(about, outcome=Outcome.INCONCLUSIVE, kind=Kind.INFRA, summary=because, observed=())
+
+
+def machine_troubles(history: History) -> list[Doubt]:
+    """What this machine lacked: room, memory, files, addresses."""
+    deaths = [event for event in history.of(EventKind.NODE_DIED) if event.data.get("cause")]
+    found = [
+        *(Doubt(Kind.INFRA, f"{event.node} died of this machine: {event.data['cause']}", event) for event in deaths),
+        *(Doubt(Kind.INFRA, _trouble(event.data), event) for event in _troubles(history) if _is_of_the_machine(event)),
+    ]
+    return sorted(found, key=lambda doubt: doubt.event.seq)
 
 
 def doubted(verdict: Verdict, kind: Kind, because: str) -> Verdict:
@@ -43,7 +73,7 @@ def _doubted(about: About, kind: Kind, because: str) -> About:
 
 def harness_troubles(history: History) -> list[Doubt]:
     """What the harness itself failed to do."""
-    found = history.of(EventKind.HARNESS_TROUBLE)
+    found = (event for event in _troubles(history) if not _is_of_the_machine(event))
     return [Doubt(Kind.HARNESS, _trouble(event.data), event) for event in found]
 
 
@@ -69,9 +99,18 @@ def unwitnessed_faults(history: History) -> list[Doubt]:
     return sorted(found, key=lambda doubt: doubt.event.seq)
 
 
+def _troubles(history: History) -> list[Event]:
+    return history.of(EventKind.HARNESS_TROUBLE)
+
+
+def _is_of_the_machine(event: Event) -> bool:
+    return event.data.get("of_machine") is True
+
+
 def _trouble(data: Mapping[str, object]) -> str:
-    error = data.get("error")
-    return f"the harness had trouble: {data.get('what')}" + (f" ({error})" if error else "")
+    error, what = data.get("error"), data.get("what")
+    subject = "this machine" if data.get("of_machine") is True else "the harness"
+    return f"{subject} had trouble: {what}" + (f" ({error})" if error else "")
 
 
 def _unwitnessed(event: Event, sought: Mapping[object, object]) -> str:

@@ -3,7 +3,7 @@
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import failed_steps, when
 from pytest_kmigrate.checkers.evidence.wording import span
-from pytest_kmigrate.checkers.run.doubts import harness_troubles
+from pytest_kmigrate.checkers.run.doubts import harness_troubles, machine_troubles
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive, violates
@@ -19,9 +19,9 @@ def state_reached(history: History, check: str, name: str, value: str) -> Verdic
     if reached is not None:
         return conforms(check, f"{value} reached {span(reached.at_ns)} after the run began", at_ns=reached.at_ns)
     last = str(changes[-1].data.get("state")) if changes else f"no {name} at all"
-    troubles = harness_troubles(history)
+    troubles = [*machine_troubles(history), *harness_troubles(history)]
     if troubles:
-        return inconclusive(check, Kind.HARNESS, f"{value} not reached, stayed in {last}; {troubles[0].text}")
+        return inconclusive(check, troubles[0].kind, f"{value} not reached, stayed in {last}; {troubles[0].text}")
     blamed, excused = failed_steps(history)
     if not blamed and excused:
         step = excused[-1].data.get("step")

@@ -28,4 +28,5 @@ DOCUMENT = Document(
     starts={"HYBRID": None, "ALL_KRAFT": "HYBRID"},
     is_settled=is_written,
     check_topology=check_topology,
+    walked_by=("migration",),
 )

@@ -4,6 +4,7 @@ import enum
 from collections.abc import Mapping, Sequence
 
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import LACKED_BY
+from pytest_kmigrate.documents.kip_866.obstacles import obstacles
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import LEAVE_MIGRATION, STEPS, WAYS_BACK, deleting
 from pytest_kmigrate.model.document import Move, Step, name_of
@@ -31,14 +32,19 @@ class MigrationDriver(ProcedureDriver):
         assert reading is not None, "a phase can always be read"
         return Phase[reading.value]
 
+    def _obstacles(self, wanted: str) -> Sequence[str]:
+        return obstacles(self._scene, wanted)
+
     def advance_to(self, value: str | enum.Enum) -> None:
         """Take every step up to the one that reaches this phase, and wait until it is reached."""
+        check_migratable(self._scene.cluster.topology, f"advance_to {name_of(value)}")
         _check_phase(value, {node.name: node.kafka for node in self._scene.cluster.nodes(Role.CONTROLLER)})
         super().advance_to(value)
 
     def begin(self, step: Step, moves: int) -> None:
         """Take only the first ``moves`` moves of the next step; ``advance_to`` later takes the rest."""
         _, phase = step.reaches
+        check_migratable(self._scene.cluster.topology, f"begin {step.name}")
         _check_phase(phase, {node.name: node.kafka for node in self._scene.cluster.nodes(Role.CONTROLLER)})
         super().begin(step, moves)
 
@@ -62,13 +68,18 @@ class MigrationDriver(ProcedureDriver):
 
 def check_topology(topology: Topology, phase: str) -> None:
     """WrongUseError when this topology cannot be migrated to ``phase``."""
+    check_migratable(topology, phase)
+    _check_phase(phase, {spec.name: spec.kafka for spec in topology.of_role(Role.CONTROLLER)})
+
+
+def check_migratable(topology: Topology, what: str) -> None:
+    """WrongUseError when this topology can be in no migration; ``what`` was asked for."""
     lacking = [role.value for role in (Role.ZOOKEEPER, Role.CONTROLLER) if not topology.of_role(role)]
     if lacking:
         raise WrongUseError(
-            f"{phase}: expected a topology to migrate, with ZooKeeper and controllers; "
+            f"{what}: expected a topology to migrate, with ZooKeeper and controllers; "
             f"{topology.name} has no {' and no '.join(lacking)}: take another topology"
         )
-    _check_phase(phase, {spec.name: spec.kafka for spec in topology.of_role(Role.CONTROLLER)})
 
 
 def _check_phase(value: str | enum.Enum, releases: Mapping[str, str]) -> None:

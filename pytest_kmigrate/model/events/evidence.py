@@ -133,3 +133,5 @@ class HarnessTrouble(EventData):
     """The part that failed."""
     error: str
     """The error as text."""
+    of_machine: bool | None = None
+    """True if this machine lacked something: what did not happen in time is then not Kafka's; missing otherwise."""

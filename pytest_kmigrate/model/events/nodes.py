@@ -65,6 +65,8 @@ class NodeDied(EventData):
     """Exit code of the process; negative for a signal."""
     said: str
     """Last error in the node's log; empty if there is none."""
+    cause: str | None = None
+    """What this machine lacked, for example ``No space left on device``; missing if nothing of that is known."""
 
 
 @dataclass(frozen=True)

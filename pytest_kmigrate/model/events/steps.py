@@ -32,9 +32,9 @@ class StepEnded(EventData):
     step: str
     """Name of the step."""
     outcome: StepOutcome
-    """``done``, ``stopped`` (halfway, as the test wanted), or ``failed``."""
+    """``done``, ``stopped`` (halfway, as the test wanted, or by trouble that is not Kafka's), or ``failed``."""
     reason: str
-    """The error of a failed step; otherwise empty."""
+    """The error that ended the step; otherwise empty."""
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,8 @@ class FakeCluster:
         """Tool -> status and output; 0 and nothing of any other."""
         self.spawned: list[Popen[bytes]] = []
         self.links = FakeLinks(addresses)
+        self.lacking = ""
+        """What the machine lacks."""
         self.armed: set[str] = set()
         self.held: dict[str, str] = {}
         """Crash point -> the node that is held there: set by a test."""
@@ -87,6 +89,10 @@ class FakeCluster:
         """Start several nodes, one after the other."""
         for node in nodes:
             node.start()
+
+    def machine_trouble(self) -> str:
+        """As set."""
+        return self.lacking
 
     def await_serving(self) -> None:
         """As far as anybody can say who is no client."""

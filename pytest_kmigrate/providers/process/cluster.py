@@ -109,6 +109,11 @@ class ProcessCluster:
             node.start(wait=False)
         await_all_ready([self.node(node.name) for node in nodes])
 
+    def machine_trouble(self) -> str:
+        """What nodes log that this machine lacks, with their names; empty if nothing."""
+        lacking = {node.name: node.machine_trouble() for node in self._nodes}
+        return "; ".join(f"{name}: {trouble}" for name, trouble in lacking.items() if trouble)
+
     def await_serving(self) -> None:
         """Return when every broker tells clients of all others and of a controller: before, an admin may hang."""
         await_brokers_known(self)

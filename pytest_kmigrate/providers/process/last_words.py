@@ -1,25 +1,62 @@
-"""What a node's log ends with: for the message of a failure, and for the event of a death that nobody asked for."""
+"""What a node's log says of its end: for the message of a failure, and for the event of an unexpected death."""
 
 import re
-from itertools import pairwise
+import signal
+from itertools import pairwise, takewhile
 from pathlib import Path
 
+from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError, NodeDiedError
 from pytest_kmigrate.redaction import redacted
 
-_TAIL_LINES = 25
 _ERROR = re.compile(r"\b(ERROR|FATAL)\b|^Error: |^Exception in thread")
+_BEGINS = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+|\d+) ")
+"""How each line begins that is no part of the one before it: the time."""
+_STACK = re.compile(r"\s+(at |\.\.\. \d+ (more|common))")
 _THREAD_ENDED = re.compile(r"ERROR \[(.+?)\]:? Error due to\b")
 _BELOW_THE_LAST_THREAD = b"JNI global refs"
 _LENGTH = 400
+_OF_A_JVM_THAT_NEVER_LOGGED = 3
+_MACHINE = re.compile(
+    r"No space left on device|Disk quota exceeded|Address already in use"
+    r"|Cannot allocate memory|[Uu]nable to create (new )?native thread|insufficient memory for the Java Runtime"
+)
 
 
-def log_tail(log: Path) -> str:
-    """The last lines of a log."""
-    return redacted("\n".join(_lines(log)[-_TAIL_LINES:])) or "(no log)"
+def first_error(log: Path, since: int = 0) -> str:
+    """The first error behind so many bytes of a log, with its exceptions and without their stack traces.
+
+    Without an error the last lines, which a JVM writes that never came to logging; "(no log)" without any.
+    """
+    lines = _lines(log, since)
+    first = next((number for number, line in enumerate(lines) if _ERROR.search(line)), None)
+    if first is None or not _BEGINS.match(lines[first]):
+        found = lines[-_OF_A_JVM_THAT_NEVER_LOGGED:]
+    else:
+        below = takewhile(lambda line: not _BEGINS.match(line), lines[first + 1 :])
+        found = [_BEGINS.sub("", lines[first], count=1), *(line for line in below if not _STACK.match(line))]
+    return redacted(" / ".join(line.strip() for line in found if line.strip()))[: 2 * _LENGTH] or "(no log)"
+
+
+def machine_trouble(log: Path, since: int = 0, exit_code: int | None = None) -> str:
+    """What a node says, behind so many bytes of its log, that this machine lacks; empty if nothing.
+
+    ``exit_code`` is that of a process that nobody of ours ended.
+    """
+    if exit_code == -signal.SIGKILL:
+        return "killed by signal 9 from elsewhere, as the kernel does when memory is short"
+    found = next((match for line in _lines(log, since) if (match := _MACHINE.search(line))), None)
+    return found.group() if found else ""
+
+
+def death(node: str, exit_code: int | None, log: Path, since: int) -> KmigrateError:
+    """The error to raise of a node whose process ended: NodeDiedError, or EnvironmentLackError by its machine."""
+    if trouble := machine_trouble(log, since, exit_code):
+        return EnvironmentLackError(f"{node} died with exit code {exit_code}: {trouble}; make room on this machine")
+    return NodeDiedError(node, exit_code, first_error(log, since))
 
 
 def last_words(log: Path) -> str:
-    """The last error in a log with the line after it, where Kafka tells the exception; else its last line."""
+    """The last error in a log with the line after it, which names the exception; without one its last line."""
     lines = _lines(log)
     last_error = max((number for number, line in enumerate(lines) if _ERROR.search(line)), default=len(lines) - 1)
     return redacted(" / ".join(lines[max(last_error, 0) :][:2]))[:_LENGTH]
@@ -29,7 +66,7 @@ def dead_threads(log: Path) -> list[tuple[str, str]]:
     """The name of each of Kafka's threads that ended by an error, and the exception; of all the node's lives."""
     lines = _lines(log)
     ended = [(_THREAD_ENDED.search(line), exception) for line, exception in pairwise([*lines, ""])]
-    return [(told[1], redacted(exception)[:_LENGTH]) for told, exception in ended if told]
+    return [(found[1], redacted(exception)[:_LENGTH]) for found, exception in ended if found]
 
 
 def has_dumped(log: Path, since: int) -> bool:
@@ -46,5 +83,9 @@ def size_of(log: Path) -> int:
     return log.stat().st_size if log.exists() else 0
 
 
-def _lines(log: Path) -> list[str]:
-    return log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+def _lines(log: Path, since: int = 0) -> list[str]:
+    if not log.exists():
+        return []
+    with log.open("rb") as file:
+        file.seek(since)
+        return file.read().decode("utf-8", errors="replace").splitlines()

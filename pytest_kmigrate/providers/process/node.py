@@ -11,26 +11,13 @@ from pathlib import Path
 import psutil
 
 from pytest_kmigrate.distributions.kafka import Distribution
-from pytest_kmigrate.model.errors import AwaitTimeoutError, KmigrateError, NodeDiedError, WrongUseError
-from pytest_kmigrate.model.events.nodes import (
-    HowStopped,
-    NodeDied,
-    NodeInstalled,
-    NodePaused,
-    NodeReady,
-    NodeReconfigured,
-    NodeResumed,
-    NodeStarted,
-    NodeStopped,
-    NodeWiped,
-    RulesReported,
-    ThreadDied,
-)
+from pytest_kmigrate.model.errors import AwaitTimeoutError, KmigrateError, WrongUseError
+from pytest_kmigrate.model.events import nodes as events
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role
+from pytest_kmigrate.providers.process import last_words
 from pytest_kmigrate.providers.process.agents import attaching
 from pytest_kmigrate.providers.process.disks import folders
 from pytest_kmigrate.providers.process.jvm import RULES
-from pytest_kmigrate.providers.process.last_words import dead_threads, has_dumped, last_words, log_tail, size_of
 from pytest_kmigrate.providers.process.network.addresses import JOLOKIA_PORT
 from pytest_kmigrate.providers.process.properties import node_properties, write_file
 from pytest_kmigrate.providers.process.readiness import ready
@@ -60,11 +47,12 @@ class ProcessNode:
         self.changes: dict[str, str | None] = {}
         self._ended = threading.Event()
         self._ended.set()
-        self._ending: HowStopped | None = None
+        self._ending: events.HowStopped | None = None
         self._exit_code: int | None = None
         self._started_ns = 0
         self._byteman_in: int | None = None
         self._dead_threads = 0
+        self._life_began = 0  # where its log was when its process was started
         self._home = around.scratch / spec.name
         self._log_folder = around.logs / spec.name
         self.disk = self._home / "disk"
@@ -139,7 +127,7 @@ class ProcessNode:
         self._ended.clear()
         around = self._around
         command = around.jvm.node_command(self.spec, self.distribution, self.hosts, self.write_properties())
-        self._started_ns = around.recorder.now_ns()
+        self._started_ns, self._life_began = around.recorder.now_ns(), last_words.size_of(self.log)
         try:
             self.pid = around.supervision.spawn(command, cwd=self._home, log=self.log, on_exit=self._on_exit)
         except KmigrateError:
@@ -148,7 +136,8 @@ class ProcessNode:
         if around.jvm.has_byteman(self.spec):
             self._byteman_in = self.pid
         around.recorder.record(
-            NodeStarted(self.spec.role, self.mode, self.pid, self.distribution.version, self.incarnation), self.name
+            events.NodeStarted(self.spec.role, self.mode, self.pid, self.distribution.version, self.incarnation),
+            self.name,
         )
         if wait:
             self.await_ready()
@@ -172,7 +161,7 @@ class ProcessNode:
             self.dump_threads()
             raise
         took_ms = (self._around.recorder.now_ns() - self._started_ns) // 1_000_000
-        self._around.recorder.record(NodeReady(took_ms), self.name)
+        self._around.recorder.record(events.NodeReady(took_ms), self.name)
 
     def stop(self, within_s: float = 30) -> None:
         """Controlled shutdown by SIGTERM; killed after ``within_s``."""
@@ -186,12 +175,12 @@ class ProcessNode:
         """SIGSTOP: the process stands still, its connections stay. The kernel stops its threads one by one: waits."""
         self._signal(signal.SIGSTOP)
         until(self._is_still_or_gone, awaited=f"{self.name} standing still", within_s=_STILL_WITHIN_S)
-        self._around.recorder.record(NodePaused(), self.name)
+        self._around.recorder.record(events.NodePaused(), self.name)
 
     def resume(self) -> None:
         """SIGCONT."""
         self._signal(signal.SIGCONT)
-        self._around.recorder.record(NodeResumed(), self.name)
+        self._around.recorder.record(events.NodeResumed(), self.name)
 
     def reconfigure(self, changes: Mapping[str, str | None], mode: BrokerMode | None = None) -> None:
         """Set (None: unset) properties, and the mode, in force from the next start."""
@@ -199,7 +188,7 @@ class ProcessNode:
         if mode is not None:
             self.mode = mode
         changed = {key: value and redacted_properties({key: value})[key] for key, value in changes.items()}
-        self._around.recorder.record(NodeReconfigured(changed, self.mode), self.name)
+        self._around.recorder.record(events.NodeReconfigured(changed, self.mode), self.name)
 
     def install(self, kafka: str) -> None:
         """Let a stopped node's next start run another Kafka."""
@@ -207,7 +196,7 @@ class ProcessNode:
             raise WrongUseError(f"{self.name} runs (pid {self.pid}): stop it before another Kafka is installed")
         found = self._around.resolve(kafka)
         self.distribution, self.is_as_wished = found, False
-        self._around.recorder.record(NodeInstalled(kafka, found.version, found.digest), self.name)
+        self._around.recorder.record(events.NodeInstalled(kafka, found.version, found.digest), self.name)
 
     def wipe(self) -> None:
         """Empty the disks of a stopped node."""
@@ -215,7 +204,7 @@ class ProcessNode:
             raise WrongUseError(f"{self.name} runs (pid {self.pid}): stop it before its disk is wiped")
         shutil.rmtree(self.disk)
         self.disk.mkdir()
-        self._around.recorder.record(NodeWiped(), self.name)
+        self._around.recorder.record(events.NodeWiped(), self.name)
 
     def fail_log_dir(self, number: int) -> None:
         """Take one of its log directories (1, 2, ...) away."""
@@ -229,11 +218,13 @@ class ProcessNode:
         """Let the JVM write a thread dump into its log, and wait for it, as the process may be killed next."""
         if not self.alive:
             return
-        before = size_of(self.log)
+        before = last_words.size_of(self.log)
         self._signal(signal.SIGQUIT)
         if not self.stands_still:
             with suppress(AwaitTimeoutError):  # a JVM that cannot come to a halt dumps nothing
-                until(lambda: has_dumped(self.log, before), awaited="a thread dump", within_s=_DUMPED_WITHIN_S)
+                until(
+                    lambda: last_words.has_dumped(self.log, before), awaited="a thread dump", within_s=_DUMPED_WITHIN_S
+                )
 
     def load_byteman(self, byteman: Path) -> None:
         """Load Byteman into the running process, unless this incarnation has it already."""
@@ -246,15 +237,15 @@ class ProcessNode:
         if self.alive and self._around.jvm.has_byteman(self.spec):
             with suppress(OSError):
                 rules = attaching.listed(self.address, RULES)
-                self._around.recorder.record(RulesReported(rules), self.name)
+                self._around.recorder.record(events.RulesReported(rules), self.name)
 
     def tell_dead_threads(self) -> None:
         """Record the threads of it that an error ended, each once."""
-        for thread, said in dead_threads(self.log)[self._dead_threads :]:
+        for thread, said in last_words.dead_threads(self.log)[self._dead_threads :]:
             self._dead_threads += 1
-            self._around.recorder.record(ThreadDied(thread, said), self.name)
+            self._around.recorder.record(events.ThreadDied(thread, said), self.name)
 
-    def _end(self, number: signal.Signals, how: HowStopped, within_s: float) -> None:
+    def _end(self, number: signal.Signals, how: events.HowStopped, within_s: float) -> None:
         if not self.alive:
             return
         self.tell_rules()
@@ -270,8 +261,8 @@ class ProcessNode:
                     f"the end of {self.name}, which was killed", _KILLED_WITHIN_S, f"process {self.pid} still exists"
                 )
         took_ms = int((time.monotonic() - began) * 1000)
-        said = "" if how == "killed" or self._exit_code in _OBEYED else last_words(self.log)
-        self._around.recorder.record(NodeStopped(self._ending, self._exit_code, took_ms, said), self.name)
+        said = "" if how == "killed" or self._exit_code in _OBEYED else last_words.last_words(self.log)
+        self._around.recorder.record(events.NodeStopped(self._ending, self._exit_code, took_ms, said), self.name)
 
     def _signal(self, number: signal.Signals) -> None:
         if self.pid is not None:
@@ -289,9 +280,15 @@ class ProcessNode:
     def _on_exit(self, code: int) -> None:
         self._exit_code = code
         if self._ending is None:
-            self._around.recorder.record(NodeDied(code, last_words(self.log)), self.name)
+            died = events.NodeDied(code, last_words.last_words(self.log), self.machine_trouble() or None)
+            self._around.recorder.record(died, self.name)
         self._ended.set()
+
+    def machine_trouble(self) -> str:
+        """What this machine lacks, by the log of the node's present or last life; empty if nothing is known."""
+        by_itself = self._exit_code if self._ending is None else None
+        return last_words.machine_trouble(self.log, self._life_began, by_itself)
 
     def _raise_if_died(self) -> None:
         if not self.alive:
-            raise NodeDiedError(self.name, self._exit_code, log_tail(self.log))
+            raise last_words.death(self.name, self._exit_code, self.log, self._life_began)

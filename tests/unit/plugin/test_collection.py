@@ -195,6 +195,17 @@ def test_a_path_in_a_marker_is_relative_to_the_file_of_the_test(pytester: pytest
             result.assert_outcomes(passed=1)
 
 
+def test_a_test_that_migrates_needs_a_topology_that_can(pytester: pytest.Pytester) -> None:
+    """It is refused before any cluster is started."""
+    pytester.makeconftest("from pytest_kmigrate.suites.kip_866.fixtures import *")
+    pytester.makepyfile(
+        'import pytest\n@pytest.mark.topology("kraft-broker3-controller3")\ndef test_it(workload, migration): pass\n'
+    )
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*::test_it: PREPARING: expected a topology to migrate, * has no zookeeper: *"])
+
+
 def test_a_refusal_names_the_line_of_the_test(pytester: pytest.Pytester) -> None:
     """Terminals and editors open it."""
     pytester.makepyfile("import pytest\n\n@pytest.mark.topology()\ndef test_it(topology): pass\n")

@@ -128,3 +128,24 @@ def test_who_may_begin_from_checkpoints(pytester: pytest.Pytester, option: list[
     settings = [living._settings(config, FakeProvider()) for _ in range(2)]
     assert [each.checkpoints is None for each in settings] == [is_cold, is_cold]
     assert settings[0].checkpoints is settings[1].checkpoints
+
+
+def test_a_known_mistake_of_operators_comes_with_advice(pytester: pytest.Pytester, plant: Plant) -> None:
+    """In one sentence, below the error."""
+    plant()
+    pytester.makepyfile(
+        """
+        from pytest_kmigrate.model.errors import NodeDiedError
+
+        def test_it(kmigrate_run):
+            raise NodeDiedError("broker-1", 1, "ERROR startup / No `meta.properties` found in /disk")
+        """
+    )
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    result.stdout.fnmatch_lines(
+        [
+            "broker-1 died with exit code 1: ERROR startup / No `meta.properties` found in /disk",
+            "advice: The disks were never formatted: run kafka-storage.sh *",
+            "test: *.py:4",
+        ]
+    )

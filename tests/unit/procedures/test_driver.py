@@ -6,7 +6,13 @@ import pytest
 
 from pytest_kmigrate.model.capabilities import Needs
 from pytest_kmigrate.model.document import Step
-from pytest_kmigrate.model.errors import AwaitTimeoutError, WrongUseError
+from pytest_kmigrate.model.errors import (
+    AwaitTimeoutError,
+    ClusterError,
+    EnvironmentLackError,
+    KmigrateError,
+    WrongUseError,
+)
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Reading, Scene
 from pytest_kmigrate.procedures.driver import ProcedureDriver
@@ -111,3 +117,65 @@ def test_a_documented_name_or_no_move_is_refused(
     with pytest.raises(WrongUseError, match="make: expected a name of the test's own and moves"):
         driver.make(name, *moves)
     assert not steps(stage)
+
+
+@dataclass(frozen=True)
+class Fails:
+    """A move that fails."""
+
+    error: KmigrateError
+    needs: Needs = frozenset()
+
+    def make(self, scene: Scene) -> None:
+        """Raise its error."""
+        raise self.error
+
+
+def failing(error: KmigrateError) -> Step:
+    """A step of one such move."""
+    return Step("fail", lambda _: [Fails(error)], ("level", "HIGH"))
+
+
+@pytest.mark.parametrize(
+    ("error", "of_machine"), [(EnvironmentLackError("no room"), True), (WrongUseError("no such node"), None)]
+)
+def test_trouble_of_user_and_machine_is_no_failed_step(
+    stage: Stage, error: KmigrateError, of_machine: bool | None
+) -> None:
+    """It is trouble in the history, which makes verdicts INCONCLUSIVE; nothing is laid to Kafka."""
+    with pytest.raises(type(error)):
+        ProcedureDriver(stage.scene, [failing(error)]).advance_to("HIGH")
+    [ended], [trouble] = stage.of(EventKind.STEP_ENDED), stage.of(EventKind.HARNESS_TROUBLE)
+    assert (ended.data["outcome"], ended.data["reason"]) == ("stopped", str(error))
+    assert (trouble.data["what"], trouble.data["error"], trouble.data.get("of_machine")) == (
+        "step fail",
+        str(error),
+        of_machine,
+    )
+
+
+def test_a_step_that_failed_as_the_machine_lacked_something_names_it(stage: Stage) -> None:
+    """Of what Kafka did not do the reason is in its log, and not in the error that waited for it."""
+    stage.cluster.lacking = "broker-1: No space left on device"
+    with pytest.raises(EnvironmentLackError, match=r"broker-1 ready: .*; broker-1: No space left on device"):
+        ProcedureDriver(stage.scene, [failing(AwaitTimeoutError("broker-1 ready", 1, "no answer"))]).advance_to("HIGH")
+
+
+def test_a_step_that_failed_of_itself_is_a_failed_step(stage: Stage) -> None:
+    """The cluster did not do what it should."""
+    with pytest.raises(ClusterError):
+        ProcedureDriver(stage.scene, [failing(ClusterError("no leader"))]).advance_to("HIGH")
+    [ended] = stage.of(EventKind.STEP_ENDED)
+    assert ended.data["outcome"] == "failed"
+
+
+def test_a_state_that_never_came_is_reported_with_what_it_waits_for(stage: Stage) -> None:
+    """By a document's own sentences."""
+
+    class Explaining(ProcedureDriver):
+        def _obstacles(self, wanted: str) -> list[str]:
+            return [f"{wanted} needs a key", "the door has none"]
+
+    stage.view.readings = {"door": Reading("SHUT")}
+    with pytest.raises(AwaitTimeoutError, match=r"last seen: door SHUT; OPEN needs a key; the door has none$"):
+        Explaining(stage.scene, [OPEN]).await_state("door", "OPEN", within_s=0)

@@ -2,7 +2,18 @@
 
 from pathlib import Path
 
-from pytest_kmigrate.providers.process.last_words import dead_threads, has_dumped, last_words, log_tail, size_of
+import pytest
+
+from pytest_kmigrate.model.errors import EnvironmentLackError, NodeDiedError
+from pytest_kmigrate.providers.process.last_words import (
+    dead_threads,
+    death,
+    first_error,
+    has_dumped,
+    last_words,
+    machine_trouble,
+    size_of,
+)
 
 
 def test_the_last_error_is_told_with_its_exception(tmp_path: Path) -> None:
@@ -20,7 +31,6 @@ def test_a_log_without_an_error_is_told_by_its_last_line(tmp_path: Path) -> None
     log.write_text("Unrecognized VM option 'x'\nCould not create the Java Virtual Machine.\n")
     assert last_words(log) == "Could not create the Java Virtual Machine."
     assert last_words(tmp_path / "none.log") == ""
-    assert log_tail(tmp_path / "none.log") == "(no log)"
 
 
 def test_threads_that_an_error_ended_are_told(tmp_path: Path) -> None:
@@ -41,7 +51,7 @@ def test_neither_tells_a_secret(tmp_path: Path) -> None:
     """Both end in artefacts."""
     log = tmp_path / "server.log"
     log.write_text('1 ERROR bad ScramLoginModule required username="u" password="secret-word";\n')
-    assert "secret-word" not in last_words(log) + log_tail(log)
+    assert "secret-word" not in last_words(log) + first_error(log)
 
 
 def test_a_thread_dump_counts_when_it_is_whole(tmp_path: Path) -> None:
@@ -54,3 +64,64 @@ def test_a_thread_dump_counts_when_it_is_whole(tmp_path: Path) -> None:
     with log.open("a") as more:
         more.write("Full thread dump\n")
     assert not has_dumped(log, before)
+
+
+DIED = """2026-11-27 00:50:05,001 INFO starting (kafka.Kafka)
+2026-11-27 00:50:06,030 ERROR Encountered fatal fault: activation (org.apache.kafka.server.fault.Handler)
+java.lang.RuntimeException: Should not have ZK migrations enabled on a cluster that was created in KRaft mode.
+\tat org.apache.kafka.controller.Generator.generate(Generator.java:168)
+Caused by: java.io.IOException: no
+\t... 12 more
+2026-11-27 00:50:06,031 ERROR and another (kafka.Kafka)
+"""
+
+
+def test_a_death_is_reported_by_the_first_error_of_the_life_that_ended(tmp_path: Path) -> None:
+    """With the exceptions, without time and stack traces; errors of earlier lives and later errors are left out."""
+    log = tmp_path / "server.log"
+    log.write_text("2026-11-27 00:40:00,000 ERROR of an earlier life\n")
+    since = size_of(log)
+    with log.open("a") as more:
+        more.write(DIED)
+    error = death("controller-3000", 1, log, since)
+    assert isinstance(error, NodeDiedError)
+    assert str(error) == (
+        "controller-3000 died with exit code 1: "
+        "ERROR Encountered fatal fault: activation (org.apache.kafka.server.fault.Handler) / "
+        "java.lang.RuntimeException: Should not have ZK migrations enabled on a cluster that was created in KRaft mode."
+        " / Caused by: java.io.IOException: no"
+    )
+
+
+def test_a_jvm_that_never_logged_is_reported_by_all_it_wrote(tmp_path: Path) -> None:
+    """Its options are wrong: the first of its lines names which."""
+    log = tmp_path / "server.log"
+    log.write_text("Unrecognized VM option 'x'\nError: Could not create the Java Virtual Machine.\n")
+    assert first_error(log) == "Unrecognized VM option 'x' / Error: Could not create the Java Virtual Machine."
+    assert first_error(tmp_path / "none.log") == "(no log)"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "java.io.IOException: No space left on device",
+        "java.net.BindException: Address already in use",
+        "java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory",
+        "OpenJDK warning: committing memory failed; error='Cannot allocate memory' (errno=12)",
+    ],
+)
+def test_what_the_machine_lacks_is_no_death_of_kafkas(tmp_path: Path, said: str) -> None:
+    """The reason is in the message; what an earlier life lacked counts no more."""
+    log = tmp_path / "server.log"
+    log.write_text(f"2026-11-27 00:40:00,000 ERROR Shutdown broker because all log dirs have failed\n{said}\n")
+    error = death("broker-1", 1, log, 0)
+    assert isinstance(error, EnvironmentLackError)
+    assert machine_trouble(log) in said
+    assert machine_trouble(log) in str(error)
+    assert machine_trouble(log, size_of(log)) == ""
+
+
+def test_a_kill_from_elsewhere_is_of_the_machine(tmp_path: Path) -> None:
+    """Only the kernel, or somebody at this machine, sends signal 9; a JVM never does."""
+    assert "killed by signal 9 from elsewhere" in machine_trouble(tmp_path / "none.log", 0, -9)
+    assert machine_trouble(tmp_path / "none.log", 0, 1) == ""

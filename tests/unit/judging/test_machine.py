@@ -1,0 +1,49 @@
+"""What is judged of a run whose machine lacked something: Kafka is blamed for nothing that did not happen in time."""
+
+import pytest
+
+from pytest_kmigrate.judging.judge import judged, outcome_of
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.verdict import Kind, Outcome
+from tests.unit.checkers.histories import event, history, read_back, sent
+
+CHECKS = event(
+    EventKind.CHECKS,
+    checks=[{"name": "no_acked_record_lost"}, {"name": "phase_reached", "arguments": {"phase": "HYBRID"}}],
+)
+STUCK = [
+    event(EventKind.NODE_STARTED, 1, "broker-1", role="broker"),
+    event(EventKind.STEP_BEGAN, 2, step="enter", first_move=0, last_move=3, of_moves=3),
+    event(EventKind.STEP_ENDED, 5, step="enter", outcome="failed", reason="broker-1 ready: not within 180 s"),
+]
+DIED = event(EventKind.NODE_DIED, 4, "broker-1", exit_code=1, said="ERROR Shutdown", cause="No space left on device")
+FULL = event(EventKind.HARNESS_TROUBLE, 6, what="nodes", error="broker-1: No space left on device", of_machine=True)
+
+
+@pytest.mark.parametrize("trouble", [DIED, FULL])
+def test_a_full_disk_turns_nothing_red(trouble: Event) -> None:
+    """Steps, deaths and phases are INCONCLUSIVE (INFRA), and each says why."""
+    verdicts = judged(history([sent(0), read_back(0)], [*STUCK[:2], trouble, STUCK[2], CHECKS]))
+    assert outcome_of(verdicts) is Outcome.INCONCLUSIVE
+    assert not [each for each in verdicts if each.outcome is Outcome.VIOLATES]
+    for verdict in verdicts:
+        if verdict.check in ("steps_completed", "phase_reached", "no_acked_record_lost"):
+            assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.INFRA)
+            assert "No space left on device" in verdict.summary
+
+
+def test_without_trouble_the_same_run_violates() -> None:
+    """Kafka did not do what it should in time."""
+    assert outcome_of(judged(history([sent(0), read_back(0)], [*STUCK, CHECKS]))) is Outcome.VIOLATES
+
+
+def test_what_was_lost_stays_lost() -> None:
+    """A full disk excuses no acknowledged record that is gone."""
+    verdicts = judged(history([sent(0), sent(1), read_back(0)], [FULL, CHECKS]))
+    assert [each.check for each in verdicts if each.outcome is Outcome.VIOLATES] == ["no_acked_record_lost"]
+
+
+def test_trouble_of_the_harness_blames_as_before() -> None:
+    """Its own trouble makes nothing red conform, and nothing red INCONCLUSIVE."""
+    own = event(EventKind.HARNESS_TROUBLE, 6, what="clients", error="gone")
+    assert outcome_of(judged(history([sent(0), read_back(0)], [*STUCK, own, CHECKS]))) is Outcome.VIOLATES
