@@ -188,7 +188,7 @@ def test_workers_show_what_they_do(tmp_path: Path, verbosity: list[str]) -> None
 
 def test_a_debugger_stands_in_the_test_and_its_prompt_is_left_alone(tmp_path: Path) -> None:
     """Of an error that was raised in our code, in the line of the test that called it."""
-    with session(tmp_path, "--pdb", "-v", "test_it.py::test_failing") as begun:
+    with session(tmp_path, "--pdb", "-v", "test_it.py::test_failing", columns=250) as begun:
         begun.read_until(r"\(Pdb\) ?$")
         assert re.search(r"> .*test_it\.py\(6\)test_failing\(\)\n-> under_way\.inject\(\"kill\"\)\n", begun.shown())
         assert begun.is_still()
