@@ -2,7 +2,8 @@
 
     KmigrateError
     ├── WrongUseError (2)            what was asked for makes no sense: option, file, name
-    │   └── TopologyError            one topology file, all its mistakes at once
+    │   ├── TopologyError            one topology file, all its mistakes at once
+    │   └── UnfitReleaseError        a topology or a step of a document that a release of Kafka cannot run
     ├── EnvironmentLackError (4)     this machine lacks something: Java, memory, a download, a free address
     │   └── DistributionError        a Kafka distribution or agent cannot be had or is damaged
     ├── ClusterError (3)             the cluster under test did not do what was awaited
@@ -37,6 +38,17 @@ class TopologyError(WrongUseError):
         self.file = file
         self.problems = tuple(problems)
         super().__init__("\n".join(f"{file}: {problem}" for problem in self.problems))
+
+
+class UnfitReleaseError(WrongUseError):
+    """A release of Kafka cannot run this topology, or come to this state; a test is skipped with the reason.
+
+    ``is_general``: it can run no topology of this kind at all, whatever else the file says.
+    """
+
+    def __init__(self, text: str, *, is_general: bool = False) -> None:
+        self.is_general = is_general
+        super().__init__(text)
 
 
 class EnvironmentLackError(KmigrateError):

@@ -8,7 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pytest_kmigrate.model.errors import TopologyError, WrongUseError
+from pytest_kmigrate.distributions.distribution import unpacked_at
+from pytest_kmigrate.distributions.releases import known_releases
+from pytest_kmigrate.model.errors import TopologyError, UnfitReleaseError, WrongUseError
 from pytest_kmigrate.model.topology import (
     BrokerMode,
     LinkSpec,
@@ -68,23 +70,35 @@ def find(name_or_path: str | Path) -> Path:
 def load(path: Path, kafka: str | None = None, option: str = "--kmigrate-kafka") -> Topology:
     """The topology a file describes; ``kafka``, the distribution under test, takes the place of the file's own.
 
-    Nodes and roles that chose a version keep it. All mistakes of the file come together in one TopologyError; what is
-    wrong with ``kafka`` is told of the ``option`` that it came by, since no file holds it.
+    Nodes and roles that chose a version keep it. All mistakes of the file come together in one TopologyError. A
+    mistake in ``kafka``, which no file holds, is a WrongUseError of the ``option`` that it came by, and a file that is
+    right by itself but not with this release is an UnfitReleaseError.
     """
     text = _read(path)
     under_test = {} if kafka is None else {"kafka": kafka}
-    document = _parsed(path, text) | under_test
-    file, mistakes = _checked(_parsed(path, text) | under_test)
-    folder = path.absolute().parent
-    if file is not None:
-        mistakes += [each for each in wrong_jars(file, folder) if each.path not in {known.path for known in mistakes}]
-    wrong_kafka = [mistake for mistake in mistakes if kafka is not None and mistake.path == ("kafka",)]
-    if wrong_kafka:
-        raise WrongUseError(f"{option}: {wrong_kafka[0].text}")
+    document, folder = _parsed(path, text) | under_test, path.absolute().parent
+    file, mistakes = _checked_in(folder, _parsed(path, text) | under_test)
+    problems = list(dict.fromkeys(f"{key_text(mistake.path, document)}: {mistake.text}" for mistake in mistakes))
+    if kafka is not None and mistakes:
+        wrong_kafka = [mistake.text for mistake in mistakes if mistake.path == ("kafka",)]
+        is_right_by_itself = not _checked_in(folder, _parsed(path, text))[1]
+        is_there = kafka in known_releases() or unpacked_at(kafka) is not None
+        if wrong_kafka and not (is_right_by_itself and is_there):
+            raise WrongUseError(f"{option}: {wrong_kafka[0]}")
+        if is_right_by_itself:
+            reason = f"{option}: {wrong_kafka[0]}" if wrong_kafka else f"{option} {kafka}: {path}: {problems[0]}"
+            raise UnfitReleaseError(reason, is_general=bool(wrong_kafka))
     if file is None or mistakes:
-        problems = [f"{key_text(mistake.path, document)}: {mistake.text}" for mistake in mistakes]
-        raise TopologyError(str(path), list(dict.fromkeys(problems)))
+        raise TopologyError(str(path), problems)
     return _topology(file, file.purpose or _opening_comment(text), folder)
+
+
+def _checked_in(folder: Path, document: dict[str, Any]) -> tuple[TopologyFile | None, list[Mistake]]:
+    """As ``_checked``, with the jars that a file in this folder names."""
+    file, mistakes = _checked(document)
+    known = {mistake.path for mistake in mistakes}
+    wrong = wrong_jars(file, folder) if file is not None else ()
+    return file, [*mistakes, *(each for each in wrong if each.path not in known)]
 
 
 def _no_such_file(path: Path) -> TopologyError:

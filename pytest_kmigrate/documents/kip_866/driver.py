@@ -8,7 +8,7 @@ from pytest_kmigrate.documents.kip_866.obstacles import obstacles
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import LEAVE_MIGRATION, STEPS, WAYS_BACK, deleting
 from pytest_kmigrate.model.document import Move, Step, name_of
-from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.errors import UnfitReleaseError, WrongUseError
 from pytest_kmigrate.model.event import PHASE
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import Role, Topology
@@ -83,13 +83,13 @@ def check_migratable(topology: Topology, what: str) -> None:
 
 
 def _check_phase(value: str | enum.Enum, releases: Mapping[str, str]) -> None:
-    """WrongUseError when a migration cannot be driven to a phase, with controllers of these releases by name."""
+    """WrongUseError when a migration cannot be driven to a phase; ``releases``: those of the controllers, by name."""
     phase = name_of(value)
     if phase == Phase.COPYING.name:
         raise WrongUseError("COPYING passes by itself: advance to HYBRID with a fault triggered on COPYING")
     silent = [f"{name} of {kafka}" for name, kafka in releases.items() if kafka.startswith(LACKED_BY[_STATE])]
     if phase != Phase.PREPARING.name and silent:
-        raise WrongUseError(
+        raise UnfitReleaseError(
             f"{phase}: expected controllers of Kafka 3.5 to 3.9, got {', '.join(silent)}: without the metric "
             f"{_STATE} the phase cannot be read; give the controllers a later release, brokers of 3.4 may stay"
         )
