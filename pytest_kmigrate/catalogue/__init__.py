@@ -81,10 +81,15 @@ class KnownBug:
     met_by: Literal["any-run"] | None = None
     """``any-run``: any run may meet it by chance, so that a test need not be marked with it."""
 
-    def breaks(self, version: str) -> bool:
-        """Whether a release has the bug.
+    @property
+    def expectation(self) -> str:
+        """Why a test is expected to fail, in one line."""
+        return f"{self.id}: {self.symptom}"
 
-        Never true of a distribution given by path: what it was built from is not known, so no bug excuses it.
+    def breaks(self, version: str) -> bool:
+        """Whether a release has the bug; never true of a version that is none, such as that of a snapshot.
+
+        A build with a name of its own (``3.9.1+acme.0a1b2c3d``) has the bugs of its release.
         """
         release = _release(version)
         return release is not None and any(
@@ -93,7 +98,7 @@ class KnownBug:
 
 
 def is_before(version: str, since: str) -> bool:
-    """Whether a release came before another; never true of a distribution given by path.
+    """Whether a release came before another; never true of a version that is none.
 
     WrongUseError when ``since`` is no release.
     """
@@ -104,7 +109,7 @@ def is_before(version: str, since: str) -> bool:
 
 
 def _release(version: str) -> Version | None:
-    """None: no release, but a distribution's path, say."""
+    """None: no release, but a version with words of its own, say."""
     try:
         return Version(version)
     except InvalidVersion:

@@ -1,7 +1,6 @@
 """Kafka distributions: from what stands behind ``--kmigrate-kafka`` to verified jars on this machine."""
 
 import dataclasses
-import re
 import zipfile
 from pathlib import Path
 
@@ -13,12 +12,10 @@ from pytest_kmigrate.distributions.jars import cached_jars
 from pytest_kmigrate.distributions.manifest import MANIFEST_FILE, digest_of, parsed, sha256_of_all, verify_once
 from pytest_kmigrate.distributions.releases import SHAPE, locked_release
 from pytest_kmigrate.distributions.toxiproxy import SERVER, take_server
+from pytest_kmigrate.distributions.versions import version_in
 from pytest_kmigrate.model.errors import DistributionError, WrongUseError
 
 __all__ = ["Distribution", "resolve"]
-
-VERSIONED_JAR = re.compile(r"kafka-(?:clients|server-common)-(\d.*)\.jar")
-VERSION_FILE = "kafka/kafka-version.properties"
 
 
 def resolve(kafka: str, *, progress: Progress, archive: bool = True) -> Distribution:
@@ -58,7 +55,7 @@ def _unpacked(kafka: str, progress: Progress) -> Distribution:
         return Distribution(manifest.version, jars, manifest.digest())
     _must_be_jars(jars)
     sums = zip((jar.name for jar in jars), sha256_of_all(jars), strict=True)
-    return Distribution(_detected_version(jars, libs), jars, digest_of(sums))
+    return Distribution(version_in(libs), jars, digest_of(sums))
 
 
 def _must_be_jars(jars: tuple[Path, ...]) -> None:
@@ -67,25 +64,3 @@ def _must_be_jars(jars: tuple[Path, ...]) -> None:
     if damaged:
         told = f"expected a jar, got a damaged file{'' if len(damaged) == 1 else ' each'}"
         raise DistributionError(f"{', '.join(damaged)}: {told}; unpack the distribution again")
-
-
-def _detected_version(jars: tuple[Path, ...], libs: Path) -> str:
-    versions = {match.group(1) for jar in jars if (match := VERSIONED_JAR.fullmatch(jar.name))}
-    if not versions:
-        versions = {version for jar in jars if jar.name.startswith("kafka-clients") for version in _version_inside(jar)}
-    if len(versions) != 1:
-        got = f"several: {', '.join(sorted(versions))}" if versions else "none"
-        raise DistributionError(
-            f"{libs}: expected the jars kafka-clients and kafka-server-common of one Kafka version, got {got}; "
-            "give the folder of an unpacked Kafka, or a version such as 3.9.1"
-        )
-    return versions.pop()
-
-
-def _version_inside(jar: Path) -> list[str]:
-    try:
-        with zipfile.ZipFile(jar) as archive:
-            lines = archive.read(VERSION_FILE).decode(errors="replace").splitlines()
-    except KeyError:
-        return []
-    return [line.partition("=")[2].strip() for line in lines if line.startswith("version=")]

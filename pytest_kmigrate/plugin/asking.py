@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_kmigrate.model.checkpoint import Start, Znode
-from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.plugin.options import DEFAULT_TOPOLOGY, options_of
 
 if TYPE_CHECKING:
@@ -37,11 +37,21 @@ def marked(item: pytest.Item, name: str) -> list[str]:
 
 
 def topology_of(item: pytest.Item) -> "Topology":
-    """The command line's topology, the marker's, or the default; with the distribution under test."""
+    """The command line's topology, the marker's, or the default; with the distribution under test, if one is given."""
     from pytest_kmigrate.topology.loading import find, load  # not at pytest's start: it brings pydantic
 
     options = options_of(item.config)
     return load(find(chosen_topology(item)), kafka=options.kafka)
+
+
+def kafka_of_file(topology: str) -> str:
+    """The distribution that a topology file names; a file that cannot be read is reported when tests are collected."""
+    from pytest_kmigrate.topology.loading import find, load  # as above
+
+    try:
+        return f"{load(find(topology)).kafka} of {topology}"
+    except (KmigrateError, OSError):
+        return f"of {topology}"
 
 
 def chosen_topology(item: pytest.Item) -> str:

@@ -1,24 +1,16 @@
 """pytest's hooks: options, markers, the outcome of a test that was judged, the terminal summary."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_kmigrate.catalogue import KnownBug, is_before, known_bug, met_by_any_run, requirement
+from pytest_kmigrate.catalogue import KnownBug
 from pytest_kmigrate.catalogue.mistakes import advice
-from pytest_kmigrate.model.errors import ClusterError, KmigrateError, NotApplicableError, WrongUseError
+from pytest_kmigrate.model.errors import ClusterError, KmigrateError, NotApplicableError
 from pytest_kmigrate.model.event import Ending
-from pytest_kmigrate.plugin.asking import (
-    check_runs,
-    check_start,
-    chosen_topology,
-    marked,
-    needs_cluster,
-    topology_of,
-)
+from pytest_kmigrate.plugin.collecting import kafka_in_header, kafka_in_use, look_at, refusal_of
 from pytest_kmigrate.plugin.display import display
 from pytest_kmigrate.plugin.options import add_options, options_of
 from pytest_kmigrate.plugin.outcomes import (
@@ -27,18 +19,14 @@ from pytest_kmigrate.plugin.outcomes import (
     MetBeforeError,
     ViolationError,
     bug_met,
-    expect_of,
     judged_of,
     remember_ending,
 )
 from pytest_kmigrate.plugin.places import place_of, within_test
-from pytest_kmigrate.plugin.scenes import grouped, scene_of
+from pytest_kmigrate.plugin.scenes import grouped
 from pytest_kmigrate.plugin.starting import start_again_if_misread, status_of_second_start
 from pytest_kmigrate.plugin.summary import summarize
 from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
-
-if TYPE_CHECKING:
-    from pytest_kmigrate.model.topology import Topology
 
 _MARKERS = (
     "requirement(*ids): the requirements a test judges, by id; `kmigrate requirements` lists them",
@@ -52,7 +40,6 @@ _MARKERS = (
     "known_bug(id): the test meets this bug: its red is expected on the releases that have it, and no other red is",
 )
 
-_REFUSED = pytest.StashKey[str]()
 _REPORTED_BY_MESSAGE = (KmigrateError, ViolationError, InconclusiveError)
 
 
@@ -85,33 +72,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str:
     """One line: what is under test."""
-    options = options_of(config)
-    return f"kmigrate: kafka {options.kafka}, seed {options.seed}, profile {options.profile}, runs in {options.runs}"
+    options, kafka = options_of(config), kafka_in_header(config)
+    return f"kmigrate: kafka {kafka}, seed {options.seed}, profile {options.profile}, runs in {options.runs}"
 
 
+@pytest.hookimpl(trylast=True)  # when -k and -m have deselected: what a test needs that does not run is not asked
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Refuse what cannot be, leave out what judges another document, expect the red of known bugs."""
-    options = options_of(config)
-    possible: dict[str, Topology] = {}
-    for item in items:
-        try:
-            _skip_unless_judged_by(item, options.profile)
-            _skip_before(item, options.kafka)
-            _expect_red(item, [known_bug(bug_id) for bug_id in marked(item, "known_bug")], options.kafka)
-            scene_of(item)
-            is_skipped = item.get_closest_marker("skip") is not None
-            if needs_cluster(item) and not is_skipped:
-                if chosen_topology(item) not in possible:
-                    check_runs(options.runs)
-                    possible[chosen_topology(item)] = topology_of(item)
-                check_start(item, possible[chosen_topology(item)])
-        except (KmigrateError, OSError) as error:
-            refusal = f"{place_of(item)}: {item.nodeid}: {error}"
-            if not hasattr(config, "workerinput"):
-                raise pytest.UsageError(refusal) from error
-            item.stash[_REFUSED] = (
-                refusal  # of a worker that ends here pytest-xdist would show how it broke, and not why
-            )
+    """Refuse what cannot be, leave out what cannot run here, expect the red of known bugs."""
+    look_at(config, items)
+
+
+def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> str | None:
+    """One line: the distributions under test, where the topologies name them."""
+    return kafka_in_use(config, items)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -124,9 +97,9 @@ def pytest_collection_finish(session: pytest.Session) -> Generator[None]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Refuse, in a worker of pytest-xdist, what elsewhere is refused before anything runs."""
-    refused = item.stash.get(_REFUSED, None)
+    refused = refusal_of(item)
     if refused is not None:
-        raise WrongUseError(refused)
+        raise refused
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -136,32 +109,6 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
         from pytest_kmigrate.plugin import living
 
         living.begin(pyfuncitem)
-
-
-def _skip_unless_judged_by(item: pytest.Item, profile: str) -> None:
-    claimed = [requirement(each).profile for each in marked(item, "requirement")]
-    if claimed and profile not in claimed:
-        reason = f"judges requirements of {', '.join(sorted(set(claimed)))}, and --kmigrate-profile is {profile}"
-        item.add_marker(pytest.mark.skip(reason=reason))
-
-
-def _skip_before(item: pytest.Item, kafka: str) -> None:
-    for since in marked(item, "since"):
-        if is_before(kafka, since):
-            reason = f"is about what Kafka has since {since}, and --kmigrate-kafka is {kafka}"
-            item.add_marker(pytest.mark.skip(reason=reason))
-
-
-def _expect_red(item: pytest.Item, bugs: list[KnownBug], kafka: str) -> None:
-    expected = [bug for bug in bugs if bug.breaks(kafka)]
-    expect_of(item, list(dict.fromkeys([*expected, *met_by_any_run(kafka)])))
-    for bug in expected:
-        if bug.reachability != "race":  # who wins a race cannot be promised; here a green would be news
-            item.add_marker(pytest.mark.xfail(raises=KnownBugError, reason=_expectation(bug), strict=True))
-
-
-def _expectation(bug: KnownBug) -> str:
-    return f"{bug.id}: {bug.symptom}"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -184,7 +131,7 @@ def pytest_runtest_makereport(
     bug = None if item.config.option.runxfail else bug_met(item, behind or error)
     if bug is not None:
         report.outcome = "skipped"
-        report.wasxfail = f"{_expectation(bug)}; {error}" if isinstance(error, MetBeforeError) else _expectation(bug)
+        report.wasxfail = f"{bug.expectation}; {error}" if isinstance(error, MetBeforeError) else bug.expectation
     if report.when == "call" or (report.when == "setup" and not report.passed):
         remember_ending(item, _ending(report, error, bug))
     judged = judged_of(item)

@@ -9,14 +9,13 @@ import pytest
 from pytest_kmigrate.catalogue import profiles
 from pytest_kmigrate.providers.choosing import PROVIDERS
 
-DEFAULT_KAFKA = "3.9.1"
 DEFAULT_TOPOLOGY = "zk1-broker3-controller3"
 _MOST_DIGITS = 18
 _LONGEST_TOLD = 80
 
 _OPTIONS = (
     ("topology", "FILE", None, "topology file, or name of a shipped one; wins over the topology marker"),
-    ("kafka", "VERSION|PATH", DEFAULT_KAFKA, "the distribution under test"),
+    ("kafka", "VERSION|PATH", None, "the distribution under test (default: that of the topology file)"),
     ("provider", "NAME", "process", f"what runs the cluster: {', '.join(PROVIDERS)}"),
     ("profile", "NAME", "kip-866", "the document to judge by; `kmigrate requirements --profile NAME` lists its rows"),
     ("runs", "DIR", "reports/runs", "where run folders go"),
@@ -41,7 +40,8 @@ class Options:
     """The options of one pytest invocation, checked."""
 
     topology: str | None
-    kafka: str
+    kafka: str | None
+    """None: that of each topology file."""
     provider: str
     profile: str
     runs: Path
@@ -81,7 +81,7 @@ def options_of(config: pytest.Config) -> Options:
         raise pytest.UsageError(f"--kmigrate-byteman: expected a file of Byteman rules; {byteman} {wrong}")
     return Options(
         topology=_chosen(config, "topology"),
-        kafka=_chosen(config, "kafka") or DEFAULT_KAFKA,
+        kafka=_chosen(config, "kafka"),
         provider=provider,
         profile=profile,
         runs=Path(_chosen(config, "runs") or "reports/runs"),

@@ -1,0 +1,206 @@
+"""What is asked at collection: which tests can run on this release and by this document, and which red is expected."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import CodeType
+from typing import TYPE_CHECKING
+
+import pytest
+
+import pytest_kmigrate
+from pytest_kmigrate.catalogue import KnownBug, is_before, known_bug, met_by_any_run, requirement
+from pytest_kmigrate.model.errors import KmigrateError, UnfitReleaseError, WrongUseError
+from pytest_kmigrate.plugin.asking import (
+    check_runs,
+    check_start,
+    chosen_topology,
+    kafka_of_file,
+    marked,
+    needs_cluster,
+    topology_of,
+)
+from pytest_kmigrate.plugin.options import Options, options_of
+from pytest_kmigrate.plugin.outcomes import KnownBugError, expect_of
+from pytest_kmigrate.plugin.places import place_of
+from pytest_kmigrate.plugin.scenes import scene_of
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.model.topology import Topology
+
+_SUITES = Path(pytest_kmigrate.__file__).parent / "suites"
+_REFUSED = pytest.StashKey[str]()
+_UNFIT = pytest.StashKey[UnfitReleaseError]()
+_OF_ANOTHER_DOCUMENT = pytest.StashKey[frozenset[str]]()
+_KAFKA = pytest.StashKey[str]()
+
+_Topologies = dict[str, "Topology | UnfitReleaseError"]
+"""What each name or file comes to with the release under test."""
+
+
+def look_at(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+    """Refuse wrong use, leave out what cannot run here, expect the red of known bugs; nothing is downloaded."""
+    options, topologies = options_of(config), _Topologies()
+    for item in items:
+        try:
+            _look_at(item, options, topologies)
+        except (KmigrateError, OSError) as error:
+            _refuse(config, [item], _said_of(item, error))
+    _refuse_a_profile_without_tests(config, options, items)
+    _refuse_a_release_without_tests(config, items)
+
+
+def refusal_of(item: pytest.Item) -> WrongUseError | None:
+    """Why a test is refused in a worker of pytest-xdist; elsewhere pytest has ended before any test runs."""
+    return WrongUseError(item.stash[_REFUSED]) if _REFUSED in item.stash else None
+
+
+def kafka_in_header(config: pytest.Config) -> str:
+    """What is under test, as far as it is known before tests are collected."""
+    options = options_of(config)
+    return options.kafka or (kafka_of_file(options.topology) if options.topology else "as each topology names it")
+
+
+def kafka_in_use(config: pytest.Config, items: Sequence[pytest.Item]) -> str | None:
+    """A line with the distributions of the topologies that tests run on; None if the header has said it."""
+    tests = Counter(item.stash[_KAFKA] for item in items if _KAFKA in item.stash)
+    if options_of(config).kafka is not None or not tests:
+        return None
+    counted = (f"{kafka} ({count} test{'s' * (count > 1)})" for kafka, count in tests.most_common())
+    return f"kmigrate: kafka {', '.join(counted)}"
+
+
+def _look_at(item: pytest.Item, options: Options, topologies: _Topologies) -> None:
+    bugs = [known_bug(each) for each in marked(item, "known_bug")]
+    judged_by = _documents_of(item)
+    scene_of(item)
+    if judged_by and options.profile not in judged_by:
+        item.stash[_OF_ANOTHER_DOCUMENT] = judged_by
+        reason = f"judges requirements of {', '.join(sorted(judged_by))}, and --kmigrate-profile is {options.profile}"
+        item.add_marker(pytest.mark.skip(reason=reason))
+        return
+    kafka = options.kafka
+    if needs_cluster(item) and item.get_closest_marker("skip") is None:
+        try:
+            topology = _topology(item, options, topologies)
+            check_start(item, topology)
+            _check_way(item, topology, options.profile)
+        except UnfitReleaseError as error:
+            item.stash[_UNFIT] = error
+            item.add_marker(pytest.mark.skip(reason=f"NOT_APPLICABLE: {error}"))
+            return
+        kafka = item.stash[_KAFKA] = topology.kafka
+    sinces = marked(item, "since")
+    release = _release(kafka) if kafka and (_KAFKA in item.stash or bugs or sinces) else ""
+    _skip_before(
+        item, sinces, f"{'--kmigrate-kafka' if options.kafka else 'that of the topology'} is {release}", release
+    )
+    _expect_red(item, bugs, release)
+
+
+def _documents_of(item: pytest.Item) -> frozenset[str]:
+    """The profiles that a test is for: those of its requirements, or that of its suite; none: it runs under any."""
+    claimed = frozenset(requirement(each).profile for each in marked(item, "requirement"))
+    if claimed:
+        return claimed
+    suites = _SUITES.resolve()
+    path = item.path.resolve()
+    return frozenset([path.relative_to(suites).parts[0].replace("_", "-")] if path.is_relative_to(suites) else [])
+
+
+def _topology(item: pytest.Item, options: Options, topologies: _Topologies) -> "Topology":
+    name = chosen_topology(item)
+    if name not in topologies:
+        check_runs(options.runs)
+        try:
+            topologies[name] = topology_of(item)
+        except UnfitReleaseError as error:
+            topologies[name] = error
+    found = topologies[name]
+    if isinstance(found, UnfitReleaseError):
+        raise found
+    return found
+
+
+def _check_way(item: pytest.Item, topology: "Topology", profile: str) -> None:
+    """UnfitReleaseError when the code of a test names a state that the topology's release cannot come to."""
+    from pytest_kmigrate.documents import document
+
+    of = document(profile)
+    assert isinstance(item, pytest.Function)
+    named = set(_names_in(getattr(item.function, "__code__", None)))
+    for state in {step.reaches[1] for step in of.procedure} & named:
+        try:
+            if of.check_topology is not None:
+                of.check_topology(topology, state)
+        except UnfitReleaseError:
+            raise
+        except WrongUseError:  # the code may only compare with it; what the test does wrong, it shows itself
+            continue
+
+
+def _names_in(code: CodeType | None) -> Iterator[str]:
+    """The attributes and texts that code names, with those of functions inside it."""
+    if code is None:
+        return
+    yield from code.co_names
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _names_in(each)
+        elif isinstance(each, str):
+            yield each
+
+
+def _release(kafka: str) -> str:
+    from pytest_kmigrate.distributions.versions import version_of
+
+    return version_of(kafka)
+
+
+def _skip_before(item: pytest.Item, sinces: Sequence[str], tested: str, release: str) -> None:
+    for since in sinces:
+        if is_before(release, since):
+            reason = f"NOT_APPLICABLE: is about what Kafka has since {since}, and {tested}"
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _expect_red(item: pytest.Item, bugs: Sequence[KnownBug], release: str) -> None:
+    expected = [bug for bug in bugs if bug.breaks(release)]
+    expect_of(item, list(dict.fromkeys([*expected, *met_by_any_run(release)])))
+    for bug in expected:
+        if bug.reachability != "race":  # who wins a race cannot be promised; here a green would be news
+            item.add_marker(pytest.mark.xfail(raises=KnownBugError, reason=bug.expectation, strict=True))
+
+
+def _refuse_a_profile_without_tests(config: pytest.Config, options: Options, items: Sequence[pytest.Item]) -> None:
+    """A test that is for no document in particular runs under any, so it is enough."""
+    others = [item for item in items if _OF_ANOTHER_DOCUMENT in item.stash]
+    if others and len(others) == len(items):
+        judged_by = sorted(frozenset[str]().union(*(item.stash[_OF_ANOTHER_DOCUMENT] for item in others)))
+        suites = sorted(each.name.replace("_", "-") for each in _SUITES.iterdir() if any(each.glob("test_*.py")))
+        _refuse(
+            config,
+            others,
+            f"--kmigrate-profile: expected a document that these tests judge ({', '.join(judged_by)}), got "
+            f"{options.profile}; the package has suites of: {', '.join(suites)}",
+        )
+
+
+def _refuse_a_release_without_tests(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+    """A release that rules out every topology here, as 4.x does those with ZooKeeper, was hardly meant."""
+    here = [item for item in items if _OF_ANOTHER_DOCUMENT not in item.stash and needs_cluster(item)]
+    unfit = [item for item in here if _UNFIT in item.stash and item.stash[_UNFIT].is_general]
+    if unfit and len(unfit) == len(here):
+        _refuse(config, unfit, _said_of(unfit[0], unfit[0].stash[_UNFIT]))
+
+
+def _said_of(item: pytest.Item, error: Exception) -> str:
+    return f"{place_of(item)}: {item.nodeid}: {error}"
+
+
+def _refuse(config: pytest.Config, items: Sequence[pytest.Item], text: str) -> None:
+    """End pytest; in a worker of pytest-xdist, which would show how the worker broke and not why, fail these tests."""
+    if not hasattr(config, "workerinput"):
+        raise pytest.UsageError(text)
+    for item in items:
+        item.stash[_REFUSED] = text
