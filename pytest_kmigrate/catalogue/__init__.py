@@ -22,6 +22,7 @@ __all__ = [
     "all_known_bugs",
     "deviations",
     "is_before",
+    "is_release",
     "known_bug",
     "known_bugs",
     "place_of",
@@ -106,6 +107,12 @@ def is_before(version: str, since: str) -> bool:
     if first is None:
         raise WrongUseError(f'expected a release of Kafka such as "3.7.0", got "{since}"')
     return release is not None and release < first
+
+
+def is_release(version: str) -> bool:
+    """Whether a version is that of a release itself, and not of a build of somebody (``3.9.1+acme.0a1b2c3d``)."""
+    release = _release(version)
+    return release is not None and release.local is None
 
 
 def _release(version: str) -> Version | None:

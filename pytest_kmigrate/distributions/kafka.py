@@ -1,6 +1,7 @@
 """Kafka distributions: from what stands behind ``--kmigrate-kafka`` to verified jars on this machine."""
 
 import dataclasses
+import re
 import zipfile
 from pathlib import Path
 
@@ -10,12 +11,15 @@ from pytest_kmigrate.distributions.cds import archive_for
 from pytest_kmigrate.distributions.distribution import LIBS, Distribution, unpacked_at
 from pytest_kmigrate.distributions.jars import cached_jars
 from pytest_kmigrate.distributions.manifest import MANIFEST_FILE, digest_of, parsed, sha256_of_all, verify_once
-from pytest_kmigrate.distributions.releases import SHAPE, locked_release
+from pytest_kmigrate.distributions.releases import SHAPE, known_releases, locked_release
 from pytest_kmigrate.distributions.toxiproxy import SERVER, take_server
 from pytest_kmigrate.distributions.versions import version_in
 from pytest_kmigrate.model.errors import DistributionError, WrongUseError
 
 __all__ = ["Distribution", "resolve"]
+
+
+_SHOWN_OF_DIGEST = 8
 
 
 def resolve(kafka: str, *, progress: Progress, archive: bool = True) -> Distribution:
@@ -52,10 +56,17 @@ def _unpacked(kafka: str, progress: Progress) -> Distribution:
     if (folder / MANIFEST_FILE).is_file():
         manifest = parsed((folder / MANIFEST_FILE).read_bytes(), str(folder / MANIFEST_FILE))
         verify_once(manifest, libs, f"Fetch it again: kmigrate fetch {manifest.version} --to ANOTHER_FOLDER")
-        return Distribution(manifest.version, jars, manifest.digest())
+        return _named(folder, manifest.version, jars, manifest.digest())
     _must_be_jars(jars)
     sums = zip((jar.name for jar in jars), sha256_of_all(jars), strict=True)
-    return Distribution(version_in(libs), jars, digest_of(sums))
+    return _named(folder, version_in(libs), jars, digest_of(sums))
+
+
+def _named(folder: Path, version: str, jars: tuple[Path, ...], digest: str) -> Distribution:
+    """A distribution by path; one that has the very jars of the release is that release."""
+    is_release = version in known_releases() and locked_release(version).digest() == digest
+    name = re.sub(r"[^a-z0-9]+", "-", folder.name.lower()).strip("-")
+    return Distribution(version, jars, digest, "" if is_release else f"{name}.{digest[:_SHOWN_OF_DIGEST]}".lstrip("."))
 
 
 def _must_be_jars(jars: tuple[Path, ...]) -> None:

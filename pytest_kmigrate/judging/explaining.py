@@ -3,20 +3,19 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_kmigrate.catalogue import Deviation, deviations, known_bug
+from pytest_kmigrate.catalogue import Deviation, deviations, is_release, known_bug
 from pytest_kmigrate.model.document import Diagnosis
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.model.verdict import About, Outcome, Verdict
-from pytest_kmigrate.recording.asking import kafka_asked_for
 
 
 def explained(history: History, verdicts: Iterable[Verdict], diagnoses: Sequence[Diagnosis]) -> list[Verdict]:
     """The verdicts, each violated one with the bugs and deviations of the release that explain it.
 
-    A distribution given by path has no known bug, see ``KnownBug.breaks``. Nothing explains what a run against a
-    mutant (``--kmigrate-byteman``) violates.
+    The release is what the jars are, whether they were named by a version or by a path. Nothing explains what a run
+    against a mutant (``--kmigrate-byteman``) violates.
     """
-    kafka, is_mutant = kafka_asked_for(history.header), bool(history.header.extra.get("byteman"))
+    kafka, is_mutant = history.header.kafka, bool(history.header.extra.get("byteman"))
     possible = [] if is_mutant else [each for each in diagnoses if known_bug(each.bug_id).breaks(kafka)]
     deviating = {} if is_mutant else _deviating(history.header.profile, kafka)
     return [_deviated(_explained(history, verdict, possible), deviating) for verdict in verdicts]
@@ -25,14 +24,15 @@ def explained(history: History, verdicts: Iterable[Verdict], diagnoses: Sequence
 def deviations_gone(header: RunHeader, verdicts: Iterable[Verdict]) -> list[Deviation]:
     """The deviations that a test of this release must see, as it claims their requirements, and that did not show.
 
-    Each of these requirements conforms, by evidence that could have violated it.
+    Each of these requirements conforms, by evidence that could have violated it. A build of somebody may have mended
+    any.
     """
-    if header.extra.get("byteman"):
+    if header.extra.get("byteman") or not is_release(header.kafka):
         return []
     said = [about for verdict in verdicts for about in verdict.about if not about.is_vacuous]
     violated = {about.requirement for about in said if about.outcome is not Outcome.CONFORMS}
     conforming = {about.requirement for about in said} & set(header.requirements) - violated
-    listed = _deviating(header.profile, kafka_asked_for(header))
+    listed = _deviating(header.profile, header.kafka)
     return [each for row in sorted(conforming) for each in listed.get(row, ()) if each.when == "always"]
 
 

@@ -18,6 +18,13 @@ class Artifact:
 
     version: str
     digest: str
+    build: str = ""
+    """What tells it from the release of that version, such as ``acme.0a1b2c3d``; empty: it is that release."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it: the version, with the build of its own if it is one (``3.9.1+acme.0a1b2c3d``)."""
+        return f"{self.version}+{self.build}" if self.build else self.version
 
 
 class Provider(Protocol):

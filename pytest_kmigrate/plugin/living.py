@@ -20,6 +20,7 @@ from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from pytest_kmigrate.plugin.asking import conditions_of, marked, start_of
 from pytest_kmigrate.plugin.display import terminal_of
+from pytest_kmigrate.plugin.identity import identity_of, words_for
 from pytest_kmigrate.plugin.options import options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
@@ -62,7 +63,12 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
             provider = provider_named(options.provider, terminal_of(item.config).line)
             settings = _settings(item.config, provider)
             claim = Claim(
-                item.nodeid, marked(item, "requirement"), source_digest(item), start_of(item), conditions_of(item)
+                identity_of(item),
+                marked(item, "requirement"),
+                source_digest(item),
+                start_of(item),
+                conditions_of(item),
+                words_for(item),
             )
             if options.resume:
                 report_complete_run(item, settings.runs, header_of(settings, provider, topology, claim))

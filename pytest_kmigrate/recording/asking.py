@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from itertools import takewhile
 
 from pytest_kmigrate.model.history import RunHeader
 
@@ -17,12 +18,22 @@ def kafka_asked_for(header: RunHeader) -> str:
     return options_asked_for(header).get("kafka", header.kafka)
 
 
+def test_asked_for(header: RunHeader) -> list[str]:
+    """How pytest was asked for the test, in the command that does it again; its id where an older one does not tell."""
+    words = _words(header)[1:]
+    return list(takewhile(lambda word: not word.startswith(PREFIX), words)) or [header.test_id]
+
+
 def options_asked_for(header: RunHeader) -> dict[str, str]:
     """Our options in the command that does it again; none, where an older one has a lone quote."""
+    return _options(_words(header))
+
+
+def _words(header: RunHeader) -> list[str]:
     try:
-        return _options(shlex.split(str(header.extra.get("reproduce", ""))))
+        return shlex.split(str(header.extra.get("reproduce", "")))
     except ValueError:
-        return {}
+        return []
 
 
 def _options(words: Sequence[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from pytest_kmigrate.model.errors import RunFolderError
 from pytest_kmigrate.model.event import OLDER_STATES, Event, EventKind
 from pytest_kmigrate.model.history import History, RunHeader, Sample, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.recording.identity import stable_id
 from pytest_kmigrate.recording.operation_parts import PARTS_PATTERN, read_operations
 from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
 
@@ -35,7 +36,8 @@ def read_header(folder: RunFolder) -> RunHeader:
     if not (isinstance(requirements, list) and all(isinstance(each, str) for each in requirements)):
         raise RunFolderError(f"{folder.header}: requirements: expected texts, got {requirements!r}; {_DAMAGED}")
     try:
-        return RunHeader(**{**content, "requirements": tuple(content["requirements"])})
+        test_id = stable_id(content["test_id"])
+        return RunHeader(**{**content, "test_id": test_id, "requirements": tuple(content["requirements"])})
     except (KeyError, TypeError) as error:
         raise RunFolderError(f"{folder.header}: expected the keys of a run header; {error}") from error
 

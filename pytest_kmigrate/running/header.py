@@ -55,6 +55,8 @@ class Claim:
     """The state in which it begins; None: a cluster that was just started."""
     conditions: Sequence[Znode] = ()
     """Znodes that are there before it begins."""
+    words: Sequence[str] = ()
+    """What to call pytest with to run it again; empty: its id."""
 
 
 def header_of(
@@ -81,7 +83,7 @@ def header_of(
         started_at=started.isoformat(),
         extra={
             "command": list(settings.command),
-            "reproduce": _reproduce(settings, topology, claim.test_id, is_cold=is_cold),
+            "reproduce": _reproduce(settings, topology, claim.words or (claim.test_id,), is_cold=is_cold),
             "topology_digest": topology.digest(),
             "distribution_digests": {name: each.digest for name, each in artifacts.items()},
             "capabilities": sorted(provider.capabilities),
@@ -112,12 +114,12 @@ def new_folder(runs: Path, header: RunHeader) -> RunFolder:
 
 
 def _under_test(topology: Topology, artifacts: Mapping[str, Artifact]) -> str:
-    """The release that the topology names; where it names a folder that some node runs, the release in there."""
+    """The release that the topology names; where it names a folder that some node runs, what lies in there."""
     artifact = artifacts.get(topology.kafka)
-    return artifact.version if artifact else topology.kafka
+    return artifact.name if artifact else topology.kafka
 
 
-def _reproduce(settings: RunSettings, topology: Topology, test_id: str, *, is_cold: bool = False) -> str:
+def _reproduce(settings: RunSettings, topology: Topology, words: Sequence[str], *, is_cold: bool = False) -> str:
     options = {
         "kafka": topology.kafka,
         "seed": settings.seed,
@@ -127,4 +129,4 @@ def _reproduce(settings: RunSettings, topology: Topology, test_id: str, *, is_co
     }
     chosen = [(f"--kmigrate-{name}", str(value)) for name, value in options.items() if value is not None]
     cold = ["--kmigrate-cold"] if is_cold else []
-    return shlex.join(["pytest", test_id, *chain.from_iterable(chosen), *cold])
+    return shlex.join(["pytest", *words, *chain.from_iterable(chosen), *cold])

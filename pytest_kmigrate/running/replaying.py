@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest_kmigrate
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import RunHeader
-from pytest_kmigrate.recording.asking import PREFIX, kafka_asked_for, options_asked_for
+from pytest_kmigrate.recording.asking import PREFIX, kafka_asked_for, options_asked_for, test_asked_for
 from pytest_kmigrate.recording.reading import read_header
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.topology.loading import shipped
@@ -43,7 +43,7 @@ def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:
         )
     told = [f"{PREFIX}{name}={value}" for name, value in options.items()]
     told += [f"{PREFIX}cold"] if "cold" in chosen else []
-    return [sys.executable, "-m", "pytest", *_test(header.test_id, at), *told]
+    return [sys.executable, "-m", "pytest", *_test(header, at), *told]
 
 
 def replay(command: Sequence[str]) -> int:
@@ -76,8 +76,12 @@ def _function(header: RunHeader) -> str:
     return header.test_id.partition("::")[2]
 
 
-def _test(test_id: str, at: Path) -> list[str]:
+def _test(header: RunHeader, at: Path) -> list[str]:
     """The test as pytest takes it: by its file, or from the suites inside the package where there is no such file."""
+    if header.test_id.startswith(f"{_PACKAGE.name}.{_SUITES}."):
+        return ["--pyargs", header.test_id]
+    is_by_file = header.test_id.partition("::")[0].endswith(".py")
+    test_id = header.test_id if is_by_file else test_asked_for(header)[-1]
     file, separator, function = test_id.partition("::")
     if (at / file).is_file():
         return [test_id]

@@ -74,7 +74,7 @@ def _result(evidence: RunEvidence, run_uuid: str) -> TestResult:
         testCaseId=_digest(header.test_id),
         name=_short_name(header.test_id),
         fullName=header.test_id,
-        titlePath=header.test_id.split("::", maxsplit=1)[0].split("/"),
+        titlePath=header.test_id.partition("::")[0].removesuffix(".py").replace("/", ".").split("."),
         status=_STATUSES[evidence.outcome],
         statusDetails=_details(evidence),
         stage="finished",

@@ -133,16 +133,18 @@ def test_a_bug_is_known_where_it_was_seen(bug: str) -> None:
     assert not known & green
 
 
-def test_a_distribution_by_path_came_before_no_release() -> None:
-    """A vendor's may have everything; releases are compared as numbers."""
+def test_a_version_that_is_no_release_came_before_none() -> None:
+    """Nobody knows what it has; releases are compared as numbers, and a build of somebody as its release."""
+    assert catalogue.is_before("3.6.0+acme.0a1b2c3d", "3.7.0")
     assert catalogue.is_before("3.9.1", "3.10.0")
     assert not catalogue.is_before("3.7.0", "3.7.0")
     assert not catalogue.is_before("/opt/kafka-3.6.0", "3.7.0")
 
 
 def test_a_bug_excuses_only_its_own_release() -> None:
-    """A path or an image has no known bug, and the newest release's are those never fixed."""
+    """A build of somebody has those of its release, and the newest release those never fixed."""
     assert catalogue.known_bug("KAFKA-15605").breaks("3.6.0")
+    assert catalogue.known_bug("KAFKA-15605").breaks("3.6.0+acme.0a1b2c3d")
     assert not catalogue.known_bug("KAFKA-15605").breaks("/opt/kafka-3.6.0")
     unfixed = {bug.id for bug in catalogue.all_known_bugs() if bug.breaks("3.9.1")}
     assert unfixed == {
@@ -182,7 +184,7 @@ def bugs_met(kafka: str) -> list[str]:
 
 
 def test_some_bugs_any_run_may_meet() -> None:
-    """Races that need nothing but a migration; on releases that have them, and never of a distribution by path."""
+    """Races that need nothing but a migration; on releases that have them, and never of a version that is none."""
     races = ["kmigrate-2", "kmigrate-3", "kmigrate-4", "kmigrate-7", "kmigrate-8", "kmigrate-9"]
     assert bugs_met("3.9.1") == races
     assert bugs_met("3.4.0") == ["kmigrate-4", "kmigrate-7", "kmigrate-8"]

@@ -9,6 +9,7 @@ from pytest_kmigrate.analysis import schemas
 from pytest_kmigrate.analysis.staging.reading import blank, first_of, missing, parsed, unknown, unreadable
 from pytest_kmigrate.model.event import OLDER_STATES, EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
+from pytest_kmigrate.recording.identity import BY_FILE
 
 RUN_FILE = "run.json"
 VERDICTS_FILE = "verdicts.jsonl"
@@ -34,6 +35,8 @@ _SAME_ID = (
     "not counted: its run id, %s, is also that of another run, in %s, which is counted (of such runs a complete one, "
     "then the one that began first, then the first folder); remove the wrong one, or analyze one of them by itself"
 )
+
+_BY_MODULE = "pytest_kmigrate.suites.$1.$2::"
 
 _NO_END = "the run has no manifest.json: it was interrupted, or is being written; it is counted as at best inconclusive"
 
@@ -66,7 +69,7 @@ def staged_runs(
         _why_unusable(older).alias("reason"),
         F.nullif(odd, F.lit("")).alias("notice"),
         "run_id",
-        "test_id",
+        F.regexp_replace("test_id", BY_FILE, _BY_MODULE).alias("test_id"),
         "seed",
         F.coalesce("profile", F.lit("unknown")).alias("profile"),
         F.coalesce("provider", F.lit("unknown")).alias("provider"),

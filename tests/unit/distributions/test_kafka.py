@@ -13,6 +13,7 @@ from pytest_kmigrate.distributions.kafka import resolve
 from pytest_kmigrate.distributions.manifest import Jar, Manifest, sha256_of
 from pytest_kmigrate.distributions.releases import known_releases, locked_release, nearest_releases
 from pytest_kmigrate.distributions.toxiproxy import SERVER, toxiproxy_server
+from pytest_kmigrate.distributions.versions import version_of
 from pytest_kmigrate.model.errors import DistributionError, EnvironmentLackError, WrongUseError
 from tests.unit.distributions.conftest import small_jar, small_lock
 
@@ -130,9 +131,10 @@ def test_wrong_download(
 def test_unpacked_folder(tmp_path: Path, cache: Path, names: list[str], inside: str | None, version: str) -> None:
     """The version of an unpacked distribution is that in its jars' names, else that inside kafka-clients."""
     for name in names:
-        small_jar(tmp_path / "kafka" / "libs", name, inside)
-    found = resolve(str(tmp_path / "kafka"), progress=print, archive=False)
-    assert found.version == version
+        small_jar(tmp_path / "My Kafka" / "libs", name, inside)
+    found = resolve(str(tmp_path / "My Kafka"), progress=print, archive=False)
+    assert (found.version, found.build) == (version, f"my-kafka.{found.digest[:8]}")
+    assert version_of(str(tmp_path / "My Kafka")) == version
     assert [jar.name for jar in found.jars] == sorted(names)
 
 
@@ -237,7 +239,8 @@ def test_fetched_folder_works_without_network(
     assert sorted(path.name for path in folder.iterdir()) == ["agents", "libs", "manifest.json"]
     monkeypatch.setenv("KMIGRATE_CACHE", str(tmp_path / "another cache"))
     monkeypatch.setattr("pytest_kmigrate.distributions.jars.download", lambda *_: pytest.fail("asked the network"))
-    assert resolve(str(folder), progress=said.append, archive=False).digest == release.digest()
+    found = resolve(str(folder), progress=said.append, archive=False)
+    assert (found.digest, found.build) == (release.digest(), "")  # the very jars: it is the release
     assert [agent(said.append).name for agent in (jolokia_jar, byteman_jar)] == ["jolokia-1.jar", "byteman-1.jar"]
     assert toxiproxy_server(said.append).is_relative_to(tmp_path / "another cache")
     with pytest.raises(WrongUseError, match="empty"):

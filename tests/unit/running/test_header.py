@@ -9,6 +9,7 @@ import pytest
 
 from pytest_kmigrate.model.checkpoint import Frozen, Start
 from pytest_kmigrate.model.errors import EnvironmentLackError
+from pytest_kmigrate.model.provider import Artifact
 from pytest_kmigrate.providers.fake import FakeProvider
 from pytest_kmigrate.recording.sources import harness_digest
 from pytest_kmigrate.running.checkpoints.checkpoint import Checkpoint, Content, Key
@@ -20,11 +21,11 @@ CLAIM = Claim("t.py::test_it")
 
 def test_the_command_that_does_it_again_names_everything_chosen(tmp_path: Path) -> None:
     """Distribution, seed and profile always; topology and rules when the command line chose them."""
-    plain = _reproduce(RunSettings(tmp_path, seed=7), topology(kafka="3.9.1"), "t.py::test_it")
+    plain = _reproduce(RunSettings(tmp_path, seed=7), topology(kafka="3.9.1"), ["t.py::test_it"])
     chosen = RunSettings(tmp_path, seed=7, topology="shape.toml", byteman=Path("rules.btm"))
 
     assert plain == "pytest t.py::test_it --kmigrate-kafka 3.9.1 --kmigrate-seed 7 --kmigrate-profile kip-866"
-    assert _reproduce(chosen, topology(), "t.py::test_it").endswith(
+    assert _reproduce(chosen, topology(), ["t.py::test_it"]).endswith(
         " --kmigrate-topology shape.toml --kmigrate-byteman rules.btm"
     )
 
@@ -32,7 +33,7 @@ def test_the_command_that_does_it_again_names_everything_chosen(tmp_path: Path) 
 def test_the_command_that_does_it_again_survives_a_shell(tmp_path: Path) -> None:
     """A path with a space, and a quote in the id of a test, come back as the words they were."""
     settings = RunSettings(tmp_path, seed=7, topology="my shapes/it's one.toml")
-    words = shlex.split(_reproduce(settings, topology(kafka="/my builds/kafka"), "t.py::test_it[it's]"))
+    words = shlex.split(_reproduce(settings, topology(kafka="/my builds/kafka"), ["t.py::test_it[it's]"]))
 
     assert words[:4] == ["pytest", "t.py::test_it[it's]", "--kmigrate-kafka", "/my builds/kafka"]
     assert words[-2:] == ["--kmigrate-topology", "my shapes/it's one.toml"]
@@ -58,6 +59,14 @@ def test_a_run_whose_nodes_all_chose_a_release_is_of_the_one_the_topology_names(
     shape = replace(topology(kafka="3.8.1"), kafka="3.9.1")
     header = header_of(RunSettings(tmp_path, seed=7), FakeProvider(), shape, CLAIM)
     assert header.kafka == "3.9.1"
+
+
+def test_a_build_of_somebody_is_told_apart_from_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its name and digest, behind the version that its jars have; reports compare the two."""
+    artifact = Artifact("3.9.1", "0a1b2c3d4e", "acme.0a1b2c3d")
+    monkeypatch.setattr(FakeProvider, "artifacts", lambda *_: {"/opt/acme": artifact})
+    header = header_of(RunSettings(tmp_path, seed=7), FakeProvider(), topology(kafka="/opt/acme"), CLAIM)
+    assert header.kafka == "3.9.1+acme.0a1b2c3d"
 
 
 def test_the_header_names_the_sources_of_test_and_harness(tmp_path: Path) -> None:

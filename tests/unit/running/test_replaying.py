@@ -75,6 +75,17 @@ def test_a_suite_of_the_package_is_run_from_there(tmp_path: Path) -> None:
         assert replay_command(header, tmp_path, tmp_path)[3:5] == ["--pyargs", module]
 
 
+def test_a_test_is_asked_for_as_it_was(tmp_path: Path) -> None:
+    """Its id names a module; the command that does it again has the file, and a suite's module is found anywhere."""
+    words = "pytest ../suites/kip_866/test_happy_path.py::test_it --kmigrate-seed 7"
+    own = replace(HEADER, test_id="test_happy_path::test_it", extra={"reproduce": words})
+    start = there(tmp_path) / "start"
+    start.mkdir()
+    assert replay_command(own, tmp_path, start)[3] == "../suites/kip_866/test_happy_path.py::test_it"
+    ours = replace(own, test_id="pytest_kmigrate.suites.kip_866.test_happy_path::test_it")
+    assert replay_command(ours, tmp_path, start)[3:5] == ["--pyargs", ours.test_id]
+
+
 @pytest.mark.parametrize("test_id", ["tests/test_mine.py::test_it", "suites/kip_866/test_gone.py::test_it"])
 def test_a_test_that_is_nowhere_is_wrong_use(tmp_path: Path, test_id: str) -> None:
     """It says where it was looked for."""

@@ -1,0 +1,53 @@
+"""Facts about which test it is: by module and name, however pytest was asked for it, and how it is asked for again."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate import suites
+from pytest_kmigrate.plugin.identity import identity_of, words_for
+from tests.test_house_rules import ROOT
+
+pytest_plugins = ["pytester"]
+MODULE = "pytest_kmigrate.suites.kip_866.test_transactions"
+TEST = f"{MODULE}::test_transactions_are_whole_or_absent_after_the_migration"
+FILE = "kip_866/test_transactions.py"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--pyargs", MODULE),
+        (str(ROOT / "suites" / FILE),),
+        (str(Path(suites.__path__[0]) / FILE), "--import-mode=importlib"),
+        (str(ROOT / "pytest_kmigrate/suites" / FILE), "--rootdir", str(ROOT / "suites/kip_866")),
+    ],
+)
+def test_a_test_of_a_suite_is_one_wherever_it_is_found(pytester: pytest.Pytester, words: tuple[str, ...]) -> None:
+    """In the package and in a checkout, from any folder; it is asked for by its module, which is found anywhere."""
+    (item,), _ = pytester.inline_genitems("-p", "no:cacheprovider", *words)
+    assert identity_of(item) == TEST
+    assert words_for(item) == ("--pyargs", TEST)
+
+
+@pytest.mark.parametrize("start", [".", "trials", "other"])
+@pytest.mark.parametrize("options", [(), ("--rootdir", "/")])
+def test_a_test_of_a_user_is_one_wherever_pytest_was_started(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, start: str, options: tuple[str, ...]
+) -> None:
+    """Its module is not asked of the root folder; the words for it lead there from where pytest was started."""
+    for folder in ("trials/mine", "other"):
+        (pytester.path / folder).mkdir(parents=True)
+    for package in ("trials", "trials/mine"):
+        (pytester.path / package / "__init__.py").touch()
+    file = pytester.path / "trials/mine/test_it.py"
+    text = (
+        "import pytest\n\nclass TestAll:\n    @pytest.mark.parametrize('x', ['a::b'])\n    def test_it(self, x): pass\n"
+    )
+    file.write_text(text)
+    monkeypatch.chdir(pytester.path / start)
+    (item,), _ = pytester.inline_genitems("-p", "no:cacheprovider", str(file), *options)
+    assert identity_of(item) == "trials.mine.test_it::TestAll::test_it[a::b]"
+    assert words_for(item) == (f"{os.path.relpath(file)}::TestAll::test_it[a::b]",)
+    pytester.runpytest_inprocess("-p", "no:cacheprovider", *words_for(item)).assert_outcomes(passed=1)
