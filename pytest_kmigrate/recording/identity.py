@@ -6,8 +6,11 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1]
 SUITES = PACKAGE / "suites"
 
-_NAMES = sorted(each.name for each in SUITES.iterdir() if (each / "__init__.py").is_file())
-BY_FILE = rf"^(?:.*/)?suites/({'|'.join(_NAMES)})/(\w+)\.py::"
+_FILES = sorted(SUITES.glob("*/test_*.py"))
+BY_FILE = (
+    rf"^(?:.*/)?suites/({'|'.join(sorted({file.parent.name for file in _FILES}))})"
+    rf"/({'|'.join(file.stem for file in _FILES)})\.py::"
+)
 """How folders of version 0.1 begin the id of a test of the package's suites; Java understands it, too."""
 
 _BY_MODULE = rf"{PACKAGE.name}.{SUITES.name}.\1.\2::"

@@ -69,6 +69,26 @@ def test_a_mutant_is_another_kafka(spark: SparkSession) -> None:
     assert told == [("mutant", "3.9.1 + Byteman lose acks (1d17ee)"), ("plain", "3.9.1")]
 
 
+def test_a_test_of_a_suite_is_one_wherever_it_was_installed(spark: SparkSession) -> None:
+    """Version 0.1 named it by the path of its file, which told three tests of one; any other path is kept."""
+    suite, name = "suites/kip_866/test_copy.py", "test_it[a]"
+    ids = {
+        "checkout": f"{suite}::{name}",
+        "installed": f"../venv/lib/python3.12/site-packages/pytest_kmigrate/{suite}::{name}",
+        "today": f"pytest_kmigrate.suites.kip_866.test_copy::{name}",
+        "own": f"suites/mine/test_copy.py::{name}",
+    }
+    rows = [
+        {"folder": k, "file": "run.json", "text": json.dumps({**HEADER, "run_id": k, "test_id": v})}
+        for k, v in ids.items()
+    ]
+
+    staged = staging.staged_runs(_folders(spark, *ids), frame(spark, schemas.FILES, rows))
+
+    found = {row.folder: row.test_id for row in staging.good(staged).collect()}
+    assert found == {**dict.fromkeys(ids, ids["today"]), "own": ids["own"]}
+
+
 def test_a_header_that_cannot_be_used_is_set_aside(spark: SparkSession) -> None:
     """Missing, cut off, of a newer schema, without a test or with a blank one: each is told with its own reason."""
     blanks = {"kafka": " \t", "run_id": "", "test_id": "", "topology": " "}

@@ -17,7 +17,7 @@ def test_a_test_of_a_suite_has_one_name(before: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "test_id", [NOW, "tests/test_mine.py::test_it", "suites/mine/test_it.py::test_it", "::test_it"]
+    "test_id", [NOW, "tests/test_mine.py::test_it", "suites/kip_866/test_gone.py::test_it", "::test_it"]
 )
 def test_any_other_name_is_kept(test_id: str) -> None:
     """A name of today, and a path that is of no suite of the package."""
