@@ -156,7 +156,7 @@ def conditions(runs: DataFrame, of_faults: DataFrame) -> DataFrame:
 def _roles() -> Column:
     """The roles a fault was aimed at: of the nodes it hit, whose names begin with it, else as its own text tells."""
     hit = F.transform("targets", role_of)
-    told = F.regexp_extract_all("fault", F.lit("(broker|controller|zookeeper)"), F.lit(1))
+    told = F.regexp_extract_all("fault", F.lit("(broker|combined|controller|zookeeper)"), F.lit(1))
     return F.when(F.size("targets") > 0, hit).otherwise(told)
 
 

@@ -17,7 +17,7 @@ class NodeStarted(EventData):
 
     event_kind: ClassVar = EventKind.NODE_STARTED
     role: Role
-    """``zookeeper``, ``broker`` or ``controller``."""
+    """``zookeeper``, ``broker``, ``combined`` or ``controller``."""
     mode: BrokerMode | None
     """Where a broker keeps its metadata: ``zookeeper`` or ``kraft``; null for other roles."""
     pid: int | None

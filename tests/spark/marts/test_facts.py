@@ -64,6 +64,7 @@ def test_a_condition_names_the_roles_that_were_hit(spark: SparkSession) -> None:
         "any node": [("a", ["controller-3000", "broker-1"]), ("b", ["broker-0", "broker-2"])],
         "not applied": [("kill(random-broker)", None)],
         "other words": [("kill(active-controller)", ["broker-1"])],
+        "both in one": [("kill(every-combined)", None), ("kill(x)", ["combined-1"])],
         "nobody": [("tamper(/migration)", [])],
         "spared": [],
     }
@@ -76,7 +77,12 @@ def test_a_condition_names_the_roles_that_were_hit(spark: SparkSession) -> None:
 
     rows = facts.conditions(runs, table(spark, "faults", of_faults)).select("folder", "role").collect()
 
-    roles = {"any node": "broker + controller", "not applied": "broker", "other words": "broker"}
+    roles = {
+        "any node": "broker + controller",
+        "not applied": "broker",
+        "other words": "broker",
+        "both in one": "combined",
+    }
     assert {row.folder: row.role for row in rows} == {**roles, "nobody": "unknown", "spared": "none"}
 
 

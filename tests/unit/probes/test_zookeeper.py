@@ -64,6 +64,7 @@ def test_sessions_are_told_by_the_address_they_come_from(monkeypatch: pytest.Mon
         b" /127.0.0.1:41240[0](queued=0,recved=1,sent=0)\n\n"
     )
     with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(10)
         answering = threading.Thread(target=_answer_once, args=(server, told))
         answering.start()
         client = ZookeeperClient("127.0.73.1:1")

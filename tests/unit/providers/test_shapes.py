@@ -188,6 +188,15 @@ def test_a_log_directory_fails_and_is_put_back_as_it_was(tmp_path: Path) -> None
         assert (tmp_path / "dir-2" / "segment").read_text() == "records"
 
 
+def test_a_directory_fails_once_also_of_a_node_that_never_ran(tmp_path: Path) -> None:
+    """It is there from the first start on; what fails already cannot fail again."""
+    folders.fail(tmp_path, spec_with(log_dirs=2), 1)
+    with pytest.raises(WrongUseError, match="broker-1: expected a log directory that is there, got 1, which fails alr"):
+        folders.fail(tmp_path, spec_with(log_dirs=2), 1)
+    folders.repair(tmp_path, spec_with(log_dirs=2), 1)
+    assert (tmp_path / "dir-1").is_dir()
+
+
 @pytest.mark.parametrize(("log_dirs", "number"), [(1, 1), (2, 0), (2, 3)])
 def test_only_one_of_several_may_fail(tmp_path: Path, log_dirs: int, number: int) -> None:
     """A broker without any ends: that is another fault."""

@@ -27,6 +27,9 @@ def fail(disk: Path, spec: NodeSpec, number: int) -> None:
     beside another one.
     """
     folder = _one_of_several(disk, spec, number)
+    if _put_aside(folder).exists():
+        raise WrongUseError(f"{spec.name}: expected a log directory that is there, got {number}, which fails already")
+    folder.mkdir(parents=True, exist_ok=True)  # of a node that was never started
     folder.rename(_put_aside(folder))
     folder.touch()
 

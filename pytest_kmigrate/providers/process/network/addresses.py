@@ -32,7 +32,7 @@ PORTS = (
     BYTEMAN_PORT,
     TOXIPROXY_PORT,
 )
-"""Every port that something of a cluster listens on."""
+"""Every port that something of any cluster listens on. Those of further listeners only some clusters need."""
 
 LISTENED_AT: Mapping[Role, tuple[int, ...]] = {
     Role.ZOOKEEPER: (ZOOKEEPER_PORT, *ZOOKEEPER_PEER_PORTS),
