@@ -44,6 +44,15 @@ def test_brokers_that_were_not_notified_are_kmigrate_6(expected: object, observe
     assert named_of_expectations(run_of(expected, observed, held, BOTH_DEAF)) == ("kmigrate-6",)
 
 
+def test_brokers_are_listed_by_id() -> None:
+    """An expectation lists what each broker has in the order of their ids, of which the tenth is no second."""
+    events = [*started("broker-10", mode="zookeeper"), *started("broker-9", mode="kraft")]
+    events.append(unmet(20_000, "tokens of each broker", expected=[NEW, NEW], observed=[NEW, OLD]))
+    logs = {"broker-9": DEAF + NOTIFIED, "broker-10": DEAF}
+    run = history(events=events, images={"made-zookeeper": tokens("c")}, logs=logs)
+    assert named_of_expectations(run) == ("kmigrate-6",)
+
+
 @pytest.mark.parametrize(
     ("expected", "observed", "held", "logs"),
     [
