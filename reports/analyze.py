@@ -14,7 +14,7 @@ from pathlib import Path
 import pyspark
 from pyspark.sql import SparkSession
 
-from pytest_kmigrate.model.verdict import Outcome, merged
+from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.ingestion.class_data import keep_archive
 from pytest_kmigrate.reports.ingestion.discovery import Discovery, discovered
 from pytest_kmigrate.reports.ingestion.exclusion import alone_in, require_folder
@@ -28,7 +28,7 @@ from pytest_kmigrate.reports.ingestion.tables import TableFolder, write_attempts
 from pytest_kmigrate.reports.ingestion.trouble import require_answer, trouble_named
 from pytest_kmigrate.reports.pages.publication import files
 from pytest_kmigrate.reports.summary.comparison import require_versions
-from pytest_kmigrate.reports.summary.summary import About, Summary, summary_of
+from pytest_kmigrate.reports.summary.summary import About, summary_of
 
 SMALL_RUNS = 500
 SMALL_BYTES = 2 * 1024**3
@@ -109,7 +109,7 @@ def analyze(
         # One that read nothing has not loaded all that reading takes.
         keep_archive(progress)
     return AnalysisResult(
-        outcome=outcome_of(summary),
+        outcome=Outcome[summary["totals"]["outcome"]],
         runs=len(summary["attempts"]),
         set_aside=len(summary["set_aside"]),
         page=folder.place("index.html"),
@@ -190,10 +190,3 @@ def _about(
         "platform": platform.platform(terse=True),
         "seconds": seconds,
     }
-
-
-def outcome_of(summary: Summary) -> Outcome:
-    """The worst outcome of all runs; a run that could not be read at all leaves things open."""
-    outcomes = [outcome for outcome in Outcome if summary["totals"]["outcomes"][outcome.name]]
-    unread = [Outcome.INCONCLUSIVE for row in summary["set_aside"] if row["is_run"]]
-    return merged([*outcomes, *unread])

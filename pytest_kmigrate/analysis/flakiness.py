@@ -117,7 +117,7 @@ def _rates(family: list[int], *counts: list[int]) -> list[tuple[object, ...]]:
     answers = conforming_now + found
     of_family = np.unique(np.array(family, np.int64), return_inverse=True)[1]
     shrunk = shrunk_rates(of_family, found, answers)
-    low, high = bounds.wilson_95(found, answers)
+    low, high = bounds.interval_95(found, answers)
     with np.errstate(invalid="ignore", divide="ignore"):
         raw = found / answers
         flipping = flips / turns

@@ -5,7 +5,7 @@ from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in P
 
 from pytest_kmigrate.analysis import schemas
 from pytest_kmigrate.analysis.facts import CONDITION, FAULTS, is_safety_violation, weight
-from pytest_kmigrate.analysis.intervals import wilson_95
+from pytest_kmigrate.analysis.intervals import interval_95
 from pytest_kmigrate.analysis.percentiles import ascending, percentile
 from pytest_kmigrate.model.verdict import Outcome
 
@@ -60,7 +60,7 @@ def statistics(rows: DataFrame, keys: tuple[str, ...], *more: Column) -> DataFra
         *more,
     )
     answers = F.col("conforming") + F.col("violating")
-    low, high = wilson_95(F.col("conforming"), answers)
+    low, high = interval_95(F.col("conforming"), answers)
     rated = {
         "pass_rate": F.when(answers > 0, F.col("conforming") / answers),
         "pass_rate_low": low,

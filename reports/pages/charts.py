@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pytest_kmigrate.reports.pages.drawing import colour, measured, percent, text
+from pytest_kmigrate.reports.pages.drawing import colour, ends, measured, percent, text
 from pytest_kmigrate.reports.summary.estimates import is_sure, median_interval
 from pytest_kmigrate.reports.summary.rows import Row, level_of, number
 
@@ -18,6 +18,9 @@ _TICKS_PX = 80
 _PANEL_GAP_PX = 8
 _PANEL_HEIGHT_PX = 92
 _MOST_POINTS = 120
+_FEW_POINTS = 40
+"""Points that are each told in words to a pointer, and drawn larger."""
+_ROOM_FOR_YEARS_PX = 150
 _TICKS = {"CONFORMS": (15, -5), "INCONCLUSIVE": (9, -4), "VIOLATES": (15, -13), "NOT_APPLICABLE": (15, -1)}
 
 
@@ -27,15 +30,15 @@ def rate(value: object, low: object, high: object, level: str = "CONFORMS", unkn
     if middle is None or left is None or right is None:
         return f'<span class="soft">{unknown}</span>'
     span = f'x="{left * _BAR_PX:.1f}" width="{max((right - left) * _BAR_PX, 2):.1f}"'
-    share, interval = text(percent(middle)), f"{text(percent(left))}-{text(percent(right))}"
-    told = f"{share}, 95 % interval {text(percent(left))} to {text(percent(right))}"
+    share, (least, most) = text(percent(middle)), ends(left, right)
+    told = f"{share}, 95 % interval {least} to {most}"
     return (
         f'<span><svg width="{_BAR_PX + 4}" height="16" viewBox="-2 0 {_BAR_PX + 4} 16" role="img">'
         f"<title>{told}</title>"
         f'<rect y="6" width="{_BAR_PX}" height="4" rx="2" fill="var(--track)"/>'
         f'<rect {span} y="6" height="4" rx="2" fill="{colour(level)}" opacity=".45"/>'
         f'<rect x="{middle * _BAR_PX - 2:.1f}" y="2" width="4" height="12" rx="2" fill="{colour(level)}"/></svg> '
-        f'{share} <span class="soft small">{interval}</span></span>'
+        f'{share} <span class="soft small">{least} to {most}</span></span>'
     )
 
 
@@ -105,11 +108,12 @@ def _on_doublings(value: float) -> float:
 
 @dataclass(frozen=True)
 class Panel:
-    """One version's values, oldest first, and at which of them they changed."""
+    """One version's values, oldest first, when each was taken (ISO 8601), and at which of them they changed."""
 
     label: str
     values: tuple[float, ...]
     changes: tuple[int, ...] = ()
+    moments: tuple[str, ...] = ()
 
 
 def panels(measure: object, drawn: Sequence[Panel]) -> str:
@@ -119,7 +123,7 @@ def panels(measure: object, drawn: Sequence[Panel]) -> str:
     top = _round_up(every[min(int(len(every) * 0.98), len(every) - 1)])
     width = (_PANELS_PX - _PANEL_GAP_PX * (len(drawn) - 1)) / len(drawn)
     parts = [
-        f'<g transform="translate({position * (width + _PANEL_GAP_PX):.1f} 0)">{_panel(panel, width, top)}</g>'
+        f'<g transform="translate({position * (width + _PANEL_GAP_PX):.1f} 0)">{_panel(measure, panel, width, top)}</g>'
         for position, panel in enumerate(drawn)
     ]
     ticks = "".join(
@@ -129,7 +133,7 @@ def panels(measure: object, drawn: Sequence[Panel]) -> str:
     )
     told = "; ".join(f"{panel.label}: {_regimes_told(measure, panel)}" for panel in drawn)
     return (
-        f'<svg class="panels" viewBox="{-_TICKS_PX} -8 {_PANELS_PX + _TICKS_PX} {_PANEL_HEIGHT_PX + 24}" role="img">'
+        f'<svg class="panels" viewBox="{-_TICKS_PX} -8 {_PANELS_PX + _TICKS_PX} {_PANEL_HEIGHT_PX + 36}" role="img">'
         f"<title>{text(told)}</title>{''.join(parts)}{ticks}</svg>"
     )
 
@@ -142,7 +146,7 @@ def _round_up(value: float) -> float:
     return next(each * tens for each in (1, 1.2, 1.6, 2, 3, 4, 6, 8, 10) if value <= each * tens * (1 + 1e-9))
 
 
-def _panel(panel: Panel, width: float, top: float) -> str:
+def _panel(measure: object, panel: Panel, width: float, top: float) -> str:
     step = width / max(len(panel.values), 1)
 
     def y(value: float) -> float:
@@ -151,7 +155,13 @@ def _panel(panel: Panel, width: float, top: float) -> str:
     # Beyond these, points would hide each other; the regimes are of all values.
     every = -(-len(panel.values) // _MOST_POINTS) or 1
     drawn = list(enumerate(panel.values))[::every]
-    points = "".join(f"M{(at + 0.5) * step:.1f} {y(value):.1f}h0" for at, value in drawn)
+    places = [f"M{(at + 0.5) * step:.1f} {y(value):.1f}h0" for at, value in drawn]
+    few = ""
+    if len(drawn) <= _FEW_POINTS:
+        few = "".join(
+            f'<path class="point" d="{place}"><title>{text(_point_told(measure, panel, at))}</title></path>'
+            for place, (at, _) in zip(places, drawn, strict=True)
+        )
     regimes = []
     for begin, end in _regimes(panel):
         median, low, high = median_interval(panel.values[begin:end])
@@ -164,8 +174,31 @@ def _panel(panel: Panel, width: float, top: float) -> str:
     since = "".join(_since(at * step, _PANEL_HEIGHT_PX) for at in panel.changes)
     return (
         f'<rect class="ground" width="{width:.1f}" height="{_PANEL_HEIGHT_PX}"/>{"".join(regimes)}'
-        f'<path class="points" d="{points}"/>{since}<text x="0" y="{_PANEL_HEIGHT_PX + 13}">{text(panel.label)}</text>'
+        f'<path class="points{" few" if few else ""}" d="{"".join(places)}"/>{since}{_dates(panel, width)}{few}'
     )
+
+
+def _point_told(measure: object, panel: Panel, at: int) -> str:
+    said = measured(measure, panel.values[at])
+    return f"{panel.moments[at][:16].replace('T', ' ')}: {said}" if panel.moments else said
+
+
+def _dates(panel: Panel, width: float) -> str:
+    """Below a panel: when its first and last values were taken; then its version, and what both dates share."""
+    y, first, last = _PANEL_HEIGHT_PX + 12, *([panel.moments[0], panel.moments[-1]] if panel.moments else ["", ""])
+    shared = ""
+    if first[:10] == last[:10]:
+        shared, first, last = first[:10], first[11:16], last[11:16]
+    elif width < _ROOM_FOR_YEARS_PX and first[:4] == last[:4]:
+        shared, first, last = first[:4], first[5:10], last[5:10]
+    elif width < _ROOM_FOR_YEARS_PX:
+        first, last = first[:7], last[:7]
+    else:
+        first, last = first[:10], last[:10]
+    ends = [f'<text class="date" x="0" y="{y}">{text(first)}</text>'] if first else []
+    ends += [f'<text class="date end" x="{width:.1f}" y="{y}">{text(last)}</text>'] if last != first else []
+    label = " · ".join(each for each in (panel.label, shared) if each)
+    return f'{"".join(ends)}<text class="version" x="0" y="{y + 13}">{text(label)}</text>'
 
 
 def _regimes(panel: Panel) -> list[tuple[int, int]]:

@@ -27,6 +27,8 @@ WORDS = {
     "GONE": "gone",
     "UNSURE": "may be chance",
     "SAME": "same",
+    "UNASKED": "not asked",
+    "UNREAD": "set aside",
 }
 """What levels, standings, decisions and changes are called; what is not here is called by its name."""
 
@@ -103,14 +105,13 @@ def chip(level: object, word: str | None = None) -> str:
     return f'<span class="chip" style="--colour: {colour(level)}">{text(said)}</span>'
 
 
-def share_bar(counts: Sequence[tuple[str, int]]) -> str:
-    """All runs as one bar, a piece per outcome."""
+def share_bar(counts: Sequence[tuple[str, int]], unread: int = 0) -> str:
+    """All runs as one bar, a piece per outcome, and one for paths that could not be read."""
+    parts = [(f"{count} {WORDS[level]}", level, count) for level, count in [*counts, ("UNREAD", unread)] if count]
     pieces = "".join(
-        f'<span style="--colour: var(--{level}); flex: {count}" title="{count} {WORDS[level]}"></span>'
-        for level, count in counts
-        if count
+        f'<span style="--colour: var(--{level}); flex: {count}" title="{told}"></span>' for told, level, count in parts
     )
-    return f'<div class="share" role="img" aria-label="Shares of outcomes">{pieces}</div>'
+    return f'<div class="share" role="img" aria-label="{", ".join(told for told, *_ in parts)}">{pieces}</div>'
 
 
 def dots(attempts: Sequence[Row]) -> str:
@@ -152,6 +153,11 @@ def ceiling(share: float) -> str:
     """An upper bound in whole per cent, rounded up: what is claimed with it must still hold."""
     # Less than a millionth of a per cent is how floats round, not part of a bound.
     return f"{math.ceil(round(share * 100, 6))}%"
+
+
+def ends(low: float, high: float) -> tuple[str, str]:
+    """Both ends of an interval in whole per cent, rounded outwards: what lies within must still do so."""
+    return f"{math.floor(round(low * 100, 6))}%", ceiling(high)
 
 
 def duration(ms: object) -> str:
@@ -202,16 +208,24 @@ def measured(measure: object, value: object) -> str:
 
 def short(test_id: object) -> str:
     """The part of a test's id that tells it apart, with room to break."""
-    return text(str(test_id).rpartition("::")[2]).replace("_", "_<wbr>")
+    return breakable(str(test_id).rpartition("::")[2])
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """A sortable table; on a phone each row becomes a card whose cells carry their column's head."""
+def breakable(name: object) -> str:
+    """A name of words joined by underscores, with room to break between these."""
+    return text(name).replace("_", "_<wbr>")
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[Cell]], most_first: str = "") -> str:
+    """A sortable table; on a phone each row becomes a card whose cells carry their column's head.
+
+    ``most_first`` names the column by which the rows are sorted already, the largest first.
+    """
     listed = list(rows)
     drawn = ["".join(_cell(head, cell) for head, cell in zip(heads, row, strict=True)) for row in listed]
     numbers = [cell.css == "number" for cell in listed[0]] if listed else [False] * len(heads)
     head = "".join(
-        f'<th scope="col"{" class=number" if is_number else ""}><button type="button">{text(each)}</button></th>'
+        _head(each, is_number=is_number, is_sorted=each == most_first)
         for each, is_number in zip(heads, numbers, strict=True)
     )
     body = "".join(f"<tr>{each}</tr>" for each in drawn)
@@ -234,6 +248,11 @@ def goto(address: str, content: str) -> str:
 def folded(title: str, content: str) -> str:
     """What is shown when asked for."""
     return f"<details><summary>{title}</summary>{content}</details>"
+
+
+def _head(name: str, *, is_number: bool, is_sorted: bool) -> str:
+    css, order = ' class="number"' if is_number else "", ' aria-sort="descending"' if is_sorted else ""
+    return f'<th scope="col"{css}{order}><button type="button">{text(name)}</button></th>'
 
 
 def _cell(head: str, cell: Cell) -> str:

@@ -28,8 +28,10 @@ from pytest_kmigrate.reports.summary.rows import (
     listed,
     number,
     plural,
+    silent_beside,
     went_wrong,
     worst,
+    worst_of,
     worst_runs,
 )
 from pytest_kmigrate.reports.summary.summary import Summary
@@ -168,7 +170,8 @@ def _requirements(requirements: Sequence[Row], on_cluster: Clusters) -> str:
 def _worst_of_all(row: Row) -> str:
     """In how many runs the worst was seen, and where that broke SAFETY how many violated at all."""
     all_red = f", {amount(row['violating'])} violate" if worst(row) == "SAFETY" else ""
-    return f"{amount(worst_runs(row))} of {plural(amount(row['runs']), 'run')}{all_red}"
+    beside = f"; {silent_beside(row)}" if silent_beside(row) else ""
+    return f"{amount(worst_runs(row))} of {plural(amount(worst_of(row)), 'run')}{all_red}{beside}"
 
 
 def _anomalies(classes: Sequence[Row]) -> str:

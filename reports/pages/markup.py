@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from pytest_kmigrate.reports.pages.drawing import amount, percent
+from pytest_kmigrate.reports.pages.drawing import amount, ends, percent
 from pytest_kmigrate.reports.summary.rows import number
 
 MOST_ROWS = 15
@@ -23,7 +23,10 @@ def left_out(of: int, most: int = MOST_ROWS) -> str:
 
 def share(value: object, low: object, high: object) -> str:
     """A share with its interval."""
-    return f"{in_percent(value)} ({in_percent(low)} to {in_percent(high)})"
+    least, most = number(low), number(high)
+    if least is None or most is None:
+        return in_percent(value)
+    return f"{in_percent(value)} ({' to '.join(ends(least, most))})"
 
 
 def in_percent(value: object) -> str:

@@ -3,7 +3,18 @@
 from collections.abc import Callable, Sequence
 
 from pytest_kmigrate.reports.pages.charts import lift
-from pytest_kmigrate.reports.pages.drawing import Cell, amount, chance, chip, cut, folded, table, text, unfolding
+from pytest_kmigrate.reports.pages.drawing import (
+    Cell,
+    amount,
+    breakable,
+    chance,
+    chip,
+    cut,
+    folded,
+    table,
+    text,
+    unfolding,
+)
 from pytest_kmigrate.reports.site.views import (
     MOST_ROWS,
     Site,
@@ -123,8 +134,8 @@ def _bugs(rows: Sequence[Row]) -> str:
             Cell(chip("BUG", str(row["bug"])), row["bug"], "name"),
             Cell(shown(row["kafka"])),
             number_cell(row["runs"]),
-            Cell(f"<code>{text(', '.join(map(str, listed(row['checks']))))}</code>", css="fault"),
-            Cell(f'<div class="small">{unfolding(row["example"])}</div>'),
+            Cell(", ".join(f"<code>{breakable(check)}</code>" for check in listed(row["checks"])), css="fault"),
+            Cell(f'<div class="small">{unfolding(row["example"])}</div>', css="said"),
         ]
         for row in rows
     ]

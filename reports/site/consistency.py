@@ -24,14 +24,15 @@ from pytest_kmigrate.reports.site.views import (
     Site,
     View,
     empty,
+    fine,
     number_cell,
     section,
     shown,
     table_of,
 )
 from pytest_kmigrate.reports.summary.divergences import SIDES
-from pytest_kmigrate.reports.summary.estimates import wilson
-from pytest_kmigrate.reports.summary.rows import Row, count, grouped, kafka_of, level_of, listed, number, plural
+from pytest_kmigrate.reports.summary.estimates import interval
+from pytest_kmigrate.reports.summary.rows import Row, count, grouped, kafka_of, known, level_of, listed, number, plural
 from pytest_kmigrate.reports.summary.versions import runs_checked
 
 _LASTED = (
@@ -56,7 +57,7 @@ def _matrix(site: Site) -> str:
     checked = sum(count(version["operations"]) for version in versions)
     if not rows:
         told = f"None in {amount(checked)} operations." if checked else "None, but no operations were counted either."
-        return section("Anomalies", empty(told) + _allowed(site))
+        return section("Anomalies", (fine if checked else empty)(told) + _allowed(site))
     heads = ("Anomaly", "Kind", *(kafka_of(version["kafka"]) or NO_VERSION for version in versions))
     drawn = []
     for (name, kind), mine in grouped(rows, "class", "kind").items():
@@ -93,7 +94,7 @@ def _found(row: Row | None, runs: int) -> Cell:
     bad = count(row["runs"])
     # What was found was checked, even where the run itself had no time to.
     runs = max(runs, bad)
-    share = rate(bad / runs, *wilson(bad, runs), str(row["kind"]))
+    share = rate(bad / runs, *interval(bad, runs), str(row["kind"]))
     return Cell(
         f"<b>{amount(row['anomalies'])}</b> in {plural(amount(bad), 'run')}<br>{share}", row["anomalies"], "rate"
     )
@@ -117,12 +118,13 @@ def _counterexamples(site: Site) -> str:
 
 def _counterexample(site: Site, example: Row) -> str:
     partition = "" if example["partition"] is None else f"-{example['partition']}"
-    moment = "" if example["at_ns"] is None else f" · at {measured('at_ns', example['at_ns'])}"
-    where = f"{text(example['topic'])}{text(partition)}{text(moment)} · {text(example['evidence'])}"
-    run = f" · {link(example['timeline'], 'timeline')}" if example["timeline"] else ""
+    moment = "" if example["at_ns"] is None else f"at {measured('at_ns', example['at_ns'])}"
+    where = [text(each) for each in known(f"{example['topic'] or ''}{partition}", moment, example["evidence"])]
+    where += [link(example["timeline"], "timeline")] if example["timeline"] else []
+    test = site.about("test", example["test_id"], short(example["test_id"]))
     return (
         f"<pre>{text(example['counterexample'])}</pre>"
-        f'<p class="soft small">{site.about("test", example["test_id"], short(example["test_id"]))} · {where}{run}</p>'
+        f'<p class="soft small">{" · ".join([test, *where])}</p>'
     )
 
 
@@ -203,6 +205,7 @@ def _checks(rows: Sequence[Row]) -> str:
 def _evidence(facts: object) -> str:
     told = []
     for name, values in facts.items() if isinstance(facts, dict) else ():
-        of_all, value = ("largest ", "largest") if name.endswith(_UNITS_OF_TIME) else ("", "total")
-        told.append(f"{of_all}{name.replace('_', ' ')} {amount(values[value])}")
+        unit = next((unit for unit in _UNITS_OF_TIME if name.endswith(unit)), "")
+        said = f"up to {measured(name, values['largest'])}" if unit else amount(values["total"])
+        told.append(f"{name.removesuffix(unit).replace('_', ' ')} {said}")
     return f'<span class="small">{text(" · ".join(told))}</span>'

@@ -36,8 +36,8 @@ def failures(site: Site) -> View:
             number_cell(row["runs"]),
             number_cell(len(listed(row["tests"]))),
             Cell(_versions(row)),
-            Cell(day(row["first_at"]), row["first_at"]),
-            Cell(day(row["last_at"]), row["last_at"]),
+            Cell(day(row["first_at"]), row["first_at"], "word"),
+            Cell(day(row["last_at"]), row["last_at"], "word"),
             Cell(link(row["example_timeline"], "example") if row["example_timeline"] else ""),
         ]
         for row in rows[:MOST_ROWS]

@@ -10,10 +10,11 @@ from pytest_kmigrate.reports.site.views import (
     View,
     condition,
     empty,
+    fine,
     number_cell,
     table_of,
 )
-from pytest_kmigrate.reports.summary.rows import Row, began, by, count, kafka_of, known, number, plural
+from pytest_kmigrate.reports.summary.rows import Row, answers, began, by, count, kafka_of, known, number, plural
 
 MOST_TICKS = 60
 RATE_HEADS = ("Fails, shrunk, 95 % interval", "Clean runs since, 95 %", "More to claim 1 %")
@@ -31,7 +32,7 @@ def flakes(site: Site) -> View:
     """The ranking, and below it what the steady ones prove."""
     rows = site.summary["flakiness"]
     flaky = [row for row in rows if row["standing"] == "FLAKY"]
-    content = _ranking(site, flaky) if flaky else empty(_why_none(rows))
+    content = _ranking(site, flaky) if flaky else _none(rows)
     safety = sum(1 for row in rows if row["standing"] == "SAFETY")
     if safety:
         content += (
@@ -75,10 +76,10 @@ def _where(site: Site, change: Row) -> str:
     return text("".join(f"{each}; " for each in told))
 
 
-def _why_none(rows: Sequence[Row]) -> str:
+def _none(rows: Sequence[Row]) -> str:
     if not rows:
-        return "Flakiness was not computed: there was no run with an answer."
-    return "None. No test gave both answers under equal conditions."
+        return empty("Flakiness was not computed: there was no run with an answer.")
+    return fine("None. No test gave both answers under equal conditions.")
 
 
 def _ranking(site: Site, rows: Sequence[Row]) -> str:
@@ -91,7 +92,7 @@ def _row(site: Site, row: Row) -> list[Cell]:
     changes = site.changes(row)
     ticks = strip(runs, changes[0]["since_run"] if changes else None)
     flips = "in no known order" if row["flip_rate"] is None else plural(amount(row["flips"]), "flip")
-    counted = f"{amount(row['violating'])} of {amount(row['runs'])}, {flips}"
+    counted = f"{amount(row['violating'])} of {amount(answers(row))}, {flips}"
     told = f'<div class="soft small">{_since_when(changes[0]) if changes else counted}</div>'
     return [
         Cell(site.test(row, kafka_of(row["kafka"])), row["test_id"], "name"),

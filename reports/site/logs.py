@@ -33,8 +33,9 @@ def logs(site: Site) -> View:
     if not templates:
         return View("logs", "Log lines", _LEAD, empty("No run logged a warning or an error."))
     signs = [row for row in site.summary["log_signs"] if row["what"] == _ANY_VIOLATION]
-    going = section("Go with runs that violate", signs_of(site, signs)) if signs else ""
-    return View("logs", "Log lines", _LEAD, going + section("All of them", _every(templates)))
+    going = section("Go with runs that violate", signs_of(site, signs), "Surest first.") if signs else ""
+    every = section("All of them", _every(templates), "Those of most runs first.")
+    return View("logs", "Log lines", _LEAD, going + every)
 
 
 def signs_of(site: Site, signs: Sequence[Row]) -> str:
@@ -98,13 +99,13 @@ def _every(templates: Sequence[Row]) -> str:
             number_cell(row["runs"]),
             number_cell(len(listed(row["tests"]))),
             Cell(text(", ".join(map(str, listed(row["kafka"]))))),
-            Cell(day(row["first_at"]), row["first_at"]),
-            Cell(day(row["last_at"]), row["last_at"]),
+            Cell(day(row["first_at"]), row["first_at"], "word"),
+            Cell(day(row["last_at"]), row["last_at"], "word"),
             Cell(_example(row)),
         ]
         for row in templates[:MOST_ROWS]
     ]
-    return table_of(heads, drawn, len(templates) - len(drawn), "log_templates")
+    return table_of(heads, drawn, len(templates) - len(drawn), "log_templates", most_first="Runs")
 
 
 def _example(row: Row) -> str:

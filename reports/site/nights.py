@@ -2,8 +2,8 @@
 
 from pytest_kmigrate.reports.pages.charts import rate
 from pytest_kmigrate.reports.pages.drawing import Cell, amount, chance, text
-from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, table_of
-from pytest_kmigrate.reports.summary.estimates import wilson
+from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, fine, number_cell, table_of
+from pytest_kmigrate.reports.summary.estimates import interval
 from pytest_kmigrate.reports.summary.rows import count, day, number, went_wrong
 
 _LEAD = (
@@ -20,7 +20,7 @@ def nights(site: Site) -> View:
     drawn = []
     for row in rows[:MOST_ROWS]:
         bad, judged = count(row["wrong_runs"]), count(row["judged_runs"])
-        low, high = wilson(bad, judged)
+        low, high = interval(bad, judged)
         share = bad / judged if judged else None
         told = f'<br><span class="soft small">{text(went_wrong(row))}</span>'
         level = "VIOLATES" if row["wrong"] == "violating" else "INCONCLUSIVE"
@@ -34,7 +34,7 @@ def nights(site: Site) -> View:
             ]
         )
     told = "None: on no night did far more runs than usual end without an answer, nor tests violate everywhere at once."
-    content = table_of(heads, drawn, len(rows) - len(drawn), "infra_nights") if rows else empty(told)
+    content = table_of(heads, drawn, len(rows) - len(drawn), "infra_nights") if rows else fine(told)
     return View("nights", "Infra nights", _LEAD, content)
 
 
@@ -52,7 +52,7 @@ def aside(site: Site) -> View:
     ]
     told = "Nothing: every file was read whole."
     heads = ("Path", "Leaves a verdict open", "Line", "Reason")
-    content = table_of(heads, drawn, len(rows) - len(drawn), "set_aside") if rows else empty(told)
+    content = table_of(heads, drawn, len(rows) - len(drawn), "set_aside") if rows else fine(told)
     return View(
         "aside", "Set aside", "What could not be read, or is odd, and why. Everything else was counted.", content
     )

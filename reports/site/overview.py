@@ -3,6 +3,7 @@
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.pages.charts import rate
 from pytest_kmigrate.reports.pages.drawing import (
+    WORDS,
     Cell,
     amount,
     chip,
@@ -18,9 +19,9 @@ from pytest_kmigrate.reports.pages.drawing import (
     table,
     text,
 )
-from pytest_kmigrate.reports.site.views import NO_VERSION, Site, View, empty, number_cell, section, shown
-from pytest_kmigrate.reports.summary.rows import Row, began_with, day, kafka_of, known, number
-from pytest_kmigrate.reports.summary.summary import Totals
+from pytest_kmigrate.reports.site.views import NO_VERSION, Site, View, empty, fine, number_cell, section, shown
+from pytest_kmigrate.reports.summary.rows import Row, began_with, count, day, kafka_of, known, number
+from pytest_kmigrate.reports.summary.totals import Totals
 from pytest_kmigrate.reports.summary.versions import safety_claim
 
 MOST_CONCERNS = 25
@@ -34,8 +35,10 @@ def overview(site: Site) -> View:
     shares = [(outcome.name, totals["outcomes"][outcome.name]) for outcome in sorted(Outcome, reverse=True)]
     content = "".join(
         [
-            share_bar(shares),
+            f'<p class="outcome">{chip(totals["outcome"], totals["outcome"].replace("_", " "))}</p>',
+            share_bar(shares, totals["doubtful"]),
             _tiles(totals),
+            _asked(summary["asked"]),
             _attention(site),
             _versions(summary["versions"]),
             _changes(site),
@@ -55,13 +58,34 @@ def _tiles(totals: Totals) -> str:
         ("inconclusive", outcomes["INCONCLUSIVE"], "INCONCLUSIVE", "nights"),
         ("flaky tests", totals["flaky_tests"], "FLAKY", "flakes"),
         ("known Kafka bugs", totals["known_bugs"], "BUG", "causes"),
-        ("set aside", totals["set_aside"], "", "aside"),
+        ("set aside", totals["set_aside"], "INCONCLUSIVE" if totals["doubtful"] else "", "aside"),
     ]
     drawn = "".join(
         f'<a class="tile" href="#{to}"{_tint(level, number_of)}><b>{amount(number_of)}</b><span>{label}</span></a>'
         for label, number_of, level, to in tiles
     )
     return f'<div class="tiles">{drawn}</div>'
+
+
+def _asked(profiles: list[Row]) -> str:
+    """How much of each profile the runs asked at all, and how that stands."""
+    return "".join(_asked_of(row, f" of {text(row['profile'])}" * (len(profiles) > 1)) for row in profiles)
+
+
+_HOW_ASKED = {**WORDS, "CONFORMS": "conform", "VIOLATES": "violated"}
+
+
+def _asked_of(row: Row, profile: str) -> str:
+    unasked = count(row["requirements"]) - count(row["asked"])
+    shares = [(outcome.name, count(row[outcome.name.lower()])) for outcome in sorted(Outcome, reverse=True)]
+    told = [f"{amount(of)} {_HOW_ASKED[level]}" for level, of in shares if of]
+    told += [f"{amount(unasked)} not asked"] if unasked else []
+    share = f"<b>{amount(row['asked'])} of {amount(row['requirements'])}</b>"
+    asked = f"{share} requirements{profile} were asked"
+    return (
+        f'<div class="asked">{goto("requirements", asked)}: {", ".join(told)}'
+        f"{share_bar([*shares, ('UNASKED', unasked)])}</div>"
+    )
 
 
 def _tint(level: str, shown: int) -> str:
@@ -74,7 +98,7 @@ def _tint(level: str, shown: int) -> str:
 def _attention(site: Site) -> str:
     concerns = site.summary["attention"]
     if not concerns:
-        return section("Needs a human", empty("Nothing. Every test that gave an answer conforms."))
+        return section("Needs a human", fine("Nothing. Every test that gave an answer conforms."))
     drawn = "".join(_concern(site, each) for each in concerns[:MOST_CONCERNS])
     left = len(concerns) - MOST_CONCERNS
     more = f'<p class="soft rest">{amount(left)} less urgent in <a href="report.json">report.json</a>.</p>'

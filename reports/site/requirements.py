@@ -3,14 +3,28 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.pages.charts import rate, strip
-from pytest_kmigrate.reports.pages.drawing import WORDS, Cell, amount, chip, folded, legend, mark, short, table, text
+from pytest_kmigrate.reports.pages.drawing import (
+    WORDS,
+    Cell,
+    amount,
+    breakable,
+    chip,
+    folded,
+    legend,
+    mark,
+    short,
+    table,
+    text,
+)
 from pytest_kmigrate.reports.site.flakes import RATE_HEADS, at_most, rate_cells, since
 from pytest_kmigrate.reports.site.runs import unconforming_runs
 from pytest_kmigrate.reports.site.views import (
+    EVERY_RUN,
     MOST_ROWS,
     Site,
     View,
     address,
+    below,
     cell_key,
     condition,
     empty,
@@ -22,12 +36,15 @@ from pytest_kmigrate.reports.site.views import (
 from pytest_kmigrate.reports.summary.rows import (
     COUNTED_IN,
     Row,
+    answers,
     grouped,
     kafka_of,
     listed,
     plural,
     release,
+    silent_beside,
     worst,
+    worst_of,
     worst_runs,
 )
 
@@ -43,7 +60,7 @@ def requirements(site: Site) -> View:
     content = _matrix(site, rows) if rows else empty("No run said anything about a requirement.")
     lead = (
         "Each cell shows the worst outcome of all runs of that version that could have violated the requirement, "
-        "in how many of them it came, and which checks judged it."
+        "in how many of those with an answer it came, and which checks judged it. The worst come first."
     )
     return View("requirements", "Requirements", lead, content + _uncovered(site))
 
@@ -81,9 +98,9 @@ def _outcome(site: Site, row: Row | None) -> Cell:
     if row is None:
         return Cell('<span class="soft small">no run</span>', 9)
     level = worst(row)
-    told = f"{amount(worst_runs(row))}/{amount(row['runs'])}"
+    told = f"{amount(worst_runs(row))} of {plural(amount(worst_of(row)), 'run')}"
     said = f'{mark(level, WORDS[level])} <span class="small">{told}</span>'
-    linked = site.about("requirement", row["requirement"], said) + _checks(row)
+    linked = site.about("requirement", row["requirement"], said) + below(silent_beside(row)) + _checks(row)
     return Cell(linked, list(COUNTED_IN).index(level), f"outcome {level}")
 
 
@@ -91,7 +108,7 @@ def _checks(row: Row) -> str:
     """The checks that violated a requirement; of one that holds, those that could have."""
     red = listed(row["violated_by"])
     checks = red or listed(row["judged_by"])
-    named = ", ".join(f"<code>{text(check)}</code>" for check in checks[:_MOST_CHECKS])
+    named = ", ".join(f"<code>{breakable(check)}</code>" for check in checks[:_MOST_CHECKS])
     more = f" and {len(checks) - _MOST_CHECKS} more" if len(checks) > _MOST_CHECKS else ""
     return f'<br><span class="soft small">by {named}{more}</span>' if named else ""
 
@@ -122,7 +139,7 @@ def _page(site: Site, name: str, statistics: Sequence[Row], cells: Sequence[Row]
     rows = [
         [
             Cell(f"<b>{text(row['kafka'])}</b>", place, "name"),
-            Cell(text(row["profile"])),
+            Cell(text(row["profile"]), css="word"),
             Cell(chip(row["standing"]) + _checks(row)),
             number_cell(row["runs"]),
             Cell(rate(row["pass_rate"], row["pass_rate_low"], row["pass_rate_high"]), row["pass_rate"], "rate"),
@@ -133,7 +150,9 @@ def _page(site: Site, name: str, statistics: Sequence[Row], cells: Sequence[Row]
     ]
     runs = [attempt for cell in cells for attempt in site.attempts_of_cell.get(cell_key(cell), [])]
     by_condition = section("By test and condition", _cells(site, cells), _CELLS_LEAD)
-    content = table(heads, rows) + _changes(site, name) + by_condition + unconforming_runs(runs)
+    content = table(heads, rows) + _changes(site, name) + _bugs(site, name) + by_condition
+    # Runs of tests that did not ask say nothing by their own outcome, so that "None" would be no answer.
+    content += unconforming_runs(runs) if runs else ""
     return View(address("requirement", name), name, lead, content, "requirements")
 
 
@@ -153,6 +172,25 @@ def _changes(site: Site, name: str) -> str:
 _CELLS_LEAD = "Ticks are runs, oldest first: they tell a run's whole verdict, of which this requirement is a part."
 
 
+def _runs_of(site: Site, cell: Row) -> str:
+    """Its runs as ticks; counts, where they are runs of any test, whose own verdicts are about something else."""
+    if cell["test_id"] != EVERY_RUN:
+        return strip(site.latest_of_cell(cell, _MOST_TICKS))
+    counted = f"violated in {amount(cell['violating'])} of {plural(amount(answers(cell)), 'run')}"
+    return f"<span>{counted}{below(silent_beside(cell))}</span>"
+
+
+def _bugs(site: Site, name: str) -> str:
+    """The known bugs that explain violations of a requirement, also in runs whose test was about something else."""
+    told = [
+        f"<li>{chip('BUG', str(bug['bug']))} in {plural(amount(bug['runs']), 'run')} ({text(kafka_of(bug['kafka']))}), "
+        f"by {', '.join(f'<code>{breakable(each)}</code>' for each in listed(bug['checks']))}</li>"
+        for bug in site.summary["bugs"]
+        if name in listed(bug["requirements"])
+    ]
+    return section("Known Kafka bugs behind it", f'<ul>{"".join(told)}</ul>') if told else ""
+
+
 def _cells(site: Site, cells: Sequence[Row]) -> str:
     heads = ("Test", "Fault, phase", "Standing", "Runs", *RATE_HEADS)
     # The order of the summary is the worst first.
@@ -161,7 +199,7 @@ def _cells(site: Site, cells: Sequence[Row]) -> str:
             Cell(site.test(cell, kafka_of(cell["kafka"])), cell["test_id"], "name"),
             Cell(condition(cell), cell["fault"], "fault"),
             Cell(chip(cell["standing"]), place),
-            Cell(strip(site.latest_of_cell(cell, _MOST_TICKS)), cell["runs"], "dots"),
+            Cell(_runs_of(site, cell), cell["runs"], "dots"),
             *rate_cells(cell),
         ]
         for place, cell in enumerate(cells[:_MOST_CELLS])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pytest_kmigrate.reports.pages.drawing import Cell, amount, chip, folded, link, table, text, unfolding
-from pytest_kmigrate.reports.site.views import below, condition, empty, section
+from pytest_kmigrate.reports.site.views import below, condition, fine, section
 from pytest_kmigrate.reports.summary.rows import Row, day, kafka_of, level_of, listed, newest_first
 
 _MOST_RUNS = 8
@@ -13,7 +13,7 @@ def unconforming_runs(attempts: Sequence[Row]) -> str:
     """The latest runs that did not conform, and how to run each again."""
     red = newest_first((each for each in attempts if each["outcome"] in ("VIOLATES", "INCONCLUSIVE")), "started_at")
     if not red:
-        return section("Runs that did not conform", empty("None."))
+        return section("Runs that did not conform", fine("None."))
     rows = [
         [
             Cell(_what_happened(each), each["summary"], "name"),

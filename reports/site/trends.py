@@ -20,15 +20,28 @@ from pytest_kmigrate.reports.pages.drawing import (
     short,
     text,
 )
-from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, empty, number_cell, rest, shown, table_of
-from pytest_kmigrate.reports.summary.rows import Row, began, began_in, by, grouped, known, number, plural, release
+from pytest_kmigrate.reports.site.views import MOST_ROWS, Site, View, below, empty, number_cell, rest, shown, table_of
+from pytest_kmigrate.reports.summary.rows import (
+    Row,
+    began,
+    began_in,
+    by,
+    day,
+    grouped,
+    iso,
+    known,
+    number,
+    plural,
+    release,
+)
 
 MOST_CHARTS = 60
 _MOST_PANELS = 5
 _SERIES = ("measure", "name", "profile", "provider", "topology")
 _LEAD = (
-    "A panel per Kafka version, runs from left to right. The line is the median of a regime, the band its 95 % "
-    "interval (with fewer than 6 runs there is none), the dashed line a change point. What changed comes first."
+    "A panel per Kafka version, a point per run, the oldest on the left; below it when the first and the last were "
+    "(UTC). The line is the median of a regime, the band its 95 % interval (with fewer than 6 runs there is none), the "
+    "dashed line a change point. What changed comes first."
 )
 
 Changes = Mapping[tuple[object, ...], Sequence[Row]]
@@ -38,10 +51,34 @@ def trends(site: Site) -> View:
     """Every series, changed ones first, then a table of durations."""
     changes = grouped(site.summary["trend_changes"], *_SERIES)
     series = sorted(grouped(site.summary["trends"], *_SERIES).items(), key=lambda each: _urgency(each[0], changes))
-    charts = "".join(_chart(site, key, rows, changes) for key, rows in series[:MOST_CHARTS])
+    several = [(key, rows) for key, rows in series if _times_taken(rows) > 1 or changes.get(key)]
+    once = [rows for _, rows in series if _times_taken(rows) == 1]
+    charts = "".join(_chart(site, key, rows, changes) for key, rows in several[:MOST_CHARTS])
     content = f'<div class="multiples">{charts}</div>' if charts else empty("No measure was taken in two runs or more.")
-    left_out = rest(max(len(series) - MOST_CHARTS, 0), min(len(series), MOST_CHARTS), "trends")
-    return View("trends", "Trends", _LEAD, content + left_out + _durations(site))
+    left_out = rest(max(len(several) - MOST_CHARTS, 0), min(len(several), MOST_CHARTS), "trends")
+    return View("trends", "Trends", _LEAD, content + left_out + _once(site, once) + _durations(site))
+
+
+def _times_taken(rows: Sequence[Row]) -> int:
+    return sum(1 for row in rows if number(row["value"]) is not None and row["started_at"] is not None)
+
+
+def _once(site: Site, series: Sequence[Sequence[Row]]) -> str:
+    """Measures of a single run: they have no course over time, so a chart of one would only take room."""
+    if not series:
+        return ""
+    taken = [next(row for row in rows if number(row["value"]) is not None) for rows in series]
+    drawn = [
+        [
+            Cell(short(row["name"]) + below(measure_name(row["measure"]), site.cluster(row)), row["name"], "name"),
+            Cell(shown(row["kafka"])),
+            Cell(day(row["started_at"]), row["started_at"], "word"),
+            Cell(measured(row["measure"], row["value"]), row["value"], "number"),
+        ]
+        for row in taken[:MOST_ROWS]
+    ]
+    content = table_of(("Measure", "Kafka", "When", "Value"), drawn, len(taken) - len(drawn), "trends")
+    return folded(f"{plural(len(series), 'measure')} taken in one run only", content)
 
 
 def _urgency(key: tuple[object, ...], changes: Changes) -> tuple[int, int, tuple[str, ...]]:
@@ -99,7 +136,8 @@ def _panel(kafka: object, points: Sequence[Row], changes: Sequence[Row]) -> Pane
     moments = [str(point["started_at"]) for point in points]
     # By its time, not by its run: the run with which it began may have no value of this very measure.
     at = (bisect_left(moments, str(each["since_at"])) for each in changes if each["since_kafka"] == kafka)
-    return Panel(str(kafka), tuple(number(point["value"]) or 0.0 for point in points), tuple(at))
+    values = tuple(number(point["value"]) or 0.0 for point in points)
+    return Panel(str(kafka), values, tuple(at), tuple(iso(point["started_at"]) for point in points))
 
 
 def _change(change: Row) -> str:

@@ -28,6 +28,9 @@ MOST_PAGES = 300
 MOST_ROWS = 300
 """Rows of one table; the rest is in report.json and in the tables."""
 
+EVERY_RUN = "(every run)"
+"""Stands in the tables for the test, where checks judged a requirement that their runs' tests did not ask for."""
+
 NO_VERSION = "version not told"
 """What stands for the version of runs that told none."""
 
@@ -134,6 +137,8 @@ class Site:
 
     def test(self, row: Row, *more: object) -> str:
         """The name of a row's test, leading to its page; below it its file, what else is known, and its cluster."""
+        if row["test_id"] == EVERY_RUN:
+            return f"any test{below('judged in every run, though no test asked', *more, self.cluster(row))}"
         file, of_file, _ = str(row["test_id"]).partition("::")
         beside = below(file if of_file else "", *more, self.cluster(row))
         return self.about("test", row["test_id"], short(row["test_id"])) + beside
@@ -145,7 +150,12 @@ def cell_key(row: Row) -> tuple[object, ...]:
 
 
 def empty(sentence: str) -> str:
-    """Why a view has nothing to show."""
+    """Why a view has nothing to show, where that is neither good nor bad."""
+    return f'<p class="fine nothing">{sentence}</p>'
+
+
+def fine(sentence: str) -> str:
+    """What was looked for and is not there, which is good."""
     return f'<p class="fine">{sentence}</p>'
 
 
@@ -154,9 +164,11 @@ def section(title: str, content: str, lead: str = "") -> str:
     return f"<h2>{title}</h2>{f'<p>{lead}</p>' if lead else ''}{content}"
 
 
-def table_of(heads: Sequence[str], rows: Sequence[Sequence[Cell]], left_out: int, name: str) -> str:
+def table_of(
+    heads: Sequence[str], rows: Sequence[Sequence[Cell]], left_out: int, name: str, most_first: str = ""
+) -> str:
     """A table and, when not all is in it, where the rest is."""
-    return table(heads, rows) + rest(left_out, len(rows), name)
+    return table(heads, rows, most_first) + rest(left_out, len(rows), name)
 
 
 def rest(left_out: int, shown: int, name: str) -> str:

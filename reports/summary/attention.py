@@ -8,6 +8,7 @@ from pytest_kmigrate.reports.summary.rows import (
     CONDITION,
     SHAPE,
     Row,
+    answers,
     began_in,
     began_with,
     changes_of,
@@ -64,7 +65,7 @@ def _about_test(test: Row, cluster: str, mine: Sequence[Row], changes: Sequence[
 def _counts_sentence(test: Row) -> str:
     safety = f", {test['safety_violations']} of them SAFETY" if test["safety_violations"] else ""
     open_ones = f"; {test['inconclusive']} inconclusive" if test["inconclusive"] else ""
-    return f"{test['violating']} of {test['runs']} runs violate{safety}{open_ones}"
+    return f"{test['violating']} of {plural(answers(test), 'run')} violate{safety}{open_ones}"
 
 
 def _since_sentence(changes: Sequence[Row]) -> str:

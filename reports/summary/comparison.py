@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_kmigrate.analysis.statistics.alignment import aligned
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.reports.summary.estimates import corrected, fisher, is_sure, median_interval, rank_sum, wilson
+from pytest_kmigrate.reports.summary.estimates import corrected, fisher, interval, is_sure, median_interval, rank_sum
 from pytest_kmigrate.reports.summary.rows import Row, by, count, grouped, number, release, worst
 
 CHANGES = ("WORSE", "NEW", "BETTER", "GONE", "ONLY_A", "ONLY_B", "UNSURE", "SAME")
@@ -92,7 +92,7 @@ def _side(row: Row | None, side: str) -> Row:
     """One version's half of a row; the rate is that of violations among runs with an answer."""
     bad = count(row["violating"]) if row else 0
     answers = bad + (count(row["conforming"]) if row else 0)
-    low, high = wilson(bad, answers) if answers else (None, None)
+    low, high = interval(bad, answers) if answers else (None, None)
     rates = {"rate": bad / answers if answers else None, "rate_low": low, "rate_high": high}
     counts = {
         "worst": worst(row) if row else None,

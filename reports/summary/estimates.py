@@ -11,7 +11,7 @@ from scipy.special import bdtr, ndtr
 
 from pytest_kmigrate.analysis.statistics.arrays import Flags, Floats, Integers
 from pytest_kmigrate.analysis.statistics.association import Counts, false_discovery_rates
-from pytest_kmigrate.analysis.statistics.bounds import wilson_95
+from pytest_kmigrate.analysis.statistics.bounds import interval_95
 from pytest_kmigrate.analysis.statistics.stratified import log_fisher_over
 from pytest_kmigrate.reports.summary.rows import Row, listed, number
 
@@ -19,11 +19,11 @@ SURE = 0.05
 """The share of false alarms put up with among what is called a change, or a cause."""
 
 
-def wilson(successes: int, of: int) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson's); anything, when of none."""
+def interval(successes: int, of: int) -> tuple[float, float]:
+    """The 95 % interval of a share (``interval_95``); from 0 to 1 without a trial."""
     if of == 0:
         return 0.0, 1.0
-    low, high = wilson_95(successes, of)
+    low, high = interval_95(successes, of)
     return float(low), float(high)
 
 

@@ -169,6 +169,21 @@ def worst_runs(row: Row) -> int:
     return count(row[COUNTED_IN[worst(row)]])
 
 
+def answers(row: Row) -> int:
+    """How many of the runs that a row of statistics counts gave an answer: of these every share is one."""
+    return count(row["conforming"]) + count(row["violating"])
+
+
+def worst_of(row: Row) -> int:
+    """Of how many runs those with the worst outcome are a share: of those with an answer, if it is one."""
+    return answers(row) if worst(row) in ("SAFETY", "VIOLATES", "CONFORMS") else count(row["runs"])
+
+
+def silent_beside(row: Row) -> str:
+    """Runs without an answer beside a share of those with one; nothing where there are none."""
+    return f"{count(row['inconclusive'])} inconclusive" if row["inconclusive"] and worst(row) != "INCONCLUSIVE" else ""
+
+
 def listed(value: object) -> list[object]:
     """A column of lists; null is empty."""
     return list(value) if isinstance(value, list | tuple) else []
@@ -176,7 +191,12 @@ def listed(value: object) -> list[object]:
 
 def day(moment: object) -> str:
     """The day of a moment, as text."""
-    return moment.isoformat()[:10] if isinstance(moment, dt.date) else str(moment or "")[:10]
+    return iso(moment)[:10]
+
+
+def iso(moment: object) -> str:
+    """A moment as ISO 8601 text."""
+    return moment.isoformat() if isinstance(moment, dt.date) else str(moment or "")
 
 
 def plural(amount: object, noun: str) -> str:

@@ -1,12 +1,12 @@
 """The summary: all that a report shows, as plain data; it is ``report.json``, and site and Markdown are made of it."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 from pytest_kmigrate import catalogue
 from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean
 from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.reports.summary.asked import asked_of
 from pytest_kmigrate.reports.summary.attention import attention
 from pytest_kmigrate.reports.summary.comparison import Comparison, compare
 from pytest_kmigrate.reports.summary.divergences import divergence_classes
@@ -21,9 +21,9 @@ from pytest_kmigrate.reports.summary.rows import (
     grouped,
     newest_first,
     number,
-    plural,
     release,
 )
+from pytest_kmigrate.reports.summary.totals import Totals, headline, totals_of
 from pytest_kmigrate.reports.summary.versions import versions as versions_of
 
 SCHEMA = 2
@@ -45,27 +45,6 @@ MOST_EXAMPLES = 3
 """Counterexamples told of each class of anomaly and version."""
 
 
-class Totals(TypedDict):
-    """The counts over all runs."""
-
-    runs: int
-    tests: int
-    requirements: int
-    outcomes: dict[str, int]
-    safety_violations: int
-    flaky_tests: int
-    known_bugs: int
-    set_aside: int
-    doubtful: int
-    """Files and folders set aside on which a verdict may hang."""
-    kafka: list[str]
-    topologies: list[str]
-    profiles: list[str]
-    providers: list[str]
-    first_started_at: str | None
-    last_started_at: str | None
-
-
 class About(TypedDict):
     """How a report came to be."""
 
@@ -85,6 +64,7 @@ class Summary(TypedDict):
     about: About
     totals: Totals
     headline: str
+    asked: list[Row]
     attention: list[Row]
     versions: list[Row]
     ledger: list[Row]
@@ -119,15 +99,18 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
     attempts = sorted(known["attempts"], key=by("test_id", *CONDITION, "attempt"))
     tests = _worst_first(known["tests"], "test_id", *CONDITION)
     counted = [excused(each) for each in attempts]
-    totals = _totals(counted, known)
+    totals = totals_of(counted, known)
+    ledger = _ledger(totals["profiles"])
+    asked = asked_of(ledger, known["requirements"])
     return {
         "schema": SCHEMA,
         "about": about,
         "totals": totals,
-        "headline": headline(totals),
+        "headline": headline(totals, asked),
+        "asked": asked,
         "attention": attention(known, tests, attempts),
         "versions": versions_of(counted, known),
-        "ledger": _ledger(totals["profiles"]),
+        "ledger": ledger,
         "tests": tests,
         "requirements": _worst_first(_with_bound(known["requirements"]), "requirement", "profile", "kafka"),
         "cells": _worst_first(_with_rates(known["cells"], known["requirement_flakiness"]), "requirement", *CELL),
@@ -154,57 +137,6 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
         "set_aside": sorted(known["set_aside"], key=by("path", "line")),
         "comparison": compare(known, *versions) if versions else None,
     }
-
-
-def headline(totals: Totals) -> str:
-    """The one sentence to take away; of what could not be read nobody knows, so nothing is claimed of it."""
-    doubtful = totals["doubtful"]
-    return _told(totals) + (f"; {plural(doubtful, 'path')} set aside may change that" if doubtful else "")
-
-
-def _told(totals: Totals) -> str:
-    runs = f"{totals['runs']} run{'s' * (totals['runs'] != 1)}"
-    outcomes = totals["outcomes"]
-    if totals["safety_violations"]:
-        return f"{totals['safety_violations']} of {runs} broke a safety requirement"
-    if outcomes["VIOLATES"]:
-        # Results of other tools are about no requirement of ours.
-        did = "violated a requirement" if totals["requirements"] else "failed"
-        return f"{outcomes['VIOLATES']} of {runs} {did}"
-    if outcomes["INCONCLUSIVE"]:
-        return f"No violation in {runs}; {outcomes['INCONCLUSIVE']} could not be decided"
-    if totals["doubtful"]:
-        return f"No violation in {runs}"
-    if outcomes["CONFORMS"]:
-        return f"Everything conforms in {runs}" if totals["runs"] > 1 else "The run conforms"
-    return f"Nothing in {runs} applied to this cluster"
-
-
-def _totals(attempts: Sequence[Row], tables: Mapping[str, list[Row]]) -> Totals:
-    outcomes = Counter(str(attempt["outcome"]) for attempt in attempts)
-    violations = Counter(str(attempt["kind"]) for attempt in attempts if attempt["outcome"] == Outcome.VIOLATES.name)
-    started = [each.isoformat() if hasattr(each, "isoformat") else str(each) for each in _seen(attempts, "started_at")]
-    return {
-        "runs": len(attempts),
-        "tests": len(_seen(attempts, "test_id")),
-        "requirements": len(_seen(tables["requirements"], "requirement")),
-        "outcomes": {outcome.name: outcomes[outcome.name] for outcome in Outcome},
-        "safety_violations": violations["SAFETY"],
-        "flaky_tests": len({row["test_id"] for row in tables["flakiness"] if row["standing"] == "FLAKY"}),
-        "known_bugs": len(_seen(tables["bugs"], "bug")),
-        "set_aside": len(tables["set_aside"]),
-        "doubtful": len({row["path"] for row in tables["set_aside"] if row["is_run"]}),
-        "kafka": sorted(map(str, _seen(attempts, "kafka")), key=release),
-        "topologies": sorted(map(str, _seen(attempts, "topology"))),
-        "profiles": sorted(map(str, _seen(attempts, "profile"))),
-        "providers": sorted(map(str, _seen(attempts, "provider"))),
-        "first_started_at": min(started, default=None),
-        "last_started_at": max(started, default=None),
-    }
-
-
-def _seen(rows: Sequence[Row], column: str) -> set[object]:
-    return {row[column] for row in rows if row[column] is not None}
 
 
 def _ledger(profiles: Sequence[str]) -> list[Row]:
@@ -235,7 +167,7 @@ def _anomaly_classes(anomalies: Sequence[Row], attempts: Sequence[Row]) -> list[
                 "kind": mine[0]["kind"],
                 "kafka": kafka,
                 "anomalies": sum(count(each["count"]) for each in mine),
-                "runs": len(_seen(mine, "folder")),
+                "runs": len({each["folder"] for each in mine}),
                 "newest": max(day(run_of[each["folder"]]["started_at"]) for each in mine),
                 "examples": [{key: each[key] for key in kept} for each in shortest[:MOST_EXAMPLES]],
             }

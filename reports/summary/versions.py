@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean
 from pytest_kmigrate.checkers.kernels import AnomalyClass
 from pytest_kmigrate.reports.pages.drawing import amount, ceiling
-from pytest_kmigrate.reports.summary.estimates import wilson
+from pytest_kmigrate.reports.summary.estimates import interval
 from pytest_kmigrate.reports.summary.rows import Row, count, grouped, listed, number, plural, release
 
 ClassesOf = Mapping[object, Sequence[object]]
@@ -72,7 +72,7 @@ def _version(kafka: object, mine: Sequence[Row], operations_of: Mapping[object, 
         and AnomalyClass.LOST_WRITE.value in classes_of.get(each["folder"], ())
     }
     safety_runs = len(answered | {each["folder"] for each in broken})
-    low, high = wilson(bad, answers)
+    low, high = interval(bad, answers)
     return {
         "kafka": kafka,
         "runs": len(mine),

@@ -11,7 +11,7 @@ import numpy as np
 from pytest_kmigrate.analysis.statistics.alignment import lines
 from pytest_kmigrate.analysis.statistics.arrays import Flags, Floats, Integers
 from pytest_kmigrate.analysis.statistics.bernoulli_changes import first_p_value, rate_changes
-from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean, wilson_95
+from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean, interval_95
 from pytest_kmigrate.analysis.statistics.change_points import FALSE_DISCOVERY_RATE, Change, believable
 from pytest_kmigrate.analysis.statistics.histories import told
 from pytest_kmigrate.analysis.statistics.outages import Nightly, infra_nights
@@ -72,10 +72,10 @@ def coverage(tests: int) -> Iterator[Limit]:
         violating = np.bincount(played.cell, played.violated, plan.cells).astype(np.int64)
         answers = np.bincount(played.cell, played.answered, plan.cells).astype(np.int64)
         shrunk = shrunk_rates(np.repeat(np.arange(tests), cells), violating, answers)
-        wilson = wilson_95(violating, answers)
+        plain = interval_95(violating, answers)
         shape = f"{cells} cells of {runs} runs"
         yield _claim(f"95 % shrunk interval, {shape}", 0.93, 0.97, _held(played.rate, shrunk.low, shrunk.high), tests)
-        yield _claim(f"95 % Wilson interval, {shape}", 0.93, 0.97, _held(played.rate, *wilson), tests)
+        yield _claim(f"95 % plain interval, {shape}", 0.93, 0.97, _held(played.rate, *plain), tests)
 
 
 def _held(rate: Floats, low: Floats, high: Floats) -> float:

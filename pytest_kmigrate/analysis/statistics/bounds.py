@@ -21,16 +21,19 @@ CLAIMED_RATE = 0.01
 """What people want to say of a test before they trust it: at most one violation in a hundred runs."""
 
 
-def wilson_95(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Lower and upper end of Wilson's score interval; NaN without a trial.
+def interval_95(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """Lower and upper end of the 95 % interval of a share: Wilson's score interval; NaN without a trial.
 
-    Chosen over "rate plus or minus" because it stays honest where tests live: few runs, and rates near 0 or 1.
+    Chosen over "rate plus or minus" because it stays honest where tests live: few runs, and rates near 0 or 1. If
+    nothing (or everything) was found, one end is 0 (or 1) and the other is that of ``bound_after_clean``, so that an
+    interval and the claim beside it are one number.
     """
     found, n = np.asarray(successes, np.float64), np.asarray(trials, np.float64)
     n = np.where(n > 0, n, np.nan)
     low, high = wilson_ends(found / n, n, np.sqrt)
-    # Where nothing (or everything) was found the end is exactly 0 (or 1); rounding would leave it just beside.
-    return np.where(found == 0, 0 * n, low), np.where(found == n, 1 + 0 * n, high)
+    bound = bound_after_clean(n) + 0 * n
+    low = np.where(found == 0, 0 * n, np.where(found == n, 1 - bound, low))
+    return low, np.where(found == n, 1 + 0 * n, np.where(found == 0, bound, high))
 
 
 def wilson_ends(rate: Number, n: Number, root: Callable[[Number], Number]) -> tuple[Number, Number]:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from itertools import pairwise
 
-from pytest_kmigrate.reports.summary.estimates import wilson
+from pytest_kmigrate.reports.summary.estimates import interval
 from pytest_kmigrate.reports.summary.rows import CELL, CONDITION, Row
 from pytest_kmigrate.reports.summary.summary import About
 from tests.unit.reports.fabricated_marts import FAULTS, KAFKA, TOPOLOGIES, Tables, evidence, failures, logged, times
@@ -171,7 +171,7 @@ def _statistics(rows: Iterable[tuple[Row, Row]], keys: tuple[str, ...]) -> list[
     for key, mine in _grouped(rows, keys).items():
         counts = _counts(mine)
         good, bad = int(str(counts["conforming"])), int(str(counts["violating"]))
-        low, high = wilson(good, good + bad) if good + bad else (None, None)
+        low, high = interval(good, good + bad) if good + bad else (None, None)
         took = sorted(float(str(each["duration_ms"])) for each in mine)
         rates = {"pass_rate": good / (good + bad) if good + bad else None, "pass_rate_low": low, "pass_rate_high": high}
         times = {"duration_median_ms": took[len(took) // 2], "duration_p90_ms": took[len(took) * 9 // 10]}
@@ -193,7 +193,7 @@ def _flakes(rows: Iterable[tuple[Row, Row]], keys: tuple[str, ...]) -> Tables:
         cell = dict(zip(keys, key, strict=True))
         counts = _counts(mine)
         bad, answers = int(str(counts["violating"])), int(str(counts["conforming"])) + int(str(counts["violating"]))
-        low, high = wilson(bad, answers) if answers else (None, None)
+        low, high = interval(bad, answers) if answers else (None, None)
         reds = [each["outcome"] == "VIOLATES" for each in mine]
         clean = reds[::-1].index(True) if bad else answers
         shrunk = (bad + 0.5) / (answers + 10)

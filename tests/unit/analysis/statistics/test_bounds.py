@@ -3,16 +3,22 @@
 import numpy as np
 import pytest
 
-from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean, more_clean_runs_needed, wilson_95
+from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean, interval_95, more_clean_runs_needed
 
 
 @pytest.mark.parametrize(
     ("successes", "trials", "low", "high"),
-    [(0, 10, 0.0, 0.27753), (10, 10, 0.72247, 1.0), (1, 1, 0.20655, 1.0), (81, 263, 0.25534, 0.36620)],
+    [
+        (0, 10, 0.0, 0.25887),
+        (10, 10, 0.74113, 1.0),
+        (1, 1, 0.05, 1.0),
+        (1, 10, 0.01788, 0.40415),
+        (81, 263, 0.25534, 0.36620),
+    ],
 )
-def test_wilson_interval(successes: int, trials: int, low: float, high: float) -> None:
-    """Wilson's interval as published tables have it, and exactly 0 and 1 at the edges."""
-    found = wilson_95([successes], [trials])
+def test_interval_of_a_share(successes: int, trials: int, low: float, high: float) -> None:
+    """Wilson's interval as published tables have it; at the edges 0 or 1 and the bound of clean runs."""
+    found = interval_95([successes], [trials])
 
     assert [found[0][0], found[1][0]] == [pytest.approx(low, abs=2e-4), pytest.approx(high, abs=2e-4)]
     assert found[0][0] >= 0
@@ -21,7 +27,7 @@ def test_wilson_interval(successes: int, trials: int, low: float, high: float) -
 
 def test_no_interval_of_nothing() -> None:
     """Without a trial there is no interval."""
-    low, high = wilson_95([0], [0])
+    low, high = interval_95([0], [0])
 
     assert np.isnan([low[0], high[0]]).all()
 

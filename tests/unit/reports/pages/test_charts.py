@@ -91,3 +91,14 @@ def test_thousands_of_points_are_thinned_but_the_band_is_of_all() -> None:
     drawn = panels("lag", [Panel("3.9.1", tuple(float(n) for n in range(6_000)))])
     assert 100 <= drawn.count("h0") <= 120
     assert "median 2\u202f999.50" in drawn
+
+
+def test_narrow_panels_have_short_dates() -> None:
+    """What both ends share stands once, with the version; without moments there is nothing to say."""
+    nights = tuple(f"2026-01-{day:02d}T20:00:00" for day in range(1, 9))
+    drawn = panels("lag", [Panel(kafka, (1.0,) * 8, (), nights) for kafka in ("3.6.0", "3.7.2", "3.9.1")])
+    assert re.findall(r'class="date[^>]*>([^<]+)', drawn) == ["01-01", "01-08"] * 3
+    assert re.findall(r'class="version"[^>]*>([^<]+)', drawn) == ["3.6.0 · 2026", "3.7.2 · 2026", "3.9.1 · 2026"]
+    years = ("2025-12-01T20:00:00", *nights[1:])
+    assert ">2025-12<" in panels("lag", [Panel(kafka, (1.0,) * 8, (), years) for kafka in "abc"])
+    assert "date" not in panels("lag", [Panel("3.9.1", (1.0, 2.0))])

@@ -83,7 +83,7 @@ def test_a_level_nobody_knows_has_no_colour_of_its_own() -> None:
 def test_columns_of_numbers_have_their_heads_above_them() -> None:
     """The head of a right-aligned column is right-aligned as well."""
     drawn = table(("name", "runs"), [[Cell("a", css="name"), Cell("1", 1, "number")]])
-    assert drawn.count('<th scope="col" class=number>') == 1
+    assert drawn.count('<th scope="col" class="number">') == 1
 
 
 def test_what_is_missing_is_sorted_as_such() -> None:

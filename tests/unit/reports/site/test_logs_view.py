@@ -78,3 +78,11 @@ def test_a_line_says_who_where_and_when() -> None:
     assert ">error</span>" in ranking
     assert every.count("run 1<br>") == 3
     assert "broker-2, line 812" in every
+
+
+def test_the_order_of_lines_is_visible() -> None:
+    """In words, and at the head of the column by which they are sorted."""
+    content = logs(_site([])).content
+
+    assert "Those of most runs first." in content
+    assert re.findall(r'aria-sort="descending"><button type="button">(\w+)', content) == ["Runs"]

@@ -39,7 +39,7 @@ def test_what_got_worse_is_drawn_before_all_else() -> None:
     """Whatever its name: the change comes first, then the others by name."""
     points: list[Row] = [
         {**TEST, "measure": "lag", "name": name, **CLUSTER, "kafka": "3.9.1", "started_at": BEGIN, "value": 1.0}
-        for name in ("alpha", "beta", "omega")
+        for name in ("alpha", "beta", "omega") * 2
     ]
     change: Row = {"measure": "lag", "name": "omega", **CLUSTER, "since_run": "r", "since_at": BEGIN}
     change |= {"since_kafka": "3.9.1", "median_before": 1.0, "median_after": 2.0, "ratio": None, "p_value": None}
@@ -66,7 +66,7 @@ def test_what_users_feel_is_drawn_before_durations() -> None:
     names = {"duration_ms": "a", "write_behind_lag": "b", "fail_over_ms": "c", "unavailable_ms": "d"}
     points: list[Row] = [
         {**TEST, "measure": measure, "name": name, **CLUSTER, "kafka": "3.9.1", "started_at": BEGIN, "value": 1_500.0}
-        for measure, name in names.items()
+        for measure, name in [*names.items()] * 2
     ]
 
     content = trends(site_of(trends=points)).content
@@ -103,13 +103,13 @@ def test_a_chart_shows_the_values_that_were_judged() -> None:
 
     several, alone, once = (trends(site_of(trends=each)).content for each in (points, points[1::2], points[:2]))
 
-    (drawn,) = re.findall(r'class="points" d="([^"]+)"', several)
+    (drawn,) = re.findall(r'class="points few" d="([^"]+)"', several)
     heights = re.findall(r"M[\d.]+ ([\d.]+)", drawn)
     assert (len(heights), len(set(heights))) == (16, 1)
     assert "2 tests, each scaled to the median of all" in several
     assert "each scaled" not in alone
     assert "2 tests, once each" in once
-    (drawn,) = re.findall(r'class="points" d="([^"]+)"', once)
+    (drawn,) = re.findall(r'class="points few" d="([^"]+)"', once)
     assert len(set(re.findall(r"M[\d.]+ ([\d.]+)", drawn))) == 2
 
 
@@ -126,9 +126,41 @@ def test_values_of_tests_that_ran_once_are_not_drawn_as_one_line() -> None:
     plain, changed = (trends(site_of(trends=points, trend_changes=found)).content for found in ([], [change]))
 
     levels = [
-        len(set(re.findall(r"M[\d.]+ ([\d.]+)", "".join(re.findall(r'class="points" d="([^"]+)"', each)))))
+        len(set(re.findall(r"M[\d.]+ ([\d.]+)", "".join(re.findall(r'class="points few" d="([^"]+)"', each)))))
         for each in (plain, changed)
     ]
     assert levels == [6, 2]
     assert "5 tests, 4 of them once" in plain
     assert "each scaled to the median of all; 4 tests that ran once left out" in changed
+
+
+def test_axes_have_dates_and_points_are_told() -> None:
+    """First and last day below a wide panel; the time of day where all are of one day; each of few points in words."""
+    series: Row = {**TEST, "measure": "duration_ms", "name": "step", **CLUSTER, "kafka": "3.9.1", "value": 2_500.0}
+    days: list[Row] = [{**series, "started_at": BEGIN + dt.timedelta(days=n), "run_id": str(n)} for n in range(3)]
+    hours: list[Row] = [{**series, "started_at": BEGIN + dt.timedelta(hours=n), "run_id": str(n)} for n in range(2)]
+
+    of_days, of_hours = (trends(site_of(trends=each)).content for each in (days, hours))
+
+    begin, end = BEGIN, BEGIN + dt.timedelta(days=2)
+    assert re.findall(r'class="date[^>]*>([^<]+)', of_days) == [begin.date().isoformat(), end.date().isoformat()]
+    assert re.findall(r'class="date[^>]*>([^<]+)', of_hours) == [
+        f"{begin:%H:%M}",
+        f"{begin + dt.timedelta(hours=1):%H:%M}",
+    ]
+    assert re.findall(r'class="version"[^>]*>([^<]+)', of_hours) == [f"3.9.1 · {begin.date().isoformat()}"]
+    assert f"<title>{begin:%Y-%m-%d %H:%M}: 2.5 s</title>" in of_days
+
+
+def test_a_measure_of_one_run_is_no_chart() -> None:
+    """It is told in a table, folded away, so that charts with a course come first."""
+    once: Row = {**TEST, "measure": "duration_ms", "name": "rare", **CLUSTER, "kafka": "3.9.1", "value": 9.0}
+    once |= {"started_at": BEGIN, "run_id": "r"}
+    often = [{**once, "name": "often"}] * 2
+
+    content = trends(site_of(trends=[once, *often])).content
+
+    charts, folded, table = content.partition("1 measure taken in one run only")
+    assert folded
+    assert ("often" in charts, "rare" in charts, "rare" in table) == (True, False, True)
+    assert "9 ms" in table

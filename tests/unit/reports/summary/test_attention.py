@@ -115,7 +115,7 @@ def test_a_change_is_told_with_the_test_it_is_about() -> None:
     (worse,) = attention({"change_points": [{**change, **rates}]}, tests, red)
     (better,) = attention({"change_points": [{**change, **rates, "rate_before": 0.9}]}, tests, red)
 
-    counts = "1 of 1 runs violate, 1 of them SAFETY; 1 inconclusive"
+    counts = "1 of 2 runs violate, 1 of them SAFETY; 1 inconclusive"
     assert worse["detail"] == f"{counts}; worse since run-9 (2026-01-09, Kafka 3.9.1) under kill"
     assert "since" not in str(better["detail"])
 
