@@ -122,10 +122,7 @@ def _counterexample(site: Site, example: Row) -> str:
     where = [text(each) for each in known(f"{example['topic'] or ''}{partition}", moment, example["evidence"])]
     where += [link(example["timeline"], "timeline")] if example["timeline"] else []
     test = site.about("test", example["test_id"], short(example["test_id"]))
-    return (
-        f"<pre>{text(example['counterexample'])}</pre>"
-        f'<p class="soft small">{" · ".join([test, *where])}</p>'
-    )
+    return f'<pre>{text(example["counterexample"])}</pre><p class="soft small">{" · ".join([test, *where])}</p>'
 
 
 def _divergences(site: Site) -> str:

@@ -188,7 +188,7 @@ def _bugs(site: Site, name: str) -> str:
         for bug in site.summary["bugs"]
         if name in listed(bug["requirements"])
     ]
-    return section("Known Kafka bugs behind it", f'<ul>{"".join(told)}</ul>') if told else ""
+    return section("Known Kafka bugs behind it", f"<ul>{''.join(told)}</ul>") if told else ""
 
 
 def _cells(site: Site, cells: Sequence[Row]) -> str:
