@@ -43,7 +43,7 @@ def test_a_night_of_violations_is_told_as_one() -> None:
 
     content = nights(Site(summary)).content
 
-    assert "95%, 95 % interval 83% to 100%" in content
+    assert "95%, 95 % interval 82% to 99%" in content
     assert "36 of 38 violating" in content
     assert "(36 of 38 violating)" in report_markdown(summary)
 
