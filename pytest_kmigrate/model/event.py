@@ -34,6 +34,7 @@ class EventKind(enum.StrEnum):
     WORKLOAD_BEGAN = "workload-began"
     WORKLOAD_ENDED = "workload-ended"
     METADATA_CHANGE = "metadata-change"
+    CONTROL_REQUEST = "control-request"
     ACTIVE_CONTROLLER = "active-controller"
     SNAPSHOT = "snapshot"
     EXPECTATION = "expectation"

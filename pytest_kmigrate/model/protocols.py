@@ -163,8 +163,11 @@ class Cluster(Protocol):
         WrongUseError, naming those there are, when clients have no listener of this name.
         """
 
-    def peer(self, broker: str) -> Peer:
-        """A broker's own client listener, past the links, for requests to that very broker."""
+    def peer(self, node: str) -> Peer:
+        """A broker's own client listener, past the links, for requests to that very broker.
+
+        Of a controller the listener of the quorum; WrongUseError where that asks for a login.
+        """
 
     def metrics(self, node: str, names: Iterable[str]) -> Mapping[str, float | None]:
         """Those of these metrics that brokers or controllers have, by the catalogue's names, read now from a node.

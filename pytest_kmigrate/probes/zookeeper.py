@@ -63,6 +63,11 @@ class ZookeeperClient:
             self._asked(lambda: self.kazoo.ensure_path_async(path))
             self._asked(lambda: self.kazoo.set_async(path, data))
 
+    def create_ephemeral(self, path: str, data: bytes) -> None:
+        """Create a znode that goes with this client's session."""
+        with _patience(path):
+            self._asked(lambda: self.kazoo.create_async(path, data, ephemeral=True))
+
     def delete(self, path: str) -> None:
         """Delete a znode and all below it; nothing when it does not exist."""
         for child in self.children(path):

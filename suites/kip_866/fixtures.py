@@ -1,6 +1,6 @@
 """Fixtures of KIP-866 tests, with the general ones: a conftest gets all of them by one line, ``import *``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,10 +10,22 @@ from pytest_kmigrate.fixtures import *
 
 if TYPE_CHECKING:
     from pytest_kmigrate.documents.kip_866.driver import MigrationDriver
+    from pytest_kmigrate.model.peer import Peer
     from pytest_kmigrate.model.protocols import Node
+    from pytest_kmigrate.probes.zookeeper import ZookeeperClient
     from pytest_kmigrate.running import Run
+    from pytest_kmigrate.workloads.stub_broker import StubBroker
 
-__all__ = ["broker_in_migration_mode", "in_control", "join", "migration"]
+__all__ = [
+    "broker_in_migration_mode",
+    "controllers",
+    "identity",
+    "in_control",
+    "join",
+    "migration",
+    "registration",
+    "stub",
+]
 __all__ += fixtures.__all__
 
 
@@ -35,6 +47,59 @@ def in_control(kmigrate_run: "Run") -> "Callable[[], str | None]":
     from pytest_kmigrate.documents.kip_866.view import controller_in_zookeeper
 
     return lambda: controller_in_zookeeper(kmigrate_run.cluster, kmigrate_run.scene.znodes)
+
+
+@pytest.fixture
+def controllers(kmigrate_run: "Run") -> "Callable[[], list[Peer]]":
+    """``controllers()``: the listeners of all live controllers, that of the active one first."""
+    from pytest_kmigrate.model.topology import Role
+
+    def live() -> "list[Peer]":
+        leader = kmigrate_run.view.quorum_leader()
+        names = [node.name for node in kmigrate_run.cluster.nodes(Role.CONTROLLER) if node.alive]
+        return [kmigrate_run.cluster.peer(name) for name in sorted(names, key=lambda name: name != leader)]
+
+    return live
+
+
+@pytest.fixture
+def stub(kmigrate_run: "Run", controllers: "Callable[[], list[Peer]]") -> "Iterator[StubBroker]":
+    """A stub of broker 9, known to nobody yet; the control requests that it receives are recorded."""
+    from pytest_kmigrate.workloads.stub_broker import StubBroker
+
+    with StubBroker(9, kmigrate_run.recorder, controllers) as broker:
+        yield broker
+
+
+@pytest.fixture
+def identity(zookeeper: "ZookeeperClient", controllers: "Callable[[], list[Peer]]") -> "Callable[[], tuple[str, int]]":
+    """``identity()``: the cluster's id, and the ``metadata.version`` of its quorum as a number."""
+    import json
+
+    from pytest_kmigrate.wire.describing import features_at
+
+    def known() -> tuple[str, int]:
+        cluster_id = json.loads(zookeeper.get("/cluster/id") or b"{}")["id"]
+        return cluster_id, features_at(controllers()[0])["metadata.version"]
+
+    return known
+
+
+@pytest.fixture
+def registration(
+    controllers: "Callable[[], list[Peer]]", identity: "Callable[[], tuple[str, int]]"
+) -> "Callable[..., str]":
+    """``registration(level=20)``: the active controller's answer to that of a broker 8, otherwise as it must be."""
+    from pytest_kmigrate.wire.registration import Registration, register_at
+
+    def answered(by: int = 0, **changes: object) -> str:
+        cluster_id, level = identity()
+        offered: dict[str, object] = {"broker_id": 8, "cluster_id": cluster_id, "level": level + by}
+        offered |= {"listeners": {"INTERNAL": "127.0.0.1:9"}, **changes}
+        error, _ = register_at(controllers()[0], Registration(**offered))  # type: ignore[arg-type]
+        return error
+
+    return answered
 
 
 @pytest.fixture

@@ -96,3 +96,34 @@ class MetadataChanged(EventData):
     """When it was requested, in nanoseconds since the run began; ``at_ns`` is when it ended."""
     inherited: bool | None = None
     """True if it was made before the run began, on the cluster it took up; missing otherwise."""
+
+
+@dataclass(frozen=True)
+class ControlRequestReceived(EventData):
+    """A controller sent a stub broker (``node``) a request by which it controls brokers in ZooKeeper mode."""
+
+    event_kind: ClassVar = EventKind.CONTROL_REQUEST
+    request: str
+    """``LeaderAndIsr``, ``StopReplica`` or ``UpdateMetadata``."""
+    version: int
+    """Version of the request."""
+    controller_id: int
+    """Id of the controller, as the request has it."""
+    controller_epoch: int
+    """Epoch of the controller, as the request has it."""
+    broker_epoch: int
+    """Epoch of the broker, as the request has it."""
+    is_kraft: bool | None
+    """Whether it says that it comes from a KRaft controller; null in versions that do not say."""
+    is_full: bool | None
+    """Whether it says that it holds everything there is, or only what changed; null if it does not say."""
+    topics: Mapping[str, int]
+    """The number of partitions that it has, by topic."""
+    deleted: Sequence[str]
+    """Topics of which replicas are to be deleted."""
+    live_brokers: Sequence[int]
+    """Ids of the brokers that live, as the request has them."""
+    tags: Sequence[int]
+    """Numbers of its own tagged fields; the documented versions have none."""
+    unread_bytes: int
+    """Bytes of the request that its documented layout does not account for."""

@@ -131,9 +131,9 @@ class FakeCluster:
         """Its addresses, the same for each listener; nobody needs to be let in."""
         return {"bootstrap.servers": self.bootstrap_servers()}
 
-    def peer(self, broker: str) -> Peer:
-        """A broker's own client listener, at which nobody listens."""
-        return Peer(f"{self._addresses.real(broker)}:{CLIENT_PORT}")
+    def peer(self, node: str) -> Peer:
+        """A node's own listener, at which nobody listens."""
+        return Peer(f"{self._addresses.real(node)}:{CLIENT_PORT}")
 
     def metrics(self, node: str, names: Iterable[str]) -> Mapping[str, float | None]:
         """As set; nothing of a node that is down."""

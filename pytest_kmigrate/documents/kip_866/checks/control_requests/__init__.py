@@ -1,0 +1,1 @@
+"""Claims about the requests by which controllers control brokers in ZooKeeper mode."""

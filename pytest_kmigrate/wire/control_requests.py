@@ -1,0 +1,222 @@
+"""The requests by which a controller controls brokers in ZooKeeper mode, decoded to their last byte.
+
+kio has none of them. Layouts: LeaderAndIsrRequest.json, StopReplicaRequest.json and UpdateMetadataRequest.json of Kafka
+3.9, the versions from the first flexible one on, which is what brokers of 3.4 and later are sent.
+"""
+
+import struct
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_kmigrate.model.errors import ClusterError
+
+LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA = 4, 5, 6
+API_VERSIONS = 18
+NAMES: Mapping[int, str] = {
+    LEADER_AND_ISR: "LeaderAndIsr",
+    STOP_REPLICA: "StopReplica",
+    UPDATE_METADATA: "UpdateMetadata",
+    API_VERSIONS: "ApiVersions",
+}
+
+Layout = Sequence[tuple[str, Any, int]]
+"""Fields in order: name, type (a format of ``struct``, a word, or the layout of each element), and first version."""
+
+_FIRST_FLEXIBLE = {LEADER_AND_ISR: 4, STOP_REPLICA: 2, UPDATE_METADATA: 6}
+_INTS = "ints"
+_HEADER: Layout = (("api", ">h", 0), ("version", ">h", 0), ("correlation", ">i", 0))
+_LEADERSHIP: Layout = (
+    ("controller_epoch", ">i", 0),
+    ("leader", ">i", 0),
+    ("leader_epoch", ">i", 0),
+    ("isr", _INTS, 0),
+)
+_LAYOUTS: Mapping[int, Layout] = {
+    LEADER_AND_ISR: (
+        ("controller_id", ">i", 0),
+        ("is_kraft", ">?", 7),
+        ("controller_epoch", ">i", 0),
+        ("broker_epoch", ">q", 2),
+        ("type", ">b", 5),
+        (
+            "topics",
+            (
+                ("name", "string", 2),
+                ("id", "uuid", 5),
+                (
+                    "partitions",
+                    (
+                        ("index", ">i", 0),
+                        *_LEADERSHIP,
+                        ("partition_epoch", ">i", 0),
+                        ("replicas", _INTS, 0),
+                        ("adding", _INTS, 3),
+                        ("removing", _INTS, 3),
+                        ("is_new", ">?", 1),
+                        ("leader_recovery_state", ">b", 6),
+                    ),
+                    0,
+                ),
+            ),
+            2,
+        ),
+        ("live_leaders", (("id", ">i", 0), ("host", "string", 0), ("port", ">i", 0)), 0),
+    ),
+    STOP_REPLICA: (
+        ("controller_id", ">i", 0),
+        ("is_kraft", ">?", 4),
+        ("controller_epoch", ">i", 0),
+        ("broker_epoch", ">q", 1),
+        (
+            "topics",
+            (
+                ("name", "string", 3),
+                ("partitions", (("index", ">i", 0), ("leader_epoch", ">i", 0), ("is_deleted", ">?", 0)), 0),
+            ),
+            3,
+        ),
+    ),
+    UPDATE_METADATA: (
+        ("controller_id", ">i", 0),
+        ("is_kraft", ">?", 8),
+        ("controller_epoch", ">i", 0),
+        ("broker_epoch", ">q", 5),
+        (
+            "topics",
+            (
+                ("name", "string", 5),
+                ("id", "uuid", 7),
+                (
+                    "partitions",
+                    (
+                        ("index", ">i", 0),
+                        *_LEADERSHIP,
+                        ("zookeeper_version", ">i", 0),
+                        ("replicas", _INTS, 0),
+                        ("offline", _INTS, 4),
+                    ),
+                    0,
+                ),
+            ),
+            5,
+        ),
+        (
+            "live_brokers",
+            (
+                ("id", ">i", 0),
+                (
+                    "endpoints",
+                    (("port", ">i", 0), ("host", "string", 0), ("listener", "string", 3), ("protocol", ">h", 0)),
+                    1,
+                ),
+                ("rack", "string", 2),
+            ),
+            0,
+        ),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class ControlRequest:
+    """One request that a controller sent; ``body`` has its fields by name, as in the layouts above."""
+
+    api: int
+    version: int
+    correlation: int
+    body: Mapping[str, Any]
+    tags: Mapping[int, bytes] = field(default_factory=dict)
+    """The tagged fields of the request itself, by tag."""
+    left: int = 0
+    """Bytes of the frame that no field of the layout accounts for."""
+
+    @property
+    def name(self) -> str:
+        """Kafka's name of the request."""
+        return NAMES.get(self.api, f"api {self.api}")
+
+
+def decoded(frame: bytes) -> ControlRequest:
+    """A request from its frame without the length; the body of another request than these three is empty.
+
+    ClusterError where the frame ends too early, or for a version before the first flexible one.
+    """
+    reader = _Reader(frame)
+    header = reader.fields(_HEADER, 0)
+    api, version = header["api"], header["version"]
+    if api not in _LAYOUTS:
+        return ControlRequest(api, version, header["correlation"], {})
+    if version < _FIRST_FLEXIBLE[api]:
+        raise ClusterError(f"{NAMES[api]}: expected version {_FIRST_FLEXIBLE[api]} or later, got {version}")
+    reader.skip_client_id()
+    reader.tags()
+    body = reader.fields(_LAYOUTS[api], version)
+    tags = reader.tags()
+    return ControlRequest(api, version, header["correlation"], body, tags, reader.left)
+
+
+def answer_to(request: ControlRequest) -> bytes:
+    """The frame, with its length, by which a broker accepts one of these requests: no error, for each partition."""
+    body = struct.pack(">h", 0) + (b"" if request.api == UPDATE_METADATA else b"\x01") + b"\x00"
+    message = struct.pack(">i", request.correlation) + b"\x00" + body
+    return struct.pack(">i", len(message)) + message
+
+
+class _Reader:
+    """Reads flexible fields one after the other."""
+
+    def __init__(self, frame: bytes) -> None:
+        self._frame = frame
+        self._at = 0
+
+    @property
+    def left(self) -> int:
+        return len(self._frame) - self._at
+
+    def fields(self, layout: Layout, version: int) -> dict[str, Any]:
+        """Those of this version, by name."""
+        return {name: self._value(kind, version) for name, kind, since in layout if since <= version}
+
+    def tags(self) -> dict[int, bytes]:
+        """Tagged fields, by tag."""
+        return {self._unsigned(): self._bytes(self._unsigned()) for _ in range(self._unsigned())}
+
+    def skip_client_id(self) -> None:
+        """The one string of a header that is not compact."""
+        self._bytes(max(0, struct.unpack(">h", self._bytes(2))[0]))
+
+    def _value(self, kind: Any, version: int) -> Any:
+        match kind:
+            case "string":
+                length = self._unsigned()
+                return self._bytes(length - 1).decode() if length else None
+            case "uuid":
+                return str(uuid.UUID(bytes=self._bytes(16)))
+            case "ints":
+                return [struct.unpack(">i", self._bytes(4))[0] for _ in range(self._unsigned() - 1)]
+            case str():
+                return struct.unpack(kind, self._bytes(struct.calcsize(kind)))[0]
+            case _:
+                return [self._element(kind, version) for _ in range(self._unsigned() - 1)]
+
+    def _element(self, layout: Layout, version: int) -> dict[str, Any]:
+        element = self.fields(layout, version)
+        self.tags()
+        return element
+
+    def _unsigned(self) -> int:
+        value, shift = 0, 0
+        while True:
+            byte = self._bytes(1)[0]
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if not byte & 0x80:
+                return value
+
+    def _bytes(self, count: int) -> bytes:
+        if count > self.left:
+            raise ClusterError(f"expected {count} more bytes of a control request, got {self.left}")
+        self._at += count
+        return self._frame[self._at - count : self._at]

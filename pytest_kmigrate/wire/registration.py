@@ -1,0 +1,89 @@
+"""Registrations and heartbeats of brokers, sent to one controller byte for byte."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from kio.schema.broker_heartbeat.v1.request import BrokerHeartbeatRequest
+from kio.schema.broker_heartbeat.v1.response import BrokerHeartbeatResponse
+from kio.schema.types import BrokerId
+from kio.static.primitive import i16, i64, u16
+
+from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.wire.request import ANSWER_WITHIN_S, ask, named
+
+_PLAINTEXT = 0
+_WITH_FLAG, _WITH_LOG_DIRS = 1, 2
+_LOG_DIR = uuid.UUID(int=1 << 64)
+"""Any id that Kafka does not reserve."""
+
+
+@dataclass(frozen=True)
+class Registration:
+    """How a broker registers with the controllers."""
+
+    broker_id: int
+    cluster_id: str
+    level: int | tuple[int, int]
+    """The ``metadata.version`` it supports, or the lowest and the highest."""
+    is_migrating: bool = True
+    """Whether it says that it is a broker in ZooKeeper mode that migrates."""
+    listeners: Mapping[str, str] = field(default_factory=dict)
+    """Where it listens: name -> ``host:port``."""
+    incarnation: uuid.UUID = field(default_factory=uuid.uuid4)
+    version: int = 4
+    """Of the request, 0 to 4: KIP-866 brought version 1 with ``is_migrating``, version 2 has log directories."""
+
+
+def register_at(
+    controller: Peer | str, registration: Registration, *, within_s: float = ANSWER_WITHIN_S
+) -> tuple[str, int]:
+    """Kafka's name of the error, ``NONE`` for none, and the broker's epoch (-1 with an error)."""
+    schema, answers = (
+        import_module(f"kio.schema.broker_registration.v{registration.version}.{part}")
+        for part in ("request", "response")
+    )
+    answer = ask(controller, _request(schema, registration), answers.BrokerRegistrationResponse, within_s)
+    return named(answer.error_code), int(answer.broker_epoch)
+
+
+def _request(schema: Any, registration: Registration) -> Any:
+    level = registration.level
+    low, high = level if isinstance(level, tuple) else (level, level)
+    feature = schema.Feature(name="metadata.version", min_supported_version=i16(low), max_supported_version=i16(high))
+    later: dict[str, Any] = {}
+    if registration.version >= _WITH_FLAG:
+        later["is_migrating_zk_broker"] = registration.is_migrating
+    if registration.version >= _WITH_LOG_DIRS:
+        later["log_dirs"] = (_LOG_DIR,)
+    return schema.BrokerRegistrationRequest(
+        broker_id=BrokerId(registration.broker_id),
+        cluster_id=registration.cluster_id,
+        incarnation_id=registration.incarnation,
+        listeners=tuple(_listener(schema, *each) for each in registration.listeners.items()),
+        features=(feature,),
+        rack=None,
+        **later,
+    )
+
+
+def heartbeat_at(
+    controller: Peer | str, broker_id: int, broker_epoch: int, offset: int, *, within_s: float = ANSWER_WITHIN_S
+) -> tuple[str, bool]:
+    """Say that a broker lives and has read the metadata log up to an offset; the error's name, and if it is fenced."""
+    request = BrokerHeartbeatRequest(
+        broker_id=BrokerId(broker_id),
+        broker_epoch=i64(broker_epoch),
+        current_metadata_offset=i64(offset),
+        want_fence=False,
+        want_shut_down=False,
+    )
+    answer = ask(controller, request, BrokerHeartbeatResponse, within_s)
+    return named(answer.error_code), bool(answer.is_fenced)
+
+
+def _listener(schema: Any, name: str, address: str) -> Any:
+    host, _, port = address.rpartition(":")
+    return schema.Listener(name=name, host=host, port=u16(int(port)), security_protocol=i16(_PLAINTEXT))

@@ -1,0 +1,220 @@
+"""A stub broker: registers, sends heartbeats, accepts what controllers send it, and records each such request.
+
+It has no log and serves no client. Controllers treat it as a broker in ZooKeeper mode that migrates, so that requests
+which real brokers act upon can be looked at.
+"""
+
+import io
+import json
+import socket
+import socketserver
+import struct
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Self, TypeVar
+
+from kio.schema.api_versions.v0.response import ApiVersion, ApiVersionsResponse
+from kio.schema.errors import ErrorCode
+from kio.serial import entity_writer
+from kio.static.primitive import i16
+
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.events.workloads import ControlRequestReceived
+from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.waiting import PATIENCE_S, until
+from pytest_kmigrate.wire.control_requests import (
+    API_VERSIONS,
+    LEADER_AND_ISR,
+    STOP_REPLICA,
+    UPDATE_METADATA,
+    ControlRequest,
+    answer_to,
+    decoded,
+)
+from pytest_kmigrate.wire.registration import Registration, heartbeat_at, register_at
+
+Answer = TypeVar("Answer")
+
+_LISTENER = "INTERNAL"
+_EVERY_S = 1.0
+_HIGHEST = {LEADER_AND_ISR: 7, STOP_REPLICA: 4, UPDATE_METADATA: 8, API_VERSIONS: 3}
+_FULL_TAG = 0
+_CAUGHT_UP = (1 << 62) - 1
+"""An offset of the metadata log that no log reaches: the stub has read everything there is."""
+
+
+class StubBroker:
+    """Listens on a loopback address from its beginning to ``close``; a context manager."""
+
+    def __init__(self, broker_id: int, recorder: Recorder, controllers: Callable[[], list[Peer]]) -> None:
+        """``controllers``: where a registration is tried, the active one first."""
+        self.broker_id = broker_id
+        self.name = f"stub-{broker_id}"
+        self._recorder = recorder
+        self._controllers = controllers
+        self._server = _Server(("127.0.0.1", 0), self._receive)
+        self._ended = threading.Event()
+        self._threads = [threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)]
+        self._threads[0].start()
+
+    @property
+    def address(self) -> str:
+        """Where it listens, as ``host:port``."""
+        host, port = self._server.server_address[:2]
+        return f"{host!s}:{port}"
+
+    @property
+    def listeners(self) -> dict[str, str]:
+        """What it registers as its listeners."""
+        return {_LISTENER: self.address}
+
+    def znode(self) -> bytes:
+        """The content of ``/brokers/ids/<id>`` by which a broker in ZooKeeper mode makes itself known."""
+        host, _, port = self.address.rpartition(":")
+        held = {
+            "version": 5,
+            "host": host,
+            "port": int(port),
+            "jmx_port": -1,
+            "timestamp": "0",
+            "endpoints": [f"{_LISTENER}://{self.address}"],
+            "listener_security_protocol_map": {_LISTENER: "PLAINTEXT"},
+            "features": {},
+        }
+        return json.dumps(held).encode()
+
+    def register(self, cluster_id: str, level: int, *, is_migrating: bool = True) -> str:
+        """Register with the active controller, and send heartbeats from then on; Kafka's name of the error or NONE.
+
+        Returns when the controllers hold the stub for alive; AwaitTimeoutError if they do not.
+        """
+        registration = Registration(self.broker_id, cluster_id, level, is_migrating, self.listeners)
+        error, epoch = self._asked(lambda peer: register_at(peer, registration, within_s=10))
+        if error == "NONE":
+            until(lambda: self._beat(epoch), awaited=f"{self.name} unfenced", within_s=PATIENCE_S, every_s=0.1)
+            self._threads.append(threading.Thread(target=self._beat_on, args=(epoch,), daemon=True))
+            self._threads[-1].start()
+        return error
+
+    def close(self) -> None:
+        """End heartbeats, and listen no more; safe to call twice."""
+        self._ended.set()
+        self._server.shutdown()
+        self._server.server_close()
+        for thread in self._threads:
+            thread.join(timeout=5)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _asked(self, ask: Callable[[Peer], tuple[str, Answer]]) -> tuple[str, Answer | int]:
+        """The answer of the active controller; another one says that it is none."""
+        answer: tuple[str, Answer | int] = ("NOT_CONTROLLER", -1)
+        for peer in self._controllers():
+            with suppress(ClusterError):
+                answer = ask(peer)
+                if answer[0] != "NOT_CONTROLLER":
+                    break
+        return answer
+
+    def _beat(self, epoch: int) -> bool:
+        """Send one heartbeat; whether the controllers hold the stub for alive."""
+        error, is_fenced = self._asked(lambda peer: heartbeat_at(peer, self.broker_id, epoch, _CAUGHT_UP, within_s=5))
+        return error == "NONE" and not is_fenced
+
+    def _beat_on(self, epoch: int) -> None:
+        while not self._ended.wait(_EVERY_S):
+            self._beat(epoch)
+
+    def _receive(self, frame: bytes) -> bytes:
+        """The answer to one frame; what is no control request is not recorded."""
+        request = decoded(frame)
+        if request.api == API_VERSIONS:
+            return _api_versions(request)
+        self._recorder.record(_as_event(request), self.name)
+        return answer_to(request)
+
+
+def _as_event(request: ControlRequest) -> ControlRequestReceived:
+    body = request.body
+    topics: list[dict[str, Any]] = body.get("topics") or []
+    return ControlRequestReceived(
+        request=request.name,
+        version=request.version,
+        controller_id=body["controller_id"],
+        controller_epoch=body["controller_epoch"],
+        broker_epoch=body["broker_epoch"],
+        is_kraft=body.get("is_kraft"),
+        is_full=_is_full(request),
+        topics={each["name"]: len(each["partitions"]) for each in topics},
+        deleted=sorted({each["name"] for each in topics for part in each["partitions"] if part.get("is_deleted")}),
+        live_brokers=sorted(each["id"] for each in body.get("live_brokers") or []),
+        tags=sorted(request.tags),
+        unread_bytes=request.left,
+    )
+
+
+def _is_full(request: ControlRequest) -> bool | None:
+    """Whether it says that it holds everything; None where it says nothing of that (Type 0)."""
+    kind = request.body.get("type") if request.api == LEADER_AND_ISR else None
+    if request.api == UPDATE_METADATA and _FULL_TAG in request.tags:
+        kind = request.tags[_FULL_TAG][0]
+    return None if not kind else kind == 2
+
+
+def _api_versions(request: ControlRequest) -> bytes:
+    """What the stub knows; an answer of version 0, which every client reads, with the error for a later request."""
+    error = ErrorCode.none if request.version == 0 else ErrorCode.unsupported_version
+    keys = tuple(
+        ApiVersion(api_key=i16(key), min_version=i16(0), max_version=i16(highest)) for key, highest in _HIGHEST.items()
+    )
+    body = _written(ApiVersionsResponse(error_code=error, api_keys=keys))
+    message = struct.pack(">i", request.correlation) + body
+    return struct.pack(">i", len(message)) + message
+
+
+def _written(message: Any) -> bytes:
+    buffer = io.BytesIO()
+    entity_writer(type(message))(buffer, message)
+    return buffer.getvalue()
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    """Hands each frame that arrives on any connection to a function, and sends its answer back."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, address: tuple[str, int], receive: Callable[[bytes], bytes]) -> None:
+        self.receive = receive
+        super().__init__(address, _Connection)
+
+
+class _Connection(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        """Serve until the other side hangs up."""
+        assert isinstance(self.server, _Server)
+        with suppress(OSError, ClusterError):
+            while frame := _frame(self.request):
+                self.request.sendall(self.server.receive(frame))
+
+
+def _frame(connection: socket.socket) -> bytes:
+    """The next frame without its length; empty at the end of the connection."""
+    length = _exactly(connection, 4)
+    return _exactly(connection, int.from_bytes(length, "big")) if length else b""
+
+
+def _exactly(connection: socket.socket, count: int) -> bytes:
+    received = bytearray()
+    while len(received) < count:
+        piece = connection.recv(count - len(received))
+        if not piece:
+            return b""
+        received += piece
+    return bytes(received)

@@ -1,0 +1,98 @@
+"""KIP-866, Controller RPCs: what controllers send to brokers in ZooKeeper mode, received by a stub of such a broker."""
+
+import pytest
+
+from pytest_kmigrate import Phase, procedure, raw_admin
+
+
+@pytest.mark.sample
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement(
+    "K866-TRIG-live-zk-brokers",
+    "K866-RPC-isKRaft-true",
+    "K866-RPC-isKRaft-false-from-zk",
+    "K866-RPC-LeaderAndIsr-v7",
+    "K866-RPC-StopReplica-v4",
+    "K866-RPC-UpdateMetadata-v8",
+    "K866-RPC-full-state-on-takeover",
+)
+def test_controllers_wait_for_a_live_broker_and_then_control_it(
+    workload, migration, zookeeper, stub, identity, created, admin_of, expect, verify_clients
+):
+    """A broker that lives in ZooKeeper and has not registered keeps the migration from beginning; then it begins."""
+    workload.await_consumed(500)
+    zookeeper.create_ephemeral("/brokers/ids/9", stub.znode())
+    migration.advance_to(Phase.PREPARING)
+    migration.begin(procedure.ENTER_MIGRATION, moves=3)
+    workload.await_acked(1000)
+    expect("the phase without broker 9", lambda: migration.phase, equals=Phase.PREPARING, within_s=0)
+
+    expect("the answer to the registration of broker 9", lambda: stub.register(*identity()), equals="NONE")
+    migration.advance_to(Phase.HYBRID)
+    created("everywhere", partitions=1, replication=4)
+    raw_admin.delete_topics_at(admin_of("broker-0"), ["everywhere"])
+    workload.await_acked(1000)
+    workload.await_consumed(500)
+
+    verify_clients()
+
+
+@pytest.mark.topology("zk1-broker3-controller1")
+def test_requests_that_controllers_must_refuse_before_the_takeover(
+    workload, migration, admin_of, controllers, identity, registration, expect, verify_clients
+):
+    """The quorum waits for brokers: it takes nothing in but registrations of brokers that may migrate."""
+    migration.advance_to(Phase.PREPARING)
+    controller = controllers()[0]
+
+    expect(
+        "the answers to registrations with another metadata.version",
+        lambda: [registration(by=-1), registration(by=1), registration(level=(1, identity()[1] - 1))],
+        equals=["UNSUPPORTED_VERSION"] * 3,
+        requirements=["K866-REG-ibp-equality"],
+    )
+    expect(
+        "the answer to a registration without the listener that controllers dial",
+        lambda: registration(listeners={"OTHER": "127.0.0.1:9"}),
+        equals="INVALID_REGISTRATION",
+        requirements=["K866-REG-inter-broker-listener"],
+    )
+    expect(
+        "the answer to the registration of a broker in KRaft mode",
+        lambda: registration(is_migrating=False),
+        equals="BROKER_ID_NOT_REGISTERED",
+        requirements=["K866-REG-kraft-broker-premigration"],
+    )
+    expect(
+        "the answers to registrations without the flag, and with it",
+        lambda: [
+            registration(version=0),
+            registration(version=1, is_migrating=False),
+            registration(version=1) == "BROKER_ID_NOT_REGISTERED",  # from 3.7 on a log directory is missing in it
+            registration(version=2),
+        ],
+        equals=["BROKER_ID_NOT_REGISTERED", "BROKER_ID_NOT_REGISTERED", False, "NONE"],
+        requirements=["K866-RPC-BrokerRegistration-v1"],
+    )
+    expect(
+        "the answer to the creation of a topic",
+        lambda: raw_admin.create_topics_at(controller, ["early"], partitions=1, replication=1)["early"],
+        equals="NOT_CONTROLLER",
+        requirements=["K866-PRE-reject-create-topic"],
+    )
+    expect(
+        "the answers to changes of a config, a quota and a partition, and to a deletion",
+        lambda: [
+            raw_admin.alter_broker_config_at(controller, 0, {"log.cleaner.backoff.ms": "20000"}),
+            raw_admin.alter_quota_at(controller, {"user": "a"}, {"producer_byte_rate": 1024}),
+            raw_admin.reassign(controller, {("orders", 0): [0]})["orders", 0],
+            raw_admin.delete_topics_at(controller, ["orders"])["orders"],
+        ],
+        equals=["NOT_CONTROLLER"] * 4,
+        within_s=0,
+        requirements=["K866-PRE-reject-others"],
+    )
+    workload.await_acked(500)
+    workload.await_consumed(500)
+
+    verify_clients()

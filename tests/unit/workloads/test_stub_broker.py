@@ -1,0 +1,90 @@
+"""Control requests: real frames of Kafka 3.9.1 are read to their last byte, and a stub broker answers them."""
+
+import socket
+import struct
+
+import pytest
+
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.wire.control_requests import answer_to, decoded
+from pytest_kmigrate.workloads.stub_broker import StubBroker
+from tests.unit.fakes import MemoryRecorder
+
+LEADER_AND_ISR = bytes.fromhex(
+    "00040007000000010004333030300000000bb80100000005000000000000002b01020b65766572797768657265ec6ed3"
+    "664d0c4b0c9cd3bed7698026b20200000000000000010000000100000000040000000100000002000000000000000005"
+    "0000000100000002000000000000000901010100000002000000010962726f6b65722d31000023840000"
+)
+UPDATE_METADATA = bytes.fromhex(
+    "00060008000000030004333030300000000bb80100000005000000000000002b020b6576657279776865726500000000"
+    "000000000000000000000000020000000000000005fffffffe0000000004000000010000000200000000000000000500"
+    "00000100000002000000000000000905000000010000000200000000000000090000050000000003000023840962726f"
+    "6b65722d3009494e5445524e414c000000000023860c3132372e312e3235302e3207434c49454e540000000000000000"
+    "0103000023840962726f6b65722d3109494e5445524e414c000000000023860c3132372e312e3235302e3307434c4945"
+    "4e54000000000000000009020000a3e70a3132372e302e302e3109494e5445524e414c00000000000000000203000023"
+    "840962726f6b65722d3209494e5445524e414c000000000023860c3132372e312e3235302e3407434c49454e54000000"
+    "000001000101"
+)
+STOP_REPLICA = bytes.fromhex(
+    "00050004000000040004333030300000000bb80100000005000000000000002b020b657665727977686572650200000000fffffffe01000000"
+)
+"""What a KRaft controller sent to broker 9 about a topic ``everywhere`` that it created and deleted."""
+
+
+@pytest.mark.parametrize(
+    ("frame", "name", "version"),
+    [(LEADER_AND_ISR, "LeaderAndIsr", 7), (UPDATE_METADATA, "UpdateMetadata", 8), (STOP_REPLICA, "StopReplica", 4)],
+)
+def test_a_real_frame_is_read_to_its_last_byte(frame: bytes, name: str, version: int) -> None:
+    """Name, version, flag and topic; a frame of which the end is missing is no request, and one with more says so."""
+    request = decoded(frame)
+    assert (request.name, request.version, request.left) == (name, version, 0)
+    assert (request.body["controller_id"], request.body["is_kraft"]) == (3000, True)
+    assert [topic["name"] for topic in request.body["topics"]] == ["everywhere"]
+    assert decoded(frame + b"\x00\x00").left == 2
+    with pytest.raises(ClusterError, match="more bytes of a control request"):
+        decoded(frame[:-3])
+
+
+def test_partitions_and_brokers_are_read_field_by_field() -> None:
+    """Replicas, what is deleted, and who lives."""
+    (partition,) = decoded(LEADER_AND_ISR).body["topics"][0]["partitions"]
+    assert (partition["leader"], partition["replicas"], partition["is_new"]) == (1, [1, 2, 0, 9], True)
+    (partition,) = decoded(STOP_REPLICA).body["topics"][0]["partitions"]
+    assert partition["is_deleted"] is True
+    assert [broker["id"] for broker in decoded(UPDATE_METADATA).body["live_brokers"]] == [0, 1, 9, 2]
+
+
+def test_an_older_version_is_refused() -> None:
+    """Its layout is another one, which no broker of 3.4 or later is sent."""
+    with pytest.raises(ClusterError, match="UpdateMetadata: expected version 6 or later, got 5"):
+        decoded(struct.pack(">hhi", 6, 5, 1))
+
+
+def asked(stub: StubBroker, frame: bytes) -> bytes:
+    """The answer of a stub to one frame, without its length."""
+    host, _, port = stub.address.rpartition(":")
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        connection.sendall(struct.pack(">i", len(frame)) + frame)
+        length = int.from_bytes(connection.recv(4), "big")
+        return connection.recv(length)
+
+
+def test_a_stub_records_and_accepts_what_it_is_sent() -> None:
+    """Each request is an event of its own node; an ApiVersions request is answered and is none."""
+    recorder = MemoryRecorder()
+    with StubBroker(9, recorder, list) as stub:
+        for frame in (UPDATE_METADATA, STOP_REPLICA):
+            assert struct.pack(">i", len(asked(stub, frame))) + asked(stub, frame) == answer_to(decoded(frame))
+        assert asked(stub, struct.pack(">hhih", 18, 0, 7, -1))[:6] == struct.pack(">ih", 7, 0)
+    update, *_, stop = recorder.of(EventKind.CONTROL_REQUEST)
+    assert (update.node, update.data["request"], update.data["tags"]) == ("stub-9", "UpdateMetadata", [0])
+    assert (update.data["live_brokers"], update.data["is_full"]) == ([0, 1, 2, 9], False)
+    assert (stop.data["topics"], stop.data["deleted"]) == ({"everywhere": 1}, ["everywhere"])
+
+
+def test_a_registration_that_no_controller_takes_starts_no_heartbeat() -> None:
+    """Without an active controller the answer is that of one that is none."""
+    with StubBroker(9, MemoryRecorder(), list) as stub:
+        assert stub.register("cluster", 21) == "NOT_CONTROLLER"
