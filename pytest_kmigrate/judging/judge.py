@@ -8,7 +8,7 @@ from pytest_kmigrate.checkers.run.doubts import doubted, doubts, machine_trouble
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.checks import all_checkers
 from pytest_kmigrate.judging.explaining import explained
-from pytest_kmigrate.judging.speaking import declared, inapplicable, spoken, unspoken
+from pytest_kmigrate.judging.speaking import declared, inapplicable, named_by_expectations, spoken, unspoken
 from pytest_kmigrate.model.capabilities import not_offered
 from pytest_kmigrate.model.checks import AnyChecker, Check, CheckersByName, by_name
 from pytest_kmigrate.model.event import Event, EventKind
@@ -57,6 +57,7 @@ def judge(history: History, asked: Sequence[Check], checkers: CheckersByName) ->
     found += [replace(_judged(each, history, Check(each.name)), standing=bool(each.requirements)) for each in unasked]
     claimed, owned = history.header.requirements, declared(checkers.values())
     by = [*(named[check.name] for check in asked), *unasked]
+    owned |= named_by_expectations(history)
     free = [each for each in claimed if each not in owned]
     found = [
         spoken(verdict, each, free if number < len(asked) else (), history)

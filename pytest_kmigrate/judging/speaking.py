@@ -3,7 +3,7 @@
 - A checker speaks for the requirements it declares, by its own outcome for each where it looks at several.
 - A check that the test asked for and that declares none speaks for those requirements of the test that no checker
   declares: then the general claims (nothing lost, equal metadata, ...) are all the evidence there is.
-- An expectation speaks for the requirements it names, or for all of its test.
+- An expectation speaks for the requirements it names, and then no general claim does; or for all of its test.
 - A requirement that the test claims and that nothing could have violated is INCONCLUSIVE.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from pytest_kmigrate.model.capabilities import not_offered
 from pytest_kmigrate.model.checks import AnyChecker
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, inconclusive, not_applicable
 
@@ -26,6 +26,13 @@ OFFERED = "needs_were_offered"
 def declared(checkers: Iterable[AnyChecker]) -> frozenset[str]:
     """The requirements that some checker declares."""
     return frozenset(requirement for each in checkers for requirement in each.requirements)
+
+
+def named_by_expectations(history: History) -> frozenset[str]:
+    """The requirements that an expectation of the test names as its own."""
+    expectations = history.of(EventKind.EXPECTATION, EventKind.EXPECTED_END)
+    named = (each.data.get("requirements") for each in expectations)
+    return frozenset(str(row) for rows in named if isinstance(rows, list | tuple) for row in rows)
 
 
 def spoken(verdict: Verdict, checker: AnyChecker, free: Sequence[str], history: History) -> Verdict:

@@ -38,16 +38,32 @@ def test_controllers_wait_for_a_live_broker_and_then_control_it(
 
 
 @pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement(
+    "K866-REG-ibp-equality",
+    "K866-REG-inter-broker-listener",
+    "K866-REG-kraft-broker-premigration",
+    "K866-RPC-BrokerRegistration-v1",
+    "K866-PRE-reject-create-topic",
+    "K866-PRE-reject-others",
+)
 def test_requests_that_controllers_must_refuse_before_the_takeover(
-    workload, migration, admin_of, controllers, identity, registration, expect, verify_clients
+    workload, migration, controllers, identity, registration, expect, verify_clients
 ):
     """The quorum waits for brokers: it takes nothing in but registrations of brokers that may migrate."""
     migration.advance_to(Phase.PREPARING)
-    controller = controllers()[0]
 
+    _expect_registrations_refused(expect, registration, highest=identity()[1])
+    _expect_changes_refused(expect, controllers()[0])
+    workload.await_acked(500)
+    workload.await_consumed(500)
+
+    verify_clients()
+
+
+def _expect_registrations_refused(expect, registration, highest):
     expect(
         "the answers to registrations with another metadata.version",
-        lambda: [registration(by=-1), registration(by=1), registration(level=(1, identity()[1] - 1))],
+        lambda: [registration(by=-1), registration(by=1), registration(level=(1, highest - 1))],
         equals=["UNSUPPORTED_VERSION"] * 3,
         requirements=["K866-REG-ibp-equality"],
     )
@@ -74,6 +90,9 @@ def test_requests_that_controllers_must_refuse_before_the_takeover(
         equals=["BROKER_ID_NOT_REGISTERED", "BROKER_ID_NOT_REGISTERED", False, "NONE"],
         requirements=["K866-RPC-BrokerRegistration-v1"],
     )
+
+
+def _expect_changes_refused(expect, controller):
     expect(
         "the answer to the creation of a topic",
         lambda: raw_admin.create_topics_at(controller, ["early"], partitions=1, replication=1)["early"],
@@ -92,7 +111,3 @@ def test_requests_that_controllers_must_refuse_before_the_takeover(
         within_s=0,
         requirements=["K866-PRE-reject-others"],
     )
-    workload.await_acked(500)
-    workload.await_consumed(500)
-
-    verify_clients()

@@ -136,6 +136,14 @@ def test_expectations_speak_for_what_they_name_or_for_all_of_their_test() -> Non
     ]
 
 
+def test_a_general_claim_does_not_speak_for_what_an_expectation_names() -> None:
+    """The expectation is its evidence; for what no expectation names the general claim is all there is."""
+    data = {"name": "a", "expected": 1, "observed": 1, "met": True, "kind": "SAFETY", "requirements": ["K0-MINE"]}
+    run = history(events=[Event(0, 1, EventKind.EXPECTATION, None, data)], requirements=("K0-MINE", "K0-FREE"))
+    [general] = [each for each in judge(run, [Check("general_one")], by_name([general_one])) if each.about]
+    assert [each.requirement for each in general.about] == ["K0-FREE"]
+
+
 def test_a_doubt_reaches_each_requirement() -> None:
     """What a check says about a requirement holds no more than the run does; a violation stands."""
     trouble = event(EventKind.HARNESS_TROUBLE, 1, what="probe stopped")
