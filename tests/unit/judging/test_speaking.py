@@ -140,7 +140,8 @@ def test_a_general_claim_does_not_speak_for_what_an_expectation_names() -> None:
     """The expectation is its evidence; for what no expectation names the general claim is all there is."""
     data = {"name": "a", "expected": 1, "observed": 1, "met": True, "kind": "SAFETY", "requirements": ["K0-MINE"]}
     run = history(events=[Event(0, 1, EventKind.EXPECTATION, None, data)], requirements=("K0-MINE", "K0-FREE"))
-    [general] = [each for each in judge(run, [Check("general_one")], by_name([general_one])) if each.about]
+    verdicts = judge(run, [Check("general_one")], by_name([general_one]))
+    [general] = [each for each in verdicts if each.check == "general_one"]
     assert [each.requirement for each in general.about] == ["K0-FREE"]
 
 
