@@ -11,7 +11,13 @@ from pytest_kmigrate.judging.judge import Judgement, judge_folder
 from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.document import Document
-from pytest_kmigrate.model.errors import AwaitTimeoutError, EnvironmentLackError, KmigrateError, WrongUseError
+from pytest_kmigrate.model.errors import (
+    AwaitTimeoutError,
+    ClusterError,
+    EnvironmentLackError,
+    KmigrateError,
+    WrongUseError,
+)
 from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.events.evidence import ChecksRequested, HarnessTrouble, RunEnded, StartConditionMade
 from pytest_kmigrate.model.history import RunHeader
@@ -208,20 +214,25 @@ def recorded(
 def live(run: Run, header: RunHeader, conditions: Sequence[Znode] = ()) -> Iterator[None]:
     """Begin a run, with its probes; traffic and changes of metadata end with the block at the latest."""
     with run.observed(), run.traffic, run.metadata:
-        with _told_of(run.folder, header, run):
+        with _with_evidence(run.folder, header, run):
             run.begin()
             run.meet(conditions)
         yield
 
 
 @contextmanager
-def _told_of(folder: RunFolder, header: RunHeader, run: Run) -> Iterator[None]:
-    """Whoever hears that a cluster does not start hears where to look, too; and all threads are there to be seen."""
+def _with_evidence(folder: RunFolder, header: RunHeader, run: Run) -> Iterator[None]:
+    """Add to the error of a cluster that does not start where its evidence is, and what this machine lacks.
+
+    On a timeout, dump all threads.
+    """
     try:
         yield
     except KmigrateError as error:
         if isinstance(error, AwaitTimeoutError):
             run.dump_threads()
+        if isinstance(error, ClusterError) and (trouble := run.cluster.machine_trouble()):
+            error.add_note(f"this machine: {trouble}")
         error.add_note(f"evidence: {folder.path}\nagain: {header.extra['reproduce']}")
         raise
 

@@ -21,8 +21,8 @@ from pytest_kmigrate.model.checkpoint import Frozen, Start, Znode
 from pytest_kmigrate.model.errors import AwaitTimeoutError, EnvironmentLackError, NotApplicableError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.topology import Topology
-from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.providers.fake import FakeNode, FakeProvider
+from pytest_kmigrate.model.verdict import Kind, Outcome
+from pytest_kmigrate.providers.fake import FakeCluster, FakeNode, FakeProvider
 from pytest_kmigrate.providers.fake.provider import CAPABILITIES
 from pytest_kmigrate.recording.reading import read_history, verify_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
@@ -226,3 +226,25 @@ def test_a_run_from_scratch_walks_to_where_its_test_begins(
         run.walk_to(start)
         run.verify(None)
     assert walked == walk
+
+
+def test_what_the_machine_lacks_is_recorded_before_the_run_is_judged(tmp_path: Path) -> None:
+    """Also where no step failed of it; the run is INCONCLUSIVE, and says why."""
+    with opened(tmp_path) as run:
+        cast("FakeCluster", run.cluster).lacking = "broker-0: No space left on device"
+        judgement = run.verify([checks.no_unexpected_death()])
+    [trouble] = read_history(RunFolder(run.folder.path)).of(EventKind.HARNESS_TROUBLE)
+    assert (trouble.data["error"], trouble.data["of_machine"]) == ("broker-0: No space left on device", True)
+    [verdict] = [each for each in judgement.verdicts if each.check == "no_unexpected_death"]
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.INFRA)
+    assert "No space left on device" in verdict.summary
+
+
+def test_a_fault_that_was_never_begun_keeps_the_run_from_being_judged(tmp_path: Path) -> None:
+    """No checks are recorded: judged again, its folder conforms in nothing."""
+    with opened(tmp_path) as run:
+        run.inject(Kill(node("broker-0")))
+        with pytest.raises(WrongUseError, match=r"inject\(kill\(.*broker-0\)\) in line \d+ of .*: .* never begun"):
+            run.verify([checks.no_unexpected_death()])
+    assert read_history(RunFolder(run.folder.path)).of(EventKind.CHECKS) == []
+    assert judge_folder(run.folder).outcome is not Outcome.CONFORMS
