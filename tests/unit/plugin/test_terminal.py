@@ -167,7 +167,7 @@ def test_without_v_files_and_dots_stay(tmp_path: Path) -> None:
 def test_with_q_nothing_is_shown(tmp_path: Path) -> None:
     """Only what pytest itself writes."""
     lines, seen = at_the_end(tmp_path, "-q")
-    assert re.match(r"\.F +\[100%\]$", lines[0])
+    _only(lines, r"^\.F +\[100%\]$")
     assert "nodes up" not in seen
 
 
