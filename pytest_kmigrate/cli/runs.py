@@ -138,8 +138,20 @@ def _show_verdicts(again: "JudgedAgain") -> None:
         say("no verdicts.jsonl to compare with: this run was never judged")
     elif not again.differences:
         say("the same as stored in verdicts.jsonl")
+    for each in _advice(again):
+        say(f"advice: {each}")
     for difference in again.differences:
         say(f"differs from verdicts.jsonl: {difference}")
+
+
+def _advice(again: "JudgedAgain") -> list[str]:
+    """What to do about the well-known mistakes of operators that show in what is violated."""
+    from pytest_kmigrate.catalogue.mistakes import advice
+    from pytest_kmigrate.model.verdict import Outcome
+
+    red = [verdict for verdict in again.verdicts if verdict.outcome is Outcome.VIOLATES]
+    observed = [violation.observed for verdict in red for violation in verdict.violations]
+    return advice(again.header.profile, "\n".join([*(verdict.summary for verdict in red), *observed]))
 
 
 def _show_analysis(result: "AnalysisResult", runs: str) -> None:
