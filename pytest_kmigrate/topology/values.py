@@ -5,7 +5,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from pytest_kmigrate.distributions import versions
+from pytest_kmigrate.distributions.distribution import unpacked_at
 from pytest_kmigrate.distributions.releases import known_releases, nearest_releases
+from pytest_kmigrate.model.errors import DistributionError
 from pytest_kmigrate.model.topology import Listener, SecurityProtocol
 
 NO_ZOOKEEPER_FROM = (4, 0, 0)
@@ -26,16 +29,25 @@ VOTERS = (1, 3, 5)
 
 
 def version_of(kafka: str) -> tuple[int, int, int] | None:
-    """The release that a ``kafka`` key names; None for a path, whose release nobody knows yet."""
-    match = _VERSION.fullmatch(kafka)
+    """The release that a ``kafka`` key names, or the jars in the folder it leads to; None if they name no release."""
+    named = _VERSION.fullmatch(kafka)
+    match = named or (_VERSION.match(_version_in(kafka)) if unpacked_at(kafka) else None)
     return (int(match[1]), int(match[2]), int(match[3])) if match else None
+
+
+def _version_in(path: str) -> str:
+    """The version of an unpacked distribution; empty if its jars are of no Kafka, which is reported when it is used."""
+    try:
+        return versions.version_of(path)
+    except DistributionError:
+        return ""
 
 
 def _release_or_place(kafka: str) -> str:
     releases = known_releases()
     if kafka in releases or kafka.startswith((".", "~")) or "/" in kafka:
         return kafka
-    if version_of(kafka):
+    if _VERSION.fullmatch(kafka):
         nearest = ", ".join(nearest_releases(kafka))
         raise ValueError(f"expected a release from {releases[0]} to {releases[-1]} (nearest: {nearest})")
     if kafka[:1].isdigit():

@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Mapping, Sequence
 
+from pytest_kmigrate.distributions.versions import version_of
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import LACKED_BY
 from pytest_kmigrate.documents.kip_866.obstacles import obstacles
 from pytest_kmigrate.documents.kip_866.phases import Phase
@@ -69,7 +70,7 @@ class MigrationDriver(ProcedureDriver):
 def check_topology(topology: Topology, phase: str) -> None:
     """WrongUseError when this topology cannot be migrated to ``phase``."""
     check_migratable(topology, phase)
-    _check_phase(phase, {spec.name: spec.kafka for spec in topology.of_role(Role.CONTROLLER)})
+    _check_phase(phase, {spec.name: version_of(spec.kafka) for spec in topology.of_role(Role.CONTROLLER)})
 
 
 def check_migratable(topology: Topology, what: str) -> None:

@@ -132,6 +132,19 @@ def test_a_bug_is_expected_of_what_the_jars_are(
     pytester.runpytest_inprocess(*QUIET, "--kmigrate-kafka=./kafka").assert_outcomes(**{outcome: 1})
 
 
+@pytest.mark.parametrize(("version", "skipped"), [("3.4.1", 2), ("3.6.0-acme", 1), ("3.9.1", 0)])
+def test_what_a_folder_can_run_is_known_by_its_jars(pytester: pytest.Pytester, version: str, skipped: int) -> None:
+    """As of the release that they name."""
+    libs = pytester.mkdir("kafka") / "libs"
+    libs.mkdir()
+    (libs / f"kafka-clients-{version}.jar").touch()
+    mixed = f"@pytest.mark.topology('{MIXED}')\ndef test_mixed(topology): pass\n"
+    far = "@pytest.mark.starts_at('HYBRID')\ndef test_far(topology): pass\n"
+    pytester.makepyfile(f"import pytest\n{OWN}\n{mixed}\n{far}")
+    result = pytester.runpytest_inprocess(*QUIET, "--kmigrate-kafka=./kafka")
+    result.assert_outcomes(passed=3 - skipped, skipped=skipped)
+
+
 @pytest.mark.parametrize("minor", ["3.4", "3.5", "3.6", "3.7", "3.8", "3.9"])
 def test_the_suites_are_for_every_release(pytester: pytest.Pytester, minor: str) -> None:
     """The command of the README: from 3.5 on few tests cannot be run, and on 3.4 those that stay in PREPARING can."""
