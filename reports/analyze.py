@@ -6,7 +6,7 @@ import platform
 import shlex
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,8 @@ from pathlib import Path
 import pyspark
 from pyspark.sql import SparkSession
 
+from pytest_kmigrate.analysis.foreign import Label, labels_of
+from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.reports.ingestion.class_data import keep_archive
 from pytest_kmigrate.reports.ingestion.discovery import Discovery, discovered
@@ -74,39 +76,39 @@ def analyze(
     master: str | None = None,
     progress: Callable[[str], None] = lambda _sentence: None,
     compare: tuple[str, str] | None = None,
+    labels: Sequence[str] = (),
 ) -> AnalysisResult:
     """Analyze every run folder below ``runs``; write ``tables/`` and the files of ``publication`` into ``out``.
 
     ``compare`` names two Kafka versions of these runs: the report then tells what changed from the first to the second.
-
-    Both may be paths or URIs of any file system that Hadoop reaches. Raises WrongUseError when there is no run to
-    analyze or another analysis is writing into ``out``, EnvironmentLackError when Spark cannot start or a file system
-    refuses. Runs that an earlier analysis into ``out`` has read are not read again (see ``ledger``); what it wrote for
-    people is replaced only when everything new is complete.
+    ``labels`` name conditions of other tools' results, such as ``system=property:os.name`` (see ``foreign.labels``).
+    ``runs`` and ``out`` may be paths or URIs of any file system that Hadoop reaches.
+    Raises WrongUseError when there is no run to analyze or another analysis is writing into ``out``,
+    EnvironmentLackError when Spark cannot start or a file system refuses. Runs that an earlier analysis into ``out``
+    has read are not read again (see ``ledger``); its pages are replaced only when everything new is complete.
     """
-    clock = _Clock(progress)
+    clock, named = _Clock(progress), labels_of(labels)
     target, local = location(out), LocalStorage(local_path(runs)) if is_local(runs) else None
     # Without Spark where that is possible: wrong use is told at once.
-    found = discovered(local, target, runs) if local else None
+    found = _found(local, target, runs, labels) if local else None
     is_small = found is not None and _is_small(found)
     with alone_in(target), _spark(master, clock, target, is_small=is_small) as spark:
         source, folder = local or _reached(location(runs), spark), _reached(target, spark)
         require_folder(target, folder.kind())
         if found is None:
-            found = discovered(source, target, runs)
+            found = _found(source, target, runs, labels)
             is_small = _is_small(found)
             if is_small:
                 hurry(spark)
         tables = TableFolder(spark, _storage(f"{target}/tables", spark), is_small=is_small)
-        read = _counted(found, source, tables, clock, compare)
+        read = _counted(found, source, tables, clock, compare, labels=named)
         with clock.stage("page", "writing the page"):
-            summary = summary_of(tables.shown(), _about(runs, target, master, compare, clock.seconds), compare)
-            published = files(summary)
+            about = _about(runs, target, master, compare, labels, clock.seconds)
+            published = files(summary := summary_of(tables.shown(), about, compare))
         tables.publish()
         for name, text in published.items():
             folder.write(name, text.encode())
-    if read:
-        # One that read nothing has not loaded all that reading takes.
+    if read:  # else it has not loaded all that reading takes
         keep_archive(progress)
     return AnalysisResult(
         outcome=Outcome[summary["totals"]["outcome"]],
@@ -134,15 +136,31 @@ def _storage(location: str, spark: SparkSession) -> Storage:
     return LocalStorage(local_path(location)) if is_local(location) else HadoopStorage(spark, location)
 
 
+def _found(source: Storage, target: str, runs: str, labels: Sequence[str]) -> Discovery:
+    """All that is to be read; WrongUseError without any, or for labels of results that are not there."""
+    found = discovered(source, target, runs)
+    if labels and not found.foreign:
+        raise WrongUseError(
+            f"--label {labels[0]}: it names a condition of other tools' results, and there are none; leave it out"
+        )
+    return found
+
+
 def _counted(
-    found: Discovery, source: Storage, tables: TableFolder, clock: _Clock, compare: tuple[str, str] | None
+    found: Discovery,
+    source: Storage,
+    tables: TableFolder,
+    clock: _Clock,
+    compare: tuple[str, str] | None,
+    *,
+    labels: Sequence[Label],
 ) -> int:
     """Spark's part: from run folders to all tables; gives how many folders had to be read."""
     earlier = read_ledger(tables.storage, found.root)
     with clock.stage("facts", _announced(found, earlier)):
         ledger, read = ingest(found, source, tables, earlier, clock.progress)
         others = RunFiles(tables.spark, source.uri, (), {}).foreign(found.foreign) if found.foreign else None
-        write_attempts(tables, notices(found, ledger, tables.storage), others)
+        write_attempts(tables, notices(found, ledger, tables.storage), others, labels)
         if compare:
             # Now, and not with the comparison: all the counting comes before that.
             require_versions((row.kafka for row in tables["attempts"].select("kafka").distinct().collect()), *compare)
@@ -176,11 +194,17 @@ def _log_file(out: str) -> Path:
 
 
 def _about(
-    runs: str, out: str, master: str | None, compare: tuple[str, str] | None, seconds: dict[str, float]
+    runs: str,
+    out: str,
+    master: str | None,
+    compare: tuple[str, str] | None,
+    labels: Sequence[str],
+    seconds: dict[str, float],
 ) -> About:
     """How this report came to be."""
     command = ["kmigrate", "analyze", runs, "--out", out, *(("--master", master) if master else ())]
     command += ("--compare", *compare) if compare else ()
+    command += [word for label in labels for word in ("--label", label)]
     return {
         "made_at": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "runs_folder": runs,

@@ -84,27 +84,30 @@ def _number(keys: tuple[str, ...]) -> Column:
 def _with_standing(counted: DataFrame, flakiness: DataFrame, keys: tuple[str, ...]) -> DataFrame:
     """Groups with what the cells in them amount to now, worst first.
 
-    What broke comes before what flakes: it was well and will stay broken. VARIES: some cells are red, others green.
+    What broke comes before what flakes: it was well and will stay broken. VARIES: some cells are red, others green. A
+    group of which a third of the runs gave no answer is not called conforming, as no cell is.
     """
 
     def some(standing: str) -> Column:
         return F.bool_or(F.col("standing") == standing)
 
-    violates, conforms = Outcome.VIOLATES.name, Outcome.CONFORMS.name
+    violates, conforms, unknown = (each.name for each in (Outcome.VIOLATES, Outcome.CONFORMS, Outcome.INCONCLUSIVE))
     broke = F.bool_or((F.col("standing") == violates) & (F.col("conforming") > 0))
+    # The same rule as for a cell: ``histories.is_undecided``.
+    undecided = F.sum("undecided_now")
+    is_undecided = (undecided > 0) & (F.sum(F.col("conforming_now") + F.col("violating_now")) <= 2 * undecided)
     standing = (
         F.when(some("SAFETY"), "SAFETY")
         .when(broke, violates)
         .when(some("FLAKY"), "FLAKY")
         .when(some(violates) & some(conforms), "VARIES")
         .when(some(violates), violates)
-        .when(some(conforms), conforms)
-        .when(some(Outcome.INCONCLUSIVE.name), Outcome.INCONCLUSIVE.name)
+        .when(some(conforms) & ~is_undecided, conforms)
+        .when(some(conforms) | some(unknown), unknown)
         .otherwise(Outcome.NOT_APPLICABLE.name)
     )
     now = flakiness.groupBy(*keys).agg(standing.alias("standing"))
-    unknown = F.lit(Outcome.INCONCLUSIVE.name)
-    return counted.join(now, list(keys), "left").withColumn("standing", F.coalesce("standing", unknown))
+    return counted.join(now, list(keys), "left").withColumn("standing", F.coalesce("standing", F.lit(unknown)))
 
 
 def fault_effects(faults: DataFrame, attempts: DataFrame) -> DataFrame:

@@ -69,13 +69,20 @@ def analyze(
         tuple[str, str] | None,
         typer.Option(help="Two Kafka versions of these runs: what changed from A to B.", metavar="A B"),
     ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A condition of other tools' results: NAME=property:KEY, NAME=hostname or NAME=folder:PATTERN.",
+            metavar="NAME=SOURCE",
+        ),
+    ] = None,
 ) -> None:
     """Let Spark aggregate many runs into tables and a report."""
     from pytest_kmigrate.cli.console import tell
     from pytest_kmigrate.model.verdict import EXIT_STATUS
     from pytest_kmigrate.reports.analyze import analyze as analyzed
 
-    result = analyzed(runs, out, master, tell, compare)
+    result = analyzed(runs, out, master, tell, compare, label or ())
     _show_analysis(result, runs)
     raise typer.Exit(EXIT_STATUS[result.outcome])
 

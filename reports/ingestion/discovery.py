@@ -10,7 +10,7 @@ from pytest_kmigrate.analysis.staging import HISTORY_FILE, RUN_FILE, VERDICTS_FI
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports.ingestion.operations import OPERATIONS_FOLDER
 from pytest_kmigrate.reports.ingestion.paths import path_of, shown_path, way, why_closed, why_overlooked
-from pytest_kmigrate.reports.ingestion.storage import Entry, LocalStorage, Storage, is_local, local_path
+from pytest_kmigrate.reports.ingestion.storage import Copies, Entry, LocalStorage, Storage, is_local, local_path
 
 JUDGED_FILES = (RUN_FILE, VERDICTS_FILE, HISTORY_FILE)
 """A folder that holds one of these is a run."""
@@ -21,11 +21,12 @@ TIMELINE_FILE = "timeline.html"
 MOST_LEVELS = 4
 """How deep runs may be filed below the given folder, as in ``2026-11/night-3/<run>``."""
 
-_LEVELS_OF_A_RUN = 3
-"""As in ``logs/<node>/server.log``."""
+_DEEPEST = 12
+"""How deep files are looked for. Other tools write in deeper folders than runs lie in: modules in modules, a folder for
+each test. The files of a run, such as ``logs/<node>/server.log``, are covered by that, too."""
 
-_UNREAD_FOLDERS = frozenset({"allure-results"})
-"""Copies of what lies elsewhere in the folder."""
+_COPIES = Copies(frozenset({"allure-results"}), frozenset(JUDGED_FILES))
+"""A run's own Allure results, made of what lies elsewhere in its folder."""
 
 _JUDGED_BY = frozenset({*JUDGED_FILES, MANIFEST_FILE, OPERATIONS_FOLDER})
 """What a verdict may hang on, right in a run folder."""
@@ -116,7 +117,7 @@ def discovered(storage: Storage, out: str, shown: str = "") -> Discovery:
     if kind != "folder":
         found = f"a {kind}" if kind else "nothing"
         raise WrongUseError(f"{shown}: expected a folder of runs, got {found}; give the folder of --kmigrate-runs")
-    entries = list(storage.entries(MOST_LEVELS + _LEVELS_OF_A_RUN, _UNREAD_FOLDERS))
+    entries = list(storage.entries(_DEEPEST, _COPIES))
     discovery = _sorted_out(storage.uri, entries, LocalStorage(local_path(out)).uri if is_local(out) else out)
     if not discovery.runs and not discovery.foreign:
         told = [f"{path} ({reason})" for path, reason, _ in discovery.unread[:3]]
@@ -151,8 +152,9 @@ def _sorted_out(root: str, entries: Sequence[Entry], out: str) -> Discovery:
             inner = entry.path[len(run) :].lstrip("/")
             files[run].append(Entry(inner, False, entry.size_bytes, entry.modified_ms))  # noqa: FBT003  # a row
     runs = [_run(root, folder, files[folder], out) for folder in sorted(files)]
-    known = folders | {posixpath.dirname(path) for path in foreign}
-    told = sorted([*unread.values(), *_strangers(others, known)])
+    deep = _too_deep(marked, folders, others)
+    known = folders | {posixpath.dirname(path) for path in foreign} | deep.keys()
+    told = sorted([*unread.values(), *deep.values(), *_strangers(others, known)])
     return Discovery(root, tuple(runs), tuple(told), tuple(sorted(foreign)))
 
 
@@ -206,15 +208,20 @@ def _is_result(entry: Entry, inner: str | None) -> bool:
     return inner is None and not entry.is_folder and is_foreign(entry.path) is not None
 
 
-def _strangers(others: set[str], runs: set[str]) -> list[Notice]:
+def _too_deep(marked: set[str], folders: set[str], others: set[str]) -> dict[str, Notice]:
+    """What lies deeper than is looked, by its path: a verdict may hang on it."""
+    unseen = f"not looked into: files are looked for {_DEEPEST} folders deep; move it up"
+    unread = f"a run filed too deep is not read: runs are looked for {MOST_LEVELS} folders deep; move it up"
+    found = {folder: (shown_path(folder), unseen, True) for folder in others if _depth(folder) == _DEEPEST}
+    runs = (folder for folder in marked - folders if not _ancestors(folder) & marked)
+    return found | {folder: (shown_path(folder), unread, True) for folder in runs}
+
+
+def _strangers(others: set[str], known: set[str]) -> list[Notice]:
     """One line for a whole tree without a run: its parts are no news."""
-    with_runs = {""}.union(*(_ancestors(run) for run in runs))
-    without = [folder for folder in others - with_runs - runs if posixpath.dirname(folder) in with_runs]
-    unseen = f"not looked into: runs are looked for {MOST_LEVELS} folders deep"
-    return [
-        (folder, unseen if _depth(folder) == MOST_LEVELS else f"not a run folder: it holds no {RUN_FILE}", False)
-        for folder in without
-    ]
+    with_runs = {""}.union(*(_ancestors(folder) for folder in known))
+    without = [folder for folder in others - with_runs - known if posixpath.dirname(folder) in with_runs]
+    return [(folder, f"not a run folder: it holds no {RUN_FILE}", False) for folder in without]
 
 
 def _run(root: str, folder: str, files: Iterable[Entry], out: str) -> FoundRun:

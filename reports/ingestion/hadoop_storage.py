@@ -3,7 +3,8 @@
 Which credentials and which file systems there are is Hadoop's configuration (``spark.hadoop.*``), as for any Spark job.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import posixpath
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.reports.ingestion.paths import literal, path_of
-from pytest_kmigrate.reports.ingestion.storage import Entry
+from pytest_kmigrate.reports.ingestion.storage import Copies, Entry
 
 _FEW = 16
 """Up to here a round trip per file costs less than a Spark job."""
@@ -46,15 +47,22 @@ class HadoopStorage:
             return None
         return "folder" if self._files.getFileStatus(root).isDirectory() else "file"
 
-    def entries(self, deepest: int, unwanted: frozenset[str]) -> Iterator[Entry]:
-        """See Storage. Of folders only those right below are told: an object store has none but in names of files."""
+    def entries(self, deepest: int, copies: Copies) -> Iterator[Entry]:
+        """See Storage. Of folders only those right below, and the deepest, are listed: an object store has none."""
         yield from self._top()
         listed = self._bytes([literal(self._uri)]).select("path", "length", F.unix_millis("modificationTime"))
-        for uri, size_bytes, modified_ms in listed.collect():
-            path = self._below(uri)
+        rows = [(self._below(uri), size_bytes, modified_ms) for uri, size_bytes, modified_ms in listed.collect()]
+        marked = {posixpath.dirname(path) for path, *_ in rows if posixpath.basename(path) in copies.beside}
+        too_deep: set[str] = set()
+        for path, size_bytes, modified_ms in rows:
             parts = path.split("/")
-            if len(parts) <= deepest and not unwanted & set(parts) and not any(part[0] == "." for part in parts):
+            if any(part[0] == "." for part in parts) or _is_copy(parts, copies.names, marked):
+                continue
+            if len(parts) > deepest:
+                too_deep.add("/".join(parts[:deepest]))
+            else:
                 yield Entry(path, False, size_bytes, modified_ms)  # noqa: FBT003  # a row
+        yield from (Entry(folder, is_folder=True) for folder in sorted(too_deep))
 
     def _top(self) -> Iterator[Entry]:
         for status in self._files.listStatus(self._at("")):
@@ -116,6 +124,11 @@ class HadoopStorage:
     def _below(self, uri: str) -> str:
         """The path below the root; whether Spark wrote ``file:/`` or ``file:///`` does not matter."""
         return path_of(uri)[len(path_of(self._uri)) :].lstrip("/")
+
+
+def _is_copy(parts: Sequence[str], names: frozenset[str], marked: Collection[str]) -> bool:
+    """Whether a path lies in a folder of copies, right in one of the marked folders."""
+    return any(part in names and "/".join(parts[:place]) in marked for place, part in enumerate(parts))
 
 
 @dataclass(frozen=True)

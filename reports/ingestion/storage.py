@@ -35,6 +35,14 @@ class Entry:
     is_readable: bool = True
 
 
+@dataclass(frozen=True)
+class Copies:
+    """Folders that only repeat what lies elsewhere: those of these names, right beside a file of one of these."""
+
+    names: frozenset[str] = frozenset()
+    beside: frozenset[str] = frozenset()
+
+
 class Place(Protocol):
     """Where something that was written lies: a ``Path`` of this machine is one."""
 
@@ -63,8 +71,11 @@ class Storage(Protocol):
         """``folder``, ``file`` (or what else it is, in words), or None when there is nothing."""
         ...
 
-    def entries(self, deepest: int, unwanted: frozenset[str]) -> Iterator[Entry]:
-        """Everything down to a depth, but for folders of unwanted names and what begins with a dot."""
+    def entries(self, deepest: int, copies: Copies) -> Iterator[Entry]:
+        """Everything down to a depth, but what begins with a dot, and copies.
+
+        What lies deeper is not listed, but the folders at that depth are.
+        """
         ...
 
     def names(self, path: str) -> list[str]:
@@ -135,20 +146,37 @@ class LocalStorage:
             return "folder" if os.access(self.path, os.R_OK | os.X_OK) else "folder that may not be read"
         return "file" if self.path.exists() else None
 
-    def entries(self, deepest: int, unwanted: frozenset[str]) -> Iterator[Entry]:
+    def entries(self, deepest: int, copies: Copies) -> Iterator[Entry]:
         """See Storage; folders come in the order of their names."""
-        yield from self._below("", deepest, unwanted)
+        yield from self._below("", deepest, copies, is_copied=False)
 
-    def _below(self, folder: str, deepest: int, unwanted: frozenset[str]) -> Iterator[Entry]:
+    def _below(self, folder: str, deepest: int, copies: Copies, *, is_copied: bool) -> Iterator[Entry]:
+        """What is in a folder; ``is_copied``: copies may lie beside it, or it is in a folder where they may."""
         with os.scandir(self.path / folder) as scanned:
             found = sorted((each for each in scanned if not each.name.startswith(".")), key=lambda each: each.name)
+        has_copies = bool(copies.beside & {each.name for each in found})
+        is_copied |= has_copies
         for each in found:
-            told = _entry(each, f"{folder}/{each.name}" if folder else each.name)
-            if told is None or (told.is_folder and each.name in unwanted):
+            # What is in such a folder belongs to it, even if a link says where it lies.
+            if (has_copies and each.name in copies.names) or (not is_copied and self._is_listed_anyway(each)):
                 continue
-            yield told
-            if told.is_folder and told.is_readable and deepest > 1:
-                yield from self._below(told.path, deepest - 1, unwanted)
+            entry = _entry(each, f"{folder}/{each.name}" if folder else each.name)
+            if entry is None:
+                continue
+            yield entry
+            if entry.is_folder and entry.is_readable and deepest > 1:
+                yield from self._below(entry.path, deepest - 1, copies, is_copied=is_copied)
+
+    def _is_listed_anyway(self, found: "os.DirEntry[str]") -> bool:
+        """Whether it is a link, such as one to the latest session, to a folder that is listed without it."""
+        try:
+            if not found.is_symlink() or not found.is_dir():
+                return False
+            target = Path(found.path).resolve()
+        except (OSError, RuntimeError):
+            return False
+        is_here = target != self.path and target.is_relative_to(self.path)
+        return is_here and not any(part[0] == "." for part in target.relative_to(self.path).parts)
 
     def names(self, path: str) -> list[str]:
         """See Storage."""

@@ -1,7 +1,7 @@
 """The tables of an analysis: kept facts in batches that no one rewrites, all else computed anew and put in place."""
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 
@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 
 from pytest_kmigrate.analysis import causes, clusters, facts, flakiness, logs, marts, nights, schemas, staging, trends
-from pytest_kmigrate.analysis.foreign import foreign_attempts
+from pytest_kmigrate.analysis.foreign import Label, foreign_attempts
 from pytest_kmigrate.reports.ingestion.discovery import Notice
 from pytest_kmigrate.reports.ingestion.ledger import EARLIER, UNFINISHED
 from pytest_kmigrate.reports.ingestion.ledger import FOLDER as LEDGER_FOLDER
@@ -164,10 +164,13 @@ class TableFolder:
         return [int(each[len(prefix) :]) for each in self.storage.names(name) if each.startswith(prefix)]
 
 
-def write_attempts(tables: TableFolder, notices: list[Notice], foreign: DataFrame | None) -> None:
+def write_attempts(
+    tables: TableFolder, notices: list[Notice], foreign: DataFrame | None, labels: Sequence[Label] = ()
+) -> None:
     """What depends on all runs together: their order, which are copies of others, and all that is set aside.
 
     ``foreign`` are files of other tools, whole; their results are attempts like ours, and read anew each time.
+    ``labels`` name conditions of these. Raises WrongUseError for a label that no result has.
     """
     with tables.keeping() as keep:
         once = keep(staging.counted_once(tables["runs"]))
@@ -179,9 +182,9 @@ def write_attempts(tables: TableFolder, notices: list[Notice], foreign: DataFram
         conditions = facts.conditions(runs, tables["faults"])
         attempts = facts.attempts(conditions, tables["verdicts"], tables["durations"])
         if foreign is not None:
-            staged = keep(foreign_attempts(foreign))
+            staged = keep(foreign_attempts(foreign, keep, labels))
             attempts = attempts.unionByName(staging.good(staged).select(*schemas.ATTEMPTS.names))
-            aside = aside.unionByName(staging.set_aside(staged, is_run=~F.col("is_copy")).drop("folder"))
+            aside = aside.unionByName(staging.set_aside(staged, is_run=F.col("is_doubt")).drop("folder"))
         attempts = keep(attempts)
         with tables.writing() as begin:
             begin("infra_nights", lambda: nights.infra_nights(attempts))

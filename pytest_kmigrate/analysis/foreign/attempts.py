@@ -2,67 +2,79 @@
 
 import codecs
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
 from pyspark.sql.types import ArrayType
 
 from pytest_kmigrate.analysis.arrow import over_arrays
-from pytest_kmigrate.analysis.foreign.allure import read_allure
+from pytest_kmigrate.analysis.foreign.allure import read_allure, read_container
 from pytest_kmigrate.analysis.foreign.ducktape import read_ducktape
 from pytest_kmigrate.analysis.foreign.junit import read_junit
-from pytest_kmigrate.analysis.foreign.results import Reading, Result, Unread, unreadable
-from pytest_kmigrate.analysis.schemas.columns import CONDITION, COUNT, FAULTS, MOMENT, NUMBER, TEXT, TEXTS, UNKNOWN
-from pytest_kmigrate.analysis.schemas.foreign import FOREIGN_RESULTS
+from pytest_kmigrate.analysis.foreign.labels import Label, labelled
+from pytest_kmigrate.analysis.foreign.results import Reading, Result, Unread, digest, unreadable
+from pytest_kmigrate.analysis.schemas.columns import (
+    CONDITION,
+    COUNT,
+    FAULTS,
+    FLAG,
+    MOMENT,
+    NUMBER,
+    TEXT,
+    TEXTS,
+    UNKNOWN,
+)
+from pytest_kmigrate.analysis.schemas.foreign import FOREIGN_ROWS
+from pytest_kmigrate.redaction import redacted
 
 _READERS: dict[str, Callable[[str], Reading]] = {
     "junit": read_junit,
     "allure": read_allure,
+    "allure-container": read_container,
     "ducktape": read_ducktape,
 }
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _DECLARED = re.compile(rb"""<\?xml[^>]{1,200}?encoding\s*=\s*["']([\w.-]{1,40})["']""")
+_BETWEEN_NAMES = re.compile(r"[#:./\\]+")
+_PARAMETERS = re.compile(r"[\[({].*", re.DOTALL)
+_MOST_PROPERTIES = 40
 _Row = dict[str, object]
 
 _ARROW = {
     TEXT: pa.string(),
     TEXTS: pa.list_(pa.string()),
     COUNT: pa.int64(),
+    FLAG: pa.bool_(),
     NUMBER: pa.float64(),
     MOMENT: pa.timestamp("us", "UTC"),
 }
-_ROWS = pa.list_(pa.struct([(each.name, _ARROW[each.dataType]) for each in FOREIGN_RESULTS.fields]))
+_ROWS = pa.list_(pa.struct([(each.name, _ARROW[each.dataType]) for each in FOREIGN_ROWS.fields]))
 
 
 def is_foreign(name: str) -> str | None:
-    """The kind of foreign results a file of this name may hold (``junit``, ``allure``, ``ducktape``), or None."""
+    """The kind of foreign results a file of this name may hold (``junit``, ``allure``, ...), or None."""
     base = name.rpartition("/")[2]
     if base.endswith(".xml"):
         return "junit"
     if base.endswith("-result.json"):
         return "allure"
+    if base.endswith("-container.json"):
+        return "allure-container"
     return "ducktape" if base == "report.json" else None
 
 
-def foreign_attempts(files: DataFrame) -> DataFrame:
-    """One row per attempt of a test in the files (columns of ``FILES``), in the shape of the fact ``attempts``.
+def foreign_rows(files: DataFrame, labels: Sequence[Label] = ()) -> DataFrame:
+    """All that is in the files (columns of ``FILES``), as rows of ``FOREIGN_ROWS``."""
 
-    Staged like everything else: rows with a ``reason`` are what could not be read. A ``folder`` is the file and the
-    attempt's place in it, for attempts are told apart by their folders. The same result in two files counts once;
-    ``is_copy`` marks the rows that only tell of this.
-    """
-    read = over_arrays(_read, ArrayType(FOREIGN_RESULTS))
-    return _numbered(_counted_once(files.select(F.inline(read("folder", "file", "text")))))
+    def read(folders: pa.Array, names: pa.Array, texts: pa.Array) -> pa.Array:
+        # What Spark calls a text is what the file holds: Arrow may not take it for UTF-8.
+        given = zip(folders.to_pylist(), names.to_pylist(), texts.cast(pa.binary()).to_pylist(), strict=True)
+        rows = [list(_rows(folder, name, decoded(content or b""), labels)) for folder, name, content in given]
+        return pa.array(rows, _ROWS)
 
-
-def _read(folders: pa.Array, files: pa.Array, texts: pa.Array) -> pa.Array:
-    """The rows of each file, one list per file."""
-    # What Spark calls a text is what the file holds: Arrow may not take it for UTF-8.
-    told = zip(folders.to_pylist(), files.to_pylist(), texts.cast(pa.binary()).to_pylist(), strict=True)
-    rows = [list(_rows(folder, file, decoded(content or b""))) for folder, file, content in told]
-    return pa.array(rows, _ROWS)
+    return files.select(F.inline(over_arrays(read, ArrayType(FOREIGN_ROWS))("folder", "file", "text")))
 
 
 def decoded(content: bytes) -> str:
@@ -77,7 +89,7 @@ def decoded(content: bytes) -> str:
         return content.decode(errors="replace")
 
 
-def _rows(folder: str, file: str, text: str) -> Iterator[_Row]:
+def _rows(folder: str, file: str, text: str, labels: Sequence[Label]) -> Iterator[_Row]:
     kind = is_foreign(file)
     if kind is None:
         yield _unread(folder, file, Unread("not a name that JUnit, Allure or ducktape give their results"))
@@ -88,64 +100,60 @@ def _rows(folder: str, file: str, text: str) -> Iterator[_Row]:
         reading = unreadable(f"not readable: {error}")
     for place, result in enumerate(reading.results, 1):
         if result.test_id.strip():
-            yield _row(f"{folder}/{file}#{place}", file, kind, result)
+            yield _row(folder, file, place, result, labels)
         else:
             yield _unread(folder, file, Unread(f"result {place}: its test has no name"))
     for each in reading.unread:
         yield _unread(folder, file, each)
+    if reading.broken:
+        yield {"folder": folder, "file": file, "broken": list(reading.broken)}
 
 
-def _row(folder: str, file: str, kind: str, result: Result) -> _Row:
-    conditions = {name: result.conditions.get(name, UNKNOWN) for name in (*CONDITION, *FAULTS)}
+def _row(folder: str, file: str, place: int, result: Result, labels: Sequence[Label]) -> _Row:
+    values = {each.name: each.value(folder, result.host, result.properties) for each in labels}
+    named = labelled(result.conditions, values)
+    conditions = {name: named.get(name, UNKNOWN) for name in (*CONDITION, *FAULTS)}
     # What ran the test is known when nothing else is: the tool that wrote the file.
-    conditions["provider"] = result.conditions.get("provider", kind)
+    conditions["provider"] = named.get("provider", result.tool.partition("-xml")[0])
+    # The same results elsewhere are the same run only if they have a time; without one their place makes them one.
+    run = digest([result.run, values]) if result.run else digest([folder, file])
     row: _Row = {
         "folder": folder,
         "file": file,
-        "run_id": result.run_id,
+        "place": place,
+        "tool": result.tool,
+        "neutral_id": _neutral(result.test_id),
+        "until": result.until,
+        "odd_time": result.odd_time or None,
+        "uuid": result.uuid or None,
+        "labels": [name for name, value in values.items() if value],
+        "properties": sorted(result.properties)[:_MOST_PROPERTIES] if labels else [],
+        "run_id": f"{run}-{result.attempt if result.run else place:06}",
         "test_id": result.test_id,
         **conditions,
         "outcome": result.outcome.name,
         "kind": result.kind.value if result.kind else None,
         "check": result.check,
         "summary": result.summary,
-        "known_bugs": [],
+        "known_bugs": list(result.known_as),
         "duration_ms": result.duration_ms,
         "started_at": result.started_at,
         "seed": result.conditions.get("seed"),
     }
-    # JSON can hold halves of a character, which no table can.
-    return {k: v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for k, v in row.items()}
+    return _presentable(row, ("test_id", "neutral_id", "check", "summary", "odd_time", "seed", *CONDITION, *FAULTS))
 
 
 def _unread(folder: str, file: str, unread: Unread) -> _Row:
-    return {"folder": folder, "file": file, "line": unread.line, "reason": unread.reason}
+    row: _Row = {"folder": folder, "file": file, "line": unread.line, "reason": unread.reason}
+    return _presentable({**row, "is_doubt": unread.is_doubt, "sort": unread.sort or None}, ("reason",))
 
 
-def _counted_once(read: DataFrame) -> DataFrame:
-    """Of the same result in several files the first stays; each other file says so in one row, whatever it holds."""
-    path = F.regexp_replace("folder", "#[0-9]+$", "")
-    same = Window.partitionBy("run_id").orderBy("folder")
-    placed = read.select("*", path.alias("_path"), F.row_number().over(same).alias("_copy"))
-    marked = placed.select(
-        "*",
-        F.first("_path").over(same).alias("_first"),
-        (F.col("reason").isNull() & (F.col("_copy") > 1)).alias("_is_copy"),
-    )
-    in_file = Window.partitionBy("_path", "_first", "_is_copy")
-    told = F.format_string("%d of its results are copies of ones in %s, which are counted", "_copies", "_first")
-    return (
-        marked.withColumn("_copies", F.count("*").over(in_file))
-        .withColumn("_place", F.row_number().over(in_file.orderBy("folder")))
-        .where("not _is_copy or _place = 1")
-        .withColumn("reason", F.when(F.col("_is_copy"), told).otherwise(F.col("reason")))
-        .withColumn("folder", F.expr("if(_is_copy, substring(_path, 1, length(_path) - length(file) - 1), folder)"))
-        .select(*read.columns, F.col("_is_copy").alias("is_copy"))
-    )
+def _presentable(row: Mapping[str, object], shown: Iterable[str]) -> _Row:
+    """A row without secrets in what people see, and without halves of characters, which JSON can hold and no table."""
+    safe: _Row = {k: v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for k, v in row.items()}
+    return {**safe, **{name: redacted(text) for name in shown if isinstance(text := safe.get(name), str)}}
 
 
-def _numbered(staged: DataFrame) -> DataFrame:
-    """Attempts in the order they were made, among those of the same test under the same conditions."""
-    alike = Window.partitionBy("test_id", *CONDITION, F.col("reason").isNull()).orderBy("started_at", "run_id")
-    number = F.when(F.col("reason").isNull(), F.row_number().over(alike))
-    return staged.withColumn("attempt", number)
+def _neutral(test_id: str) -> str:
+    """The test without its parameters, by the names of folders, classes and functions only."""
+    return _BETWEEN_NAMES.sub(".", _PARAMETERS.sub("", test_id).replace(".py", ""))

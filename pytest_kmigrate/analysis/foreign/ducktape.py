@@ -1,12 +1,13 @@
 """ducktape's ``report.json``: that of a session, with a list of results, or that of one test in its own folder.
 
-A killed session leaves only the latter; a finished one leaves both, with the same content for each test, so that a
-result is known by its content wherever it is met.
+A killed session leaves only the latter; a finished one leaves both, and its ``report.xml``, too.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from pytest_kmigrate.analysis.foreign.numbers_and_times import moment, number
+from pytest_kmigrate.analysis.foreign.other_formats import another_json
 from pytest_kmigrate.analysis.foreign.results import (
     Reading,
     Result,
@@ -16,32 +17,35 @@ from pytest_kmigrate.analysis.foreign.results import (
     ending,
     error_named,
     json_of,
-    moment,
-    number,
     shown,
     unreadable,
 )
 
 _OF_OURS = frozenset({"about", "attempts", "headline", "set_aside"})
-"""Keys that tell a ``report.json`` of this project's own, in which there is nothing to count."""
+"""Keys of a ``report.json`` of this project's own, in which there is nothing to count."""
 
-_STATUSES = ("pass", "fail", "ignore", "flaky")
+_STATUSES = ("pass", "fail", "ignore", "flaky", "opass", "ofail")
+"""The last two are those of a fork, for tests that are marked as ok to fail."""
+
+_OK_TO_FAIL = "ok to fail"
 _RUNS = re.compile(r"^runs? (\d{1,9}(?:, \d{1,9})*) summary:$", re.MULTILINE)
 _DIVIDER = re.compile(r"^(?:~{3,}|run \d+: PASSED)$", re.MULTILINE)
 
 
 def read_ducktape(text: str) -> Reading:
-    """Every attempt a report tells of; with ducktape's ``--deflake`` a test has several."""
+    """Every attempt in a report; with ducktape's ``--deflake`` a test has several."""
     report = json_of(text)
     if isinstance(report, Unread):
         return Reading(unread=(report,))
     if isinstance(report, dict) and report.keys() >= _OF_OURS:
         return Reading()
-    listed = report.get("results") if isinstance(report, dict) else None
+    if not isinstance(report, dict):
+        return unreadable("not a report of ducktape: expected a list of results, or one result with a test_status")
+    listed = report.get("results")
     if not isinstance(listed, list):
-        if not isinstance(report, dict) or "test_status" not in report:
-            return unreadable("not a report of ducktape: expected a list of results, or one result with a test_status")
-        listed = [report]
+        listed = [report] if "test_status" in report else []
+    if not _is_of_ducktape(report, listed):
+        return another_json(report)
     results: list[Result] = []
     unread: list[Unread] = []
     for place, each in enumerate(listed, 1):
@@ -51,6 +55,13 @@ def read_ducktape(text: str) -> Reading:
         else:
             results += _attempts(each)
     return Reading(tuple(results), tuple(unread))
+
+
+def _is_of_ducktape(report: Mapping[str, object], listed: Sequence[object]) -> bool:
+    """Whether it says so itself, or holds anything like a result of ducktape: other tools use the name, too."""
+    return "ducktape_version" in report or any(
+        isinstance(each, dict) and each.keys() & {"test_id", "test_status"} for each in listed
+    )
 
 
 def _reason(result: object) -> str | None:
@@ -65,8 +76,9 @@ def _reason(result: object) -> str | None:
 
 
 def _attempts(result: Mapping[str, object]) -> Iterator[Result]:
-    """The failed runs the summary tells of, and the last one, whose times the report has."""
-    status = str(result["test_status"]).lower()
+    """The failed runs that the summary reports, and the last one, whose times the report has."""
+    given = str(result["test_status"]).lower()
+    status = given.removeprefix("o")
     summary = shown(result.get("summary"))
     before = _failed_runs(str(result.get("summary") or ""))
     last = "pass" if status == "flaky" else status
@@ -74,31 +86,34 @@ def _attempts(result: Mapping[str, object]) -> Iterator[Result]:
         summary = before.pop()
     # A flaky test failed at least once, even if nobody wrote down how.
     before = before or ([""] if status == "flaky" else [])
-    arguments = result.get("injected_args")
-    told = conditions(arguments) if isinstance(arguments, dict) else {}
-    identity = digest(
-        {key: result.get(key) for key in ("test_id", "start_time", "stop_time", "summary", "test_status")}
-    )
     ends: list[tuple[str, str, float | None]] = [("fail", text, None) for text in before]
     took_s = number(result.get("run_time_seconds"))
     ends.append((last, "" if last == "pass" else summary, took_s))
+    arguments = result.get("injected_args")
+    properties = {name: str(value) for name, value in arguments.items()} if isinstance(arguments, dict) else {}
+    started_at = moment(number(result.get("start_time")))
+    times = [result.get(key) for key in ("start_time", "stop_time")]
     for place, (end, text, seconds) in enumerate(ends, 1):
         outcome, kind = ending(end)
         yield Result(
-            run_id=f"{identity}-{place:03}",
             test_id=str(result["test_id"]),
             outcome=outcome,
             kind=kind,
             check=error_named(None, text),
             summary=text,
             duration_ms=seconds * 1_000 if seconds is not None and seconds >= 0 else None,
-            started_at=moment(number(result.get("start_time"))),
-            conditions=told,
+            started_at=started_at,
+            conditions=conditions(properties),
+            run=digest([result["test_id"], *times, given]) if started_at else "",
+            attempt=place,
+            properties=properties,
+            known_as=(_OK_TO_FAIL,) if given == "ofail" else (),
+            tool="ducktape",
         )
 
 
 def _failed_runs(summary: str) -> list[str]:
-    """What each failed run of a test that was run again died of; none when it was run once."""
+    """How each failed run of a test that was run again ended; none if it was run once."""
     heads = list(_RUNS.finditer(summary))
     texts: dict[int, str] = {}
     ends = [*(head.start() for head in heads), len(summary)][1:]

@@ -1,9 +1,8 @@
-"""What a foreign file comes to: results in our words, and what of it could not be read."""
+"""Results of foreign files in our words, and what of a file could not be read."""
 
 import datetime as dt
 import hashlib
 import json
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,14 +31,15 @@ _NAMES = {
 }
 
 
-_CLOCKS_BEGIN = dt.datetime(1971, 1, 1, tzinfo=dt.UTC)
-
-
 @dataclass(frozen=True)
 class Result:
-    """One attempt of one test. ``conditions`` are those of our own runs, as far as the file tells them."""
+    """One attempt of one test.
 
-    run_id: str
+    ``conditions`` are those of our own runs, as far as the file has them; ``properties`` all that the file names, for
+    the labels of a user. Two results with the same ``run`` (not empty) and ``attempt`` are one, in whichever files
+    they are; without a time of its own a result has no ``run`` and is known by its place.
+    """
+
     test_id: str
     outcome: Outcome
     kind: Kind | None = None
@@ -48,31 +48,56 @@ class Result:
     duration_ms: float | None = None
     started_at: dt.datetime | None = None
     conditions: Mapping[str, str] = field(default_factory=dict)
+    run: str = ""
+    attempt: int = 1
+    properties: Mapping[str, str] = field(default_factory=dict)
+    host: str = ""
+    known_as: tuple[str, ...] = ()
+    """Names under which its failure is known to its own project."""
+    tool: str = ""
+    """Which of the tools that may report the same run: ``junit``, ``allure``, ``ducktape``, ``ducktape-xml``."""
+    until: dt.datetime | None = None
+    """The latest time at which it may have begun, when ``started_at`` is only that of its suite."""
+    odd_time: str = ""
+    """Its start as the file has it, when that could not be understood."""
+    uuid: str = ""
+    """By what containers of Allure name it."""
 
 
 @dataclass(frozen=True)
 class Unread:
-    """What could not be read: all of a file, or from ``line`` on."""
+    """What could not be read: all of a file, or from ``line`` on.
+
+    ``is_doubt``: a verdict may depend on it. Files of one ``sort`` are reported in one line.
+    """
 
     reason: str
     line: int | None = None
+    is_doubt: bool = True
+    sort: str = ""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Everything one file came to."""
+    """All that was read from one file; ``broken`` are the uuids of tests whose setup failed."""
 
     results: tuple[Result, ...] = ()
     unread: tuple[Unread, ...] = ()
+    broken: tuple[str, ...] = ()
 
 
 def unreadable(reason: str) -> Reading:
-    """A file nothing could be had of."""
+    """A file from which nothing could be read."""
     return Reading(unread=(Unread(reason),))
 
 
+def no_results(sort: str) -> Reading:
+    """A file that is known to hold no results of tests, or none that are read."""
+    return Reading(unread=(Unread(f"{sort}: no results of tests", is_doubt=False, sort=sort),))
+
+
 def json_of(text: str) -> Any:
-    """What a JSON text holds, or why it cannot be read; as ``Any``, for a foreign file may hold anything."""
+    """The content of a JSON text, or why it cannot be read; as ``Any``, for a foreign file may hold anything."""
     try:
         return json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
@@ -82,24 +107,24 @@ def json_of(text: str) -> Any:
 
 
 def ending(status: str) -> tuple[Outcome, Kind | None]:
-    """The outcome and kind for what the three formats say, in lower case.
+    """The outcome and kind for a status, in lower case; INCONCLUSIVE for one that is no answer.
 
-    A failed assertion is called LIVENESS: a foreign file tells that something expected did not come, and no more.
-    SAFETY is for what our own checkers proved from a history, because it may never be called flaky. An error is not
-    the claim failing but the test not getting there, so nothing can be said.
+    A failed test is called LIVENESS: a foreign file proves that something expected did not come, and no more. SAFETY
+    is for what our own checkers proved from a history, because it may never be called flaky. An error or a test that
+    is ``broken`` has failed, too: many tools call every exception but an assertion so, timeouts among them.
     """
     if status in ("passed", "pass"):
         return Outcome.CONFORMS, None
-    if status in ("failed", "fail", "failure"):
+    if status in ("failed", "fail", "failure", "error", "broken"):
         return Outcome.VIOLATES, Kind.LIVENESS
     if status in ("skipped", "ignore"):
         return Outcome.NOT_APPLICABLE, None
     return Outcome.INCONCLUSIVE, Kind.HARNESS
 
 
-def conditions(told: Mapping[str, object]) -> dict[str, str]:
+def conditions(named: Mapping[str, object]) -> dict[str, str]:
     """The conditions among properties, labels, parameters or arguments, by the names people give them."""
-    by_name = {name.lower(): value for name, value in told.items()}
+    by_name = {name.lower(): value for name, value in named.items()}
     found = {}
     for condition, names in _NAMES.items():
         values = [by_name[name] for name in names if by_name.get(name) not in (None, "")]
@@ -122,34 +147,9 @@ def shown(*parts: object) -> str:
     return "\n".join(kept)[:MOST_SUMMARY_CHARACTERS]
 
 
-def error_named(type_told: object, summary: str) -> str:
-    """The kind of error a result ended with, as the file names it or as the summary begins; else what was claimed."""
-    if isinstance(type_told, str) and type_told.strip():
-        return type_told.strip()[:_MOST_NAME_CHARACTERS]
+def error_named(type_given: object, summary: str) -> str:
+    """The kind of error a result ended with: as the file names it, as the summary begins, or ``PASSES``."""
+    if isinstance(type_given, str) and type_given.strip():
+        return type_given.strip()[:_MOST_NAME_CHARACTERS]
     found = _ERROR.match(summary)
     return found.group(1) if found else PASSES
-
-
-def number(value: object) -> float | None:
-    """A finite number, from a number or a text such as ``1,234.5``."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        read = float(value.replace(",", "") if isinstance(value, str) else value)
-    except (ValueError, OverflowError):
-        return None
-    return read if math.isfinite(read) else None
-
-
-def moment(seconds: float | None) -> dt.datetime | None:
-    """The time so many seconds after 1970; None without any, and for one that is not ``possible``."""
-    try:
-        return None if seconds is None else possible(dt.datetime.fromtimestamp(seconds, dt.UTC))
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def possible(told: dt.datetime) -> dt.datetime | None:
-    """A time at which a test may have begun; None for what a clock tells that was not set: 1970, or a day to come."""
-    is_possible = _CLOCKS_BEGIN < told < dt.datetime.now(dt.UTC) + dt.timedelta(days=1)
-    return told if is_possible else None

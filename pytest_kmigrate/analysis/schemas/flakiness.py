@@ -10,7 +10,7 @@ _HOW_FLAKY: dict[str, DataType] = {
     **dict.fromkeys(
         ("runs", "conforming", "violating", "inconclusive", "infra_runs", "safety_violations", "flips"), COUNT
     ),
-    **dict.fromkeys(("conforming_now", "violating_now"), COUNT),
+    **dict.fromkeys(("conforming_now", "violating_now", "undecided_now"), COUNT),
     **dict.fromkeys(
         ("flip_rate", "wilson_low", "wilson_high", "rate", "shrunk_rate", "shrunk_low", "shrunk_high"), NUMBER
     ),

@@ -36,6 +36,7 @@ class Told:
     turns: int
     conforming_now: int
     violating_now: int
+    undecided_now: int
     clean_runs: int
     decision: str
     standing: str
@@ -52,7 +53,10 @@ def told(history: str, timeless: str = "") -> Told:
         # Nobody knows on which side of the change they were.
         timeless = ""
     violated_now = violations(timeless + now)
+    undecided_now = (timeless + now).count(INCONCLUSIVE)
     standing = _standing(runs, violated_now, violations(now), safety)
+    if standing == "CONFORMS" and is_undecided(len(violated_now), undecided_now):
+        standing = "INCONCLUSIVE"
     return Told(
         runs=len(runs),
         conforming=counts[CONFORMS],
@@ -64,10 +68,16 @@ def told(history: str, timeless: str = "") -> Told:
         turns=max(len(violated) - 1, 0),
         conforming_now=int(np.count_nonzero(~violated_now)),
         violating_now=int(np.count_nonzero(violated_now)),
+        undecided_now=undecided_now,
         clean_runs=_clean_runs(violated, timeless_violated),
         decision=_decision(timeless, now) if standing in ("FLAKY", "CONFORMS") else UNDECIDED,
         standing=standing,
     )
+
+
+def is_undecided(answers: int, undecided: int) -> bool:
+    """Whether so many runs without an answer, a third or more, keep the answers of the others from being trusted."""
+    return undecided > 0 and answers <= 2 * undecided
 
 
 def violations(history: str, *, with_retries: bool = True) -> Flags:

@@ -3,30 +3,20 @@
 import json
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.testing import assertSchemaEqual
 
 from pytest_kmigrate.analysis import schemas, staging
-from pytest_kmigrate.analysis.foreign import foreign_attempts, is_foreign
-from tests.spark.frames import frame
-
-JUNIT = """<testsuite name="s" timestamp="2026-03-0%d"><properties><property name="kafka" value="3.9.1"/></properties>
-<testcase name="t" time="1"><failure message="was 4"/></testcase><testcase name="u"/></testsuite>"""
-
-
-def _files(spark: SparkSession, **texts: str) -> DataFrame:
-    rows = []
-    for path, text in texts.items():
-        folder, _, file = path.rpartition("/")
-        rows.append({"folder": folder, "file": file, "text": text})
-    return frame(spark, schemas.FILES, rows)
+from pytest_kmigrate.analysis.foreign import is_foreign
+from pytest_kmigrate.model.errors import WrongUseError
+from tests.spark.foreign_files import JUNIT, counted_in, files_of, set_aside_in, staged_from
 
 
 def test_attempts_have_the_shape_of_our_own(spark: SparkSession) -> None:
     """All columns of the fact, in the order the runs were made; what a file does not tell is unknown."""
-    files = _files(spark, **{"night-2/x.xml": JUNIT % 2, "night-1/x.xml": JUNIT % 1})
+    files = files_of(spark, **{"night-2/x.xml": JUNIT % 2, "night-1/x.xml": JUNIT % 1})
 
-    good = staging.good(foreign_attempts(files))
+    good = staging.good(staged_from(files))
 
     attempts = good.select(*schemas.ATTEMPTS.names)
     assertSchemaEqual(attempts.to(schemas.ATTEMPTS).schema, schemas.ATTEMPTS)
@@ -44,7 +34,7 @@ def test_attempts_have_the_shape_of_our_own(spark: SparkSession) -> None:
 
 def test_every_kind_is_read_and_every_stranger_named(spark: SparkSession) -> None:
     """Allure and ducktape beside JUnit; what is none of them, and halves of characters, cost nobody else anything."""
-    files = _files(
+    files = files_of(
         spark,
         **{
             "a/1-result.json": json.dumps({"fullName": "t\ud800", "status": "passed", "start": 1_772_359_200_000}),
@@ -54,7 +44,7 @@ def test_every_kind_is_read_and_every_stranger_named(spark: SparkSession) -> Non
         },
     )
 
-    staged = foreign_attempts(files).cache()
+    staged = staged_from(files)
 
     assert sorted((row.test_id, row.provider) for row in staging.good(staged).collect()) == [
         ("d", "ducktape"),
@@ -62,7 +52,7 @@ def test_every_kind_is_read_and_every_stranger_named(spark: SparkSession) -> Non
     ]
     assert sorted((row.path, row.line, row.reason) for row in staging.set_aside(staged).collect()) == [
         ("j/notes.txt", None, "not a name that JUnit, Allure or ducktape give their results"),
-        ("j/pom.xml", 1, "not JUnit XML: expected testsuites or testsuite, got project"),
+        ("j/pom.xml", None, "Maven or Ant: no results of tests"),
     ]
 
 
@@ -80,7 +70,7 @@ def test_a_file_need_not_be_utf_8(spark: SparkSession) -> None:
     rows = [("r", name, content) for name, content in contents.items()]
     files = spark.createDataFrame(rows, "folder string, file string, text binary")
 
-    staged = foreign_attempts(files.withColumn("text", files["text"].cast("string"))).cache()
+    staged = staged_from(files.withColumn("text", files["text"].cast("string")))
 
     assert staging.set_aside(staged).collect() == []
     told = {row.folder: row.test_id for row in staging.good(staged).collect()}
@@ -90,9 +80,9 @@ def test_a_file_need_not_be_utf_8(spark: SparkSession) -> None:
 
 def test_a_result_without_a_name_is_set_aside(spark: SparkSession) -> None:
     """Nobody could find it in a report; the results beside it count."""
-    staged = foreign_attempts(
-        _files(spark, **{"a/x.xml": '<testsuite><testcase name=" "/><testcase name="t"/></testsuite>'})
-    ).cache()
+    staged = staged_from(
+        files_of(spark, **{"a/x.xml": '<testsuite><testcase name=" "/><testcase name="t"/></testsuite>'})
+    )
 
     assert [row.folder for row in staging.good(staged).collect()] == ["a/x.xml#2"]
     assert [(row.path, row.reason) for row in staging.set_aside(staged).collect()] == [
@@ -103,10 +93,10 @@ def test_a_result_without_a_name_is_set_aside(spark: SparkSession) -> None:
 def test_what_is_nested_too_deep_costs_only_itself(spark: SparkSession) -> None:
     """Also where it is just not too deep to be read, and the result is then too deep to be told from others."""
     texts = {f"a/{n}-result.json": f'{{"name": "t", "x": {"[" * n}{"]" * n}}}' for n in range(700, 1_000)}
-    staged = foreign_attempts(_files(spark, **texts)).cache()
+    staged = staged_from(files_of(spark, **texts))
 
     read, aside = (
-        rows.count() for rows in (staging.good(staged), staging.set_aside(staged, is_run=~staged["is_copy"]))
+        rows.count() for rows in (staging.good(staged), staging.set_aside(staged, is_run=staged["is_doubt"]))
     )
 
     assert read + aside == len(texts)
@@ -114,14 +104,72 @@ def test_what_is_nested_too_deep_costs_only_itself(spark: SparkSession) -> None:
     assert aside > 0
 
 
-def test_a_copied_file_counts_once(spark: SparkSession) -> None:
-    """The same results in a second file are set aside in one row, which says where they are counted."""
-    staged = foreign_attempts(_files(spark, **{"a/x.xml": JUNIT % 1, "b/x.xml": JUNIT % 1})).cache()
+def test_secrets_are_in_no_column(spark: SparkSession) -> None:
+    """What any tool writes is redacted like evidence of our own, in names, messages and in reasons, too."""
+    xml = """<testsuite name="s"><testcase name="logs_in[password=correct-horse]"><failure
+        message="401 at https://ada:correct-horse@x.example">sasl.jaas.config=correct-horse</failure></testcase>
+        <testcase name="u" status="secret=correct-horse"/></testsuite>"""
 
-    assert sorted(row.folder for row in staging.good(staged).collect()) == ["a/x.xml#1", "a/x.xml#2"]
-    assert [(row.path, row.reason) for row in staging.set_aside(staged).collect()] == [
-        ("b/x.xml", "2 of its results are copies of ones in a/x.xml, which are counted")
+    staged = staged_from(files_of(spark, **{"a/x.xml": xml}), "login=folder:{}")
+
+    everything = json.dumps([row.asDict() for row in staged.collect()], default=str)
+    assert "correct-horse" not in everything
+    assert everything.count("sha256:") >= 3
+
+
+def test_labels_part_tests_by_what_they_name(spark: SparkSession) -> None:
+    """A run on each system is another, though all else of it is equal; labels without a column are in the topology."""
+    same = '<testsuite name="s" timestamp="2026-03-01T10:00:00"><testcase name="t" time="1"/></testsuite>'
+    files = files_of(spark, **{"results-a/x.xml": same, "results-b/x.xml": same, "more/x.xml": JUNIT % 3})
+
+    staged = staged_from(files, "system=folder:results-{}", "kafka=folder:results-{}")
+
+    rows = staging.good(staged).orderBy("folder").collect()
+    assert [(row.topology, row.kafka) for row in rows] == [
+        ("system=unknown", "3.9.1"),
+        ("system=unknown", "3.9.1"),
+        ("system=a", "a"),
+        ("system=b", "b"),
     ]
+    with pytest.raises(WrongUseError, match=r"os=property:os: no result .* have: kafka"):
+        staged_from(files, "os=property:os")
+
+
+def test_times_that_are_not_understood_are_said_once(spark: SparkSession) -> None:
+    """Of all files; the results count, without an order."""
+    xml = '<testsuite name="s" timestamp="10/0%d/2026"><testcase name="t"/><testcase name="u"/></testsuite>'
+    staged = staged_from(files_of(spark, **{f"{n}/x.xml": xml % n for n in range(1, 4)}))
+
+    assert len(counted_in(staged)) == 6
+    said = '6 results have a start time that was not understood, such as "10/01/2026": they count, but have no order'
+    assert set_aside_in(staged) == [("1/x.xml", said, False)]
+
+
+def test_files_of_one_sort_are_one_line(spark: SparkSession) -> None:
+    """And no doubt, unless they are all there is of results in a format that is not read."""
+    testng, cobertura = "<testng-results/>", "<coverage/>"
+    staged = staged_from(
+        files_of(
+            spark,
+            **{
+                "a/coverage.xml": cobertura,
+                "b/coverage.xml": cobertura,
+                "c/coverage.xml": cobertura,
+                "with/testng-results.xml": testng,
+                "with/junitreports/x.xml": JUNIT % 1,
+                "without/testng-results.xml": testng,
+            },
+        )
+    )
+
+    coverage, beside, alone = set_aside_in(staged)
+    assert coverage == (
+        "a/coverage.xml",
+        "Cobertura or Clover: no results of tests; the same holds for 2 more files",
+        False,
+    )
+    assert (beside[0], beside[2]) == ("with/testng-results.xml", False)
+    assert (alone[0], alone[2]) == ("without/testng-results.xml", True)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +178,7 @@ def test_a_copied_file_counts_once(spark: SparkSession) -> None:
         ("TEST-org.x.LogTest.xml", "junit"),
         ("deep/down/report.json", "ducktape"),
         ("5f2b-result.json", "allure"),
-        ("5f2b-container.json", None),
+        ("5f2b-container.json", "allure-container"),
         ("run.json", None),
         ("allure-report.json", None),
     ],

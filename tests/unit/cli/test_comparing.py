@@ -21,8 +21,9 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[object]:
     compared: list[object] = []
 
     def analyzed(*given: object) -> AnalysisResult:
-        *_, versions = given
+        *_, versions, labels = given
         compared.append(versions)
+        compared.extend(labels)
         summary = summary_of(season(runs=600), ABOUT, ("3.6.0", "3.10.0") if versions else None)
         for name, text in files(summary).items():
             (tmp_path / name).write_text(text)
@@ -44,9 +45,11 @@ def test_both_versions_are_compared(
     asked: list[object], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What changed is listed by kind, with the sentence to take away; what may be chance is not."""
-    assert _analyze(monkeypatch, "--compare", "3.6.0", "3.10.0") == 0
+    assert (
+        _analyze(monkeypatch, "--compare", "3.6.0", "3.10.0", "--label", "os=hostname", "--label", "jdk=hostname") == 0
+    )
     said = capsys.readouterr().out
-    assert asked == [("3.6.0", "3.10.0")]
+    assert asked == [("3.6.0", "3.10.0"), "os=hostname", "jdk=hostname"]
     assert "From Kafka 3.6.0 to 3.10.0" in said
     assert "Kafka 3.6.0 to 3.10.0: 4 requirements worse" in said
     assert "WORSE" in said

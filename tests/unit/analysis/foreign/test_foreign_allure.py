@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from pytest_kmigrate.analysis.foreign.allure import read_allure
+from pytest_kmigrate.analysis.foreign.allure import read_allure, read_container
 from pytest_kmigrate.analysis.foreign.results import Result
 
 START_MS = 1_772_359_200_000
@@ -37,14 +37,14 @@ def _read(**changed: object) -> Result:
     [
         ("passed", "CONFORMS", None),
         ("failed", "VIOLATES", "LIVENESS"),
-        ("broken", "INCONCLUSIVE", "HARNESS"),
+        ("broken", "VIOLATES", "LIVENESS"),
         ("skipped", "NOT_APPLICABLE", None),
         ("unknown", "INCONCLUSIVE", "HARNESS"),
         (None, "INCONCLUSIVE", "HARNESS"),
     ],
 )
 def test_each_status_has_its_outcome(status: str | None, outcome: str, kind: str | None) -> None:
-    """Failed is a violation, but never of SAFETY; broken and unknown say nothing about what was tested."""
+    """A test that failed or is broken, by an assertion or by another error, is a violation, but never of SAFETY."""
     result = _read(status=status)
     assert (result.outcome.name, result.kind.value if result.kind else None) == (outcome, kind)
 
@@ -65,7 +65,41 @@ def test_retries_are_attempts_of_one_test() -> None:
     """Equal history ids come of equal names and parameters, but for excluded ones: so does the test."""
     again = _read(uuid="other", parameters=[{"name": "run", "value": "18", "excluded": True}, RESULT["parameters"][0]])
     assert again.test_id == _read().test_id == "tests.test_log.TestLog#test_rolls[kafka='3.9.1']"
-    assert again.run_id != _read().run_id
+    assert again.run != _read().run
+
+
+def test_a_result_without_a_start_is_known_by_its_place_only() -> None:
+    """Equal content proves nothing: a quick test passes alike every night."""
+    assert _read(start=None, stop=None).run == ""
+
+
+def test_a_masked_value_is_dots_and_a_hidden_one_is_not_there() -> None:
+    """In the name, message and trace, whoever quotes them; a digest keeps tests apart that differ in nothing else."""
+    secrets = [
+        {"name": "user", "value": "'ada'"},
+        {"name": "password", "value": "'correct horse'", "mode": "masked"},
+        {"name": "session", "value": "battery-77", "mode": "hidden"},
+        {"name": "pin", "value": "12", "mode": "hidden"},
+    ]
+    said = {"message": "AssertionError: 401 for correct horse", "trace": "logs_in('correct horse', \"battery-77\", 12)"}
+
+    result = _read(fullName="test_login[correct horse]", parameters=secrets, statusDetails=said, labels=[])
+
+    assert result.test_id.startswith("test_login[••••••][password=••••••, user='ada', #")
+    shown = f"{result.test_id} {result.summary} {result.check} {result.conditions} {result.properties}"
+    assert not any(secret in shown for secret in ("horse", "battery", "session", "12)"))
+    others = [{**each, "value": "another"} if each["name"] == "session" else each for each in secrets]
+    assert _read(fullName="test_login[correct horse]", parameters=others).test_id != result.test_id
+
+
+def test_a_container_names_the_tests_whose_setup_failed() -> None:
+    """Those did not run; a failed teardown, and a setup that passed, take no answer from any test."""
+    container = {"children": ["a", "b", 7], "befores": [{"status": "passed"}, {"status": "broken"}]}
+    assert read_container(json.dumps(container)).broken == ("a", "b")
+    assert read_container(json.dumps({**container, "befores": [{"status": "passed"}]})).broken == ()
+    assert read_container(json.dumps({**container, "befores": None, "afters": [{"status": "broken"}]})).broken == ()
+    assert read_container("[]").broken == ()
+    assert read_container("{").unread[0].reason.startswith("not readable as JSON")
 
 
 def test_a_nameless_result_is_known_by_its_history() -> None:

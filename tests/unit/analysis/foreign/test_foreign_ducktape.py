@@ -47,6 +47,8 @@ def _session(*results: object) -> str:
         ("PASS", "CONFORMS", None),
         ("FAIL", "VIOLATES", "LIVENESS"),
         ("IGNORE", "NOT_APPLICABLE", None),
+        ("OPASS", "CONFORMS", None),
+        ("OFAIL", "VIOLATES", "LIVENESS"),
         ("pass", "CONFORMS", None),
     ],
 )
@@ -57,6 +59,22 @@ def test_each_status_has_its_outcome(status: str, outcome: str, kind: str | None
     assert result.duration_ms == 90_000.0
     assert result.started_at == dt.datetime.fromtimestamp(START_S, dt.UTC)
     assert result.conditions == {"topology": "COMBINED_KRAFT", "kafka": "3.9.1"}
+
+
+def test_a_failure_that_is_ok_is_known_as_such() -> None:
+    """A fork lets tests fail: such a failure counts, and needs no human."""
+    known = [read_ducktape(_session(_result(status))).results[0].known_as for status in ("OFAIL", "FAIL", "OPASS")]
+    assert known == [("ok to fail",), (), ()]
+
+
+@pytest.mark.parametrize(
+    ("report", "is_doubt"),
+    [({"schema": 1}, False), ({"results": [{"name": "t"}]}, False), ({"exitcode": 1, "tests": []}, True)],
+)
+def test_a_report_of_another_tool_is_named(report: object, is_doubt: bool) -> None:
+    """The name is a common one: only what is known to hold results of tests leaves a verdict open."""
+    (unread,) = read_ducktape(json.dumps(report)).unread
+    assert unread.is_doubt == is_doubt
 
 
 def test_a_flaky_test_failed_as_often_as_its_summary_tells() -> None:
@@ -105,7 +123,7 @@ def test_a_result_is_the_same_in_the_session_and_in_its_own_folder() -> None:
         (_session({"test_status": "PASS"}), "result 1: it has no test_id"),
         (
             _session(_result("MAYBE")),
-            "result 1: unknown test_status: expected one of pass, fail, ignore, flaky; got MAYBE",
+            "result 1: unknown test_status: expected one of pass, fail, ignore, flaky, opass, ofail; got MAYBE",
         ),
     ],
 )

@@ -38,14 +38,15 @@ def test_every_attempt_of_surefire_counts() -> None:
     assert told == [
         ("appends", "CONFORMS", "test passes"),
         ("rolls", "VIOLATES", "org.opentest4j.AssertionFailedError"),
-        ("rolls", "INCONCLUSIVE", "java.io.IOException"),
+        ("rolls", "VIOLATES", "java.io.IOException"),
         ("rolls", "CONFORMS", "test passes"),
         ("compacts", "VIOLATES", "java.lang.AssertionError"),
         ("compacts", "VIOLATES", "java.lang.AssertionError"),
-        ("compacts", "INCONCLUSIVE", "java.io.EOFException"),
+        ("compacts", "VIOLATES", "java.io.EOFException"),
         ("deletes", "NOT_APPLICABLE", "test passes"),
     ]
-    assert [each.run_id for each in reading.results] == sorted({each.run_id for each in reading.results})
+    assert [each.attempt for each in reading.results] == [1, 1, 2, 3, 1, 2, 3, 1]
+    assert len({each.run for each in reading.results}) == 4
 
 
 def test_times_texts_and_conditions_are_kept() -> None:
@@ -60,12 +61,11 @@ def test_times_texts_and_conditions_are_kept() -> None:
 
 
 def test_a_violation_is_never_called_safety() -> None:
-    """A failure is LIVENESS and an error the harness's: a foreign file proves no more."""
+    """A failure or an error is LIVENESS: a foreign file proves no more."""
     kinds = {(each.outcome.name, each.kind.value if each.kind else None) for each in read_junit(SUREFIRE).results}
     assert kinds == {
         ("CONFORMS", None),
         ("VIOLATES", "LIVENESS"),
-        ("INCONCLUSIVE", "HARNESS"),
         ("NOT_APPLICABLE", None),
     }
 
@@ -76,7 +76,7 @@ def test_a_violation_is_never_called_safety() -> None:
         ("<testcase name='t'/>", "CONFORMS"),
         ("<testcase name='t' status='notrun'/>", "NOT_APPLICABLE"),
         ("<testcase name='t'><failure/><error message='while cleaning up'/></testcase>", "VIOLATES"),
-        ("<testcase name='t'><error/><skipped/></testcase>", "INCONCLUSIVE"),
+        ("<testcase name='t'><error/><skipped/></testcase>", "VIOLATES"),
         ("<testcase name='t'><system-out>&lt;failure/></system-out></testcase>", "CONFORMS"),
         ("<testcase name='t'><failure>\x1b[31mred\x1b[0m</failure></testcase>", "VIOLATES"),
     ],
@@ -115,7 +115,11 @@ def test_a_suite_that_broke_before_its_first_test_is_told() -> None:
         "<testsuites tests='1'><testsuite name='s' tests='1'><testcase name='t'/></testsuite></testsuites>"
     )
 
-    assert [each.reason for each in reading.unread] == ["suite s has no test case, though it counts tests 3, errors 1"]
+    lost = "<testsuites tests='2'><testsuite name='s' tests='2' failures='1'/></testsuites>"
+    assert [each.reason for each in reading.unread] == ["suite s broke outside of its test cases: setUpClass died"]
+    assert [each.reason for each in read_junit(lost).unread] == [
+        "suite s has no test case, though it counts tests 2, failures 1"
+    ]
     assert (reading.results, whole.unread) == ((), ())
 
 
@@ -128,7 +132,7 @@ def test_a_name_of_blanks_is_none() -> None:
     assert [read_junit(text).results[0].test_id for text in names] == ["", "s.t"]
 
 
-LAUGHS = """<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>
+LAUGHS = """<!DOCTYPE testsuite [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>
 <testsuite name="s"><testcase name="t"><failure>&b;</failure></testcase></testsuite>"""
 
 
@@ -136,8 +140,8 @@ LAUGHS = """<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;
     ("text", "reason"),
     [
         (LAUGHS, "a document type is not read, for its entities may have any size: remove the DOCTYPE"),
-        ('<!DOCTYPE x SYSTEM "file:///etc/passwd"><testsuite/>', "a document type is not read"),
-        ("<project><testcase name='t'/></project>", "not JUnit XML: expected testsuites or testsuite, got project"),
+        ('<!DOCTYPE testsuites SYSTEM "file:///etc/passwd"><testsuite/>', "a document type is not read"),
+        ("<notes><testcase name='t'/></notes>", "not JUnit XML: expected testsuites or testsuite, got notes"),
         ("", "broken XML: no element found"),
         ("no XML at all", "broken XML: syntax error"),
     ],

@@ -35,14 +35,21 @@ def test_flips_and_clean_runs(history: str, flips: int, clean_runs: int) -> None
         ("CVCVS", "SAFETY"),
         ("CCC", "CONFORMS"),
         ("VVV", "VIOLATES"),
-        ("CIC", "CONFORMS"),
+        ("CIC", "INCONCLUSIVE"),
+        ("CCCI", "CONFORMS"),
+        ("CXXC", "CONFORMS"),
+        ("I" * 9 + "V" * 30 + "C" * 30, "CONFORMS"),
+        ("V" * 30 + "CCI" * 10, "INCONCLUSIVE"),
         ("II", "INCONCLUSIVE"),
         ("X", "INCONCLUSIVE"),
         ("N", "NOT_APPLICABLE"),
     ],
 )
 def test_standing(history: str, standing: str) -> None:
-    """Broken or repaired once and for all is not flaky, red and then green by a retry is; SAFETY never is."""
+    """Broken or repaired once and for all is not flaky, red and then green by a retry is; SAFETY never is.
+
+    Where a third of the runs since the last change gave no answer, the others prove nothing.
+    """
     assert told(history).standing == standing
 
 

@@ -62,7 +62,9 @@ def test_strangers_are_listed_once_and_hidden_ones_and_the_output_left_alone(tmp
 
     assert [run.folder for run in found.runs] == ["night/r", "r"]
     nothing = "not a run folder: it holds no run.json"
-    assert found.unread == tuple((folder, nothing, False) for folder in ("1", "night/empty", "notes"))
+    deep = "a run filed too deep is not read: runs are looked for 4 folders deep; move it up"
+    told = [(folder, nothing, False) for folder in ("night/empty", "notes")]
+    assert found.unread == (("1/2/3/4/5", deep, True), *told)
 
 
 @pytest.mark.parametrize("way", ["runs/../runs/report", "link/report", "runs", "link"])
@@ -84,14 +86,32 @@ def test_a_report_among_the_runs_is_no_results_of_others(
     assert (tmp_path / way / str(found.runs[0].timeline)).is_file()
 
 
-def test_runs_filed_too_deep_are_told(tmp_path: Path) -> None:
-    """Beside a run, a folder at the deepest level that is looked at is told as not looked into."""
-    _run(tmp_path / "1/2/3/r")
-    (tmp_path / "1/2/3/deep/r").mkdir(parents=True)
+def test_what_lies_deeper_than_is_looked_is_named_and_leaves_the_verdict_open(tmp_path: Path) -> None:
+    """Results of other tools are found in deeper folders than runs; a folder too deep for either is a doubt."""
+    deep, deeper = "/".join("abcdefghijk"), "/".join("ABCDEFGHIJKLM")
+    for name in (f"{deep}/TEST-x.xml", f"{deeper}/TEST-x.xml"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("<testsuite/>")
 
     found = _discovered(tmp_path, tmp_path / "out")
 
-    assert found.unread == (("1/2/3/deep", "not looked into: runs are looked for 4 folders deep", False),)
+    assert found.foreign == (f"{deep}/TEST-x.xml",)
+    assert found.unread == (
+        (deeper.removesuffix("/M"), "not looked into: files are looked for 12 folders deep; move it up", True),
+    )
+
+
+def test_results_of_allure_are_copies_only_in_a_run(tmp_path: Path) -> None:
+    """A run has its own; in no run they are somebody's results, in the folder that Allure gives them."""
+    for name in ("r/allure-results", "theirs/allure-results"):
+        _run(tmp_path / name)
+        (tmp_path / name / "run.json").rename(tmp_path / name / "1-result.json")
+    _run(tmp_path / "r")
+
+    found = _discovered(tmp_path, tmp_path / "out")
+
+    assert found.foreign == ("theirs/allure-results/1-result.json",)
+    assert [file.path for file in found.runs[0].files] == ["run.json"]
 
 
 def test_a_run_that_spark_cannot_open_is_told_once_and_missed(tmp_path: Path) -> None:

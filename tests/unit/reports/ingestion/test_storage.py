@@ -4,33 +4,61 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.reports.ingestion.storage import Entry, LocalStorage, is_local, local_path, location
+from pytest_kmigrate.reports.ingestion.storage import Copies, Entry, LocalStorage, is_local, local_path, location
 
-EVERYTHING = (9, frozenset[str]())
+EVERYTHING = (9, Copies())
 
 
-def test_entries_are_told_down_to_a_depth_without_hidden_and_unwanted_ones(tmp_path: Path) -> None:
-    """Files with their size, folders too, also empty ones; what begins with a dot is nobody's business."""
-    for name in ("a/b/c/file", "unwanted/file", ".hidden/file", "a/.partial"):
+def test_entries_are_listed_down_to_a_depth_without_hidden_ones_and_copies(tmp_path: Path) -> None:
+    """Files with their size, folders too, also empty ones; a folder of copies is one only beside what it copies."""
+    for name in ("a/b/c/file", "r/copies/file", "r/run.json", "copies/a", ".hidden/file", "a/.partial"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("xyz")
     (tmp_path / "empty").mkdir()
+    copies = Copies(frozenset({"copies"}), frozenset({"run.json"}))
 
-    told = [(each.path, each.is_folder, each.size_bytes) for each in LocalStorage(tmp_path).entries(3, {"unwanted"})]
+    told = [(each.path, each.is_folder, each.size_bytes) for each in LocalStorage(tmp_path).entries(3, copies)]
 
-    assert told == [("a", True, 0), ("a/b", True, 0), ("a/b/c", True, 0), ("empty", True, 0)]
+    assert told == [
+        ("a", True, 0),
+        ("a/b", True, 0),
+        ("a/b/c", True, 0),
+        ("copies", True, 0),
+        ("copies/a", False, 3),
+        ("empty", True, 0),
+        ("r", True, 0),
+        ("r/run.json", False, 3),
+    ]
     assert [each.path for each in LocalStorage(tmp_path / "a").entries(*EVERYTHING)] == ["b", "b/c", "b/c/file"]
 
 
-def test_a_link_back_up_is_not_followed(tmp_path: Path) -> None:
-    """Everything would be found again in it, and again in that; a link to elsewhere is a folder like others."""
-    (tmp_path / "a" / "b").mkdir(parents=True)
-    (tmp_path / "a" / "b" / "up").symlink_to(tmp_path)
-    (tmp_path / "c").symlink_to(tmp_path / "a")
+def test_a_link_to_what_is_listed_anyway_is_not_followed(tmp_path: Path) -> None:
+    """Back up, or to the latest night: all in it would count twice. One to elsewhere is a folder like others."""
+    elsewhere, root = tmp_path / "elsewhere", tmp_path / "root"
+    (elsewhere / "d").mkdir(parents=True)
+    (root / "a" / "b").mkdir(parents=True)
+    (root / ".hidden" / "h").mkdir(parents=True)
+    (root / "a" / "b" / "up").symlink_to(root)
+    (root / "latest").symlink_to(root / "a")
+    (root / "c").symlink_to(elsewhere)
+    (root / "shown").symlink_to(root / ".hidden")
 
-    told = [each.path for each in LocalStorage(tmp_path).entries(*EVERYTHING)]
+    told = [each.path for each in LocalStorage(root).entries(*EVERYTHING)]
 
-    assert told == ["a", "a/b", "c", "c/b"]
+    assert told == ["a", "a/b", "c", "c/d", "shown", "shown/h"]
+
+
+def test_a_link_in_a_run_is_followed_wherever_it_leads(tmp_path: Path) -> None:
+    """What a run folder holds belongs to it, also if it lies elsewhere."""
+    (tmp_path / "logs" / "broker-0").mkdir(parents=True)
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r" / "run.json").write_text("{}")
+    (tmp_path / "r" / "logs").symlink_to(tmp_path / "logs")
+    runs = Copies(frozenset(), frozenset({"run.json"}))
+
+    told = [each.path for each in LocalStorage(tmp_path).entries(9, runs)]
+
+    assert told == ["logs", "logs/broker-0", "r", "r/logs", "r/logs/broker-0", "r/run.json"]
 
 
 def test_a_changed_file_shows_in_its_entry(tmp_path: Path) -> None:

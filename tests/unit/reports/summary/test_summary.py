@@ -28,8 +28,10 @@ def test_flaky_tests_are_those_of_the_ranking() -> None:
 
 def test_how_to_make_the_report_again_is_a_command_for_a_shell() -> None:
     """Whatever is in the names of folders."""
-    about = _about("my runs", "out", "spark://a:1", ("3.6.0", "3.9.1"), {})
-    assert about["command"] == "kmigrate analyze 'my runs' --out out --master spark://a:1 --compare 3.6.0 3.9.1"
+    about = _about("my runs", "out", "spark://a:1", ("3.6.0", "3.9.1"), ["os=folder:a b-{}"], {})
+    assert about["command"] == (
+        "kmigrate analyze 'my runs' --out out --master spark://a:1 --compare 3.6.0 3.9.1 --label 'os=folder:a b-{}'"
+    )
     assert f"`{about['command']}`" in report_markdown(summary_of(season(runs=20), about))
 
 
