@@ -31,12 +31,25 @@ def _cells(spark: SparkSession, *rows: dict[str, object]) -> DataFrame:
         ([("VIOLATES", 0), ("INCONCLUSIVE", 0)], "VIOLATES"),
         ([("NOT_APPLICABLE", 0), ("INCONCLUSIVE", 0)], "INCONCLUSIVE"),
         ([("NOT_APPLICABLE", 0)], "NOT_APPLICABLE"),
+        ([("CONFORMS", 9), ("INCONCLUSIVE", 0)], "CONFORMS"),
+        ([("CONFORMS", 9), *[("INCONCLUSIVE", 0)] * 5], "INCONCLUSIVE"),
     ],
 )
 def test_a_test_is_what_its_cells_are(spark: SparkSession, cells: list[tuple[str, int]], standing: str) -> None:
-    """The worst of them; a cell that was green and broke is worse than a flaky one, and one always red is not."""
+    """The worst of them; a cell that was green and broke is worse than a flaky one, and one always red is not.
+
+    Where a third of the runs gave no answer, those of the others prove nothing.
+    """
     rows = [
-        {**CELL, "fault": str(place), "standing": each, "conforming": conforming}
+        {
+            **CELL,
+            "fault": str(place),
+            "standing": each,
+            "conforming": conforming,
+            "conforming_now": conforming,
+            "violating_now": 0,
+            "undecided_now": int(each == "INCONCLUSIVE"),
+        }
         for place, (each, conforming) in enumerate(cells)
     ]
 
