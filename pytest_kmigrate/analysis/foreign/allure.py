@@ -18,6 +18,9 @@ from pytest_kmigrate.analysis.foreign.results import (
     unreadable,
 )
 
+_KEYS = ("uuid", "historyId", "fullName", "status")
+"""Any result has one of these; other tools have files of this name, too."""
+
 _STATUSES = ("passed", "failed", "broken", "skipped", "unknown")
 _DOTS = "\u2022" * 6
 _SHORT = 4
@@ -31,6 +34,8 @@ def read_allure(text: str) -> Reading:
         return Reading(unread=(given,))
     if not isinstance(given, dict):
         return unreadable("not a result of Allure: expected an object")
+    if not given.keys() & set(_KEYS):
+        return Reading(unread=(Unread(f"not a result of Allure: expected one of {', '.join(_KEYS)}", is_doubt=False),))
     status = given.get("status") or "unknown"
     if status not in _STATUSES:
         return unreadable(f"unknown status: expected one of {', '.join(_STATUSES)}; got {status}")

@@ -125,6 +125,7 @@ def _row(folder: str, file: str, place: int, result: Result, labels: Sequence[La
         "neutral_id": _neutral(result.test_id),
         "until": result.until,
         "odd_time": result.odd_time or None,
+        "host": result.host or None,
         "uuid": result.uuid or None,
         "labels": [name for name, value in values.items() if value],
         "properties": sorted(result.properties)[:_MOST_PROPERTIES] if labels else [],
@@ -140,7 +141,9 @@ def _row(folder: str, file: str, place: int, result: Result, labels: Sequence[La
         "started_at": result.started_at,
         "seed": result.conditions.get("seed"),
     }
-    return _presentable(row, ("test_id", "neutral_id", "check", "summary", "odd_time", "seed", *CONDITION, *FAULTS))
+    return _presentable(
+        row, ("test_id", "neutral_id", "check", "summary", "odd_time", "host", "seed", *CONDITION, *FAULTS)
+    )
 
 
 def _unread(folder: str, file: str, unread: Unread) -> _Row:

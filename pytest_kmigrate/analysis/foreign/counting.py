@@ -20,6 +20,11 @@ _TWO_TOOLS = "reported by two tools: %d of its results are in %s, too, and count
 _SAME = "%s; the same holds for %d more files"
 _ALONE = f"{TESTNG}: not read, and there is no JUnit XML of the same results beside it; let TestNG write junitreports"
 _ODD_TIMES = '%d results have a start time that was not understood, such as "%s": they count, but have no order'
+_BY_HOST = (
+    "%d tests fail on some hosts and pass on all others, such as %s: --label host=hostname tells their runs apart"
+)
+_FEWEST_RUNS = 3
+"""Of a test on one host, before its answers are said to go with that."""
 
 
 def foreign_attempts(
@@ -42,6 +47,7 @@ def foreign_attempts(
         rows.where(F.col("reason").isNotNull() & F.col("sort").isNull()),
         _by_sort(_alone(rows.where(F.col("sort").isNotNull()), results)),
         _odd_times(good),
+        _parted_by_host(good),
     ]
     staged = _numbered(good).drop("counted_in", "how")
     for each in aside:
@@ -151,6 +157,34 @@ def _odd_times(results: DataFrame) -> DataFrame:
     ).where("_results > 0")
     reason = F.format_string(_ODD_TIMES, "_results", F.col("_first.odd_time"))
     return counted.select("_first.folder", "_first.file", reason.alias("reason"), F.lit(col=False).alias("is_doubt"))
+
+
+def _parted_by_host(results: DataFrame) -> DataFrame:
+    """One row if there are tests whose answers go with the host that they ran on: they look flaky, and are not."""
+    failed, passed = (F.count_if(F.col("outcome") == each.name) for each in (Outcome.VIOLATES, Outcome.CONFORMS))
+    cell = ("test_id", *CONDITION)
+    on_hosts = results.groupBy(*cell, "host").agg(
+        failed.alias("_failed"), passed.alias("_passed"), F.min(F.struct("folder", "file")).alias("_file")
+    )
+    # A host of its own for each run would part the answers of any test.
+    is_sure = F.col("host").isNotNull() & (F.col("_failed") + F.col("_passed") >= _FEWEST_RUNS)
+    is_parted = F.bool_and(is_sure & ((F.col("_failed") == 0) | (F.col("_passed") == 0)))
+    tests = (
+        on_hosts.where("_failed + _passed > 0")
+        .groupBy(*cell)
+        .agg(
+            is_parted.alias("_is_parted"),
+            F.sum("_failed").alias("_red"),
+            F.sum("_passed").alias("_green"),
+            F.min("_file").alias("_file"),
+        )
+    )
+    found = tests.where("_is_parted and _red > 0 and _green > 0").agg(
+        F.min(F.struct("test_id", "_file")).alias("_first"), F.count("*").alias("_tests")
+    )
+    reason = F.format_string(_BY_HOST, "_tests", "_first.test_id").alias("reason")
+    where = (F.col("_first._file.folder"), F.col("_first._file.file"))
+    return found.where("_tests > 0").select(*where, reason, F.lit(col=False).alias("is_doubt"))
 
 
 def _numbered(results: DataFrame) -> DataFrame:

@@ -18,6 +18,7 @@ FOREIGN_ROWS = struct(
     neutral_id=TEXT,
     until=MOMENT,
     odd_time=TEXT,
+    host=TEXT,
     uuid=TEXT,
     broken=TEXTS,
     labels=TEXTS,

@@ -135,6 +135,26 @@ def test_labels_part_tests_by_what_they_name(spark: SparkSession) -> None:
         staged_from(files, "os=property:os")
 
 
+ON_HOST = """<testsuite name="s" hostname="%s" timestamp="2026-03-0%dT%02d:00:00">
+<testcase name="%s">%s</testcase></testsuite>"""
+
+
+def test_answers_that_go_with_the_host_are_said(spark: SparkSession) -> None:
+    """In one line with the label that tells the runs apart; not if the label is given, or each run has its own host."""
+    nights = [(day, host) for day in range(1, 4) for host in ("a", "b")]
+    texts = {f"{d}/{h}.xml": ON_HOST % (h, d, 1, "t", "<failure/>" if h == "b" else "") for d, h in nights}
+    texts |= {f"u{d}.xml": ON_HOST % (f"vm-{d}", d, 2, "u", "<failure/>" if d == 2 else "") for d in range(1, 4)}
+    files = files_of(spark, **texts)
+
+    ((path, reason, is_doubt),) = set_aside_in(staged_from(files))
+
+    assert (path, is_doubt) == ("1/a.xml", False)
+    assert reason == (
+        "1 tests fail on some hosts and pass on all others, such as s.t: --label host=hostname tells their runs apart"
+    )
+    assert set_aside_in(staged_from(files, "host=hostname")) == []
+
+
 def test_times_that_are_not_understood_are_said_once(spark: SparkSession) -> None:
     """Of all files; the results count, without an order."""
     xml = '<testsuite name="s" timestamp="10/0%d/2026"><testcase name="t"/><testcase name="u"/></testsuite>'

@@ -129,6 +129,12 @@ def test_what_is_no_result_is_set_aside(text: str, reason: str) -> None:
     assert reading.unread[0].reason.startswith(reason)
 
 
+def test_a_file_of_another_tool_is_no_doubt() -> None:
+    """The name is a common one, and nothing in it is Allure's."""
+    (unread,) = read_allure('{"errors": []}').unread
+    assert (unread.reason.partition(":")[0], unread.is_doubt) == ("not a result of Allure", False)
+
+
 @pytest.mark.parametrize(("start", "stop"), [("soon", None), (True, 5), (10**400, 10**401), (5_000, 4_000)])
 def test_impossible_times_are_no_times(start: object, stop: object) -> None:
     """Texts, truth values, numbers past the calendar and ends before the start give no duration."""
