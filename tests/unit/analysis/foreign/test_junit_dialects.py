@@ -275,6 +275,14 @@ def test_a_case_without_a_time_is_known_by_its_place_only() -> None:
     assert result.run == ""
 
 
+def test_a_case_began_while_its_suite_ran() -> None:
+    """How long a suite around it took says nothing of a suite that has a start of its own."""
+    case, starts = '<testcase name="t"/>', ("2026-10-01T03:00:00", "2026-10-01T03:00:30")
+    inner = f'<testsuite name="s" timestamp="{starts[1]}">{case}</testsuite>'
+    alone, nested = read_junit(f'<testsuites timestamp="{starts[0]}" time="90">{case}{inner}</testsuites>').results
+    assert [str(each.until)[11:19] for each in (alone, nested)] == ["03:01:30", "03:00:30"]
+
+
 def test_a_clock_that_was_not_set_for_one_case_gives_way_to_that_of_its_suite() -> None:
     """In googletest's XML it is 1970 for a test that did not run."""
     case = "<testcase name='t' timestamp='1970-01-01T00:00:00'/>"
