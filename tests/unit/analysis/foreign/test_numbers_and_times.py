@@ -38,7 +38,7 @@ def test_common_forms_are_understood(text: str, time: str) -> None:
         "",
         "yesterday",
         "10/01/2026 03:00",
-        "3:00 PM",
+        "1 Oct 2026 3:00 PM",
         "99.99.2026 03:00",
         "1970-01-01T00:00:07",
         "9999-12-31",
