@@ -92,7 +92,7 @@ def test_a_result_without_a_name_is_set_aside(spark: SparkSession) -> None:
 
 def test_what_is_nested_too_deep_costs_only_itself(spark: SparkSession) -> None:
     """Also where it is just not too deep to be read, and the result is then too deep to be told from others."""
-    texts = {f"a/{n}-result.json": f'{{"name": "t", "x": {"[" * n}{"]" * n}}}' for n in range(700, 1_000)}
+    texts = {f"a/{n}-result.json": f'{{"fullName": "t", "x": {"[" * n}{"]" * n}}}' for n in range(700, 1_000)}
     staged = staged_from(files_of(spark, **texts))
 
     read, aside = (
