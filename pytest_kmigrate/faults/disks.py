@@ -18,9 +18,10 @@ class FailLogDir:
     """A log directory of a broker with several (1, 2, ...) is gone, as with a disk that broke.
 
     Kafka notices it at the next file that it writes there, within 5 s where the directory holds a partition. The
-    witness is Kafka's own count of directories that are offline. It is healed as operators do it: the broker is
-    stopped, the directory is put back as it was, the broker is started. The first directory of a broker in KRaft mode
-    holds its metadata log: without it the broker ends.
+    witness is Kafka's reaction: its own count of directories that are offline, or the end of the broker. Kafka ends a
+    broker that takes part in a migration, and one in KRaft mode without its first directory, which holds the metadata
+    log. It is healed as operators do it: the broker is stopped, the directory is put back as it was, the broker is
+    started.
     """
 
     target: Target
@@ -34,16 +35,18 @@ class FailLogDir:
     def applied_to(self, scene: Scene) -> Iterator[Applied]:
         """Take the directory of the broker meant."""
         node = scene.cluster.node(self.target.one(scene))
-        before = scene.view.metric(node.name, _METRIC)
+        before, lived = scene.view.metric(node.name, _METRIC), node.alive
         node.fail_log_dir(self.number)
 
         def witness() -> str | None:
+            if lived and not node.alive:
+                return f"{node.name} ended without log directory {self.number}"
             count = scene.view.metric(node.name, _METRIC)
             is_more = count is not None and count > (before or 0)
             return f"{node.name} reports {count:g} offline log directories" if is_more else None
 
         try:
-            looked_for = f"{_METRIC} of {node.name} above {before or 0:g}"
+            looked_for = f"{_METRIC} of {node.name} above {before or 0:g}, or its end"
             yield Applied((node.name,), looked_for, witness, {"log_dir": self.number})
         finally:
             _replace_disk(scene, node, self.number)

@@ -44,15 +44,20 @@ def test_a_directory_that_kafka_does_not_miss_is_no_witness(jbod: Stage, before:
         pass
     (unmet,) = jbod.of(EventKind.FAULT_NOT_WITNESSED)
     assert unmet.data["fault"] == "fail-log-dir(broker-1, 1)"
-    assert unmet.data["witness"] == f"OfflineLogDirectoryCount of broker-1 above {before or 0:g}"
+    assert unmet.data["witness"] == f"OfflineLogDirectoryCount of broker-1 above {before or 0:g}, or its end"
 
 
-def test_a_broker_that_ended_is_only_started(jbod: Stage) -> None:
-    """As one in KRaft mode whose metadata log was there."""
+@pytest.mark.parametrize("ends", ["under the fault", "before it"])
+def test_a_broker_that_ended_is_only_started(jbod: Stage, ends: str) -> None:
+    """As Kafka ends one that takes part in a migration; one that was down before lost nothing by the fault."""
     broker = jbod.cluster.node("broker-1")
+    if ends == "before it":
+        broker.kill()
     with inject(jbod.scene, FailLogDir(node("broker-1"))):
         broker.kill()
     assert (broker.alive, broker.incarnation) == (True, 2)
+    witnessed = [event.data["witness"] for event in jbod.of(EventKind.FAULT_WITNESSED)]
+    assert witnessed == (["broker-1 ended without log directory 2"] if ends == "under the fault" else [])
 
 
 def test_the_only_directory_of_a_broker_does_not_fail(stage: Stage) -> None:
