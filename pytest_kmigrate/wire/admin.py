@@ -70,6 +70,14 @@ class Reassignment:
     removing: tuple[int, ...]
 
 
+_OF_NO_TOPIC = MetadataRequest(
+    topics=(),
+    allow_auto_topic_creation=False,
+    include_cluster_authorized_operations=False,
+    include_topic_authorized_operations=False,
+)
+
+
 def create_topics_at(
     peer: Peer | str, names: Sequence[str], *, partitions: int, replication: int, within_s: float = 10
 ) -> dict[str, str]:
@@ -155,14 +163,13 @@ def describe_topic_at(peer: Peer | str, topic: str, *, within_s: float = ANSWER_
 
 def cluster_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> tuple[int, frozenset[int]]:
     """The controller's id (-1: none known) and the ids of the brokers in this broker's metadata cache."""
-    request = MetadataRequest(
-        topics=(),
-        allow_auto_topic_creation=False,
-        include_cluster_authorized_operations=False,
-        include_topic_authorized_operations=False,
-    )
-    answer = ask(peer, request, MetadataResponse, within_s)
+    answer = ask(peer, _OF_NO_TOPIC, MetadataResponse, within_s)
     return int(answer.controller_id), frozenset(int(broker.node_id) for broker in answer.brokers)
+
+
+def cluster_id_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> str:
+    """The cluster's id as this broker reports it."""
+    return str(ask(peer, _OF_NO_TOPIC, MetadataResponse, within_s).cluster_id)
 
 
 def replicas_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> frozenset[TopicPartition]:

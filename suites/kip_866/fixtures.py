@@ -12,17 +12,19 @@ if TYPE_CHECKING:
     from pytest_kmigrate.documents.kip_866.driver import MigrationDriver
     from pytest_kmigrate.model.peer import Peer
     from pytest_kmigrate.model.protocols import Node
-    from pytest_kmigrate.probes.zookeeper import ZookeeperClient
     from pytest_kmigrate.running import Run
     from pytest_kmigrate.workloads.stub_broker import StubBroker
 
 __all__ = [
     "broker_in_migration_mode",
+    "control_requests",
     "controllers",
     "identity",
     "in_control",
     "join",
     "migration",
+    "new_producer_ids",
+    "recorded_states",
     "registration",
     "stub",
 ]
@@ -72,17 +74,55 @@ def stub(kmigrate_run: "Run", controllers: "Callable[[], list[Peer]]") -> "Itera
 
 
 @pytest.fixture
-def identity(zookeeper: "ZookeeperClient", controllers: "Callable[[], list[Peer]]") -> "Callable[[], tuple[str, int]]":
+def identity(
+    admin_of: "Callable[[str], Peer]", controllers: "Callable[[], list[Peer]]"
+) -> "Callable[[], tuple[str, int]]":
     """``identity()``: the cluster's id, and the ``metadata.version`` of its quorum as a number."""
-    import json
-
+    from pytest_kmigrate.wire.admin import cluster_id_at
     from pytest_kmigrate.wire.describing import features_at
 
-    def known() -> tuple[str, int]:
-        cluster_id = json.loads(zookeeper.get("/cluster/id") or b"{}")["id"]
-        return cluster_id, features_at(controllers()[0])["metadata.version"]
+    return lambda: (cluster_id_at(admin_of("broker-0")), features_at(controllers()[0])["metadata.version"])
 
-    return known
+
+@pytest.fixture
+def new_producer_ids(kmigrate_run: "Run", admin_of: "Callable[[str], Peer]") -> "Callable[[], list[int]]":
+    """``new_producer_ids()``: three ids for new producers from each live broker."""
+    from pytest_kmigrate.model.topology import Role
+    from pytest_kmigrate.wire.admin import producer_id_from
+
+    def given() -> list[int]:
+        brokers = [admin_of(node.name) for node in kmigrate_run.cluster.nodes(Role.BROKER) if node.alive]
+        return [producer_id_from(broker)[1] for broker in brokers for _ in range(3)]
+
+    return given
+
+
+@pytest.fixture
+def recorded_states(kmigrate_run: "Run") -> Callable[[], list[list[str]]]:
+    """``recorded_states()``: the states of a migration in the metadata log of each live controller, by name."""
+    from pytest_kmigrate.documents.kip_866.phases import zk_migration_state
+    from pytest_kmigrate.model.topology import Role
+
+    def of(name: str) -> list[str]:
+        kafka = kmigrate_run.cluster.node(name).kafka
+        records = kmigrate_run.cluster.metadata_log(name)
+        numbers = [each["data"]["zkMigrationState"] for each in records if each["type"] == "ZK_MIGRATION_STATE_RECORD"]
+        states = [zk_migration_state(number, kafka) for number in numbers]
+        return [state.name if state else "unknown" for state in states]
+
+    return lambda: [of(node.name) for node in kmigrate_run.cluster.nodes(Role.CONTROLLER) if node.alive]
+
+
+@pytest.fixture
+def control_requests(kmigrate_run: "Run") -> Callable[[], list[str]]:
+    """``control_requests()``: the control requests that stubs of brokers have received so far, by name."""
+    from pytest_kmigrate.model.event import EventKind
+
+    def received() -> list[str]:
+        events = list(kmigrate_run.recorder.events)
+        return [str(event.data["request"]) for event in events if event.kind is EventKind.CONTROL_REQUEST]
+
+    return received
 
 
 @pytest.fixture

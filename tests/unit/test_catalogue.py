@@ -150,7 +150,6 @@ def test_a_bug_excuses_only_its_own_release() -> None:
     assert unfixed == {
         "KAFKA-17146",
         "KAFKA-20247",
-        "KAFKA-20960",
         "controller-timestamp-as-text",
         "fenced-brokers-counted-as-ready",
         "takeover-without-a-controller",

@@ -1,0 +1,99 @@
+"""KIP-866, Finalizing: by the flag of the controllers, for good, and without ZooKeeper from then on."""
+
+import pytest
+
+from pytest_kmigrate import BrokerMode, Kill, Phase, Role, checks, moves, procedure, targets
+
+FLAG = procedure.MIGRATION_FLAG
+
+
+@pytest.mark.sample
+@pytest.mark.starts_at("ALL_KRAFT", filled=True)
+@pytest.mark.requirement(
+    "K866-PROC-unbounded-kraft-dual",
+    "K866-PROC-finalize-by-flag",
+    "K866-PROC-finalize-no-zk-rpcs",
+    "K866-FAIL-final-then-flag",
+)
+def test_a_migration_is_finalized_once_and_for_good(
+    workload, cluster, cluster_metadata, migration, zookeeper, registration, expect, verify_clients
+):
+    """The controllers restart in dual write, then with the flag set to false, then with the flag again."""
+    workload.await_acked(500)
+    migration.make("restart-in-dual-write", *_each_controller(cluster, {}))
+    with cluster_metadata.changing("dual"):
+        workload.await_acked(500)
+
+    migration.make("set-the-flag-to-false", *_each_controller(cluster, {FLAG: "false"}))
+    migration.await_state("phase", Phase.FINALIZED)
+    held = zookeeper.get("/migration")
+    expect(
+        "the answer to the registration of a broker that migrates",
+        registration,
+        equals="BROKER_ID_NOT_REGISTERED",
+        requirements=["K866-PROC-finalize-no-zk-rpcs"],
+    )
+    migration.make("set-the-flag-again", *_each_controller(cluster, {FLAG: "true"}))
+    workload.await_acked(500)
+    workload.await_consumed(500)
+
+    expect("the phase", lambda: migration.phase.name, equals="FINALIZED", requirements=["K866-FAIL-final-then-flag"])
+    expect(
+        "what /migration holds",
+        lambda: zookeeper.get("/migration"),
+        equals=held,
+        requirements=["K866-FAIL-final-then-flag"],
+    )
+    verify_clients(
+        checks.metadata_equivalent("dual-log", "dual-zookeeper"),
+        checks.acknowledged_metadata_changes_present("dual-zookeeper"),
+        checks.phase_reached(Phase.FINALIZED),
+    )
+
+
+@pytest.mark.starts_at("ALL_KRAFT")
+@pytest.mark.requirement("K866-RB-after-final")
+def test_a_broker_does_not_go_back_after_finalization(
+    workload, cluster, migration, zookeeper, fenced, led_by, expect, verify
+):
+    """One broker is restarted with its configuration for ZooKeeper: the cluster goes on without it."""
+    workload.await_acked(500)
+    migration.advance_to(Phase.FINALIZED)
+    held = zookeeper.get("/controller")
+    broker = cluster.node("broker-2")
+    broker.stop()
+    broker.reconfigure(dict.fromkeys(procedure.brokers_join(cluster)), BrokerMode.ZOOKEEPER)
+    broker.start()
+
+    expect("brokers that the controllers have fenced", fenced, equals=["broker-2"])
+    expect("partitions of orders that broker-2 leads", lambda: led_by("broker-2", "orders"), equals=[])
+    expect("what /controller holds", lambda: zookeeper.get("/controller"), equals=held)
+    workload.await_acked(500)
+    verify(checks.no_acked_record_lost(), checks.no_phantom_record())
+
+
+@pytest.mark.starts_at("ALL_KRAFT")
+@pytest.mark.requirement("K866-PROC-post-decommission-zk")
+def test_a_finalized_cluster_needs_no_zookeeper(
+    workload, cluster, migration, inject, created, tellers, expect, verify_clients
+):
+    """ZooKeeper is gone, and every node is restarted."""
+    workload.await_acked(500)
+    migration.advance_to(Phase.FINALIZED)
+
+    with inject(Kill(targets.every(Role.ZOOKEEPER))):
+        migration.make("restart-all", *(moves.Roll(node.name) for node in _kafka_nodes(cluster)))
+        created("newcomer", partitions=1, replication=3)
+        expect("brokers that know the new topic", lambda: tellers("newcomer"), equals=[0, 1, 2])
+        workload.await_acked(500)
+        workload.await_consumed(500)
+
+    verify_clients()
+
+
+def _each_controller(cluster, changes):
+    return [moves.Roll(node.name, changes) for node in cluster.nodes(Role.CONTROLLER)]
+
+
+def _kafka_nodes(cluster):
+    return [*cluster.nodes(Role.CONTROLLER), *cluster.nodes(Role.BROKER)]

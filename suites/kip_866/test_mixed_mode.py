@@ -1,0 +1,109 @@
+"""KIP-866, Mixed mode: brokers in both modes under KRaft controllers, for as long as an operator likes."""
+
+import pytest
+
+from pytest_kmigrate import BrokerMode, Kill, Kind, Phase, Role, checks, moves, procedure, targets
+
+SESSION_AND_MORE_S = 40
+
+
+@pytest.mark.sample
+@pytest.mark.starts_at("HYBRID", filled=True)
+@pytest.mark.requirement(
+    "K866-PROC-mixed-unbounded", "K866-PROC-zk-mode-continues", "K866-RB-mixed", "K866-FWD-producer-ids"
+)
+def test_a_mixed_cluster_goes_on_through_restarts_and_failovers(
+    workload, cluster, cluster_metadata, migration, inject, in_sync, new_producer_ids, expect, verify_clients
+):
+    """A broker runs in KRaft mode; one in ZooKeeper mode restarts as it is; two controllers die; the first goes back."""
+    migration.begin(procedure.ROLL_TO_KRAFT, moves=1)
+    before = new_producer_ids()
+
+    with cluster_metadata.changing("mixed"):
+        migration.make("restart-in-zookeeper-mode", moves.Roll("broker-1"))
+        with inject(Kill(targets.active_controller())):
+            migration.await_new_active_controller()
+        with inject(Kill(targets.active_controller())):
+            migration.await_new_active_controller()
+        migration.make(
+            "back-to-zookeeper-mode", moves.Roll("broker-0", procedure.brokers_join(cluster), BrokerMode.ZOOKEEPER)
+        )
+
+    expect(
+        "producer ids that were given to two producers",
+        lambda: sorted(set(before) & set(new_producer_ids())),
+        equals=[],
+        requirements=["K866-FWD-producer-ids"],
+    )
+    expect("in-sync replicas of orders", lambda: in_sync("orders"), equals=[[0, 1, 2]] * 3, kind=Kind.LIVENESS)
+    verify_clients(
+        checks.metadata_equivalent("mixed-log", "mixed-zookeeper"),
+        checks.acknowledged_metadata_changes_present("mixed-log"),
+        checks.acknowledged_metadata_changes_present("mixed-zookeeper"),
+    )
+
+
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement(
+    "K866-FAIL-incompatible-existing",
+    "K866-FAIL-incompatible-no-controller-steal",
+    "K866-ZNODE-controller-no-zk-claim",
+)
+def test_a_broker_that_left_the_migration_is_fenced_and_takes_nothing(
+    workload, cluster, inject, fenced, led_by, in_control, expect, verify
+):
+    """A broker is restarted without the flag: the others go on without it, and it does not become the controller."""
+    leaver = cluster.node("broker-2")
+    workload.await_acked(500)
+    leaver.stop()
+    leaver.reconfigure(dict.fromkeys(procedure.brokers_join(cluster)))
+    leaver.start()
+
+    expect("brokers that the controllers have fenced", fenced, equals=["broker-2"], within_s=SESSION_AND_MORE_S)
+    expect("partitions of orders that broker-2 leads", lambda: led_by("broker-2", "orders"), equals=[])
+    with inject(Kill(targets.every(Role.CONTROLLER))):
+        workload.await_acked(9_000)  # longer than a session of ZooKeeper's lasts
+        expect("the role that /controller names", lambda: in_control().partition("-")[0], equals="controller")
+        expect(
+            "brokers that are the controller",
+            lambda: [name for name in ("broker-0", "broker-1", "broker-2") if _is_controller(cluster, name)],
+            equals=[],
+        )
+    workload.await_acked(500)
+
+    verify(checks.no_acked_record_lost(), checks.no_phantom_record())
+
+
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-FAIL-incompatible-new", "K866-TRIG-heuristic-limits", "K866-RPC-only-to-zk-brokers")
+def test_a_broker_that_is_in_zookeeper_only_is_sent_nothing(
+    workload, cluster_metadata, zookeeper, stub, created, control_requests, expect, verify_clients
+):
+    """A broker of an old release appears in dual write: controllers send it no request, and everything goes on."""
+    zookeeper.create_ephemeral("/brokers/ids/9", stub.znode())
+    created("newcomer", partitions=1, replication=3)
+    workload.await_acked(500)
+    workload.await_consumed(500)
+    cluster_metadata.settle("later")
+
+    expect("control requests that broker 9 was sent", control_requests, equals=[], within_s=0)
+    verify_clients(checks.metadata_equivalent("later-log", "later-zookeeper", families=("topics", "partitions")))
+
+
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-PROC-finalize-with-zk-brokers")
+def test_a_migration_with_brokers_in_zookeeper_mode_is_not_finalized(workload, cluster, migration, expect, verify):
+    """The flag is taken from the controllers while every broker is in ZooKeeper mode."""
+    workload.await_acked(500)
+    leave = {procedure.MIGRATION_FLAG: None, "zookeeper.connect": None}
+    controllers = [node.name for node in cluster.nodes(Role.CONTROLLER)]
+
+    migration.make("finalize-too-early", *(moves.Roll(name, leave) for name in controllers))
+
+    expect("the phase", lambda: migration.phase.name, equals=Phase.HYBRID.name, within_s=10)
+    workload.await_acked(500)
+    verify(checks.no_acked_record_lost(), checks.no_phantom_record())
+
+
+def _is_controller(cluster, name):
+    return cluster.metrics(name, ["ActiveControllerCount"])["ActiveControllerCount"] == 1
