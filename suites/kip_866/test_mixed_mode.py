@@ -15,7 +15,7 @@ SESSION_AND_MORE_S = 40
 def test_a_mixed_cluster_goes_on_through_restarts_and_failovers(
     workload, cluster, cluster_metadata, migration, inject, in_sync, new_producer_ids, expect, verify_clients
 ):
-    """A broker runs in KRaft mode; one in ZooKeeper mode restarts as it is; two controllers die; the first goes back."""
+    """A broker runs in KRaft mode; one in ZooKeeper mode restarts as it is; two controllers die; the first returns."""
     migration.begin(procedure.ROLL_TO_KRAFT, moves=1)
     before = new_producer_ids()
 
