@@ -41,6 +41,8 @@ class Capability(enum.StrEnum):
     """ZooKeeper is read and written past the links."""
     METADATA_LOG = "metadata-log"
     """The metadata log of a node is read."""
+    REQUESTS = "requests"
+    """A chosen node is sent requests of Kafka's protocol, past the links."""
     CHANGE = "change"
     """Clients write records, and change metadata."""
 

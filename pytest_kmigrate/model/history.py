@@ -34,6 +34,20 @@ class ZnodeChange:
 
 
 @dataclass(frozen=True)
+class ClientMetadata:
+    """What one broker answered to a client that asked for all metadata; ``at_ns``: when the answer was there."""
+
+    at_ns: int
+    node: str
+    controller: int
+    """The id that it gives as the controller's; -1: none."""
+    brokers: tuple[int, ...]
+    """Ids of the brokers that it lists, sorted."""
+    topics: Mapping[str, str]
+    """By name, the topic's id and its partitions as text; equal texts stand for equal metadata."""
+
+
+@dataclass(frozen=True)
 class RunHeader:
     """What ``run.json`` says, written before anything was provisioned."""
 
@@ -61,7 +75,7 @@ class RunHeader:
 
 @dataclass(frozen=True)
 class History:
-    """One run: header, events, client operations, metrics, znodes and the metadata images taken, by label."""
+    """One run: header, events, client operations, metrics, znodes, answers to clients and metadata images by label."""
 
     header: RunHeader
     events: Sequence[Event] = ()
@@ -69,6 +83,8 @@ class History:
     samples: Sequence[Sample] = ()
     znodes: Sequence[ZnodeChange] = ()
     images: Mapping[str, MetadataImage] = field(default_factory=dict)
+    client_metadata: Sequence[ClientMetadata] = ()
+    """Answers of brokers to clients; those of one broker in the order of time."""
     logs: Mapping[str, str] = field(default_factory=dict)
     """What each node logged in all its lives, by its name; read from the folder when it is looked up."""
 

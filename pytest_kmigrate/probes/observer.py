@@ -1,20 +1,17 @@
 """Watches a run in the background: metrics as a series, each change of a state or the active controller an event."""
 
-import threading
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from functools import partial
 from typing import Protocol
 
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
+from pytest_kmigrate.model.errors import KmigrateError
 from pytest_kmigrate.model.event import Recorder
-from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.events.steps import ActiveControllerChanged, StateChanged
 from pytest_kmigrate.model.history import Sample
 from pytest_kmigrate.model.protocols import Cluster, Node, Reading, View
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.waiting import repeat
+from pytest_kmigrate.probes.background import Background
 
 _EDGES_EVERY_S = 0.2
 
@@ -35,8 +32,7 @@ class Observer:
         self._view = view
         self._recorder = recorder
         self._metrics = tuple(metrics)
-        self._over = threading.Event()
-        self._threads: list[threading.Thread] = []
+        self._background = Background(recorder)
         self._states: dict[str, str] = {}
         self._controller: str | None = None
 
@@ -45,14 +41,12 @@ class Observer:
         every_s = self._cluster.topology.probe.every_ms / 1000
         observed = [node for node in self._cluster.nodes() if node.spec.role is not Role.ZOOKEEPER]
         for node in observed if self._metrics and Capability.METRICS in self._cluster.capabilities else ():
-            self._in_background(f"metrics of {node.name}", every_s, partial(self._sample, node))
-        self._in_background("edges", _EDGES_EVERY_S, self.look)
+            self._background.repeat(f"metrics of {node.name}", every_s, partial(self._sample, node))
+        self._background.repeat("edges", _EDGES_EVERY_S, self.look)
 
     def stop(self) -> None:
         """Stop observing; returns when every thread has ended."""
-        self._over.set()
-        for thread in self._threads:
-            thread.join()
+        self._background.stop()
 
     def look(self) -> None:
         """Look once, and record what changed since the last look."""
@@ -82,16 +76,3 @@ class Observer:
         if node.alive:
             at_ns = self._recorder.now_ns()
             self._recorder.sample(Sample(at_ns, node.name, self._cluster.metrics(node.name, self._metrics)))
-
-    def _in_background(self, name: str, every_s: float, action: Callable[[], None]) -> None:
-        thread = threading.Thread(target=self._watch, args=(name, action, every_s), name=name, daemon=True)
-        self._threads.append(thread)
-        thread.start()
-
-    def _watch(self, name: str, action: Callable[[], None], every_s: float) -> None:
-        try:
-            repeat(action, every_s, self._over)
-        # Whatever blinds us: what was not observed must not look as if nothing had happened.
-        except Exception as error:  # noqa: BLE001
-            with suppress(EnvironmentLackError):  # a recorder without room says so to the test as well
-                self._recorder.record(HarnessTrouble(f"observing {name}", repr(error)))

@@ -10,6 +10,7 @@ from pytest_kmigrate.model.errors import RunFolderError
 from pytest_kmigrate.model.event import OLDER_STATES, Event, EventKind
 from pytest_kmigrate.model.history import History, RunHeader, Sample, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.recording.client_metadata import client_answers
 from pytest_kmigrate.recording.identity import stable_id
 from pytest_kmigrate.recording.operation_parts import PARTS_PATTERN, read_operations
 from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
@@ -50,6 +51,7 @@ def read_history(folder: RunFolder) -> History:
         operations=read_operations(folder.operations),
         samples=tuple(_made_lines(Sample, folder.metrics)),
         znodes=tuple(_made_lines(_znode_change, folder.znodes)),
+        client_metadata=tuple(_made_lines(client_answers(), folder.client_metadata)),
         images={file.stem: _made(MetadataImage, file, file.read_bytes()) for file in _images(folder)},
         logs=_Logs(folder),
     )

@@ -13,8 +13,9 @@ from typing import IO
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.event import Event, EventData
 from pytest_kmigrate.model.events.evidence import RunBegan, RunEnded, SnapshotTaken
-from pytest_kmigrate.model.history import RunHeader, Sample, ZnodeChange
+from pytest_kmigrate.model.history import ClientMetadata, RunHeader, Sample, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.recording.client_metadata import ClientLines
 from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
 from pytest_kmigrate.recording.writing import json_lines, replace_text
 
@@ -33,13 +34,16 @@ class RunRecorder:
         self.ending = RunEnded()
         """What the last event of the history says."""
         self.events: list[Event] = []
-        for parent in (folder.metrics.parent, folder.znodes.parent, folder.operations, folder.image("x").parent):
+        lines = (folder.metrics, folder.znodes, folder.client_metadata)
+        for parent in (*(each.parent for each in lines), folder.operations, folder.image("x").parent):
             parent.mkdir(parents=True, exist_ok=True)
         _write_whole(folder.header, {"schema": SCHEMA, **asdict(header)})
         self._lost: EnvironmentLackError | None = None
         self._history = folder.history.open("a", encoding="utf-8")
         self._metrics = folder.metrics.open("a", encoding="utf-8")
         self._znodes = folder.znodes.open("a", encoding="utf-8")
+        self._client_metadata = folder.client_metadata.open("a", encoding="utf-8")
+        self._client_lines = ClientLines()
         self.record(RunBegan())
 
     def now_ns(self) -> int:
@@ -65,6 +69,11 @@ class RunRecorder:
         """Append one change of a watched znode."""
         with self._lock:
             self._append(self._znodes, asdict(change))
+
+    def client_metadata(self, answer: ClientMetadata) -> None:
+        """Append one broker's answer to a client."""
+        with self._lock:
+            self._append(self._client_metadata, self._client_lines.line(answer))
 
     def image(self, label: str, image: MetadataImage, began_ns: int) -> None:
         """Store a metadata image and note it in the history: what changed after ``began_ns`` may be in it or not."""
@@ -103,7 +112,7 @@ class RunRecorder:
             return
         with suppress(EnvironmentLackError):
             self.record(self.ending)
-        for file in (self._history, self._metrics, self._znodes):
+        for file in (self._history, self._metrics, self._znodes, self._client_metadata):
             with suppress(OSError):  # it still has what could not be written
                 file.close()
 

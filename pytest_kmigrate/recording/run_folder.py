@@ -68,6 +68,11 @@ class RunFolder:
         """``znodes/znodes.jsonl``: one line per change of a watched znode."""
         return self.path / "znodes" / "znodes.jsonl"
 
+    @property
+    def client_metadata(self) -> Path:
+        """``clients/metadata.jsonl``: one line per answer of a broker to a client that asked for all metadata."""
+        return self.path / "clients" / "metadata.jsonl"
+
     def image(self, label: str) -> Path:
         """``metadata/<label>.json``: a metadata image taken at a named moment."""
         return self.path / "metadata" / f"{label}.json"

@@ -24,6 +24,7 @@ from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
+from pytest_kmigrate.probes.client_metadata import ClientMetadataProbe
 from pytest_kmigrate.probes.observer import Observer
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
@@ -116,6 +117,9 @@ class Run:
             watcher = ZnodeWatcher(self.zookeeper.kazoo, self.recorder.znode, self.recorder.now_ns, paths)
             watcher.start()
             self._probes.callback(watcher.stop)
+        asking = ClientMetadataProbe(self.cluster, self.recorder)
+        asking.start()
+        self._probes.callback(asking.stop)
         observer = Observer(self.cluster, self.view, self.recorder, metrics)
         observer.start()
         self._probes.callback(observer.stop)

@@ -63,10 +63,29 @@ class ToldAcl:
     permission: int
 
 
-def all_topics_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> dict[str, ToldTopic]:
+@dataclass(frozen=True)
+class ReportedCluster:
+    """All of a broker's metadata cache; the controller is -1 if it knows of none, and topics are by name."""
+
+    controller: int
+    brokers: frozenset[int]
+    topics: Mapping[str, ToldTopic]
+
+
+def all_topics_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> Mapping[str, ToldTopic]:
     """Every topic in this broker's metadata cache, by its name."""
+    return all_metadata_at(peer, within_s=within_s).topics
+
+
+def all_metadata_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> ReportedCluster:
+    """What this broker reports to clients of the whole cluster."""
     request = MetadataRequest(topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=False)
-    topics = ask(peer, request, MetadataResponse, within_s).topics
+    answer = ask(peer, request, MetadataResponse, within_s)
+    brokers = frozenset(int(broker.node_id) for broker in answer.brokers)
+    return ReportedCluster(int(answer.controller_id), brokers, _topics_in(answer))
+
+
+def _topics_in(answer: MetadataResponse) -> dict[str, ToldTopic]:
     return {
         str(topic.name): ToldTopic(
             _written(topic.topic_id),
@@ -80,7 +99,7 @@ def all_topics_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> dic
                 for each in topic.partitions
             },
         )
-        for topic in topics
+        for topic in answer.topics
     }
 
 

@@ -24,6 +24,8 @@ FENCED = "brokers that the controllers have fenced"
 TOLD, HELD = "brokers that tell clients of the topic", "brokers that have the topic on their disks"
 SESSION_AND_MORE_S = 90
 """broker.session.timeout.ms is 9 s; the rest is for a busy machine."""
+ACKED_WHILE_AWAY = 15_000
+"""About 15 s of traffic, in which all brokers can be informed."""
 
 
 @pytest.mark.sample
@@ -74,6 +76,18 @@ def test_broker_paused_longer_than_its_session(workload, cluster_metadata, injec
         checks.metadata_equivalent("after-log", "after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-log"),
     )
+
+
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-FWD-same-metadata", "K866-TEST-broker-consistency")
+def test_clients_get_the_same_from_brokers_of_both_modes(workload, migration, inject, fenced, expect, verify_clients):
+    """One broker runs in KRaft mode, another one is dead for a while: the others report the same to clients."""
+    migration.begin(procedure.ROLL_TO_KRAFT, moves=1)
+    with inject(Kill(targets.node("broker-2"))):
+        expect(FENCED, fenced, equals=["broker-2"], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
+        workload.await_acked(ACKED_WHILE_AWAY)
+
+    verify_clients()
 
 
 @pytest.mark.known_bug("kmigrate-13")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.history import History, RunHeader, Sample, ZnodeChange
+from pytest_kmigrate.model.history import ClientMetadata, History, RunHeader, Sample, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.operations import (
     COLUMNS,
@@ -136,6 +136,7 @@ def history(
     *,
     znodes: Sequence[ZnodeChange] = (),
     samples: Sequence[Sample] = (),
+    client_metadata: Sequence[ClientMetadata] = (),
     images: Mapping[str, MetadataImage] | None = None,
     logs: Mapping[str, str] | None = None,
     requirements: tuple[str, ...] = (),
@@ -148,6 +149,7 @@ def history(
         [replace(each, seq=seq) for seq, each in enumerate(in_order)],
         operations(*rows),
         samples=samples,
+        client_metadata=client_metadata,
         znodes=znodes,
         images=images or {},
         logs=logs or {},

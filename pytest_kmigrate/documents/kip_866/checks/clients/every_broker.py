@@ -1,0 +1,62 @@
+"""Check that brokers in ZooKeeper mode list every broker, also those in KRaft mode."""
+
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.wording import span
+from pytest_kmigrate.documents.kip_866.checks.broker_modes import BrokerAt
+from pytest_kmigrate.documents.kip_866.checks.clients.answers import EVIDENCE, Answer, answers, has_answers, named
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Kind, Verdict
+
+_ROW = "K866-REG-learn-peers-umr"
+_LISTED_NS = 5_000_000_000
+"""By then the controllers have informed every broker of one that is ready."""
+
+
+@checker(_ROW, in_every_run=has_answers, anomaly="broker not listed to clients", needs=[Capability.REQUESTS])
+def clients_are_told_of_every_broker(history: History) -> Verdict:
+    """A broker in ZooKeeper mode lists each broker that started in dual write, from 5 s after it was ready.
+
+    Judged where controllers, ZooKeeper and the network are undisturbed; two answers in a row have to lack the broker.
+    """
+    rows = ByRequirement("clients_are_told_of_every_broker", _ROW)
+    lacking: dict[tuple[str, str], Answer] = {}
+    all_answers = answers(history)
+    for each in all_answers:
+        for peer in _peers(each, since_ns=all_answers[0].at_ns):
+            key = (each.content.node, peer.name)
+            former = lacking.pop(key, None)
+            if int(peer.node_id) in each.content.brokers:
+                rows.looked_at(_ROW)
+                continue
+            lacking[key] = former or each
+            if former is not None:
+                _violate(history, rows, each, peer)
+    text = "brokers in ZooKeeper mode list every broker that started in dual write"
+    return rows.verdict(text, "no broker in ZooKeeper mode answered after another one had started in dual write")
+
+
+def _peers(answer: Answer, since_ns: int) -> list[BrokerAt]:
+    """The brokers that the answer must list, and that the answering broker learned of from a KRaft controller."""
+    if answer.broker.mode != "zookeeper" or not answer.is_calm:
+        return []
+    return [
+        each
+        for each in answer.brokers.values()
+        if each.name != answer.broker.name
+        and each.away_ns is None
+        and each.started_ns >= since_ns
+        and each.ready_ns is not None
+        and answer.at_ns - each.ready_ns >= _LISTED_NS
+    ]
+
+
+def _violate(history: History, rows: ByRequirement, answer: Answer, peer: BrokerAt) -> None:
+    expected = f"{answer} lists {named(peer)}"
+    since = span(answer.at_ns - (peer.ready_ns or 0))
+    listed = ", ".join(map(str, answer.content.brokers))
+    observed = f"it lists {listed}, {since} after {peer.name} was ready ({when(history, answer.at_ns)})"
+    rows.violated(_ROW, violation_at(history, expected, observed, answer.at_ns, EVIDENCE), Kind.LIVENESS)

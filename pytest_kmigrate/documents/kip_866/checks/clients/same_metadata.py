@@ -1,0 +1,103 @@
+"""Check that clients get the same metadata from every broker, whatever its mode, and no broker that has gone."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.wording import span
+from pytest_kmigrate.documents.kip_866.checks.clients.answers import EVIDENCE, GONE_NS, Answer, answers, has_answers
+from pytest_kmigrate.documents.kip_866.checks.clients.pairs import BROKERS, Pair
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Kind, Verdict
+
+_SAME, _CONSISTENT = "K866-FWD-same-metadata", "K866-TEST-broker-consistency"
+_BOUND_NS = 10_000_000_000
+"""How long two brokers may report different metadata. KIP-866 names no bound; this one is the suite's."""
+
+
+@checker(
+    _SAME,
+    _CONSISTENT,
+    in_every_run=has_answers,
+    anomaly="brokers report different metadata",
+    needs=[Capability.REQUESTS],
+)
+def clients_are_told_the_same(history: History) -> Verdict:
+    """While a KRaft controller is in charge, two brokers do not report different metadata for more than 10 s.
+
+    Compared are the list of brokers, and each topic with its id, leaders, replicas and in-sync replicas. A broker that
+    has been away for 15 s is listed by none. Judged where controllers, ZooKeeper and the network are undisturbed.
+    Brokers of different modes speak for K866-TEST-broker-consistency, too.
+    """
+    rows = ByRequirement("clients_are_told_the_same", _SAME, _CONSISTENT)
+    calm = [each for each in answers(history) if each.is_calm]
+    pairs = list(combinations(sorted({each.content.node for each in calm}), 2))
+    longest_ns = max((_judge_pair(history, rows, pair, calm) for pair in pairs), default=0)
+    _judge_gone(history, rows, calm)
+    text = f"brokers reported the same metadata after {span(longest_ns)} at most"
+    lacking = "no two brokers answered for long enough after a change while a KRaft controller was in charge"
+    return rows.verdict(text, lacking, longest_difference_s=round(longest_ns / 1e9, 1))
+
+
+def _judge_pair(history: History, rows: ByRequirement, nodes: Sequence[str], calm: Sequence[Answer]) -> int:
+    pair = Pair(_BOUND_NS)
+    for each in calm:
+        if each.content.node in nodes:
+            pair.add(each)
+            if pair.both is not None:
+                _judge_both(history, rows, pair, *pair.both)
+    return pair.longest_ns
+
+
+def _judge_both(history: History, rows: ByRequirement, pair: Pair, first: Answer, second: Answer) -> None:
+    now_ns = max(first.at_ns, second.at_ns)
+    ids = (_SAME,) if first.broker.mode == second.broker.mode else (_SAME, _CONSISTENT)
+    ripe = pair.ripe_changes(now_ns)
+    for each in ids:
+        rows.looked_at(each, ripe)
+    for key, lasted_ns in pair.overdue(now_ns):
+        parts = _brokers(first, second) if key == BROKERS else _topic(key, first, second)
+        observed = f"{'; '.join(parts)}, for {span(lasted_ns)} ({when(history, now_ns)})"
+        violation = violation_at(history, f"both brokers report the same {key}", observed, now_ns, EVIDENCE)
+        for each in ids:
+            rows.violated(each, violation, Kind.LIVENESS)
+
+
+def _brokers(first: Answer, second: Answer) -> Iterator[str]:
+    for one, other in ((first, second), (second, first)):
+        for broker_id in sorted(set(one.content.brokers) - set(other.content.brokers)):
+            peer = one.brokers.get(broker_id)
+            away = ", which is away," if peer is None or peer.away_ns is not None else ""
+            yield f"{one} lists broker-{broker_id}{away} and {other} does not"
+
+
+def _topic(key: str, first: Answer, second: Answer) -> Iterator[str]:
+    name = key.removeprefix("topic ")
+    one, other = (each.content.topics.get(name, "").split("; ") for each in (first, second))
+    for answer, own, others in ((first, one, other), (second, other, one)):
+        unlike = [each for each in own if each not in others]
+        yield f"{answer} reports {'; '.join(unlike[:2]) or 'nothing more'}"
+
+
+def _judge_gone(history: History, rows: ByRequirement, calm: Sequence[Answer]) -> None:
+    """Two answers of one broker have to list the broker that is away."""
+    listing = defaultdict[tuple[str, int, int], list[Answer]](list)
+    for answer in calm:
+        for broker_id, broker in answer.brokers.items():
+            if broker.away_ns is None or answer.at_ns - broker.away_ns < GONE_NS:
+                continue
+            rows.looked_at(_SAME)
+            if broker_id in answer.content.brokers:
+                listing[answer.content.node, broker_id, broker.away_ns].append(answer)
+    for (_, broker_id, away_ns), found in listing.items():
+        if len(found) > 1:
+            last_ns = found[-1].at_ns
+            lasted = f"for {span(last_ns - away_ns)} ({when(history, last_ns)})"
+            observed = f"{found[-1]} lists broker-{broker_id}, which is away, {lasted}"
+            violation = violation_at(history, "clients get no broker that is away", observed, last_ns, EVIDENCE)
+            rows.violated(_SAME, violation, Kind.LIVENESS)

@@ -1,0 +1,50 @@
+"""Check that brokers in ZooKeeper mode list every broker."""
+
+import pytest
+
+from pytest_kmigrate.documents.kip_866.checks.clients.every_broker import clients_are_told_of_every_broker
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Outcome
+from tests.unit.checkers.histories import fault
+from tests.unit.documents.kip_866.checks.clients.answering import OF_THREE, answer, answered, each_second
+from tests.unit.documents.kip_866.checks.nodes import broker, stopped
+
+ROLLED = [*OF_THREE, stopped(20_000, "broker-1"), *broker(21_000, 1, "kraft", ready_ms=2_000)]
+
+
+def test_a_broker_in_kraft_mode_that_is_listed_conforms() -> None:
+    """Conforming: also if that took a few seconds."""
+    answers = [answer(15), answer(24, brokers=(0, 2)), answer(29), answer(30)]
+    verdict = clients_are_told_of_every_broker.judge(answered(answers, ROLLED))
+    assert (verdict.outcome, verdict.about[0].seen) == (Outcome.CONFORMS, 2)
+
+
+def test_a_broker_that_stays_unlisted_violates() -> None:
+    """Violating: two answers in a row, 5 s after it was ready."""
+    answers = [answer(15), *(answer(at, brokers=(0, 2)) for at in (29, 30))]
+    verdict = clients_are_told_of_every_broker.judge(answered(answers, ROLLED))
+    assert verdict.outcome is Outcome.VIOLATES
+    assert verdict.violations[0].expected == "broker-0 in ZooKeeper mode lists broker-1 in KRaft mode"
+    assert verdict.violations[0].observed.startswith("it lists 0, 2, 7.0 s after broker-1 was ready")
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        answered(each_second(lambda at: answer(at, brokers=(0, 2)))),
+        answered([answer(15), *(answer(at, brokers=(0, 2)) for at in (26, 27))], ROLLED),
+        answered([answer(15), answer(29, brokers=(0, 2))], ROLLED),
+        answered(
+            [answer(15), *(answer(at, brokers=(0, 2)) for at in (29, 30))], [*ROLLED, *broker(12_000, 0, "kraft")]
+        ),
+        answered(
+            [answer(15), *(answer(at, brokers=(0, 2)) for at in (29, 30))],
+            [*ROLLED, *fault(22_000, "cut(a->b)", effect="cut")],
+        ),
+        answered([]),
+    ],
+    ids=["nobody started", "too early", "one answer", "a KRaft broker asked", "links cut", "no answer"],
+)
+def test_without_a_broker_that_started_under_kraft_nothing_is_proved(run: History) -> None:
+    """Vacuous: neither listed nor lacking for certain."""
+    assert clients_are_told_of_every_broker.judge(run).is_vacuous
