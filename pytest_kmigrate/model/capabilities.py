@@ -39,6 +39,8 @@ class Capability(enum.StrEnum):
     """The metrics of brokers and controllers are read."""
     ZNODES = "znodes"
     """ZooKeeper is read and written past the links."""
+    ZOOKEEPER_LOG = "zookeeper-log"
+    """The transaction log of ZooKeeper is read."""
     METADATA_LOG = "metadata-log"
     """The metadata log of a node is read."""
     REQUESTS = "requests"

@@ -34,6 +34,43 @@ class ZnodeChange:
 
 
 @dataclass(frozen=True)
+class Write:
+    """One operation on one znode: ``create``, ``delete``, ``set-data``, ``set-acl`` or ``check``.
+
+    A ``check`` writes nothing: it is a condition of the other operations of its transaction.
+    """
+
+    operation: str
+    path: str
+    data: str | None = None
+    """What was written as text, without secrets; None for operations without data."""
+    version: int | None = None
+    """Version of the znode that resulted, or that a check required; None: not logged."""
+    is_ephemeral: bool = False
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """One transaction as a ZooKeeper server logged it; its operations took effect together."""
+
+    at_ns: int
+    """When the leader of the ensemble took it; to the millisecond."""
+    zxid: int
+    session: int
+    writes: tuple[Write, ...] = ()
+    """Empty for sessions that begin or end, and for what was refused."""
+    is_multi: bool = False
+    """Whether the client sent its operations as one transaction, though it be only one."""
+    error: int = 0
+    """ZooKeeper's code of the error it was refused with; 0: it took effect."""
+
+    @property
+    def changes(self) -> tuple[Write, ...]:
+        """What it wrote, without its conditions."""
+        return tuple(each for each in self.writes if each.operation != "check")
+
+
+@dataclass(frozen=True)
 class ClientMetadata:
     """What one broker answered to a client that asked for all metadata; ``at_ns``: when the answer was there."""
 
@@ -69,8 +106,16 @@ class RunHeader:
         The run began from a checkpoint, or on the cluster of an earlier run of its scene. What the log tells up to
         there is the evidence of one migration, whichever runs began from its copies or after it.
         """
+        return self._inherited("log_offset")
+
+    @property
+    def inherited_zxid(self) -> int:
+        """ZooKeeper's last transaction when the run began; -1: it began from scratch, or without ZooKeeper."""
+        return self._inherited("zxid")
+
+    def _inherited(self, key: str) -> int:
         begun = [self.extra.get("checkpoint"), self.extra.get("scene")]
-        return max((int(each["log_offset"]) for each in begun if isinstance(each, Mapping)), default=-1)
+        return max((int(each.get(key, -1)) for each in begun if isinstance(each, Mapping)), default=-1)
 
 
 @dataclass(frozen=True)
@@ -85,6 +130,8 @@ class History:
     images: Mapping[str, MetadataImage] = field(default_factory=dict)
     client_metadata: Sequence[ClientMetadata] = ()
     """Answers of brokers to clients; those of one broker in the order of time."""
+    transactions: Sequence[Transaction] = ()
+    """What ZooKeeper logged since the run began, by zxid, without what the harness itself wrote."""
     logs: Mapping[str, str] = field(default_factory=dict)
     """What each node logged in all its lives, by its name; read from the folder when it is looked up."""
 

@@ -11,6 +11,7 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checkpoint import Frozen
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import ToolRan
+from pytest_kmigrate.model.history import Transaction
 from pytest_kmigrate.model.links import Links
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.topology import BrokerMode, Listener, NodeSpec, Role, Topology
@@ -177,6 +178,12 @@ class Cluster(Protocol):
 
     def zookeeper_mode(self, node: str) -> str | None:
         """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
+
+    def zookeeper_log(self, after_zxid: int) -> Sequence[Transaction]:
+        """What ZooKeeper logged after a transaction, by zxid: from the leader, or the server that is furthest.
+
+        ClusterError where a log cannot be read.
+        """
 
     def metadata_log(self, node: str) -> Sequence[Record]:
         """Every record of a node's metadata log, decoded by Kafka's own tool and without secrets.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from kazoo.client import KazooClient
+from kazoo.client import KazooClient, KazooState
 from kazoo.exceptions import ConnectionClosedError, KazooException, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.interfaces import IAsyncResult
@@ -38,7 +38,14 @@ class ZookeeperClient:
         self._auth = [("digest", superuser)] if superuser else None
         self._is_closed = False
         self.kazoo = _client(hosts, self._auth)
+        self.sessions_had = set[int]()
+        """Every session that this client had."""
+        self.kazoo.add_listener(self._on_state)
         self.kazoo.start_async()
+
+    def _on_state(self, state: str) -> None:
+        if state == KazooState.CONNECTED:
+            self.sessions_had.add(self.kazoo.client_id[0])
 
     @property
     def last_zxid(self) -> int:

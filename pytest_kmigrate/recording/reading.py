@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pytest_kmigrate.model.errors import RunFolderError
 from pytest_kmigrate.model.event import OLDER_STATES, Event, EventKind
-from pytest_kmigrate.model.history import History, RunHeader, Sample, ZnodeChange
+from pytest_kmigrate.model.history import History, RunHeader, Sample, Transaction, Write, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.recording.client_metadata import client_answers
 from pytest_kmigrate.recording.identity import stable_id
@@ -52,6 +52,7 @@ def read_history(folder: RunFolder) -> History:
         samples=tuple(_made_lines(Sample, folder.metrics)),
         znodes=tuple(_made_lines(_znode_change, folder.znodes)),
         client_metadata=tuple(_made_lines(client_answers(), folder.client_metadata)),
+        transactions=tuple(_made_lines(_transaction, folder.transactions)),
         images={file.stem: _made(MetadataImage, file, file.read_bytes()) for file in _images(folder)},
         logs=_Logs(folder),
     )
@@ -141,6 +142,10 @@ def _event(seq: int, at_ns: int, kind: str, node: str | None, data: Mapping[str,
 
 def _znode_change(children: list[str], **keys: Any) -> ZnodeChange:
     return ZnodeChange(children=tuple(children), **keys)
+
+
+def _transaction(writes: list[dict[str, Any]], **keys: Any) -> Transaction:
+    return Transaction(writes=tuple(Write(**each) for each in writes), **keys)
 
 
 def _made_lines(make: Callable[..., T], file: Path) -> Iterator[T]:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import IO
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.event import Event, EventData
 from pytest_kmigrate.model.events.evidence import RunBegan, RunEnded, SnapshotTaken
-from pytest_kmigrate.model.history import ClientMetadata, RunHeader, Sample, ZnodeChange
+from pytest_kmigrate.model.history import ClientMetadata, RunHeader, Sample, Transaction, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.recording.client_metadata import ClientLines
 from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
@@ -74,6 +74,11 @@ class RunRecorder:
         """Append one broker's answer to a client."""
         with self._lock:
             self._append(self._client_metadata, self._client_lines.line(answer))
+
+    def transactions(self, transactions: Iterable[Transaction]) -> None:
+        """Store what ZooKeeper logged; once, when the run is completed."""
+        self.folder.transactions.parent.mkdir(exist_ok=True)
+        replace_text(self.folder.transactions, json_lines(asdict(each) for each in transactions))
 
     def image(self, label: str, image: MetadataImage, began_ns: int) -> None:
         """Store a metadata image and note it in the history: what changed after ``began_ns`` may be in it or not."""

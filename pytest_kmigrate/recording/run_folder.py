@@ -69,6 +69,11 @@ class RunFolder:
         return self.path / "znodes" / "znodes.jsonl"
 
     @property
+    def transactions(self) -> Path:
+        """``zookeeper/transactions.jsonl``: one line per transaction that ZooKeeper logged."""
+        return self.path / "zookeeper" / "transactions.jsonl"
+
+    @property
     def client_metadata(self) -> Path:
         """``clients/metadata.jsonl``: one line per answer of a broker to a client that asked for all metadata."""
         return self.path / "clients" / "metadata.jsonl"

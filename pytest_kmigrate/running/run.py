@@ -8,6 +8,7 @@ from pathlib import Path
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.faults.injection import Injector
 from pytest_kmigrate.judging.judge import Judgement, judge_folder
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.document import Document
@@ -71,6 +72,7 @@ class Run:
         self.before_judging: Callable[[], None] = lambda: None
         """Brings what lies elsewhere until then into the folder."""
         self._document = document
+        self._header = header
         self._checkpoint = checkpoint
         self._standing = standing
         self._probes = ExitStack()
@@ -144,9 +146,22 @@ class Run:
         if checks is not None:
             asked = [{"name": check.name, "arguments": dict(check.arguments)} for check in checks]
             self.recorder.record(ChecksRequested(asked))
+        self._read_zookeeper_log()
         self.before_judging()
         self.judgement = judge_folder(self.folder)
         return self.judgement
+
+    def _read_zookeeper_log(self) -> None:
+        """Store what others than the harness wrote to ZooKeeper in this run."""
+        if self.zookeeper is None or Capability.ZOOKEEPER_LOG not in self.cluster.capabilities:
+            return
+        try:
+            logged = self.cluster.zookeeper_log(self._header.inherited_zxid)
+        except ClusterError as error:
+            self.trouble("reading ZooKeeper's log", error)
+        else:
+            own = self.zookeeper.sessions_had
+            self.recorder.transactions(each for each in logged if each.session not in own)
 
     def ended(self, test: Ending, known_bug: str | None = None) -> None:
         """Note how the test of this judged run ended, and by which known bug of Kafka, if by one."""

@@ -10,6 +10,7 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checkpoint import Frozen, FrozenNode
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import ToolRan
+from pytest_kmigrate.model.history import Transaction
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node, Record
 from pytest_kmigrate.model.topology import Listener, Role, Topology
@@ -38,6 +39,8 @@ class FakeCluster:
         self.leads_ensemble = next((spec.name for spec in topology.of_role(Role.ZOOKEEPER)), None)
         self.records: list[Record] = [_NO_OP]
         """What every metadata log holds."""
+        self.transactions: list[Transaction] = []
+        """What ZooKeeper's log holds."""
         self.answers: dict[str, tuple[int, str]] = {}
         """Tool -> status and output; 0 and nothing of any other."""
         self.spawned: list[Popen[bytes]] = []
@@ -147,6 +150,10 @@ class FakeCluster:
         if len(self.topology.of_role(Role.ZOOKEEPER)) == 1:
             return "standalone"
         return "leader" if node == self.leads_ensemble else "follower"
+
+    def zookeeper_log(self, after_zxid: int) -> list[Transaction]:
+        """As set."""
+        return [each for each in self.transactions if each.zxid > after_zxid]
 
     def metadata_log(self, node: str) -> Sequence[Record]:
         """As set."""

@@ -1,5 +1,6 @@
 """A live cluster of JVMs on one leased loopback block."""
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -12,6 +13,7 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checkpoint import Frozen
 from pytest_kmigrate.model.errors import NodeDiedError, WrongUseError
 from pytest_kmigrate.model.events.nodes import ToolRan
+from pytest_kmigrate.model.history import Transaction
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node
 from pytest_kmigrate.model.topology import BrokerMode, Listener, Role, Topology
@@ -30,6 +32,7 @@ from pytest_kmigrate.providers.process.software import Software
 from pytest_kmigrate.providers.process.surroundings import Surroundings
 from pytest_kmigrate.providers.process.tools import CONFIG_TOOL, run_tool, tool_ran
 from pytest_kmigrate.providers.serving import await_brokers_known
+from pytest_kmigrate.providers.zookeeper_log import transactions_in
 
 _DUMP_FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
@@ -172,6 +175,19 @@ class ProcessCluster:
     def zookeeper_mode(self, node: str) -> str | None:
         """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
         return zookeeper_mode(self.node(node).address)
+
+    def zookeeper_log(self, after_zxid: int) -> list[Transaction]:
+        """What ZooKeeper logged after a transaction: from the leader, or the server that is furthest."""
+        servers = self.nodes(Role.ZOOKEEPER)
+        leading = [node for node in servers if node.alive and zookeeper_mode(node.address) in ("leader", "standalone")]
+        epoch_ns = time.time_ns() - self.recorder.now_ns()
+        logs = [
+            transactions_in(
+                node.disk / "version-2", after_zxid, lambda ms: ms * 1_000_000 - epoch_ns, self.topology.chroot
+            )
+            for node in leading or servers
+        ]
+        return max(logs, key=lambda log: log[-1].zxid if log else -1, default=[])
 
     def metadata_log(self, node: str) -> list[dict[str, Any]]:
         """Every record of a node's metadata log, decoded by Kafka's own tool and without secrets."""

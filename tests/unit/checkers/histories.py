@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.history import ClientMetadata, History, RunHeader, Sample, ZnodeChange
+from pytest_kmigrate.model.history import ClientMetadata, History, RunHeader, Sample, Transaction, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.operations import (
     COLUMNS,
@@ -137,6 +137,7 @@ def history(
     znodes: Sequence[ZnodeChange] = (),
     samples: Sequence[Sample] = (),
     client_metadata: Sequence[ClientMetadata] = (),
+    transactions: Sequence[Transaction] = (),
     images: Mapping[str, MetadataImage] | None = None,
     logs: Mapping[str, str] | None = None,
     requirements: tuple[str, ...] = (),
@@ -150,6 +151,7 @@ def history(
         operations(*rows),
         samples=samples,
         client_metadata=client_metadata,
+        transactions=transactions,
         znodes=znodes,
         images=images or {},
         logs=logs or {},

@@ -10,6 +10,7 @@ from typing import cast
 import pytest
 
 from pytest_kmigrate.model.topology import Role, Topology
+from pytest_kmigrate.providers.bench import small_topology
 from pytest_kmigrate.providers.process.cluster import ProcessCluster, await_all_ready
 from pytest_kmigrate.providers.process.network.addresses import Addresses
 from pytest_kmigrate.providers.process.node import ProcessNode
@@ -19,6 +20,7 @@ from pytest_kmigrate.providers.process.surroundings import Surroundings
 from pytest_kmigrate.topology.loading import find, load
 from pytest_kmigrate.waiting import until
 from tests.unit.fakes import MemoryRecorder
+from tests.unit.providers.logs.test_zookeeper_log import DELETE, HEADER, frame, text
 
 SHAPES = ["zk1-broker3-controller3", "zk3-broker3-controller3", "kraft-broker3-controller3", "kraft-combined3"]
 
@@ -87,6 +89,23 @@ def cluster_of(topology: Topology, tmp_path: Path) -> ProcessCluster:
     )
     software = cast("Software", SimpleNamespace(distributions=distributions))
     return ProcessCluster(topology, software, cast("Surroundings", around))
+
+
+def test_zookeepers_log_is_that_of_the_server_which_leads_or_is_furthest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that follows may lack the end; times are on the clock of the run."""
+    cluster = cluster_of(small_topology(zookeepers=3), tmp_path)
+    for number, node in enumerate(cluster.nodes(Role.ZOOKEEPER), 1):
+        frames = [frame(zxid, DELETE, text("/a")) for zxid in range(1, number + 1)]
+        (node.disk / "version-2").mkdir()
+        (node.disk / "version-2" / "log.1").write_bytes(HEADER + b"".join(frames))
+    assert [each.zxid for each in cluster.zookeeper_log(after_zxid=1)] == [2, 3]
+    monkeypatch.setattr(ProcessNode, "alive", property(lambda _: True))
+    modes = {node.address: "leader" if node.name == "zookeeper-2" else "follower" for node in cluster.nodes()}
+    monkeypatch.setattr("pytest_kmigrate.providers.process.cluster.zookeeper_mode", modes.get)
+    (found,) = cluster.zookeeper_log(after_zxid=1)
+    assert found.at_ns < -1_000_000_000_000, "logged at 1.002 s of 1970"
 
 
 def test_nobody_waits_on_after_ctrl_c() -> None:

@@ -18,10 +18,18 @@ from pytest_kmigrate.judging import checks
 from pytest_kmigrate.judging.judge import judge_folder
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checkpoint import Frozen, Start, Znode
-from pytest_kmigrate.model.errors import AwaitTimeoutError, EnvironmentLackError, NotApplicableError, WrongUseError
+from pytest_kmigrate.model.errors import (
+    AwaitTimeoutError,
+    ClusterError,
+    EnvironmentLackError,
+    NotApplicableError,
+    WrongUseError,
+)
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import Transaction
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome
+from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.providers.fake import FakeCluster, FakeNode, FakeProvider
 from pytest_kmigrate.providers.fake.provider import CAPABILITIES
 from pytest_kmigrate.recording.reading import read_history, verify_manifest
@@ -146,6 +154,48 @@ def test_the_metadata_log_is_read_from_the_leader(tmp_path: Path) -> None:
         run.cluster.told["controller-3000"] = {"ActiveControllerCount": 1}
         image = run.metadata.seen("log")
     assert image.read_from == run.cluster.records
+
+
+class _Observer:
+    """Stands for a client of ZooKeeper that had one session."""
+
+    sessions_had = frozenset({5})
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+OURS, THEIRS, EARLIER = (Transaction(9, zxid, session, is_multi=True) for zxid, session in ((8, 5), (9, 6), (2, 6)))
+
+
+def test_what_zookeeper_logged_of_others_in_the_run_is_stored(tmp_path: Path) -> None:
+    """Neither what the harness wrote itself, nor what was there when the run began."""
+    with opened(tmp_path) as run:
+        run.zookeeper = cast("ZookeeperClient", _Observer())
+        run._header = replace(run._header, extra={"scene": {"log_offset": 7, "zxid": 3}})
+        run.cluster.transactions = [EARLIER, OURS, THEIRS]
+        run.verify([])
+    assert read_history(run.folder).transactions == (THEIRS,)
+
+
+def test_a_log_of_zookeeper_that_cannot_be_read_is_trouble_of_the_harness(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And no verdict of ours; where the provider reads none, nobody asks for it."""
+
+    def damaged(_: object, after_zxid: int) -> list[Transaction]:
+        raise ClusterError(f"damaged after {after_zxid}")
+
+    monkeypatch.setattr(FakeCluster, "zookeeper_log", damaged)
+    with opened(tmp_path / "a") as run:
+        run.zookeeper = cast("ZookeeperClient", _Observer())
+        run.verify([])
+    (trouble,) = read_history(run.folder).of(EventKind.HARNESS_TROUBLE)
+    assert trouble.data == {"what": "reading ZooKeeper's log", "error": "damaged after -1"}
+    with opened(tmp_path / "b", FakeProvider(CAPABILITIES - {Capability.ZOOKEEPER_LOG})) as run:
+        run.zookeeper = cast("ZookeeperClient", _Observer())
+        run.verify([])
+    assert not read_history(run.folder).of(EventKind.HARNESS_TROUBLE)
 
 
 def test_a_run_is_judged_once(tmp_path: Path) -> None:

@@ -1,0 +1,128 @@
+"""Checks of ``/migration`` as ZooKeeper logged it: it follows the metadata log, and never runs ahead of it."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, when
+from pytest_kmigrate.checkers.evidence.wording import counted, span
+from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
+    EVIDENCE,
+    data_of,
+    dual_writes,
+    has_transactions,
+    held,
+    named,
+    position_set,
+)
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.history import History, Sample, Transaction
+from pytest_kmigrate.model.verdict import Kind, Verdict
+
+_ADVANCE, _COMMITTED = "K866-DW-offset-advance", "K866-DW-committed-first"
+_FOLLOWS_NS = 30_000_000_000
+"""By then even the writes of a whole synchronization are followed by the offset up to which they go."""
+_SOON_NS = 2_000_000_000
+"""A sample that much later still says something of the high watermark at the write."""
+_CLOCKS_NS = 50_000_000
+"""What ZooKeeper's clock, which counts milliseconds, and the run's may differ by."""
+
+
+@checker(
+    _ADVANCE,
+    _COMMITTED,
+    in_every_run=has_transactions,
+    anomaly="ZooKeeper is not where the log is",
+    needs=[Capability.ZOOKEEPER_LOG],
+)
+def zookeeper_follows_the_log(history: History) -> Verdict:
+    """Each write to ZooKeeper puts the offset of its record into ``/migration``, and only committed offsets come there.
+
+    Writes that leave the offset as it was violate K866-DW-offset-advance; so does an offset that stays while one
+    session writes for 30 s without a fault. An offset at or above the high watermark that the same controller reports
+    later, within 2 s, was not committed.
+    """
+    rows = ByRequirement("zookeeper_follows_the_log", _ADVANCE, _COMMITTED)
+    writes = list(dual_writes(history))
+    _judge_steps(history, rows, writes)
+    _judge_standing(history, rows, writes)
+    _judge_committed(history, rows, writes)
+    text = f"{counted(len(writes), 'transaction')} of KRaft controllers, {MIGRATION} never behind or ahead"
+    return rows.verdict(text, "ZooKeeper logged no change by a KRaft controller in charge")
+
+
+def _judge_steps(history: History, rows: ByRequirement, writes: Sequence[Transaction]) -> None:
+    """Whether each write of data raises the offset."""
+    offset, lazy, count = -1, list[Transaction](), 0
+    for each in writes:
+        position = position_set(each)
+        if data_of(each):
+            count += 1
+            rows.looked_at(_ADVANCE)
+            if position is None or position <= offset:
+                lazy.append(each)
+        offset = offset if position is None else position
+    if lazy:
+        first = lazy[0]
+        observed = (
+            f"{len(lazy)} of {counted(count, 'write')} leave the offset as it was; the first is {named(first)}, "
+            f"of {data_of(first)[0].path} ({when(history, first.at_ns)})"
+        )
+        expected = f"each write puts the offset of its record into {MIGRATION}"
+        rows.violated(_ADVANCE, violation_at(history, expected, observed, first.at_ns, EVIDENCE))
+
+
+def _judge_standing(history: History, rows: ByRequirement, writes: Sequence[Transaction]) -> None:
+    """Whether the offset stays while a session goes on writing."""
+    offset = -1
+    since: Transaction | None = None
+    for each in writes:
+        position = position_set(each)
+        if (position is not None and position > offset) or (since is not None and since.session != each.session):
+            since = None
+        offset = offset if position is None else position
+        if not data_of(each):
+            continue
+        since = since or each
+        lasted_ns = each.at_ns - since.at_ns
+        if lasted_ns > _FOLLOWS_NS and not faults_begun_of(history, since.at_ns, each.at_ns):
+            observed = f"offset {offset} stays for {span(lasted_ns)} of writes ({when(history, each.at_ns)})"
+            expected = f"{MIGRATION} follows what is written"
+            rows.violated(_ADVANCE, violation_at(history, expected, observed, each.at_ns, EVIDENCE), Kind.LIVENESS)
+            since = each
+
+
+def _judge_committed(history: History, rows: ByRequirement, writes: Sequence[Transaction]) -> None:
+    by_node: dict[str, list[Sample]] = {}
+    for each in history.samples:
+        if each.values.get("ActiveControllerCount") == 1 and each.values.get("RaftHighWatermark") is not None:
+            by_node.setdefault(each.node, []).append(each)
+    for write in writes:
+        position = position_set(write)
+        sample = _next_sample(by_node.get(_controller(write), []), write.at_ns)
+        if sample is None or position is None or position < 0:
+            continue
+        watermark = sample.values["RaftHighWatermark"] or 0
+        rows.looked_at(_COMMITTED)
+        if position >= watermark:
+            later = span(sample.at_ns - write.at_ns)
+            observed = (
+                f"{named(write)} puts {position} there; {later} later {sample.node} reports the high watermark "
+                f"{watermark:g} ({when(history, write.at_ns)})"
+            )
+            expected = f"{MIGRATION} holds offsets below the high watermark"
+            rows.violated(_COMMITTED, violation_at(history, expected, observed, write.at_ns, EVIDENCE))
+
+
+def _controller(transaction: Transaction) -> str:
+    ids = (held(each).get("kraft_controller_id") for each in transaction.changes if each.path == MIGRATION)
+    return f"controller-{next(ids, None)}"
+
+
+def _next_sample(samples: Sequence[Sample], at_ns: int) -> Sample | None:
+    number = bisect_right(samples, at_ns + _CLOCKS_NS, key=lambda each: each.at_ns)
+    found = samples[number] if number < len(samples) else None
+    return found if found is not None and found.at_ns - at_ns <= _SOON_NS else None

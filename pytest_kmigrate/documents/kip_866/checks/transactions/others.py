@@ -1,0 +1,96 @@
+"""Checks of who else writes: nobody during the copy, and no controller that another one has succeeded."""
+
+from collections.abc import Iterator
+
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
+    EVIDENCE,
+    Claimed,
+    claims,
+    has_transactions,
+    kraft_sessions,
+    named,
+    sets_place,
+)
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.history import History, Transaction, Write
+from pytest_kmigrate.model.verdict import Verdict
+
+_COPY, _FENCED = "K866-DW-no-writes-during-copy", "K866-FAIL-stale-controller-fenced"
+_METADATA = ("/brokers/topics", "/config", "/admin", "/kafka-acl", "/delegation_token", "/latest_producer_id_block")
+"""What is copied; the rest is of brokers that come and go, and of controllers."""
+
+
+@checker(_COPY, in_every_run=has_transactions, anomaly="write during the copy", needs=[Capability.ZOOKEEPER_LOG])
+def nobody_else_writes_during_the_copy(history: History) -> Verdict:
+    """From the take-over until ``/migration`` holds a place, only KRaft controllers write metadata to ZooKeeper.
+
+    Refused attempts are no writes.
+    """
+    rows = ByRequirement("nobody_else_writes_during_the_copy", _COPY)
+    controllers = kraft_sessions(history)
+    copies = list(_copies(history))
+    attempts = 0
+    for copy in copies:
+        rows.looked_at(_COPY)
+        for each in copy:
+            if each.session in controllers:
+                continue
+            attempts += bool(each.error)
+            for write in filter(_is_metadata, each.changes):
+                observed = f"{named(each)}: {write.operation} {write.path} ({when(history, each.at_ns)})"
+                expected = "only KRaft controllers write metadata during the copy"
+                rows.violated(_COPY, violation_at(history, expected, observed, each.at_ns, EVIDENCE))
+    text = f"{counted(len(copies), 'copy', 'copies')}, and nobody else wrote metadata"
+    return rows.verdict(text, "ZooKeeper logged no copy in this run", refused_attempts=attempts)
+
+
+def _copies(history: History) -> Iterator[list[Transaction]]:
+    """What was logged during each copy; of a log that came with the run's beginning the copy had ended before."""
+    first = {each.life: each for each in reversed(claims(history)) if each.is_kraft}
+    for life, claimed in sorted(first.items()):
+        if life == 0 and history.header.inherited_offset >= 0:
+            continue
+        later = [each for each in history.transactions if each.zxid > claimed.transaction.zxid]
+        ended = next((number for number, each in enumerate(later) if sets_place(each)), None)
+        if ended is not None:
+            yield later[:ended]
+
+
+def _is_metadata(write: Write) -> bool:
+    return write.path.startswith(_METADATA)
+
+
+@checker(_FENCED, in_every_run=has_transactions, anomaly="former controller writes", needs=[Capability.ZOOKEEPER_LOG])
+def former_controller_writes_nothing(history: History) -> Verdict:
+    """A session of a KRaft controller changes nothing after another session has claimed ``/controller``.
+
+    A run proves something if a former controller tried to.
+    """
+    rows = ByRequirement("former_controller_writes_nothing", _FENCED)
+    by_zxid = {each.transaction.zxid: each for each in claims(history) if each.is_kraft}
+    sessions = {each.transaction.session for each in by_zxid.values()}
+    claimed, current = set[int](), None
+    for each in history.transactions:
+        current = by_zxid.get(each.zxid, current)
+        if current is None:
+            continue
+        claimed.add(current.transaction.session)
+        if each.session not in claimed or each.session == current.transaction.session:
+            continue
+        if each.error or each.changes:
+            rows.looked_at(_FENCED)
+        for write in each.changes:
+            _violate(history, rows, each, write, current)
+    text = f"{counted(len(sessions), 'session')} of KRaft controllers, whose later attempts were refused"
+    return rows.verdict(text, "no KRaft controller tried to write after another one had taken over")
+
+
+def _violate(history: History, rows: ByRequirement, transaction: Transaction, write: Write, current: Claimed) -> None:
+    observed = f"{named(transaction)}: {write.operation} {write.path} ({when(history, transaction.at_ns)})"
+    expected = f"only controller-{current.controller} writes after {named(current.transaction)}"
+    rows.violated(_FENCED, violation_at(history, expected, observed, transaction.at_ns, EVIDENCE))

@@ -1,0 +1,99 @@
+"""Checks that nobody else writes during the copy, and no former controller later."""
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_kmigrate.documents.kip_866.checks.transactions.others import (
+    former_controller_writes_nothing,
+    nobody_else_writes_during_the_copy,
+)
+from pytest_kmigrate.model.history import Transaction, Write
+from pytest_kmigrate.model.verdict import Outcome
+from tests.unit.checkers.histories import history
+from tests.unit.documents.kip_866.checks.transactions.logged import (
+    BROKER,
+    FIRST,
+    SECOND,
+    TOPIC,
+    claim,
+    logged,
+    place,
+    run,
+)
+
+REGISTERED = Write("create", "/brokers/ids/1", "", 0, is_ephemeral=True)
+
+
+def copied(during: Transaction) -> list[Transaction]:
+    """Something happens while metadata are copied."""
+    return [claim(10_000), logged(10_100, FIRST, place(-1)), during, logged(11_000, FIRST, place(100))]
+
+
+@pytest.mark.parametrize(
+    "during",
+    [
+        logged(10_500, BROKER, REGISTERED),
+        logged(10_500, BROKER, error=-101),
+        logged(10_500, FIRST, TOPIC),
+        claim(10_500, SECOND, 3001, 2),
+    ],
+    ids=["a registration", "refused", "the controller itself", "another controller"],
+)
+def test_a_copy_in_which_nobody_else_writes_conforms(during: Transaction) -> None:
+    """Conforming: brokers come and go, and controllers do what they must."""
+    assert nobody_else_writes_during_the_copy.judge(run(before=copied(during))).outcome is Outcome.CONFORMS
+
+
+@pytest.mark.parametrize("path", ["/brokers/topics/orders", "/config/topics/orders", "/kafka-acl/Topic/orders"])
+def test_metadata_written_during_the_copy_violate(path: str) -> None:
+    """Violating: nobody copies them any more."""
+    verdict = nobody_else_writes_during_the_copy.judge(
+        run(before=copied(logged(10_500, BROKER, replace(TOPIC, path=path))))
+    )
+    assert verdict.outcome is Outcome.VIOLATES
+    assert verdict.violations[0].observed.startswith(f"zxid 0x2904 of session 0x10: set-data {path} (10.5 s after")
+
+
+def test_without_a_copy_in_the_run_nothing_is_proved() -> None:
+    """Vacuous: it never ended, or had ended before the run began."""
+    during = copied(logged(10_500, BROKER, TOPIC))
+    assert nobody_else_writes_during_the_copy.judge(run(before=during[:3])).is_vacuous
+    whole = run(before=during)
+    inherited = replace(whole, header=replace(whole.header, extra={"checkpoint": {"log_offset": 99, "zxid": 9}}))
+    assert nobody_else_writes_during_the_copy.judge(inherited).is_vacuous
+
+
+AGAIN = claim(20_000, SECOND, 3001, 2)
+
+
+def test_a_former_controller_that_is_refused_conforms() -> None:
+    """Conforming: it tried. One that is in charge again may write."""
+    verdict = former_controller_writes_nothing.judge(run(AGAIN, logged(21_000, FIRST, error=-103)))
+    assert (verdict.outcome, verdict.about[0].seen) == (Outcome.CONFORMS, 1)
+    back = [AGAIN, logged(21_000, FIRST, error=-103), claim(22_000, FIRST, 3000, 3), logged(23_000, FIRST, TOPIC)]
+    assert former_controller_writes_nothing.judge(run(*back)).outcome is Outcome.CONFORMS
+
+
+def test_a_former_controller_that_writes_violates() -> None:
+    """Violating: after the claim of the next one."""
+    verdict = former_controller_writes_nothing.judge(run(AGAIN, logged(21_000, FIRST, TOPIC)))
+    assert verdict.outcome is Outcome.VIOLATES
+    assert verdict.violations[0].expected == "only controller-3001 writes after zxid 0x4e20 of session 0x30"
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        (),
+        (AGAIN,),
+        (AGAIN, logged(21_000, SECOND, TOPIC)),
+        (AGAIN, logged(21_000, BROKER, TOPIC)),
+        (AGAIN, logged(21_000, FIRST)),
+    ],
+    ids=["nothing", "no attempt", "the new one", "a broker", "the session ends"],
+)
+def test_without_an_attempt_of_a_former_controller_nothing_is_proved(later: tuple[Transaction, ...]) -> None:
+    """Vacuous."""
+    assert former_controller_writes_nothing.judge(run(*later)).is_vacuous
+    assert former_controller_writes_nothing.judge(history()).is_vacuous
