@@ -64,7 +64,7 @@ def test_broker_cut_from_the_controllers_comes_back(
 
 
 @pytest.mark.starts_at("HYBRID", filled=True)
-@pytest.mark.requirement("K866-TEST-broker-failures")
+@pytest.mark.requirement("K866-TEST-broker-failures", "K866-REG-heartbeat")
 def test_broker_paused_longer_than_its_session(workload, cluster_metadata, inject, fenced, expect, verify_clients):
     """A broker stands still for longer than its session in dual write; it rejoins, and nothing is lost."""
     with cluster_metadata.changing("after"):

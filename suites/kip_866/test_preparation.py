@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Kill, Phase, checks, procedure, raw_admin, targets
+from pytest_kmigrate import Kill, Phase, checks, moves, procedure, raw_admin, targets
 
 
 @pytest.mark.sample
@@ -41,3 +41,61 @@ def test_controllers_wait_for_a_broker_that_died(workload, migration, join, inje
     workload.await_acked(500)
 
     verify_clients(checks.takeover_waits_for_every_broker())
+
+
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement(
+    "K866-TRIG-broker-first-serves", "K866-TRIG-either-order", "K866-CONF-broker-flag-prerequisite"
+)
+def test_brokers_that_are_ready_first_wait_for_the_quorum_and_for_each_other(
+    workload, cluster, migration, admin_of, created, expect, verify_clients
+):
+    """Two brokers have the flag before there is a quorum; the third has it long after."""
+    ready = procedure.brokers_join(cluster)
+    migration.make("two-brokers-first", moves.Roll("broker-0", ready), moves.Roll("broker-1", ready))
+    created("early", partitions=1, replication=3)
+    expect(
+        "the answer to a change of a config of broker-0",
+        lambda: raw_admin.alter_broker_config_at(admin_of("broker-0"), 0, {"log.cleaner.backoff.ms": "20000"}),
+        equals="NONE",
+        requirements=["K866-TRIG-broker-first-serves"],
+    )
+    migration.advance_to(Phase.PREPARING)
+    workload.await_acked(3000)
+    expect(
+        "the phase while broker-2 is without the flag",
+        lambda: migration.phase,
+        equals=Phase.PREPARING,
+        within_s=0,
+        requirements=["K866-CONF-broker-flag-prerequisite"],
+    )
+    migration.advance_to(Phase.HYBRID)
+    workload.await_acked(500)
+    workload.await_consumed(500)
+
+    verify_clients(checks.phase_reached(Phase.HYBRID))
+
+
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement("K866-FAIL-misconf-premigration-flag-off")
+def test_a_controller_without_the_flag_neither_migrates_nor_serves(
+    workload, migration, cluster, controllers, expect, verify_clients
+):
+    """The flag is taken from the controller while it waits, and given back when every broker has joined."""
+    migration.advance_to(Phase.PREPARING)
+    migration.make("take-the-flag", moves.Roll("controller-3000", dict.fromkeys(procedure.controllers_join(cluster))))
+    migration.begin(procedure.ENTER_MIGRATION, moves=3)
+    workload.await_acked(3000)
+    expect("the phase without the flag", lambda: migration.phase, equals=Phase.PREPARING, within_s=0)
+    expect(
+        "the controller's answer to the creation of a topic",
+        lambda: raw_admin.create_topics_at(controllers()[0], ["early"], partitions=1, replication=1)["early"],
+        equals="NOT_CONTROLLER",
+    )
+
+    migration.make("give-the-flag-back", moves.Roll("controller-3000", procedure.controllers_join(cluster)))
+    migration.advance_to(Phase.HYBRID)
+    workload.await_acked(500)
+    workload.await_consumed(500)
+
+    verify_clients(checks.phase_reached(Phase.HYBRID))

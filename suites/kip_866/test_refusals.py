@@ -77,14 +77,25 @@ class TestConfiguration:
 
 @pytest.mark.sample
 @pytest.mark.topology("zk1-broker3-controller1")
-@pytest.mark.requirement("K866-FAIL-none-then-flag")
-def test_controllers_that_began_without_the_flag_do_not_run_with_it(cluster, migration, expect_end, verify):
-    """The metadata log of a quorum that began without the flag says that nothing is migrated; then the flag is set."""
+@pytest.mark.requirement("K866-CONF-controller-flag-trigger", "K866-FAIL-none-then-flag")
+def test_a_quorum_that_began_without_the_flag_never_migrates(
+    workload, cluster, migration, zookeeper, in_control, expect, expect_end, verify
+):
+    """It begins beside brokers that are ready, and touches nothing; restarted with the flag, it does not run."""
+    migration.make("brokers-first", *(moves.Roll(f"broker-{n}", procedure.brokers_join(cluster)) for n in range(3)))
     migration.make("begin-without-the-flag", procedure.FormatControllers(), moves.StartControllers())
+    workload.await_acked(3000)
+    expect(
+        "what ZooKeeper holds in /migration, and the role that /controller names",
+        lambda: (zookeeper.get("/migration"), in_control().partition("-")[0]),
+        equals=(None, "broker"),
+        within_s=0,
+        requirements=["K866-CONF-controller-flag-trigger"],
+    )
     for controller in cluster.nodes(Role.CONTROLLER):
         controller.stop()
 
-    with expect_end("controller-3000", within_s=60, naming="KRaft mode"):
+    with expect_end("controller-3000", within_s=60, naming="KRaft mode", requirements=["K866-FAIL-none-then-flag"]):
         migration.make("set-the-flag", moves.StartControllers(procedure.controllers_join(cluster)))
 
     verify()
