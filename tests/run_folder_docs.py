@@ -19,11 +19,17 @@ _TYPES = {bool: "truth value", int: "whole number", float: "number", object: "an
 _CONTAINERS = {Mapping: "object", Sequence: "list", Literal: "text"}
 
 
-def render(document: str) -> str:
-    """The document with its generated sections as the code has them now."""
-    for name, text in (("events", _events()), ("columns", _columns())):
+def render() -> str:
+    """The page with its generated sections as the code has them now."""
+    return filled(DOCUMENT, {"events": _events(), "columns": _columns()})
+
+
+def filled(page: Path, sections: Mapping[str, str]) -> str:
+    """A page of the documentation with the text of each generated section replaced."""
+    document = page.read_text()
+    for name, text in sections.items():
         section = re.compile(rf"(<!-- generated: {name} -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
-        assert section.search(document), f"{DOCUMENT}: expected a section 'generated: {name}'; there is none"
+        assert section.search(document), f"{page}: expected a section 'generated: {name}'; there is none"
         document = section.sub(lambda found, text=text: f"{found[1]}\n{text}\n{found[2]}", document)
     return document
 
@@ -39,7 +45,7 @@ def field_docs(documented: type) -> dict[str, str]:
 def _field_docs(body: Sequence[ast.stmt]) -> Iterator[tuple[str, str]]:
     for each, after in pairwise(body):
         if isinstance(each, ast.AnnAssign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
-            yield ast.unparse(each.target), _markdown(str(after.value.value))
+            yield ast.unparse(each.target), markdown(str(after.value.value))
 
 
 def _events() -> str:
@@ -48,11 +54,11 @@ def _events() -> str:
 
 
 def _area(module: ModuleType, classes: Sequence[type[EventData]]) -> str:
-    return "\n".join([f"### {_markdown(module)}\n", *map(_event, classes)])
+    return "\n".join([f"### {markdown(module)}\n", *map(_event, classes)])
 
 
 def _event(data: type[EventData]) -> str:
-    heading = f"#### `{data.event_kind}` ({data.__name__})\n\n{_markdown(data)}\n"
+    heading = f"#### `{data.event_kind}` ({data.__name__})\n\n{markdown(data)}\n"
     docs, hints = field_docs(data), get_type_hints(data)
     rows = [f"| `{each.name}` | {_type_of(each, hints[each.name])} | {docs[each.name]} |" for each in fields(data)]
     table = ["\n| key of `data` | type | meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n"] if rows else []
@@ -74,10 +80,11 @@ def _columns() -> str:
     return "| column | type | meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n"
 
 
-def _markdown(documented: object) -> str:
+def markdown(documented: object) -> str:
+    """A docstring, or that of an object, with code as Markdown has it."""
     text = documented if isinstance(documented, str) else str(inspect.getdoc(documented))
     return text.replace("``", "`")
 
 
 if __name__ == "__main__":
-    DOCUMENT.write_text(render(DOCUMENT.read_text()))
+    DOCUMENT.write_text(render())

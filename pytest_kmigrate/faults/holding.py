@@ -12,7 +12,7 @@ from pytest_kmigrate.model.topology import Role
 
 @dataclass(frozen=True)
 class Hold:
-    """The first node to reach a place in its code stands still there, with that thread only, for ``point.held_s``."""
+    """One thread of the first node that reaches a place in its code waits there for ``point.held_s``."""
 
     point: CrashPoint
     role: Role = Role.CONTROLLER
@@ -23,7 +23,10 @@ class Hold:
 
     @contextmanager
     def applied_to(self, scene: Scene) -> Iterator[Applied]:
-        """Lay the rule into every live node of the role; whoever is held when it is taken back is held to its end."""
+        """Install the rule in every live node of the role.
+
+        A node already held when the rule is removed stays held for the full time.
+        """
         running = [node for node in scene.cluster.nodes(self.role) if node.alive]
         with scene.cluster.hold_at(self.point, running) as held:
 

@@ -58,7 +58,7 @@ class _OnStream(_BetweenTwo):
 
 @dataclass(frozen=True)
 class Cut(_OnStream):
-    """Every byte vanishes, connections hang; whatever was cut is closed when healed, so no stream has a hole."""
+    """Every byte vanishes and connections hang. Healing closes what was cut, so no stream has a hole."""
 
     def disturbance(self) -> Disturbance:
         """What is done to each link."""
@@ -67,7 +67,7 @@ class Cut(_OnStream):
 
 @dataclass(frozen=True)
 class Refuse(_BetweenTwo):
-    """Connections are closed, new ones refused: always whole, a connection has no half to refuse."""
+    """Connections are closed and new ones refused, always in both directions."""
 
     def disturbance(self) -> Disturbance:
         """What is done to each link."""
@@ -76,7 +76,7 @@ class Refuse(_BetweenTwo):
 
 @dataclass(frozen=True)
 class Reset(_OnStream):
-    """Connections are reset as often as they are made."""
+    """Each connection is reset as soon as it is made."""
 
     def disturbance(self) -> Disturbance:
         """What is done to each link."""
@@ -97,7 +97,7 @@ class Slow(_OnStream):
 
 @dataclass(frozen=True)
 class Throttle(_OnStream):
-    """A narrow link."""
+    """The link carries few bytes per second."""
 
     rate_kb_per_s: int = 16
 
@@ -120,7 +120,7 @@ class Slice(_OnStream):
 
 @dataclass(frozen=True)
 class Isolate:
-    """A node is cut from all others (and, with ``from_clients``, from the clients), both ways."""
+    """A node is cut off from all others, or from some roles, both ways; with ``from_clients`` also from the clients."""
 
     target: Target
     from_roles: tuple[Role, ...] = tuple(Role)
@@ -145,7 +145,7 @@ class Isolate:
 
 @dataclass(frozen=True)
 class Partition:
-    """Groups of nodes that cannot reach each other; inside a group all is well."""
+    """Groups of nodes cannot reach each other; inside a group nothing is disturbed."""
 
     groups: tuple[Target, ...]
     needs = _NEEDS

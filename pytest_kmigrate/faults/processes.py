@@ -59,7 +59,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class Pause:
-    """SIGSTOP: the process stands still, its connections stay open; healed by SIGCONT."""
+    """SIGSTOP: the process stops running, its connections stay open; healed by SIGCONT."""
 
     target: Target
     needs = frozenset({Capability.PAUSE})

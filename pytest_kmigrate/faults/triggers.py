@@ -43,7 +43,7 @@ def now() -> Trigger:
 
 
 def on_state(name: str, value: str | enum.Enum) -> Trigger:
-    """When a state of the document comes to this value (or has it already): ``on_state("phase", Phase.HYBRID)``."""
+    """When a state of the document has this value, or if it has it already: ``on_state("phase", Phase.HYBRID)``."""
     wanted = name_of(value)
 
     def reached(scene: Scene) -> bool:
@@ -59,7 +59,7 @@ def on_state(name: str, value: str | enum.Enum) -> Trigger:
 
 
 def on_event(kind: EventKind, node: str | None = None) -> Trigger:
-    """On the next event of this kind (and node)."""
+    """On the next event of this kind, of this node if one is named."""
 
     @contextmanager
     def armed(scene: Scene) -> Iterator[Fired]:
@@ -74,7 +74,7 @@ def on_event(kind: EventKind, node: str | None = None) -> Trigger:
 
 
 def on_znode_change(path: str) -> Trigger:
-    """When a znode's data, or the names of its children, are no longer what they were when armed."""
+    """When a znode's data, or the names of its children, have changed since the block was entered."""
 
     def seen(scene: Scene) -> object:
         return scene.znodes.get(path), scene.znodes.children(path)
@@ -88,7 +88,7 @@ def on_znode_change(path: str) -> Trigger:
 
 
 def on_metric(target: Target, metric: str, at_least: float) -> Trigger:
-    """When a metric of the nodes meant reaches a value."""
+    """When a metric of a target reaches a value."""
 
     def reached(scene: Scene) -> bool:
         return any((scene.view.metric(name, metric) or 0) >= at_least for name in target.resolve(scene))
@@ -102,7 +102,7 @@ def on_metric(target: Target, metric: str, at_least: float) -> Trigger:
 
 
 def after_operations(count: int) -> Trigger:
-    """After so many further acknowledged writes."""
+    """After this many further acknowledged writes."""
 
     @contextmanager
     def armed(scene: Scene) -> Iterator[Fired]:
@@ -125,7 +125,7 @@ def at_crash_point(point: CrashPoint, role: Role = Role.CONTROLLER) -> Trigger:
 
 
 def in_turn(first: Trigger, second: Trigger) -> Trigger:
-    """When ``second`` fires, armed only when ``first`` has fired; what ``first`` holds stays held meanwhile."""
+    """When ``second`` fires, which is armed only after ``first`` has fired; a node held by ``first`` stays held."""
 
     @contextmanager
     def armed(scene: Scene) -> Iterator[Fired]:

@@ -15,7 +15,7 @@ from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 
 @dataclass(frozen=True)
 class Tamper:
-    """A znode is overwritten, as by a wrong tool; it comes back as it was when healed, unless Kafka wrote meanwhile."""
+    """A znode is overwritten, as by a wrong tool. Healing restores it unless Kafka wrote to it meanwhile."""
 
     path: str
     data: str
@@ -45,7 +45,7 @@ class Tamper:
 class ExpireSession:
     """ZooKeeper ends the session of a broker in ZooKeeper mode, or of a KRaft controller. Nothing to heal.
 
-    A broker's is the one that its registration goes with, and vanishes with it. A controller has no such znode: its
+    A broker's is the one that owns its registration, and vanishes with it. A controller has no such znode: its
     session is told by the connection over its links, which ends when it sends its next request or heartbeat.
     """
 

@@ -1,4 +1,4 @@
-"""The fixtures a suite is written with. What they are made of is imported when the first is used, see ``living``."""
+"""The fixtures of every session. Their implementation is imported when the first one is used, see ``living``."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def topology(request: pytest.FixtureRequest) -> "Topology":
-    """The topology of this test: the command line's, the marker's, or the default; with the distribution under test."""
+    """The frozen topology of this test: of the command line, of the marker, or the default.
+
+    A module can define a fixture of this name to use its own topology.
+    """
     return topology_of(request.node)
 
 
 @pytest.fixture
 def kmigrate_run(request: pytest.FixtureRequest, topology: "Topology") -> Iterator["Run"]:
-    """A cluster of this test's own, started and observed; judged at the end when the test itself did not."""
+    """The run of this test: its cluster is started and observed, and judged at the end if the test did not do so."""
     from pytest_kmigrate.plugin import living
 
     with living.run_of(request.node, topology) as run:
@@ -40,22 +43,28 @@ def cluster(kmigrate_run: "Run") -> "Cluster":
 
 @pytest.fixture
 def workload(kmigrate_run: "Run") -> "Traffic":
-    """Clients that write and read all through the test; ``await_acked(n)`` says they are served."""
+    """Clients that write and read during the whole test.
+
+    ``workload.await_acked(500)`` and ``await_consumed(500)`` wait for so many further records to be acknowledged or
+    read.
+    """
     kmigrate_run.traffic.start()
     return kmigrate_run.traffic
 
 
 @pytest.fixture
 def cluster_metadata(kmigrate_run: "Run") -> "Metadata":
-    """Fills the cluster with metadata, changes it meanwhile, takes images of every side."""
+    """Fills the cluster with metadata, changes it during the test, takes images of every side."""
     return kmigrate_run.metadata
 
 
 @pytest.fixture
 def inject(kmigrate_run: "Run") -> Callable[..., AbstractContextManager["Injection"]]:
-    """Begins a fault, at once or at its trigger; leaving the block heals.
+    """Begins a fault, at once or at its trigger; the end of the block heals it.
 
-    ``with inject(Kill(active_controller()), at=on_state("phase", Phase.COPYING)): ...``
+    ``with inject(Kill(targets.active_controller()), at=triggers.on_state("phase", Phase.COPYING)) as injection: ...``;
+    ``injection.await_bitten()`` returns when the witness has seen the fault. A fault whose block is never entered is an
+    error.
     """
     from pytest_kmigrate.plugin import living
 
@@ -64,7 +73,11 @@ def inject(kmigrate_run: "Run") -> Callable[..., AbstractContextManager["Injecti
 
 @pytest.fixture
 def expect(kmigrate_run: "Run") -> Callable[..., bool]:
-    """``expect("name", actual, equals=...)``: records whether it comes true; ``verify`` judges it."""
+    """``expect("name", actual, equals=..., within_s=60, kind=Kind.LIVENESS)`` records whether the value is reached.
+
+    ``verify`` judges it. The default kind is ``Kind.SAFETY``; with ``kind=None`` the test only asks, and nothing is
+    judged by the answer. ``requirements=[...]`` names the requirements it speaks for; without it, all of the test.
+    """
     from pytest_kmigrate.plugin import living
 
     return living.expecting(kmigrate_run)
@@ -72,7 +85,10 @@ def expect(kmigrate_run: "Run") -> Callable[..., bool]:
 
 @pytest.fixture
 def verify(request: pytest.FixtureRequest, kmigrate_run: "Run") -> Callable[..., None]:
-    """``verify(checks.no_acked_record_lost(), ...)``: ends the traffic, judges the run, fails unless all conforms."""
+    """``verify(checks.no_acked_record_lost(), ...)`` ends the traffic, completes the evidence and judges the run.
+
+    The test fails unless every verdict conforms, or if it ends without calling ``verify`` or ``verify_clients``.
+    """
     from pytest_kmigrate.plugin import living
 
     return living.verifier(request.node, kmigrate_run)

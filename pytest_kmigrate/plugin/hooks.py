@@ -28,16 +28,16 @@ from pytest_kmigrate.plugin.starting import start_again_if_misread, status_of_se
 from pytest_kmigrate.plugin.summary import summarize
 from pytest_kmigrate.plugin.terminal import TERMINAL, Terminal
 
-_MARKERS = (
-    "requirement(*ids): the requirements a test judges, by id; `kmigrate requirements` lists them",
+MARKERS = (
+    "requirement(*ids): the requirements that a test judges, by id; `kmigrate requirements` lists them",
     "topology(file): the topology file a test runs on, or the name of a shipped one",
-    "since(release): the test is about something that older releases of Kafka do not have; there it is skipped",
+    "since(release): the test needs a feature that older releases of Kafka lack; on these it is skipped",
     "scene: of a module or class: its tests share a cluster, and each leaves it as it found it",
-    "spoils: the test leaves the cluster of its scene otherwise than it found it; the next one gets a new cluster",
-    "sample: the test is one of those that stand for its whole suite, for a run with -m sample that ends soon",
+    "spoils: the test does not restore the cluster of its scene; the next one gets a new cluster",
+    "sample: the test is one of a few that represent its suite, for a short run with -m sample",
     "starts_at(state, filled=False): the phase in which a test begins, such as HYBRID, filled with metadata or not",
-    "start_condition(*znodes): what is there before the test begins, as somebody left it: Znode(path, data=None)",
-    "known_bug(id): the test meets this bug: its red is expected on the releases that have it, and no other red is",
+    "start_condition(*znodes): znodes that exist before the test begins: Znode(path, data=None)",
+    "known_bug(id): the test meets this bug: on the releases that have it, it is expected to fail because of it alone",
 )
 
 _REPORTED_BY_MESSAGE = (KmigrateError, ViolationError, InconclusiveError)
@@ -64,7 +64,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare our markers, and refuse wrong options before anything is collected."""
-    for marker in _MARKERS:
+    for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     options_of(config)
     display(config)

@@ -11,27 +11,27 @@ from pytest_kmigrate.providers.choosing import PROVIDERS
 
 DEFAULT_TOPOLOGY = "zk1-broker3-controller3"
 _MOST_DIGITS = 18
-_LONGEST_TOLD = 80
+_LONGEST_SHOWN = 80
 
-_OPTIONS = (
+OPTIONS = (
     ("topology", "FILE", None, "topology file, or name of a shipped one; wins over the topology marker"),
-    ("kafka", "VERSION|PATH", None, "the distribution under test (default: that of the topology file)"),
+    ("kafka", "VERSION|PATH", None, "release under test, or a folder with libs/ (default: of the topology file)"),
     ("provider", "NAME", "process", f"what runs the cluster: {', '.join(PROVIDERS)}"),
-    ("profile", "NAME", "kip-866", "the document to judge by; `kmigrate requirements --profile NAME` lists its rows"),
+    ("profile", "NAME", "kip-866", "the document to judge by; see `kmigrate requirements --profile NAME`"),
     ("runs", "DIR", "reports/runs", "where run folders go"),
-    ("seed", "N", "1", "seed of everything that is chosen by chance"),
+    ("seed", "N", "1", "seed of everything that is chosen at random"),
     ("byteman", "FILE", None, "Byteman rules loaded into every Kafka JVM"),
     ("commit", "TEXT", None, "the commit that the distribution was built from, for reports"),
 )
 
-_FLAGS = (
-    ("keep", "leave the cluster up and say how to reach it"),
+FLAGS = (
+    ("keep", "leave the cluster up and show how to reach it"),
     ("cold", "start every cluster from scratch, never from a checkpoint"),
     ("resume", "do not run a test again that has a complete run below --kmigrate-runs"),
 )
 
 
-WITH_VALUES = frozenset(f"--kmigrate-{name}" for name, *_ in _OPTIONS)
+WITH_VALUES = frozenset(f"--kmigrate-{name}" for name, *_ in OPTIONS)
 """The options that take a value."""
 
 
@@ -56,11 +56,11 @@ class Options:
 def add_options(parser: pytest.Parser) -> None:
     """Declare every option, on the command line and in the ini file."""
     group = parser.getgroup("kmigrate", "live ZooKeeper to KRaft migrations of real Kafka clusters")
-    for name, value, default, text in _OPTIONS:
+    for name, value, default, text in OPTIONS:
         shown = f"{text} (default: {default})" if default else text
         group.addoption(f"--kmigrate-{name}", metavar=value, default=None, help=shown)
         parser.addini(f"kmigrate-{name}", shown, default=default)
-    for name, text in _FLAGS:
+    for name, text in FLAGS:
         group.addoption(f"--kmigrate-{name}", action="store_true", help=text)
         parser.addini(f"kmigrate-{name}", text, type="bool", default=False)
 
@@ -71,8 +71,8 @@ def options_of(config: pytest.Config) -> Options:
     provider = _chosen(config, "provider") or ""
     profile = _chosen(config, "profile") or ""
     if not (seed.isascii() and seed.isdigit() and len(seed) <= _MOST_DIGITS):
-        told = f"a whole number from 0 on, of {_MOST_DIGITS} digits at most"
-        raise pytest.UsageError(f"--kmigrate-seed: expected {told}; got {_shortened(seed)}")
+        expected = f"a whole number from 0 on, of {_MOST_DIGITS} digits at most"
+        raise pytest.UsageError(f"--kmigrate-seed: expected {expected}; got {_shortened(seed)}")
     for option, value, known in (("provider", provider, PROVIDERS), ("profile", profile, profiles())):
         if value not in known:
             raise pytest.UsageError(f"--kmigrate-{option}: expected one of {', '.join(known)}; got {value!r}")
@@ -95,12 +95,12 @@ def options_of(config: pytest.Config) -> Options:
 
 
 def _shortened(text: str) -> str:
-    """A value as it is told: what nobody would read to its end is cut."""
-    return repr(text if len(text) <= _LONGEST_TOLD else f"{text[:_LONGEST_TOLD]}...")
+    """Shorten a long option value for an error message."""
+    return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}...")
 
 
 def _wrong_with_rules(file: Path) -> str:
-    """What keeps a file from being rules, empty if nothing does; whether they fit Kafka's code only a node can tell."""
+    """Why a file is no file of rules, empty if it is one; whether the rules fit Kafka's code only a node can check."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     except (OSError, UnicodeDecodeError):
@@ -131,7 +131,7 @@ def _mistakes(lines: Sequence[str]) -> Iterator[str]:
 
 def _chosen(config: pytest.Config, name: str) -> str | None:
     given = config.getoption(f"--kmigrate-{name}")
-    if given == "":  # of a variable that is not set, say: the default would test something else than was meant
+    if given == "":  # such as from an unset variable: the default would test something else than was meant
         raise pytest.UsageError(f"--kmigrate-{name}: expected a value, got none; leave the option out for the default")
     chosen = given if given is not None else _in_file(config, name) or None
     if not isinstance(chosen, str | None):  # a list, which pyproject.toml can hold
@@ -147,5 +147,5 @@ def _in_file(config: pytest.Config, name: str) -> object:
     try:
         return config.getini(f"kmigrate-{name}")
     except (TypeError, ValueError, pytest.UsageError) as error:  # which name no key, or bring a stack trace
-        expected = "true or false" if name in dict(_FLAGS) else "one text"
+        expected = "true or false" if name in dict(FLAGS) else "one text"
         raise pytest.UsageError(f"kmigrate-{name}: expected {expected} in the ini file, got: {error}") from error

@@ -33,7 +33,11 @@ __all__ += fixtures.__all__
 
 @pytest.fixture
 def migration(kmigrate_run: "Run") -> "MigrationDriver":
-    """Drives the documented procedure: ``advance_to(Phase.HYBRID)``, ``revert()``."""
+    """Drives the documented procedure: ``advance_to(Phase.HYBRID)``, ``revert()``, ``await_new_active_controller()``.
+
+    ``begin(procedure.ENTER_MIGRATION, moves=1)`` makes a part of the next step, and ``make("by-hand", *moves)``
+    a step of your own.
+    """
     from pytest_kmigrate.documents.kip_866.driver import MigrationDriver
     from pytest_kmigrate.model.errors import WrongUseError
 
@@ -45,7 +49,7 @@ def migration(kmigrate_run: "Run") -> "MigrationDriver":
 
 @pytest.fixture
 def in_control(kmigrate_run: "Run") -> "Callable[[], str | None]":
-    """``in_control()``: the node that ``/controller`` names; None when that is none of this cluster."""
+    """``in_control()``: the node that the znode ``/controller`` names; None if it names none of this cluster."""
     from pytest_kmigrate.documents.kip_866.view import controller_in_zookeeper
 
     return lambda: controller_in_zookeeper(kmigrate_run.cluster, kmigrate_run.scene.znodes)
@@ -53,7 +57,7 @@ def in_control(kmigrate_run: "Run") -> "Callable[[], str | None]":
 
 @pytest.fixture
 def controllers(kmigrate_run: "Run") -> "Callable[[], list[Peer]]":
-    """``controllers()``: the listeners of all live controllers, that of the active one first."""
+    """``controllers()``: the listeners of all live controllers, the active one first."""
     from pytest_kmigrate.model.topology import Role
 
     def live() -> "list[Peer]":
@@ -66,7 +70,7 @@ def controllers(kmigrate_run: "Run") -> "Callable[[], list[Peer]]":
 
 @pytest.fixture
 def stub(kmigrate_run: "Run", controllers: "Callable[[], list[Peer]]") -> "Iterator[StubBroker]":
-    """A stub of broker 9, known to nobody yet; the control requests that it receives are recorded."""
+    """A stub of broker 9, not yet registered; it records the control requests that it receives."""
     from pytest_kmigrate.workloads.stub_broker import StubBroker
 
     with StubBroker(9, kmigrate_run.recorder, controllers) as broker:
@@ -129,7 +133,7 @@ def control_requests(kmigrate_run: "Run") -> Callable[[], list[str]]:
 def registration(
     controllers: "Callable[[], list[Peer]]", identity: "Callable[[], tuple[str, int]]"
 ) -> "Callable[..., str]":
-    """``registration(level=20)``: the active controller's answer to that of a broker 8, otherwise as it must be."""
+    """``registration(level=20)``: the active controller's answer to a registration of broker 8 with this change."""
     from pytest_kmigrate.wire.registration import Registration, register_at
 
     def answered(by: int = 0, **changes: object) -> str:
@@ -159,7 +163,7 @@ def broker_in_migration_mode(kmigrate_run: "Run") -> Callable[[], "Node"]:
 
 @pytest.fixture
 def join(kmigrate_run: "Run") -> Callable[[str], None]:
-    """``join("broker-2")`` restarts a broker in migration mode; no move of a step, which waits for replicas in sync."""
+    """``join("broker-2")`` restarts a broker in migration mode, without waiting for its replicas."""
     from pytest_kmigrate.documents.kip_866.procedure import brokers_join
 
     def joined(name: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from pytest_kmigrate.analysis.foreign import junit_cases, labels, other_formats
 from tests.unit.analysis.foreign.test_junit_dialects import DIALECTS
 
-PAGE = (Path(__file__).parents[4] / "docs" / "other-tools-results.md").read_text()
+PAGE = (Path(__file__).parents[4] / "docs" / "how-to" / "other-tools-results.md").read_text()
 
 
 @pytest.mark.parametrize("tool", [tool for dialect in DIALECTS for tool in dialect.tool.split(", ")])
