@@ -32,7 +32,7 @@ _MOST_CHARACTERS = 240
 _OF_THE_SDK = re.compile(r"(\(Service: \w+, Status Code: \d+),.*")
 """What a bucket said, and behind it numbers of requests and attempts, and the same again."""
 
-_CURE = "check the address, the network, the credentials and that the jars for this scheme are there (docs/analysis.md)"
+_CURE = "check the address, the network, the credentials and that the jars for this scheme are there (docs/how-to)"
 
 
 @contextmanager

@@ -30,7 +30,7 @@ SERVER = Manifest(
 
 _CLIENT_FILE = Path(__file__).with_name("s3_client.json")
 CLIENT = parsed(_CLIENT_FILE.read_text(), _CLIENT_FILE.name)
-"""What ``docs/analysis.md`` names with ``--packages`` as the small client, and all that this brings."""
+"""The small client that ``docs/how-to/`` names with ``--packages``, and all that this brings."""
 
 
 @dataclass(frozen=True)
