@@ -105,6 +105,8 @@ class State:
 
     name: str
     read: Callable[[ClusterReader], Reading | None]
+    values: Sequence[str] = ()
+    """Its values in order, by which timelines colour them alike in every run; none: in the order of each run."""
 
 
 def check_state(name: str, known: Sequence[str]) -> None:

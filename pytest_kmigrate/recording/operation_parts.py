@@ -121,7 +121,8 @@ def read_part(part: str, content: Path | pa.Buffer) -> pa.Table:
         table = pq.ParquetFile(content, read_dictionary=TEXTS).read()
     except (pa.ArrowException, OSError, KeyError) as error:
         raise RunFolderError(
-            f"{part}: expected a complete Parquet part; got {error}; restore the file, or judge without the folder"
+            f"{part}: expected a complete Parquet part, got one that is cut, damaged or of other columns; restore the "
+            "file, or judge without the folder"
         ) from error
     found = {field.name: _plain(field.type) for field in table.schema}
     wanted = {field.name: str(field.type) for field in TRANSACTIONAL_SCHEMA}

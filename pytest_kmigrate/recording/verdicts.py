@@ -24,7 +24,7 @@ def stored_verdicts(folder: RunFolder) -> list[Verdict]:
             rows.append(from_json(json.loads(line)))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise RunFolderError(
-                f"{folder.verdicts}: line {number}: expected a verdict as JSON, got {line[:80]!r} ({error!r}); "
+                f"{folder.verdicts}: line {number}: expected a verdict as JSON, got {line[:80]!r}; "
                 "the folder is damaged: take another copy of it, or run the test again"
             ) from error
     return rows

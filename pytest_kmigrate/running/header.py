@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_kmigrate.documents import document
 from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.history import RunHeader
@@ -96,6 +97,7 @@ def header_of(
             "cold": claim.starts_at is not None and settings.checkpoints is None,
             "checkpoint": checkpoint.identity if checkpoint else None,
             "scene": standing.identity if standing else None,
+            "states": {each.name: list(each.values) for each in document(settings.profile).states if each.values},
         },
     )
 

@@ -17,6 +17,7 @@ BadRow = tuple[str, str, int | None, str, bool]
 
 _NOT_THERE = "manifest.json names it, but it is not there"
 _UNNAMED = "manifest.json does not name it: it was put there after the run ended"
+_MOST_SHOWN = 60
 _ALTERED = "it differs from the digest in manifest.json: it was changed after the run ended"
 
 
@@ -75,8 +76,9 @@ def verified(runs: Sequence[FoundRun], known: Known) -> Verified:
     for run in runs:
         try:
             named[run.folder] = _named(manifests[run.folder]) if run.folder in manifests else {}
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            reason = f"not a manifest ({error}): nothing in this folder can be verified"
+        except (ValueError, KeyError, TypeError, RecursionError):
+            begins = manifests[run.folder][:_MOST_SHOWN].decode(errors="replace").replace("\n", " ")
+            reason = f"not a manifest (it begins: {begins}): nothing in this folder can be verified"
             bad.append(bad_file(run, MANIFEST_FILE, reason))
     vouched = [run for run in runs if run.folder in named]
     judged = [row for run in vouched for row in _judged_files(run, named[run.folder], known.sha256)]

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from html import escape
 from pathlib import Path
 
 from pytest_kmigrate.reports.one_run import timeline_lanes as lanes
 from pytest_kmigrate.reports.one_run.run_evidence import RunEvidence, without_secrets
+from pytest_kmigrate.reports.one_run.timeline_legend import legend
 from pytest_kmigrate.reports.one_run.timeline_series import bucket_ms, metadata_lane, metric_lanes, traffic_lanes
 from pytest_kmigrate.reports.one_run.timeline_verdicts import event_table, header, verdict_list
 
@@ -22,7 +23,8 @@ _PAGE = """<!doctype html>
 <p class="tools"><button type="button" id="closer">closer</button><button type="button" id="wider">wider</button>
 <button type="button" id="earlier">◂ earlier</button><button type="button" id="later">later ▸</button>
 <button type="button" id="whole">whole run</button><span id="range"></span></p>
-<p class="hint">Drag across the picture to look closer; point at anything to be told what it is.</p>
+<p class="hint">Drag across the picture to look closer; point at anything to see what it is.</p>
+{legend}
 <div id="chart"><noscript>A script draws this picture; the verdicts above and the events below do without.</noscript>
 </div><div id="tip" hidden></div>
 </section>
@@ -40,13 +42,14 @@ def timeline_page(evidence: RunEvidence) -> str:
         header=header(evidence),
         verdicts=verdict_list(evidence) or "<p>none</p>",
         events=event_table(evidence),
+        legend=legend(shown_lanes(evidence)),
         run=_inline_json(drawn(evidence)),
         script=(_FOLDER / "timeline_page.js").read_text(encoding="utf-8"),
     )
 
 
-def drawn(evidence: RunEvidence) -> Mapping[str, object]:
-    """What the script draws: lanes from top to bottom, empty ones left out."""
+def shown_lanes(evidence: RunEvidence) -> list[lanes.Lane]:
+    """The lanes from top to bottom, empty ones left out."""
     every = [
         lanes.violation_lane(evidence),
         lanes.phase_lane(evidence),
@@ -60,7 +63,12 @@ def drawn(evidence: RunEvidence) -> Mapping[str, object]:
         *metric_lanes(evidence),
         lanes.note_lane(evidence),
     ]
-    shown = [asdict(lane) for lane in every if lane.bands or lane.marks or lane.series]
+    return [lane for lane in every if lane.bands or lane.marks or lane.series]
+
+
+def drawn(evidence: RunEvidence) -> Mapping[str, object]:
+    """What the script draws; its legend is not among it."""
+    shown = [asdict(replace(lane, signs={})) for lane in shown_lanes(evidence)]
     plain: Mapping[str, object] = without_secrets(
         {
             "end_ms": lanes.ms(evidence.end_ns),
@@ -74,7 +82,7 @@ def drawn(evidence: RunEvidence) -> Mapping[str, object]:
 def _compact(value: object) -> object:
     """Without what is empty or zero, which the script takes an absent key for: a run has thousands of marks."""
     if isinstance(value, dict):
-        return {key: _compact(each) for key, each in value.items() if each not in ("", 0, [], ())}
+        return {key: _compact(each) for key, each in value.items() if each not in ("", 0, [], (), {})}
     return [_compact(each) for each in value] if isinstance(value, list | tuple) else value
 
 

@@ -1,7 +1,7 @@
 """Lanes of the timeline that are made of events: phases, steps, faults, controllers, nodes, notes."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pytest_kmigrate.checkers.evidence.moments import targets_of
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
@@ -38,6 +38,10 @@ class Mark:
     link: str = ""
 
 
+Signs = Mapping[tuple[str, str], str]
+"""Style and glyph of a mark -> what it means."""
+
+
 @dataclass(frozen=True)
 class Series:
     """Numbers of a lane over time: ``bars`` over a bucket each, a ``line``, or ``steps`` that hold until the next."""
@@ -63,6 +67,8 @@ class Lane:
     is_logarithmic: bool = False
     shades: bool = False
     """Whether its bands are shaded through every lane: what was in force while the rest happened."""
+    signs: Signs = field(default_factory=dict)
+    """What its marks may mean; the legend names those that are drawn."""
 
 
 def ms(at_ns: float) -> float:
@@ -89,7 +95,7 @@ def violation_lane(evidence: RunEvidence) -> Lane:
             if at_ns is not None:
                 tip = f"{check.check}\nexpected: {violation.expected}\nobserved: {violation.observed}"
                 marks.append(Mark(ms(at_ns), "bad", "✖", tip, f"violation-{number}-{position}"))
-    return Lane("Violations", marks=marks)
+    return Lane("Violations", marks=marks, signs={("bad", "✖"): "violation"})
 
 
 def phase_lane(evidence: RunEvidence) -> Lane:
@@ -103,12 +109,27 @@ def other_state_lanes(evidence: RunEvidence) -> list[Lane]:
     return [_state_lane(evidence, name) for name in names if name != PHASE]
 
 
+STATE_COLOURS = 8
+"""Colours of the style sheet for values of a state, in their order; then they begin anew."""
+
+
 def _state_lane(evidence: RunEvidence, name: str) -> Lane:
+    values = _values(evidence, name)
+
     def style(value: str) -> str:
-        return f"state {name}-{value}".lower().replace("_", "-")
+        return f"state state-{values.index(value) % STATE_COLOURS}"
 
     label = name.replace("_", " ").capitalize()
     return Lane(label, bands=_holding(evidence, evidence.history.states(name), "state", style))
+
+
+def _values(evidence: RunEvidence, name: str) -> list[str]:
+    """The values of a state in the order of the run's document; in that of the run, where the header has none."""
+    states = evidence.history.header.extra.get("states")
+    declared = states.get(name) if isinstance(states, Mapping) else None
+    known = [str(value) for value in declared] if isinstance(declared, list | tuple) else []
+    seen = [str(event.data.get("state") or "") for event in evidence.history.states(name)]
+    return list(dict.fromkeys([*known, *seen]))
 
 
 def step_lane(evidence: RunEvidence) -> Lane:
@@ -147,7 +168,8 @@ def fault_lane(evidence: RunEvidence) -> Lane:
         for event in evidence.history.of(EventKind.FAULT_NOT_WITNESSED)
         if event.data.get("fault_id") not in began_ids
     ]
-    return Lane("Faults", bands=bands, marks=marks, rows=max(1, len(row_ends)), shades=True)
+    signs = {("unsure", "○"): "fault that never began"}
+    return Lane("Faults", bands=bands, marks=marks, rows=max(1, len(row_ends)), shades=True, signs=signs)
 
 
 def _fault_band(evidence: RunEvidence, began: Event) -> Band:
@@ -187,6 +209,7 @@ def _holding(evidence: RunEvidence, events: Sequence[Event], key: str, style: Ca
     ]
 
 
+_UNMET = ("bad", "✖")
 _NOTED = {
     EventKind.EXPECTATION: ("good", "✓"),
     EventKind.SETTLED: ("plain", "≡"),
@@ -196,6 +219,16 @@ _NOTED = {
     EventKind.WORKLOAD_ENDED: ("plain", "◂"),
     EventKind.CHECKS: ("plain", "§"),
 }
+_NOTES = {
+    _NOTED[EventKind.EXPECTATION]: "expectation met",
+    _UNMET: "expectation not met",
+    _NOTED[EventKind.SETTLED]: "waited for all sides of the metadata to agree",
+    _NOTED[EventKind.SNAPSHOT]: "image of the metadata taken",
+    _NOTED[EventKind.HARNESS_TROUBLE]: "trouble of the harness",
+    _NOTED[EventKind.WORKLOAD_BEGAN]: "workload began",
+    _NOTED[EventKind.WORKLOAD_ENDED]: "workload ended",
+    _NOTED[EventKind.CHECKS]: "checks asked for",
+}
 
 
 def note_lane(evidence: RunEvidence) -> Lane:
@@ -203,9 +236,9 @@ def note_lane(evidence: RunEvidence) -> Lane:
     marks = []
     for event in evidence.history.of(*_NOTED):
         unmet = event.kind is EventKind.EXPECTATION and not event.data.get("met")
-        style, glyph = ("bad", "✖") if unmet else _NOTED[event.kind]
+        style, glyph = _UNMET if unmet else _NOTED[event.kind]
         marks.append(Mark(ms(event.at_ns), style, glyph, f"{event.kind}\n{event_text(event)}", f"event-{event.seq}"))
-    return Lane("Notes", marks=marks)
+    return Lane("Notes", marks=marks, signs=_NOTES)
 
 
 _NODE_EVENTS = {
@@ -236,7 +269,8 @@ def _node_lane(evidence: RunEvidence, node: str) -> Lane:
         style = f"mode-{mode}" if state == "up" else f"{state} mode-{mode}" if state == "starting" else state
         tip = f"{node}: {told} for {clock(end_ns - event.at_ns)}"
         bands.append(Band(ms(event.at_ns), ms(end_ns), style, told, tip))
-    return Lane(node, bands=bands, marks=list(_node_marks(events)), swatch=node_style(evidence, node), group="nodes")
+    marks, swatch = list(_node_marks(events)), node_style(evidence, node)
+    return Lane(node, bands=bands, marks=marks, swatch=swatch, group="nodes", signs=_NODE_SIGNS)
 
 
 _MODES = {
@@ -253,6 +287,13 @@ def _mode(started: Event) -> str:
     if role == "broker":
         return str(started.data.get("mode") or "zookeeper")
     return str(role) if role in ("controller", "combined") else "server"
+
+
+_NODE_SIGNS = {
+    ("bad", "†"): "node died by itself",
+    ("bad", "✖"): "node was killed",
+    ("unsure", "⌫"): "disks of a node wiped",
+}
 
 
 def _node_marks(events: Iterable[Event]) -> Iterable[Mark]:

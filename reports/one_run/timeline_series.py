@@ -52,7 +52,8 @@ def _throughput(label: str, style: str, operations: Operations, width_ms: int) -
             errors = ", ".join(sorted({str(error) for error in chosen.error[buckets == bucket]} - {""}))
             tip = f"{count} {outcome.name.lower()} within {width_ms} ms" + (f": {errors}" if errors else "")
             marks.append(Mark(float(bucket * width_ms), mark_style, "✖" if mark_style == "bad" else "?", tip))
-    return Lane(label, marks=marks, series=[Series(label, style, "bars", per_s)], unit="/s")
+    signs = {("bad", "✖"): "operations failed", ("unsure", "?"): "operations got no answer"}
+    return Lane(label, marks=marks, series=[Series(label, style, "bars", per_s)], unit="/s", signs=signs)
 
 
 def _latency(writes: Operations, width_ms: int) -> Lane:
@@ -70,6 +71,11 @@ def _latency(writes: Operations, width_ms: int) -> Lane:
 
 
 _CHANGE_STYLES = {"ok": ("good", "|"), "failed": ("bad", "✖"), "indefinite": ("unsure", "?")}
+_CHANGE_SIGNS = {
+    ("good", "|"): "changes acknowledged",
+    ("bad", "✖"): "change failed",
+    ("unsure", "?"): "change got no answer",
+}
 _MOST_CHANGES_TOLD = 4
 
 
@@ -85,7 +91,7 @@ def metadata_lane(evidence: RunEvidence) -> Lane:
         told = [_change(event) for event in events[:_MOST_CHANGES_TOLD]]
         told += [f"and {len(events) - len(told)} more"] if len(events) > len(told) else []
         marks.append(Mark(ms(events[0].at_ns), style, glyph, "\n".join(told)))
-    return Lane("Metadata changes", marks=marks)
+    return Lane("Metadata changes", marks=marks, signs=_CHANGE_SIGNS)
 
 
 def _change(event: Event) -> str:

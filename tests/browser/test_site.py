@@ -1,5 +1,6 @@
 """The site in a real browser: nothing fails or is fetched, and it can be used, by hand, by keys and on a phone."""
 
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -233,3 +234,31 @@ def test_a_phone_can_sort_too(tab: Tab, site: Path) -> None:
     before = _pass_rates(tab)
     tab.click(f"{HEADS}[{PASS_RATE}]")
     assert _pass_rates(tab) == sorted(before) != before
+
+
+def test_points_of_trends_can_be_seen_and_told(tab: Tab, site: Path) -> None:
+    """Each is some pixels wide, and dates stand at both ends of a panel without touching each other."""
+    tab.open(site, "#trends")
+    assert tab.run("document.querySelectorAll('#trends .panels .point title').length") > 0
+    widths = tab.run(
+        "[...document.querySelectorAll('#trends .panels .points.few')]"
+        ".map(e => parseFloat(getComputedStyle(e).strokeWidth) * e.getScreenCTM().a)"
+    )
+    assert min(widths) >= 3
+    dates = tab.run(
+        "[...document.querySelectorAll('#trends .panels .date')]"
+        ".map(e => (({left, right, top}) => [left, right, top])(e.getBoundingClientRect()))"
+    )
+    assert len(dates) > 2
+    line = sorted(dates, key=lambda date: (date[2], date[0]))
+    touching = [(a, b) for a, b in pairwise(line) if a[2] == b[2] and a[1] > b[0]]
+    assert touching == []
+
+
+def test_the_order_of_log_lines_shows_and_turns(tab: Tab, site: Path) -> None:
+    """The head of the column by which they come sorted says so; a click turns the order."""
+    tab.open(site, "#logs")
+    head = "document.querySelector('#logs th[aria-sort]')"
+    assert tab.run(f"[{head}.textContent, {head}.getAttribute('aria-sort')]") == ["Runs", "descending"]
+    tab.click(f"{head}.querySelector('button')")
+    assert tab.run(f"{head}.getAttribute('aria-sort')") == "ascending"

@@ -71,3 +71,26 @@ def test_a_phone_is_wide_enough(tab: Tab, timeline: Path) -> None:
     tab.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     assert tab.run("probes.overflowing()") == []
     assert tab.run(f"{CHART}.querySelector('text.label').getBoundingClientRect().x") < 20
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_the_legend_shows_the_marks_as_they_are_drawn(tab: Tab, timeline: Path, colours: str) -> None:
+    """Glyph by glyph in the colour of the picture, and every glyph of the picture is there."""
+    tab.prefer(colours)
+    tab.open(timeline)
+    legend = tab.run("[...document.querySelectorAll('.legend b')].map(e => [e.textContent, getComputedStyle(e).color])")
+    drawn = tab.run(f"[...{CHART}.querySelectorAll('text.mark')].map(e => [e.textContent, getComputedStyle(e).fill])")
+    assert drawn
+    assert [mark for mark in drawn if mark not in legend] == []
+
+
+def test_states_have_different_colours(tab: Tab, timeline: Path) -> None:
+    """One colour a value, none of them black; the same value has the same colour wherever it comes again."""
+    tab.open(timeline)
+    bars = tab.run(
+        f"[...{CHART}.querySelectorAll('rect.state')].map(e => [e.className.baseVal, getComputedStyle(e).fill])"
+    )
+    colours = dict(bars)
+    assert len(colours) >= 6
+    assert len(set(colours.values())) == len(colours)
+    assert "rgb(0, 0, 0)" not in colours.values()

@@ -57,7 +57,10 @@ def is_written(reader: ClusterReader) -> bool:
     return (metrics.get(_LAG) or 0) <= _NONE_BEHIND
 
 
-STATES = (State(PHASE, phase), State(MIGRATION_STATE, migration_state))
+STATES = (
+    State(PHASE, phase, [each.name for each in Phase]),
+    State(MIGRATION_STATE, migration_state, [each.name for each in ZkMigrationState]),
+)
 
 
 def _phase(reader: ClusterReader, leader: str | None, metrics: _Metrics) -> Phase:

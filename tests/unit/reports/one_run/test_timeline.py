@@ -12,7 +12,13 @@ from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.reports.one_run.run_evidence import read_evidence
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.reports.one_run.timeline import drawn, timeline_page
-from pytest_kmigrate.reports.one_run.timeline_lanes import fault_lane, node_lanes, step_lane, violation_lane
+from pytest_kmigrate.reports.one_run.timeline_lanes import (
+    STATE_COLOURS,
+    fault_lane,
+    node_lanes,
+    step_lane,
+    violation_lane,
+)
 from pytest_kmigrate.reports.one_run.timeline_series import bucket_ms, metadata_lane, metric_lanes, traffic_lanes
 from tests.unit.reports.recorded_runs import GREEN, RecordedRun, faulty_run, inline_json, lost, wrote
 
@@ -200,6 +206,7 @@ def test_a_damaged_run_is_still_reported(tmp_path: Path) -> None:
     page = folder.timeline.read_text()
     assert "clients-000001.parquet" in page
     assert "verdicts.jsonl is damaged" in page
+    assert re.findall(r"[A-Z]\w+(?:Error|Exception)\b|magic bytes", page) == []
     assert "test_takes_over" in page
 
 
@@ -235,7 +242,8 @@ def test_every_style_that_is_drawn_is_defined(tmp_path: Path) -> None:
 
     assert isinstance(lanes, list)
     styles = {band["style"] for lane in lanes for band in lane.get("bands", [])}
-    assert {"state phase-hybrid", "step-done", "fault", "down", "mode-controller"} <= styles
+    assert {"state state-0", "step-done", "fault", "down", "mode-controller"} <= styles
+    assert [number for number in range(STATE_COLOURS) if f"rect.state-{number} " not in sheet] == []
     assert [part for style in styles for part in style.split() if f".{part}" not in sheet] == []
 
 
