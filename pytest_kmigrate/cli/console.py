@@ -21,10 +21,18 @@ def tell(text: str) -> None:
     _console(to_stderr=True).print(Text(text), soft_wrap=True)
 
 
+_LONGEST_NAME = 50
+"""Characters of a first column that is never folded."""
+
+
 def show(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None) -> None:
     """A table; a cell that is the name of an outcome gets its colour."""
+    listed = [list(row) for row in rows]
     table = Table(*(Column(name, overflow="fold") for name in columns), title=title, title_justify="left")
-    for row in rows:
+    # What names a row stays in one piece, so that it can be copied and searched for.
+    longest = max((len(row[0]) for row in listed), default=0)
+    table.columns[0].min_width = min(longest, _LONGEST_NAME)
+    for row in listed:
         table.add_row(*(Text(cell, style=COLOURS.get(cell, "")) for cell in row))
     _console().print(table)
 

@@ -120,7 +120,9 @@ def _show_coverage(found: "Coverage") -> None:
     for sentence in found.unread:
         tell(sentence)
     counts = ", ".join(f"{found.of(outcome)} {outcome.name}" for outcome in reversed(Outcome))
-    say(f"{len(found.counted)} requirements over {found.runs} runs: {counts}, {found.of(None)} not judged")
+    unasked = found.of(None)
+    asked = f"{len(found.counted) - unasked} asked ({counts}), {unasked} not asked"
+    say(f"{len(found.counted)} requirements over {found.runs} run{'s' * (found.runs != 1)}: {asked}")
 
 
 def _few(checks: "Sequence[str]") -> str:

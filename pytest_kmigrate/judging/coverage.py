@@ -52,7 +52,8 @@ class Covered:
             return f"see {self.requirement.covered_by}"
         if self.requirement.untestable:
             return f"untestable: {self.requirement.untestable}"
-        return f"claimed, no opportunity in {self.unseen} runs" if self.unseen else "without a test"
+        runs = f"{self.unseen} run{'s' * (self.unseen != 1)}"
+        return f"claimed, no opportunity in {runs}" if self.unseen else "not asked"
 
 
 @dataclass(frozen=True)

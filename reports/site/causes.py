@@ -53,7 +53,8 @@ def causes_table(rows: Sequence[Row]) -> str:
     """What goes with one failure, likeliest first; what may be chance is folded away."""
     sure, unsure = ([row for row in rows if is_sure(row) is wanted] for wanted in (True, False))
     drawn = _table(sure) if sure else empty(_NOTHING_SURE)
-    return drawn + (folded(f"{amount(len(unsure))} more that may be chance", _table(unsure)) if unsure else "")
+    title = f"{amount(len(unsure))}{' more' * bool(sure)} that may be chance"
+    return drawn + (folded(title, _table(unsure)) if unsure else "")
 
 
 def _table(rows: Sequence[Row]) -> str:

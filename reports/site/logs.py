@@ -45,7 +45,8 @@ def signs_of(site: Site, signs: Sequence[Row]) -> str:
     accidents = list(grouped(rising, "rank", "with_failures", "with_runs").values())
     sure, unsure = ([rows for rows in accidents if is_sure(rows[0]) is wanted] for wanted in (True, False))
     drawn = _table(site, sure) if sure else empty(_NOTHING_SURE)
-    return drawn + (folded(f"{amount(len(unsure))} more that may be chance", _table(site, unsure)) if unsure else "")
+    title = f"{amount(len(unsure))}{' more' * bool(sure)} that may be chance"
+    return drawn + (folded(title, _table(site, unsure)) if unsure else "")
 
 
 def _table(site: Site, accidents: Sequence[Sequence[Row]]) -> str:

@@ -211,6 +211,18 @@ def test_coverage_ends_as_the_worst_that_runs_say(
     assert invoke("requirements", "--coverage", str(tmp_path)) == status
 
 
+def test_coverage_says_how_much_was_asked(invoke: Invoke, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same count as on top of a report; long ids stay in one piece."""
+    write_verdicts(faulty_run(tmp_path).cut_off(), [conforms("a", "all").speaking_for("K866-TEST-happy-path")])
+
+    invoke("requirements", "--coverage", str(tmp_path))
+
+    told = capsys.readouterr().out
+    assert "222 requirements over 1 run: 1 asked (0 VIOLATES, 0 INCONCLUSIVE, 1 CONFORMS, 0 NOT_APPLICABLE)" in told
+    assert "221 not asked" in told
+    assert "K866-METRIC-ControllerMetadataType-active-only " in told
+
+
 @pytest.mark.parametrize("words", ["requirements", "--version"])
 def test_a_reader_who_goes_away_is_no_violation(words: str) -> None:
     """As ``| head -1`` does: the command ends without a word, and as a shell expects of it."""

@@ -54,8 +54,8 @@ def test_a_row_says_why_nothing_judged_it_or_what_explains_its_violation(tmp_pat
     assert [states[each.id] for each in (known, unknown, unseen, untested, covered)] == [
         "VIOLATES, known as KAFKA-1",
         "VIOLATES",
-        "claimed, no opportunity in 1 runs",
-        "without a test",
+        "claimed, no opportunity in 1 run",
+        "not asked",
         f"see {covered.covered_by}",
     ]
 

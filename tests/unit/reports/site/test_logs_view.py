@@ -80,6 +80,14 @@ def test_a_line_says_who_where_and_when() -> None:
     assert "broker-2, line 812" in every
 
 
+def test_more_is_said_only_of_what_has_something_before_it() -> None:
+    """Where nothing is sure the lines that may be chance are not "more" of anything."""
+    unsure = _sign("gamma", 3, 0.2)
+
+    assert ">1 that may be chance<" in logs(_site([unsure])).content
+    assert ">1 more that may be chance<" in logs(_site([_sign("beta", 1, 1e-9), unsure])).content
+
+
 def test_the_order_of_lines_is_visible() -> None:
     """In words, and at the head of the column by which they are sorted."""
     content = logs(_site([])).content
