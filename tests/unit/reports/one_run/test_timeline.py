@@ -12,13 +12,8 @@ from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.reports.one_run.run_evidence import read_evidence
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.reports.one_run.timeline import drawn, timeline_page
-from pytest_kmigrate.reports.one_run.timeline_lanes import (
-    STATE_COLOURS,
-    fault_lane,
-    node_lanes,
-    step_lane,
-    violation_lane,
-)
+from pytest_kmigrate.reports.one_run.timeline_lanes import STATE_COLOURS, fault_lane, step_lane, violation_lane
+from pytest_kmigrate.reports.one_run.timeline_nodes import node_lanes
 from pytest_kmigrate.reports.one_run.timeline_series import bucket_ms, metadata_lane, metric_lanes, traffic_lanes
 from tests.unit.reports.recorded_runs import GREEN, RecordedRun, faulty_run, inline_json, lost, wrote
 
