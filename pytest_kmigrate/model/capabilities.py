@@ -35,6 +35,8 @@ class Capability(enum.StrEnum):
     """A cluster begins from copies of the disks of one that was stopped."""
     LOGS = "logs"
     """What each node says is kept in a file."""
+    IDENTITY = "identity"
+    """What each node has in its meta.properties is recorded."""
     METRICS = "metrics"
     """The metrics of brokers and controllers are read."""
     ZNODES = "znodes"
@@ -44,7 +46,7 @@ class Capability(enum.StrEnum):
     METADATA_LOG = "metadata-log"
     """The metadata log of a node is read."""
     REQUESTS = "requests"
-    """A chosen node is sent requests of Kafka's protocol, past the links."""
+    """A chosen node is sent Kafka's requests past the links, and asked at each start which of them it accepts."""
     CHANGE = "change"
     """Clients write records, and change metadata."""
 

@@ -40,6 +40,8 @@ class EventKind(enum.StrEnum):
     EXPECTATION = "expectation"
     EXPECTED_END = "expected-end"
     SETTLED = "settled"
+    NODE_IDENTITY = "node-identity"
+    NODE_REQUESTS = "node-requests"
     RULES_TOLD = "rules-told"
     NOT_OFFERED = "not-offered"
     CHECKS = "checks"

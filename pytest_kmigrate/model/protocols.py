@@ -89,6 +89,9 @@ class Node(Protocol):
     def tell_rules(self) -> None:
         """Record what became of the Byteman rules that it was started with, if any."""
 
+    def tell_identity(self) -> None:
+        """Record what its meta.properties holds now."""
+
     def tell_dead_threads(self) -> None:
         """Record the threads of it that an error ended, each once."""
 

@@ -143,6 +143,7 @@ class Run:
         for node in self.cluster.nodes():
             node.tell_rules()
             node.tell_dead_threads()
+            node.tell_identity()
         if checks is not None:
             asked = [{"name": check.name, "arguments": dict(check.arguments)} for check in checks]
             self.recorder.record(ChecksRequested(asked))

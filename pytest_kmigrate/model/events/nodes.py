@@ -145,6 +145,28 @@ class ToolRan(EventData):
 
 
 @dataclass(frozen=True)
+class IdentityRead(EventData):
+    """What ``meta.properties`` held on a node's disks: before each of its starts, and when the run is completed."""
+
+    event_kind: ClassVar = EventKind.NODE_IDENTITY
+    files: Mapping[str, Mapping[str, str]]
+    """By name of the log directory, the keys and values of the file in it; a directory without one is missing."""
+
+
+@dataclass(frozen=True)
+class RequestsReported(EventData):
+    """What a node answered to ApiVersions as soon as it was ready."""
+
+    event_kind: ClassVar = EventKind.NODE_REQUESTS
+    requests: Mapping[str, Sequence[int]]
+    """By number of each request that it accepts, the lowest and the highest version."""
+    supported: Mapping[str, Sequence[int]]
+    """By name of each feature that it supports, the lowest and the highest level."""
+    is_ready_to_migrate: bool
+    """The field ``ZkMigrationReady``; false also where it is not sent."""
+
+
+@dataclass(frozen=True)
 class RulesReported(EventData):
     """What became of the Byteman rules (``--kmigrate-byteman``) that a node was started with, up to now."""
 

@@ -129,6 +129,9 @@ class FakeNode:
     def tell_rules(self) -> None:
         """It was started with none."""
 
+    def tell_identity(self) -> None:
+        """There is none on its disk."""
+
     def tell_dead_threads(self) -> None:
         """It has no threads."""
 

@@ -12,7 +12,12 @@ from pytest_kmigrate.model.provider import Artifact
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.fake.cluster import FakeCluster
 
-CAPABILITIES = frozenset(Capability) - {Capability.ZNODES, Capability.REQUESTS, Capability.CHANGE}
+CAPABILITIES = frozenset(Capability) - {
+    Capability.ZNODES,
+    Capability.REQUESTS,
+    Capability.IDENTITY,
+    Capability.CHANGE,
+}
 """What needs nobody who answers."""
 
 

@@ -21,6 +21,7 @@ from pytest_kmigrate.providers.process.jvm import RULES
 from pytest_kmigrate.providers.process.network.addresses import JOLOKIA_PORT
 from pytest_kmigrate.providers.process.properties import node_properties, write_file
 from pytest_kmigrate.providers.process.readiness import ready
+from pytest_kmigrate.providers.process.reporting import record_identity, record_requests
 from pytest_kmigrate.providers.process.surroundings import Surroundings
 from pytest_kmigrate.redaction import redacted_properties
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
@@ -36,9 +37,7 @@ class ProcessNode:
     """One node; its process may be started and ended many times, its disk stays until wiped."""
 
     def __init__(self, spec: NodeSpec, distribution: Distribution, around: Surroundings) -> None:
-        self.spec = spec
-        self.name = spec.name
-        self.mode = spec.mode
+        self.spec, self.name, self.mode = spec, spec.name, spec.mode
         self.pid: int | None = None
         self.incarnation = 0
         self.distribution = distribution
@@ -127,6 +126,7 @@ class ProcessNode:
         self._ended.clear()
         around = self._around
         command = around.jvm.node_command(self.spec, self.distribution, self.hosts, self.write_properties())
+        self.tell_identity()
         self._started_ns, self._life_began = around.recorder.now_ns(), last_words.size_of(self.log)
         try:
             self.pid = around.supervision.spawn(command, cwd=self._home, log=self.log, on_exit=self._on_exit)
@@ -162,6 +162,7 @@ class ProcessNode:
             raise
         took_ms = (self._around.recorder.now_ns() - self._started_ns) // 1_000_000
         self._around.recorder.record(events.NodeReady(took_ms), self.name)
+        record_requests(self._around, self.spec)
 
     def stop(self, within_s: float = 30) -> None:
         """Controlled shutdown by SIGTERM; killed after ``within_s``."""
@@ -238,6 +239,10 @@ class ProcessNode:
             with suppress(OSError):
                 rules = attaching.listed(self.address, RULES)
                 self._around.recorder.record(events.RulesReported(rules), self.name)
+
+    def tell_identity(self) -> None:
+        """Record what its meta.properties holds now."""
+        record_identity(self._around.recorder, self.name, folders.log_dirs(self.disk, self.spec))
 
     def tell_dead_threads(self) -> None:
         """Record the threads of it that an error ended, each once."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from pytest_kmigrate.model.topology import BrokerMode, Role, Security, Topology
+from pytest_kmigrate.model.topology import BrokerMode, Listener, Role, Security, Topology
 from pytest_kmigrate.providers.process.network.addresses import Addresses
 from pytest_kmigrate.providers.process.properties import node_properties
 from pytest_kmigrate.providers.process.protection.security import MECHANISM, Protection, client_file, protect
@@ -167,6 +167,14 @@ def test_clients_are_told_whom_to_trust(protection: Protection, tmp_path: Path) 
     assert told["ssl.ca.location"] == str(tmp_path / "security" / "authority.pem")
     assert told["ssl.endpoint.identification.algorithm"] == "https"
     assert (told["sasl.mechanism"], told["sasl.username"]) == (MECHANISM, "admin")
+
+
+def test_a_greeting_needs_trust_and_no_login(protection: Protection, topology: Topology, tmp_path: Path) -> None:
+    """Kafka answers ApiVersions before any login, at each listener."""
+    greeting = protection.greeting_properties(Listener.CLIENT)
+    assert greeting == {"security.protocol": "SSL", "ssl.ca.location": str(tmp_path / "security" / "authority.pem")}
+    plain = protect(Addresses(replace(topology, security=Security(client="SASL_PLAINTEXT")), BLOCK), tmp_path / "plain")
+    assert plain.greeting_properties(Listener.CLIENT) == {}
 
 
 def test_plaintext_needs_nothing(topology: Topology, tmp_path: Path) -> None:

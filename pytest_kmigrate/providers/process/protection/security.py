@@ -101,6 +101,12 @@ class Protection:
         login = {"sasl.mechanism": MECHANISM, "sasl.username": ADMIN, "sasl.password": self.scram_password}
         return self._as_a_client(listener, trust, login)
 
+    def greeting_properties(self, listener: str) -> Mapping[str, str]:
+        """What a client needs to be answered at any listener before it logs in, besides the address."""
+        if not is_encrypted(self.security.protocols[listener]):
+            return {}
+        return {"security.protocol": "SSL", "ssl.ca.location": str(_authority_file(self.folder))}
+
     def tool_properties(self) -> Mapping[str, str]:
         """What Kafka's own tools need to be let in, besides the addresses: their ``--command-config``."""
         login = {"sasl.mechanism": MECHANISM, "sasl.jaas.config": self._scram_as_admin}

@@ -1,0 +1,49 @@
+"""What a node is by its own account: its meta.properties, and the requests that it accepts."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.events.nodes import IdentityRead, RequestsReported
+from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.model.topology import Listener, NodeSpec, Role
+from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CONTROLLER_PORT
+from pytest_kmigrate.providers.process.surroundings import Surroundings
+from pytest_kmigrate.wire.request import api_versions
+
+_FILE = "meta.properties"
+_ANSWER_WITHIN_S = 2.0
+
+
+def record_identity(recorder: Recorder, node: str, log_dirs: Iterable[Path]) -> None:
+    """Record the meta.properties of each log directory that has one; nothing if none has."""
+    files = {each.name: _properties(each / _FILE) for each in log_dirs if (each / _FILE).is_file()}
+    if files:
+        recorder.record(IdentityRead(files), node)
+
+
+def record_requests(around: Surroundings, spec: NodeSpec) -> None:
+    """Record which requests a node of Kafka accepts; nothing if it does not answer, because a fault began say."""
+    if spec.role is Role.ZOOKEEPER:
+        return
+    with suppress(ClusterError):
+        answer = api_versions(_peer(around, spec), within_s=_ANSWER_WITHIN_S)
+        requests = {str(int(each.api_key)): [int(each.min_version), int(each.max_version)] for each in answer.api_keys}
+        supported = {each.name: [int(each.min_version), int(each.max_version)] for each in answer.supported_features}
+        reported = RequestsReported(requests, supported, bool(answer.zk_migration_ready))
+        around.recorder.record(reported, spec.name)
+
+
+def _peer(around: Surroundings, spec: NodeSpec) -> Peer:
+    """Where it answers, past all links; without a login, which Kafka does not require for this request."""
+    is_broker = spec.plays(Role.BROKER)
+    listener, port = (Listener.CLIENT, CLIENT_PORT) if is_broker else (Listener.CONTROLLER, CONTROLLER_PORT)
+    return Peer(f"{around.addresses.real(spec.name)}:{port}", around.protection.greeting_properties(listener))
+
+
+def _properties(file: Path) -> dict[str, str]:
+    lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
+    pairs = (line.partition("=") for line in lines if line and not line.startswith("#"))
+    return {key.strip(): value.strip() for key, _, value in pairs}
