@@ -6,6 +6,8 @@ A catalogue is a superset: what a mode or release does not expose reads as None.
   KRaft mode they are gone. Its ``ZkMigrationState`` (from 3.6) is 4 and says nothing of the migration.
 - ``MigratingZkBrokerCount``, ``ZkWrite...`` and the ``LastAppliedRecord...`` ones are those of KRaft controllers only.
 - Raft metrics exist on controllers, and on brokers in migration or KRaft mode.
+- ``BrokerMetadataType``, ``ControllerMetadataType`` and ``ControllerFeatures`` (how many MBeans there are) are those of
+  KIP-866, which no release is known to have.
 - ``ZkWriteSnapshotTimeMs`` was negative (-378) on 3.9.1 for the one snapshot written: judge its Count, not its times.
 """
 
@@ -15,7 +17,7 @@ from collections.abc import Mapping
 from pytest_kmigrate.model.errors import WrongUseError
 
 MBean = tuple[str, str]
-"""Object name and attribute."""
+"""Object name, in which ``*`` stands for any further properties, and attribute."""
 
 
 def _gauges(domain_and_type: str, *names: str) -> dict[str, MBean]:
@@ -57,6 +59,8 @@ _EITHER: Mapping[str, MBean] = {
         "OfflinePartitionsCount",
         "PreferredReplicaImbalanceCount",
     ),
+    "ControllerMetadataType": ("kafka.controller:type=KafkaController,name=MetadataType", "Value"),
+    "ControllerFeatures": ("kafka.controller:type=KafkaController,name=Features,*", "Value"),
     **_gauges("kafka.server:type=MetadataLoader", "CurrentMetadataVersion", "CurrentControllerId"),
     "RequestHandlerAvgIdlePercent": (
         "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent",
@@ -87,6 +91,7 @@ CONTROLLER: Mapping[str, MBean] = {
 BROKER: Mapping[str, MBean] = {
     **_EITHER,
     **_gauges("kafka.server:type=KafkaServer", "BrokerState"),
+    "BrokerMetadataType": ("kafka.server:type=KafkaServer,name=MetadataType", "Value"),
     **_gauges(
         "kafka.server:type=ReplicaManager",
         "UnderReplicatedPartitions",

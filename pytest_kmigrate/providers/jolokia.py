@@ -49,7 +49,7 @@ class JolokiaClient:
         ClusterError when the answer is not Jolokia's.
         """
         names = list(mbeans)
-        questions = [{"type": "read", "mbean": mbeans[name][0], "attribute": mbeans[name][1]} for name in names]
+        questions = [_question(*mbeans[name]) for name in names]
         answers = self._posted(base_url, json.dumps(questions), timeout_s)
         if not isinstance(answers, list) or len(answers) != len(names):
             raise ClusterError(
@@ -100,9 +100,19 @@ class JolokiaClient:
         connection.close()
 
 
+def _question(mbean: str, attribute: str) -> dict[str, object]:
+    """Without the stack traces, of several kilobytes each, that stand for MBeans which do not exist."""
+    return {"type": "read", "mbean": mbean, "attribute": attribute, "config": {"includeStackTrace": "false"}}
+
+
 def _number(answer: Mapping[str, Any]) -> float | None:
-    """Absent MBeans have an error instead of a value; NaN, which Kafka shows before the first event, is no number."""
+    """Absent MBeans have an error instead of a value; NaN, which Kafka shows before the first event, is no number.
+
+    The value of a pattern is how many MBeans match it.
+    """
     value = answer.get("value")
+    if isinstance(value, dict):
+        return float(len(value)) if value else None
     if isinstance(value, str):
         return None if value not in _TEXTS else float(_TEXTS[value])
     if isinstance(value, bool | int | float) and math.isfinite(value):

@@ -21,6 +21,8 @@ DOCUMENT = Document(
     ),
     metrics=(
         *("ZkMigrationState", "MigratingZkBrokerCount", "ZkWriteBehindLag", "ActiveControllerCount"),
+        *("BrokerMetadataType", "ControllerMetadataType", "ControllerFeatures", "LastCommittedRecordOffset"),
+        *(f"ZkWrite{what}TimeMs.{value}" for what in ("Snapshot", "Delta") for value in ("Count", "Min", "Max")),
         *("GlobalTopicCount", "RaftHighWatermark", "RaftCurrentEpoch", "RaftCurrentState"),
     ),
     procedure=STEPS,

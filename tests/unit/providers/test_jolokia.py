@@ -16,6 +16,7 @@ from pytest_kmigrate.model.metrics import CATALOGUES
 from pytest_kmigrate.providers.jolokia import JolokiaClient
 
 VALUES: dict[str, Any] = {"a": 3, "b": 1.5, "nan": None, "huge": 1e999, "state": "leader", "session": "CONNECTED"}
+VALUES |= {"matched": {"a:type=x": {"Value": 1}, "a:type=y": {}}, "matching none": {}}
 
 
 class Agent(ThreadingHTTPServer):
@@ -27,6 +28,7 @@ class Agent(ThreadingHTTPServer):
         super().__init__(address, Asked)
         self.body, self.requests, self.connections = body, 0, 0
         self.open: list[Any] = []
+        self.asked: list[dict[str, Any]] = []
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         """One connection begins."""
@@ -47,7 +49,7 @@ class Asked(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer each question of the bulk."""
         self.server.requests += 1
-        questions = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        questions = self.server.asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         answers = [answer(question["attribute"]) for question in questions]
         body = self.server.body if self.server.body is not None else json.dumps(answers).encode()
         self.send_response(200)
@@ -112,6 +114,18 @@ def test_numbers_texts_and_what_is_absent(client: JolokiaClient, agent: Agent) -
         "session": 4.0,
         "nothing": None,
     }
+
+
+def test_a_pattern_counts_the_mbeans_that_match_it(client: JolokiaClient, agent: Agent) -> None:
+    """None matching is absent, as where the pattern is refused."""
+    told = client.read_many(url(agent), asked("matched", "matching none"), 5)
+    assert told == {"matched": 2, "matching none": None}
+
+
+def test_no_stack_traces_are_asked_for(client: JolokiaClient, agent: Agent) -> None:
+    """Each is several kilobytes, at every sample, for an MBean that is not there."""
+    client.read_many(url(agent), asked("a", "gone"), 5)
+    assert {question["config"]["includeStackTrace"] for question in agent.asked} == {"false"}
 
 
 def test_one_request_per_read_and_one_connection_for_all(client: JolokiaClient, agent: Agent) -> None:

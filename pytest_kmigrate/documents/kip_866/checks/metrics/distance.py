@@ -1,0 +1,94 @@
+"""Check of ``ZkWriteBehindLag``: it is how many records ``/migration`` is behind what is committed."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from pytest_kmigrate.checkers.controllers.lives import processes
+from pytest_kmigrate.checkers.controllers.znode_changes import held_in, untampered
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST, LACKED_BY
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.history import History, Sample, ZnodeChange
+from pytest_kmigrate.model.verdict import Kind, Verdict
+
+_ROW, _LAG, _COMMITTED = "K866-METRIC-ZkWriteBehindLag", "ZkWriteBehindLag", "LastCommittedRecordOffset"
+_AROUND_NS = 1_500_000_000
+"""What is committed and written is compared over so long around a sample, whose values are of no one moment."""
+_SLACK = 2
+"""No-op records may be committed between two readings."""
+
+
+def _was_asked_for(history: History) -> bool:
+    return any(_COMMITTED in each.values for each in history.samples)
+
+
+@checker(_ROW, in_every_run=_was_asked_for, anomaly="lag is no distance", needs=[Capability.METRICS, Capability.ZNODES])
+def lag_is_the_distance(history: History) -> Verdict:
+    """The active controller's lag is the distance between its last committed record and the offset in ``/migration``.
+
+    Judged from the first time on that the controller wrote ``/migration``; before, it reports 0. Three samples in a row
+    have to differ from every distance that there was around them.
+    """
+    rows = ByRequirement("lag_is_the_distance", _ROW)
+    if history.header.kafka.startswith(LACKED_BY[_LAG]):
+        rows.not_applicable(_ROW, f"this release has no {_LAG}")
+    places = [each for each in untampered(history, MIGRATION) if isinstance(_offset(each), int)]
+    for samples in processes(history, "controller"):
+        told = [each for each in samples if _is_active(each)]
+        if told and places and not history.header.kafka.startswith(LACKED_BY[_LAG]):
+            _judge(history, rows, told, places)
+    return rows.verdict(
+        "the lag is the distance to the last committed record", f"no controller in dual write told its {_LAG}"
+    )
+
+
+def _is_active(sample: Sample) -> bool:
+    is_told = all(sample.values.get(each) is not None for each in (_LAG, _COMMITTED))
+    return is_told and sample.values.get("ActiveControllerCount") == 1
+
+
+def _judge(history: History, rows: ByRequirement, told: Sequence[Sample], places: Sequence[ZnodeChange]) -> None:
+    written = [each for each in places if f"controller-{held_in(each).get('kraft_controller_id')}" == told[0].node]
+    since_ns = min((each.at_ns for each in written if each.at_ns >= told[0].at_ns), default=None)
+    if since_ns is None:
+        return
+    wrong = 0
+    for number, sample in enumerate(told):
+        around = _distances(told, number, places)
+        if sample.at_ns < since_ns + _AROUND_NS or around is None:
+            continue
+        rows.looked_at(_ROW)
+        low, high = around
+        lag = sample.values[_LAG] or 0
+        wrong = 0 if low - _SLACK <= lag <= high + _SLACK else wrong + 1
+        if wrong == FEWEST:
+            expected = f"{_LAG} is {low:g}" + (f" to {high:g}" if high > low else "")
+            observed = (
+                f"{sample.node} reports {lag:g} in {counted(wrong, 'sample')} in a row ({when(history, sample.at_ns)})"
+            )
+            rows.violated(
+                _ROW, violation_at(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl"), Kind.LIVENESS
+            )
+
+
+def _distances(told: Sequence[Sample], number: int, places: Sequence[ZnodeChange]) -> tuple[float, float] | None:
+    """The least and the greatest distance around a sample; None where the offset is not known."""
+    at_ns = told[number].at_ns
+    committed = [each.values[_COMMITTED] or 0 for each in told if abs(each.at_ns - at_ns) <= _AROUND_NS]
+    first = bisect_right(places, at_ns - _AROUND_NS, key=lambda each: each.at_ns) - 1
+    last = bisect_right(places, at_ns + _AROUND_NS, key=lambda each: each.at_ns)
+    offsets = [_offset(each) for each in places[max(0, first) : last]]
+    known = [each for each in offsets if each is not None]
+    if first < 0 or not known:
+        return None
+    return max(0, min(committed) - max(known)), max(0, max(committed) - min(known))
+
+
+def _offset(change: ZnodeChange) -> int | None:
+    offset = held_in(change).get("kraft_metadata_offset")
+    return offset if isinstance(offset, int) else None

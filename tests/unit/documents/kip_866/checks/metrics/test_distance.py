@@ -1,0 +1,75 @@
+"""Check that the lag is the distance between what is committed and what ZooKeeper holds."""
+
+import json
+
+import pytest
+
+from pytest_kmigrate.documents.kip_866.checks.metrics.distance import lag_is_the_distance as check
+from pytest_kmigrate.model.history import History, Sample, ZnodeChange
+from pytest_kmigrate.model.verdict import Outcome
+from tests.unit.checkers.histories import history, sample, znode
+from tests.unit.documents.kip_866.checks.nodes import controller
+
+
+def place(at_ms: int, offset: int, number: int = 3000) -> ZnodeChange:
+    """``/migration`` holds this offset from then on."""
+    return znode(at_ms, "/migration", json.dumps({"kraft_metadata_offset": offset, "kraft_controller_id": number}))
+
+
+def told(lag: float | None, committed: float = 200, *, active: float = 1, count: int = 5) -> list[Sample]:
+    """A controller reports this, each 500 ms from 10 s on."""
+    values = {"ZkWriteBehindLag": lag, "LastCommittedRecordOffset": committed, "ActiveControllerCount": active}
+    return [sample(10_000 + 500 * number, "controller-3000", **values) for number in range(count)]
+
+
+def run(samples: list[Sample], *places: ZnodeChange, kafka: str = "3.9.1") -> History:
+    """The controller was active for a while, and wrote 100 to ``/migration`` after 2 s, or what is given."""
+    before = sample(1_000, "controller-3000", ZkWriteBehindLag=0, LastCommittedRecordOffset=90, ActiveControllerCount=1)
+    znodes = places or (place(2_000, 100),)
+    return history(events=[controller()], samples=[before, *samples], znodes=znodes, kafka=kafka)
+
+
+@pytest.mark.parametrize("lag", [98, 100, 102])
+def test_a_lag_that_is_the_distance_conforms(lag: float) -> None:
+    """Conforming: what is read is of no one moment."""
+    assert check.judge(run(told(lag))).outcome is Outcome.CONFORMS
+
+
+@pytest.mark.parametrize("lag", [0, 97, 103])
+def test_any_other_lag_violates(lag: float) -> None:
+    """Violating: in three samples in a row; two prove nothing."""
+    verdict = check.judge(run(told(lag)))
+    assert verdict.outcome is Outcome.VIOLATES
+    assert verdict.violations[0].expected == "ZkWriteBehindLag is 100"
+    assert verdict.violations[0].observed.startswith(
+        f"controller-3000 reports {lag} in 3 samples in a row (11.0 s after"
+    )
+    assert check.judge(run(told(lag, count=2))).outcome is Outcome.CONFORMS
+
+
+def test_while_the_offset_changes_each_distance_of_that_time_conforms() -> None:
+    """Conforming: between the former and the next one."""
+    moving = (place(2_000, 100), place(10_500, 150), place(11_500, 190))
+    assert check.judge(run(told(60), *moving)).outcome is Outcome.CONFORMS
+    assert check.judge(run(told(5), *moving)).outcome is Outcome.VIOLATES
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        run(told(0), place(2_000, 100, number=3001)),
+        run(told(0, active=0)),
+        run(told(None)),
+        run([], place(2_000, 100)),
+        history(),
+    ],
+    ids=["it never wrote", "not active", "no lag", "no sample", "nothing"],
+)
+def test_before_its_first_write_a_controller_may_report_none(there: History) -> None:
+    """Vacuous."""
+    assert check.judge(there).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_release_without_the_metric_is_not_judged() -> None:
+    """Not applicable."""
+    assert check.judge(run(told(0), kafka="3.5.2")).outcome is Outcome.NOT_APPLICABLE

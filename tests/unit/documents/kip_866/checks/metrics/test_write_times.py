@@ -1,0 +1,59 @@
+"""Check that the times of writes to ZooKeeper are times."""
+
+import pytest
+
+from pytest_kmigrate.documents.kip_866.checks.metrics.write_times import write_times_are_times as check
+from pytest_kmigrate.model.history import History
+from tests.unit.checkers.histories import history, sample
+from tests.unit.documents.kip_866.checks.nodes import controller
+from tests.unit.documents.kip_866.checks.outcomes import looked_at, outcomes
+from tests.unit.documents.kip_866.diagnoses.naming import named
+
+SNAPSHOT, DELTA = "METRIC-ZkWriteSnapshotTimeMs", "METRIC-ZkWriteDeltaTimeMs"
+
+
+def run(
+    metric: str = "ZkWriteSnapshotTimeMs",
+    count: float | None = 1,
+    low: float | None = 5,
+    *,
+    lag: float | None = 0,
+    kafka: str = "3.9.1",
+) -> History:
+    """An active controller reports this histogram, three times."""
+    values = {f"{metric}.Count": count, f"{metric}.Min": low, "ZkWriteBehindLag": lag, "ActiveControllerCount": 1}
+    samples = [sample(at, "controller-3000", **values) for at in (1_000, 2_000, 3_000)]
+    return history(events=[controller()], samples=samples, kafka=kafka)
+
+
+@pytest.mark.parametrize(("metric", "row"), [("ZkWriteSnapshotTimeMs", SNAPSHOT), ("ZkWriteDeltaTimeMs", DELTA)])
+def test_a_time_conforms_and_one_below_zero_violates(metric: str, row: str) -> None:
+    """Conforming: also 0. Violating: only that of snapshots is known."""
+    assert looked_at(check.judge(run(metric))) == {row: "CONFORMS"}
+    assert looked_at(check.judge(run(metric, low=0))) == {row: "CONFORMS"}
+    wrong = run(metric, low=-25)
+    verdict = check.judge(wrong)
+    assert looked_at(verdict) == {row: "VIOLATES"}
+    assert verdict.violations[0].observed.startswith(f"controller-3000 reports {metric}.Min -25 (")
+    assert named(wrong, verdict) == (("negative-time-of-snapshots",) if row == SNAPSHOT else ())
+
+
+def test_a_histogram_that_is_absent_in_dual_write_violates() -> None:
+    """Violating, and not known."""
+    absent = run(count=None, low=None)
+    assert outcomes(check.judge(absent))[SNAPSHOT] == "VIOLATES"
+    assert named(absent, check.judge(absent)) == ()
+
+
+@pytest.mark.parametrize(
+    "there", [run(count=0), run(lag=None), history()], ids=["none counted", "no dual write", "nobody"]
+)
+def test_without_a_write_nothing_is_proved(there: History) -> None:
+    """Vacuous."""
+    assert not looked_at(check.judge(there))
+
+
+@pytest.mark.parametrize("kafka", ["3.5.2", "4.0.0"])
+def test_releases_without_the_metrics_are_not_judged(kafka: str) -> None:
+    """Not applicable."""
+    assert set(outcomes(check.judge(run(low=-25, kafka=kafka))).values()) == {"NOT_APPLICABLE"}
