@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from pytest_kmigrate.analysis.statistics.bounds import Z_95
+from pytest_kmigrate.analysis.statistics.bounds import DOUBT, Z_95
 from tests.bench.engines.engine import Answer
 
 _PLAIN = """
@@ -33,8 +33,10 @@ WITH counted AS (
   FROM counted
 )
 SELECT * EXCLUDE (n, middle, half),
-       CASE WHEN n > 0 THEN greatest(middle - half, 0.0) END AS pass_rate_low,
-       CASE WHEN n > 0 THEN least(middle + half, 1.0) END AS pass_rate_high
+       CASE WHEN conforming = 0 AND n > 0 THEN 0.0 WHEN conforming = n THEN pow({doubt}, 1 / n)
+            WHEN n > 0 THEN middle - half END AS pass_rate_low,
+       CASE WHEN conforming = n THEN 1.0 WHEN conforming = 0 AND n > 0 THEN 1 - pow({doubt}, 1 / n)
+            WHEN n > 0 THEN middle + half END AS pass_rate_high
 FROM rated
 """
 _DURATIONS = """
@@ -57,7 +59,7 @@ def started(data: Path, *, cores: int, memory_gib: float | None) -> Iterator[Ans
             connection.execute(f"SET memory_limit = '{int(memory_gib * _MEMORY_PART * 1024)}MiB'")
 
         def answer(mart: str) -> pa.Table:
-            query = _QUERIES[mart].format(data=data, z=Z_95, square=Z_95 * Z_95)
+            query = _QUERIES[mart].format(data=data, z=Z_95, square=Z_95 * Z_95, doubt=DOUBT)
             return connection.sql(query).to_arrow_table()
 
         yield answer

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from pytest_kmigrate.analysis.statistics.bounds import Z_95
+from pytest_kmigrate.analysis.statistics.bounds import DOUBT, Z_95
 from tests.bench.engines.engine import Answer
 
 if TYPE_CHECKING:
@@ -67,10 +67,11 @@ def _cells(rows: "pl.LazyFrame") -> "pl.LazyFrame":
     rate = pl.col("conforming") / n
     middle = (rate + square / (2 * n)) / (1 + square / n)
     half = (Z_95 / (1 + square / n)) * (rate * (1 - rate) / n + square / (4 * n * n)).sqrt()
+    rest = DOUBT ** (1 / n)
     return counted.with_columns(
         pass_rate=rate,
-        pass_rate_low=(middle - half).clip(lower_bound=0.0),
-        pass_rate_high=(middle + half).clip(upper_bound=1.0),
+        pass_rate_low=pl.when(rate == 0).then(0.0).when(rate == 1).then(rest).otherwise(middle - half),
+        pass_rate_high=pl.when(rate == 1).then(1.0).when(rate == 0).then(1 - rest).otherwise(middle + half),
     )
 
 
