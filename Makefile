@@ -47,7 +47,7 @@ browser:
 	  { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; }
 
 # Whether a violation is a failure pytest says, which knows the bugs of Kafka that are expected; a report (exit status 1)
-# tells of every one.
+# has every one.
 demo: cure ## three live migrations under faults, aggregated by Spark into one report
 	@rm -rf $(DEMO) $(DEMO_REPORT)
 	@for seed in $(SEEDS); do \

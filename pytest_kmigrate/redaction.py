@@ -1,6 +1,6 @@
 """Redaction: passwords, JAAS lines, SCRAM credentials and key material never reach an artefact.
 
-A sensitive value becomes ``sha256:`` and the first 12 hex digits of its hash, so that two images still tell whether
+A sensitive value becomes ``sha256:`` and the first 12 hex digits of its hash, so that two images still show whether
 they hold the same value. Redacting twice changes nothing.
 """
 
@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 
 HIDDEN = "[hidden]"
-"""What stands for a sensitive value that the source itself does not show (brokers never tell passwords)."""
+"""What stands for a sensitive value that the source itself does not show (brokers never report passwords)."""
 
 _SENSITIVE_ENDING = (
     r"(?:password|passwd|jaas\.config|ssl\.keystore\.key|ssl\.keystore\.certificate\.chain"

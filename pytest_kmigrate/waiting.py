@@ -34,7 +34,7 @@ def until(
 ) -> T:
     """Return the first truthy value of ``condition``; it is asked at least once, and last of all at the limit.
 
-    ``awaited`` completes the message of the AwaitTimeoutError, together with the last value seen (a ``NotYet`` tells
+    ``awaited`` completes the message of the AwaitTimeoutError, together with the last value seen (a ``NotYet`` reports
     it in words). ``abort`` is called between polls and may raise: a node that died ends the wait at once.
     """
     deadline = time.monotonic() + within_s

@@ -80,7 +80,7 @@ def analyze(
 ) -> AnalysisResult:
     """Analyze every run folder below ``runs``; write ``tables/`` and the files of ``publication`` into ``out``.
 
-    ``compare`` names two Kafka versions of these runs: the report then tells what changed from the first to the second.
+    ``compare`` names two Kafka versions of these runs: the report then shows what changed from the first to the second.
     ``labels`` name conditions of other tools' results, such as ``system=property:os.name`` (see ``foreign.labels``).
     ``runs`` and ``out`` may be paths or URIs of any file system that Hadoop reaches.
     Raises WrongUseError when there is no run to analyze or another analysis is writing into ``out``,
@@ -89,7 +89,7 @@ def analyze(
     """
     clock, named = _Clock(progress), labels_of(labels)
     target, local = location(out), LocalStorage(local_path(runs)) if is_local(runs) else None
-    # Without Spark where that is possible: wrong use is told at once.
+    # Without Spark where that is possible: wrong use is reported at once.
     found = _found(local, target, runs, labels) if local else None
     is_small = found is not None and _is_small(found)
     with alone_in(target), _spark(master, clock, target, is_small=is_small) as spark:
@@ -171,8 +171,8 @@ def _counted(
 
 def _announced(found: Discovery, earlier: Ledger) -> str:
     known = len({run.folder for run in found.runs} & earlier.keys())
-    told = f", of which {known} {'is' if known == 1 else 'are'} known" if known else ""
-    return f"reading {len(found.runs)} run{'s' * (len(found.runs) != 1)}{told}"
+    reported = f", of which {known} {'is' if known == 1 else 'are'} known" if known else ""
+    return f"reading {len(found.runs)} run{'s' * (len(found.runs) != 1)}{reported}"
 
 
 @contextmanager

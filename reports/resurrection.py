@@ -30,7 +30,7 @@ class Seen:
     bugs: tuple[str, ...]
     """Bugs that the fixed release does not have."""
     lasting: tuple[str, ...] = ()
-    """Bugs that the fixed release has, too: whoever shows them proves nothing, on either release."""
+    """Bugs that the fixed release has, too: showing them proves nothing, on either release."""
 
 
 def seen_in(runs: Path, fixed: str) -> dict[str, Seen]:

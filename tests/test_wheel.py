@@ -23,7 +23,7 @@ OFFLINE = ("--quiet", "--no-deps", "--no-index", "--no-build-isolation")
 RELEASED = ("wheel", "sdist", "wheel of the sdist")
 
 Python = Callable[..., subprocess.CompletedProcess[str]]
-"""Calls the Python of an environment with these arguments, in an empty folder unless told otherwise."""
+"""Calls the Python of an environment with these arguments, in an empty folder by default."""
 
 
 @pytest.fixture(scope="module")

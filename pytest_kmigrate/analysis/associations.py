@@ -47,7 +47,7 @@ def answered(rows: DataFrame) -> DataFrame:
 
 
 def violated(rows: DataFrame) -> DataFrame:
-    """Those rows that tell of a violation."""
+    """The rows of a violation."""
     return rows.where(F.col("outcome") == Outcome.VIOLATES.name)
 
 

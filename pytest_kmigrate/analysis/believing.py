@@ -1,4 +1,4 @@
-"""Believing: up to which p-value changes are told, given all series of a table: of many some look changed by chance."""
+"""Believing: up to which p-value changes are reported, given all series of a table: some look changed by chance."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

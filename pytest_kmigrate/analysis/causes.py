@@ -31,7 +31,7 @@ def causes(attempts: DataFrame, faults: DataFrame, verdicts: DataFrame, members:
     the check answered, the test answered, and for a cluster all that ran. Runs are compared with others of their test
     if it was run both with and without the circumstance; if no test that failed so was, whole tests are compared.
     A circumstance that all of these runs share says nothing and is left out. Those that were in force in the very
-    same runs cannot be told apart: they share a rank, and each names the others.
+    same runs cannot be distinguished: they share a rank, and each names the others.
     """
     failed = [
         named("check", F.col("check"), violated(verdicts)),
@@ -65,8 +65,8 @@ def circumstances(attempts: DataFrame, faults: DataFrame) -> DataFrame:
         *in_phase,
         _circumstance(roles, "role", F.col("role")),
     ]
-    told = functools.reduce(DataFrame.unionByName, every)
-    return told.where(F.col("level").isNotNull() & (F.col("level") != UNKNOWN)).distinct()
+    reported = functools.reduce(DataFrame.unionByName, every)
+    return reported.where(F.col("level").isNotNull() & (F.col("level") != UNKNOWN)).distinct()
 
 
 def _circumstance(rows: DataFrame, factor: str, level: Column) -> DataFrame:

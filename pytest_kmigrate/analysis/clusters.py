@@ -1,4 +1,4 @@
-"""Clusters: failures that are one, told in different words by different runs, tests and versions."""
+"""Clusters: failures that are one, worded differently by different runs, tests and versions."""
 
 from typing import Any
 
@@ -20,20 +20,20 @@ _GROUPED = ArrayType(struct(normal_form=TEXT, times=COUNT, group=COUNT))
 
 
 def failure_messages(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
-    """One row per verdict of a counted run that tells of something broken; of a run without verdicts, its summary.
+    """One row per verdict of a counted run that reports something broken; of a run without verdicts, its summary.
 
     Violations, and answers that the harness or the machine prevented. VACUOUS ones are left out: nothing broke, a
     fault did not bite, and every check of the run says so in its own words. Of a doubted verdict only the reason is
-    told, which is what broke: what would have held but for that is another sentence for each check.
+    reported, which is what broke: what would have held but for that is another sentence for each check.
     """
     is_broken = (F.col("outcome") == Outcome.VIOLATES.name) | (
         (F.col("outcome") == Outcome.INCONCLUSIVE.name) & F.col("kind").isin(Kind.HARNESS.value, Kind.INFRA.value)
     )
-    told = F.trim(F.substring_index(F.coalesce("summary", F.lit("")), SO_NOTHING_IS_PROVED, 1))
+    reported = F.trim(F.substring_index(F.coalesce("summary", F.lit("")), SO_NOTHING_IS_PROVED, 1))
     unjudged = attempts.join(verdicts.select("folder"), "folder", "left_anti")
     judged = verdicts.where("counts").join(attempts.select("folder"), "folder", "left_semi")
     every = [
-        frame.where(is_broken & (told != "")).select("folder", "check", "outcome", told.alias("text"))
+        frame.where(is_broken & (reported != "")).select("folder", "check", "outcome", reported.alias("text"))
         for frame in (judged, unjudged)
     ]
     return every[0].unionByName(every[1])

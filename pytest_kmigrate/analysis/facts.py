@@ -69,8 +69,8 @@ def verdicts(runs: DataFrame, staged: DataFrame, unreadable: DataFrame) -> DataF
 
 
 def _inconclusive(folders: DataFrame, check: str, kind: Kind, summary: str) -> DataFrame:
-    told = {"check": check, "outcome": Outcome.INCONCLUSIVE.name, "kind": kind.value, "summary": summary}
-    values = {name: F.lit(value) for name, value in told.items()} | {"count": F.lit(0)}
+    reported = {"check": check, "outcome": Outcome.INCONCLUSIVE.name, "kind": kind.value, "summary": summary}
+    values = {name: F.lit(value) for name, value in reported.items()} | {"count": F.lit(0)}
     values |= dict.fromkeys(("violations", "facts"), F.lit(None))
     values |= dict.fromkeys(("requirements", "known_bugs"), F.array())
     values |= {"anomaly": F.lit(None), "counts": F.lit(col=True), "standing": F.lit(col=False), "about": F.lit(None)}
@@ -90,21 +90,21 @@ def _is_phase() -> Column:
 
 
 def endings(runs: DataFrame, staged_events: DataFrame) -> DataFrame:
-    """One row per run: whether its history tells that it ended, and whether a workload in it may still be at work.
+    """One row per run: whether its history records its end, and whether a workload in it may still be at work.
 
     A last line that cannot be read may have been the end; it is set aside itself. Where a workload that began did not
-    end, sends in flight have left no row. So it may be where nobody knows: a line that cannot be read may have told of
-    a workload that began, and a history that tells neither of one nor of the end is cut.
+    end, sends in flight have left no row. So it may be where this is unknown: a line that cannot be read may have been
+    the beginning of a workload, and a history with neither that nor the end is cut.
     """
     is_good, is_end = F.col("reason").isNull(), F.col("kind").eqNullSafe(EventKind.RUN_ENDED.value)
     began = F.count_if((F.col("kind") == EventKind.WORKLOAD_BEGAN.value) | F.isnull("kind"))
     ended = F.count_if((F.col("kind") == EventKind.WORKLOAD_ENDED.value) & is_good)
     tells_end = F.bool_or(is_end) | F.max_by(F.isnull("kind"), "line")
     is_settled = (began == ended) & ((began > 0) | F.bool_or(is_end))
-    told = staged_events.groupBy("folder").agg(tells_end.alias("_tells_end"), is_settled.alias("_is_settled"))
+    reported = staged_events.groupBy("folder").agg(tells_end.alias("_tells_end"), is_settled.alias("_is_settled"))
     return (
         runs.select("folder")
-        .join(told, "folder", "left")
+        .join(reported, "folder", "left")
         .select(
             "folder",
             F.coalesce("_tells_end", F.lit(col=False)).alias("has_ended"),
@@ -154,10 +154,10 @@ def conditions(runs: DataFrame, of_faults: DataFrame) -> DataFrame:
 
 
 def _roles() -> Column:
-    """The roles a fault was aimed at: of the nodes it hit, whose names begin with it, else as its own text tells."""
+    """The roles a fault was aimed at: of the nodes it hit, whose names begin with it, else by its own text."""
     hit = F.transform("targets", role_of)
-    told = F.regexp_extract_all("fault", F.lit("(broker|combined|controller|zookeeper)"), F.lit(1))
-    return F.when(F.size("targets") > 0, hit).otherwise(told)
+    reported = F.regexp_extract_all("fault", F.lit("(broker|combined|controller|zookeeper)"), F.lit(1))
+    return F.when(F.size("targets") > 0, hit).otherwise(reported)
 
 
 def durations(in_phases: DataFrame) -> DataFrame:
@@ -200,7 +200,7 @@ def _steps(in_phases: DataFrame) -> DataFrame:
 
 
 def _settlings(in_phases: DataFrame) -> DataFrame:
-    """From the first look at all sides until they agreed, or, where they never did, until nobody looked any more."""
+    """From the first look at all sides until they agreed, or, where they never did, until the last look."""
     settled = in_phases.where(F.col("kind") == EventKind.SETTLED.value)
     began_ns = F.col("at_ns") - (F.col("data.took_s") * _NS_PER_S).cast("long")
     name = F.col("data.label").alias("name")

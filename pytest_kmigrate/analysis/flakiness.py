@@ -50,8 +50,8 @@ _CHANGE = struct(
 def flakiness(attempts: DataFrame, cell: tuple[str, ...] = CELL) -> DataFrame:
     """One row per cell: its counts, its rate of violations as it is and in the light of others, and a verdict.
 
-    Rates and verdict are of the runs since the last change of the cell, counts and flips of all its runs. Runs of
-    which nobody knows when they were have no order: they count, and nothing that hangs on one is told of them.
+    Rates and verdict are of the runs since the last change of the cell, counts and flips of all its runs. Runs
+    without a start time are counted but left out of every statistic that depends on order.
 
     Cells that agree in the first column of ``cell``, of one test or of one requirement, lend each other strength. Every
     attempt counts, retries too. INCONCLUSIVE is no answer and counted apart, and so is whatever happened in an infra
@@ -68,8 +68,8 @@ def flakiness(attempts: DataFrame, cell: tuple[str, ...] = CELL) -> DataFrame:
         .agg(in_order["letter"].alias("_letters"), timeless.alias("_timeless"), F.max("started_at").alias("newest_at"))
     )
     letters = (F.concat_ws("", "_letters"), F.concat_ws("", "_timeless"))
-    told = F.udf(_told, _COUNTED, useArrow=False)(*letters)
-    counted = cells.select(*cell, told.alias("_told"), "newest_at").select(*cell, "_told.*", "newest_at")
+    reported = F.udf(_told, _COUNTED, useArrow=False)(*letters)
+    counted = cells.select(*cell, reported.alias("_told"), "newest_at").select(*cell, "_told.*", "newest_at")
     return _with_rates(counted, cell[0]).drop("turns")
 
 
@@ -97,7 +97,7 @@ def _lettered(attempts: DataFrame, cell: tuple[str, ...]) -> DataFrame:
 
 
 def _told(history: str, timeless: str) -> tuple[object, ...]:
-    return dataclasses.astuple(histories.told(history, timeless))
+    return dataclasses.astuple(histories.reported(history, timeless))
 
 
 def _with_rates(counted: DataFrame, family: str) -> DataFrame:
@@ -137,7 +137,7 @@ def change_points(attempts: DataFrame, cell: tuple[str, ...] = CELL) -> DataFram
     Releases that followed each other are one series, so that the release is found with which a change began; ``kafka``
     is the newest of them. Retries are left out: a seed that fails three times in a row has failed once. Cells are many;
     what is believed of one depends on all of them. What a cell amounts to (``flakiness``) is judged of it alone. Runs
-    of which nobody knows when they were are left out.
+    without a start time are left out.
     """
     placed = _lettered(attempts, cell).where(F.col("started_at").isNotNull())
     answers = placed.where(F.col("letter").isin(list(histories.ANSWERS)))

@@ -162,10 +162,12 @@ def consistency(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
 
 def consistency_facts(verdicts: DataFrame, attempts: DataFrame) -> DataFrame:
     """One row per version, topology, check and number that check reported: its total and its largest value."""
-    told = verdicts.select("folder", "check", F.explode(F.from_json("facts", schemas.FACTS_MAP)).alias("fact", "text"))
+    reported = verdicts.select(
+        "folder", "check", F.explode(F.from_json("facts", schemas.FACTS_MAP)).alias("fact", "text")
+    )
     number = F.col("text").try_cast("double")
     return (
-        told.withColumn("_number", number)
+        reported.withColumn("_number", number)
         .where(F.col("_number").isNotNull() & ~F.isnan("_number"))
         .join(attempts.select("folder", "kafka", "topology"), "folder")
         .groupBy("kafka", "topology", "check", "fact")

@@ -16,7 +16,7 @@ from pyspark.sql.types import StringType
 from pytest_kmigrate.analysis.arrow import over_arrays
 
 MOST_CHARACTERS = 4_000
-"""How much of a text counts: what tells failures apart stands at the beginning, below it are stack frames."""
+"""How much of a text counts: what distinguishes failures is at the beginning, below it are stack frames."""
 
 _NO_WORD_BEFORE = r"(?<![A-Za-z0-9_].)"
 _END = r"(?![A-Za-z0-9_])"
@@ -75,7 +75,7 @@ RULES: tuple[tuple[str, str], ...] = (
     (r"0" + _NO_WORD_BEFORE + r"[xX][0-9a-fA-F]+" + _END, "<hex>"),
     (r"@(?<=[A-Za-z0-9_;>]@)[0-9a-f]{1,16}" + _END, "@<hex>"),
     (_LONG_HEX, "<hex>"),
-    # Places: files, but not znodes, whose paths are the same on every machine and tell what happened.
+    # Places: files, but not znodes, whose paths are the same on every machine and show what happened.
     (_PATH, "<path>"),
     (r"[A-Z]" + _NO_WORD_BEFORE + r":\\(?:[^ \t\r\n\\\"'<>|]+\\)*[^ \t\r\n\\\"'<>|:,;]*", "<path>"),
     # Quantities; their units change with their size, so the unit goes too.

@@ -70,7 +70,7 @@ def metadata_divergences(images: DataFrame, events: DataFrame) -> DataFrame:
     """One row per difference between two sides of the metadata, as long as it lasted; see ``checkers.divergence``.
 
     ``images`` are files, whole (``FILES``), ``events`` those of ``facts.phases``. An image that cannot be read, or that
-    no event tells the time of, is left out; the former is set aside elsewhere. Values that no side has, which cannot be
+    no event has the time of, is left out; the former is set aside elsewhere. Values that no side has, which cannot be
     compared, cost their run's differences.
     """
     taken = events.where(F.col("kind") == EventKind.SNAPSHOT.value).groupBy(

@@ -18,7 +18,7 @@ from pytest_kmigrate.analysis.statistics.arrays import Integers
 Hashes = NDArray[np.uint64]
 
 ALIKE = 0.6
-"""Share of word pairs two texts have in common from which they are one failure told in two ways."""
+"""Share of word pairs two texts have in common from which they are one failure worded in two ways."""
 
 _BANDS, _ROWS = 32, 4
 """Texts as alike as ``ALIKE`` meet in one of the bands with 98.8 %, those half as alike with 3 %."""

@@ -51,15 +51,15 @@ def tests_of(met: pa.Table, pairs: pa.Table, by_test: pa.Table) -> tuple[Counts,
     of_level = [("test", "count"), ("_always", "sum"), ("test", "min")]
     every = _counted(part(by_test, "_ran", *POPULATION, "test"), POPULATION).rename_columns({"test_count": "_tests"})
     failed = _counted(part(by_test, "_", "failure", *POPULATION, "test"), ("failure", *POPULATION))
-    told = joined(_numbered(pairs), every, POPULATION)
-    told = joined(told, failed.rename_columns({"test_count": "_failing"}), ("failure", *POPULATION))
-    told = joined(told, spread.group_by([*POPULATION, "level"]).aggregate(of_level), (*POPULATION, "level"))
-    told = told.sort_by(_PAIR)
+    reported = joined(_numbered(pairs), every, POPULATION)
+    reported = joined(reported, failed.rename_columns({"test_count": "_failing"}), ("failure", *POPULATION))
+    reported = joined(reported, spread.group_by([*POPULATION, "level"]).aggregate(of_level), (*POPULATION, "level"))
+    reported = reported.sort_by(_PAIR)
     tests, all_failing, with_it, always = (
-        told[name].to_numpy() for name in ("_tests", "_failing", "test_count", "_always_sum")
+        reported[name].to_numpy() for name in ("_tests", "_failing", "test_count", "_always_sum")
     )
     counts = Counts(always_failing, always, all_failing - failing, tests - with_it)
-    return counts, pc.if_else(pc.equal(told["test_count"], 1), told["test_min"], None)
+    return counts, pc.if_else(pc.equal(reported["test_count"], 1), reported["test_min"], None)
 
 
 def part(counts: pa.Table, name: str, *columns: str) -> pa.Table:

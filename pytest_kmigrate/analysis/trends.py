@@ -18,10 +18,10 @@ from pytest_kmigrate.analysis.statistics.rank_changes import first_p_value, leve
 from pytest_kmigrate.model.verdict import Outcome
 
 LAG_METRIC = "ZkWriteBehindLag"
-"""How far ZooKeeper is behind the metadata log, as the active controller tells."""
+"""How far ZooKeeper is behind the metadata log, as the active controller reports it."""
 
 UNAVAILABLE_FACT = "longest_s"
-"""The fact in which a check tells the longest time without an acknowledged write; began_ns and ended_ns tell when."""
+"""The fact with the longest time without an acknowledged write of a check; began_ns and ended_ns are its limits."""
 
 _ACKNOWLEDGED_LATE_NS = 1_000_000_000
 """What was on its way when a fault began may still be acknowledged so much later; the gap it made begins only then."""
@@ -67,9 +67,9 @@ def _durations(durations: DataFrame, runs: DataFrame) -> DataFrame:
 
 def _gaps(verdicts: DataFrame) -> DataFrame:
     """The longest time without an acknowledged write of each run, with when it began and ended."""
-    told = verdicts.withColumn("_facts", F.from_json("facts", schemas.FACTS_MAP))
+    reported = verdicts.withColumn("_facts", F.from_json("facts", schemas.FACTS_MAP))
     number = {name: F.col("_facts")[name].try_cast("double") for name in (UNAVAILABLE_FACT, "began_ns", "ended_ns")}
-    return told.select("folder", "check", *[value.alias(name) for name, value in number.items()]).where(
+    return reported.select("folder", "check", *[value.alias(name) for name, value in number.items()]).where(
         F.col(UNAVAILABLE_FACT).isNotNull()
     )
 
@@ -93,9 +93,13 @@ def _fail_overs(gaps: DataFrame, faults: DataFrame) -> DataFrame:
 
 
 def _lags(metrics: DataFrame) -> DataFrame:
-    """The largest write-behind lag that any controller told in a run."""
-    told = metrics.where(F.col("metric").contains(LAG_METRIC)).groupBy("folder").agg(F.max("largest").alias("value"))
-    return told.select("folder", F.lit("write_behind_lag").alias("measure"), F.lit("largest").alias("name"), "value")
+    """The largest write-behind lag that any controller reported in a run."""
+    reported = (
+        metrics.where(F.col("metric").contains(LAG_METRIC)).groupBy("folder").agg(F.max("largest").alias("value"))
+    )
+    return reported.select(
+        "folder", F.lit("write_behind_lag").alias("measure"), F.lit("largest").alias("name"), "value"
+    )
 
 
 def _version_order(attempts: DataFrame) -> DataFrame:
@@ -112,7 +116,7 @@ def trend_changes(of_trends: DataFrame) -> DataFrame:
 
     Equal tests are compared with equal tests, so that adding a slow test is no regression: the medians are those of
     values that were made comparable. Series are many; what is believed of one depends on all of them. Every measure
-    here is better the smaller it is. Runs of which nobody knows when they were are left out.
+    here is better the smaller it is. Runs without a start time are left out.
     """
     placed = of_trends.where(F.col("started_at").isNotNull())
     stratum = F.xxhash64("test_id").alias("stratum")

@@ -1,7 +1,7 @@
 """The console command ``kmigrate``.
 
 Exit status: 0 done and conforming, 1 a requirement is violated, 2 wrong use, 3 inconclusive, 4 the environment lacks
-something, 130 interrupted, 141 nobody reads on. What a command needs is imported when it runs, so that ``--help`` is
+something, 130 interrupted, 141 output closed. What a command needs is imported when it runs, so that ``--help`` is
 quick.
 """
 
@@ -73,7 +73,7 @@ for _command in (
 
 
 def main() -> None:
-    """Run the console command; an error of ours is told in its own words and ends with its own status."""
+    """Run the console command; an error of ours is printed as its message and ends with its own status."""
     _take_any_terminal()
     try:
         app()
@@ -84,8 +84,8 @@ def main() -> None:
         _end(_NOWHERE if is_nowhere else str(error), EnvironmentLackError.exit_status)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is no violated requirement, which status 1 would say
         *_, last = traceback.extract_tb(error.__traceback__)
-        told = f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
-        _end(f"{told}: a defect of pytest-kmigrate; please report it with this command", KmigrateError.exit_status)
+        reported = f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
+        _end(f"{reported}: a defect of pytest-kmigrate; please report it with this command", KmigrateError.exit_status)
     except SystemExit as ended:
         if isinstance(ended.__context__, BrokenPipeError):
             sys.exit(_UNREAD)
@@ -95,7 +95,7 @@ def main() -> None:
 
 
 def _take_any_terminal() -> None:
-    """A job that was started without standard output or error has none at all in Python, and nobody to tell it to.
+    """A job that was started without standard output or error has none at all in Python.
 
     One that knows fewer characters than we use gets a question mark for each that it does not know.
     """
@@ -106,10 +106,10 @@ def _take_any_terminal() -> None:
             stream.reconfigure(errors="replace")
 
 
-def _end(told: str, status: int) -> NoReturn:
-    """The last words of a command; where nobody reads them its status says it all the same."""
+def _end(reported: str, status: int) -> NoReturn:
+    """The last words of a command; if they cannot be printed, the status remains."""
     try:
-        print(told, file=sys.stderr)  # noqa: T201 - this is the command's own terminal
+        print(reported, file=sys.stderr)  # noqa: T201 - this is the command's own terminal
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())  # Python would try once more, and end with 120
     sys.exit(status)

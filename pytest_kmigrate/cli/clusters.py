@@ -131,16 +131,16 @@ def gc() -> None:
 def _stand_up(topology: "Topology", goal: "Goal | None") -> None:
     from datetime import UTC, datetime
 
-    from pytest_kmigrate.cli.console import tell
+    from pytest_kmigrate.cli.console import notify
     from pytest_kmigrate.providers.process.provider import ProcessProvider
     from pytest_kmigrate.providers.process.standing import log_folders, standing
     from pytest_kmigrate.running.standing_up import stand_up
 
     log_folder = log_folders() / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{topology.name}"
-    provider = ProcessProvider(tell)
+    provider = ProcessProvider(notify)
     provider.artifacts(topology)
-    tell(f"starting {topology.name} on Kafka {topology.kafka}; logs in {log_folder}")
-    stand_up(topology, provider, log_folder, goal, tell)
+    notify(f"starting {topology.name} on Kafka {topology.kafka}; logs in {log_folder}")
+    stand_up(topology, provider, log_folder, goal, notify)
     _describe(next(each for each in standing() if each.logs == log_folder.resolve()))
 
 

@@ -16,7 +16,7 @@ def say(text: str = "") -> None:
     _console().print(Text(text), soft_wrap=True)
 
 
-def tell(text: str) -> None:
+def notify(text: str) -> None:
     """A line of progress, or a warning."""
     _console(to_stderr=True).print(Text(text), soft_wrap=True)
 
@@ -38,7 +38,7 @@ def show(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str | Non
 
 
 class _Terminal(Console):
-    """A console that leaves it to the command what becomes of it when nobody reads any more."""
+    """A console that lets the command decide what happens when its output is closed."""
 
     def on_broken_pipe(self) -> None:
         """Called by rich while it handles the error; its own way is to end with 1, which is a violation here."""

@@ -11,17 +11,17 @@ def doctor(
     cure: Annotated[bool, typer.Option("--cure", help="Install what is missing (Debian or Ubuntu, as root).")] = False,
 ) -> None:
     """Check that this machine has what a run needs; for each lack, say the command that cures it."""
-    from pytest_kmigrate.cli.console import say, show, tell
+    from pytest_kmigrate.cli.console import notify, say, show
     from pytest_kmigrate.machine import doctor as examining
 
-    findings = examining.cure(tell) if cure else examining.examine()
+    findings = examining.cure(notify) if cure else examining.examine()
     show(("what", "", "found"), [(each.name, "ok" if each.ok else "LACKING", each.found) for each in findings])
     for finding in findings:
         if not finding.ok:
             say(f"{finding.name}: {finding.cure}")
     lacking = [finding.name for finding in findings if not finding.ok]
     if lacking:
-        tell(f"this machine lacks: {', '.join(lacking)}; the command for each is above")
+        notify(f"this machine lacks: {', '.join(lacking)}; the command for each is above")
         raise typer.Exit(4)
 
 
@@ -30,7 +30,7 @@ def fetch(
     to: Annotated[Path, typer.Option("--to", help="A new or empty folder.", metavar="DIR")],
 ) -> None:
     """Lay a release and the agents down in a folder that works without any network."""
-    from pytest_kmigrate.cli.console import tell
+    from pytest_kmigrate.cli.console import notify
     from pytest_kmigrate.distributions import fetch as fetching
 
-    fetching.fetch(version, to, tell)
+    fetching.fetch(version, to, notify)

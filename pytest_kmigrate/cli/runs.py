@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_kmigrate.reports.summary.comparison import Comparison
 
 _MOST_TESTS = 25
-"""Tests told on the terminal, the worst ones; the report has all."""
+"""Tests listed on the terminal, the worst ones; the report has all."""
 
 _MOST_CHECKS = 3
 """Checks named beside a requirement; the report has all."""
@@ -50,13 +50,13 @@ def requirements(
 
 def judge(run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RUN")]) -> None:
     """Judge a recorded run again from its evidence, without a cluster; nothing in the folder is changed."""
-    from pytest_kmigrate.cli.console import tell
+    from pytest_kmigrate.cli.console import notify
     from pytest_kmigrate.judging.rejudge import judge_again
     from pytest_kmigrate.model.verdict import EXIT_STATUS
 
     again = judge_again(run)
     if not again.is_complete:
-        tell(f"{run}: no manifest.json: the run was interrupted; it is judged by what it left")
+        notify(f"{run}: no manifest.json: the run was interrupted; it is judged by what it left")
     _show_verdicts(again)
     raise typer.Exit(EXIT_STATUS[again.outcome])
 
@@ -78,11 +78,11 @@ def analyze(
     ] = None,
 ) -> None:
     """Let Spark aggregate many runs into tables and a report."""
-    from pytest_kmigrate.cli.console import tell
+    from pytest_kmigrate.cli.console import notify
     from pytest_kmigrate.model.verdict import EXIT_STATUS
     from pytest_kmigrate.reports.analyze import analyze as analyzed
 
-    result = analyzed(runs, out, master, tell, compare, label or ())
+    result = analyzed(runs, out, master, notify, compare, label or ())
     _show_analysis(result, runs)
     raise typer.Exit(EXIT_STATUS[result.outcome])
 
@@ -91,7 +91,7 @@ def replay(run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RU
     """Run a recorded run's test again with the same seed, Kafka, topology and profile; ends as judging it does."""
     import shlex
 
-    from pytest_kmigrate.cli.console import tell
+    from pytest_kmigrate.cli.console import notify
     from pytest_kmigrate.judging.rejudge import judge_again
     from pytest_kmigrate.model.verdict import EXIT_STATUS, merged
     from pytest_kmigrate.recording.reading import read_header
@@ -100,17 +100,17 @@ def replay(run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RU
 
     header, runs = read_header(RunFolder(run)), run.resolve().parent
     command = replaying.replay_command(header, runs, Path.cwd())
-    tell(shlex.join(command))
+    notify(shlex.join(command))
     before = set(runs.iterdir())
     replaying.replay(command)
     made = replaying.runs_of(header, set(runs.iterdir()) - before)
     if not made:
-        tell(f"{run}: pytest recorded no run of this test: nothing was judged")
+        notify(f"{run}: pytest recorded no run of this test: nothing was judged")
     raise typer.Exit(EXIT_STATUS[merged(judge_again(each).outcome for each in made)])
 
 
 def _show_coverage(found: "Coverage") -> None:
-    from pytest_kmigrate.cli.console import say, show, tell
+    from pytest_kmigrate.cli.console import notify, say, show
     from pytest_kmigrate.model.verdict import Outcome
 
     rows = [
@@ -118,7 +118,7 @@ def _show_coverage(found: "Coverage") -> None:
     ]
     show(("id", "level", "worst outcome", "runs", "judged by"), rows)
     for sentence in found.unread:
-        tell(sentence)
+        notify(sentence)
     counts = ", ".join(f"{found.of(outcome)} {outcome.name}" for outcome in reversed(Outcome))
     unasked = found.of(None)
     asked = f"{len(found.counted) - unasked} asked ({counts}), {unasked} not asked"

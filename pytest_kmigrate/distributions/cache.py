@@ -1,7 +1,7 @@
-"""The per-user cache: each entry is a folder that exists whole or not at all, whoever else is busy and however we end.
+"""The per-user cache: each entry is a folder that exists whole or not at all, whatever this or other processes do.
 
 An entry is built in a folder beside its place and moved there in one step. One lock per entry lets a second process
-wait for the first; the kernel gives the lock back when its holder dies, and whoever gets it next removes the rest.
+wait for the first; the kernel gives the lock back when its holder dies, and its next holder removes the rest.
 """
 
 import contextlib

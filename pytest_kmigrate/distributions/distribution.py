@@ -20,7 +20,7 @@ class Distribution:
     jars: tuple[Path, ...]
     digest: str
     build: str = ""
-    """What tells it from the release of that version: the name of its folder, and the beginning of its digest."""
+    """What distinguishes it from the release of that version: the name of its folder, and the start of its digest."""
     cds_archive: Path | None = None
     appended: tuple[Path, ...] = ()
     """Jars of agents: ``-javaagent`` puts them at the end of the class path anyway; named there they are archived."""

@@ -45,7 +45,7 @@ def fetch(version: str, to: Path, progress: Progress) -> Path:
 
 
 def _server(progress: Progress) -> list[Path]:
-    """Toxiproxy; where it cannot be had that is told, since the machine that is fetched for may have its own."""
+    """Toxiproxy; if it is not available that is reported, since the machine that is fetched for may have its own."""
     try:
         return [toxiproxy_server(progress)]
     except EnvironmentLackError as error:

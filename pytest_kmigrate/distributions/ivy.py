@@ -32,7 +32,7 @@ _EXCEPTION = 'Exception in thread "main" '
 _REASON = re.compile(
     rf"^({_EXCEPTION}|Server access error|SERVER ERROR|Host \S+ not found|\[FAILED|Unrecognized option)|proxy requires"
 )
-"""What tells why a download failed, among the lines that only tell that it did."""
+"""The lines that say why a download failed, among those that only say that it did."""
 _NO_REASON = re.compile(r"at \S+\(|\.\.\. \d+ more|Caused by: |:: USE VERBOSE|Picked up ")
 """Stack frames, and advice that is none to us."""
 

@@ -73,5 +73,5 @@ def _must_be_jars(jars: tuple[Path, ...]) -> None:
     """A damaged one would only be met by a node that needs it, which then dies of a class that is not there."""
     damaged = [str(jar) for jar in jars if not (jar.is_file() and zipfile.is_zipfile(jar))]
     if damaged:
-        told = f"expected a jar, got a damaged file{'' if len(damaged) == 1 else ' each'}"
-        raise DistributionError(f"{', '.join(damaged)}: {told}; unpack the distribution again")
+        reported = f"expected a jar, got a damaged file{'' if len(damaged) == 1 else ' each'}"
+        raise DistributionError(f"{', '.join(damaged)}: {reported}; unpack the distribution again")

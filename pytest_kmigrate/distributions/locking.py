@@ -1,6 +1,6 @@
 """Locking: how the lists in ``locks/`` are made.
 
-For whoever adds a release: ``python -m pytest_kmigrate.distributions.locking 4.3.0``.
+To add a release: ``python -m pytest_kmigrate.distributions.locking 4.3.0``.
 A lock names every jar of one Kafka release with its SHA-256. Here Ivy walks the poms and checks SHA-1 sums; users
 download exactly what was locked.
 """

@@ -77,7 +77,7 @@ def sha256_of_all(files: Sequence[Path]) -> list[str]:
 
 
 def verify(manifest: Manifest, folder: Path, cure: str) -> None:
-    """Check every jar in ``folder``; all that is wrong is told at once, together with the command that cures it."""
+    """Check every jar in ``folder``; all that is wrong is reported at once, together with the command that cures it."""
     wrong = _problems(manifest, folder)
     if wrong:
         lines = "\n".join(f"  {problem}" for problem in wrong)

@@ -28,7 +28,7 @@ _IN_CACHE = f"toxiproxy/{TOXIPROXY_VERSION}"
 
 
 def toxiproxy_server(progress: Progress) -> Path:
-    """The server's program file; one that does not run is told with what cures it."""
+    """The server's program file; one that does not run is reported with its cure."""
     on_path = shutil.which(SERVER)
     if on_path is not None:
         _must_run(Path(on_path), f"install it anew, or take it off PATH, and {TOXIPROXY_VERSION} is built instead")

@@ -17,7 +17,7 @@ def document(profile: str) -> Document:
     place = place_of(profile)
     try:
         module = importlib.import_module(f"{place.package}.document")
-    # It may be a third party's code: whatever it raises is about this document, and told with its name.
+    # It may be a third party's code: whatever it raises is about this document, and reported with its name.
     except Exception as error:
         raise _unloadable(place, f"{type(error).__name__}: {error}") from error
     found = getattr(module, "DOCUMENT", None)

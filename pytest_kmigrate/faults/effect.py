@@ -11,7 +11,7 @@ from pytest_kmigrate.model.protocols import Scene
 
 @dataclass(frozen=True)
 class Applied:
-    """A fault in force: whom it hit, and how to tell whether it bit.
+    """A fault in force: the nodes it hit, and how to see whether it took effect.
 
     ``witness`` is asked while the fault is in force, as soon as it is and last of all just before healing; it returns a
     sentence once the fault has demonstrably bitten, and None until then. ``looked_for`` says what it looks for.

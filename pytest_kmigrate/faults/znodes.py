@@ -46,7 +46,7 @@ class ExpireSession:
     """ZooKeeper ends the session of a broker in ZooKeeper mode, or of a KRaft controller. Nothing to heal.
 
     A broker's is the one that owns its registration, and vanishes with it. A controller has no such znode: its
-    session is told by the connection over its links, which ends when it sends its next request or heartbeat.
+    session is identified by the connection over its links, which ends when it sends its next request or heartbeat.
     """
 
     target: Target
@@ -75,19 +75,19 @@ def _of_broker(scene: Scene, spec: NodeSpec) -> Applied:
 def _of_controller(scene: Scene, spec: NodeSpec) -> Applied:
     def witness() -> str | None:
         left = scene.znodes.sessions().values()
-        return f"{told} ended, and its connection with it" if left and session not in left else None
+        return f"{reported} ended, and its connection with it" if left and session not in left else None
 
     links = scene.cluster.links.between([spec.name], [node.name for node in scene.cluster.nodes(Role.ZOOKEEPER)])
     session = until(
         lambda: _crossing(scene, links), awaited=f"one session of {spec.name} with ZooKeeper", within_s=PATIENCE_S
     )
-    told = f"session {session:#x}"
+    reported = f"session {session:#x}"
     scene.znodes.expire_session(session)
-    return Applied((spec.name,), f"no connection of {told} of {spec.name}", witness)
+    return Applied((spec.name,), f"no connection of {reported} of {spec.name}", witness)
 
 
 def _crossing(scene: Scene, links: Sequence[Link]) -> int | NotYet:
-    """The session whose connection crosses these links; traffic, or another one alike, may keep it from being told."""
+    """The session whose connection crosses these links; traffic, or another one alike, may hide it."""
     sessions = scene.znodes.sessions()
     found = {sessions[origin] for origin in scene.cluster.links.origins(links) if origin in sessions}
     return found.pop() if len(found) == 1 else NotYet(f"{len(found)} of {len(sessions)} sessions")

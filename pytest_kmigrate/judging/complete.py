@@ -35,7 +35,7 @@ class CompleteRun:
 def complete_run(runs: Path, wanted: RunHeader) -> CompleteRun | None:
     """The newest complete run of the same test by the same harness on the same software; None when there is none.
 
-    A folder without a manifest, with one that is not true, without verdicts or with a test that nobody saw the end
+    A folder without a manifest, with one that is not true, without verdicts or with a test whose end was not recorded
     of is not complete.
     """
     for folder in folders_of(runs, wanted.test_id, wanted.seed):

@@ -23,7 +23,7 @@ _UNFINISHED = "the test ended before it said what shall be judged"
 
 @dataclass(frozen=True)
 class Judgement:
-    """All that judging a folder tells: whose run it is, and the verdicts."""
+    """All that judging a folder returns: whose run it is, and the verdicts."""
 
     header: RunHeader
     verdicts: Sequence[Verdict]

@@ -89,8 +89,8 @@ def _difference(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     unlike = [key for key in _COMPARED if before.get(key) != after.get(key)]
     if not unlike:
         return []
-    told = (f"{key} stored {_short(before.get(key))}, now {_short(after.get(key))}" for key in unlike[:2])
-    return [f"{after['check']}: {'; '.join(told)}"]
+    reported = (f"{key} stored {_short(before.get(key))}, now {_short(after.get(key))}" for key in unlike[:2])
+    return [f"{after['check']}: {'; '.join(reported)}"]
 
 
 def _short(value: object) -> str:

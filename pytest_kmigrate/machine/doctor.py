@@ -143,7 +143,7 @@ def _ports() -> Finding:
     if busy:
         cure = f"ss -ltnp 'sport = :{busy[0]}'  # then end it, or let it listen at 127.0.0.1 only"
         return Finding("ports", ok=False, found=lease.held(busy), cure=cure)
-    return Finding("ports", ok=True, found="nobody listens at every address on a port that nodes need")
+    return Finding("ports", ok=True, found="no process listens at every address on a port that nodes need")
 
 
 def _toxiproxy() -> Finding:

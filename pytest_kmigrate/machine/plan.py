@@ -183,6 +183,6 @@ def _link_table(plan: Plan) -> Table:
         slow = {link.slow for link in links if link.slow}
         affected = [f"{link.source} -> {link.destination}" for link in links if link.slow]
         where = "all" if len(affected) == len(links) else ", ".join(affected)
-        told = f"{' / '.join(sorted(slow))} ({where})" if slow else ""
-        table.add_row(kind, str(len(links)), addresses, ", ".join(map(str, links[0].ports)), told)
+        reported = f"{' / '.join(sorted(slow))} ({where})" if slow else ""
+        table.add_row(kind, str(len(links)), addresses, ", ".join(map(str, links[0].ports)), reported)
     return table

@@ -66,7 +66,7 @@ class ClusterError(KmigrateError):
 
 
 class NodeDiedError(ClusterError):
-    """A node's process ended although nobody asked it to; ``said`` is the error that it logged."""
+    """A node's process ended unexpectedly; ``said`` is the error that it logged."""
 
     def __init__(self, node: str, exit_code: int | None, said: str) -> None:
         self.node = node

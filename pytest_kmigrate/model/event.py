@@ -68,7 +68,7 @@ class Ending(enum.StrEnum):
 
 
 class RuleOutcome(enum.StrEnum):
-    """What becomes of a Byteman rule in one process, best first; a failure is told in Byteman's own words instead."""
+    """What becomes of a Byteman rule in one process, best first; a failure is recorded in Byteman's own words."""
 
     CARRIED_OUT = "carried out"
     WOVEN = "woven in, never reached"

@@ -10,7 +10,7 @@ from pytest_kmigrate.model.operations import Operations, no_operations
 
 @dataclass(frozen=True)
 class Sample:
-    """One node's metrics at one moment; metric names as the probe was told, values numbers (None: not exposed)."""
+    """One node's metrics at one moment; metric names as given to the probe, values numbers (None: not exposed)."""
 
     at_ns: int
     node: str
@@ -103,7 +103,7 @@ class RunHeader:
     def inherited_offset(self) -> int:
         """The last offset of the metadata log that was there when the run began; -1: it began from scratch.
 
-        The run began from a checkpoint, or on the cluster of an earlier run of its scene. What the log tells up to
+        The run began from a checkpoint, or on the cluster of an earlier run of its scene. What the log holds up to
         there is the evidence of one migration, whichever runs began from its copies or after it.
         """
         return self._inherited("log_offset")

@@ -33,8 +33,8 @@ class MetadataImage:
     - ``producer_ids``: "next" -> first id of the next block
     - ``features``: name -> level
 
-    A family that the source cannot know is absent from ``known``. Where brokers do not tell a field alike, its value is
-    what each of them tells: {"broker-0": 1, "broker-1": None}.
+    A family that the source cannot know is absent from ``known``. Where brokers disagree on a field, its value is
+    what each of them reports: {"broker-0": 1, "broker-1": None}.
     """
 
     source: str
@@ -54,15 +54,15 @@ class MetadataImage:
 
     @property
     def silent(self) -> frozenset[str]:
-        """Brokers, as keys of ``configs``, that did not tell what they have for themselves: it may be anything."""
-        told = self.extra.get("silent_brokers")
-        return frozenset(f"broker:{each}" for each in told) if isinstance(told, list) else frozenset()
+        """Brokers, as keys of ``configs``, that did not report their own ones: it may be anything."""
+        reported = self.extra.get("silent_brokers")
+        return frozenset(f"broker:{each}" for each in reported) if isinstance(reported, list) else frozenset()
 
     @property
     def unanswered(self) -> Mapping[str, list[str]]:
-        """Per family the brokers that did not answer about it: what they hold of it nobody knows."""
-        told = self.extra.get("unanswered")
-        return told if isinstance(told, Mapping) else {}
+        """Per family the brokers that did not answer about it: what they hold of it is unknown."""
+        reported = self.extra.get("unanswered")
+        return reported if isinstance(reported, Mapping) else {}
 
     @property
     def unplaced(self) -> list[str]:

@@ -60,7 +60,7 @@ class Links(Protocol):
     ) -> AbstractContextManager[Callable[[], Arrived | None]]:
         """Disturb these links for the duration of the block; leaving heals, whatever happened inside.
 
-        The callable tells what has arrived since all of them are disturbed; None where nobody counts.
+        The callable returns what has arrived since all of them are disturbed; None if nothing counts it.
         """
         ...
 
@@ -69,5 +69,5 @@ class Links(Protocol):
         ...
 
     def origins(self, links: Sequence[Link]) -> tuple[str, ...]:
-        """Where those come from in the eyes of whoever they lead to, as ``host:port``; not those that look alike."""
+        """The source addresses of these connections as the destination sees them (``host:port``); no ambiguous ones."""
         ...

@@ -47,7 +47,7 @@ class Operations:
     offset: npt.NDArray[np.int64]
     """Offset acknowledged, read or committed; -1 when unknown. A committed offset is the next one to read."""
     producer: npt.NDArray[np.int32]
-    """Number of the producer that wrote the record; -1 for commits and for records nobody of ours wrote."""
+    """Number of the producer that wrote the record; -1 for commits and for records of foreign producers."""
     sequence: npt.NDArray[np.int64]
     """The producer's counter for this record; -1 for commits and foreign records."""
     began_ns: npt.NDArray[np.int64]
@@ -63,7 +63,7 @@ class Operations:
     transaction: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     """Number of the transaction the operation was part of, unique in the run; -1 when it was in none."""
     transaction_outcome: npt.NDArray[np.int8] = field(default_factory=lambda: np.empty(0, np.int8))
-    """OperationOutcome of that transaction: OK committed, FAILED aborted, INDEFINITE nobody knows."""
+    """OperationOutcome of that transaction: OK committed, FAILED aborted, INDEFINITE unknown."""
 
     def __post_init__(self) -> None:
         for name, (kind, absent) in OPTIONAL_COLUMNS.items():

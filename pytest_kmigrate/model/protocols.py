@@ -119,7 +119,7 @@ class Cluster(Protocol):
 
     @property
     def zookeeper_superuser(self) -> str | None:
-        """The credential (scheme ``digest``) of ZooKeeper's superuser; None where ZooKeeper asks nobody."""
+        """The credential (scheme ``digest``) of ZooKeeper's superuser; None if ZooKeeper has no logins."""
 
     @property
     def scratch(self) -> Path:
@@ -140,7 +140,7 @@ class Cluster(Protocol):
         ...
 
     def await_serving(self) -> None:
-        """Return when every broker tells clients of all others and of a controller: before, an admin may hang."""
+        """Return when every broker reports all others and a controller to clients: before, an admin may hang."""
 
     def format_controllers(self, cluster_id: str, release_version: str | None = None) -> None:
         """Format the disks of the controllers with Kafka's own storage tool, all for one metadata.version.

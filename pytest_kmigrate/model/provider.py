@@ -19,7 +19,7 @@ class Artifact:
     version: str
     digest: str
     build: str = ""
-    """What tells it from the release of that version, such as ``acme.0a1b2c3d``; empty: it is that release."""
+    """What distinguishes it from the release of that version, such as ``acme.0a1b2c3d``; empty: it is that release."""
 
     @property
     def name(self) -> str:

@@ -1,10 +1,10 @@
 """Refusals of a send: the errors after which its record is not in the log. Clients and checkers go by this one list.
 
-A client tells the error of its *last* attempt, and nobody tells how many there were: librdkafka's persistence status
+A client reports the error of its *last* attempt, and not how many there were: librdkafka's persistence status
 of a message is not in its Python binding, and is reset when an idempotent producer queues a batch again. An earlier
 attempt may have been appended, and only its answer been lost. So an error is definite only if it judges the batch by
 itself, so that every attempt gets the same answer, and before anything is appended. Whatever is not named is
-INDEFINITE: an error that nobody thought of can then never become a false "this record must not exist".
+INDEFINITE: an error that is not listed can then never become a false "this record must not exist".
 
 =============================  ==========  ==========================================================================
 error                          definite    why

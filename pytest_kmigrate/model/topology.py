@@ -14,7 +14,7 @@ Start = Literal["at-once", "later"]
 """``at-once``: started with the cluster; ``later``: a step of a document starts it."""
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
-"""``SSL`` in it means TLS, by which the node shows who it is; ``SASL``, that whoever dials logs in by a password."""
+"""``SSL`` in it means TLS, by which the node shows who it is; ``SASL``, that clients log in by a password."""
 
 DEFAULT_HEAP_MB = 384
 

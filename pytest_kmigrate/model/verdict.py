@@ -110,9 +110,9 @@ class Verdict:
         return replace(self, about=tuple(about))
 
     def listed(self, fact: str) -> list[str]:
-        """A fact that is a list, as texts; nothing where the check told no such fact."""
-        told = self.facts.get(fact)
-        return [str(each) for each in told] if isinstance(told, list | tuple) else []
+        """A fact that is a list, as texts; nothing where the check has no such fact."""
+        reported = self.facts.get(fact)
+        return [str(each) for each in reported] if isinstance(reported, list | tuple) else []
 
 
 MOST_VIOLATIONS = 10

@@ -1,4 +1,4 @@
-"""What a test asks for, by its markers and the command line; told at collection when it cannot be had."""
+"""What a test asks for, by its markers and the command line; reported at collection if it is not available."""
 
 import os
 from pathlib import Path
@@ -55,7 +55,7 @@ def kafka_of_file(topology: str) -> str:
 
 
 def chosen_topology(item: pytest.Item) -> str:
-    """The file or name that the command line, the marker or nobody chose."""
+    """The file or name that the command line or the marker chose, or the default."""
     marker = _marked_topology(item)
     return options_of(item.config).topology or (DEFAULT_TOPOLOGY if marker is None else marker)
 
@@ -154,7 +154,7 @@ def needs_cluster(item: pytest.Item) -> bool:
 
 
 def check_runs(runs: Path) -> None:
-    """WrongUseError when run folders cannot lie there, as far as looking tells; nothing is made."""
+    """WrongUseError when run folders cannot lie there, as far as can be seen; nothing is made."""
     there = next(each for each in (runs.absolute(), *runs.absolute().parents) if each.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         got = "a folder that may not be written to" if there.is_dir() else "a file"

@@ -144,8 +144,8 @@ def _progress(config: pytest.Config) -> Progress:
 
 def _checkpoints(config: pytest.Config, provider: Provider) -> Checkpoints:
     """Those of this pytest invocation: what could not be made is not tried again in the same one."""
-    tell = terminal_of(config).line
-    made = Checkpoints(provider, document(options_of(config).profile), tell)
+    notify = terminal_of(config).line
+    made = Checkpoints(provider, document(options_of(config).profile), notify)
     return config.stash.setdefault(_CHECKPOINTS, made)
 
 

@@ -1,4 +1,4 @@
-"""From verdicts to a pytest outcome: what is raised, and the text it is told with."""
+"""From verdicts to a pytest outcome: what is raised, and its text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -119,8 +119,8 @@ def raise_for(judgement: "Judgement", expected: Sequence[KnownBug], folder: Path
     if outcome is Outcome.NOT_APPLICABLE:
         raise NotApplicableError("; ".join(verdict.summary for verdict in verdicts))
     worst = [verdict for verdict in verdicts if verdict.outcome is outcome]
-    told = list(dict.fromkeys(_told(verdict) for verdict in worst))
-    text = "\n".join([*told, f"evidence: {folder}", f"again: {judgement.header.extra['reproduce']}"])
+    reported = list(dict.fromkeys(_told(verdict) for verdict in worst))
+    text = "\n".join([*reported, f"evidence: {folder}", f"again: {judgement.header.extra['reproduce']}"])
     if outcome is Outcome.INCONCLUSIVE:
         raise InconclusiveError(text)
     ids = {bug.id for bug in expected}

@@ -35,9 +35,9 @@ def _verdicts(reporter: pytest.TerminalReporter) -> None:
     rows: dict[str, tuple[str, str]] = {}
     for reports in reporter.stats.values():
         for report in reports:
-            told = dict(getattr(report, "user_properties", ()))
-            if "kmigrate_outcome" in told:
-                rows[report.nodeid] = (told["kmigrate_run"], told["kmigrate_outcome"])
+            reported = dict(getattr(report, "user_properties", ()))
+            if "kmigrate_outcome" in reported:
+                rows[report.nodeid] = (reported["kmigrate_run"], reported["kmigrate_outcome"])
     if not rows:
         return
     reporter.section("kmigrate verdicts")

@@ -1,7 +1,7 @@
 """Progress of the workers of pytest-xdist, which have no terminal: they send theirs to the process that has one.
 
 Messages are datagrams of JSON to an abstract socket of Linux, which no file and no port is needed for: ``{"worker",
-"test", "line"}`` or ``{"worker", "test", "status"}``. A worker on another machine reaches nobody, and shows nothing.
+"test", "line"}`` or ``{"worker", "test", "status"}``. A worker on another machine shows nothing.
 """
 
 import json

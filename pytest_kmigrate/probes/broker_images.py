@@ -1,7 +1,7 @@
-"""The brokers' image: what each of them tells, and where they do not agree.
+"""The brokers' image: what each of them reports, and where they do not agree.
 
 A broker that is behind must be a difference, so all of them are asked. One that does not answer makes its families
-unknown, which ``unanswered`` among the extras says; what a broker has of its own nobody else tells, so it is among
+unknown, which ``unanswered`` among the extras says; what a broker has of its own no other reports, so it is among
 ``silent_brokers`` without an answer, also when it was ended on purpose.
 
 Mind: a broker in ZooKeeper mode answers about configs, ACLs and credentials from ZooKeeper, also in hybrid mode. Only
@@ -40,10 +40,10 @@ from pytest_kmigrate.wire.request import UnsupportedRequestError
 from pytest_kmigrate.wire.tokens import Token, tokens_at
 
 Entries = Mapping[str, Mapping[str, object]]
-"""Of one family, as one broker tells it: key -> fields."""
+"""Of one family, as one broker reports it: key -> fields."""
 
 Answers = dict[str, dict[str, Entries]]
-"""What brokers told: family -> broker -> entries."""
+"""What brokers reported: family -> broker -> entries."""
 
 _WITHIN_S = 5
 """How long one broker may take: an answer is there at once, or the broker stands still."""
@@ -52,7 +52,7 @@ _NO_TOKENS = frozenset({"DELEGATION_TOKEN_AUTH_DISABLED", "DELEGATION_TOKEN_REQU
 """What a cluster without tokens answers."""
 
 _OF_THE_QUORUM = "kraft.version"
-"""A feature that brokers tell of the quorum itself; it is in none of the metadata records."""
+"""A feature that brokers report about the quorum itself; it is in none of the metadata records."""
 
 _OWN_CONFIGS = "own configs"
 """What each broker has for itself; no family, since no other broker could agree."""
@@ -62,14 +62,14 @@ _ONLY_FIELD = {"features": "level", "acls": "entries"}
 
 
 def image_of_brokers(cluster: Cluster) -> MetadataImage:
-    """What the live brokers answer, without what Kafka tells nobody.
+    """What the live brokers answer, without what Kafka keeps secret.
 
     SCRAM credentials have iterations only, and a sensitive config is ``[hidden]``: compare the keys that both sides
     have, and let ``[hidden]`` equal anything. Without authorizer ACLs are unknown.
     """
-    told, unanswered = _asked(cluster)
-    of_one = told.pop(_OWN_CONFIGS, {})
-    families: dict[str, Any] = {family: agreed(by_broker) for family, by_broker in told.items()}
+    reported, unanswered = _asked(cluster)
+    of_one = reported.pop(_OWN_CONFIGS, {})
+    families: dict[str, Any] = {family: agreed(by_broker) for family, by_broker in reported.items()}
     for family in _ONLY_FIELD.keys() & families.keys():
         families[family] = {key: entry[_ONLY_FIELD[family]] for key, entry in families[family].items()}
     if "configs" in families:
@@ -79,11 +79,11 @@ def image_of_brokers(cluster: Cluster) -> MetadataImage:
     return MetadataImage(source="admin", known=tuple(families), extra=extra, **families)
 
 
-def agreed(told: Mapping[str, Entries]) -> dict[str, dict[str, Any]]:
-    """Entries as all nodes tell them, field by field; where they do not agree, the field says who tells what."""
+def agreed(reported: Mapping[str, Entries]) -> dict[str, dict[str, Any]]:
+    """Entries as all nodes report them, field by field; where they disagree, the field has each node's value."""
     found: dict[str, dict[str, Any]] = {}
-    for key in sorted({key for entries in told.values() for key in entries}):
-        by_node = {node: entries.get(key, {}) for node, entries in told.items()}
+    for key in sorted({key for entries in reported.values() for key in entries}):
+        by_node = {node: entries.get(key, {}) for node, entries in reported.items()}
         fields = dict.fromkeys(field for entry in by_node.values() for field in entry)
         found[key] = {field: _agreed({node: entry.get(field) for node, entry in by_node.items()}) for field in fields}
     return found
@@ -95,22 +95,22 @@ def _agreed(by_node: dict[str, object]) -> object:
 
 
 def _asked(cluster: Cluster) -> tuple[Answers, dict[str, list[str]]]:
-    """What every live broker tells of each family, and per family those that do not answer."""
-    told: Answers = {}
+    """What every live broker reports of each family, and per family those that do not answer."""
+    reported: Answers = {}
     unanswered: dict[str, list[str]] = {}
     for node in cluster.nodes(Role.BROKER):
-        if not node.alive:  # ended on purpose: it serves no client who could be told anything wrong
+        if not node.alive:  # ended on purpose: it serves no client that could receive anything wrong
             continue
         for families, ask in _questions(node):
             try:
                 for family, entries in ask(cluster.peer(node.name)):
-                    told.setdefault(family, {})[node.name] = entries
+                    reported.setdefault(family, {})[node.name] = entries
             except UnsupportedRequestError:
-                continue  # by what brokers of this release and mode cannot tell nobody is behind
+                continue  # what brokers of this release and mode cannot report makes none late
             except ClusterError:
                 for family in families:
                     unanswered.setdefault(family, []).append(node.name)
-    return told, unanswered
+    return reported, unanswered
 
 
 Question = tuple[Sequence[str], Callable[[Peer], Iterator[tuple[str, Entries]]]]
@@ -146,9 +146,9 @@ def _configs(peer: Peer, node_id: int) -> Iterator[tuple[str, Entries]]:
     """Those of topics and of all brokers together, and its own."""
     topics = all_topics_at(peer, within_s=_WITHIN_S)
     own, of_all = (BROKER_RESOURCE, str(node_id)), (BROKER_RESOURCE, "")
-    told = configs_at(peer, [*((TOPIC_RESOURCE, name) for name in topics), of_all, own], within_s=_WITHIN_S)
-    yield _OWN_CONFIGS, dict([_config(own, told.pop(own))])
-    yield "configs", dict(_config(resource, values) for resource, values in told.items() if values)
+    reported = configs_at(peer, [*((TOPIC_RESOURCE, name) for name in topics), of_all, own], within_s=_WITHIN_S)
+    yield _OWN_CONFIGS, dict([_config(own, reported.pop(own))])
+    yield "configs", dict(_config(resource, values) for resource, values in reported.items() if values)
 
 
 def _config(resource: Resource, values: Mapping[str, str | None]) -> tuple[str, dict[str, object]]:
@@ -170,14 +170,14 @@ def _acls(peer: Peer) -> Iterator[tuple[str, Entries]]:
 
 
 def _scram(peer: Peer) -> Iterator[tuple[str, Entries]]:
-    """Nothing from a broker that cannot tell."""
-    told = scram_at(peer, within_s=_WITHIN_S)
-    if told is not None:
+    """Nothing from a broker that cannot report it."""
+    reported = scram_at(peer, within_s=_WITHIN_S)
+    if reported is not None:
         yield (
             "scram",
             {
                 f"{user}:{scram_mechanism(mechanism)}": {"iterations": iterations}
-                for (user, mechanism), iterations in told.items()
+                for (user, mechanism), iterations in reported.items()
             },
         )
 
@@ -187,8 +187,8 @@ def _quotas(peer: Peer) -> Iterator[tuple[str, Entries]]:
 
 
 def _features(peer: Peer) -> Iterator[tuple[str, Entries]]:
-    told = features_at(peer, within_s=_WITHIN_S).items()
-    yield "features", {name: {"level": level} for name, level in told if name != _OF_THE_QUORUM}
+    reported = features_at(peer, within_s=_WITHIN_S).items()
+    yield "features", {name: {"level": level} for name, level in reported if name != _OF_THE_QUORUM}
 
 
 def _tokens(peer: Peer) -> Iterator[tuple[str, Entries]]:
@@ -197,7 +197,7 @@ def _tokens(peer: Peer) -> Iterator[tuple[str, Entries]]:
     if error == "NONE":
         yield "delegation_tokens", {token_id: _value(token) for token_id, token in tokens.items()}
     elif error not in _NO_TOKENS:
-        raise ClusterError(f"expected a broker to tell its delegation tokens; got {error}")
+        raise ClusterError(f"expected a broker to report its delegation tokens; got {error}")
 
 
 def _value(token: Token) -> dict[str, object]:

@@ -38,7 +38,7 @@ def image_from_records(records: Iterable[Record]) -> MetadataImage:
     metadata per type in that transaction), ``topics_held_back`` [{first, until, event}] (per transaction with topics,
     the offsets of the first one and of what ended or aborted it), ``brokers`` id -> {is_migrating_zk_broker, fenced,
     epoch, offset}, ``begins_with_snapshot``, and ``unplaced`` (changes to what does not exist, and topics that exist
-    already: a log that is right has none). For whoever looks into the folder: ``record_counts`` and
+    already: a log that is right has none). For readers of the folder: ``record_counts`` and
     ``discarded_record_counts`` (those in transactions that were aborted or never ended) per type, ``in_transaction``,
     ``last_offset``.
     """
@@ -110,12 +110,12 @@ class _Replay:
 
     def _transaction(self, event: str, record: Record) -> None:
         name = record["data"].get("name") or record["data"].get("reason") or ""
-        told: dict[str, object] = {"offset": record["offset"], "event": event, "name": name}
-        self._transactions.append(told)
+        reported: dict[str, object] = {"offset": record["offset"], "event": event, "name": name}
+        self._transactions.append(reported)
         pending, self._pending = self._pending or [], [] if event == "begin" else None
         if event == "end":
             copied = Counter(held_back["type"] for held_back in pending if held_back["type"] in _COPIED)
-            told["copied"] = dict(sorted(copied.items()))
+            reported["copied"] = dict(sorted(copied.items()))
         topics = [held_back["offset"] for held_back in pending if held_back["type"] == "TOPIC_RECORD"]
         if topics:
             self._held_topics.append({"first": topics[0], "until": record["offset"], "event": event})

@@ -25,7 +25,7 @@ class SampleRecorder(Recorder, Protocol):
 
 
 class Observer:
-    """One thread per node for its metrics, so that a node that stands still delays nobody, and one for the edges."""
+    """One thread per node for its metrics, so that a node that stands still delays no other, and one for the edges."""
 
     def __init__(self, cluster: Cluster, view: View, recorder: SampleRecorder, metrics: Sequence[str]) -> None:
         self._cluster = cluster
@@ -57,7 +57,7 @@ class Observer:
             # two controllers of one epoch. Epochs are judged from the znodes, which hold both.
             self._active_controller(self._view.active_controller())
         except KmigrateError:
-            # ZooKeeper or a node does not answer, which a fault may well be the cause of: the next look tells.
+            # ZooKeeper or a node does not answer, which a fault may well be the cause of: the next look shows it.
             return
 
     def _state(self, name: str, reading: Reading | None) -> None:

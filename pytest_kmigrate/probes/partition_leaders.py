@@ -1,4 +1,4 @@
-"""Who leads each partition, as an admin client is told."""
+"""The leader of each partition, as brokers report it to an admin client."""
 
 import time
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _TRANSIENT = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError.REQUEST_T
 
 
 def partition_leaders(connection: Mapping[str, str]) -> dict[tuple[str, int], int]:
-    """The leader of every partition as brokers tell it, -1 for none; ``connection`` is librdkafka's properties.
+    """The leader of every partition as brokers report it, -1 for none; ``connection`` is librdkafka's properties.
 
     ClusterError when no broker answers in time.
     """
@@ -37,6 +37,6 @@ def _metadata(admin: AdminClient) -> ClusterMetadata:
         except KafkaException as error:
             if error.args[0].code() not in _TRANSIENT or time.monotonic() >= deadline:
                 raise ClusterError(
-                    f"expected the brokers to tell the list of topics, got {error.args[0].str()}; "
+                    f"expected the brokers to report the list of topics, got {error.args[0].str()}; "
                     f"check the bootstrap list, the security settings and that a broker is up"
                 ) from error

@@ -1,4 +1,4 @@
-"""Watches a few znodes and tells every change, with what they hold afterwards."""
+"""Watches a few znodes and reports every change, with what they hold afterwards."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ class ZnodeWatcher:
 
     Of a path that ends with ``/*`` it reports the names of the children, too.
     The first report of a path is what it holds at ``start``, also when that is nothing. ZooKeeper's watches fire once
-    and carry no data, so of two changes in quick succession only the second may be seen; the versions tell. After a
+    and carry no data, so of two changes in quick succession only the second may be seen; the versions show it. After a
     lost connection or session everything is looked at again. Reports come on kazoo's threads, one at a time.
     """
 

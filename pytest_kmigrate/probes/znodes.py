@@ -65,8 +65,8 @@ def image_from_znodes(tree: Tree) -> MetadataImage:
     seen: they are ``[hidden]``, which equals anything.
     Znodes have no partition epoch (the version of the state znode is another count), so that key is absent.
     ``features`` are filled but not ``known``: a migration does not bring metadata.version to ZooKeeper.
-    ``extra`` holds ``unread``, paths whose content is not what it should be, which the comparison of images tells of,
-    and for whoever looks into the folder: ``delete_topics``, ``reassign_partitions`` (as stored, or None), ``brokers``
+    ``extra`` holds ``unread``, paths whose content is not what it should be, which the comparison of images names,
+    and for readers of the folder: ``delete_topics``, ``reassign_partitions`` (as stored, or None), ``brokers``
     (ids registered), ``config_changes`` (names), ``controller``, ``controller_epoch``, ``migration``, ``cluster_id``.
     """
     reading = _Reading(tree)
@@ -211,10 +211,10 @@ class _Reading:
         return found
 
     def producer_ids(self) -> dict[str, int]:
-        """The first id nobody was given.
+        """The first id that was never assigned.
 
         A ZooKeeper-mode broker stores the block it took, so the next one begins after its end. The KRaft controller
-        stores a block of broker -1 that begins at the next id it will give: nobody took it.
+        stores a block of broker -1 that begins at the next id it will assign: no broker took it.
         """
         block = _json(self._tree.get("/latest_producer_id_block"))
         if not block:

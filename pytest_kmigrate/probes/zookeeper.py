@@ -17,7 +17,7 @@ from kazoo.retry import ForceRetryError, KazooRetry
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.probes.znodes import snapshot
 
-_ANSWER_WITHIN_S = 30  # an ensemble that elects answers nobody, and its second attempt begins after 5 s only
+_ANSWER_WITHIN_S = 30  # an ensemble that elects does not answer, and its second attempt begins after 5 s only
 _QUIET = logging.getLogger("pytest_kmigrate.kazoo")
 _QUIET.setLevel(logging.CRITICAL)  # lost connections are what we make happen; what matters of them is in the history
 _SERVER_WITHIN_S = 2
@@ -91,7 +91,7 @@ class ZookeeperClient:
                 return []
 
     def snapshot(self) -> dict[str, bytes | None]:
-        """Every znode with its data, read anew when the connection ended; ClusterError while nobody answers."""
+        """Every znode with its data, read anew when the connection ended; ClusterError while no server answers."""
         with _patience("/"):
             tree: dict[str, bytes | None] = self._insistently(lambda: snapshot(self.kazoo, _ANSWER_WITHIN_S))
             return tree
@@ -119,7 +119,7 @@ class ZookeeperClient:
             twin.close()
 
     def _asked(self, ask: Callable[[], IAsyncResult]) -> Any:
-        """The answer to a request; without a limit of its own a request made while nobody is there waits for ever."""
+        """The answer to a request; without a limit of its own a request made while no server is up waits for ever."""
         return self._insistently(lambda: ask().get(timeout=_ANSWER_WITHIN_S))
 
     def _insistently(self, ask: Callable[[], Any]) -> Any:

@@ -35,7 +35,7 @@ class Roll:
 
     Changed are its configuration, a broker's mode, and what it runs (``kafka``: a release, or the path of one).
 
-    While a fault is in force nobody can promise that replicas catch up, so then it is not waited for.
+    While a fault is in force it is not certain that replicas catch up, so then it is not waited for.
     """
 
     node: str
@@ -103,7 +103,7 @@ def _await_in_sync(scene: Scene, node: Node, before: Mapping[str, float | None])
 
 
 def _under_replicated(scene: Scene, besides: Node) -> dict[str, float | None]:
-    """By each other live broker, how many of the partitions it leads lack a replica; None where it does not tell."""
+    """By each other live broker, how many of the partitions it leads lack a replica; None if it does not report it."""
     others = [node.name for node in scene.cluster.nodes(Role.BROKER) if node.alive and node.name != besides.name]
     return {name: scene.view.metric(name, "UnderReplicatedPartitions") for name in others}
 
@@ -111,7 +111,7 @@ def _under_replicated(scene: Scene, besides: Node) -> dict[str, float | None]:
 def _back_in_sync(scene: Scene, node: Node, before: Mapping[str, float | None]) -> bool | NotYet:
     """No more partitions lack a replica than before.
 
-    A broker that told before and does not now is not known yet; one that never told is not waited for.
+    A broker that reported it before and does not now is not known yet; one that never reported it is not waited for.
     """
     now = _under_replicated(scene, node)
     silent = [name for name, count in now.items() if count is None and before.get(name) is not None]

@@ -10,7 +10,7 @@ def await_session_over(scene: Scene, node: Node) -> None:
     """Return when ZooKeeper no longer holds the registration of a stopped node; at once for nodes that have none.
 
     A broker in ZooKeeper mode refuses to start while its former registration stands; operators wait too. Where the
-    provider does not offer ZNODES nobody can look: there the start itself has to bring the wait.
+    provider does not offer ZNODES this cannot be seen: there the start itself has to bring the wait.
     """
     if node.mode is not BrokerMode.ZOOKEEPER or Capability.ZNODES not in scene.cluster.capabilities:
         return

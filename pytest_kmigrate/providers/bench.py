@@ -70,7 +70,7 @@ class Bench(ABC):
 
     @abstractmethod
     def life_of(self, node: Node) -> object:
-        """What tells this life of a running node from its others: a process id, say."""
+        """What distinguishes this life of a running node from its others: a process id, say."""
 
     @abstractmethod
     def exists(self, node: Node, life: object) -> bool:

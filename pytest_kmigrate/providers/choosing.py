@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 PROVIDERS = ("process",)
 
 
-def provider_named(name: str, tell: Callable[[str], None]) -> "Provider":
-    """The provider of this name; ``tell`` gets a line about everything that takes its time, downloads say."""
+def provider_named(name: str, notify: Callable[[str], None]) -> "Provider":
+    """The provider of this name; ``notify`` gets a line about everything that takes its time, downloads say."""
     if name not in PROVIDERS:
         raise WrongUseError(f"provider: expected one of {', '.join(PROVIDERS)}; got {name!r}")
     from pytest_kmigrate.providers.process.provider import ProcessProvider  # noqa: PLC0415 - pytest's start asks names
 
-    return ProcessProvider(tell)
+    return ProcessProvider(notify)

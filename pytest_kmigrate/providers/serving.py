@@ -9,11 +9,11 @@ _ASKED_EVERY_S = 0.01
 
 
 def await_brokers_known(cluster: Cluster) -> None:
-    """Return when every broker that starts at once tells clients of all others and of a controller."""
+    """Return when every broker that starts at once reports all others and a controller to clients."""
     brokers = [node for node in cluster.nodes(Role.BROKER) if node.spec.start == "at-once"]
     expected = frozenset(node.spec.node_id for node in brokers)
 
-    def told() -> bool | NotYet:
+    def reported() -> bool | NotYet:
         for node in brokers:
             controller, known = cluster_at(cluster.peer(node.name))
             if controller < 0 or known != expected:
@@ -21,4 +21,4 @@ def await_brokers_known(cluster: Cluster) -> None:
         return True
 
     awaited = "every broker in every broker's metadata"
-    until(told, awaited=awaited, within_s=PATIENCE_S, every_s=_ASKED_EVERY_S)
+    until(reported, awaited=awaited, within_s=PATIENCE_S, every_s=_ASKED_EVERY_S)

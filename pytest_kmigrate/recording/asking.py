@@ -13,13 +13,13 @@ PREFIX = "--kmigrate-"
 def kafka_asked_for(header: RunHeader) -> str:
     """The distribution as it was named: a release, or a path, of which ``header.kafka`` is what its jars say.
 
-    Where the command that does it again does not tell, it is what the jars say.
+    If the command that does it again does not have it, it is what the jars say.
     """
     return options_asked_for(header).get("kafka", header.kafka)
 
 
 def test_asked_for(header: RunHeader) -> list[str]:
-    """How pytest was asked for the test, in the command that does it again; its id where an older one does not tell."""
+    """How pytest was asked for the test, in the command that does it again; its id where an older one lacks it."""
     words = _words(header)[1:]
     return list(takewhile(lambda word: not word.startswith(PREFIX), words)) or [header.test_id]
 

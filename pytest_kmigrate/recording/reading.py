@@ -131,7 +131,7 @@ def _digest(file: Path, so_far: int | None) -> str | None:
 def _event(seq: int, at_ns: int, kind: str, node: str | None, data: Mapping[str, object], **_: object) -> Event:
     if not (isinstance(seq, int) and isinstance(at_ns, int) and isinstance(data, dict)):
         raise TypeError(f"whole numbers as seq and at_ns, and an object as data, not {seq!r}, {at_ns!r} and {data!r}")
-    if not isinstance(data.get("fault_id", ""), str):  # by which whoever judges looks faults up
+    if not isinstance(data.get("fault_id", ""), str):  # by which judging looks faults up
         raise TypeError(f"a text as fault_id, not {data['fault_id']!r}")
     if kind in OLDER_STATES:
         name, key = OLDER_STATES[kind]

@@ -91,7 +91,7 @@ class RunRecorder:
         self.record(SnapshotTaken(label, str(file.relative_to(self.folder.path)), began_ns))
 
     def _append(self, file: IO[str], line: Mapping[str, object]) -> None:
-        """What was lost once is missing for good: from then on nothing more is taken, whoever comes first to notice."""
+        """What was lost once is missing for good: from then on nothing more is taken, by any thread."""
         if self._lost is None:
             try:
                 file.write(json.dumps(line, default=str) + "\n")

@@ -19,7 +19,7 @@ class _NodeEvents:
 
 
 class Relay:
-    """Hands events on to one recorder at a time, and tells a new one of the nodes that run already."""
+    """Hands events on to one recorder at a time, and gives a new one the nodes that run already."""
 
     def __init__(self) -> None:
         self.missed: list[Event] = []

@@ -21,7 +21,7 @@ def end_expected(
 ) -> Iterator[None]:
     """Expect these nodes to end by an error while the block runs, or within ``within_s`` seconds of its beginning.
 
-    A ClusterError out of the block is what such an end looks like to whoever drives the cluster; it is raised on only
+    A ClusterError out of the block is what such an end looks like to the test; it is raised on only
     if a node is still up. WrongUseError without nodes, and for one the cluster does not have.
     """
     if not nodes:

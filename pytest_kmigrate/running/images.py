@@ -26,7 +26,7 @@ NEEDS: Mapping[str, Needs] = {
     ZOOKEEPER: frozenset({Capability.ZNODES}),
     BROKERS: frozenset(),
 }
-"""What looking at a side needs of the provider; metrics tell whose log it is."""
+"""What looking at a side needs of the provider; metrics show whose log it is."""
 
 
 class ImageSource:
@@ -83,7 +83,7 @@ def settled(take: Callable[[], Taken], differences: Callable[[Taken], int], with
         images = {}
         try:
             images = take()
-        except ClusterError as error:  # nobody answers, during an election say
+        except ClusterError as error:  # no node answers, during an election for example
             return NotYet(error)
         lacking = {each for image, _ in images.values() for each in _lacking(image, images)}
         if lacking:
@@ -101,7 +101,7 @@ def settled(take: Callable[[], Taken], differences: Callable[[Taken], int], with
 
 
 def _lacking(image: MetadataImage, taken: Taken) -> Iterator[str]:
-    """What brokers did not tell."""
+    """What brokers did not report."""
     yield from (f"configs of {each}" for other, _ in taken.values() for each in untold_configs(image, other))
     for family, brokers in image.unanswered.items():
         yield f"{family} of {', '.join(brokers)}"

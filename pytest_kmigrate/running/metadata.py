@@ -79,7 +79,7 @@ class Metadata:
 
     @cached_property
     def _admin(self) -> MetadataAdmin:
-        """Who fills, and knows what to take back; NotApplicableError where the provider lets nobody change anything."""
+        """Fills, and knows what to take back; NotApplicableError if the provider allows no changes."""
         require(self._cluster.capabilities, FillingPlan.needs, "filling with metadata", self._recorder)
         return MetadataAdmin(self._cluster.client_connection(), within_s=30)
 
@@ -177,7 +177,7 @@ class Metadata:
     def _takes(self, sides: Sequence[str]) -> dict[str, Callable[[], MetadataImage]]:
         """How these sides are looked at; ClusterError when one is not there, or not now.
 
-        NotApplicableError when the provider lets nobody look at it.
+        NotApplicableError if the provider does not show it.
         """
         needs = frozenset(need for side in sides for need in NEEDS.get(side, ()))
         require(self._cluster.capabilities, needs, f"metadata of {' and '.join(sides)}", self._recorder)

@@ -41,9 +41,9 @@ def replay_command(header: RunHeader, runs: Path, at: Path) -> list[str]:
             f"{rules}: expected the Byteman rules of the recorded run, got no such file; "
             f"their text is in run.json (extra.byteman): write it there, then try again"
         )
-    told = [f"{PREFIX}{name}={value}" for name, value in options.items()]
-    told += [f"{PREFIX}cold"] if "cold" in chosen else []
-    return [sys.executable, "-m", "pytest", *_test(header, at), *told]
+    reported = [f"{PREFIX}{name}={value}" for name, value in options.items()]
+    reported += [f"{PREFIX}cold"] if "cold" in chosen else []
+    return [sys.executable, "-m", "pytest", *_test(header, at), *reported]
 
 
 def replay(command: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""One run, told top to bottom: header, cluster, traffic, what the test does, verdicts, reports, manifest."""
+"""One run, from top to bottom: header, cluster, traffic, what the test does, verdicts, reports, manifest."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -174,7 +174,7 @@ class Run:
         self.recorder.record(HarnessTrouble(what, str(error)))
 
     def dump_threads(self) -> None:
-        """A thread dump of every node into its log, for whoever looks at a hang."""
+        """A thread dump of every node into its log, to explain a hang."""
         for node in self.cluster.nodes():
             node.dump_threads()
 
@@ -264,9 +264,9 @@ def _finish(folder: RunFolder, finish: Callable[[RunFolder], None], *, is_kept: 
         finish(folder)
         write_manifest(folder, is_kept=is_kept)
     except (OSError, EnvironmentLackError) as error:
-        told = EnvironmentLackError(
+        reported = EnvironmentLackError(
             f"{folder.path}: the reports cannot be written: {error}; make room and judge it again"
         )
         if first is None:
-            raise told from error
-        first.add_note(str(told))
+            raise reported from error
+        first.add_note(str(reported))

@@ -44,7 +44,7 @@ def driver_of(document: Document, scene: Scene) -> Driver:
 
 
 class _NoZookeeper:
-    """Stands for ZooKeeper where nobody can be asked: in a cluster born in KRaft mode that is a mistake of the test."""
+    """Stands for ZooKeeper where there is none: in a cluster born in KRaft mode that is a mistake of the test."""
 
     def __init__(self, offered: frozenset[Capability], recorder: Recorder) -> None:
         self._offered = offered

@@ -18,11 +18,11 @@ from pytest_kmigrate.running.scene import driver_of, scene_of, zookeeper_client
 
 
 class TellingRecorder:
-    """Keeps events in memory, and tells each that somebody waiting wants to see."""
+    """Keeps events in memory, and reports each that a waiting user wants to see."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, notify: Callable[[str], None]) -> None:
         self.events: list[Event] = []
-        self._tell = tell
+        self._tell = notify
         self._began_ns = time.monotonic_ns()
         self._lock = threading.Lock()
 
@@ -61,7 +61,7 @@ class Goal:
 
 
 def stand_up(
-    topology: Topology, provider: Provider, logs: Path, goal: Goal | None, tell: Callable[[str], None]
+    topology: Topology, provider: Provider, logs: Path, goal: Goal | None, notify: Callable[[str], None]
 ) -> None:
     """Start a cluster, drive it to its goal, and leave it standing.
 
@@ -69,7 +69,7 @@ def stand_up(
     """
     if goal is not None:
         goal.check(topology)
-    recorder = TellingRecorder(tell)
+    recorder = TellingRecorder(notify)
     is_complete = False
     try:
         with provider.provision(topology, recorder, logs, keep=lambda: is_complete) as cluster:
@@ -77,7 +77,7 @@ def stand_up(
             if goal is not None:
                 _drive(cluster, recorder, goal)
             is_complete = True
-    except KeyboardInterrupt:  # nobody asked what happened; the logs of a failure are left for whoever does
+    except KeyboardInterrupt:  # the user knows what happened; the logs of a failure are kept
         shutil.rmtree(logs, ignore_errors=True)
         raise
 

@@ -107,7 +107,7 @@ class Traffic:
         """Stop sending, read everything back with a fresh client, stop the clients; nothing when none was started.
 
         What cannot be read back is trouble in the history, and the run is judged by the rest: a cluster that serves
-        nobody would have no verdict at all.
+        no client would have no verdict at all.
         """
         if self._clients is None:
             return

@@ -1,6 +1,6 @@
 """Administration by raw requests to a chosen broker; each call answers with Kafka's own error names, "NONE" for none.
 
-A broker is told by its ``host:port``, or by a Peer where the listener is protected. Real bugs depend on which broker
+A broker is named by its ``host:port``, or by a Peer where the listener is protected. Real bugs depend on which broker
 is asked, and an admin client goes to whatever it takes for the controller. Errors are those of ``wire.ask``:
 ClusterError when nothing was sent, AwaitTimeoutError when the answer is missing.
 """
@@ -45,7 +45,7 @@ DELETE = 1
 
 @dataclass(frozen=True)
 class DescribedPartition:
-    """One partition as one broker tells it to clients; ``leader`` -1 means none."""
+    """One partition as one broker reports it to clients; ``leader`` -1 means none."""
 
     leader: int
     leader_epoch: int
@@ -55,7 +55,7 @@ class DescribedPartition:
 
 @dataclass(frozen=True)
 class DescribedTopic:
-    """One topic as one broker tells it to clients; ``error`` UNKNOWN_TOPIC_OR_PARTITION when it knows none."""
+    """One topic as one broker reports it to clients; ``error`` UNKNOWN_TOPIC_OR_PARTITION when it knows none."""
 
     error: str
     partitions: Mapping[int, DescribedPartition]
@@ -83,7 +83,7 @@ def create_topics_at(
 ) -> dict[str, str]:
     """Create topics by a request to this broker: topic -> error.
 
-    While the broker is not told of a topic's leaders it answers REQUEST_TIMED_OUT at the end of ``within_s``, although
+    While the broker does not know a topic's leaders it answers REQUEST_TIMED_OUT at the end of ``within_s``, although
     the topic is created.
     """
     topics = tuple(
@@ -173,11 +173,11 @@ def cluster_id_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> str
 
 
 def replicas_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> frozenset[TopicPartition]:
-    """The partitions of which this broker has a replica on its disks; ClusterError when it does not tell of all."""
+    """The partitions of which this broker has a replica on its disks; ClusterError if it does not report all."""
     answer = ask(peer, DescribeLogDirsRequest(topics=None), DescribeLogDirsResponse, within_s)
     errors = [code for code in (answer.error_code, *(each.error_code for each in answer.results)) if code]
     if errors:
-        raise ClusterError(f"expected a broker to tell what is on its disks; got {named(errors[0])}")
+        raise ClusterError(f"expected a broker to report what is on its disks; got {named(errors[0])}")
     return frozenset(
         (str(topic.name), int(partition.partition_index))
         for disk in answer.results

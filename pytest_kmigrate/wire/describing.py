@@ -1,7 +1,7 @@
 """What one chosen broker has of the whole cluster's metadata, by raw requests.
 
-An admin client asks whichever broker it takes, so it cannot tell that another one is behind. Errors are those of
-``wire.ask``, and ClusterError when a broker refuses to tell.
+An admin client asks whichever broker it takes, so it cannot see that another one is behind. Errors are those of
+``wire.ask``, and ClusterError if a broker refuses to answer.
 """
 
 import base64
@@ -122,7 +122,7 @@ def configs_at(
 ) -> dict[Resource, dict[str, str | None]]:
     """The dynamic configs set on these very resources; None where Kafka hides the value.
 
-    A topic that this broker does not know is left out. Of single brokers each tells its own only.
+    A topic that this broker does not know is left out. Each broker reports only its own.
     """
     asked = tuple(
         DescribeConfigsResource(resource_type=i8(kind), resource_name=name, configuration_keys=None)
@@ -130,13 +130,13 @@ def configs_at(
     )
     answer = ask(peer, DescribeConfigsRequest(resources=asked), DescribeConfigsResponse, within_s)
     found: dict[Resource, dict[str, str | None]] = {}
-    for told in answer.results:
-        if named(told.error_code) in _GONE:
+    for reported in answer.results:
+        if named(reported.error_code) in _GONE:
             continue
-        resource = (int(told.resource_type), told.resource_name)
-        _must_be_answered(told.error_code, f"configs of {told.resource_name or 'all brokers'}")
+        resource = (int(reported.resource_type), reported.resource_name)
+        _must_be_answered(reported.error_code, f"configs of {reported.resource_name or 'all brokers'}")
         source = _set_by(resource)
-        found[resource] = {config.name: config.value for config in told.configs if config.config_source == source}
+        found[resource] = {config.name: config.value for config in reported.configs if config.config_source == source}
     return found
 
 
@@ -210,7 +210,7 @@ def features_at(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> dict[
 
 def _must_be_answered(code: ErrorCode, what: str) -> None:
     if code is not ErrorCode.none:
-        raise ClusterError(f"expected a broker to tell its {what}; got {named(code)}")
+        raise ClusterError(f"expected a broker to report its {what}; got {named(code)}")
 
 
 def _written(topic_id: uuid.UUID | None) -> str:

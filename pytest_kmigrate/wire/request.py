@@ -24,7 +24,7 @@ from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.wire.scram import ScramClient
 
 ANSWER_WITHIN_S = 30
-"""How long a broker may take to answer, who is not told otherwise: one that has just started, on a slow machine."""
+"""How long a broker may take to answer, by default: one that has just started, on a slow machine."""
 
 CLIENT_ID = "kmigrate-raw"
 CORRELATION_ID = 1
@@ -75,12 +75,12 @@ def _plain(peer: Peer | str) -> Peer:
 def _is_unknown_to(peer: Peer, request: Any, within_s: float) -> bool:
     """Whether the broker says so; one that is gone says nothing."""
     try:
-        told = api_versions(peer, within_s=within_s).api_keys
+        reported = api_versions(peer, within_s=within_s).api_keys
     except ClusterError:
         return False
     return not any(
         each.api_key == request.__api_key__ and each.min_version <= request.__version__ <= each.max_version
-        for each in told
+        for each in reported
     )
 
 
@@ -160,14 +160,14 @@ def _authenticate(connection: socket.socket, security: Mapping[str, str], deadli
         offered = ", ".join(handshake.mechanisms)
         raise ClusterError(f"expected a broker that takes {mechanism}; got {offered}; set sasl.mechanism")
 
-    def tell(message: bytes) -> bytes:
+    def notify(message: bytes) -> bytes:
         request = SaslAuthenticateRequest(auth_bytes=message)
         answer: SaslAuthenticateResponse = _exchange(connection, request, SaslAuthenticateResponse, deadline)
         if answer.error_code is not ErrorCode.none:
             raise ClusterError(f"expected to be let in; got {named(answer.error_code)}: {answer.error_message}")
         return answer.auth_bytes
 
-    client.verify(tell(client.final(tell(client.first()))))
+    client.verify(notify(client.final(notify(client.first()))))
 
 
 def _exchange(connection: socket.socket, request: Any, answer_type: Any, deadline: float) -> Any:

@@ -46,8 +46,8 @@ class ScramClient:
 
     def verify(self, server_final: bytes) -> None:
         """ClusterError unless the server knows the password as well."""
-        told = base64.b64decode(_attributes(server_final).get("v", ""))
-        if not hmac.compare_digest(told, self._server_signature):
+        reported = base64.b64decode(_attributes(server_final).get("v", ""))
+        if not hmac.compare_digest(reported, self._server_signature):
             raise ClusterError(f"expected the broker to prove that it knows the credential; got {server_final!r}")
 
     def _hmac(self, key: bytes, message: bytes) -> bytes:

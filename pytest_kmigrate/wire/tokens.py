@@ -1,7 +1,7 @@
 """Delegation tokens, by raw requests to a chosen broker: librdkafka cannot ask for them.
 
 A token's HMAC is its password. It is in Kafka's answers, and here never in anything that is printed or recorded.
-Errors are those of ``wire.ask``; each call tells Kafka's own error name, "NONE" for none.
+Errors are those of ``wire.ask``; each call returns Kafka's own error name, "NONE" for none.
 """
 
 import base64
@@ -45,7 +45,7 @@ class _Expired(ExpireDelegationTokenResponse):
 
 @dataclass(frozen=True)
 class Token:
-    """A delegation token as one broker tells it; principals are in the form "User:alice"."""
+    """A delegation token as one broker reports it; principals are in the form "User:alice"."""
 
     token_id: str
     hmac: bytes = field(repr=False)
@@ -60,7 +60,7 @@ class Token:
 def create_token_at(
     peer: Peer | str, renewers: Iterable[str] = (), *, owner: str | None = None, within_s: float = ANSWER_WITHIN_S
 ) -> tuple[str, Token | None]:
-    """A new token for ``owner`` (None: whoever asks), which these users may renew; None with an error."""
+    """A new token for ``owner`` (None: the client itself), which these users may renew; None with an error."""
     names = tuple(renewers)
     request = create_request.CreateDelegationTokenRequest(
         owner_principal_type=owner and "User",

@@ -34,7 +34,7 @@ def with_archive(chosen: dict[str, str]) -> dict[str, str]:
     try:
         name = _name(flags)
     except (KmigrateError, OSError):
-        # No Java, say: Spark will tell.
+        # No Java, for example: Spark will report it.
         return chosen
     archive = cache_dir() / name / ARCHIVE_FILE
     if archive.is_file():
@@ -43,7 +43,7 @@ def with_archive(chosen: dict[str, str]) -> dict[str, str]:
 
 
 def keep_archive(progress: Progress) -> None:
-    """Make the archive of the JVM, if that was started to make one; whatever goes wrong is only told.
+    """Make the archive of the JVM, if that was started to make one; a failure is only reported.
 
     Nothing may be left for the JVM to do: when it cannot write the archive it ends itself.
     """

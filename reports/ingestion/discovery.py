@@ -1,4 +1,4 @@
-"""Discovery: which folders below a path are runs, and by what each is known; wrong use is told at once."""
+"""Discovery: which folders below a path are runs, and by what each is known; wrong use is reported at once."""
 
 import hashlib
 import posixpath
@@ -38,7 +38,7 @@ _OF_A_REPORT = frozenset({"index.html", "report.json", "report.md", "spark.log",
 """What an analysis writes into its folder."""
 
 _ALWAYS_FILES = frozenset({VERDICTS_FILE, HISTORY_FILE, MANIFEST_FILE})
-"""Of ``run.json`` itself it is told that it is missing."""
+"""Of ``run.json`` itself it is reported that it is missing."""
 
 Notice = tuple[str, str, bool]
 """What is said of something that is not read: its path, the reason, and whether a verdict may hang on it."""
@@ -68,7 +68,7 @@ class FoundRun:
 
     @property
     def stamp(self) -> str:
-        """What can be told without opening a file: names, sizes and times; while it stays, nothing has changed.
+        """What is known without opening a file: names, sizes and times; while it stays, nothing has changed.
 
         Of a complete run only what a verdict may hang on counts: its cluster may have been kept, and log on.
         """
@@ -78,14 +78,14 @@ class FoundRun:
     def digest(self, manifest: bytes | None, sha256: Mapping[str, str]) -> str:
         """What the run is known by, wherever its folder lies: its manifest, which holds the digests of all its files.
 
-        With it the sizes of what a verdict may hang on, which tell what was changed afterwards, or came later than the
+        With it the sizes of what a verdict may hang on, which show what was changed afterwards, or came later than the
         manifest; and of files that were read for it (``sha256``, by their path below the root) the digests. A run that
         is still being written has no manifest and is known by its ``stamp``.
         """
         if manifest is None:
             return self.stamp
-        told = [f"{file.path} {file.size_bytes} {sha256.get(self.path(file.path), '')}" for file in self._judged()]
-        return _digest([hashlib.sha256(manifest).hexdigest(), *told])
+        reported = [f"{file.path} {file.size_bytes} {sha256.get(self.path(file.path), '')}" for file in self._judged()]
+        return _digest([hashlib.sha256(manifest).hexdigest(), *reported])
 
     def _judged(self) -> list[Entry]:
         return [file for file in self.files if file.path.partition("/")[0] in _JUDGED_BY]
@@ -120,8 +120,8 @@ def discovered(storage: Storage, out: str, shown: str = "") -> Discovery:
     entries = list(storage.entries(_DEEPEST, _COPIES))
     discovery = _sorted_out(storage.uri, entries, LocalStorage(local_path(out)).uri if is_local(out) else out)
     if not discovery.runs and not discovery.foreign:
-        told = [f"{path} ({reason})" for path, reason, _ in discovery.unread[:3]]
-        held = f"only {', '.join(told)}" if told else "none at all"
+        reported = [f"{path} ({reason})" for path, reason, _ in discovery.unread[:3]]
+        held = f"only {', '.join(reported)}" if reported else "none at all"
         raise WrongUseError(
             f"{shown}: expected at least one run folder (one with a {RUN_FILE}), got {held}; "
             f"run pytest first, or give the folder of --kmigrate-runs"
@@ -154,8 +154,8 @@ def _sorted_out(root: str, entries: Sequence[Entry], out: str) -> Discovery:
     runs = [_run(root, folder, files[folder], out) for folder in sorted(files)]
     deep = _too_deep(marked, folders, others)
     known = folders | {posixpath.dirname(path) for path in foreign} | deep.keys()
-    told = sorted([*unread.values(), *deep.values(), *_strangers(others, known)])
-    return Discovery(root, tuple(runs), tuple(told), tuple(sorted(foreign)))
+    reported = sorted([*unread.values(), *deep.values(), *_strangers(others, known)])
+    return Discovery(root, tuple(runs), tuple(reported), tuple(sorted(foreign)))
 
 
 def _is_of_report(path: str, own: str) -> bool:
@@ -164,9 +164,9 @@ def _is_of_report(path: str, own: str) -> bool:
 
 
 def _unread(root: str, entries: Sequence[Entry], folders: set[str]) -> dict[str, Notice]:
-    """What cannot be read although it is there, by its path; a folder is told once, for all that is in it.
+    """What cannot be read although it is there, by its path; a folder is listed once, for all that is in it.
 
-    Without one part of a run's operations the others would tell of losses that never were: then none is read.
+    Without one part of a run's operations the others would show losses that never were: then none is read.
     """
     unread: dict[str, Notice] = {}
     for folder in folders:

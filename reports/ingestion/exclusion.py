@@ -17,7 +17,7 @@ def alone_in(out: str) -> Iterator[None]:
     """Make the folder, and be the only analysis that writes into it for the time of the block, or raise WrongUseError.
 
     The kernel holds the lock and lets go of it when the process ends, however that is. File systems behind a URI have
-    none: there nobody is kept out.
+    none: there a second analysis is not refused.
     """
     if not is_local(out):
         yield

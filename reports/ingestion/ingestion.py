@@ -46,8 +46,8 @@ def ingest(
     known = known_by(discovery.runs, source, ledger)
     done = 0
     for step in steps(discovery.runs, known.digests, ledger, discovery.root, tables.free_batch()):
-        told = verified(step.runs, known)
-        _write_step(step, RunFiles(tables.spark, source.uri, told.runs, told.parts), told, tables)
+        reported = verified(step.runs, known)
+        _write_step(step, RunFiles(tables.spark, source.uri, reported.runs, reported.parts), reported, tables)
         write_ledger(tables.storage, step.ledger)
         ledger = step.ledger
         done += len(step.runs)
@@ -58,18 +58,18 @@ def ingest(
 
 def notices(discovery: Discovery, ledger: Ledger, tables: Storage) -> list[Notice]:
     """What there is to say about what is not read."""
-    told = list(discovery.unread)
+    reported = list(discovery.unread)
     missing = gone(discovery.runs, ledger)
     if missing:
         sentence = f"folders of runs that earlier analyses read and that stay counted are gone {_named(missing)}"
-        told.append((".", sentence, False))
+        reported.append((".", sentence, False))
     for name, folders in no_longer_counted(tables, discovery.runs, ledger).items():
         sentence = (
             f"folders of runs that only an earlier release read are gone {_named(folders)}; they count no longer; "
             f"its tables are kept: bring the runs back, or remove tables/{name}"
         )
-        told.append((f"tables/{name}", sentence, True))
-    return told
+        reported.append((f"tables/{name}", sentence, True))
+    return reported
 
 
 def _named(folders: Sequence[str]) -> str:
@@ -77,9 +77,9 @@ def _named(folders: Sequence[str]) -> str:
 
 
 def _without_end(runs: Sequence[FoundRun], unended: Collection[str]) -> list[BadRow]:
-    """What is told of complete runs whose history is there, but not to its end; that it is not there is told elsewhere.
+    """What is reported of complete runs whose history is there, but not to its end.
 
-    Of a run without a manifest it is told that it has no end at all.
+    Of a run without a manifest it is reported that it has no end at all.
     """
     return [
         bad_file(run, staging.HISTORY_FILE, _NO_RUN_ENDED)
@@ -88,7 +88,7 @@ def _without_end(runs: Sequence[FoundRun], unended: Collection[str]) -> list[Bad
     ]
 
 
-def _write_step(step: Step, files: RunFiles, told: Verified, tables: TableFolder) -> None:
+def _write_step(step: Step, files: RunFiles, reported: Verified, tables: TableFolder) -> None:
     """Write one batch: the facts of the runs read now, and the rows of absorbed batches that still count."""
 
     def with_absorbed(name: str, new: DataFrame) -> DataFrame:
@@ -98,11 +98,11 @@ def _write_step(step: Step, files: RunFiles, told: Verified, tables: TableFolder
         return new.to(schemas.TABLES[name]).unionByName(earlier)
 
     with tables.keeping() as keep, tables.writing(step.batch) as begin:
-        _begin_facts(step, files, told, keep, lambda name, made: begin(name, lambda: with_absorbed(name, made())))
+        _begin_facts(step, files, reported, keep, lambda name, made: begin(name, lambda: with_absorbed(name, made())))
 
 
 def _begin_facts(
-    step: Step, files: RunFiles, told: Verified, kept: Callable[[DataFrame], DataFrame], begin: Begin
+    step: Step, files: RunFiles, reported: Verified, kept: Callable[[DataFrame], DataFrame], begin: Begin
 ) -> None:
     """Begin every kept table, of the runs whose files these are; ``kept`` holds on to what is used more than once.
 
@@ -131,8 +131,10 @@ def _begin_facts(
     anomalies = consistency.anomalies(judged)
     begin("anomalies", lambda: anomalies.unionByName(consistency.controller_anomalies(verdicts)))
     damaged = staged_verdicts.where(F.col("reason").isNotNull()).select("folder")
-    if told.altered:
-        damaged = damaged.unionByName(damaged.sparkSession.createDataFrame([(each,) for each in told.altered], _FOLDER))
+    if reported.altered:
+        damaged = damaged.unionByName(
+            damaged.sparkSession.createDataFrame([(each,) for each in reported.altered], _FOLDER)
+        )
     of_runs = facts.verdicts(runs, verdicts, damaged)
     of_good = anomalies.join(runs.select("folder"), "folder", "left_semi")
     begin("verdicts", lambda: of_runs.unionByName(consistency.verdicts(of_good, verdicts)))
@@ -142,7 +144,7 @@ def _begin_facts(
     begin("metrics", lambda: observations.metrics(staging.good(samples)))
     begin("znode_changes", lambda: observations.znode_changes(staging.good(znodes)))
     begin("metadata_images", lambda: staging.good(images))
-    told_here = [*told.bad, *_without_end(step.runs, {row["folder"] for row in endings if not row["has_ended"]})]
+    told_here = [*reported.bad, *_without_end(step.runs, {row["folder"] for row in endings if not row["has_ended"]})]
     bad = judged.sparkSession.createDataFrame(told_here, schemas.TABLES["bad_rows"])
     bad = bad.unionByName(consistency.set_aside(judged))
     for staged in (staged_runs, staged_verdicts, staged_events):

@@ -2,7 +2,7 @@
 
 It is a table of one Parquet file, ``ingested/part-<number>.parquet``, and the file with the highest number is in force.
 A new one appears by a single rename, after everything it speaks of is on disk: an analysis that is interrupted leaves
-the old one, and what was written meanwhile is in no ledger, so nobody reads it. An object store has no rename, but the
+the old one, and what was written meanwhile is in no ledger, so it is never read. An object store has no rename, but the
 one object that is copied instead appears whole too, and under a name that nothing had: the rule holds there as well.
 
 Rules:
@@ -12,8 +12,8 @@ Rules:
 - A run whose folder is gone stays counted: runs are archived and removed, what they showed stays true. The report says
   so. If another folder holds the same run (the same digest), it has been moved, and counts from there.
 - A release that computes facts differently (``FORMAT``) reads anew what is still there. If that is not all, the old
-  tables are moved aside, into ``_format-<number>``: they count no longer, which is told for as long as they lie there.
-- The tables belong to one folder of runs. Those of another one are never mixed in, nor thrown away: that is told as
+  tables are moved aside, into ``_format-<number>``: they count no longer, which is reported while they are there.
+- The tables belong to one folder of runs. Those of another one are never mixed in, nor thrown away: that is reported as
   wrong use.
 """
 

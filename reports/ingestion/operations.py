@@ -22,7 +22,7 @@ def operation_parts(
     """The parts of some runs as PARTS; of each folder below ``root`` (any URI Hadoop knows), whether its run ended.
 
     Every folder must have ``operations/``. Nothing is opened for ``length``, so that alone costs a listing. ``sha256``
-    are the digests that manifests name, folder by folder; of a part that none names, nobody knows.
+    are the digests that manifests name, folder by folder; of a part that none names, they are unknown.
     """
     folders = [root if folder == "." else f"{root}/{folder}" for folder in is_settled]
     files = spark.read.format("binaryFile").load([literal(f"{folder}/{OPERATIONS_FOLDER}") for folder in folders])

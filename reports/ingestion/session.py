@@ -140,7 +140,7 @@ def end_told(session: SparkSession, log: Path) -> Iterator[None]:
         if not _has_ended(session):
             raise
         raise EnvironmentLackError(
-            f"Spark: expected it to run until all is written, got its end; the last lines of {log} tell why; cure "
+            f"Spark: expected it to run until all is written, got its end; the last lines of {log} show why; cure "
             "that (often it is memory) and run the same again: what was there before is untouched"
         ) from error
 
@@ -162,7 +162,7 @@ def settings(master: str | None, *, is_small: bool, writes_here: bool = True) ->
 
 
 def hurry(spark: SparkSession) -> None:
-    """Set a session up for little data while it runs: how much there is elsewhere, only Spark could tell."""
+    """Set a session up for little data while it runs: how much there is elsewhere, only Spark knows."""
     for name, value in _SMALL.items():
         spark.conf.set(name, value)
 
@@ -209,7 +209,7 @@ def _started(chosen: dict[str, str], log: Path) -> SparkSession:
         first, last = str(error).splitlines()[0], " / ".join(log.read_text(encoding="utf-8").strip().splitlines()[-2:])
         raise EnvironmentLackError(
             f"Spark: expected it to start with master {master}, got {first} ({last}); "
-            f"it needs Java 17 or newer and a master that answers: kmigrate doctor tells, and {log} has everything"
+            f"it needs Java 17 or newer and a master that answers: kmigrate doctor checks, and {log} has everything"
         ) from error
     if _is_main_thread():
         # PySpark's own handler asks the JVM to cancel what runs, on the connection that the broken-off call reads from.
@@ -226,7 +226,7 @@ def _log_broken(*_: object) -> None:
 
 @contextmanager
 def _logged(log: Path) -> Iterator[None]:
-    """What is logged without a handler (py4j tells of every broken call, with its stack) is added to the log file."""
+    """What is logged without a handler (py4j logs every broken call, with its stack) is added to the log file."""
     handler = logging.FileHandler(log, encoding="utf-8")
     logging.getLogger().addHandler(handler)
     try:
@@ -240,7 +240,7 @@ def _logged(log: Path) -> Iterator[None]:
 def _ctrl_c_later() -> Iterator[None]:
     """Ctrl-C in the block is felt at its end.
 
-    A JVM whose start nobody waits for any more fails to say where it listens, and then runs for ever.
+    A JVM whose start is no longer awaited fails to say where it listens, and then runs for ever.
     """
     if not _is_main_thread():
         yield

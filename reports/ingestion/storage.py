@@ -1,7 +1,7 @@
 """Storage: the few things an analysis does with files, on this machine or wherever Hadoop reaches (s3a, hdfs, ...).
 
 Spark itself reads and writes the tables; what is left is listing, small whole files, moving and deleting. This machine
-is served without Spark, so that wrong use is told before Spark starts.
+is served without Spark, so that wrong use is reported before Spark starts.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 
 @dataclass(frozen=True)
 class Entry:
-    """One file or folder: its path below the listed folder, and what tells that it changed."""
+    """One file or folder: its path below the listed folder, and what shows that it changed."""
 
     path: str
     is_folder: bool

@@ -63,7 +63,7 @@ class TableFolder:
     def writing(self, batch: int | None = None, done: Callable[[str], None] = lambda _name: None) -> Iterator[Begin]:
         """Tables are computed and written, a few at once, while the block begins more; its end waits for all.
 
-        With ``batch`` they are kept facts, which nobody sees before the ledger names it. ``done`` hears of each that is
+        With ``batch`` they are kept facts, not seen before the ledger names it. ``done`` hears of each that is
         there. Who asks for a table that was begun waits for it, so what others are computed from is begun first.
         """
 
@@ -124,7 +124,7 @@ class TableFolder:
         return frame.coalesce(1) if self._is_small else frame
 
     def publish(self) -> None:
-        """Put what was computed anew in the place of what was there, and remove what nobody counts any more."""
+        """Put what was computed anew in the place of what was there, and remove what no longer counts."""
         new = self.storage.names(UNFINISHED)
         for name in new:
             self.storage.delete(name)

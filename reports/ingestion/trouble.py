@@ -1,4 +1,4 @@
-"""Trouble with files: what a disk, HDFS or a bucket says, told soon and in one line, as an error of ours."""
+"""Trouble with files: what a disk, HDFS or a bucket reports, as a one-line error of ours, early."""
 
 import errno
 import re
@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError, WrongUseError
 
 _IMPATIENT = {
-    # By default a wrong endpoint or credentials that nobody has would be asked again for minutes.
+    # By default a wrong endpoint or unknown credentials would be tried again for minutes.
     "fs.s3a.attempts.maximum": "1",
     "fs.s3a.retry.limit": "1",
     "fs.s3a.connection.establish.timeout": "15s",
@@ -72,10 +72,10 @@ def require_answer(spark: SparkSession, location: str) -> None:
 def _first_answer(location: str, causes: list[Any]) -> KmigrateError:
     """What the first contact came to: a name that nothing has is wrong use, all else the environment's lack."""
     refused = next((each for each in causes if _is_a(each, "java.io.IOException")), causes[0])
-    told = f"{location}: expected a file system that answers, got {_told(refused)}"
+    reported = f"{location}: expected a file system that answers, got {_told(refused)}"
     if refused.getClass().getSimpleName() == "UnknownStoreException":
-        return WrongUseError(f"{told}; give a bucket that exists")
-    return EnvironmentLackError(f"{told}; {_CURE}")
+        return WrongUseError(f"{reported}; give a bucket that exists")
+    return EnvironmentLackError(f"{reported}; {_CURE}")
 
 
 def _causes(error: Any) -> Iterator[Any]:

@@ -30,7 +30,7 @@ class Known:
     manifests: Mapping[str, bytes]
     """Folder -> manifest."""
     sha256: Mapping[str, str]
-    """Path of a file that tells how a run ended -> its SHA-256; the huge ones are left out."""
+    """Path of a file that records how a run ended -> its SHA-256; the huge ones are left out."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def _named(manifest: bytes) -> Mapping[str, str]:
 
 
 def _judged_files(run: FoundRun, named: Mapping[str, str], sha256: Mapping[str, str]) -> list[BadRow]:
-    """What is wrong with the files that tell how a run ended; the huge ones are not verified."""
+    """What is wrong with the files that record how a run ended; the huge ones are not verified."""
     bad: list[BadRow] = []
     for name in filter(named.__contains__, JUDGED_FILES):
         if not run.has(name):
@@ -117,7 +117,7 @@ def _judged_files(run: FoundRun, named: Mapping[str, str], sha256: Mapping[str, 
 
 
 def _parts_astray(run: FoundRun, named: Mapping[str, str]) -> list[BadRow]:
-    """One row where parts of the operations are not those of the manifest: they would tell of what never was.
+    """One row where parts of the operations are not those of the manifest: they would show what never was.
 
     A missing one makes losses of what the others hold; one that was added may hide a loss.
     """

@@ -97,9 +97,11 @@ def _details(evidence: RunEvidence) -> StatusDetails | None:
     """The worst verdicts in words; for a test that conforms, nothing."""
     if evidence.outcome is Outcome.CONFORMS:
         return None
-    told = [_told(check, evidence) for check in evidence.checks if check.counts and check.outcome is evidence.outcome]
+    reported = [
+        _told(check, evidence) for check in evidence.checks if check.counts and check.outcome is evidence.outcome
+    ]
     again = evidence.history.header.extra.get("reproduce")
-    lines = [*told, *evidence.notices, *([f"again: {again}"] if again else [])]
+    lines = [*reported, *evidence.notices, *([f"again: {again}"] if again else [])]
     red = [check for check in evidence.checks if check.counts and check.outcome is Outcome.VIOLATES]
     is_known = bool(red) and all(check.known_bugs for check in red)
     return StatusDetails(message=without_secrets("\n".join(lines)), known=is_known or None)

@@ -106,7 +106,7 @@ class RunEvidence:
 
 
 def read_evidence(folder: RunFolder) -> RunEvidence:
-    """Read a run folder for its reports; what is missing or damaged becomes a notice, so that the rest is told."""
+    """Read a run folder for its reports; what is missing or damaged becomes a notice, so that the rest is shown."""
     notices: list[str] = []
     try:
         history = read_history(folder)
@@ -185,6 +185,6 @@ def _lines_without_secrets(window: bytes) -> list[str]:
     text = window.decode("utf-8", errors="replace")
     end = _END_OF_PEM.search(text)
     if end and "-----BEGIN" not in text[: end.start()]:
-        # The window begins inside a key: what tells so is only its end.
+        # The window begins inside a key: only its end shows this.
         text = text[end.end() :]
     return [line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in redacted(text).splitlines()]

@@ -13,7 +13,7 @@ from pytest_kmigrate.reports.one_run.run_evidence import LogSlice, RunEvidence, 
 from pytest_kmigrate.reports.one_run.timeline_lanes import clock, ms
 
 SIGNS = {Outcome.VIOLATES: "✖", Outcome.INCONCLUSIVE: "?", Outcome.CONFORMS: "✓", Outcome.NOT_APPLICABLE: "-"}
-"""An outcome is never told by colour alone."""
+"""An outcome is never shown by colour alone."""
 
 _LOG_LINES_BEFORE = 30
 _LOG_LINES_AFTER = 8
@@ -100,8 +100,8 @@ def _idle(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 def _verdict(evidence: RunEvidence, number: int, verdict: Verdict, slices: "_Slices") -> str:
     kind = f' <span class="kind">{verdict.kind.value.lower()}</span>' if verdict.kind else ""
-    told = f"<b>{_text(verdict.check)}</b>{kind} <span>{_text(verdict.summary)}</span>"
-    parts = [f'<div class="verdict"><div class="head">{badge(verdict.outcome)}<p>{told}</p></div>']
+    reported = f"<b>{_text(verdict.check)}</b>{kind} <span>{_text(verdict.summary)}</span>"
+    parts = [f'<div class="verdict"><div class="head">{badge(verdict.outcome)}<p>{reported}</p></div>']
     parts += [f'<p class="bug">{_known(bug)}</p>' for bug in verdict.known_bugs]
     for position, violation in enumerate(verdict.violations):
         parts.append(_violation(evidence, f"violation-{number}-{position}", violation, slices))
@@ -119,8 +119,8 @@ def _violation(evidence: RunEvidence, name: str, violation: Violation, slices: "
     at_ns = evidence.moment_of(violation)
     rows = [("expected", _text(violation.expected)), ("observed", _text(violation.observed))]
     if at_ns is not None:
-        told = f"{_text(when(evidence, at_ns))}: show on the timeline"
-        rows.append(("when", f'<button type="button" data-jump="{ms(at_ns)}">{told}</button>'))
+        reported = f"{_text(when(evidence, at_ns))}: show on the timeline"
+        rows.append(("when", f'<button type="button" data-jump="{ms(at_ns)}">{reported}</button>'))
     if violation.evidence:
         rows.append(("evidence", ", ".join(_evidence(evidence, each) for each in violation.evidence)))
     table = "".join(f"<div><dt>{key}</dt><dd>{value}</dd></div>" for key, value in rows)
@@ -182,9 +182,9 @@ def _log(piece: LogSlice, at_ns: int) -> str:
 
 def concerned(evidence: RunEvidence, violation: Violation, at_ns: int) -> list[str]:
     """The nodes a violation names, those of its events, of the fault and of the controller then; else all nodes."""
-    told = " ".join((violation.expected, violation.observed, *violation.evidence))
+    reported = " ".join((violation.expected, violation.observed, *violation.evidence))
     names = {event.node for event in evidence.events_of(violation)}
-    names |= {node for node in evidence.nodes if node in told}
+    names |= {node for node in evidence.nodes if node in reported}
     fault = _last(evidence.history.of(EventKind.FAULT_APPLIED), at_ns)
     names |= targets_of(fault) if fault else set()
     controller = _last(evidence.history.of(EventKind.ACTIVE_CONTROLLER), at_ns)

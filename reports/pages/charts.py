@@ -1,4 +1,4 @@
-"""Charts: numbers with their intervals as inline SVG, each also told in words to those who do not see it."""
+"""Charts: numbers with their intervals as inline SVG, each also described in words for screen readers."""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _PANEL_GAP_PX = 8
 _PANEL_HEIGHT_PX = 92
 _MOST_POINTS = 120
 _FEW_POINTS = 40
-"""Points that are each told in words to a pointer, and drawn larger."""
+"""Points that each describe themselves to a pointer, and drawn larger."""
 _ROOM_FOR_YEARS_PX = 150
 _TICKS = {"CONFORMS": (15, -5), "INCONCLUSIVE": (9, -4), "VIOLATES": (15, -13), "NOT_APPLICABLE": (15, -1)}
 
@@ -31,10 +31,10 @@ def rate(value: object, low: object, high: object, level: str = "CONFORMS", unkn
         return f'<span class="soft">{unknown}</span>'
     span = f'x="{left * _BAR_PX:.1f}" width="{max((right - left) * _BAR_PX, 2):.1f}"'
     share, (least, most) = text(percent(middle)), ends(left, right)
-    told = f"{share}, 95 % interval {least} to {most}"
+    reported = f"{share}, 95 % interval {least} to {most}"
     return (
         f'<span><svg width="{_BAR_PX + 4}" height="16" viewBox="-2 0 {_BAR_PX + 4} 16" role="img">'
-        f"<title>{told}</title>"
+        f"<title>{reported}</title>"
         f'<rect y="6" width="{_BAR_PX}" height="4" rx="2" fill="var(--track)"/>'
         f'<rect {span} y="6" height="4" rx="2" fill="{colour(level)}" opacity=".45"/>'
         f'<rect x="{middle * _BAR_PX - 2:.1f}" y="2" width="4" height="12" rx="2" fill="{colour(level)}"/></svg> '
@@ -51,15 +51,15 @@ def strip(runs: Sequence[Row], since_run: object = None) -> str:
         lines.setdefault(level, []).append(f"M{position * _RUN_PX + 2} {top}v{height}")
     ticks = "".join(f'<path d="{"".join(path)}" stroke="{colour(level)}"/>' for level, path in lines.items())
     changed = next((position for position, run in enumerate(runs) if run["run_id"] == since_run), None)
-    told = f"{len(runs)} runs, {sum(1 for run in runs if level_of(run) in ('SAFETY', 'VIOLATES'))} violate"
+    reported = f"{len(runs)} runs, {sum(1 for run in runs if level_of(run) in ('SAFETY', 'VIOLATES'))} violate"
     line = ""
     if changed is not None:
-        told += f"; changed at run {runs[changed]['attempt']}"
+        reported += f"; changed at run {runs[changed]['attempt']}"
         line = _since(changed * _RUN_PX - 0.5, 18)
     width = max(len(runs) * _RUN_PX, _RUN_PX)
     return (
         f'<svg class="strip" width="{width}" height="18" viewBox="-3 0 {width + 3} 18" role="img">'
-        f"<title>{text(told)}</title>{ticks}{line}</svg>"
+        f"<title>{text(reported)}</title>{ticks}{line}</svg>"
     )
 
 
@@ -70,15 +70,15 @@ def lift(row: Row) -> str:
     """
     value, low, high = (number(row[name]) for name in ("lift", "lift_low", "lift_high"))
     if value is None or low is None or high is None:
-        return '<span class="soft">not to tell</span>'
+        return '<span class="soft">unknown</span>'
     middle, left, right = (_on_doublings(each) for each in (value, low, high))
     shade = colour("VIOLATES" if is_sure(row) else "NOT_APPLICABLE")
     said = "only with it" if math.isinf(value) else _times(value)
-    told = f"{said}, 95 % interval {_times(low)} to {_times(high)}"
+    reported = f"{said}, 95 % interval {_times(low)} to {_times(high)}"
     one = _on_doublings(1.0)
     return (
         f'<span><svg width="{_LIFT_PX + 8}" height="18" viewBox="-4 0 {_LIFT_PX + 8} 18" role="img">'
-        f'<title>{told}</title><path d="M{one:.1f} 0v18" stroke="var(--soft)" stroke-dasharray="2 2"/>'
+        f'<title>{reported}</title><path d="M{one:.1f} 0v18" stroke="var(--soft)" stroke-dasharray="2 2"/>'
         f'<path d="M{left:.1f} 9H{right:.1f}M{left:.1f} 5v8M{right:.1f} 5v8" stroke="{shade}" stroke-width="2" '
         f'fill="none"/><circle cx="{middle:.1f}" cy="9" r="4.5" fill="{shade}"/></svg> '
         f'{said} <span class="soft small">{_times(low)} to {_times(high)}</span></span>'
@@ -131,10 +131,10 @@ def panels(measure: object, drawn: Sequence[Panel]) -> str:
         f'</text><path class="grid" d="M-3 {_PANEL_HEIGHT_PX * (1 - share):.0f}H{_PANELS_PX}"/>'
         for share in (0.0, 0.5, 1.0)
     )
-    told = "; ".join(f"{panel.label}: {_regimes_told(measure, panel)}" for panel in drawn)
+    reported = "; ".join(f"{panel.label}: {_regimes_told(measure, panel)}" for panel in drawn)
     return (
         f'<svg class="panels" viewBox="{-_TICKS_PX} -8 {_PANELS_PX + _TICKS_PX} {_PANEL_HEIGHT_PX + 36}" role="img">'
-        f"<title>{text(told)}</title>{''.join(parts)}{ticks}</svg>"
+        f"<title>{text(reported)}</title>{''.join(parts)}{ticks}</svg>"
     )
 
 

@@ -87,7 +87,7 @@ def colour(level: object) -> str:
 
 
 def cut(message: object, most: int = 220) -> str:
-    """The beginning of a long message; the rest is told by dots."""
+    """The beginning of a long message; dots stand for the rest."""
     said = str(message)
     return said if len(said) <= most else f"{said[:most]}…"
 
@@ -109,16 +109,17 @@ def share_bar(counts: Sequence[tuple[str, int]], unread: int = 0) -> str:
     """All runs as one bar, a piece per outcome, and one for paths that could not be read."""
     parts = [(f"{count} {WORDS[level]}", level, count) for level, count in [*counts, ("UNREAD", unread)] if count]
     pieces = "".join(
-        f'<span style="--colour: var(--{level}); flex: {count}" title="{told}"></span>' for told, level, count in parts
+        f'<span style="--colour: var(--{level}); flex: {count}" title="{reported}"></span>'
+        for reported, level, count in parts
     )
-    return f'<div class="share" role="img" aria-label="{", ".join(told for told, *_ in parts)}">{pieces}</div>'
+    return f'<div class="share" role="img" aria-label="{", ".join(reported for reported, *_ in parts)}">{pieces}</div>'
 
 
 def dots(attempts: Sequence[Row]) -> str:
     """One mark per run, oldest first, each a link to its timeline where there is one."""
     lines = -(-len(attempts) // _DOTS_PER_LINE)
     width, height = min(len(attempts), _DOTS_PER_LINE) * _DOT_PX, lines * _DOT_PX
-    # A group and not an image: the links in it must be reached by keyboard and told by screen readers.
+    # A group and not an image: the links in it must be reached by keyboard and read by screen readers.
     marks = "".join(_dot(each, number) for number, each in enumerate(attempts))
     return f'<svg width="{width}" height="{height}" role="group" aria-label="{len(attempts)} runs">{marks}</svg>'
 
@@ -132,16 +133,16 @@ def legend() -> str:
     return f'<div class="legend">{entries}</div>'
 
 
-def mark(level: str, told: str) -> str:
-    """One outcome by its shape alone, told to those who do not see it."""
+def mark(level: str, reported: str) -> str:
+    """One outcome by its shape alone, with a text for screen readers."""
     return (
-        f'<svg class="mark" width="16" height="16" viewBox="-8 -8 16 16" role="img" aria-label="{text(told)}">'
+        f'<svg class="mark" width="16" height="16" viewBox="-8 -8 16 16" role="img" aria-label="{text(reported)}">'
         f"{_SHAPES[level]}</svg>"
     )
 
 
 def percent(share: float) -> str:
-    """A share in per cent; only all is told as 100 and only none as 0, however rare the rest."""
+    """A share in per cent; only all is shown as 100 and only none as 0, however rare the rest."""
     if 0 < share < 0.005:
         return "<1%"
     if 0.995 <= share < 1:
@@ -207,7 +208,7 @@ def measured(measure: object, value: object) -> str:
 
 
 def short(test_id: object) -> str:
-    """The part of a test's id that tells it apart, with room to break."""
+    """The part of a test's id that distinguishes it, with room to break."""
     return breakable(str(test_id).rpartition("::")[2])
 
 
@@ -269,6 +270,6 @@ def _dot(attempt: Row, number: int) -> str:
     middle = f"translate({column * _DOT_PX + _DOT_PX / 2} {line * _DOT_PX + _DOT_PX / 2})"
     # A run that conforms has nothing more to say, and most runs do: the page would be half as large again.
     summary = "" if level == "CONFORMS" else f". {attempt['summary']}"
-    told = f"run {attempt['attempt']}, seed {attempt['seed']}: {WORDS[level]}{summary}"
-    mark = f'<g transform="{middle}"><title>{text(told)}</title>{_SHAPES[level]}</g>'
+    reported = f"run {attempt['attempt']}, seed {attempt['seed']}: {WORDS[level]}{summary}"
+    mark = f'<g transform="{middle}"><title>{text(reported)}</title>{_SHAPES[level]}</g>'
     return link(attempt["timeline"], mark) if attempt["timeline"] else mark

@@ -43,7 +43,7 @@ MOST_BYTES = 60_000
 """GitHub refuses a comment of more than 65,536 characters."""
 
 MOST_OF_A_KIND = 5
-"""Violated requirements, anomalies and causes that a comment tells; the report has all."""
+"""Violated requirements, anomalies and causes that a comment lists; the report has all."""
 
 
 def report_markdown(summary: Summary) -> str:
@@ -70,11 +70,11 @@ def report_markdown(summary: Summary) -> str:
 def _within_limit(parts: Sequence[str]) -> str:
     """As many parts as fit: the last ones are the least urgent, and one is never cut in the middle."""
     kept, size = [], 0
-    told = "More than fits here is in the report itself."
+    reported = "More than fits here is in the report itself."
     for part in parts:
         size += len(part.encode()) + 2
-        if size > MOST_BYTES - len(told) - 2:
-            kept.append(told)
+        if size > MOST_BYTES - len(reported) - 2:
+            kept.append(reported)
             break
         kept += [part] if part else []
     return "\n\n".join(kept) + "\n"
@@ -139,8 +139,8 @@ def _flakes(flakiness: Sequence[Row], on_cluster: Clusters) -> str:
 
 
 def _versions(versions: Sequence[Row]) -> str:
-    told = [row for row in versions if known(row["kafka"])]
-    if not told:
+    reported = [row for row in versions if known(row["kafka"])]
+    if not reported:
         return ""
     heads = ("Kafka", "Runs", "Violating, 95 % interval", "Safety", "Operations checked")
     rows = [
@@ -151,20 +151,20 @@ def _versions(versions: Sequence[Row]) -> str:
             escaped(safety_claim(row)),
             amount(row["operations"]),
         ]
-        for row in told[:MOST_ROWS]
+        for row in reported[:MOST_ROWS]
     ]
-    return f"## Versions\n\n{table(heads, rows)}{left_out(len(told))}"
+    return f"## Versions\n\n{table(heads, rows)}{left_out(len(reported))}"
 
 
 def _requirements(requirements: Sequence[Row], on_cluster: Clusters) -> str:
     violated = [row for row in requirements if worst(row) in ("SAFETY", "VIOLATES")]
-    told = [
+    reported = [
         f"- {code(row['requirement'])} **{WORDS[worst(row)]}** in {_worst_of_all(row)} "
         f"({escaped(' · '.join(known(kafka_of(row['kafka']), on_cluster(row))))}), "
         f"by {', '.join(code(check) for check in listed(row['violated_by']))}"
         for row in violated
     ]
-    return _few("Requirements violated", told)
+    return _few("Requirements violated", reported)
 
 
 def _worst_of_all(row: Row) -> str:
@@ -175,7 +175,7 @@ def _worst_of_all(row: Row) -> str:
 
 
 def _anomalies(classes: Sequence[Row]) -> str:
-    told = [
+    reported = [
         f"- {escaped(row['class'])}, {escaped(str(row['kind']))}: {amount(row['anomalies'])} in "
         f"{plural(amount(row['runs']), 'run')} ({escaped(kafka_of(row['kafka']))})"
         + "".join(
@@ -185,7 +185,7 @@ def _anomalies(classes: Sequence[Row]) -> str:
         # What Kafka allows has no kind.
         if row["kind"]
     ]
-    return _few("Anomalies of client operations", told)
+    return _few("Anomalies of client operations", reported)
 
 
 def _causes(summary: Summary) -> str:
@@ -193,14 +193,14 @@ def _causes(summary: Summary) -> str:
     said = {row["cluster"]: row["representative"] for row in summary["failure_clusters"]}
     likeliest = {row["failure"]: row for row in reversed(telling(summary["causes"]))}
     sure = [row for row in likeliest.values() if is_sure(row)]
-    told = [
+    reported = [
         f"- {code(said.get(row['failure'], row['failure']))} goes along with {code(row['level'])}: "
         f"{amount(row['with_failures'])} of {plural(amount(row['with_runs']), 'run')} with it, "
         f"{amount(row['without_failures'])} of {amount(row['without_runs'])} without "
         f"(q {escaped(chance(row['q_value']))}{_apartness(row)})"
         for row in sorted(sure, key=lambda row: number(row["q_value"]) or 0.0)
     ]
-    return _few("Causes", told)
+    return _few("Causes", reported)
 
 
 def _apartness(row: Row) -> str:
@@ -211,10 +211,10 @@ def _apartness(row: Row) -> str:
     )
 
 
-def _few(title: str, told: Sequence[str]) -> str:
-    if not told:
+def _few(title: str, reported: Sequence[str]) -> str:
+    if not reported:
         return ""
-    return f"## {title}\n\n" + "\n".join(told[:MOST_OF_A_KIND]) + left_out(len(told), MOST_OF_A_KIND)
+    return f"## {title}\n\n" + "\n".join(reported[:MOST_OF_A_KIND]) + left_out(len(reported), MOST_OF_A_KIND)
 
 
 def _changes(change_points: Sequence[Row], trend_changes: Sequence[Row], on_cluster: Clusters) -> list[str]:
@@ -223,8 +223,8 @@ def _changes(change_points: Sequence[Row], trend_changes: Sequence[Row], on_clus
     moved = [(row["direction"] == "WORSE", _moved(row, on_cluster(row))) for row in trend_changes]
     parts = []
     for title, wanted in (("Got worse", True), ("Got better", False)):
-        told = [line for is_worse, line in (*flips, *moved) if is_worse is wanted]
-        parts += [f"## {title}\n\n" + "\n".join(told[:MOST_ROWS]) + left_out(len(told))] if told else []
+        reported = [line for is_worse, line in (*flips, *moved) if is_worse is wanted]
+        parts += [f"## {title}\n\n" + "\n".join(reported[:MOST_ROWS]) + left_out(len(reported))] if reported else []
     return parts
 
 

@@ -25,7 +25,7 @@ def _family(noun: str, rows: Sequence[Row], name: str, found: Comparison, on_clu
     loud = changed(rows, *REAL)
     a, b = found["a"], found["b"]
     heads = (noun, "Change", f"Violate in {a}", f"Violate in {b}", "q")
-    told = [
+    reported = [
         [
             cell_code(placed(short(row[name]), on_cluster(row))),
             _said(row),
@@ -34,11 +34,11 @@ def _family(noun: str, rows: Sequence[Row], name: str, found: Comparison, on_clu
         ]
         for row in loud[:MOST_ROWS]
     ]
-    listing = table(heads, told) + left_out(len(loud)) if told else "No change that is more than chance."
+    listing = table(heads, reported) + left_out(len(loud)) if reported else "No change that is more than chance."
     counted = {"UNSURE": "more different, but that may be chance", "ONLY_A": f"only in {a}", "ONLY_B": f"only in {b}"}
     rest = [
-        f"{amount(unloud)} {escaped(told)}."
-        for change, told in counted.items()
+        f"{amount(unloud)} {escaped(reported)}."
+        for change, reported in counted.items()
         if (unloud := len(changed(rows, change)))
     ]
     return f"### {noun}s\n\n{listing}" + (f"\n\n{' '.join(rest)}" if rest else "")
@@ -58,7 +58,7 @@ def _side(row: Row, side: str) -> str:
 
 def _durations(rows: Sequence[Row], a: str, b: str, on_cluster: Callable[[Row], str]) -> str:
     loud = changed(rows, *REAL)
-    told = [
+    reported = [
         [
             cell_code(placed(row["name"], on_cluster(row))),
             f"**{WORDS[str(row['change'])]}**",
@@ -69,12 +69,12 @@ def _durations(rows: Sequence[Row], a: str, b: str, on_cluster: Callable[[Row], 
         for row in loud[:MOST_ROWS]
     ]
     heads = ("Duration", "Change", f"Median {a}", f"Median {b}", "Ratio", "q")
-    return f"### Durations\n\n{table(heads, told)}{left_out(len(loud))}" if told else ""
+    return f"### Durations\n\n{table(heads, reported)}{left_out(len(loud))}" if reported else ""
 
 
 def _clusters(rows: Sequence[Row], a: str, b: str) -> str:
     loud = changed(rows, *REAL)
-    told = [
+    reported = [
         [
             cell_code(row["representative"]),
             f"**{WORDS[str(row['change'])]}**",
@@ -84,4 +84,4 @@ def _clusters(rows: Sequence[Row], a: str, b: str) -> str:
         for row in loud[:MOST_ROWS]
     ]
     heads = ("Failure", "Change", f"Runs of {a}", f"Runs of {b}", "q")
-    return f"### Failures\n\n{table(heads, told)}{left_out(len(loud))}" if told else ""
+    return f"### Failures\n\n{table(heads, reported)}{left_out(len(loud))}" if reported else ""

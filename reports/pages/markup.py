@@ -17,7 +17,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def left_out(of: int, most: int = MOST_ROWS) -> str:
-    """How many rows of so many are not told."""
+    """How many rows of so many are not shown."""
     return f"\n\n{amount(of - most)} more in the report." if of > most else ""
 
 
@@ -36,7 +36,7 @@ def in_percent(value: object) -> str:
 
 
 def short(name: object) -> str:
-    """The part of a test's id that tells it apart."""
+    """The part of a test's id that distinguishes it."""
     return str(name).rpartition("::")[2]
 
 

@@ -23,8 +23,8 @@ def files(summary: Summary) -> dict[str, str]:
 
 def report_json(summary: Summary) -> str:
     """The summary as JSON, each table cut at a length that editors can open; ``left_out`` says what was cut."""
-    told: Mapping[str, object] = summary
-    tables = {name: value for name, value in told.items() if isinstance(value, list)}
+    reported: Mapping[str, object] = summary
+    tables = {name: value for name, value in reported.items() if isinstance(value, list)}
     left_out = {name: len(rows) - MOST_ROWS_IN_JSON for name, rows in tables.items() if len(rows) > MOST_ROWS_IN_JSON}
-    cut: Row = {**told, **{name: rows[:MOST_ROWS_IN_JSON] for name, rows in tables.items()}, "left_out": left_out}
+    cut: Row = {**reported, **{name: rows[:MOST_ROWS_IN_JSON] for name, rows in tables.items()}, "left_out": left_out}
     return json.dumps(plain(cut), indent=1, allow_nan=False) + "\n"

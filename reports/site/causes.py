@@ -38,7 +38,7 @@ _LEAD = (
     "Lift: how many times more often a failure comes with this than without. The scale doubles; the dashed line is "
     "no difference. q: the share of false alarms if all down to here were called causes; "
     "what has more than 0.05 is grey and folded away. Runs are compared with others of their test where a test that "
-    "failed so was run both ways; where none was, it is told, and for q tests are counted instead of runs."
+    "failed so was run both ways; where none was, it is stated, and for q tests are counted instead of runs."
 )
 
 
@@ -73,15 +73,15 @@ def lift_cells(row: Row) -> list[Cell]:
 
 
 def apartness(row: Row) -> str:
-    """Whether any test tells a thing apart from the test itself; nothing where one does."""
+    """Whether any test distinguishes a thing from the test itself; nothing where one does."""
     if row["tests_compared"]:
         return ""
-    only = f"only ever seen in {row['only_in']}: cannot be told apart from that test" if row["only_in"] else ""
+    only = f"only ever seen in {row['only_in']}: cannot be distinguished from that test" if row["only_in"] else ""
     return below(only or "no test that failed so was run both with and without it: whole tests are compared")
 
 
 def _circumstance(row: Row) -> str:
-    """What was there, and what else always was when it was: no count can tell them apart."""
+    """What was there, and what else always was when it was: no count can distinguish them."""
     others = ", ".join(str(other) for other in listed(row.get("inseparable")))
     together = f'<br><span class="soft small">always together with {text(others)}</span>' if others else ""
     return (
@@ -94,21 +94,21 @@ def _ranking(site: Site, rows: Sequence[Row]) -> str:
         return empty("Nothing failed often enough to say what goes along with it.")
     failures = sorted(grouped(rows, "failure").values(), key=_least_q)
     sure = [mine for mine in failures if any(map(is_sure, mine))]
-    told = _headed(site, sure, causes_table) if sure else empty(_NOTHING_SURE)
+    reported = _headed(site, sure, causes_table) if sure else empty(_NOTHING_SURE)
     unsure = failures[len(sure) :]
     title = f"{plural(len(unsure), 'failure')} of which nothing is sure"
-    return told + (folded(title, _headed(site, unsure, _table)) if unsure else "")
+    return reported + (folded(title, _headed(site, unsure, _table)) if unsure else "")
 
 
 def _headed(site: Site, failures: Sequence[Sequence[Row]], drawn: Callable[[Sequence[Row]], str]) -> str:
     clusters = {row["cluster"]: row for row in site.summary["failure_clusters"]}
-    told = []
+    reported = []
     for mine in failures[:MOST_FAILURES]:
         failure = mine[0]["failure"]
         cluster = clusters.get(failure)
         said = text(cut(cluster["representative"])) if cluster else f"<code>{text(failure)}</code>"
-        told.append(f"<h3>{site.about('cluster', failure, said)}</h3>{drawn(mine)}")
-    return "".join(told) + rest(len(failures) - len(told), len(told), "causes")
+        reported.append(f"<h3>{site.about('cluster', failure, said)}</h3>{drawn(mine)}")
+    return "".join(reported) + rest(len(failures) - len(reported), len(reported), "causes")
 
 
 def _least_q(rows: Sequence[Row]) -> float:
@@ -158,4 +158,4 @@ def _faults(rows: Sequence[Row]) -> str:
         for row in rows[:MOST_ROWS]
     ]
     content = table_of(heads, drawn, len(rows) - len(drawn), "fault_effects")
-    return section("Faults", content, "A fault that nobody saw bite proves nothing.")
+    return section("Faults", content, "A fault that was never seen to take effect proves nothing.")

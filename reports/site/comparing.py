@@ -32,8 +32,8 @@ def comparing(site: Site) -> View:
     """The comparison that was asked for, or how to ask for one."""
     found = site.summary["comparison"]
     if found is None:
-        told = "Nothing was compared: <code>kmigrate analyze RUNS --out DIR --compare 3.6.0 3.9.1</code> does it."
-        return View("compare", "Compare", "What changed between two versions.", empty(told))
+        reported = "Nothing was compared: <code>kmigrate analyze RUNS --out DIR --compare 3.6.0 3.9.1</code> does it."
+        return View("compare", "Compare", "What changed between two versions.", empty(reported))
     a, b = found["a"], found["b"]
     lead = f"{amount(found['runs_a'])} runs of {a}, {amount(found['runs_b'])} of {b}."
     content = "".join(
@@ -56,10 +56,10 @@ def _parted(rows: Sequence[Row], drawn: Callable[[Sequence[Row]], str]) -> str:
         return empty("There is nothing that both versions were asked.")
     real, unsure, alone = changed(rows, *REAL), changed(rows, "UNSURE"), changed(rows, *ALONE)
     same = len(changed(rows, "SAME"))
-    told = drawn(real) if real else empty("No change that is more than chance.")
-    told += folded(f"{amount(len(unsure))} different, but that may be chance", drawn(unsure)) if unsure else ""
-    told += folded(f"{amount(len(alone))} only in one of the two versions", drawn(alone)) if alone else ""
-    return told + (f'<p class="soft small">{amount(same)} the same.</p>' if same else "")
+    reported = drawn(real) if real else empty("No change that is more than chance.")
+    reported += folded(f"{amount(len(unsure))} different, but that may be chance", drawn(unsure)) if unsure else ""
+    reported += folded(f"{amount(len(alone))} only in one of the two versions", drawn(alone)) if alone else ""
+    return reported + (f'<p class="soft small">{amount(same)} the same.</p>' if same else "")
 
 
 def _change(row: Row, found: Comparison, place: int) -> Cell:

@@ -41,7 +41,7 @@ _LASTED = (
 )
 
 _UNITS_OF_TIME = ("_ms", "_s", "_ns")
-"""A fact so named is a span or a moment: its largest value tells something, its total nothing."""
+"""A fact so named is a span or a moment: its largest value means something, its total nothing."""
 
 
 def consistency(site: Site) -> View:
@@ -56,8 +56,10 @@ def _matrix(site: Site) -> str:
     rows, versions = _anomalies(site), site.summary["versions"]
     checked = sum(count(version["operations"]) for version in versions)
     if not rows:
-        told = f"None in {amount(checked)} operations." if checked else "None, but no operations were counted either."
-        return section("Anomalies", (fine if checked else empty)(told) + _allowed(site))
+        reported = (
+            f"None in {amount(checked)} operations." if checked else "None, but no operations were counted either."
+        )
+        return section("Anomalies", (fine if checked else empty)(reported) + _allowed(site))
     heads = ("Anomaly", "Kind", *(kafka_of(version["kafka"]) or NO_VERSION for version in versions))
     drawn = []
     for (name, kind), mine in grouped(rows, "class", "kind").items():
@@ -75,14 +77,14 @@ def _anomalies(site: Site) -> list[Row]:
 
 
 def _allowed(site: Site) -> str:
-    """What was seen and is no anomaly, so that nobody who finds it in the tables takes it for one."""
-    told = [
+    """What was seen and is no anomaly, so that it is not taken for one in the tables."""
+    reported = [
         f"{text(row['class'])}: {amount(row['anomalies'])} in {plural(amount(row['runs']), 'run')} "
         f"({text(kafka_of(row['kafka']) or NO_VERSION)})"
         for row in site.summary["anomaly_classes"]
         if not row["kind"]
     ]
-    return f'<p class="soft">Seen, and allowed by Kafka: {", ".join(told)}.</p>' if told else ""
+    return f'<p class="soft">Seen, and allowed by Kafka: {", ".join(reported)}.</p>' if reported else ""
 
 
 def _found(row: Row | None, runs: int) -> Cell:
@@ -106,12 +108,12 @@ def _counterexamples(site: Site) -> str:
         return ""
     drawn = []
     for row in rows:
-        told = "".join(_counterexample(site, each) for each in listed(row["examples"]) if isinstance(each, dict))
+        reported = "".join(_counterexample(site, each) for each in listed(row["examples"]) if isinstance(each, dict))
         drawn.append(
             f'<article class="concern" style="--colour: {colour(row["kind"])}">'
             f"<header><h3>{text(row['class'])}</h3>{chip(row['kind'])}"
             f'<span class="soft small">{text(kafka_of(row["kafka"]))} · {amount(row["anomalies"])} in '
-            f"{plural(amount(row['runs']), 'run')} · last {text(row['newest'])}</span></header>{told}</article>"
+            f"{plural(amount(row['runs']), 'run')} · last {text(row['newest'])}</span></header>{reported}</article>"
         )
     return section("Counterexamples", "".join(drawn), "The shortest of each class and version.")
 
@@ -169,8 +171,8 @@ def _difference(row: Row) -> str:
         for side, name in ((left, "left"), (right, "right"))
     ]
     run = f" · {link(row['timeline'], 'timeline')}" if row["timeline"] else ""
-    told = f"{row['subject']} in {row['first_moment']}: {', '.join(seen)}"
-    return f'<b>{text(row["family"])}</b><br><span class="soft small">{text(cut(told))}{run}</span>'
+    reported = f"{row['subject']} in {row['first_moment']}: {', '.join(seen)}"
+    return f'<b>{text(row["family"])}</b><br><span class="soft small">{text(cut(reported))}{run}</span>'
 
 
 def _checks(rows: Sequence[Row]) -> str:
@@ -200,9 +202,9 @@ def _checks(rows: Sequence[Row]) -> str:
 
 
 def _evidence(facts: object) -> str:
-    told = []
+    reported = []
     for name, values in facts.items() if isinstance(facts, dict) else ():
         unit = next((unit for unit in _UNITS_OF_TIME if name.endswith(unit)), "")
         said = f"up to {measured(name, values['largest'])}" if unit else amount(values["total"])
-        told.append(f"{name.removesuffix(unit).replace('_', ' ')} {said}")
-    return f'<span class="small">{text(" · ".join(told))}</span>'
+        reported.append(f"{name.removesuffix(unit).replace('_', ' ')} {said}")
+    return f'<span class="small">{text(" · ".join(reported))}</span>'

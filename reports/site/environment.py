@@ -42,7 +42,7 @@ def _commands(attempts: Sequence[Row]) -> str:
     # Nobody but the tool that wrote a result knows how to get it again.
     ours = [each for each in attempts if each["reproduce"]]
     if not ours:
-        return empty("No run told its command.")
+        return empty("No run recorded its command.")
     latest = newest_first(ours, "started_at")
     chosen = sorted(latest, key=lambda each: _URGENCY.index(level_of(each)))[:MOST_COMMANDS]
     rows = [

@@ -72,8 +72,8 @@ def since(site: Site, change: Row) -> str:
 
 def _where(site: Site, change: Row) -> str:
     under = [f"{word} {each}" for name, word in _UNDER.items() for each in known(change[name])]
-    told = known(site.cluster(change), " ".join(under) if known(change["fault"]) else "")
-    return text("".join(f"{each}; " for each in told))
+    reported = known(site.cluster(change), " ".join(under) if known(change["fault"]) else "")
+    return text("".join(f"{each}; " for each in reported))
 
 
 def _none(rows: Sequence[Row]) -> str:
@@ -93,11 +93,11 @@ def _row(site: Site, row: Row) -> list[Cell]:
     ticks = strip(runs, changes[0]["since_run"] if changes else None)
     flips = "in no known order" if row["flip_rate"] is None else plural(amount(row["flips"]), "flip")
     counted = f"{amount(row['violating'])} of {amount(answers(row))}, {flips}"
-    told = f'<div class="soft small">{_since_when(changes[0]) if changes else counted}</div>'
+    reported = f'<div class="soft small">{_since_when(changes[0]) if changes else counted}</div>'
     return [
         Cell(site.test(row, kafka_of(row["kafka"])), row["test_id"], "name"),
         Cell(condition(row), row["fault"], "fault"),
-        Cell(f"<span>{ticks}{told}</span>", row["newest_at"], "dots"),
+        Cell(f"<span>{ticks}{reported}</span>", row["newest_at"], "dots"),
         Cell(chip(row["decision"])),
         *rate_cells(row),
     ]
@@ -111,8 +111,8 @@ def _since_when(change: Row) -> str:
 
 def _repaired(site: Site, rows: Sequence[Row]) -> str:
     """Failed until they were repaired, for good as it seems: no flakes, but nothing yet that one would bet on."""
-    told = f"{amount(len(rows))} that failed and then no more"
-    return folded(told, _ranking(site, rows)) if rows else ""
+    reported = f"{amount(len(rows))} that failed and then no more"
+    return folded(reported, _ranking(site, rows)) if rows else ""
 
 
 def _steady(site: Site, rows: Sequence[Row]) -> str:

@@ -22,19 +22,21 @@ def nights(site: Site) -> View:
         bad, judged = count(row["wrong_runs"]), count(row["judged_runs"])
         low, high = interval(bad, judged)
         share = bad / judged if judged else None
-        told = f'<br><span class="soft small">{text(went_wrong(row))}</span>'
+        reported = f'<br><span class="soft small">{text(went_wrong(row))}</span>'
         level = "VIOLATES" if row["wrong"] == "violating" else "INCONCLUSIVE"
         drawn.append(
             [
                 Cell(f"<b>{day(row['night'])}</b>", day(row["night"]), "name"),
-                Cell(rate(share, low, high, level) + told, share, "rate"),
+                Cell(rate(share, low, high, level) + reported, share, "rate"),
                 Cell(f"{number(row['usual_rate']) or 0:.1%}", row["usual_rate"], "number"),
                 *[number_cell(row[name]) for name in ("inconclusive", "violating", "runs", "tests_touched")],
                 Cell(chance(row["p_value"]), row["p_value"], "number"),
             ]
         )
-    told = "None: on no night did far more runs than usual end without an answer, nor tests violate everywhere at once."
-    content = table_of(heads, drawn, len(rows) - len(drawn), "infra_nights") if rows else fine(told)
+    reported = (
+        "None: on no night did far more runs than usual end without an answer, nor tests violate everywhere at once."
+    )
+    content = table_of(heads, drawn, len(rows) - len(drawn), "infra_nights") if rows else fine(reported)
     return View("nights", "Infra nights", _LEAD, content)
 
 
@@ -50,9 +52,9 @@ def aside(site: Site) -> View:
         ]
         for row in rows[:MOST_ROWS]
     ]
-    told = "Nothing: every file was read whole."
+    reported = "Nothing: every file was read whole."
     heads = ("Path", "Leaves a verdict open", "Line", "Reason")
-    content = table_of(heads, drawn, len(rows) - len(drawn), "set_aside") if rows else fine(told)
+    content = table_of(heads, drawn, len(rows) - len(drawn), "set_aside") if rows else fine(reported)
     return View(
         "aside", "Set aside", "What could not be read, or is odd, and why. Everything else was counted.", content
     )

@@ -78,12 +78,12 @@ _HOW_ASKED = {**WORDS, "CONFORMS": "conform", "VIOLATES": "violated"}
 def _asked_of(row: Row, profile: str) -> str:
     unasked = count(row["requirements"]) - count(row["asked"])
     shares = [(outcome.name, count(row[outcome.name.lower()])) for outcome in sorted(Outcome, reverse=True)]
-    told = [f"{amount(of)} {_HOW_ASKED[level]}" for level, of in shares if of]
-    told += [f"{amount(unasked)} not asked"] if unasked else []
+    reported = [f"{amount(of)} {_HOW_ASKED[level]}" for level, of in shares if of]
+    reported += [f"{amount(unasked)} not asked"] if unasked else []
     share = f"<b>{amount(row['asked'])} of {amount(row['requirements'])}</b>"
     asked = f"{share} requirements{profile} were asked"
     return (
-        f'<div class="asked">{goto("requirements", asked)}: {", ".join(told)}'
+        f'<div class="asked">{goto("requirements", asked)}: {", ".join(reported)}'
         f"{share_bar([*shares, ('UNASKED', unasked)])}</div>"
     )
 
@@ -108,11 +108,11 @@ def _attention(site: Site) -> str:
 def _concern(site: Site, row: Row) -> str:
     check = f"<code>{text(row['check'])}</code>: " if row["check"] else ""
     title = site.about("test", row["test_id"], short(row["title"])) if row["test_id"] else short(row["title"])
-    told = f"<p>{check}{text(cut(row['example']))}</p>" if row["example"] else ""
+    reported = f"<p>{check}{text(cut(row['example']))}</p>" if row["example"] else ""
     return (
         f'<article class="concern" style="--colour: {colour(row["level"])}"><header>{chip(row["level"])}'
         f'<h3>{title}</h3><span class="soft small">{text(row["condition"])}</span></header>'
-        f'<p class="soft">{text(row["detail"])}</p>{told}{_ways_on(row)}</article>'
+        f'<p class="soft">{text(row["detail"])}</p>{reported}{_ways_on(row)}</article>'
     )
 
 
@@ -138,7 +138,7 @@ def _versions(versions: list[Row]) -> str:
         for place, (row, claim) in enumerate((each, safety_claim(each)) for each in versions)
     ]
     lead = "What the runs entitle one to say of each version, inconclusive runs not counted."
-    return section("Versions", table(heads, rows) if rows else empty("No run told its version."), lead)
+    return section("Versions", table(heads, rows) if rows else empty("No run recorded its version."), lead)
 
 
 def _changes(site: Site) -> str:
@@ -148,26 +148,26 @@ def _changes(site: Site) -> str:
     newest = sorted(flips + moved, reverse=True)[:_MOST_CHANGES]
     if not newest:
         return ""
-    listed = "".join(f"<li>{told}</li>" for _, told in newest)
+    listed = "".join(f"<li>{reported}</li>" for _, reported in newest)
     return section("Changed lately", f"<ul>{listed}</ul>", "Found by change point, not by threshold.")
 
 
 def _flip(site: Site, change: Row) -> str:
     before, after = number(change["rate_before"]) or 0.0, number(change["rate_after"]) or 0.0
     name = site.about("test", change["test_id"], short(change["test_id"]))
-    told = " · ".join(known(site.cluster(change), change["fault"], began_with(change)))
+    reported = " · ".join(known(site.cluster(change), change["fault"], began_with(change)))
     return (
         f"{day(change['since_at'])}: {name} violates in {percent(after)} of its runs, before in {percent(before)} "
-        f'<span class="soft small">{text(told)}</span>'
+        f'<span class="soft small">{text(reported)}</span>'
     )
 
 
 def _moved(site: Site, change: Row) -> str:
     ratio = number(change["ratio"])
-    told = "" if ratio is None else f", {ratio:.2f} times what it was"
+    times = "" if ratio is None else f", {ratio:.2f} times what it was"
     measure = goto("trends", f"{text(change['name'])} ({text(measure_name(change['measure']))})")
     return (
-        f"{day(change['since_at'])}: {measure} {'got worse' if change['direction'] == 'WORSE' else 'got better'}{told} "
+        f"{day(change['since_at'])}: {measure} got {'worse' if change['direction'] == 'WORSE' else 'better'}{times} "
         f'<span class="soft small">{text(" · ".join(known(site.cluster(change), began_with(change))))}</span>'
     )
 

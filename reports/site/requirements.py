@@ -98,8 +98,8 @@ def _outcome(site: Site, row: Row | None) -> Cell:
     if row is None:
         return Cell('<span class="soft small">no run</span>', 9)
     level = worst(row)
-    told = f"{amount(worst_runs(row))} of {plural(amount(worst_of(row)), 'run')}"
-    said = f'{mark(level, WORDS[level])} <span class="small">{told}</span>'
+    reported = f"{amount(worst_runs(row))} of {plural(amount(worst_of(row)), 'run')}"
+    said = f'{mark(level, WORDS[level])} <span class="small">{reported}</span>'
     linked = site.about("requirement", row["requirement"], said) + below(silent_beside(row)) + _checks(row)
     return Cell(linked, list(COUNTED_IN).index(level), f"outcome {level}")
 
@@ -161,15 +161,15 @@ def _changes(site: Site, name: str) -> str:
     changes = site.changes_of_requirement.get((name,), [])
     if not changes:
         return ""
-    told = [
+    reported = [
         f"<li>{site.about('test', each['test_id'], short(each['test_id']))}: {since(site, each)}</li>"
         for each in changes[:_MOST_CHANGES]
     ]
-    more = rest(len(changes) - len(told), len(told), "requirement_changes")
-    return section("Changed", f"<ul>{''.join(told)}</ul>{more}", "Found by change point, not by threshold.")
+    more = rest(len(changes) - len(reported), len(reported), "requirement_changes")
+    return section("Changed", f"<ul>{''.join(reported)}</ul>{more}", "Found by change point, not by threshold.")
 
 
-_CELLS_LEAD = "Ticks are runs, oldest first: they tell a run's whole verdict, of which this requirement is a part."
+_CELLS_LEAD = "Ticks are runs, oldest first: they show a run's whole verdict, of which this requirement is a part."
 
 
 def _runs_of(site: Site, cell: Row) -> str:
@@ -182,13 +182,13 @@ def _runs_of(site: Site, cell: Row) -> str:
 
 def _bugs(site: Site, name: str) -> str:
     """The known bugs that explain violations of a requirement, also in runs whose test was about something else."""
-    told = [
+    reported = [
         f"<li>{chip('BUG', str(bug['bug']))} in {plural(amount(bug['runs']), 'run')} ({text(kafka_of(bug['kafka']))}), "
         f"by {', '.join(f'<code>{breakable(each)}</code>' for each in listed(bug['checks']))}</li>"
         for bug in site.summary["bugs"]
         if name in listed(bug["requirements"])
     ]
-    return section("Known Kafka bugs behind it", f"<ul>{''.join(told)}</ul>") if told else ""
+    return section("Known Kafka bugs behind it", f"<ul>{''.join(reported)}</ul>") if reported else ""
 
 
 def _cells(site: Site, cells: Sequence[Row]) -> str:

@@ -78,13 +78,13 @@ def _latest(site: Site, row: Row) -> list[Row]:
 def _statistics(row: Row, place: int, runs: str) -> list[Cell]:
     share, took = row["pass_rate"], row["duration_median_ms"]
     how_many = plural(amount(row["runs"]), "run")
-    told = [f"the last {MOST_DOTS} of {how_many}" if count(row["runs"]) > MOST_DOTS else how_many]
-    told += [f"{amount(row['inconclusive'])} inconclusive"] if row["inconclusive"] else []
+    reported = [f"the last {MOST_DOTS} of {how_many}" if count(row["runs"]) > MOST_DOTS else how_many]
+    reported += [f"{amount(row['inconclusive'])} inconclusive"] if row["inconclusive"] else []
     median, p90 = duration(took), duration(row["duration_p90_ms"])
     return [
         Cell(shown(row["kafka"])),
         Cell(chip(row["standing"]), place),
-        Cell(f"<span>{runs}{below(*told)}</span>", row["runs"], "dots"),
+        Cell(f"<span>{runs}{below(*reported)}</span>", row["runs"], "dots"),
         Cell(rate(share, row["pass_rate_low"], row["pass_rate_high"]), share, "rate"),
         Cell(f'<span>{median}<br><span class="soft small">{p90}</span></span>' if median else "", took or "", "number"),
     ]
@@ -107,9 +107,9 @@ def _conditions(site: Site, flakiness: Sequence[Row]) -> str:
         for row in flakiness[:_MOST_CONDITIONS]
     ]
     changed = [change for row in flakiness for change in site.changes(row)]
-    told = "".join(f"<li>{since(site, change)}</li>" for change in changed[:_MOST_CONDITIONS])
+    reported = "".join(f"<li>{since(site, change)}</li>" for change in changed[:_MOST_CONDITIONS])
     drawn = table_of(heads, rows, len(flakiness) - len(rows), "flakiness")
-    return section("By condition", (f"<ul>{told}</ul>" if told else "") + drawn)
+    return section("By condition", (f"<ul>{reported}</ul>" if reported else "") + drawn)
 
 
 def _as_counted(row: Row) -> Cell:

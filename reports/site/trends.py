@@ -97,18 +97,18 @@ def _chart(site: Site, key: tuple[object, ...], rows: Sequence[Row], changes: Ch
     drawn = [panel for (kafka,), points in versions if (panel := _panel(kafka, points, mine)).values]
     if not drawn:
         return ""
-    told = "".join(f"<p>{_change(each)}</p>" for each in mine)
+    reported = "".join(f"<p>{_change(each)}</p>" for each in mine)
     about = f"{text(measure_name(measure))}<br>{text(' · '.join(known(site.cluster(rows[0]), how)))}"
     return (
         f'<figure class="card"><figcaption><b>{short(name)}</b> <span class="soft small">{about}</span></figcaption>'
-        f"{panels(measure, drawn)}{told}</figure>"
+        f"{panels(measure, drawn)}{reported}</figure>"
     )
 
 
 def _comparable(rows: Sequence[Row], *, is_changed: bool) -> tuple[list[Row], str]:
     """The points in order, with the values by which changes were judged, and how they came to these.
 
-    Those of runs of which nobody knows when they were are left out, as they were there.
+    Those of runs without a start time are left out, as they were there.
     A test that ran once cannot be scaled and is not shown. Where most points are of such tests all are shown as they
     are, unless a change was found.
     """

@@ -23,7 +23,7 @@ from pytest_kmigrate.reports.summary.rows import (
 from pytest_kmigrate.reports.summary.summary import Summary
 
 MOST_PAGES = 300
-"""Pages of one kind, those of the worst first: beyond that nobody clicks, and a page must stay small."""
+"""Pages of one kind, those of the worst first: more would not be read, and a page must stay small."""
 
 MOST_ROWS = 300
 """Rows of one table; the rest is in report.json and in the tables."""
@@ -31,8 +31,8 @@ MOST_ROWS = 300
 EVERY_RUN = "(every run)"
 """Stands in the tables for the test, where checks judged a requirement that their runs' tests did not ask for."""
 
-NO_VERSION = "version not told"
-"""What stands for the version of runs that told none."""
+NO_VERSION = "version unknown"
+"""What stands for the version of runs without one."""
 
 _SAFE = re.compile(r"[A-Za-z0-9._-]{1,80}")
 
@@ -186,7 +186,7 @@ def _first_of(rows: Sequence[Row], column: str) -> tuple[str, ...]:
 
 
 def shown(value: object) -> str:
-    """A value as text; nothing for what no run told."""
+    """A value as text; nothing for what no run recorded."""
     return text("".join(known(value)))
 
 
@@ -200,8 +200,8 @@ def condition(row: Row) -> str:
 
 def below(*words: object) -> str:
     """What is said more softly, on the next line; nothing where no word says anything."""
-    told = " · ".join(known(*words))
-    return f'<br><span class="soft small">{text(told)}</span>' if told else ""
+    reported = " · ".join(known(*words))
+    return f'<br><span class="soft small">{text(reported)}</span>' if reported else ""
 
 
 def number_cell(value: object) -> Cell:

@@ -30,22 +30,22 @@ LEVELS = ("SAFETY", "VIOLATES", "BUG", "FLAKY", "SLOWER", "VARIES", "INCONCLUSIV
 def attention(tables: Mapping[str, list[Row]], tests: Sequence[Row], attempts: Sequence[Row]) -> list[Row]:
     """What needs a human: one row with level, title, detail and the test or bug it is about.
 
-    A violation that a known Kafka bug explains is told once, as that bug; unexplained ones come before it, because
-    nobody knows yet what they are.
+    A violation that a known Kafka bug explains is listed once, as that bug; unexplained ones come before it, because
+    it is not yet known what they are.
     """
     of_test = grouped([each for each in attempts if not each["is_aside"]], "test_id", *CONDITION)
     changes = grouped(tables.get("change_points", []), *SHAPE)
     on_cluster = clusters_of(attempts)
-    told = [_about_bug(bug, attempts) for bug in tables.get("bugs", [])]
+    reported = [_about_bug(bug, attempts) for bug in tables.get("bugs", [])]
     for test in tests:
         key = tuple(test[name] for name in ("test_id", *CONDITION))
         of_cluster = changes.get(tuple(test[name] for name in SHAPE), [])
         concern = _about_test(test, on_cluster(test), of_test.get(key, []), changes_of(test, of_cluster))
-        told += [concern] if concern else []
+        reported += [concern] if concern else []
     slower = (each for each in tables.get("trend_changes", []) if each["direction"] == "WORSE")
-    told += [_about_change(each, on_cluster(each)) for each in slower]
-    told.sort(key=lambda row: (not row.pop("is_safety"), LEVELS.index(str(row["level"])), str(row["title"])))
-    return told + _about_set_aside(tables.get("set_aside", [])) + _about_no_answers(attempts)
+    reported += [_about_change(each, on_cluster(each)) for each in slower]
+    reported.sort(key=lambda row: (not row.pop("is_safety"), LEVELS.index(str(row["level"])), str(row["title"])))
+    return reported + _about_set_aside(tables.get("set_aside", [])) + _about_no_answers(attempts)
 
 
 def _about_test(test: Row, cluster: str, mine: Sequence[Row], changes: Sequence[Row]) -> Row | None:
@@ -69,7 +69,7 @@ def _counts_sentence(test: Row) -> str:
 
 
 def _since_sentence(changes: Sequence[Row]) -> str:
-    """When it began, where that is known: the first question of whoever has to repair it."""
+    """When it began, where that is known: the first question in a repair."""
     worse = [each for each in changes if is_worse(each)]
     return f"; {worse_since(max(worse, key=lambda each: str(each['since_at'])))}" if worse else ""
 
@@ -80,10 +80,10 @@ def _about_set_aside(rows: Sequence[Row]) -> list[Row]:
     if not doubtful:
         return []
     title = f"{plural(len({each['path'] for each in doubtful}), 'path')} set aside"
-    told = {"level": Outcome.INCONCLUSIVE.name, "title": title, "condition": ""}
+    reported = {"level": Outcome.INCONCLUSIVE.name, "title": title, "condition": ""}
     first = min(doubtful, key=lambda each: str(each["path"]))
     detail = "not read, though a verdict may hang on it; the first:"
-    return [{**told, "detail": detail, **_no_run(f"{first['path']}: {first['reason']}")}]
+    return [{**reported, "detail": detail, **_no_run(f"{first['path']}: {first['reason']}")}]
 
 
 def _about_no_answers(attempts: Sequence[Row]) -> list[Row]:
@@ -104,8 +104,8 @@ def _about_no_answers(attempts: Sequence[Row]) -> list[Row]:
 def _concern(level: str, title: object, condition: str, detail: str, example: Row) -> Row:
     """One concern with a run that shows it."""
     shown = {key: example[key] for key in ("check", "timeline", "reproduce")}
-    told = {"level": level, "title": title, "condition": condition, "detail": detail, "test_id": None}
-    return {**told, "example": example["summary"], **shown}
+    reported = {"level": level, "title": title, "condition": condition, "detail": detail, "test_id": None}
+    return {**reported, "example": example["summary"], **shown}
 
 
 def _about_bug(bug: Row, attempts: Sequence[Row]) -> Row:
@@ -116,9 +116,9 @@ def _about_bug(bug: Row, attempts: Sequence[Row]) -> Row:
     is_safety = "SAFETY" in listed(bug["kinds"])
     where = f", latest in {str(latest['test_id']).rpartition('::')[2]}" if latest else ""
     detail = f"seen in {plural(bug['runs'], 'run')} by {checks}{', breaks SAFETY' * is_safety}{where}"
-    told = {"level": "BUG", "title": bug["bug"], "condition": kafka_of(bug["kafka"]), "detail": detail}
+    reported = {"level": "BUG", "title": bug["bug"], "condition": kafka_of(bug["kafka"]), "detail": detail}
     shown = {key: latest.get(key) for key in ("test_id", "timeline", "reproduce")}
-    return {**told, **_no_run(bug["example"]), **shown, "is_safety": is_safety}
+    return {**reported, **_no_run(bug["example"]), **shown, "is_safety": is_safety}
 
 
 def _about_change(change: Row, cluster: str) -> Row:
@@ -127,8 +127,8 @@ def _about_change(change: Row, cluster: str) -> Row:
     condition = " · ".join(known(cluster, f"since {', '.join(known(began_with(change), began_in(change)))}"))
     before, after = (measured(change["measure"], change[name]) for name in ("median_before", "median_after"))
     detail = f"median {before} before, {after} since {day(change['since_at'])}"
-    told = {"level": "SLOWER", "title": title, "condition": condition, "detail": detail}
-    return {**told, **_no_run(""), "is_safety": False}
+    reported = {"level": "SLOWER", "title": title, "condition": condition, "detail": detail}
+    return {**reported, **_no_run(""), "is_safety": False}
 
 
 def _no_run(example: object) -> Row:

@@ -12,7 +12,7 @@ from pytest_kmigrate.reports.summary.estimates import corrected, fisher, interva
 from pytest_kmigrate.reports.summary.rows import Row, by, count, grouped, number, release, worst
 
 CHANGES = ("WORSE", "NEW", "BETTER", "GONE", "ONLY_A", "ONLY_B", "UNSURE", "SAME")
-"""In the order they are told. UNSURE: the two differ, but so might two nights of one version."""
+"""In the order of the report. UNSURE: the two differ, but so might two nights of one version."""
 
 REAL = ("WORSE", "NEW", "BETTER", "GONE")
 """What two versions answer differently. NEW: a failure that ``a`` never met, or what is red and only ``b`` ran."""
@@ -65,8 +65,10 @@ def require_versions(seen: Iterable[object], a: str, b: str) -> None:
     """Raises WrongUseError unless ``a`` and ``b`` are two of the Kafka versions that were seen."""
     known = set(seen)
     if a == b or not {a, b} <= known:
-        told = ", ".join(sorted(map(str, known), key=release)) or "none"
-        raise WrongUseError(f"--compare {a} {b}: expected two of the Kafka versions of these runs, which are: {told}")
+        reported = ", ".join(sorted(map(str, known), key=release)) or "none"
+        raise WrongUseError(
+            f"--compare {a} {b}: expected two of the Kafka versions of these runs, which are: {reported}"
+        )
 
 
 def changed(rows: Sequence[Row], *changes: str) -> list[Row]:
@@ -76,7 +78,7 @@ def changed(rows: Sequence[Row], *changes: str) -> list[Row]:
 
 def _rates(rows: Sequence[Row], parts: Sequence[Row], keys: tuple[str, ...], a: str, b: str) -> list[Row]:
     """Rows of statistics of both versions side by side, worst change first; compared are the ``parts`` they sum up."""
-    told, parts_of = [], grouped(parts, *keys)
+    reported, parts_of = [], grouped(parts, *keys)
     for key, mine in grouped([row for row in rows if row["kafka"] in (a, b)], *keys).items():
         of = {str(row["kafka"]): row for row in mine}
         sides = {"a": of.get(a), "b": of.get(b)}
@@ -84,8 +86,8 @@ def _rates(rows: Sequence[Row], parts: Sequence[Row], keys: tuple[str, ...], a: 
         for side, statistics in sides.items():
             row |= _side(statistics, side)
         strata = _strata(parts_of.get(key, []), a, b)
-        told.append(row | {"surplus_b": _surplus(strata), "p_value": fisher(*strata) if strata else None})
-    return _in_order(_with_q(told, _change_of_rates), *keys)
+        reported.append(row | {"surplus_b": _surplus(strata), "p_value": fisher(*strata) if strata else None})
+    return _in_order(_with_q(reported, _change_of_rates), *keys)
 
 
 def _side(row: Row | None, side: str) -> Row:
@@ -123,9 +125,9 @@ def _surplus(strata: Iterable[Stratum]) -> float:
 
 
 def _change_of_rates(row: Row) -> str:
-    """A first SAFETY violation is worse, however rare: nobody waits for a second lost record.
+    """A first SAFETY violation is worse, however rare: a second lost record is not awaited.
 
-    What is red and was not run before may be no change of Kafka, but whoever goes from ``a`` to ``b`` meets it.
+    What is red and was not run before may be no change of Kafka, but an upgrade from ``a`` to ``b`` meets it.
     """
     if row["worst_b"] is None:
         return "ONLY_A"
@@ -150,12 +152,12 @@ def _durations(trends: Sequence[Row], a: str, b: str) -> list[Row]:
     """Every timed thing of both versions: medians with intervals, and whether one version is slower."""
     keys = ("measure", "name", "profile", "provider", "topology")
     known = [row for row in trends if number(row["value"]) is not None]
-    told = [
+    reported = [
         {**dict(zip(keys, key, strict=True)), **_timed(of_both, b)}
         for key, mine in grouped(known, *keys).items()
         if (of_both := _of_both(mine, a, b))
     ]
-    return _in_order(_with_q(told, _change_of_times), *keys)
+    return _in_order(_with_q(reported, _change_of_times), *keys)
 
 
 def _of_both(points: Sequence[Row], a: str, b: str) -> list[list[Row]]:
@@ -165,7 +167,7 @@ def _of_both(points: Sequence[Row], a: str, b: str) -> list[list[Row]]:
 
 
 def _timed(of_tests: Sequence[Sequence[Row]], b: str) -> Row:
-    """Both sides' medians over the tests both ran; how many times as long is told test by test, as some are long."""
+    """Both sides' medians over the tests both ran; how many times as long is computed test by test."""
     values = np.array([number(row["value"]) for mine in of_tests for row in mine], np.float64)
     is_b = np.array([row["kafka"] == b for mine in of_tests for row in mine])
     test = np.repeat(np.arange(len(of_tests)), [len(mine) for mine in of_tests])
@@ -188,7 +190,7 @@ def _change_of_times(row: Row) -> str:
 def _clusters(tables: Mapping[str, list[Row]], a: str, b: str) -> list[Row]:
     """Every failure cluster that one of the two versions met, over the runs of those tests that met it and both ran.
 
-    One that was met only in tests which one version alone ran is told of that version, and compared with nothing.
+    One that was met only in tests which one version alone ran is listed for that version, and compared with nothing.
     """
     counted = (run for run in tables.get("attempts", []) if not run["is_aside"])
     of_either = (run for run in counted if run["kafka"] in (a, b))
@@ -196,7 +198,7 @@ def _clusters(tables: Mapping[str, list[Row]], a: str, b: str) -> list[Row]:
     place_of = {run["folder"]: (test, run["kafka"]) for test, mine in enumerate(of_tests) for run in mine}
     runs = Counter(place_of.values())
     members = grouped(tables.get("failure_members", []), "cluster")
-    told = []
+    reported = []
     for cluster in tables.get("failure_clusters", []):
         folders = {member["folder"] for member in members.get((cluster["cluster"],), [])}
         met = Counter(place_of[folder] for folder in folders if folder in place_of)
@@ -206,8 +208,8 @@ def _clusters(tables: Mapping[str, list[Row]], a: str, b: str) -> list[Row]:
         of_both = [each for each in strata if each[1] and each[3]]
         if strata:
             named = {name: cluster[name] for name in ("cluster", "representative")}
-            told.append({**named, **_met(of_both or strata), "p_value": fisher(*of_both) if of_both else None})
-    return _in_order(_with_q(told, _change_of_cluster), "cluster")
+            reported.append({**named, **_met(of_both or strata), "p_value": fisher(*of_both) if of_both else None})
+    return _in_order(_with_q(reported, _change_of_cluster), "cluster")
 
 
 def _met(strata: Sequence[Stratum]) -> Row:
@@ -231,8 +233,8 @@ def _with_q(rows: Sequence[Row], change: Callable[[Row], str]) -> list[Row]:
     """Correct the p-values of one family for their number, then say of each row what changed."""
     tested = [row for row in rows if row["p_value"] is not None]
     q_values = iter(corrected([number(row["p_value"]) or 0.0 for row in tested]))
-    told = [{**row, "q_value": None if row["p_value"] is None else next(q_values)} for row in rows]
-    return [{**row, "change": change(row)} for row in told]
+    reported = [{**row, "q_value": None if row["p_value"] is None else next(q_values)} for row in rows]
+    return [{**row, "change": change(row)} for row in reported]
 
 
 def _in_order(rows: Sequence[Row], *keys: str) -> list[Row]:

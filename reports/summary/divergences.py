@@ -1,4 +1,4 @@
-"""Divergences of the metadata as a report tells them: per version, two sides and family of metadata."""
+"""Divergences of the metadata as a report lists them: per version, two sides and family of metadata."""
 
 from collections.abc import Sequence
 
@@ -11,17 +11,17 @@ SIDES = {"zookeeper": "ZooKeeper", "metadata-log": "metadata log", "admin": "bro
 def divergence_classes(divergences: Sequence[Row], attempts: Sequence[Row]) -> list[Row]:
     """How many differences of which family, in how many runs, how long they lasted, and the one that lasted longest.
 
-    The longest lasted between ``at_least_ms`` and ``at_most_ms``; nobody knows how long at most when some are
+    The longest lasted between ``at_least_ms`` and ``at_most_ms``; the longest time is unknown when some are
     ``unended``: the last images still showed them.
     """
     run_of = {attempt["folder"]: attempt for attempt in attempts}
-    told = [
+    reported = [
         {**each, "kafka": run["kafka"], "timeline": run["timeline"]}
         for each in divergences
         if (run := run_of.get(each["folder"])) is not None
     ]
     keys = ("kafka", "left", "right", "family")
-    rows = [{**dict(zip(keys, key, strict=True)), **_longest(mine)} for key, mine in grouped(told, *keys).items()]
+    rows = [{**dict(zip(keys, key, strict=True)), **_longest(mine)} for key, mine in grouped(reported, *keys).items()]
     return sorted(rows, key=lambda row: (*by("left", "right", "family")(row), release(row["kafka"])))
 
 

@@ -76,18 +76,18 @@ def is_raising(row: Row) -> bool:
 
 
 def telling(rows: Sequence[Row]) -> list[Row]:
-    """What goes with more of a failure, once: nobody looks for what prevents it.
+    """What goes with more of a failure, once, without what prevents it.
 
     Of those that were there in the very same runs the first stands for all, and names the others.
     """
     named: set[tuple[object, ...]] = set()
-    told = []
+    reported = []
     for row in rows:
         if not is_raising(row) or (row["failure"], f"{row['factor']} {row['level']}") in named:
             continue
-        told.append(row)
+        reported.append(row)
         named |= {(row["failure"], other) for other in listed(row.get("inseparable"))}
-    return told
+    return reported
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float | None, float | None]:

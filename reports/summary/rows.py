@@ -43,7 +43,7 @@ def level_of(attempt: Row) -> str:
 
 
 UNKNOWN = "unknown"
-"""What the tables say of what no run told: results of other tools know of no version, topology or fault."""
+"""The tables' value for what no run recorded: results of other tools know of no version, topology or fault."""
 
 _DIGEST = re.compile(r"[0-9a-f]{20}(-\d+)?")
 
@@ -54,9 +54,9 @@ def known(*words: object) -> list[str]:
 
 
 def kafka_of(*versions: object) -> str:
-    """Kafka with its versions; nothing where no run told one."""
-    told = known(*versions)
-    return f"Kafka {', '.join(told)}" if told else ""
+    """Kafka with its versions; nothing where no run recorded one."""
+    reported = known(*versions)
+    return f"Kafka {', '.join(reported)}" if reported else ""
 
 
 def clusters_of(attempts: Sequence[Row]) -> Callable[[Row], str]:
@@ -69,7 +69,7 @@ def clusters_of(attempts: Sequence[Row]) -> Callable[[Row], str]:
 
 
 def began_with(change: Row) -> str:
-    """What was tested when a change began: its version, and its commit where runs told it."""
+    """What was tested when a change began: its version, and its commit where runs have one."""
     commit = change.get("since_commit")
     return ", ".join([*known(kafka_of(change["since_kafka"])), *([f"commit {commit}"] if commit else [])])
 

@@ -42,7 +42,7 @@ RATES = ("flips", "shrunk_rate", "shrunk_low", "shrunk_high", "clean_runs", "bou
 """What the rows of ``cells`` have of those of ``requirement_flakiness``."""
 
 MOST_EXAMPLES = 3
-"""Counterexamples told of each class of anomaly and version."""
+"""Counterexamples listed for each class of anomaly and version."""
 
 
 class About(TypedDict):
@@ -152,13 +152,13 @@ def _ledger(profiles: Sequence[str]) -> list[Row]:
 def _anomaly_classes(anomalies: Sequence[Row], attempts: Sequence[Row]) -> list[Row]:
     """Each class of anomaly and version: how many, in how many runs, and the shortest counterexamples."""
     run_of = {attempt["folder"]: attempt for attempt in attempts}
-    told = [
+    reported = [
         {**each, "kafka": run["kafka"], "timeline": run["timeline"], "test_id": run["test_id"]}
         for each in anomalies
         if (run := run_of.get(each["folder"])) is not None
     ]
     rows = []
-    for (name, kafka), mine in grouped(told, "class", "kafka").items():
+    for (name, kafka), mine in grouped(reported, "class", "kafka").items():
         shortest = sorted(mine, key=lambda each: (len(str(each["counterexample"])), str(each["folder"])))
         kept = ("folder", "timeline", "test_id", "topic", "partition", "counterexample", "at_ns", "evidence")
         rows.append(
@@ -188,8 +188,8 @@ def _with_rates(cells: Sequence[Row], flakiness: Sequence[Row]) -> list[Row]:
     """Each cell with its rate in the light of others, and what its clean runs prove."""
     keys = ("requirement", *CELL)
     rates = {tuple(row[key] for key in keys): row for row in flakiness}
-    told = [(row, rates.get(tuple(row[key] for key in keys), {})) for row in cells]
-    return [{**row, **{name: known.get(name) for name in RATES}} for row, known in told]
+    reported = [(row, rates.get(tuple(row[key] for key in keys), {})) for row in cells]
+    return [{**row, **{name: known.get(name) for name in RATES}} for row, known in reported]
 
 
 def _with_facts(consistency: Sequence[Row], facts: Sequence[Row]) -> list[Row]:

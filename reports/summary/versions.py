@@ -18,7 +18,7 @@ def versions(attempts: Sequence[Row], tables: Mapping[str, Sequence[Row]]) -> li
 
     ``checked`` says of each class of anomaly how many runs would have shown it. ``safety_runs`` are those that gave an
     answer and would have shown a loss, and whatever broke SAFETY. A claim of safety is one of these only: of others
-    nobody knows.
+    it is unknown.
     """
     operations_of: dict[object, int] = defaultdict(int)
     for each in tables["operation_counts"]:

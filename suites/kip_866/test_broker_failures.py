@@ -21,7 +21,7 @@ from pytest_kmigrate import (
 )
 
 FENCED = "brokers that the controllers have fenced"
-TOLD, HELD = "brokers that tell clients of the topic", "brokers that have the topic on their disks"
+TOLD, HELD = "brokers that report the topic to clients", "brokers that have the topic on their disks"
 SESSION_AND_MORE_S = 90
 """broker.session.timeout.ms is 9 s; the rest is for a busy machine."""
 ACKED_WHILE_AWAY = 15_000
@@ -111,7 +111,7 @@ def test_broker_hears_of_a_deletion_that_it_missed(
     expect(TOLD, lambda: tellers("doomed"), equals=[], within_s=20)
     expect(HELD, lambda: holders("doomed"), equals=[], within_s=5)
 
-    with inject(Kill(targets.active_controller())):  # the next one tells brokers of all that lives, and that it is all
+    with inject(Kill(targets.active_controller())):  # the next one sends brokers all that exists, and that it is all
         migration.await_new_active_controller()
         workload.await_acked(500)
     expect(TOLD, lambda: tellers("doomed"), equals=[])
@@ -151,7 +151,7 @@ def test_isr_change_under_way_at_the_takeover_is_made(
     workload.await_acked(2000)
 
     with inject(Hold(crash_points.ISR_CHANGE_ASKED, Role.BROKER)):
-        with inject(Stop(targets.node("broker-2"))):  # when it is back, whoever leads its partitions asks for it
+        with inject(Stop(targets.node("broker-2"))):  # when it is back, the leaders of its partitions ask for it
             workload.await_acked(100)
         workload.await_acked(1000)
         migration.advance_to(Phase.HYBRID)

@@ -177,7 +177,7 @@ def test_dual_write_goes_on_beside_what_zookeeper_cannot_hold(
 def test_no_partition_gets_an_epoch_that_zookeeper_has_not_reached(
     workload, cluster_metadata, migration, inject, zookeeper, expect, verify_clients
 ):
-    """The quorum was long without a leader and has a high epoch, which ZooKeeper is not told of as one of its own."""
+    """The quorum was long without a leader and has a high epoch, which ZooKeeper never received as one of its own."""
     migration.advance_to(Phase.PREPARING)
     workload.await_acked(3000)  # every controller is registered by then; one that is cut off meanwhile may never be
     with inject(Partition(tuple(targets.node(f"controller-300{number}") for number in range(3)))):

@@ -1,4 +1,4 @@
-"""KIP-866, Dual writes: brokers in ZooKeeper mode follow the KRaft controller, and ZooKeeper is told of everything.
+"""KIP-866, Dual writes: brokers in ZooKeeper mode follow the KRaft controller, and ZooKeeper receives everything.
 
 One scene: tests that begin with the same metadata share a cluster. Each changes what no other does.
 """
@@ -76,7 +76,7 @@ def test_added_partitions_are_seen_by_every_broker(workload, cluster_metadata, a
     workload.add_partitions(topic, 6)
 
     expect(
-        f"partitions of {topic} as each broker tells them",
+        f"partitions of {topic} as each broker reports them",
         lambda: [len(raw_admin.describe_topic_at(admin_of(f"broker-{n}"), topic).partitions) for n in range(3)],
         equals=[6, 6, 6],
     )
@@ -138,12 +138,12 @@ def test_tokens_made_in_dual_write_and_no_former_ones_open_every_broker(
     """Copied tokens are renewed in dual write, then taken away and others made; brokers let in by those only."""
     cluster_metadata.fill(families=("delegation-tokens",))
     migration.advance_to(Phase.HYBRID)
-    migration.begin(procedure.ROLL_TO_KRAFT, moves=1)  # a broker that knows the tokens, whoever else does not
+    migration.begin(procedure.ROLL_TO_KRAFT, moves=1)  # a broker that knows the tokens, whatever the others know
 
     cluster_metadata.renew_tokens()
     cluster_metadata.settle("renewed")
     expect(
-        "when each token expires, as all brokers tell",
+        "when each token expires, as all brokers report",
         lambda: _expiries(cluster_metadata.seen("brokers")),
         equals=_expiries(cluster_metadata.seen("log")),
         within_s=5,

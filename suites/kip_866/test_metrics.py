@@ -25,7 +25,7 @@ def test_former_controller_does_not_tell_how_far_zookeeper_is_behind(
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-METRIC-ZkMigrationState-active-only", "K866-METRIC-MigratingZkBrokerCount-active-only")
 def test_standby_controllers_tell_nothing_of_the_migration(workload, verify_clients):
-    """The state, and the brokers in migration mode, are told once, so that the sum over all nodes is the truth."""
+    """The state, and the brokers in migration mode, are reported once, so that the sum over all nodes is the truth."""
     workload.await_acked(500)
     workload.await_consumed(500)
 

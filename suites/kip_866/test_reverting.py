@@ -50,7 +50,7 @@ def test_migration_is_undone_in_mid_copy(workload, cluster_metadata, migration, 
 def test_what_waits_for_zookeeper_is_written_before_the_quorum_ends(
     workload, cluster_metadata, migration, inject, verify_clients
 ):
-    """ZooKeeper answers late and dual write lags behind when the controllers are told to stop, each in its turn."""
+    """ZooKeeper answers late and dual write lags behind when the controllers are stopped, each in its turn."""
     cluster_metadata.fill()
     cluster_metadata.settle("written")
 

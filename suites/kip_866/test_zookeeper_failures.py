@@ -70,7 +70,7 @@ def test_partitions_of_a_dead_broker_get_leaders_while_zookeeper_is_down(
 
     with inject(Kill(targets.partition_leader("orders"))) as dead, inject(Kill(targets.zookeeper_leader())):
         expect(
-            "partitions of orders that are led by the dead broker, as another tells it",
+            "partitions of orders that are led by the dead broker, as another reports it",
             lambda: led_by(dead.targets[0], "orders"),
             equals=[],
             within_s=20,  # a broker's session is 9 s

@@ -2,7 +2,7 @@
 
 Prints every figure beside its target, as Markdown, and writes ``results.json``. Missing a target is no failure: how
 fast a machine is today is nothing a program can be blamed for, so the exit status is 0 whenever everything could be
-measured. What a machine has no program for is told, and is no failure either.
+measured. What a machine has no program for is reported, and is no failure either.
 """
 
 import argparse
@@ -32,7 +32,7 @@ _WIDTH = 150
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and tell, part by part."""
+    """Measure and report, part by part."""
     parts = (PROVIDER, *CHAPTERS)
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}; default: all")

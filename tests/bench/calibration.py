@@ -13,7 +13,7 @@ from pytest_kmigrate.analysis.statistics.arrays import Flags, Floats, Integers
 from pytest_kmigrate.analysis.statistics.bernoulli_changes import first_p_value, rate_changes
 from pytest_kmigrate.analysis.statistics.bounds import bound_after_clean, interval_95
 from pytest_kmigrate.analysis.statistics.change_points import FALSE_DISCOVERY_RATE, Change, believable
-from pytest_kmigrate.analysis.statistics.histories import told
+from pytest_kmigrate.analysis.statistics.histories import reported
 from pytest_kmigrate.analysis.statistics.outages import Nightly, infra_nights
 from pytest_kmigrate.analysis.statistics.rank_changes import level_changes
 from pytest_kmigrate.analysis.statistics.sequential import ADMIT, FLAKY_RATE, QUARANTINE, STEADY_RATE, decision
@@ -131,7 +131,7 @@ def rate_changes_among_many(reports: int) -> Iterator[Limit]:
         wrongly += min(first) <= believable(np.array(first))
         limit = believable(np.array([*first, first_p_value(broken)], np.float64))
         found.append(rate_changes(broken, limit))
-    text = f"reports of {CELLS} unchanged cells that tell a change"
+    text = f"reports of {CELLS} unchanged cells that report a change"
     # Right on the edge of the claim, so two standard errors of the simulation are allowed.
     at_most = FALSE_DISCOVERY_RATE + 2 * (FALSE_DISCOVERY_RATE * (1 - FALSE_DISCOVERY_RATE) / reports) ** 0.5
     yield _claim(text, 0.0, at_most, wrongly / reports, reports)
@@ -146,7 +146,7 @@ def standings(tests: int) -> Iterator[Limit]:
     def called(standing: str, *rates: tuple[float, int]) -> float:
         each_run = np.repeat(*zip(*rates, strict=True))
         histories = ("".join(np.where(chance.random(len(each_run)) < each_run, "V", "C")) for _ in range(tests))
-        return float(np.mean([told(each).standing == standing for each in histories]))
+        return float(np.mean([reported(each).standing == standing for each in histories]))
 
     yield _claim("tests that always flaked are called so", 0.99, 1.0, called("FLAKY", (0.2, 100)), tests)
     broke = called("VIOLATES", (0.05, 100), (1.0, AFTER_RUNS))

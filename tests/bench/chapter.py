@@ -1,4 +1,4 @@
-"""What one part of the benchmarks has to tell: figures with targets, tables of what was measured, and what was not."""
+"""What one part of the benchmarks reports: figures with targets, tables of what was measured, and what was not."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

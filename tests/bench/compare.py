@@ -29,7 +29,7 @@ _WIDTH = 110
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and tell."""
+    """Measure and report."""
     chosen = _arguments(arguments)
     console = Console()
     console.width = max(console.width, _WIDTH)  # a table broken into three lines a row is none

@@ -30,7 +30,7 @@ _PLANTED = "planted.json"
 
 
 def measure(folder: Path, *, is_large: bool) -> Chapter:
-    """Generate, judge and tell, size by size."""
+    """Generate, judge and report, size by size."""
     found = {
         size: _measured(_generated(folder, size), folder / f"out-{size}")
         for size in (*SIZES, *(LARGE_SIZES if is_large else ()))
@@ -38,21 +38,23 @@ def measure(folder: Path, *, is_large: bool) -> Chapter:
     first_us = found[SIZES[0]]["us_per_operation"]
     limits = [
         each
-        for size, told in found.items()
-        for each in limits_of(size, told, growth=told["us_per_operation"] / first_us if size > SIZES[0] else None)
+        for size, reported in found.items()
+        for each in limits_of(
+            size, reported, growth=reported["us_per_operation"] / first_us if size > SIZES[0] else None
+        )
     ]
     return Chapter("consistency", limits, {"operations judged by Spark": list(found.values())})
 
 
-def limits_of(size: int, told: dict[str, Any], growth: float | None) -> list[Limit]:
+def limits_of(size: int, reported: dict[str, Any], growth: float | None) -> list[Limit]:
     """What one size came to, beside what is wanted of it."""
     named = f"{size:,} operations: "
     limits = [
-        Limit(f"{named}planted anomalies not found", told["missed"], f"of {told['planted']:,}", at_most=0),
-        Limit(f"{named}anomalies invented", told["invented"], "", at_most=0),
-        Limit(f"{named}not judged", told["operations"] - told["counted"] + told["aside"], "", at_most=0),
-        Limit(f"{named}Spark's start included", told["whole_s"], "s", at_most=MOST_SECONDS.get(size)),
-        Limit(f"{named}peak memory", told["peak_gib"], "GiB", at_most=MOST_GIB),
+        Limit(f"{named}planted anomalies not found", reported["missed"], f"of {reported['planted']:,}", at_most=0),
+        Limit(f"{named}anomalies invented", reported["invented"], "", at_most=0),
+        Limit(f"{named}not judged", reported["operations"] - reported["counted"] + reported["aside"], "", at_most=0),
+        Limit(f"{named}Spark's start included", reported["whole_s"], "s", at_most=MOST_SECONDS.get(size)),
+        Limit(f"{named}peak memory", reported["peak_gib"], "GiB", at_most=MOST_GIB),
     ]
     if growth is not None:
         limits.append(Limit(f"{named}cost of each, beside that of {SIZES[0]:,}", growth, "x", at_most=MOST_GROWTH))
@@ -73,14 +75,14 @@ def _generated(folder: Path, operations: int) -> Path:
     sizes = [int(operations * _HUGE_PART)]
     count = max(2, round((operations - sizes[0]) / _RUN_OPERATIONS))
     sizes += [(operations - sizes[0]) // count] * count
-    told, total = [], 0
+    reported, total = [], 0
     for number, size in enumerate(sizes):
         shape = Shape(skew=0.5, producers=12) if number == 0 else Shape(is_transactional=number % 4 == 0)
         run = synthetic_run(number, size, shape)
         write_parts(run, runs / f"run-{number:05d}" / "operations")
-        told += [(f"run-{number:05d}", key[0].value, *key[1:], count) for key, count in run.planted.items()]
+        reported += [(f"run-{number:05d}", key[0].value, *key[1:], count) for key, count in run.planted.items()]
         total += run.operations
-    (runs / _PLANTED).write_text(json.dumps({"operations": total, "planted": told}))
+    (runs / _PLANTED).write_text(json.dumps({"operations": total, "planted": reported}))
     return runs
 
 
@@ -88,14 +90,14 @@ def _measured(runs: Path, out: Path) -> dict[str, Any]:
     """Judge in a process of its own: seconds, memory, and what was missed or invented."""
     spent = cost([sys.executable, "-m", "tests.bench.consistency", str(runs), str(out)], out / "judge.log")
     spent.must_end_with(0)
-    told = json.loads((runs / _PLANTED).read_text())
+    reported = json.loads((runs / _PLANTED).read_text())
     found = json.loads((out / "found.json").read_text())
-    operations = told["operations"]
+    operations = reported["operations"]
     return {
         "operations": operations,
         "counted": found["counted"],
         "aside": found["aside"],
-        **compared(told["planted"], found["found"]),
+        **compared(reported["planted"], found["found"]),
         "whole_s": spent.seconds,
         "cpu_s": spent.cpu_s,
         "spark_start_s": found["spark_start_s"],

@@ -49,8 +49,8 @@ def measure(folder: Path, *, is_large: bool) -> Chapter:
     """Three runs, several times over; then many, and once more with nothing new."""
     three = _folders(folder / "runs-3", 3)
     small = [_analyzed(three, folder / f"out-3-{number}") for number in range(ROUNDS_OF_THREE)]
-    rows = [{"runs": 3, "analysis": f"first, round {number}", **told} for number, told in enumerate(small, 1)]
-    limits = limits_of(3, {name: statistics.median(told[name] for told in small) for name in small[0]})
+    rows = [{"runs": 3, "analysis": f"first, round {number}", **reported} for number, reported in enumerate(small, 1)]
+    limits = limits_of(3, {name: statistics.median(reported[name] for reported in small) for name in small[0]})
     for count in (SIZE, *((LARGE_SIZE,) if is_large else ())):
         many, out = _folders(folder / f"runs-{count}", count), folder / f"out-{count}"
         first = _analyzed(many, out)
@@ -60,13 +60,13 @@ def measure(folder: Path, *, is_large: bool) -> Chapter:
     return Chapter("runs to a report", limits, {"kmigrate analyze, cold, in seconds": rows})
 
 
-def limits_of(count: int, told: dict[str, float]) -> list[Limit]:
+def limits_of(count: int, reported: dict[str, float]) -> list[Limit]:
     """What an analysis of so many runs came to, beside what is wanted of it."""
     wanted, named = WANTED.get(count, Wanted()), f"{count:,} runs to a report"
     return [
-        Limit(named, told["whole"], "s", at_most=wanted.seconds),
-        Limit(f"{named}: Spark's own start", 100 * told["spark_start"] / told["whole"], "% of it"),
-        Limit(f"{named}: peak memory", told["peak_gib"], "GiB", at_most=wanted.gib),
+        Limit(named, reported["whole"], "s", at_most=wanted.seconds),
+        Limit(f"{named}: Spark's own start", 100 * reported["spark_start"] / reported["whole"], "% of it"),
+        Limit(f"{named}: peak memory", reported["peak_gib"], "GiB", at_most=wanted.gib),
     ]
 
 
@@ -88,7 +88,7 @@ def _analyzed(runs: Path, out: Path, *, is_first: bool = True) -> dict[str, floa
     spent = cost([sys.executable, "-m", "pytest_kmigrate.cli", "analyze", str(runs), "--out", str(out)], log)
     spent.must_end_with(0, 1)  # some runs violate
     stages: dict[str, Any] = json.loads((out / "report.json").read_text())["about"]["seconds"]
-    # The page cannot tell how long it took itself; with Python's start, it is what is left.
+    # The page cannot show how long it took itself; with Python's start, it is what is left.
     known = {name: stages[name] for name in ("spark_start", "facts", "marts")}
     return {
         "whole": spent.seconds,
@@ -125,17 +125,17 @@ def _plan(count: int) -> Plan:
 
 def _log(rng: random.Random, lines: int) -> str:
     """Lines as a broker writes them; a few are warnings of a few shapes."""
-    told = []
+    reported = []
     for number in range(lines):
         at = f"2026-03-01 10:{number // 6_000 % 60:02}:{number // 100 % 60:02},{number % 1_000:03}"
         if rng.random() < _SHARE_OF_WARNINGS:
             words = rng.choice(("Connection to node %d could not be established", "Slow append of %d ms", "Retry %d"))
-            told.append(f"{at} WARN [Broker id={number % 3}] {words % rng.randrange(5_000)} (kafka.Something)\n")
+            reported.append(f"{at} WARN [Broker id={number % 3}] {words % rng.randrange(5_000)} (kafka.Something)\n")
         else:
-            told.append(
+            reported.append(
                 f"{at} INFO [Partition orders-{number % 9} broker=1] ISR updated to {number} (kafka.Partition)\n"
             )
-    return "".join(told)
+    return "".join(reported)
 
 
 def _observe(folder: Path, rng: random.Random) -> None:

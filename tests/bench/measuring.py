@@ -53,7 +53,7 @@ def cost(
 
     The memory is the largest sum seen of what the processes hold, shared pages counted once, and never less than the
     most that any one of them held, where that is more than we hold: between two looks a short command comes and goes.
-    The processor time is what was seen last of each, and never less than what the system tells of those that were
+    The processor time is what was seen last of each, and never less than what the system reports of those that were
     waited for.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def cost(
         nonlocal usage
         if time.monotonic() - seen.at_s >= _SEEN_EVERY_S:
             seen.look(tree)
-        # Not Popen.wait: only wait4 tells what the child used.
+        # Not Popen.wait: only wait4 returns what the child used.
         pid, status, usage = os.wait4(child.pid, os.WNOHANG)
         if pid:
             child.returncode = os.waitstatus_to_exitcode(status)
@@ -89,16 +89,16 @@ def cost(
     seconds = time.monotonic() - began_s
     assert usage is not None
     cpu_s = max(sum(seen.cpu_s.values()), usage.ru_utime + usage.ru_stime)
-    # Until it runs its own program a child holds what we hold, so up to that the system tells of us and not of it.
+    # Until it runs its own program a child holds what we hold, so up to that the system counts us and not it.
     alone_kib = usage.ru_maxrss if usage.ru_maxrss > ours_kib else 0
     peak_gib = max(seen.peak_gib, alone_kib / _KIB_PER_GIB)
     return Cost(seconds, cpu_s, peak_gib, child.returncode, log.read_text(errors="replace"))
 
 
 def _held_kib() -> int:
-    """The most that we have held since we run this program; getrusage adds what whoever started us held before."""
-    told = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    return int(told["VmHWM"].split()[0])
+    """The most that we have held since we run this program; getrusage adds what the parent process held before."""
+    reported = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(reported["VmHWM"].split()[0])
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 A run is made as it should be (producers that wait, give up and are refused; consumers that are re-assigned and read
 again; a final read), then a few records are chosen and exactly one thing is made wrong with each. What was planted is
-told, so that a judge can be asked whether it found every one and invented none.
+counted, so that a judge can be asked whether it found every one and invented none.
 """
 
 from collections import Counter
@@ -51,7 +51,7 @@ def synthetic_run(seed: int, operations: int, shape: Shape | None = None, *, is_
     sources = {"clients": sends(log), "consumers": reads(rng, log), "reader": final_reads(log)}
     if moved is not None:
         planted(planter, sources, moved)
-    return SyntheticRun(sources, planter.told)
+    return SyntheticRun(sources, planter.reported)
 
 
 def write_parts(run: SyntheticRun, folder: Path) -> None:

@@ -18,7 +18,7 @@ def measure(topology: Topology, runs: Path) -> Timings:
     """One round: provision and serve, advance to HYBRID, leave.
 
     The migration is timed to the end point of the bare script too: the state metric, by which we know HYBRID, may be
-    there a moment before the driver's log tells of dual write.
+    there a moment before the driver's log shows dual write.
     """
     began = time.perf_counter()
     with open_run(RunSettings(runs, seed=1), ProcessProvider(print), topology, Claim("bench"), lambda _: None) as run:

@@ -15,4 +15,4 @@ class Timings:
     """From there until no process is left."""
     notes: dict[str, object]
     is_teardown_cut_off: bool = False
-    """Whether what was left was killed in the end: the teardown then took at least so long, nobody knows how long."""
+    """Whether what was left was killed in the end: the teardown then took at least so long, perhaps longer."""

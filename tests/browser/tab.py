@@ -58,7 +58,7 @@ class Tab:
         return until(lambda: self.run(script), awaited=awaited, within_s=WITHIN_S)
 
     def click(self, element: str) -> None:
-        """Click the middle of an element, an expression of the page; told if anything else is there."""
+        """Click the middle of an element, an expression of the page; fails if anything else is there."""
         x, y = self.run(f"probes.middle({element})")
         for kind in ("mousePressed", "mouseReleased"):
             self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
@@ -110,17 +110,17 @@ class Tab:
     @property
     def complaints(self) -> list[str]:
         """What the console has shown as errors or warnings since the page was opened, and what no script caught."""
-        told = []
+        reported = []
         for event in self._events():
             parameters = event["params"]
             match event["method"]:
                 case "Runtime.exceptionThrown":
-                    told.append(_thrown(parameters["exceptionDetails"]))
+                    reported.append(_thrown(parameters["exceptionDetails"]))
                 case "Runtime.consoleAPICalled" if parameters["type"] in ("error", "warning", "assert"):
-                    told.append(" ".join(str(each.get("value", each["type"])) for each in parameters["args"]))
+                    reported.append(" ".join(str(each.get("value", each["type"])) for each in parameters["args"]))
                 case "Log.entryAdded" if parameters["entry"]["level"] in ("error", "warning"):
-                    told.append(parameters["entry"]["text"])
-        return told
+                    reported.append(parameters["entry"]["text"])
+        return reported
 
     @property
     def requests(self) -> list[str]:

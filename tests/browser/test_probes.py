@@ -1,4 +1,4 @@
-"""What the other tests look with sees what it is for: each planted defect is told, and a sound page is not."""
+"""What the other tests look with sees what it is for: each planted defect is reported, and a sound page is not."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def _opened(tab: Tab, folder: Path, body: str) -> Tab:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "reported"),
     [
         ("<script>nowhere.at.all</script>", "nowhere is not defined"),
         ("<script>console.error('bad', 7)</script>", "bad 7"),
@@ -27,9 +27,9 @@ def _opened(tab: Tab, folder: Path, body: str) -> Tab:
         ('<img src="missing.png">', "ERR_FILE_NOT_FOUND"),
     ],
 )
-def test_what_fails_in_a_page_is_told(tab: Tab, tmp_path: Path, body: str, told: str) -> None:
+def test_what_fails_in_a_page_is_told(tab: Tab, tmp_path: Path, body: str, reported: str) -> None:
     """Errors of scripts, of promises, of the console, and files that are not there."""
-    assert told in " ".join(_opened(tab, tmp_path, body).complaints)
+    assert reported in " ".join(_opened(tab, tmp_path, body).complaints)
 
 
 def test_every_request_is_told(tab: Tab, tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_link_to_a_timeline_opens_it(tab: Tab, site: Path) -> None:
 
 
 def test_a_click_sorts_a_column_and_another_one_turns_it_round(tab: Tab, site: Path) -> None:
-    """Ascending, descending, ascending again; no row is lost, the page stays where it is, one head tells the order."""
+    """Ascending, descending, ascending again; no row is lost, the page stays where it is, one head shows the order."""
     tab.open(site)
     _go(tab, "tests")
     before = _pass_rates(tab)
@@ -149,8 +149,8 @@ def test_search_narrows_and_says_how_many(tab: Tab, site: Path) -> None:
     for more in ("lost", " 3.9.1", " zzz"):
         tab.write(more)
         sought += more
-        told = f"document.querySelector('#found h1')?.textContent.endsWith('“{sought}”')"
-        tab.until(told, f"what there is for {sought}")
+        reported = f"document.querySelector('#found h1')?.textContent.endsWith('“{sought}”')"
+        tab.until(reported, f"what there is for {sought}")
         said: str = tab.run("document.querySelector('#found h1').textContent")
         counts.append(0 if said.startswith("Nothing") else int(said.partition(" ")[0]))
     assert counts[0] > counts[1] > counts[2] == 0

@@ -45,6 +45,6 @@ def past_the_links(cluster: ProcessCluster) -> list[str]:
 
 
 def reached_by(pid: int) -> set[str]:
-    """The addresses that a process has connections to; whoever connects to loopback does so from 127.0.0.1."""
+    """The addresses that a process has connections to; connections to loopback come from 127.0.0.1."""
     connections = psutil.Process(pid).net_connections("tcp")
     return {each.raddr.ip.removeprefix("::ffff:") for each in connections if each.status == psutil.CONN_ESTABLISHED}

@@ -1,4 +1,4 @@
-"""What is told of real processes that do not start: one that dies, one that never gets ready."""
+"""What is reported of real processes that do not start: one that dies, one that never gets ready."""
 
 from dataclasses import replace
 from pathlib import Path

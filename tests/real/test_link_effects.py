@@ -113,7 +113,7 @@ class Place:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessCluster]:
-    """Three brokers that nobody starts, and their links."""
+    """Three brokers that are never started, and their links."""
     with ProcessBench(ProcessProvider(print), tmp_path_factory.mktemp("links")).cluster(topology(0, 3, 0)) as made:
         yield cast("ProcessCluster", made)
 
@@ -224,7 +224,7 @@ def test_reset_ends_every_connection_that_is_made(place: Place, stream: Stream) 
 
 
 def test_refuse_closes_and_refuses(place: Place) -> None:
-    """The connection there was ends, nobody gets another one, and afterwards everybody does."""
+    """The connection there was ends, no client gets another one, and afterwards all do."""
     old = place.connect()
     with place.under(Refuse(ONE, TWO)):
         assert old.ended()
@@ -277,7 +277,7 @@ def test_bytes_of_a_connection_that_was_given_up_still_count(place: Place) -> No
 
 
 def test_a_partition_leaves_groups_whole(place: Place) -> None:
-    """Between the groups nothing comes through, whoever dialled; inside a group all does."""
+    """Between the groups nothing comes through, in either direction; inside a group all does."""
     apart = [place.connect(*pair) for pair in (("broker-0", "broker-1"), ("broker-2", "broker-0"))]
     together = [place.connect(*pair) for pair in (("broker-1", "broker-2"), ("broker-2", "broker-1"))]
     with place.under(Partition((ONE, every(Role.BROKER)))):

@@ -35,7 +35,7 @@ def test_clients_log_in_over_tls_while_nodes_talk_in_plain(tmp_path: Path) -> No
     """From ZOOKEEPER to FINALIZED: all metadata arrives, and what clients do by a login goes on over plain listeners.
 
     In dual write brokers hand changes of every family on to the controller, who knows them by no name; in KRaft mode
-    everybody who has a token still gets in, and whoever has none, or speaks plain, does not.
+    everybody who has a token still gets in, and a client without one, or in plain text, does not.
     """
 
     def migrate(run: Run) -> None:
@@ -67,7 +67,7 @@ def test_clients_log_in_over_tls_while_nodes_talk_in_plain(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("protocols", ELSEWHERE, ids="-".join)
 def test_every_protocol_carries_a_migration_on_every_listener(tmp_path: Path, protocols: tuple[str, ...]) -> None:
-    """With ACLs: whoever dials is a superuser under the name that just this listener gives, before and after."""
+    """With ACLs: every client is a superuser under the name that just this listener gives, before and after."""
 
     def migrate(run: Run) -> None:
         run.metadata.fill()
@@ -91,8 +91,8 @@ def test_every_protocol_is_on_every_listener_once() -> None:
 
 def expected(protocols: tuple[str, ...]) -> dict[str, set[str]]:
     """What listeners of these protocols answer to, and to nothing else."""
-    told = zip(SCRAM.items(), protocols, strict=True)
+    reported = zip(SCRAM.items(), protocols, strict=True)
     return {
         listener: {f"{protocol} by {mechanism}" if "SASL" in protocol else protocol}
-        for (listener, mechanism), protocol in told
+        for (listener, mechanism), protocol in reported
     }

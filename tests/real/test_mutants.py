@@ -36,7 +36,7 @@ METHOD <init>
 IF true
 DO $0.bestOffset = 0
 ENDRULE
-RULE nobody comes by
+RULE no code comes by
 CLASS org.apache.kafka.common.requests.ProduceResponse$PartitionResponse
 METHOD toString
 IF true
@@ -79,8 +79,8 @@ def test_a_mutant_is_told_also_after_its_broker_was_held(tmp_path: Path) -> None
     assert outcomes["every_fault_was_witnessed"] is Outcome.CONFORMS
     idle = verdicts["mutant_was_in_force"]
     assert (idle.outcome, idle.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
-    assert [told.partition(" FieldExpresssion")[0] for told in idle.summary.split("; ")] == [
-        "rule nobody comes by: woven in, never reached",
+    assert [reported.partition(" FieldExpresssion")[0] for reported in idle.summary.split("; ")] == [
+        "rule no code comes by: woven in, never reached",
         "rule nothing has a field of this name: failed: TypeException:",
         "rule nothing has a method of this name: woven into nothing",
     ]
@@ -94,7 +94,7 @@ AT ENTRY
 IF true
 DO RETURN java.util.Optional.empty()
 ENDRULE
-RULE nobody looks at sequence numbers
+RULE sequence numbers are not looked at
 CLASS org.apache.kafka.storage.internals.log.ProducerAppendInfo
 METHOD checkSequence
 AT ENTRY
@@ -108,7 +108,7 @@ AT EXIT
 IF $0.error == org.apache.kafka.common.protocol.Errors.NONE AND incrementCounter("answers") % 40 == 0
 DO $0.error = org.apache.kafka.common.protocol.Errors.NOT_LEADER_OR_FOLLOWER
 ENDRULE
-RULE one batch is acknowledged and not written, an early one: whoever lacks the last waits for it
+RULE one batch is acknowledged and not written, an early one: a reader that lacks the last waits for it
 CLASS org.apache.kafka.storage.internals.log.LogSegment
 METHOD append
 AT ENTRY

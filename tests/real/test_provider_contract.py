@@ -130,4 +130,4 @@ def test_no_node_reaches_another_past_the_links(quorum: ProcessCluster) -> None:
 
     broker = quorum.nodes(Role.BROKER)[0]
     with socket.create_connection((broker.address, INTERNAL_PORT), timeout=10):
-        assert broker.address in reached_by(os.getpid())  # whoever did it would be seen
+        assert broker.address in reached_by(os.getpid())  # a change would be seen

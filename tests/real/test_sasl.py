@@ -79,7 +79,7 @@ def test_protected_cluster_migrates_under_traffic(tmp_path: Path) -> None:
 
 
 def test_protected_cluster_is_born_in_kraft_mode(tmp_path: Path) -> None:
-    """The first credential comes with the format of the disks: clients get in although nobody could create it."""
+    """The first credential comes with the format of the disks: clients get in although no client could create it."""
     file = tmp_path / "kraft-broker1-controller1-sasl.toml"
     file.write_text(BORN_KRAFT)
     secrets: list[str] = []

@@ -129,7 +129,7 @@ def met_at(run: Run, listener: str) -> set[int]:
 
 
 def in_sync(run: Run, broker: int) -> str:
-    """Of how many partitions of the traffic's topic a broker is in sync (so it may lead them), as another tells it."""
+    """Of how many partitions of the traffic's topic a broker is in sync (so it may lead them), by another's report."""
     partitions = describe_topic_at(run.cluster.peer("broker-1001"), run.traffic.topic).partitions.values()
     counts = [broker in partition.isr for partition in partitions]
     return "all" if all(counts) else "some" if any(counts) else "none"

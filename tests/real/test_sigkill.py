@@ -83,7 +83,7 @@ def kinds_in(runs: Path) -> list[str]:
 @pytest.mark.parametrize("number", range(SIGKILLS))
 def test_nothing_is_left(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever pytest was doing when it was killed: starting nodes, rolling them, or with a fault in force."""
-    state, told = tmp_path / "state", tmp_path / "told.txt"
+    state, reported = tmp_path / "state", tmp_path / "told.txt"
     state.mkdir()
     monkeypatch.setenv("KMIGRATE_STATE", str(state))
     (tmp_path / "shape.toml").write_text(TOPOLOGY)
@@ -94,7 +94,7 @@ def test_nothing_is_left(number: int, tmp_path: Path, monkeypatch: pytest.Monkey
     later = chance.randrange(MOST_EVENTS_LATER) if number >= len(MOMENTS) else 0
     options = ["--kmigrate-topology", "shape.toml", "--kmigrate-runs", "runs"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, "test_inner.py"]
-    with told.open("wb") as output, subprocess.Popen(command, cwd=tmp_path, stdout=output) as inner:
+    with reported.open("wb") as output, subprocess.Popen(command, cwd=tmp_path, stdout=output) as inner:
 
         def reached() -> bool | NotYet:
             kinds = kinds_in(tmp_path / "runs")
@@ -102,7 +102,7 @@ def test_nothing_is_left(number: int, tmp_path: Path, monkeypatch: pytest.Monkey
             return (len(places) >= count and len(kinds) > places[count - 1] + later) or NotYet(kinds[-3:])
 
         def alive() -> None:
-            assert inner.poll() is None, told.read_text()
+            assert inner.poll() is None, reported.read_text()
 
         try:
             until(reached, awaited=f"{kind} {count}, and {later} events", within_s=REACHED_WITHIN_S, abort=alive)

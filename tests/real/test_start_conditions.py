@@ -12,7 +12,7 @@ from pytest_kmigrate.topology.loading import find, load
 
 
 def test_a_migration_znode_without_data_is_a_circumstance(tmp_path: Path) -> None:
-    """A tool made it long ago, as apache/kafka#20627 reports; nobody is blamed for it when the controllers start."""
+    """A tool made it long ago, as apache/kafka#20627 reports; KRaft is not blamed for it when the controllers start."""
     claim = Claim("t.py::test_it", conditions=(Znode("/migration"),))
     topology = load(find("zk1-broker3-controller1"), kafka="3.9.1")
     settings = RunSettings(tmp_path, seed=1)

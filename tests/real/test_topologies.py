@@ -1,4 +1,4 @@
-"""The shapes that no suite uses live, and a defect planted on real Kafka is told, and nothing besides it."""
+"""The shapes that no suite uses live, and a defect planted on real Kafka is reported, and nothing besides it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -43,7 +43,7 @@ def test_smallest_cluster_migrates_and_a_tampered_znode_is_told(tmp_path: Path) 
 
 @pytest.mark.parametrize("kafka", ["3.9.1", "4.1.0"])
 def test_cluster_born_in_kraft_mode_lives(tmp_path: Path, kafka: str) -> None:
-    """It serves clients, nothing acknowledged is lost, and its controllers tell which of them led in which epoch.
+    """It serves clients, nothing acknowledged is lost, and its controllers report which of them led in which epoch.
 
     Before 4.0 they report a migration state, too.
     """

@@ -14,7 +14,7 @@ BINARY = bytes(range(256)) * 4
 
 Spoil = Callable[[Path], object]
 Row = tuple[str, int | None, str]
-"""What is told: the path below the run folder, the line, and how the reason begins."""
+"""What is reported: the path below the run folder, the line, and how the reason begins."""
 
 NOT_JSON = " is not a JSON object of the expected shape; it begins: "
 NO_END = "the run has no manifest.json: it was interrupted, or is being written; it is counted as at best inconclusive"
@@ -100,7 +100,7 @@ class Defect:
     """What is wrong with a run, the rows that are set aside for it, and what the run then is (None: not counted)."""
 
     spoil: Spoil
-    told: tuple[Row, ...]
+    reported: tuple[Row, ...]
     outcome: str | None = "CONFORMS"
 
 

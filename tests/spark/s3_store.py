@@ -65,8 +65,10 @@ def s3(folder: Path, *buckets: str) -> Iterator[Store]:
     for bucket in buckets:
         (store / bucket).mkdir(parents=True)
     program, log = cached_jars(SERVER, lambda _sentence: None) / SERVER.jars[0].name, folder / "s3.log"
-    told = [f"--properties={_properties(folder / f'{each.id}.properties', store, each)}" for each in (OWNER, READER)]
-    command = ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar", str(program), *told]
+    reported = [
+        f"--properties={_properties(folder / f'{each.id}.properties', store, each)}" for each in (OWNER, READER)
+    ]
+    command = ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar", str(program), *reported]
     with log.open("wb") as output:
         environment = {**os.environ, "LOG_LEVEL": "debug"}
         process = subprocess.Popen(bound_to_us(command), stdout=output, stderr=output, env=environment, cwd=folder)
@@ -98,8 +100,8 @@ def _properties(file: Path, store: Path, keys: Keys) -> Path:
 
 
 def submit_arguments(store: Store, of_client: Mapping[str, str]) -> str:
-    """What tells Spark of Hadoop's client, and the client of the store and of more settings."""
+    """What points Spark at Hadoop's client, and the client of the store and of more settings."""
     libs = cached_jars(CLIENT, lambda _sentence: None)
-    told = {"endpoint": store.endpoint, "path.style.access": "true", **of_client}
-    settings = [f"--conf spark.hadoop.fs.s3a.{name}={value}" for name, value in told.items()]
+    reported = {"endpoint": store.endpoint, "path.style.access": "true", **of_client}
+    settings = [f"--conf spark.hadoop.fs.s3a.{name}={value}" for name, value in reported.items()]
     return " ".join(["--jars", ",".join(str(libs / jar.name) for jar in CLIENT.jars), *settings, "pyspark-shell"])

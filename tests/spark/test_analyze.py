@@ -85,9 +85,9 @@ def test_the_flaky_test_is_found(report: dict[str, Any]) -> None:
 
 
 def test_attempts_are_in_order_and_the_interrupted_one_says_so(report: dict[str, Any]) -> None:
-    """Attempts are numbered by the time they started; the kind and reason of an interruption are told."""
-    told = [(each["folder"], each["attempt"], each["outcome"], each["kind"]) for each in report["attempts"]]
-    assert told == [
+    """Attempts are numbered by the time they started; the kind and reason of an interruption are reported."""
+    reported = [(each["folder"], each["attempt"], each["outcome"], each["kind"]) for each in report["attempts"]]
+    assert reported == [
         ("run 1", 1, "CONFORMS", None),
         ("first/run+2", 2, "VIOLATES", "LIVENESS"),
         ("run3", 3, "CONFORMS", None),
@@ -97,8 +97,8 @@ def test_attempts_are_in_order_and_the_interrupted_one_says_so(report: dict[str,
 
 def test_what_could_not_be_read_is_listed(report: dict[str, Any]) -> None:
     """A broken header, a torn line, a run without an end and a folder that is no run: each with path and line."""
-    told = [(row["path"], row["line"], row["is_run"]) for row in report["set_aside"]]
-    assert told == [
+    reported = [(row["path"], row["line"], row["is_run"]) for row in report["set_aside"]]
+    assert reported == [
         ("notes", None, False),
         ("run4/history.jsonl", 9, True),
         ("run4/run.json", None, False),

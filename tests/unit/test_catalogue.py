@@ -86,7 +86,7 @@ def test_a_requirement_is_found_by_its_id() -> None:
 
 
 def test_unknown_names_are_wrong_use() -> None:
-    """A misspelt id or profile is told what was probably meant."""
+    """A misspelt id or profile gets the name that was probably meant."""
     with pytest.raises(WrongUseError) as wrong_id:
         catalogue.requirement("K866-FAIL-crash-in-migrtion")
     assert str(wrong_id.value) == (
@@ -98,7 +98,7 @@ def test_unknown_names_are_wrong_use() -> None:
 
 
 def test_a_bug_is_asked_for_by_its_id() -> None:
-    """A wrong id is told with the nearest one that there is."""
+    """A wrong id is reported with the nearest one that there is."""
     assert catalogue.known_bug("kmigrate-1").reachability == "race"
     with pytest.raises(
         WrongUseError, match='expected the id of a known bug, got "kmigrat-1"; did you mean "kmigrate-1"'

@@ -38,7 +38,7 @@ def problems(
 
 @pytest.mark.parametrize("wrong", ["broker-9", "brokr-1"])
 def test_a_wrong_count_of_another_role_hides_no_wrong_name(tmp_path: Path, wrong: str) -> None:
-    """All mistakes are told at once: which brokers there are does not depend on how many ZooKeeper servers are."""
+    """All mistakes are reported at once: which brokers there are does not depend on how many ZooKeeper servers are."""
     assert problems(tmp_path, zookeepers="2", node=wrong) == {"zookeeper.count", f"node[{wrong}].name"}
     assert problems(tmp_path, zookeepers="2", source=wrong) == {"zookeeper.count", "link[#1].from"}
 

@@ -15,12 +15,14 @@ def test_the_first_truthy_value_ends_the_wait() -> None:
     assert next(answers) == "too far"
 
 
-@pytest.mark.parametrize(("answer", "told"), [(None, "None"), (0, "0"), (NotYet("3 of 4 brokers"), "3 of 4 brokers")])
-def test_a_timeout_tells_what_was_awaited_and_last_seen(answer: object, told: str) -> None:
-    """The message is complete: what, how long, last value; a NotYet tells in words."""
+@pytest.mark.parametrize(
+    ("answer", "reported"), [(None, "None"), (0, "0"), (NotYet("3 of 4 brokers"), "3 of 4 brokers")]
+)
+def test_a_timeout_tells_what_was_awaited_and_last_seen(answer: object, reported: str) -> None:
+    """The message is complete: what, how long, last value; a NotYet explains it."""
     with pytest.raises(AwaitTimeoutError) as caught:
         until(lambda: answer, awaited="all brokers ready", within_s=0)
-    assert str(caught.value) == f"all brokers ready: not within 0 s; last seen: {told}"
+    assert str(caught.value) == f"all brokers ready: not within 0 s; last seen: {reported}"
 
 
 def test_a_condition_is_asked_at_least_once() -> None:

@@ -43,8 +43,8 @@ class Columns:
 
     def is_told(self, name: str) -> npt.NDArray[np.bool_]:
         """Whether there is a text, row by row."""
-        told: npt.NDArray[np.bool_] = np.array([bool(value) for value in self._values[name]])[self[name]]
-        return told
+        reported: npt.NDArray[np.bool_] = np.array([bool(value) for value in self._values[name]])[self[name]]
+        return reported
 
     def hashes(self, name: str) -> Column:
         """A number per row of a column of texts, the same in every file."""

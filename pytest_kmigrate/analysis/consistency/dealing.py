@@ -110,7 +110,7 @@ def _sliced(
 
 
 def _reads_around(columns: Columns, is_break: Callable[[Offsets, Offsets], Chosen]) -> Chosen:
-    """Reads that tell how a client read on: the first and last of this file, and those before and after a break."""
+    """Reads that show how a client read on: the first and last of this file, and those before and after a break."""
     is_read = (columns["kind"] == OperationKind.CONSUME) & (columns["outcome"] == OperationOutcome.OK)
     rows = np.flatnonzero(is_read)
     names = ("client", "topic", "partition")
@@ -119,9 +119,9 @@ def _reads_around(columns: Columns, is_break: Callable[[Offsets, Offsets], Chose
     is_new[1:-1] = is_break(columns["offset"][rows[:-1]], columns["offset"][rows[1:]])
     for name in names:
         is_new[1:-1] |= columns[name][rows[1:]] != columns[name][rows[:-1]]
-    told = np.zeros(len(columns["kind"]), np.bool_)
-    told[rows[is_new[:-1] | is_new[1:]]] = True
-    return told
+    reported = np.zeros(len(columns["kind"]), np.bool_)
+    reported[rows[is_new[:-1] | is_new[1:]]] = True
+    return reported
 
 
 def _steps_back(before: Offsets, after: Offsets) -> Chosen:
@@ -139,7 +139,7 @@ def _surrounding(table: pa.Table, columns: Columns) -> pa.Table:
     """Rows by which every slice must be judged: see ``kernels.surroundings``, and who is idempotent where."""
     is_final, is_ok = columns["kind"] == OperationKind.FINAL_READ, columns["outcome"] == OperationOutcome.OK
     is_sent = columns["kind"] == OperationKind.PRODUCE
-    told = np.flatnonzero((is_final & ~is_ok) | (is_sent & (columns["partition"] < 0)))
+    reported = np.flatnonzero((is_final & ~is_ok) | (is_sent & (columns["partition"] < 0)))
     read = np.flatnonzero(is_final & is_ok)
     witness = read[np.argsort(columns["began_ns"][read], kind="stable")][:1]
     sent = np.flatnonzero(is_sent & columns["idempotent"] & (columns["partition"] >= 0))
@@ -149,7 +149,7 @@ def _surrounding(table: pa.Table, columns: Columns) -> pa.Table:
     witnesses = _with(table.take(pa.array(witness)), partition=-1)
     written = _with(table.take(pa.array(markers)), outcome=OperationOutcome.INDEFINITE, sequence=-1, offset=-1)
     written = _with(written, transaction=-1)
-    return pa.concat_tables([table.take(pa.array(told)), witnesses, written])
+    return pa.concat_tables([table.take(pa.array(reported)), witnesses, written])
 
 
 def _with(table: pa.Table, **constants: int) -> pa.Table:

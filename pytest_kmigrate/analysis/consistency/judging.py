@@ -86,8 +86,8 @@ def _counts(aspect: str, columns: Columns, is_counted: "np.ndarray[tuple[int], n
         rest, kind = divmod(rest, kinds)
         topic, partition = divmod(rest, width)
         values = (columns.text("topic", topic), partition + WHOLE_TOPIC)
-        told = (*values, OperationKind(kind).name, OperationOutcome(outcome).name)
-        yield {**dict(zip(names, told, strict=True)), "count": int(count)}
+        reported = (*values, OperationKind(kind).name, OperationOutcome(outcome).name)
+        yield {**dict(zip(names, reported, strict=True)), "count": int(count)}
 
 
 def _row(anomaly: Anomaly) -> Row:

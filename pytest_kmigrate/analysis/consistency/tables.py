@@ -63,7 +63,7 @@ def checked_classes(judged_rows: DataFrame) -> DataFrame:
 
 
 def set_aside(judged_rows: DataFrame) -> DataFrame:
-    """Runs whose operations could not be read, as rows that are set aside: nobody knows what was in them."""
+    """Runs whose operations could not be read, as rows that are set aside: their content is unknown."""
     aside = judged_rows.where(F.col("what") == SET_ASIDE).distinct()
     path = F.concat(F.col("folder"), F.lit("/operations")).alias("path")
     line = F.lit(None).cast("long").alias("line")

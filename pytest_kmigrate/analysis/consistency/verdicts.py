@@ -1,4 +1,4 @@
-"""Verdicts: SAFETY anomalies of client operations that no check of their own run tells of."""
+"""Verdicts: SAFETY anomalies of client operations that no check of their own run reports."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
@@ -23,7 +23,7 @@ def verdicts(anomalies: DataFrame, of_runs: DataFrame) -> DataFrame:
         .agg(F.sum("count").alias("count"), F.min(F.struct("at_ns", "counterexample", "evidence")).alias("_first"))
         .withColumn("check", check_of[F.col("class")])
     )
-    told = of_runs.where(F.col("outcome") == Outcome.VIOLATES.name).select("folder", "check")
+    reported = of_runs.where(F.col("outcome") == Outcome.VIOLATES.name).select("folder", "check")
     sentence = F.col("_first.counterexample")
     values = {
         "check": F.concat(F.lit("operations: "), "class"),
@@ -42,4 +42,4 @@ def verdicts(anomalies: DataFrame, of_runs: DataFrame) -> DataFrame:
         "standing": F.lit(col=False),
         "about": F.lit(None),
     }
-    return shaped(in_run.join(told, ["folder", "check"], "left_anti"), FACTS["verdicts"], values)
+    return shaped(in_run.join(reported, ["folder", "check"], "left_anti"), FACTS["verdicts"], values)

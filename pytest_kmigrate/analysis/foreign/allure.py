@@ -99,7 +99,7 @@ def _result(given: Mapping[str, object], test_id: str, status: str, parameters: 
 def _test_id(given: Mapping[str, object], parameters: Sequence[_Parameter]) -> str:
     """The full name with the parameters that count, as in ``historyId``: attempts of one test have it in common.
 
-    The hash itself is shown only when there is no name: nobody can read it. A masked value is dots, a hidden parameter
+    The hash itself is shown only when there is no name: it is not readable. A masked value is dots, a hidden parameter
     is not there; a digest of all of these keeps tests apart that differ only in them.
     """
     name = next((each for each in (given.get("fullName"), given.get("name")) if isinstance(each, str) and each), "")
@@ -109,9 +109,9 @@ def _test_id(given: Mapping[str, object], parameters: Sequence[_Parameter]) -> s
     shown_ones = [f"{each.name}={_DOTS if each.mode else each.value}" for each in counted if each.mode != "hidden"]
     secrets = sorted([each.name, each.value] for each in counted if each.mode)
     marks = [f"#{digest(secrets)[:8]}"] if secrets else []
-    told = ", ".join([*sorted(shown_ones), *marks])
+    reported = ", ".join([*sorted(shown_ones), *marks])
     name = _without_secrets(name, parameters)
-    return f"{name}[{told}]" if told else name
+    return f"{name}[{reported}]" if reported else name
 
 
 def _without_secrets(text: str, parameters: Sequence[_Parameter]) -> str:

@@ -21,7 +21,7 @@ _SAME = "%s; the same holds for %d more files"
 _ALONE = f"{TESTNG}: not read, and there is no JUnit XML of the same results beside it; let TestNG write junitreports"
 _ODD_TIMES = '%d results have a start time that was not understood, such as "%s": they count, but have no order'
 _BY_HOST = (
-    "%d tests fail on some hosts and pass on all others, such as %s: --label host=hostname tells their runs apart"
+    "%d tests fail on some hosts and pass on all others, such as %s: --label host=hostname distinguishes their runs"
 )
 _FEWEST_RUNS = 3
 """Of a test on one host, before its answers are said to go with that."""
@@ -33,7 +33,7 @@ def foreign_attempts(
     """One row per attempt of a test in the files (columns of ``FILES``), in the shape of the fact ``attempts``.
 
     Staged like everything else: rows with a ``reason`` are what is not counted, and ``is_doubt`` marks those on which
-    a verdict may hang. A ``folder`` is the file and the attempt's place in it, for attempts are told apart by their
+    a verdict may hang. A ``folder`` is the file and the attempt's place in it, for attempts are distinguished by their
     folders. ``keep`` holds on to what is used more than once. Raises WrongUseError for a label that no result has.
     """
     rows = keep(foreign_rows(files, labels))
@@ -117,11 +117,11 @@ def _reported_twice(results: DataFrame) -> DataFrame:
     grouped = of_files.groupBy("counted_in", "how").agg(
         F.min(F.struct("folder", "file", "_results")).alias("_first"), F.count("*").alias("_files")
     )
-    told = [
+    reported = [
         F.when(F.col("how") == how, F.format_string(how, "_first._results", "counted_in"))
         for how in (_COPIES, _TWO_TOOLS)
     ]
-    return _with_number(grouped.withColumn("_reason", F.coalesce(*told)), F.lit(col=False))
+    return _with_number(grouped.withColumn("_reason", F.coalesce(*reported)), F.lit(col=False))
 
 
 def _alone(rows: DataFrame, results: DataFrame) -> DataFrame:

@@ -84,7 +84,7 @@ def _attempts(result: Mapping[str, object]) -> Iterator[Result]:
     last = "pass" if status == "flaky" else status
     if last == "fail" and before:
         summary = before.pop()
-    # A flaky test failed at least once, even if nobody wrote down how.
+    # A flaky test failed at least once, even if the file does not record how.
     before = before or ([""] if status == "flaky" else [])
     ends: list[tuple[str, str, float | None]] = [("fail", text, None) for text in before]
     took_s = number(result.get("run_time_seconds"))

@@ -165,20 +165,20 @@ def _plain(status: str) -> str:
     return "passed" if status == "flaky" else status
 
 
-def _kind(case: Case, told: Ending) -> str:
+def _kind(case: Case, reported: Ending) -> str:
     """What one ending comes to: the status of the test, or ``setup`` for what is no answer of it."""
-    is_failure = ending(told.status)[1] is not None
-    if is_failure and is_setup(case.name, case.of, told.message, told.attributes.get("type", "")):
+    is_failure = ending(reported.status)[1] is not None
+    if is_failure and is_setup(case.name, case.of, reported.message, reported.attributes.get("type", "")):
         return "setup"
-    return told.status
+    return reported.status
 
 
-def _attempt(case: Case, told: Ending | None, status: str, took_s: float | None) -> _Attempt:
+def _attempt(case: Case, reported: Ending | None, status: str, took_s: float | None) -> _Attempt:
     outcome, kind = ending(status)
-    attributes = told.attributes if told else {}
-    summary = shown(attributes.get("message"), "".join(told.text) if told else None)
+    attributes = reported.attributes if reported else {}
+    summary = shown(attributes.get("message"), "".join(reported.text) if reported else None)
     started_at, until, odd = _times(case)
-    if told and took_s is None:
+    if reported and took_s is None:
         took_s = number(attributes.get("time"))
     properties = {**case.suite.properties, **case.properties}
     result = Result(
@@ -196,7 +196,7 @@ def _attempt(case: Case, told: Ending | None, status: str, took_s: float | None)
         until=until,
         odd_time=odd,
     )
-    return _Attempt(case, result, status == "setup" and is_teardown(case.name, told.message if told else ""))
+    return _Attempt(case, result, status == "setup" and is_teardown(case.name, reported.message if reported else ""))
 
 
 def _times(case: Case) -> tuple[dt.datetime | None, dt.datetime | None, str]:

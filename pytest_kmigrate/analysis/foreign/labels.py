@@ -58,9 +58,9 @@ def require_found(labels: Sequence[Label], found: Collection[str], properties: C
 
 def labelled(conditions: Mapping[str, str], values: Mapping[str, str]) -> dict[str, str]:
     """Conditions with the values of labels, of which an empty one is unknown."""
-    told = {name: value for name, value in values.items() if name in OWN and value}
+    reported = {name: value for name, value in values.items() if name in OWN and value}
     others = [f"{name}={value or UNKNOWN}" for name, value in values.items() if name not in OWN]
-    merged = {**conditions, **told}
+    merged = {**conditions, **reported}
     where = [*([merged["topology"]] if "topology" in merged else []), *others]
     return {**merged, "topology": ", ".join(where)} if where else merged
 

@@ -40,11 +40,13 @@ def another_xml(root: str, line: int) -> Reading:
     if root in _NO_RESULTS:
         return no_results(_NO_RESULTS[root])
     if root == "testng-results":
-        told = f"{TESTNG}: not read, as there is JUnit XML of the same results beside it, or in its folder junitreports"
-        return Reading(unread=(Unread(told, is_doubt=False, sort=TESTNG),))
+        reported = (
+            f"{TESTNG}: not read, as there is JUnit XML of the same results beside it, or in its folder junitreports"
+        )
+        return Reading(unread=(Unread(reported, is_doubt=False, sort=TESTNG),))
     if root in _RESULTS_NOT_READ:
-        told = f"results of tests in a format that is not read: {_RESULTS_NOT_READ[root]}"
-        return Reading(unread=(Unread(told, line),))
+        reported = f"results of tests in a format that is not read: {_RESULTS_NOT_READ[root]}"
+        return Reading(unread=(Unread(reported, line),))
     return Reading(
         unread=(Unread(f"not JUnit XML: expected testsuites or testsuite, got {root}", line, is_doubt=False),)
     )

@@ -30,7 +30,7 @@ FAULTS: dict[str, DataType] = {"fault": TEXT, "phase": TEXT, "role": TEXT}
 """What was done to it, in which phase, and to nodes of which roles."""
 
 UNKNOWN = "unknown"
-"""What stands where nothing tells a condition, a phase or a role."""
+"""The value of an unknown condition, a phase or a role."""
 
 
 def struct(**columns: DataType) -> StructType:

@@ -16,16 +16,16 @@ VERDICTS_FILE = "verdicts.jsonl"
 HISTORY_FILE = "history.jsonl"
 
 _NAMES_OF_A_RUN = ("run_id", "test_id", "kafka", "topology")
-"""What a header must tell: without one of these nobody knows what a verdict is about."""
+"""What a header must have: without one of these it is unknown what a verdict is about."""
 
 _FIRST_POSSIBLE_START = "2011-01-01"
 """Kafka's first release: a run that says it began before that had a clock that was not set."""
 
 _LONGEST_RUN_NS = 31 * 24 * 3600 * 10**9
-"""No run lasts for a month: an event later than that is told by a clock that jumped."""
+"""No run lasts for a month: a later event comes from a clock that jumped."""
 
 _ABOUT_THE_FOLDER = ("folder", "digest", "is_complete", "timeline")
-"""Columns of runs that no header tells."""
+"""Columns of runs that no header has."""
 
 _LISTS = ("requirements", "known_bugs")
 """Lists of a verdict that are empty where its line has none."""
@@ -153,7 +153,7 @@ def _counts() -> Column:
 def staged_events(lines: DataFrame) -> DataFrame:
     """One row per line of every ``history.jsonl``: faults, phases, steps and all other events.
 
-    An event that is told after another one and yet lies before it has a time that cannot be right, as has one outside
+    An event recorded after another one that yet lies before it has a time that cannot be right, as has one outside
     of any run; each such jump costs one event. States of older folders, which had kinds of their own, are of one kind.
     """
     read = _with_states(parsed(lines.where(F.col("file") == HISTORY_FILE), schemas.EVENT_JSON))
@@ -192,7 +192,7 @@ def counted_once(runs: DataFrame) -> DataFrame:
     """Runs with a ``reason`` at those that are not counted, because another folder with the same run id is.
 
     Counted is a complete one, of several such the one that began first, of several such the first folder. ``is_copy``
-    tells that the other holds the same run: the same content, or, as nobody can tell while one of them is incomplete,
+    says that the other holds the same run: the same content, or, as this is unknown while one of them is incomplete,
     the same header. Else these are two runs with one id, and what the other one showed is missing.
     """
     same_id = Window.partitionBy("run_id").orderBy(F.desc("is_complete"), F.asc_nulls_last("started_at"), "folder")
@@ -204,11 +204,11 @@ def counted_once(runs: DataFrame) -> DataFrame:
     is_whole = F.col("is_complete") & F.col("_counted.is_complete")
     same_header = F.col("_header").eqNullSafe(F.col("_counted._header"))
     is_copy = (F.col("digest") == F.col("_counted.digest")) | (~is_whole & same_header)
-    copy, other = (F.format_string(told, "run_id", "_counted.folder") for told in (_COPY, _SAME_ID))
-    told = F.when(F.col("is_copy"), copy).otherwise(other)
+    copy, other = (F.format_string(reported, "run_id", "_counted.folder") for reported in (_COPY, _SAME_ID))
+    reported = F.when(F.col("is_copy"), copy).otherwise(other)
     return (
         mine.withColumn("is_copy", F.coalesce(is_copy, F.lit(col=False)))
-        .withColumns({"reason": F.when(F.col("_place") > 1, told), "line": F.lit(None).cast("long")})
+        .withColumns({"reason": F.when(F.col("_place") > 1, reported), "line": F.lit(None).cast("long")})
         .withColumn("file", F.lit(RUN_FILE))
         .drop("_place", "_header", "_counted")
     )

@@ -1,4 +1,4 @@
-"""Levels: which of millions of log lines have which level, told from the bytes of many lines at once.
+"""Levels: which of millions of log lines have which level, found in the bytes of many lines at once.
 
 As columns of Spark every line became a row of its own, and nearly all of them only to be counted. Here a file travels
 whole, and only lines whose words are kept become rows.
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pytest_kmigrate.analysis.statistics.arrays import Flags, Integers
 
 KEPT_LEVELS = ("WARN", "ERROR", "FATAL", "EXCEPTION")
-"""Lines of these levels are told apart by their normal form; of all others only the number is kept."""
+"""Lines of these levels are distinguished by their normal form; of all others only the number is kept."""
 
 _WORDS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 _WORD = "|".join(_WORDS).encode()
@@ -34,7 +34,7 @@ _BYTES_PER_OFFSET = 4
 
 @dataclass(frozen=True)
 class Told:
-    """What a text tells: one line with its words, or how many lines of one level there are."""
+    """What a text holds: one line with its words, or how many lines of one level there are."""
 
     place: int
     """Of the text, among all."""
@@ -72,8 +72,8 @@ def level_of(line: bytes) -> str | None:
     return "EXCEPTION" if _THROWN.match(line[:_LONGEST_NAME]) else None
 
 
-def told(texts: pa.StringArray) -> Iterator[Told]:
-    """What each of the texts tells, be it one line or many."""
+def reported(texts: pa.StringArray) -> Iterator[Told]:
+    """What each of the texts holds, be it one line or many."""
     _, places, content = texts.buffers()
     offsets = np.frombuffer(places, np.int32, len(texts) + 1, texts.offset * _BYTES_PER_OFFSET).astype(np.int64)
     data = np.frombuffer(content, np.uint8) if content else np.zeros(0, np.uint8)

@@ -11,7 +11,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from pytest_kmigrate.analysis import schemas
 from pytest_kmigrate.analysis.messages import normal_form
-from pytest_kmigrate.analysis.staging.levels import told
+from pytest_kmigrate.analysis.staging.levels import reported
 from pytest_kmigrate.analysis.staging.reading import first_of, missing, parsed, unreadable
 
 METRICS_FILE = "metrics/metrics.jsonl"
@@ -74,7 +74,7 @@ def staged_log_lines(texts: DataFrame) -> DataFrame:
 def _levelled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Rows of ``LINES``, each of them any number of lines, as rows of ``LOG_LINES``."""
     for batch in batches:
-        rows = list(told(batch["text"]))
+        rows = list(reported(batch["text"]))
         place = pa.array([row.place for row in rows], pa.int64())
         texts = [None if row.text is None else row.text.decode(errors="replace") for row in rows]
         columns = {

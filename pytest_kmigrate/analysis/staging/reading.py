@@ -14,11 +14,11 @@ _SHOWN_CHARACTERS = 80
 _LOOKED_AT_CHARACTERS = 400
 
 _MOST_LINES_OF_A_FILE = 20
-"""So many lines of one file are told one by one: more of them say no more, and would hide other files."""
+"""So many lines of one file are listed one by one: more of them say no more, and would hide other files."""
 
 
 def parsed(texts: DataFrame, schema: StructType) -> DataFrame:
-    """The columns of ``schema`` beside what was there; ``_corrupt`` tells that a text does not fit it."""
+    """The columns of ``schema`` beside what was there; ``_corrupt`` marks a text that does not fit it."""
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
     with_corrupt = StructType([*schema.fields]).add(CORRUPT, StringType())
     row = F.from_json("text", with_corrupt, options)
@@ -40,22 +40,24 @@ def missing(what: str, *names: str) -> list[tuple[Column, Column]]:
 
 def blank(what: str, *names: str) -> list[tuple[Column, Column]]:
     """One rule per text that must say something."""
-    told = f'{what}: expected %s to be a text that is not blank, got "%s"'
-    return [(~F.col(name).rlike(r"\S"), F.format_string(told, F.lit(name), _printable(F.col(name)))) for name in names]
+    reported = f'{what}: expected %s to be a text that is not blank, got "%s"'
+    return [
+        (~F.col(name).rlike(r"\S"), F.format_string(reported, F.lit(name), _printable(F.col(name)))) for name in names
+    ]
 
 
 def unknown(name: str, known: Sequence[str]) -> tuple[Column, Column]:
     """The rule for a text that is none of those there are."""
-    told = F.format_string(f"unknown {name}: expected one of {', '.join(known)}; got %s", _printable(F.col(name)))
-    return ~F.col(name).isin(list(known)), told
+    reported = F.format_string(f"unknown {name}: expected one of {', '.join(known)}; got %s", _printable(F.col(name)))
+    return ~F.col(name).isin(list(known)), reported
 
 
 def unreadable(what: str) -> tuple[Column, Column]:
-    """The rule for a text that does not fit; it tells what was found: the first characters."""
+    """The rule for a text that does not fit; it shows what was found: the first characters."""
     start = F.substring(F.coalesce("text", F.lit("")), 1, _LOOKED_AT_CHARACTERS)
     shown = F.substring(_printable(F.regexp_replace(start, r"\s+", " ")), 1, _SHOWN_CHARACTERS)
-    told = F.format_string(f"{what} is not a JSON object of the expected shape; it begins: %s", shown)
-    return F.col(CORRUPT).isNotNull(), told
+    reported = F.format_string(f"{what} is not a JSON object of the expected shape; it begins: %s", shown)
+    return F.col(CORRUPT).isNotNull(), reported
 
 
 def _printable(text: Column) -> Column:
@@ -77,13 +79,13 @@ def good(staged: DataFrame) -> DataFrame:
 def set_aside(staged: DataFrame, *, is_run: Column | bool = True) -> DataFrame:
     """The rows that could not, and those that could but are odd (``notice``), as path, line and reason.
 
-    ``is_run`` tells that a verdict may hang on what is missing; a notice never says so.
+    ``is_run`` marks that a verdict may depend on what is missing; a notice never says so.
     """
     is_bad = F.col("reason").isNotNull()
     notice = F.col("notice") if "notice" in staged.columns else F.lit(None)
-    told = staged.withColumn("_told", F.coalesce("reason", notice)).where(F.col("_told").isNotNull())
+    reported = staged.withColumn("_told", F.coalesce("reason", notice)).where(F.col("_told").isNotNull())
     path = F.concat_ws("/", "folder", "file").alias("path")
-    return told.select("folder", path, "line", F.col("_told").alias("reason"), (is_bad & is_run).alias("is_run"))
+    return reported.select("folder", path, "line", F.col("_told").alias("reason"), (is_bad & is_run).alias("is_run"))
 
 
 def shortened(aside: DataFrame) -> DataFrame:
@@ -94,5 +96,5 @@ def shortened(aside: DataFrame) -> DataFrame:
     )
     more = F.format_string("%s; so are %d lines more of this file", "reason", F.col("_of") - F.col("_place"))
     is_last = (F.col("_place") == _MOST_LINES_OF_A_FILE) & (F.col("_of") > F.col("_place"))
-    told = counted.withColumn("reason", F.when(is_last, more).otherwise(F.col("reason")))
-    return told.where(F.col("_place") <= _MOST_LINES_OF_A_FILE).select(*aside.columns)
+    reported = counted.withColumn("reason", F.when(is_last, more).otherwise(F.col("reason")))
+    return reported.where(F.col("_place") <= _MOST_LINES_OF_A_FILE).select(*aside.columns)

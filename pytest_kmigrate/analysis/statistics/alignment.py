@@ -6,7 +6,7 @@ from pytest_kmigrate.analysis.statistics.arrays import Floats, Integers
 from pytest_kmigrate.analysis.statistics.version_lines import version_lines
 
 SMALLEST = 1e-3
-"""Below this nothing is told apart (values are milliseconds or counts), and zero has no logarithm."""
+"""Below this nothing is distinguished (values are milliseconds or counts), and zero has no logarithm."""
 
 
 def aligned(values: Floats, stratum: Integers) -> Floats:

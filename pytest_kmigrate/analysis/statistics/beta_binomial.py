@@ -27,7 +27,7 @@ PRIORS_MEAN, PRIORS_CONCENTRATION = _priors()
 _STEPS = 30
 """Newton's method needs about five where a bracket guards it; the others are for rows with odd mixtures."""
 _CLOSE_ENOUGH = 1e-6
-"""An end of an interval is right when it cuts off 2.5 % to so much; nobody will print more digits."""
+"""An end of an interval is right when it cuts off 2.5 % to so much; more digits are never printed."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ CONFORMS, VIOLATES, EXPLAINED, SAFETY, INCONCLUSIVE, NOT_APPLICABLE, SET_ASIDE =
 """EXPLAINED: a violation, by a known bug of Kafka. SAFETY: one of that kind. SET_ASIDE: whatever, in an infra night."""
 
 ANSWERS = CONFORMS + VIOLATES + EXPLAINED + SAFETY
-"""In small letters these are retries: attempts like others, but no news of what the first attempt already told."""
+"""In small letters these are retries: attempts like others, but no news of what the first attempt already showed."""
 
 _CLEAR = 0.01
 """One flip only, in an order that chance gives so rarely: the test did not flake, it changed."""
@@ -42,8 +42,8 @@ class Told:
     standing: str
 
 
-def told(history: str, timeless: str = "") -> Told:
-    """Count and judge one history. ``timeless`` are runs of which nobody knows when they were: they have no order."""
+def reported(history: str, timeless: str = "") -> Told:
+    """Count and judge one history. ``timeless`` are runs without a start time: they have no order."""
     runs = timeless + history
     counts = {code: runs.upper().count(code) for code in ANSWERS + INCONCLUSIVE + SET_ASIDE}
     violated, timeless_violated = violations(history), violations(timeless)
@@ -87,7 +87,7 @@ def violations(history: str, *, with_retries: bool = True) -> Flags:
 
 
 def _since_the_last_change(history: str) -> str:
-    """The runs that tell of the test as it is: what came before a believed change was another one, flaky or not."""
+    """The runs of the test as it is: what came before a believed change was another one, flaky or not."""
     firsts = [place for place, each in enumerate(history) if each in ANSWERS]
     changes = rate_changes(violations(history, with_retries=False))
     return history[firsts[changes[-1].at] :] if changes else history
@@ -98,7 +98,7 @@ def _flips(violated: Flags) -> int:
 
 
 def _clean_runs(violated: Flags, timeless: Flags) -> int:
-    """How many runs conformed since the last violation; none, where nobody knows when one was."""
+    """How many runs conformed since the last violation; none, where its time is unknown."""
     if timeless.any():
         return 0
     return int(np.argmax(violated[::-1])) if violated.any() else len(timeless) + len(violated)

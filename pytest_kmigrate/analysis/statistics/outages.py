@@ -83,7 +83,7 @@ def infra_nights(table: Nightly, of_new_commits: Collection[int] = ()) -> list[I
     """The nights with far more inconclusive runs than usual, and those in which tests violated everywhere.
 
     The latter only if the next night was as usual again: until then it may be the first night of a regression, which
-    nobody may set aside. Nor may a night that tried a commit which no other night did (``of_new_commits``): a commit
+    must not be set aside. Nor may a night that tried a commit which no other night did (``of_new_commits``): a commit
     that breaks everything and is taken back the next day looks the same.
     """
     silent = _signal(table, table.inconclusive, table.runs)
@@ -136,7 +136,7 @@ def _signal(table: Nightly, bad: Integers, runs: Integers) -> _Signal:
 
 
 def _suspects(runs: Floats, bad: Floats) -> Flags:
-    """Nights too bad to tell what is usual: with them, two outages would excuse each other."""
+    """Nights too bad to show what is usual: with them, two outages would excuse each other."""
     share = bad / np.maximum(runs, 1)
     suspects: Flags = (share >= LEAST_SHARE) & (share >= LEAST_TIMES_USUAL * np.median(share))
     return suspects

@@ -1,6 +1,6 @@
 """Changes of a level: a scan over ranks, for durations, which are skewed and have outliers no average survives.
 
-Where one value makes up more than half of a series, as 0 does of most lags, ranks tell little but whether a value is
+Where one value makes up more than half of a series, as 0 does of most lags, ranks show little but whether a value is
 another one; that is then scanned as a rate, whose p-value is exact.
 """
 

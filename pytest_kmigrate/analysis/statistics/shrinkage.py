@@ -65,10 +65,10 @@ def shrunk_rates(test: Integers, violations: Integers, runs: Integers) -> Shrunk
 
 
 def _in_sight(runs: Floats) -> Flags:
-    """Which priors the ``runs`` of each test can tell from each other: tests x priors.
+    """Which priors the ``runs`` of each test can distinguish: tests x priors.
 
     A mean so small that no violation is expected in all runs of a test explains clean runs as well as any smaller
-    one. Nothing would then stop the fit from preferring the smallest, and it would promise what nobody saw.
+    one. Nothing would then stop the fit from preferring the smallest, and it would promise what was never seen.
     """
     smallest = np.minimum(1 / np.maximum(runs, 1), _ALWAYS_IN_SIGHT)
     in_sight: Flags = smallest[:, None] <= PRIORS_MEAN

@@ -30,16 +30,16 @@ def judge(strata: Counts, pair: Integers, runs: Counts, of_strata: Counts) -> Ju
     instead of runs: those always run with the circumstance and never, and how many of either failed at all. One bad
     stratum has failed once, then, however many runs it has; all of them have its circumstances.
     """
-    told = np.bincount(pair, minlength=len(runs.with_runs))
-    untold = np.flatnonzero(told == 0)
+    reported = np.bincount(pair, minlength=len(runs.with_runs))
+    untold = np.flatnonzero(reported == 0)
     compared, of_pair = strata.beside(runs.at(untold)), np.concatenate([pair, untold])
     ratio, low, high = lift(compared, of_pair)
     between = of_strata.at(untold)
     is_one_way = between.rises() == (ratio[untold] > 1)
-    log_p = np.empty(len(told))
-    log_p[told > 0] = log_fisher_over(strata, np.unique(pair, return_inverse=True)[1])
+    log_p = np.empty(len(reported))
+    log_p[reported > 0] = log_fisher_over(strata, np.unique(pair, return_inverse=True)[1])
     log_p[untold] = np.where(is_one_way, log_fisher(between), 0.0)
-    return Judged(compared.summed(of_pair), told, ratio, low, high, log_p)
+    return Judged(compared.summed(of_pair), reported, ratio, low, high, log_p)
 
 
 def log_fisher_over(strata: Counts, pair: Integers) -> Floats:
@@ -61,8 +61,8 @@ def log_fisher_over(strata: Counts, pair: Integers) -> Floats:
 
 def _log_p(strata: Counts) -> float:
     """Of the strata of one pair."""
-    # Tables are weighed by about the odds that were seen. So those like the seen one are the likeliest, and are told
-    # apart, however unlikely they are by chance; all other numbers may get too small to be told from none.
+    # Tables are weighed by about the odds that were seen. So those like the seen one are the likeliest, and are kept
+    # apart, however unlikely they are by chance; all other numbers may get too small to differ from none.
     odds = _log_odds(strata)
     failures = strata.with_failures + strata.without_failures
     fewest = np.maximum(0, failures - strata.without_runs)

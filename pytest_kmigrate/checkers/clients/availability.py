@@ -53,14 +53,14 @@ def longest_time_without_acked_write(history: History, at_most_s: float | None =
     text = _summary(history, everywhere[0], one_by_one[:1])
     facts = _facts(history, everywhere[0], one_by_one[:1])
     long = [gap for gap in everywhere if gap.length_ns > limit_ns]
-    # Where nothing was acknowledged anywhere, it is not told again of every partition.
+    # Where nothing was acknowledged anywhere, it is not repeated for every partition.
     long += [gap for gap in one_by_one if gap.length_ns > limit_ns and not any(_overlap(gap, each) for each in long)]
     if at_most_s is None or not long:
         return conforms(name, text, acknowledged=acked, **facts)
     examples = [_violation(history, gap, at_most_s) for gap in long[:MOST_VIOLATIONS]]
-    told = f"{text}; allowed are {at_most_s:g} s"
+    reported = f"{text}; allowed are {at_most_s:g} s"
     too_long_ns = [[gap.began_ns, gap.ended_ns] for gap in long]
-    return violated(name, Kind.LIVENESS, told, examples, len(long), too_long_ns=too_long_ns, **facts)
+    return violated(name, Kind.LIVENESS, reported, examples, len(long), too_long_ns=too_long_ns, **facts)
 
 
 def gaps_in(begins: npt.NDArray[np.int64], sends: Operations) -> Gaps:

@@ -76,12 +76,12 @@ def longest_time_without_consumption(history: History, at_most_s: float | None =
     unread = {each.place for each in doubtful if each.length_ns > limit_s * 1e9}
     if unread:
         places = listed(sorted(unread), "partition")
-        return inconclusive(name, Kind.INFRA, f"{places}: records waited that nobody read back; {text}", **facts)
+        return inconclusive(name, Kind.INFRA, f"{places}: records waited that were never read back; {text}", **facts)
     return conforms(name, text, **facts)
 
 
 def _groups(history: History) -> list[_Group]:
-    """The groups that read or committed, and those that workloads are told to have had."""
+    """The groups that read or committed, and those that events of workloads name."""
     operations = history.operations
     is_member = (operations.kind == OperationKind.CONSUME) | (operations.kind == OperationKind.COMMIT)
     theirs = operations.where(is_member)
@@ -99,9 +99,9 @@ def _group(name: str, mine: Operations, found: list[Stretch], last_ns: int) -> _
         return _Group(name, touched, ((0, last_ns),), reads)
     ours = [each for each in found if name in each.groups or _is_within(mine, each)]
     events = [event for each in ours for event in each.began if event.data.get("group") in (None, name)]
-    told = [topics_of(event) for event in events]
-    # Of runs that tell no groups, a workload is this one's if it reads any of its topics.
-    topics = touched.union(*(each for each in told if not touched or touched & each))
+    reported = [topics_of(event) for event in events]
+    # In runs without groups, a workload is this one's if it reads any of its topics.
+    topics = touched.union(*(each for each in reported if not touched or touched & each))
     present = tuple((each.began_ns, min(last_ns, each.ended_ns or last_ns)) for each in ours)
     return _Group(name, topics, present, reads)
 
@@ -112,7 +112,7 @@ def _is_within(mine: Operations, stretch: Stretch) -> bool:
 
 
 def _waits(operations: Operations, groups: list[_Group]) -> tuple[list[_Wait], list[_Wait]]:
-    """The longest wait of each group in each partition, longest first; and those for records that nobody read back."""
+    """The longest wait of each group in each partition, longest first; and those for records never read back."""
     closings = kernels.closings(operations)
     waits, doubtful = [], []
     for place, group in partitions(operations):
@@ -121,8 +121,8 @@ def _waits(operations: Operations, groups: list[_Group]) -> tuple[list[_Wait], l
                 found = kernels.waits(group, reader.name, closings)
                 waits.append(_longest(reader, place, group, found.where(found.is_there)))
                 doubtful.append(_longest(reader, place, group, found.where(~found.is_there)))
-    told = sorted((each for each in waits if each), key=lambda each: -each.length_ns)
-    return told, [each for each in doubtful if each]
+    reported = sorted((each for each in waits if each), key=lambda each: -each.length_ns)
+    return reported, [each for each in doubtful if each]
 
 
 def _longest(reader: _Group, place: str, group: Operations, found: kernels.Waits) -> _Wait | None:

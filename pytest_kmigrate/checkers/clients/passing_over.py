@@ -27,7 +27,7 @@ class _Skip(Found):
 def no_record_passed_over(history: History) -> Verdict:
     """Who reads on above an acknowledged record has read it, or somebody of its group has, sooner or later.
 
-    What only looks like a skip is told by the kernel, ``polls_over``. While a workload runs, its last reads may have no
+    The kernel ``polls_over`` excludes what only looks like a skip. While a workload runs, its last reads may have no
     row yet, so skips are then no violation.
     """
     name = "no_record_passed_over"
@@ -68,7 +68,7 @@ def _told(history: History, each: Found, row: int) -> Violation:
     expected = (
         f"{reader} reads {kernels.identity(sent, row)} at {each.place} offset {sent.offset[row]}, acknowledged {acked}"
     )
-    nobody = "nobody of the group ever" if group else "it never"
+    reader = "no client of the group ever" if group else "it never"
     went_on = f"client {above.client[row]} read {below.offset[row]}, then {above.offset[row]} {when(history, at)}"
-    observed = f"{went_on}, and {nobody} read what lies between"
+    observed = f"{went_on}, and {reader} read what lies between"
     return violation_at(history, expected, observed, at)

@@ -70,7 +70,7 @@ def no_offset_given_twice(history: History) -> Verdict:
     facts = {"placed": placed, "given_twice": total(twice), "moved": total(moved)}
     if not twice and not moved:
         if not len(chosen(operations, OperationKind.FINAL_READ)):
-            text = f"{counted(placed, 'operation')} agree, but there was no final read to tell where records lie"
+            text = f"{counted(placed, 'operation')} agree, but there was no final read to show where records lie"
             return inconclusive(name, Kind.VACUOUS, text, **facts)
         return conforms(name, f"{counted(placed, 'operation')} agree on which record lies at which offset", **facts)
     examples = told_each(twice, lambda each, row: _told_twice(history, each, row))
@@ -85,7 +85,7 @@ def _of_idempotent(
     name: str,
     kernel: Callable[[Operations], kernels.Pairs],
     wrong_right: tuple[str, str],
-    told: Callable[[History, Found, int], Violation],
+    reported: Callable[[History, Found, int], Violation],
 ) -> Verdict:
     operations = history.operations
     by_idempotent = operations.idempotent & (operations.kind == OperationKind.PRODUCE)
@@ -99,7 +99,7 @@ def _of_idempotent(
         return conforms(name, f"{every}, {right}", acknowledged=acked)
     count = total(found)
     text = f"{number(count)} of {every} {wrong}: {where(found)}"
-    examples = told_each(found, lambda each, row: told(history, each, row))
+    examples = told_each(found, lambda each, row: reported(history, each, row))
     return violated(name, Kind.SAFETY, text, examples, count, acknowledged=acked)
 
 
@@ -112,8 +112,8 @@ def _told_reordered(history: History, each: Found, row: int) -> Violation:
 
 def _told_duplicate(history: History, each: Found, row: int) -> Violation:
     rows, partners = each.rows, each.partners or each.rows
-    told, at = _answered(history, rows, row)
-    observed = f"it is at {partners.offset[row]} and again at {rows.offset[row]}; {told} {when(history, at)}"
+    reported, at = _answered(history, rows, row)
+    observed = f"it is at {partners.offset[row]} and again at {rows.offset[row]}; {reported} {when(history, at)}"
     return violation_at(history, f"{kernels.identity(rows, row)} is in {each.place} once", observed, at)
 
 

@@ -32,7 +32,7 @@ from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, in
 def no_acked_record_lost(history: History) -> Verdict:
     """Every acknowledged record, and every one that a consumer read, is among the final reads of its partition.
 
-    It takes every send for one with acks=all, as all of ours are: the history does not tell a send's acks, and what was
+    It takes every send for one with acks=all, as all of ours are: the history has no acks of a send, and what was
     acknowledged by the leader alone may be lost without anything being wrong. It takes topics for plain ones, as all of
     ours are: what is deleted by retention, or compacted, is no loss.
     An indefinite send may be there or not, but if a consumer read its record, that was committed. A partition that
@@ -79,7 +79,7 @@ def no_phantom_record(history: History) -> Verdict:
     operations = history.operations
     read = len(chosen(operations, OperationKind.CONSUME)) + len(chosen(operations, OperationKind.FINAL_READ))
     if not read:
-        return inconclusive(name, Kind.VACUOUS, "no record was read, so none could be one that nobody sent")
+        return inconclusive(name, Kind.VACUOUS, "no record was read, so none could be one that was never sent")
     unknown, refused = _phantoms(operations)
     running = running_workloads(history)
     records = _different_records(operations)
@@ -140,11 +140,11 @@ def _losses(name: str, history: History, missing: list[Found], expected: int, fa
         of_all = f"{number(total(acked))} of {counted(expected, 'acknowledged record')}"
         texts.append(f"{of_all} {_were(acked)} never read back: {where(acked)}")
     if consumed:
-        those = f"{counted(total(consumed), 'record')} that a consumer had read, but nobody acknowledged,"
+        those = f"{counted(total(consumed), 'record')} that a consumer had read, but no broker acknowledged,"
         texts.append(f"{those} {_were(consumed)} never read back: {where(consumed)}")
     absent = sorted(_names(kernels.absent_partitions(history.operations)))
     if absent:
-        texts.append(f"the final reader was told that there is no {', '.join(absent)}")
+        texts.append(f"brokers reported to the final reader that there is no {', '.join(absent)}")
     examples = [_told_loss(history, each) for each in by_runs(acked)]
     examples += [_told_vanished(history, each) for each in by_runs(consumed)]
     return violated(name, Kind.SAFETY, "; ".join(texts), examples, total(missing), **facts)

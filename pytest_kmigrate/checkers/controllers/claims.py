@@ -16,7 +16,7 @@ from pytest_kmigrate.model.history import History, ZnodeChange
 
 CONTROLLER = "/controller"
 CONTROLLER_EPOCH = "/controller_epoch"
-_WATCHED_NS = 10_000_000_000  # by then the watch has told of what was written together with a claim
+_WATCHED_NS = 10_000_000_000  # by then the watch has reported what was written together with a claim
 _BACK = (EventKind.NODE_STARTED, EventKind.NODE_RESUMED)
 _AWAY = (EventKind.NODE_STOPPED, EventKind.NODE_DIED, EventKind.NODE_PAUSED)
 
@@ -61,7 +61,7 @@ def claims(history: History) -> list[Claim]:
 
 
 def lone_claims(history: History) -> Iterator[LoneClaim]:
-    """Who took ``/controller`` without ``/controller_epoch``, which was watched for long enough to tell.
+    """Who took ``/controller`` without ``/controller_epoch``, which was watched for long enough to be sure.
 
     Of a pair the watch may miss one half, but then sees what came after it. An epoch that is gone, or was deleted soon
     after, says nothing: who goes back by hand deletes both. Nor does what came after a test had tampered with either.

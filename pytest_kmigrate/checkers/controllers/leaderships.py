@@ -1,4 +1,4 @@
-"""Leaderships: what each controller reported while it led the quorum, as samples of its metrics tell."""
+"""Leaderships: what each controller reported while it led the quorum, by samples of its metrics."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Who led the quorum in which epoch, as controllers report it of themselves; no ZooKeeper is needed to tell."""
+"""Who led the quorum in which epoch, as controllers report it of themselves; works without ZooKeeper."""
 
 from collections.abc import Iterator
 

@@ -18,9 +18,9 @@ def held_in(change: ZnodeChange) -> dict[str, Any]:
 
 
 def was_deleted(change: ZnodeChange, former: ZnodeChange | None) -> bool:
-    """Whether the path was deleted between two sightings, or is now: whoever writes counts the version up, none down.
+    """Whether the path was deleted between two sightings, or is now: every write raises the version, none lowers it.
 
-    A watcher that is told of a deletion may look too late to see it: a broker creates ``/controller_epoch`` at once.
+    A watcher notified of a deletion may look too late to see it: a broker creates ``/controller_epoch`` at once.
     """
     return change.data is None or (former is not None and 0 <= change.version <= former.version)
 

@@ -1,4 +1,4 @@
-"""Findings: anomalies of client operations, and the verdict that tells them with time, place and evidence."""
+"""Findings: anomalies of client operations, and the verdict that reports them with time, place and evidence."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ def where(found: Sequence[Found]) -> str:
 
 
 def offsets(rows: Operations) -> str:
-    """The offsets of rows as ranges; rows whose offset nobody learned are counted."""
+    """The offsets of rows as ranges; rows whose offset is unknown are counted."""
     known = rows.offset[rows.offset >= 0].tolist()
     unknown = len(rows) - len(known)
     texts = [ranges(known)] if known else []
@@ -59,10 +59,10 @@ def by_runs(found: Sequence[Found]) -> list[Found]:
     return cut
 
 
-def told_each(found: Sequence[Found], told: Told) -> list[Violation]:
+def told_each(found: Sequence[Found], reported: Told) -> list[Violation]:
     """The first findings, row by row; at most as many as a verdict shows."""
     pairs = ((each, row) for each in found for row in range(min(len(each.rows), MOST_VIOLATIONS)))
-    return [told(each, row) for (each, row), _ in zip(pairs, range(MOST_VIOLATIONS), strict=False)]
+    return [reported(each, row) for (each, row), _ in zip(pairs, range(MOST_VIOLATIONS), strict=False)]
 
 
 def violation_at(history: History, expected: str, observed: str, at_ns: int, *evidence: str) -> Violation:
@@ -73,7 +73,7 @@ def violation_at(history: History, expected: str, observed: str, at_ns: int, *ev
 def violated(
     check: str, kind: Kind, summary: str, examples: Sequence[Violation], count: int, **facts: object
 ) -> Verdict:
-    """A verdict VIOLATES that counts anomalies it does not all tell (there may be a million)."""
+    """A verdict VIOLATES that counts anomalies but does not list them all (there may be a million)."""
     return replace(violates(check, kind, examples, summary, **facts), count=count)
 
 

@@ -1,4 +1,4 @@
-"""Stretches: the spans of a run in which clients worked; what happens between them is nobody's waiting."""
+"""Stretches: the spans of a run in which clients worked; time between them is no wait."""
 
 from dataclasses import dataclass
 
@@ -12,18 +12,18 @@ class Stretch:
 
     began_ns: int
     ended_ns: int | None
-    """None: it was not told to have ended."""
+    """None: no event reports its end."""
     began: tuple[Event, ...]
     """The events of the workloads that began in it."""
 
     @property
     def groups(self) -> frozenset[str]:
-        """The consumer groups that its workloads are told to have had; older runs do not tell."""
+        """The consumer groups that events of its workloads name; older runs do not record them."""
         return frozenset(str(event.data["group"]) for event in self.began if event.data.get("group"))
 
 
 def stretches(history: History) -> list[Stretch]:
-    """Those of a run, in the order of time; none if it tells of no workload."""
+    """Those of a run, in the order of time; none if it has no workload."""
     found: list[Stretch] = []
     began: list[Event] = []
     running = 0
@@ -40,16 +40,16 @@ def stretches(history: History) -> list[Stretch]:
 
 
 def running_workloads(history: History) -> str:
-    """The names of the workloads that were not told to have ended; "" if there are none."""
+    """The names of the workloads without an event of their end; "" if there are none."""
     ended = [event.data.get("workload") for event in history.of(EventKind.WORKLOAD_ENDED)]
     began = [event.data.get("workload") for event in history.of(EventKind.WORKLOAD_BEGAN)]
     return ", ".join(sorted({str(each) for each in began if began.count(each) > ended.count(each)}))
 
 
 def topics_of(event: Event) -> set[str]:
-    """The topics that a workload writes and reads, as its event tells."""
-    told = event.data.get("topics")
-    return {str(each) for each in told} if isinstance(told, list | tuple) else set()
+    """The topics that a workload writes and reads, as its event records them."""
+    reported = event.data.get("topics")
+    return {str(each) for each in reported} if isinstance(reported, list | tuple) else set()
 
 
 def _of_clients(history: History) -> list[Event]:

@@ -6,7 +6,7 @@ neither knows nor needs a History: the checkers call it on a run's columns, Spar
 
 The modules, from below: kernels over columns (``presence``, ``places``, ``positions``, ``transactions``, ``cycles``,
 ``gaps``); ``partition``, ``waits`` and ``transactional``, which give them the right columns of a group; ``anomalies``,
-which runs all of them and tells what they found; and ``coverage``, which tells what they could have found.
+which runs all of them and returns what they found; and ``coverage``, which returns what they could have found.
 """
 
 from pytest_kmigrate.checkers.kernels.anomalies import ALL_ASPECTS, Aspect, anomalies_in, anomalies_of

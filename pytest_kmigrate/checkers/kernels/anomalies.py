@@ -36,7 +36,7 @@ ALL_ASPECTS = frozenset(Aspect)
 class _Found:
     name: AnomalyClass
     pairs: Pairs
-    told: Told
+    reported: Told
 
 
 def anomalies_of(operations: Operations, *, is_settled: bool = True) -> list[Anomaly]:
@@ -53,7 +53,7 @@ def anomalies_in(
     for group in groups:
         for group_, found in _in_partition(group, around, aspects):
             if len(found.pairs[1]):
-                yield first_of(found.name, group_, found.pairs, found.told)
+                yield first_of(found.name, group_, found.pairs, found.reported)
         if Aspect.PRODUCER in aspects or Aspect.TRANSACTIONS in aspects:
             is_unread = around.is_unread(str(group.topic[0]), int(group.partition[0]))
             held.take(group, is_unread=is_unread)
@@ -73,7 +73,7 @@ def _in_partition(
         pairs = of_partition.offsets_given_twice(group)
         yield group, _Found(AnomalyClass.INCONSISTENT_OFFSET, pairs, sentences.inconsistent_offset)
         if around.is_settled:
-            # A client that was cut off may have read what it had no time to tell.
+            # A client that was cut off may have read what it had no time to report.
             over = of_partition.polls_over(group)
             before = dict(zip(over.skipped.tolist(), over.before.tolist(), strict=True))
             yield group, _Found(AnomalyClass.POLL_SKIP, (over.skipped, over.rows), partial(_passed_over, before))
@@ -108,8 +108,8 @@ def _by_reader(group: Operations) -> Iterator[_Found]:
     alone, grouped = polls.rows[~in_group], polls.rows[in_group]
     yield _Found(AnomalyClass.NON_MONOTONIC_POLL, (polls.before[~in_group], alone), sentences.poll_back)
     floors = dict(zip(grouped.tolist(), polls.floors[in_group].tolist(), strict=True))
-    told = partial(_below_committed, floors)
-    yield _Found(AnomalyClass.READ_BELOW_COMMITTED, (grouped, grouped), told)
+    reported = partial(_below_committed, floors)
+    yield _Found(AnomalyClass.READ_BELOW_COMMITTED, (grouped, grouped), reported)
 
 
 def _passed_over(before: dict[int, int], group: Operations, sent: int, row: int) -> str:

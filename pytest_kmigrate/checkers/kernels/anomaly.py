@@ -80,14 +80,14 @@ Told = Callable[[Operations, int, int], str]
 """Says of (a group, the row contradicted, the anomalous row) what is wrong there."""
 
 
-def first_of(name: AnomalyClass, group: Operations, pairs: Pairs, told: Told, *, is_placed: bool = True) -> Anomaly:
-    """The anomaly that pairs (row contradicted, anomalous row; at least one) come to; the earliest is told."""
+def first_of(name: AnomalyClass, group: Operations, pairs: Pairs, reported: Told, *, is_placed: bool = True) -> Anomaly:
+    """The anomaly that pairs (row contradicted, anomalous row; at least one) come to; it shows the earliest."""
     contradicted, rows = pairs
     at = int(np.argmin(group.ended_ns[rows]))
     other, row = int(contradicted[at]), int(rows[at])
     topic, partition = (str(group.topic[row]), int(group.partition[row])) if is_placed else (None, None)
     evidence = "; ".join(_evidence(group, each) for each in dict.fromkeys((other, row)))
-    return Anomaly(name, topic, partition, len(rows), told(group, other, row), int(group.ended_ns[row]), evidence)
+    return Anomaly(name, topic, partition, len(rows), reported(group, other, row), int(group.ended_ns[row]), evidence)
 
 
 def _evidence(group: Operations, row: int) -> str:

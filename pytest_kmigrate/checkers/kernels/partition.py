@@ -53,14 +53,14 @@ def must_be_there(sends: Operations) -> npt.NDArray[np.bool_]:
 
 
 def lost_writes(group: Operations, around: Surroundings) -> Pairs:
-    """What must have been finally read, and was not: acknowledged sends, and reads of what nobody acknowledged.
+    """What must have been finally read, and was not: acknowledged sends, and reads of what no broker acknowledged.
 
     Of a record that a consumer read before the final read began, the first such read is given.
     """
     aborted = around.unplaced_in(str(group.topic[0]))
     whole = with_unplaced(group, aborted.where(aborted.transaction >= 0))
     is_sent = whole.kind == OperationKind.PRODUCE
-    # An acknowledged write of an aborted transaction must not be read; of an indefinite one nobody knows.
+    # An acknowledged write of an aborted transaction must not be read; of an indefinite one this is unknown.
     is_unsure = is_sent & ~must_be_there(whole)
     outcome = np.where(is_unsure, OperationOutcome.INDEFINITE, whole.outcome).astype(np.int8)
     is_aborted = is_sent & (whole.transaction >= 0) & (whole.transaction_outcome == OperationOutcome.FAILED)
@@ -76,7 +76,7 @@ def with_unplaced(group: Operations, unplaced: Operations) -> Operations:
 
 
 def phantom_reads(group: Operations) -> tuple[Pairs, Pairs]:
-    """Reads of records nobody sent, and of records whose send was refused; sends without a partition belong in."""
+    """Reads of records never sent, and of records whose send was refused; sends without a partition belong in."""
     found = presence.phantoms(group.kind, group.outcome, group.producer, group.sequence, group.error)
     unknown, refused = found
     return (unknown, unknown), (refused, refused)
@@ -149,7 +149,7 @@ def polls_over(group: Operations) -> PollsOver:
     record of ours (markers of transactions, what was compacted or deleted: the final read has them not); records of
     transactions that were not surely committed; what was acknowledged only after the read above it (a log that was cut
     off and written anew); what lies before a reader's first read or behind its last one. Our consumers neither seek nor
-    begin at the end; of others, a group told to do so (``auto.offset.reset`` "latest") may skip by its own will.
+    begin at the end; of others, a group configured so (``auto.offset.reset`` "latest") may skip by its own will.
     """
     reads = np.flatnonzero((group.kind == OperationKind.CONSUME) & (group.outcome == OperationOutcome.OK))
     is_kept = (group.transaction < 0) | (group.transaction_outcome == OperationOutcome.OK)
@@ -201,8 +201,8 @@ def _unread_by(group: Operations, sent: Positions, reads: Positions) -> Position
     final = final[is_among(group.offset[final], group.offset[missing])]
     columns = (group.offset, group.producer, group.sequence)
     there = set(zip(*(column[final].tolist() for column in columns), strict=True))
-    told = zip(*(column[missing].tolist() for column in columns), strict=True)
-    kept: Positions = missing[np.array([each in there for each in told], np.bool_)]
+    reported = zip(*(column[missing].tolist() for column in columns), strict=True)
+    kept: Positions = missing[np.array([each in there for each in reported], np.bool_)]
     in_order: Positions = kept[np.unique(group.offset[kept], return_index=True)[1]]
     return in_order
 
@@ -213,18 +213,18 @@ def _gone_over(
     """(sends, the reads below, the reads above): of several clients that went over a record the first one counts."""
     if len(unread) == 0:
         return
-    told: dict[int, tuple[int, int]] = {}
+    reported: dict[int, tuple[int, int]] = {}
     for mine in clients:
         places, over = positions.steps_over(
             group.offset[mine], group.ended_ns[mine], group.offset[unread], group.ended_ns[unread]
         )
         for place, at in zip(unread[places].tolist(), over.tolist(), strict=True):
             pair = (int(mine[at - 1]), int(mine[at]))
-            if place not in told or group.ended_ns[pair[1]] < group.ended_ns[told[place][1]]:
-                told[place] = pair
-    if told:
-        pairs = np.array(list(told.values()), np.intp)
-        yield np.array(list(told), np.intp), pairs[:, 0], pairs[:, 1]
+            if place not in reported or group.ended_ns[pair[1]] < group.ended_ns[reported[place][1]]:
+                reported[place] = pair
+    if reported:
+        pairs = np.array(list(reported.values()), np.intp)
+        yield np.array(list(reported), np.intp), pairs[:, 0], pairs[:, 1]
 
 
 def _commits_by_group(group: Operations) -> dict[str, Positions]:

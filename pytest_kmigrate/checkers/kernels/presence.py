@@ -35,14 +35,14 @@ def vanished(
     """Rows that consumed a record of ours before ``until_ns`` that is not among the final reads; the first of each.
 
     What a consumer was given was committed, however its send ended. Acknowledged records are not given here: ``lost``
-    tells of them. Nor are those of sends that ``must_be_absent``: reading one was wrong, its absence is not.
+    names them. Nor are those of sends that ``must_be_absent``: reading one was wrong, its absence is not.
     """
     is_ok = outcome == OperationOutcome.OK
     keys = packed(producer, sequence)
-    told = (kind == OperationKind.PRODUCE) & (is_ok | must_be_absent)
-    told |= (kind == OperationKind.FINAL_READ) & is_ok
+    reported = (kind == OperationKind.PRODUCE) & (is_ok | must_be_absent)
+    reported |= (kind == OperationKind.FINAL_READ) & is_ok
     read = np.flatnonzero((kind == OperationKind.CONSUME) & is_ok & (producer >= 0) & (ended_ns < until_ns))
-    read = read[~is_among(keys[read], keys[told])]
+    read = read[~is_among(keys[read], keys[reported])]
     return _once_each(read[np.argsort(ended_ns[read], kind="stable")], keys, producer)
 
 
@@ -53,7 +53,7 @@ def phantoms(
     sequence: npt.NDArray[np.int64],
     error: npt.NDArray[np.object_],
 ) -> tuple[Positions, Positions]:
-    """Rows that read a record nobody sent here, and rows that read one whose send was definitely refused.
+    """Rows that read a record never sent here, and rows that read one whose send was definitely refused.
 
     Each such record is given once, at its first read; foreign records (producer -1) are one record per row.
     """

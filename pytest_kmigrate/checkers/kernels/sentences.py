@@ -1,4 +1,4 @@
-"""Sentences: an anomaly told by the two or three operations that contradict one another."""
+"""Sentences: an anomaly as the two or three operations that contradict one another."""
 
 from collections.abc import Mapping
 
@@ -23,10 +23,10 @@ def identity(group: Operations, row: int) -> str:
 
 def lost_write(group: Operations, _: int, row: int) -> str:
     """Acknowledged, or read by a consumer, and not there."""
-    told = f"{identity(group, row)} was {_seen(group, row)}, but the final read of {_place(group, row)} has it not"
+    reported = f"{identity(group, row)} was {_seen(group, row)}, but the final read of {_place(group, row)} has it not"
     if group.kind[row] == OperationKind.CONSUME:
-        return f"{told}; nobody acknowledged it, but what a consumer reads is committed"
-    return f"{told}; {who_read(group, int(group.producer[row]), int(group.sequence[row]))}"
+        return f"{reported}; no broker acknowledged it, but what a consumer reads is committed"
+    return f"{reported}; {who_read(group, int(group.producer[row]), int(group.sequence[row]))}"
 
 
 def who_read(operations: Operations, producer: int, sequence: int) -> str:
@@ -34,14 +34,14 @@ def who_read(operations: Operations, producer: int, sequence: int) -> str:
     is_read = (operations.kind == OperationKind.CONSUME) & (operations.outcome == OperationOutcome.OK)
     reads = np.flatnonzero(is_read & (operations.producer == producer) & (operations.sequence == sequence))
     if len(reads) == 0:
-        return "nobody ever read it"
+        return "no client ever read it"
     first = int(reads[np.argmin(operations.ended_ns[reads])])
     return f"client {operations.client[first]} had read it at {_s(operations, first)}"
 
 
 def phantom(group: Operations, _: int, row: int) -> str:
     """There, and never sent."""
-    return f"{identity(group, row)} was {_seen(group, row)}, but nobody of ours sent it to {_place(group, row)}"
+    return f"{identity(group, row)} was {_seen(group, row)}, but no client of ours sent it to {_place(group, row)}"
 
 
 def refused_but_found(group: Operations, _: int, row: int) -> str:
@@ -95,7 +95,7 @@ def poll_back(group: Operations, before: int, row: int) -> str:
 
 def poll_over(before: int, group: Operations, sent: int, row: int) -> str:
     """A client that read on above a record it never read."""
-    reader = f"nobody of group {group.group[row]} ever" if group.group[row] else "it never"
+    reader = f"no client of group {group.group[row]} ever" if group.group[row] else "it never"
     return (
         f"client {group.client[row]} read {_place(group, row)} offset {group.offset[before]} at {_s(group, before)}, "
         f"then {group.offset[row]} at {_s(group, row)}; between them, at {group.offset[sent]}, lies "

@@ -25,7 +25,7 @@ class Surroundings:
     unread: frozenset[tuple[str, int]]
     """Partitions that were not finally read to their end (WHOLE_TOPIC: none of that topic)."""
     was_read_back: bool
-    """Whether there was a final read at all, if only one that was told that the topic does not exist: without one,
+    """Whether there was a final read at all, even if brokers only reported that the topic does not exist: without one,
     nothing can be missing from it."""
     read_back_ns: int
     """When the final read began: what came into the log later it need not have found."""
@@ -42,7 +42,7 @@ class Surroundings:
 
 
 def surroundings(operations: Operations, *, is_settled: bool = True) -> Surroundings:
-    """Those of a run; only final reads and sends without a partition tell anything here."""
+    """Those of a run; only final reads and sends without a partition matter here."""
     absent, failed = _unsuccessful(operations)
     is_read = (operations.kind == OperationKind.FINAL_READ) & (operations.outcome == OperationOutcome.OK)
     is_read[absent] = True
@@ -61,12 +61,12 @@ def unread_partitions(operations: Operations) -> frozenset[tuple[str, int]]:
 
 
 def absent_partitions(operations: Operations) -> frozenset[tuple[str, int]]:
-    """Partitions that the final read was told do not exist, as (topic, partition or WHOLE_TOPIC)."""
+    """Partitions that brokers reported as missing to the final read, as (topic, partition or WHOLE_TOPIC)."""
     return _named(operations, _unsuccessful(operations)[0])
 
 
 def _unsuccessful(operations: Operations) -> tuple[Positions, Positions]:
-    """Final reads that were told that there is nothing to read, and those that did not come to the end."""
+    """Final reads to which brokers reported that there is nothing to read, and those that did not come to the end."""
     is_final = operations.kind == OperationKind.FINAL_READ
     rows = np.flatnonzero(is_final & (operations.outcome != OperationOutcome.OK))
     is_absent = np.array([str(error).upper().lstrip("_") in ABSENT for error in operations.error[rows]], np.bool_)

@@ -37,7 +37,7 @@ def intermediate_reads(
 ) -> tuple[Positions, Positions]:
     """G1b: pairs (last send, read) of a read that ended before the record's transaction began its last send.
 
-    A transaction commits after its last send, so whoever reads a record of it earlier reads an unfinished one.
+    A transaction commits after its last send, so an earlier read of its record reads an unfinished one.
     """
     writes = np.flatnonzero((kind == OperationKind.PRODUCE) & (transaction >= 0))
     found, reads = _matched(keys, writes, _reads(kind, outcome))

@@ -24,7 +24,7 @@ class Waits:
     until_ns: Times
     """When the group first read it, or something above it; NEVER if it did not."""
     is_there: npt.NDArray[np.bool_]
-    """Whether it was finally read, or read by the group: of others nobody knows that they could have been."""
+    """Whether it was finally read, or read by the group: whether others could have been is unknown."""
 
     def where(self, chosen: npt.NDArray[np.bool_]) -> "Waits":
         """The records for which ``chosen`` is true."""
@@ -73,7 +73,7 @@ def passed(offset: npt.NDArray[np.int64], read_offset: npt.NDArray[np.int64], re
 def closings(operations: Operations) -> Closings:
     """When transactions had ended: before their client began the next one, or before the final read began.
 
-    No row tells the end of a transaction; both are known to wait for it.
+    No row has the end of a transaction; both are known to wait for it.
     """
     sent = np.flatnonzero((operations.kind == OperationKind.PRODUCE) & (operations.transaction >= 0))
     sent = sent[np.lexsort((operations.began_ns[sent], operations.transaction[sent]))]

@@ -31,7 +31,7 @@ class Looked:
     unknown: list[str]
     """Families that were changed and that the image does not know."""
     silent: list[str]
-    """Brokers whose configs were changed and that did not tell them."""
+    """Brokers whose configs were changed and that did not report them."""
     unanswered: list[str]
     """Families that were changed, each with the brokers that did not answer about it, in words."""
 
@@ -81,7 +81,10 @@ def acknowledged_metadata_changes_present(history: History, label: str) -> Verdi
         names = listed([violation.expected for violation in found], "value", "; ")
         text = f"{len(found)} of {_values(judged)} not in {label}: {names}"
         return violates(name, Kind.SAFETY, found, text, **facts)
-    untold = [*([f"{', '.join(looked.silent)} did not tell its configs"] if looked.silent else []), *looked.unanswered]
+    untold = [
+        *([f"{', '.join(looked.silent)} did not report its configs"] if looked.silent else []),
+        *looked.unanswered,
+    ]
     if untold:
         text = f"{'; '.join(untold)} in {label}; all else that was acknowledged holds"
         return inconclusive(name, Kind.INFRA, text, **facts)
@@ -96,8 +99,8 @@ def _values(judged: int) -> str:
 def _violation(history: History, label: str, lost: Lost) -> Violation:
     state, at = lost.state, lost.state.last.at_ns
     expected = f"{state.subject} is {state.expected} (acknowledged {when(history, at)})"
-    told = f"{state.told(lost.observed)} in {label}"
-    return violation_at(history, expected, told, at, f"event {state.last.seq}", f"image {label}")
+    reported = f"{state.reported(lost.observed)} in {label}"
+    return violation_at(history, expected, reported, at, f"event {state.last.seq}", f"image {label}")
 
 
 def _rightly_gone(states: list[State], image: MetadataImage) -> set[str]:

@@ -73,9 +73,9 @@ class State:
     @property
     def expected(self) -> str:
         """The admissible values in words."""
-        return " or ".join(dict.fromkeys(self.told(value) for value in self.admissible))
+        return " or ".join(dict.fromkeys(self.reported(value) for value in self.admissible))
 
-    def told(self, value: object) -> str:
+    def reported(self, value: object) -> str:
         """One value in words."""
         if value is None:
             return "absent"
@@ -114,12 +114,12 @@ def families_of(event: Event) -> set[str]:
 
 def refusals(events: Iterable[Event]) -> dict[str, str]:
     """Every family that changes were tried of: the last error when each was refused, "" when one may have been done."""
-    told: dict[str, str] = {}
+    reported: dict[str, str] = {}
     for event in events:
         for family in families_of(event):
-            is_refused = has_failed(event) and told.get(family) != ""
-            told[family] = str(event.data.get("error")) if is_refused else ""
-    return told
+            is_refused = has_failed(event) and reported.get(family) != ""
+            reported[family] = str(event.data.get("error")) if is_refused else ""
+    return reported
 
 
 def admissible_states(events: Iterable[Event]) -> list[State]:
@@ -224,7 +224,7 @@ def _topic_in(image: MetadataImage, key: str, _: str) -> object:
 
 
 def _partitions_in(image: MetadataImage, key: str, part: str) -> object:
-    """Of partitions that not all brokers tell alike the replicas are told by broker, and count for none."""
+    """Of partitions on which brokers disagree the replicas are listed by broker, and count for none."""
     of_topic = [
         value
         for name, value in image.partitions.items()
@@ -252,8 +252,8 @@ def _acl_in(image: MetadataImage, key: str, part: str) -> object:
     held = image.acls.get(key, [])
     if not isinstance(held, Mapping):
         return PRESENT if part in held else None
-    told = {broker: PRESENT if part in (entries or ()) else None for broker, entries in held.items()}
-    return told if len(set(told.values())) > 1 else next(iter(told.values()))
+    reported = {broker: PRESENT if part in (entries or ()) else None for broker, entries in held.items()}
+    return reported if len(set(reported.values())) > 1 else next(iter(reported.values()))
 
 
 def _quota_in(image: MetadataImage, key: str, part: str) -> object:

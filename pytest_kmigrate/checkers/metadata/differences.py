@@ -10,7 +10,7 @@ Entries = Mapping[str, object]
 """What an image holds of one family."""
 
 PARTITION_FIELDS = ("replicas", "isr", "leader", "leader_epoch", "adding", "removing")
-"""What is compared of a partition unless told otherwise. Not ``partition_epoch``: each side counts its own writes."""
+"""What is compared of a partition by default. Not ``partition_epoch``: each side counts its own writes."""
 
 _UNORDERED = frozenset({"isr", "adding", "removing"})
 """Partition fields that are sets by their meaning; the order of ``replicas`` names the preferred leader."""
@@ -18,7 +18,7 @@ _UNORDERED = frozenset({"isr", "adding", "removing"})
 _FIELDS_MAY_LACK = frozenset({"partitions", "scram", "delegation_tokens"})
 """Families whose entries have fields that one source cannot know.
 
-Clients see no leader epoch and no credential; what a token's password is only brokers tell, nobody stores it.
+Clients see no leader epoch and no credential; what a token's password is only brokers report, and no side stores it.
 """
 
 _EMPTY_MEANS_ABSENT = frozenset({"configs", "acls", "quotas"})
@@ -68,13 +68,13 @@ def family_differences(
 
 
 def both_entries(one: MetadataImage, other: MetadataImage, family: str) -> tuple[Entries, Entries]:
-    """What two images hold of one family, without the configs of brokers that did not tell them to both."""
+    """What two images hold of one family, without the configs of brokers that did not report them to both."""
     silent = one.silent | other.silent if family == "configs" else frozenset()
     return _entries(one, family, silent), _entries(other, family, silent)
 
 
 def untold_configs(image: MetadataImage, against: MetadataImage) -> list[str]:
-    """Brokers that did not tell one image the configs which another holds of them."""
+    """Brokers whose configs are in only one of the two images."""
     return sorted(each for each in image.silent if against.configs.get(each))
 
 
@@ -108,7 +108,7 @@ def _parts(one: object, other: object, fields: tuple[str, ...] | None) -> list[t
 
 
 def _equal(field: str, one: object, other: object) -> bool:
-    """A secret that a broker does not tell may be any: that it is set is all there is to compare."""
+    """A secret that a broker does not report may be any: that it is set is all there is to compare."""
     if HIDDEN in (one, other):
         return one is not None and other is not None
     return _plain(field, one) == _plain(field, other)

@@ -36,7 +36,7 @@ class Divergence:
     last_ns: int
     at_least_ns: int
     at_most_ns: int | None
-    """None: the last images that could show it did, so nobody knows when it ended."""
+    """None: the last images that could show it did, so its end is unknown."""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def metadata_equivalent(
     """Two images are equal value by value in every family that both know (or in those named), and each is sound.
 
     What is left out is named, as is what both hold nothing of; nothing is passed over. Inconclusive: a named family
-    that an image cannot know, or that is empty in both and never was filled; one that brokers usually tell, did not,
+    that an image cannot know, or that is empty in both and never was filled; one that brokers usually report, did not,
     and the other side holds something of; one that a broker did not answer about, or of which a znode could not be
     understood. A metadata log in which something unknown was changed violates, whatever is compared.
     """
@@ -120,6 +120,6 @@ def _value(value: object) -> str:
 
 def _difference_text(found: list[Violation], unsound: int, left: str, right: str) -> str:
     unlike = len(found) - unsound
-    told = [f"{counted(unlike, 'difference')} between {left} and {right}"] if unlike else []
-    told += [f"{counted(unsound, 'change')} in the log that cannot be"] if unsound else []
-    return f"{' and '.join(told)}, first: expected {found[0].expected}; observed {found[0].observed}"
+    reported = [f"{counted(unlike, 'difference')} between {left} and {right}"] if unlike else []
+    reported += [f"{counted(unsound, 'change')} in the log that cannot be"] if unsound else []
+    return f"{' and '.join(reported)}, first: expected {found[0].expected}; observed {found[0].observed}"

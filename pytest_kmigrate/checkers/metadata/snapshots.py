@@ -1,4 +1,4 @@
-"""Snapshots: when an image of the metadata was taken, as the history tells it, and what had been changed by then."""
+"""Snapshots: when an image of the metadata was taken, as the history records it, and what had been changed by then."""
 
 from dataclasses import replace
 

@@ -12,10 +12,10 @@ from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.verdict import Kind, Violation
 
 _BROKERS = "admin"
-"""The source of an image that brokers told."""
+"""The source of an image that brokers reported."""
 
 _TOLD_BY_BROKERS = ("acls", "scram", "delegation_tokens")
-"""Families that brokers tell unless there can be none of them: without authorizer, say, or a secret to sign tokens."""
+"""Families that brokers report unless there can be none of them: without authorizer or a secret to sign tokens."""
 
 _HELD_BY = (
     (re.compile(r"/brokers/topics/[^/]+\Z"), ("topics", "partitions")),
@@ -59,7 +59,7 @@ def reservation_about(one: MetadataImage, other: MetadataImage, families: Sequen
         return Reservation(Kind.INFRA, "; ".join(unanswered))
     untold = [family for image, against in sides for family in _untold(image, against) if family in families]
     if untold:
-        return Reservation(Kind.VACUOUS, f"{', '.join(untold)}: brokers told none, and the other side holds some")
+        return Reservation(Kind.VACUOUS, f"{', '.join(untold)}: brokers reported none, and the other side holds some")
     unread = [path for image, _ in sides for path in image.unread if set(_families_of(path)) & set(families)]
     if unread:
         text = f"{counted(len(unread), 'znode')} could not be understood: {listed(unread, 'znode')}"
@@ -71,14 +71,14 @@ def _unanswered(image: MetadataImage, against: MetadataImage, families: Sequence
     compared = [family for family in families if family in against.known]
     silent = untold_configs(image, against)
     if silent and "configs" in compared:
-        yield f"{', '.join(silent)} did not tell its configs"
+        yield f"{', '.join(silent)} did not report its configs"
     for family, brokers in image.unanswered.items():
         if family in compared:
             yield f"{', '.join(brokers)} did not answer about {family}"
 
 
 def _untold(image: MetadataImage, against: MetadataImage) -> list[str]:
-    """Families that brokers usually tell, that these did not, and of which the other side holds something."""
+    """Families that brokers usually report, that these did not, and of which the other side holds something."""
     if image.source != _BROKERS:
         return []
     return [family for family in _TOLD_BY_BROKERS if family not in image.known and getattr(against, family)]

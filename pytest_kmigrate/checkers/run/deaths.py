@@ -1,4 +1,4 @@
-"""Deaths: nodes that ended although nobody asked, and nodes that were asked and did not end as they should."""
+"""Deaths: nodes that ended unexpectedly, and nodes that were stopped and did not end as they should."""
 
 from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
 from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, faults_during, targets_of
@@ -41,7 +41,7 @@ def _dies_by_design(history: History, death: Event) -> bool:
 
 
 def _under_fault(history: History, stopped: Event) -> bool:
-    """Whether a fault was in force besides the one that told the node to stop, which excuses nothing."""
+    """Whether a fault was in force besides the one that stopped the node, which excuses nothing."""
     began_ns = stopped.at_ns - int(str(stopped.data.get("took_ms", 0))) * 1_000_000
     hit = {e.data.get("fault_id") for e in history.of(EventKind.FAULT_APPLIED) if stopped.node in targets_of(e)}
     in_force = faults_begun_of(history, began_ns, stopped.at_ns)

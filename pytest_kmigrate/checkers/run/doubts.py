@@ -115,5 +115,5 @@ def _trouble(data: Mapping[str, object]) -> str:
 
 def _unwitnessed(event: Event, sought: Mapping[object, object]) -> str:
     looked_for = sought.get(event.data.get("fault_id"))
-    told = f" (looked for: {looked_for})" if looked_for else ""
-    return f"{event.data.get('fault')} was never witnessed to bite{told}"
+    reported = f" (looked for: {looked_for})" if looked_for else ""
+    return f"{event.data.get('fault')} was never witnessed to bite{reported}"

@@ -27,7 +27,7 @@ def expected_ends_came(history: History) -> Verdict:
     """Every node that a test expects to refuse its start, or to end, did so in time and with an exit code other than 0.
 
     The exit code and the time decide. The words that a node must give as its reason can only make it INCONCLUSIVE: it
-    ended, and nobody can tell whether for this reason. Each expectation speaks for the requirements it names, or for
+    ended, and the reason is unknown. Each expectation speaks for the requirements it names, or for
     all that its test claims.
     """
     name, ends = "expected_ends_came", expected_ends(history)

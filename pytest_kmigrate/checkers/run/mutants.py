@@ -16,12 +16,12 @@ def mutant_was_in_force(history: History) -> Verdict:
     verdict needs a witness).
     """
     name = "mutant_was_in_force"
-    told: dict[str, set[str]] = {}
+    reported: dict[str, set[str]] = {}
     for event in history.of(EventKind.RULES_TOLD):
         rules = event.data.get("rules")
         for rule, outcome in rules.items() if isinstance(rules, dict) else ():
-            told.setdefault(str(rule), set()).add(str(outcome))
-    became = {rule: _became(outcomes) for rule, outcomes in told.items()}
+            reported.setdefault(str(rule), set()).add(str(outcome))
+    became = {rule: _became(outcomes) for rule, outcomes in reported.items()}
     idle = [f"rule {rule}: {each}" for rule, each in sorted(became.items()) if each != RuleOutcome.CARRIED_OUT]
     if idle or not became:
         return inconclusive(name, Kind.VACUOUS, "; ".join(idle) or "no node was seen to have a rule")
@@ -29,6 +29,6 @@ def mutant_was_in_force(history: History) -> Verdict:
 
 
 def _became(outcomes: set[str]) -> str:
-    """The best of what several processes tell, but a failure before all."""
+    """The best of what several processes report, but a failure before all."""
     failed = sorted(outcomes.difference(RuleOutcome))
     return failed[0] if failed else next(each for each in RuleOutcome if each in outcomes)

@@ -38,7 +38,7 @@ def every_fault_was_witnessed(history: History) -> Verdict:
 def no_unexpected_death(history: History) -> Verdict:
     """No node's process ended unless the harness or a fault ended it, and no thread of one ended by an error.
 
-    Such a thread is told by the node's log; nobody starts it again, and what it was for is not done any more. A node
+    The node's log names such a thread; it is not restarted, so its work stops. A node
     that is stopped ends in time, and not by an error, unless a fault is in force.
     A dead node also makes every other verdict of the run doubtful.
     """
@@ -53,13 +53,13 @@ def no_unexpected_death(history: History) -> Verdict:
         ]
         named = [f"{event.node} {when(history, event.at_ns)}" for event in deaths]
         ended = [f"{event.data.get('thread')} of {event.node}" for event in threads]
-        told = [
+        reported = [
             f"{counted(len(names), noun)} died unasked: {'; '.join(names)}"
             for noun, names in (("node", named), ("thread", ended))
             if names
         ]
-        told += [f"{event.node} was told to stop: {_ended(event)}" for event in stops]
-        return violates(name, Kind.LIVENESS, found, "; ".join(told))
+        reported += [f"{event.node} was asked to stop: {_ended(event)}" for event in stops]
+        return violates(name, Kind.LIVENESS, found, "; ".join(reported))
     if not nodes:
         return inconclusive(name, Kind.VACUOUS, "no node was started")
     return conforms(name, f"none of {counted(len(nodes), 'node')} died unasked", nodes=len(nodes))
@@ -75,7 +75,7 @@ def _death(history: History, event: Event) -> Violation:
 
 def _failed_stop(history: History, event: Event) -> Violation:
     observed = f"{_ended(event)} {when(history, event.at_ns)}; its log ends: {event.data.get('said')}"
-    return _of_node(history, event, f"{event.node} ends as it is told to", observed)
+    return _of_node(history, event, f"{event.node} ends as it is asked to", observed)
 
 
 def _ended(event: Event) -> str:

@@ -25,7 +25,7 @@ from pytest_kmigrate.model.verdict import (
 def steps_completed(history: History) -> Verdict:
     """Every migration step that was begun came to its end; progress is demanded only while no fault is in force.
 
-    A step that failed under a fault is inconclusive: the fault may have been one that nobody has to survive.
+    A step that failed under a fault is inconclusive: the fault may have been one that no cluster has to survive.
     """
     name = "steps_completed"
     ended = history.of(EventKind.STEP_ENDED)

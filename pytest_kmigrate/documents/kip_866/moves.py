@@ -25,9 +25,9 @@ class FormatControllers:
 
 @dataclass(frozen=True)
 class AwaitZookeeperController:
-    """Wait until a broker is the controller again and has told every broker so.
+    """Wait until a broker is the controller again and has informed every broker.
 
-    A broker that is stopped before it was told would still wait for the KRaft controllers to let it go, in vain.
+    A broker that is stopped before it was informed would still wait for the KRaft controllers to let it go, in vain.
     """
 
     needs = frozenset({Capability.ZNODES, Capability.METRICS})

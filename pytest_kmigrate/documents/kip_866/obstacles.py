@@ -16,7 +16,7 @@ _LONGEST = 200
 
 
 def obstacles(scene: Scene, wanted: str) -> list[str]:
-    """One sentence for each thing that the phase ``wanted`` still waits for, and for what tells where things are.
+    """One sentence for each thing that the phase ``wanted`` still waits for, and for what shows where things are.
 
     A part of the evidence that cannot be read, because its node or ZooKeeper does not answer, is left out.
     """

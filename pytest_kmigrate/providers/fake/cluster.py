@@ -24,7 +24,7 @@ _blocks = itertools.count(1)
 
 
 class FakeCluster:
-    """A cluster in memory; made by ``FakeProvider`` only. What nodes tell is as a test sets it."""
+    """A cluster in memory; made by ``FakeProvider`` only. What nodes report is as a test sets it."""
 
     def __init__(
         self, topology: Topology, recorder: Recorder, logs: Path, scratch: Path, capabilities: frozenset[Capability]
@@ -34,7 +34,7 @@ class FakeCluster:
         self.capabilities = capabilities
         self.scratch = scratch
         leader = next((spec.name for spec in topology.of_role(Role.CONTROLLER) if spec.start == "at-once"), None)
-        self.told: dict[str, dict[str, float]] = {leader: {"ActiveControllerCount": 1}} if leader else {}
+        self.reported: dict[str, dict[str, float]] = {leader: {"ActiveControllerCount": 1}} if leader else {}
         """Node -> metric -> value; the first controller of a cluster born in KRaft mode leads."""
         self.leads_ensemble = next((spec.name for spec in topology.of_role(Role.ZOOKEEPER)), None)
         self.records: list[Record] = [_NO_OP]
@@ -66,14 +66,14 @@ class FakeCluster:
 
     @property
     def zookeeper_servers(self) -> str:
-        """Addresses at which nobody listens."""
+        """Addresses at which no process listens."""
         specs = self.topology.of_role(Role.ZOOKEEPER)
         servers = ",".join(f"{self._addresses.real(spec.name)}:{ZOOKEEPER_PORT}" for spec in specs)
         return servers + self.topology.chroot if servers else ""
 
     @property
     def zookeeper_superuser(self) -> str | None:
-        """ZooKeeper asks nobody."""
+        """ZooKeeper has no logins."""
         return None
 
     def nodes(self, role: Role | None = None) -> Sequence[FakeNode]:
@@ -131,17 +131,17 @@ class FakeCluster:
         return ",".join(f"{self._addresses.seen_from(CLIENTS, spec.name)}:{CLIENT_PORT}" for spec in brokers)
 
     def client_connection(self, listener: str = Listener.CLIENT) -> dict[str, str]:
-        """Its addresses, the same for each listener; nobody needs to be let in."""
+        """Its addresses, the same for each listener; there are no logins."""
         return {"bootstrap.servers": self.bootstrap_servers()}
 
     def peer(self, node: str) -> Peer:
-        """A node's own listener, at which nobody listens."""
+        """A node's own listener, at which no process listens."""
         return Peer(f"{self._addresses.real(node)}:{CLIENT_PORT}")
 
     def metrics(self, node: str, names: Iterable[str]) -> Mapping[str, float | None]:
         """As set; nothing of a node that is down."""
-        told = self.told.get(node, {}) if self.node(node).alive else {}
-        return {name: told.get(name) for name in names}
+        reported = self.reported.get(node, {}) if self.node(node).alive else {}
+        return {name: reported.get(name) for name in names}
 
     def zookeeper_mode(self, node: str) -> str | None:
         """A server alone stands alone; of several, the one that is set to leads."""

@@ -12,7 +12,7 @@ _SEVERS = frozenset({"refuse", "reset"})
 class FakeLinks:
     """The same links as a cluster of processes has; each carries one connection unless it is idle or severed.
 
-    On each that does, ``sent_bytes`` arrive while it is disturbed; None: nobody counts them.
+    On each that does, ``sent_bytes`` arrive while it is disturbed; None: they are not counted.
     """
 
     def __init__(self, addresses: Addresses) -> None:

@@ -23,7 +23,7 @@ from pytest_kmigrate.waiting import PATIENCE_S
 
 
 class FakeNode:
-    """A node that is up or down because it was told so; what lies on its disk stays until it is wiped."""
+    """A node that is up or down because a test made it so; what lies on its disk stays until it is wiped."""
 
     def __init__(self, spec: NodeSpec, addresses: Addresses, recorder: Recorder, logs: Path) -> None:
         self.spec = spec

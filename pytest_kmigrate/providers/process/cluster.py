@@ -73,7 +73,7 @@ class ProcessCluster:
 
     @property
     def zookeeper_superuser(self) -> str | None:
-        """The credential (scheme ``digest``) of ZooKeeper's superuser; None where ZooKeeper asks nobody."""
+        """The credential (scheme ``digest``) of ZooKeeper's superuser; None if ZooKeeper has no logins."""
         login = self._protection.zookeeper
         return login.superuser if login else None
 
@@ -118,7 +118,7 @@ class ProcessCluster:
         return "; ".join(f"{name}: {trouble}" for name, trouble in lacking.items() if trouble)
 
     def await_serving(self) -> None:
-        """Return when every broker tells clients of all others and of a controller: before, an admin may hang."""
+        """Return when every broker reports all others and a controller to clients: before, an admin may hang."""
         await_brokers_known(self)
 
     def format_controllers(self, cluster_id: str, release_version: str | None = None) -> None:
@@ -168,7 +168,7 @@ class ProcessCluster:
         return Peer(f"{self.addresses.real(node)}:{CONTROLLER_PORT}")
 
     def metrics(self, node: str, names: Iterable[str]) -> Mapping[str, float | None]:
-        """Metrics of a broker or controller as its Jolokia agent tells them; None for each when it does not answer."""
+        """Metrics of a broker or controller as its Jolokia agent reports them; None for each if it does not answer."""
         asked = self.node(node)
         return self.jolokia.metrics_at(asked.metrics_url, asked.spec.role, names)
 

@@ -40,7 +40,7 @@ def first_error(log: Path, since: int = 0) -> str:
 def machine_trouble(log: Path, since: int = 0, exit_code: int | None = None) -> str:
     """What a node says, behind so many bytes of its log, that this machine lacks; empty if nothing.
 
-    ``exit_code`` is that of a process that nobody of ours ended.
+    ``exit_code`` is that of a process that crashed.
     """
     if exit_code == -signal.SIGKILL:
         return "killed by signal 9 from elsewhere, as the kernel does when memory is short"

@@ -1,6 +1,6 @@
-"""Leases of loopback blocks, so that clusters side by side never collide, whoever started them.
+"""Leases of loopback blocks, so that clusters side by side never collide.
 
-A lease is one bound address of the block: nobody on this machine can bind it twice, and the supervisor inherits it, so
+A lease is one bound address of the block: no process can bind it twice, and the supervisor inherits it, so
 it is free exactly when pytest and the supervisor are both gone, whatever ended them.
 """
 
@@ -29,7 +29,7 @@ _EVERYWHERE = ("0.0.0.0", "::")
 def state_dir() -> Path:
     """Where leases, state files and the nodes' disks lie: ``KMIGRATE_STATE``, or a folder of this user's in /tmp.
 
-    Without symbolic links, as the kernel and ``cluster.json`` tell folders.
+    Without symbolic links, as the kernel and ``cluster.json`` name folders.
     """
     chosen = os.environ.get(_NAMED_BY)
     if chosen:

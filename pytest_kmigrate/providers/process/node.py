@@ -30,7 +30,7 @@ _ASKED_EVERY_S = 0.02
 _KILLED_WITHIN_S = 30
 _STILL_WITHIN_S = 10
 _DUMPED_WITHIN_S = 2
-_OBEYED = (0, -signal.SIGTERM, 128 + signal.SIGTERM)  # how a process ends that is told to, and a JVM
+_OBEYED = (0, -signal.SIGTERM, 128 + signal.SIGTERM)  # how a process ends that is stopped, and a JVM
 
 
 class ProcessNode:
@@ -234,7 +234,7 @@ class ProcessNode:
             self._byteman_in = self.pid
 
     def tell_rules(self) -> None:
-        """Record what became of the rules it was started with, if any; one that does not answer tells nothing."""
+        """Record what became of the rules it was started with, if any; one that does not answer proves nothing."""
         if self.alive and self._around.jvm.has_byteman(self.spec):
             with suppress(OSError):
                 rules = attaching.listed(self.address, RULES)

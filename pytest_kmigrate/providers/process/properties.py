@@ -153,7 +153,7 @@ def _broker(
         "listeners": ",".join(bound),
         "advertised.listeners": ",".join(advertised),
         "log.dirs": ",".join(map(str, log_dirs(disk, spec))),
-        "broker.heartbeat.interval.ms": "500",  # the next one tells a broker that it may stop: by default 2 s later
+        "broker.heartbeat.interval.ms": "500",  # the next one lets a broker stop: by default 2 s later
     }
     if mode is BrokerMode.ZOOKEEPER:
         return {**properties, "zookeeper.connect": zookeeper_connect(topology), **_given_id(topology, spec)}
@@ -191,6 +191,6 @@ def _kraft(topology: Topology, spec: NodeSpec) -> dict[str, str]:
 
 
 def write_file(path: Path, properties: Mapping[str, str]) -> None:
-    """Write properties as Java reads them, for nobody else's eyes."""
+    """Write properties as Java reads them, for no other user's eyes."""
     escaped = {key: value.replace("\\", "\\\\") for key, value in properties.items()}
     write_private(path, "".join(f"{key}={value}\n" for key, value in sorted(escaped.items())))

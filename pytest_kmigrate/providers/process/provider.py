@@ -13,13 +13,13 @@ from pytest_kmigrate.providers.process.software import software_for
 
 
 class ProcessProvider:
-    """Implements ``Provider``; ``tell`` gets a line about every download."""
+    """Implements ``Provider``; ``notify`` gets a line about every download."""
 
     name = "process"
     capabilities = ProcessCluster.capabilities
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell = tell
+    def __init__(self, notify: Callable[[str], None]) -> None:
+        self._tell = notify
 
     def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
         """The distributions, and with them everything else that the cluster needs on this machine."""

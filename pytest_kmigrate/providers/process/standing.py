@@ -61,12 +61,12 @@ class Standing:
     @property
     def reached_by(self) -> tuple[tuple[str, str], ...]:
         """How clients reach it: titles and texts, for people. The password itself is in the file only."""
-        told = [("bootstrap servers", self.bootstrap)]
+        reported = [("bootstrap servers", self.bootstrap)]
         if self.client_file:
             protocol = self.client_protocol
             who = f" as {ADMIN}" if has_login(protocol) else ""
-            told.append(("let in by", f"{protocol}{who}, with --command-config {self.client_file}"))
-        return tuple(told)
+            reported.append(("let in by", f"{protocol}{who}, with --command-config {self.client_file}"))
+        return tuple(reported)
 
     def log(self, node: str) -> Path:
         """Where a node logs."""
@@ -89,7 +89,7 @@ def standing() -> list[Standing]:
 
 
 def leftovers() -> list[Leftover]:
-    """What dead runs left: blocks whose lease nobody holds, with processes or disks still there."""
+    """What dead runs left: blocks whose lease is free, with processes or disks still there."""
     found = []
     for block in _known_blocks():
         lock = leases.try_lock(block)
@@ -120,7 +120,7 @@ def clear(block: int) -> Leftover | None:
     lock = leases.try_lock(block)
     if lock is None:
         return None
-    with lock:  # held meanwhile, so that nobody leases a block that is being cleared
+    with lock:  # held meanwhile, so that no process leases a block that is being cleared
         left = _leftover(leases.Lease(block, lock))
         for pid in left.processes:
             _kill(pid)
@@ -130,7 +130,7 @@ def clear(block: int) -> Leftover | None:
 
 
 def clear_all() -> list[Leftover]:
-    """Clear every block whose lease nobody holds."""
+    """Clear every block whose lease is free."""
     return [left for block in _known_blocks() if (left := clear(block)) is not None]
 
 
@@ -151,14 +151,14 @@ def log_folders() -> Path:
 
 
 def _known_blocks() -> list[int]:
-    """Blocks that have, or had, a cluster of this state folder: disks tell."""
+    """Blocks that have, or had, a cluster of this state folder, by its disks."""
     folder = leases.state_dir()
     names = {path.name for path in folder.iterdir()} if leases.is_ours() and folder.is_dir() else set()
     return [block for block in leases.BLOCKS if str(block) in names]
 
 
 def _is_any_being_provisioned() -> bool:
-    """Whether somebody holds a lease without a description yet: its logs cannot be told from old ones."""
+    """Whether somebody holds a lease without a description yet: its logs look like old ones."""
     described = {cluster.block for cluster in standing()}
     for block in _known_blocks():
         lock = leases.try_lock(block)
@@ -279,7 +279,7 @@ def _kill(pid: int) -> None:
 
 
 def _is_gone(process: psutil.Process) -> bool:
-    """Whether it has ended; a zombie has, whoever should have asked for its exit code."""
+    """Whether it has ended; a zombie has."""
     try:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

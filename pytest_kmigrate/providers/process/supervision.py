@@ -32,7 +32,7 @@ class Supervision:
             [sys.executable, "-I", str(supervisor.__file__), str(scratch)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._said,  # whoever reads ours to its end would wait for the end of a kept cluster
+            stderr=self._said,  # a reader of ours would wait for the end of a kept cluster
             start_new_session=True,
             pass_fds=(lease.fileno(),),
         )
@@ -77,7 +77,7 @@ class Supervision:
     def end(self) -> None:
         """Kill every process, remove the scratch folder; returns when all are reaped. Safe to call twice."""
         with self._state:
-            self._on_exit.clear()  # what ends now ends because we want it to: nobody died
+            self._on_exit.clear()  # what ends now ends because we want it to: it did not crash
         with self._orders:
             if self._process.stdin and not self._process.stdin.closed:
                 with contextlib.suppress(BrokenPipeError):  # it has ended already, an order to it was never read
@@ -131,4 +131,4 @@ def _tell(on_exit: ON_EXIT | None, code: int) -> None:
         on_exit(code)
     # One listener's mistake must not make us deaf for the end of every other process.
     except Exception:
-        logging.getLogger(__name__).exception("what was to be told of a process's end failed")
+        logging.getLogger(__name__).exception("reporting a process's end failed")

@@ -21,13 +21,13 @@ from pytest_kmigrate.workloads.metadata.filling import FAMILIES
 
 
 class Checkpoints:
-    """Kept in the cache of this user; ``tell`` gets one line about whatever takes time or goes wrong."""
+    """Kept in the cache of this user; ``notify`` gets one line about whatever takes time or goes wrong."""
 
-    def __init__(self, provider: Provider, document: Document, tell: Callable[[str], None]) -> None:
+    def __init__(self, provider: Provider, document: Document, notify: Callable[[str], None]) -> None:
         self._provider = provider
         self._document = document
-        self._tell = tell
-        self._store = Store(cache_dir() / "checkpoints", tell)
+        self._tell = notify
+        self._store = Store(cache_dir() / "checkpoints", notify)
 
     @contextmanager
     def held(self, topology: Topology, start: Start) -> Iterator[Checkpoint | None]:

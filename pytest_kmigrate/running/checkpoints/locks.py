@@ -30,7 +30,7 @@ class Lock:
                 continue  # its last holder removed the file: the lock of a new one counts
 
     def take_at_once(self) -> bool:
-        """Take it alone if nobody holds it."""
+        """Take it alone if it is free."""
         return self._try(fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def remove(self) -> None:

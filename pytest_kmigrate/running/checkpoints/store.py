@@ -40,24 +40,24 @@ class UnusableError(Exception):
 
 
 class Store:
-    """The checkpoints below one folder; ``tell`` gets one line about whatever takes time or goes wrong."""
+    """The checkpoints below one folder; ``notify`` gets one line about whatever takes time or goes wrong."""
 
     def __init__(
         self,
         folder: Path,
-        tell: Callable[[str], None],
+        notify: Callable[[str], None],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         most_bytes: int = MOST_BYTES,
     ) -> None:
         self._folder = folder
-        self._tell = tell
+        self._tell = notify
         self._now = now
         self._most_bytes = most_bytes
         self._failed: set[str] = set()
 
     @contextmanager
     def held(self, key: Key, make: Make) -> Iterator[Checkpoint | None]:
-        """The checkpoint of this key, which nobody removes while the block lasts; ``make`` makes it where it is not.
+        """The checkpoint of this key, which is not removed while the block lasts; ``make`` makes it where it is not.
 
         None when it cannot be made. That is reported once, and the same process does not try again.
         """

@@ -14,7 +14,7 @@ QUICK_FAILOVER: Mapping[str, str | int | bool] = {
     "topic.metadata.refresh.fast.interval.ms": 100,
     "metadata.max.age.ms": 15000,
     "allow.auto.create.topics": False,
-    # Cut links break connections all the time; a line for each would fill the log and tell nothing.
+    # Cut links break connections all the time; a line for each would fill the log and say nothing.
     "log.connection.close": False,
     "log_level": 2,
 }
@@ -87,7 +87,7 @@ def consumer_properties(settings: ClientsSettings, number: int) -> dict[str, str
 
 
 def reader_properties(settings: ClientsSettings, number: int) -> dict[str, str | int | bool]:
-    """A reader outside any group that is told when it has reached a partition's end."""
+    """A reader outside any group that notices the end of a partition."""
     return {
         **_shared(settings, f"{settings.workload.name}-reader-{number}"),
         **FRUGAL_FETCHES,

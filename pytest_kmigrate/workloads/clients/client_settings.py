@@ -1,4 +1,4 @@
-"""What the clients' process is told at its start: plain data that goes through a JSON file."""
+"""What the clients' process receives at its start: plain data that goes through a JSON file."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The parent's side of the clients' process: start it, tell it what to do, know how far it is."""
+"""The parent's side of the clients' process: start it, send it orders, know how far it is."""
 
 import json
 import sys
@@ -30,7 +30,7 @@ class ReadBack:
 
     records: int
     withheld: Sequence[str]
-    """Partitions whose leader gives nobody what it has by its own word; from where on, and its end."""
+    """Partitions whose leader reports records it does not serve: first missing offset and reported end offset."""
 
 
 class ClientsProcess(Protocol):
@@ -169,7 +169,7 @@ class RunningClients:
             self._orders.flush()
         except (OSError, ValueError) as error:
             self._must_be_alive()
-            raise ClusterError(f"expected to tell the clients {order}; got {error}; see their log") from error
+            raise ClusterError(f"expected to send the clients {order}; got {error}; see their log") from error
 
     def _must_be_alive(self) -> None:
         code = self._process.poll()

@@ -64,13 +64,13 @@ class Clients:
         self._final_read_until: float | None = None
 
     def tell_of_dead_thread(self, died: threading.ExceptHookArgs) -> None:
-        """For ``threading.excepthook``: nothing else would tell the parent that some of the work has stopped."""
+        """For ``threading.excepthook``: nothing else would inform the parent that some of the work has stopped."""
         threading.__excepthook__(died)
-        name = died.thread.name if died.thread else "of nobody"
+        name = died.thread.name if died.thread else "of no thread"
         self.news.put({"event": "trouble", "what": f"thread {name} ended by {died.exc_value!r}"})
 
     def run(self) -> None:
-        """Work until told to stop; returns when everything is written."""
+        """Work until asked to stop; returns when everything is written."""
         workload = self.settings.workload
         self._senders.begin([self._numbers() for _ in range(workload.producers)])
         for _ in range(workload.consumers):
@@ -130,7 +130,7 @@ class Clients:
         if left_s > 0:
             self._begin_final_read(left_s)
         else:
-            why = f"{outstanding} sends without an answer, transactions of {still_open or 'nobody'} open"
+            why = f"{outstanding} sends without an answer, transactions of {still_open or 'no producer'} open"
             self._tell({"event": "final-read-failed", "why": why})
 
     def _begin_final_read(self, within_s: float) -> None:

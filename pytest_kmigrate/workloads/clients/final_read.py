@@ -39,13 +39,13 @@ class WholeRows(Rows, Protocol):
 
 
 class FinalRead:
-    """One final read, in a thread of its own because asking for a partition's end blocks; tells its result once.
+    """One final read, in a thread of its own because asking for a partition's end blocks; reports its result once.
 
     ``partitions``: how many each topic has at least. Who knows of fewer is not believed for the first half of the time.
-    A topic that no broker has known of for half of the time, while nobody was told otherwise, does not exist: that is
+    A topic that no broker has known of for half of the time, and no broker reports otherwise, does not exist: that is
     its result, a row that failed, and the other topics are read. One that is slow to appear is waited for.
     Records that a leader has by its own word, and gives to neither of two clients in a quarter of the time each, are
-    withheld: the read is done without them, since nobody will ever read them.
+    withheld: the read is done without them, since no client will ever read them.
     """
 
     def __init__(
@@ -70,16 +70,16 @@ class FinalRead:
         self._read: dict[Partition, int] = {}
         """Where the next record of each partition is expected."""
         self._trouble = _NO_TROUBLE
-        """The last error that the present client was told."""
+        """The last error that the present client received."""
         self._given_nothing = 0
         """How many clients in a row waited in vain at the same place."""
 
-    def start(self, within_s: float, tell: Callable[[dict[str, object]], None]) -> None:
-        """Begin to read; ``tell`` gets the result, from another thread, after ``within_s`` at the latest."""
+    def start(self, within_s: float, notify: Callable[[dict[str, object]], None]) -> None:
+        """Begin to read; ``notify`` gets the result, from another thread, after ``within_s`` at the latest."""
         self._doubting_s, self._quiet_s = within_s / 2, within_s / 4
         self._doubting_until = time.monotonic() + self._doubting_s
         self._deadline = time.monotonic() + within_s
-        threading.Thread(target=lambda: tell(self.run()), name=f"final-read-{self.number}", daemon=True).start()
+        threading.Thread(target=lambda: notify(self.run()), name=f"final-read-{self.number}", daemon=True).start()
 
     def run(self) -> dict[str, object]:
         """Read, and return the result as an event."""
@@ -117,7 +117,7 @@ class FinalRead:
     def _reader_that_knows(self) -> tuple[Consumer, dict[Partition, int]]:
         """A client that has learned where every partition ends.
 
-        A client begins with any broker and stays with it while it answers. One that was never told of the topics, or of
+        A client begins with any broker and stays with it while it answers. One that never learned of the topics, or of
         their new partitions (it is fenced, say) answers for ever that it knows none, so another client is made then,
         which may meet another broker.
         """
@@ -220,7 +220,7 @@ class FinalRead:
                 quiet_since = time.monotonic()
 
     def _is_withheld_from(self, reader: Consumer, ends: Mapping[Partition, int]) -> bool:
-        """Whether each leader tells of records that it has not given, although nothing was the matter."""
+        """Whether each leader reports records that it has not served, although nothing was the matter."""
         behind = self._behind(ends)
         if not behind or self._trouble != _NO_TROUBLE or self._left_s() <= 0:
             return False
@@ -234,7 +234,7 @@ class FinalRead:
         topic, number, offset = message.topic() or "", message.partition() or 0, message.offset() or 0
         error = message.error()
         if error is not None:
-            # Markers of transactions have offsets but are not records: only the end of the partition tells.
+            # Markers of transactions have offsets but are not records: only the end of the partition shows it.
             if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  # its public name
                 self._read[topic, number] = max(self._read[topic, number], offset)
             else:

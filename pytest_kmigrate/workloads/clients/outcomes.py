@@ -1,6 +1,6 @@
 """How an error is to be understood: FAILED only when nothing can have happened, otherwise INDEFINITE.
 
-Produce. Which errors are definite, and why, is told in ``model.refusals``; besides, whatever ``produce`` itself raises
+Produce. Which errors are definite, and why, is in ``model.refusals``; besides, whatever ``produce`` itself raises
 is, since nothing was sent then (see ``Sender.send``).
 
 Commit and administration. A broker's own answer is definite, except those that mean "I gave up waiting", and those that

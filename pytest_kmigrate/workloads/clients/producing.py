@@ -22,7 +22,7 @@ PURGE_S = 1.0
 
 
 def place_of(error: KafkaError | None, message: Message) -> tuple[str, int, int]:
-    """Topic, partition and offset of a send that was answered; -1 is what nobody learned."""
+    """Topic, partition and offset of a send that was answered; -1 is unknown."""
     topic, partition, offset = message.topic() or "", message.partition(), message.offset()
     return topic, -1 if partition is None else partition, -1 if error is not None or offset is None else offset
 
@@ -105,7 +105,7 @@ class Sender:
         """End every send that has no answer; it becomes indefinite."""
         purge(self._producer, self._unanswered)
         # The purged come back through other threads. One that was not heard is a send all the same: without a row it
-        # would, if it is in the log, look like a record that nobody sent.
+        # would, if it is in the log, look like a record that was never sent.
         for sequence, (began_ns, topic) in self._unanswered.items():
             self._ended(sequence, began_ns, (topic, -1, -1), OperationOutcome.INDEFINITE, "_PURGE_INFLIGHT")
         self._unanswered.clear()

@@ -20,7 +20,7 @@ from pytest_kmigrate.workloads.clients.producing import KEYS, PURGE_S, place_of,
 from pytest_kmigrate.workloads.clients.record_value import encode
 
 NUMBERS_EACH = 1_000_000_000
-"""A transaction's number tells its producer: number of the producer times this, and the producer's own counter."""
+"""A transaction's number contains its producer: number of the producer times this, and the producer's own counter."""
 
 ATTEMPT_S = 2.0
 """One attempt at beginning or ending a transaction; then it is asked whether to go on trying."""
@@ -85,7 +85,7 @@ class Transactor:
         One that failed with a record is not used again. What it takes out of its queue a broker may have all the same,
         if it stood there to be sent once more, and librdkafka then gives its sequence number to a record of the next
         transaction: the broker takes that for the former one, acknowledges it and writes nothing. And when a broker
-        that has just started tells of no topic at all, librdkafka counts anew, is told of numbers left out, and then
+        that has just started reports no topic at all, librdkafka counts anew, gets an error for the gap, and then
         neither commits nor aborts.
         """
         while self._must_go_on():
@@ -124,7 +124,7 @@ class Transactor:
             self._poll_until(began_s + count * gap_s)
         commits = self._transactions % self._workload.transactions_per_abort != 0
         if not commits:
-            # An abort drops what waits to be sent: records that nobody wrote do not show whether aborted ones are read.
+            # An abort drops what waits to be sent: records never written do not show whether aborted ones are read.
             self._producer.flush(ATTEMPT_S)
         self._tell(self._ended(commits=commits))
 

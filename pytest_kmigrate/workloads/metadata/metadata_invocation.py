@@ -108,8 +108,8 @@ class MetadataAdmin:
         token = self._tokens.get(change.subject) if change.change.endswith("-token") else None
         if token is None:
             return change
-        told = {"owner": token.owner, "renewers": sorted(token.renewers), "expires_ms": token.expires_ms}
-        return replace(change, subject=token.token_id, wanted={} if change.change == "remove-token" else told)
+        reported = {"owner": token.owner, "renewers": sorted(token.renewers), "expires_ms": token.expires_ms}
+        return replace(change, subject=token.token_id, wanted={} if change.change == "remove-token" else reported)
 
     def _done(self, futures: Mapping[Any, Future[Any]]) -> str:
         for future in futures.values():
@@ -215,7 +215,7 @@ class MetadataAdmin:
 
 
 def recorded(recorder: Recorder, change: MetadataChange, completion: Completion, began_ns: int) -> Event:
-    """Write down a change that ended; a password that was set is told by its digest, as images tell it."""
+    """Write down a change that ended; a password that was set is recorded by its digest, as in images."""
     outcome = completion.outcome.name.lower()
     changed = MetadataChanged(change.change, change.subject, _shown(change), outcome, completion.error, began_ns)
     return recorder.record(changed)

@@ -73,7 +73,7 @@ class RunningMetadata:
     def _run(self) -> None:
         try:
             self._change_until_stopped()
-        except Exception as error:  # noqa: BLE001  # ours, whatever it is: a dead thread alone would tell nobody
+        except Exception as error:  # noqa: BLE001  # ours, whatever it is: a dead thread alone would go unnoticed
             self._recorder.record(HarnessTrouble("metadata workload", repr(error)))
 
     def _change_until_stopped(self) -> None:

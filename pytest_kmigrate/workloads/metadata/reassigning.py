@@ -66,7 +66,7 @@ class HeldReassignment:
         self._throttle(None, None, None)
 
     def replicas_and_isr(self) -> tuple[list[int], list[int]]:
-        """Where the partition is now, as the broker tells that shall lead it."""
+        """Where the partition is now, as the broker reports that shall lead it."""
         described = describe_topic_at(self._brokers[self.wanted[0]], self.topic).partitions[0]
         return sorted(described.replicas), sorted(described.isr)
 
@@ -75,12 +75,12 @@ class HeldReassignment:
         return next(iter(self._brokers.values()))
 
     def _replicas_on_every_broker(self) -> tuple[int, ...]:
-        def told() -> tuple[int, ...] | NotYet:
+        def reported() -> tuple[int, ...] | NotYet:
             answers = [describe_topic_at(peer, self.topic) for peer in self._brokers.values()]
             unaware = [answer.error for answer in answers if 0 not in answer.partitions]
             return NotYet(unaware) if unaware else answers[0].partitions[0].replicas
 
-        return until(told, awaited=f"{self.topic} on every broker", within_s=PATIENCE_S)
+        return until(reported, awaited=f"{self.topic} on every broker", within_s=PATIENCE_S)
 
     def _throttle(self, rate: str | None, leaders: str | None, followers: str | None) -> None:
         for number in self._brokers:

@@ -15,7 +15,7 @@ from tests.bench.engines.engine import MARTS, SECONDS, Start
 
 
 def main(engine: str, data: Path, out: Path, cores: int, memory_gib: float | None) -> None:
-    """Start, answer, tell."""
+    """Start, answer, report."""
     began_s = time.monotonic()
     # Only the one that is asked for: importing the others would be counted as its memory.
     start: Start = importlib.import_module(f"tests.bench.engines.in_{engine}").started

@@ -103,7 +103,7 @@ def table(found: Answers) -> Sequence[Row]:
 
 
 def said_of_memory(output: str) -> str:
-    """The first line in which an engine tells of the memory it lacks; what it said last, if none does."""
+    """The first line in which an engine names the memory it lacks; what it said last, if none does."""
     lines = output.strip().splitlines() or ["it said nothing"]
     return next((line.strip() for line in lines if "memory" in line.lower()), lines[-1])
 

@@ -22,7 +22,7 @@ _ALIKE = 1e-9
 
 
 class Start(Protocol):
-    """Starts an engine on the facts in a folder, with so many threads, and told how much memory there is."""
+    """Starts an engine on the facts in a folder, with so many threads and a limit of memory."""
 
     def __call__(  # noqa: D102  # the class says it
         self, data: Path, *, cores: int, memory_gib: float | None

@@ -51,7 +51,7 @@ _MEMORY_PART = 0.75
 
 @contextmanager
 def started(data: Path, *, cores: int, memory_gib: float | None) -> Iterator[Answer]:
-    """DuckDB in this process; told how much memory there is, it spills to disk."""
+    """DuckDB in this process; above its limit of memory it spills to disk."""
     with duckdb.connect() as connection:
         connection.execute(f"SET threads = {cores}")
         connection.execute(f"SET temp_directory = '{data / 'spilled'}'")

@@ -19,7 +19,7 @@ _CELL = ("test_id", "requirement", "profile", "provider", "kafka", "topology", "
 
 @contextmanager
 def started(data: Path, *, cores: int, memory_gib: float | None) -> Iterator[Answer]:
-    """Polars in this process; it cannot be told how much memory there is."""
+    """Polars in this process; it takes no limit of memory."""
     os.environ["POLARS_MAX_THREADS"] = str(cores)  # read when it is imported, and never again
     import polars as pl  # noqa: PLC0415  # as said
 

@@ -34,12 +34,12 @@ class Planted:
             results = folder / f"night-{night:02}"
             results.mkdir(parents=True)
             for place, (name, red) in enumerate(self.red.items()):
-                told = _result(name, night, place, is_red=bool(red[night]))
-                (results / f"{told['uuid']}-result.json").write_text(json.dumps(told))
+                reported = _result(name, night, place, is_red=bool(red[night]))
+                (results / f"{reported['uuid']}-result.json").write_text(json.dumps(reported))
 
 
 def planted(seed: int) -> Planted:
-    """Play the nights; again when nobody could tell a flaky test from one that never failed, or changed once."""
+    """Play the nights; again when a flaky test looks like one that never failed, or changed once."""
     chance = np.random.default_rng(seed)
     names = [f"suites.shop.test_{place:03}" for place in chance.permutation(TESTS)]
     rates = (*np.linspace(*RATES, FLAKY), *[1.0] * BROKEN, *[0.0] * BREAKING, *[1.0] * REPAIRED)
@@ -63,7 +63,7 @@ def _result(name: str, night: int, place: int, *, is_red: bool) -> dict[str, obj
     start_ms = _FIRST_MS + night * _MS_PER_NIGHT + place * 1_000
     history_id = hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()
     suite, _, test = name.rpartition(".")
-    told: dict[str, object] = {
+    reported: dict[str, object] = {
         "uuid": hashlib.md5(f"{name} {night}".encode(), usedforsecurity=False).hexdigest(),
         "historyId": history_id,
         "testCaseId": history_id,
@@ -77,5 +77,5 @@ def _result(name: str, night: int, place: int, *, is_red: bool) -> dict[str, obj
     }
     if is_red:
         message = f"AssertionError: expected 200, got 50{place % 4} after {night + place} ms"
-        told["statusDetails"] = {"message": message, "trace": f"{message}\n  at {test}:{place}"}
-    return told
+        reported["statusDetails"] = {"message": message, "trace": f"{message}\n  at {test}:{place}"}
+    return reported

@@ -1,4 +1,4 @@
-"""Planting: makes exactly one thing wrong with each of a few records, and tells what."""
+"""Planting: makes exactly one thing wrong with each of a few records, and counts it."""
 
 from collections import Counter
 from typing import Any
@@ -38,7 +38,7 @@ class Planter:
     def __init__(self, rng: np.random.Generator, log: Log) -> None:
         self.rng = rng
         self.log = log
-        self.told: Planted = Counter()
+        self.reported: Planted = Counter()
         self._used = np.zeros(len(log), np.bool_)
         self.is_whole = log.is_visible & (log.fate == ACKED) & (log.transaction_outcome == _OK)
         """Records that are there and must be."""
@@ -60,10 +60,10 @@ class Planter:
         free: npt.NDArray[np.bool_] = ~self._used[rows]
         return free
 
-    def tell(self, name: AnomalyClass, rows: Rows, *, is_placed: bool = True) -> None:
+    def notify(self, name: AnomalyClass, rows: Rows, *, is_placed: bool = True) -> None:
         """Count one anomaly per row, where it is."""
         topics, partitions = self.log.topic(rows).tolist(), self.log.partition(rows).tolist()
-        self.told.update(
+        self.reported.update(
             (name, t, p) if is_placed else (name, None, None) for t, p in zip(topics, partitions, strict=True)
         )
 
@@ -73,9 +73,9 @@ def planted_in_log(planter: Planter) -> Rows:
     log = planter.log
     refused = planter.chosen(log.fate == REFUSED)
     log.is_there[refused] = log.is_visible[refused] = True
-    planter.tell(AnomalyClass.REFUSED_BUT_FOUND, refused)
+    planter.notify(AnomalyClass.REFUSED_BUT_FOUND, refused)
     moved = planter.chosen(planter.is_whole)
-    planter.tell(AnomalyClass.MOVED, moved)
+    planter.notify(AnomalyClass.MOVED, moved)
     assign_offsets(planter.rng, log, moved)
     _swap_in_order(planter)
     _swap_transactions(planter)
@@ -89,14 +89,14 @@ def planted(planter: Planter, sources: dict[str, Columns], moved: Rows) -> None:
     is_moved = np.isin(_keys(sent["producer"], sent["sequence"]), _keys(log.producer[moved], log.sequence[moved]))
     sent["offset"][is_moved] -= 1
     lost = _one_per_transaction(log, planter.chosen(planter.is_whole))
-    planter.tell(AnomalyClass.LOST_WRITE, lost)
+    planter.notify(AnomalyClass.LOST_WRITE, lost)
     gone = lost
     if log.shape.is_transactional:
-        planter.tell(AnomalyClass.TORN_TRANSACTION, lost, is_placed=False)
+        planter.notify(AnomalyClass.TORN_TRANSACTION, lost, is_placed=False)
         unsure = log.is_visible & (log.transaction_outcome == OperationOutcome.INDEFINITE)
         torn = _one_per_transaction(log, planter.chosen(unsure & ~np.isin(log.transaction, _lonely(log))))
-        planter.tell(AnomalyClass.TORN_TRANSACTION, torn, is_placed=False)
-        planter.tell(AnomalyClass.LOST_WRITE, torn)  # consumers read it, so its transaction was committed
+        planter.notify(AnomalyClass.TORN_TRANSACTION, torn, is_placed=False)
+        planter.notify(AnomalyClass.LOST_WRITE, torn)  # consumers read it, so its transaction was committed
         gone = np.append(lost, torn)
     final = sources["reader"]
     is_gone = np.isin(_keys(final["producer"], final["sequence"]), _keys(log.producer[gone], log.sequence[gone]))
@@ -123,7 +123,7 @@ def _swap_in_order(planter: Planter) -> None:
         if not planter.is_free(np.array([following[row]]))[0]:
             continue
         _swap(planter, row, following[row])
-        planter.tell(AnomalyClass.REORDERING, np.array([following[row]]))
+        planter.notify(AnomalyClass.REORDERING, np.array([following[row]]))
 
 
 def _swap_transactions(planter: Planter) -> None:
@@ -145,7 +145,7 @@ def _swap_transactions(planter: Planter) -> None:
     if len(at):
         one = int(planter.rng.choice(at))
         _swap(planter, int(before[one]), int(after[one]))
-        planter.tell(AnomalyClass.REORDERED_TRANSACTIONS, after[one : one + 1])
+        planter.notify(AnomalyClass.REORDERED_TRANSACTIONS, after[one : one + 1])
 
 
 def _swap(planter: Planter, one: int, other: int) -> None:
@@ -154,16 +154,16 @@ def _swap(planter: Planter, one: int, other: int) -> None:
 
 
 def _strange_final_reads(planter: Planter) -> list[Columns]:
-    """Records found twice, records nobody sent, and records of aborted transactions."""
+    """Records found twice, records never sent, and records of aborted transactions."""
     log = planter.log
     late_ns = int(log.visible_ns.max()) + 90_000_000_000
     twice, model = planter.chosen(planter.is_whole), planter.chosen(planter.is_whole)
     aborted = planter.chosen(
         log.is_there & (log.transaction_outcome == OperationOutcome.FAILED) & (log.transaction >= 0)
     )
-    planter.tell(AnomalyClass.DUPLICATE, twice)
-    planter.tell(AnomalyClass.PHANTOM, model)
-    planter.tell(AnomalyClass.ABORTED_READ, aborted)
+    planter.notify(AnomalyClass.DUPLICATE, twice)
+    planter.notify(AnomalyClass.PHANTOM, model)
+    planter.notify(AnomalyClass.ABORTED_READ, aborted)
     copies, invented, seen = (columns_of(log, rows, OperationKind.FINAL_READ) for rows in (twice, model, aborted))
     copies["offset"] = log.offset.max() + 10 + np.arange(len(twice))
     invented["offset"] = log.offset.max() + 50 + np.arange(len(model))
@@ -182,19 +182,19 @@ def _strange_consumers(planter: Planter) -> list[Columns]:
     for row in planter.chosen(found[:-2][is_inside & planter.is_free(found[:-2])]).tolist():
         at = int(np.flatnonzero(found == row)[0])
         strange.append(_consumed(planter, found[[at, at + 1, at + 2, at + 1]], log.visible_ns.max()))
-        planter.tell(AnomalyClass.NON_MONOTONIC_POLL, found[at : at + 1])
+        planter.notify(AnomalyClass.NON_MONOTONIC_POLL, found[at : at + 1])
     is_inside = np.isin(found, found[1:-1][is_inside]) & planter.is_whole[found]
     for row in planter.chosen(found[is_inside & planter.is_free(found)]).tolist():
         at = int(np.flatnonzero(found == row)[0])
         strange.append(_consumed(planter, found[[at - 1, at + 1]], log.visible_ns.max()))
-        planter.tell(AnomalyClass.POLL_SKIP, found[at : at + 1])
+        planter.notify(AnomalyClass.POLL_SKIP, found[at : at + 1])
     for row in planter.chosen((log.fate == UNSURE_GONE) & (log.place % 2 == 1)).tolist():
         behind = np.flatnonzero((log.place[row:] == log.place[row]) & log.is_visible[row:])[:1] + row
         if len(behind) and planter.is_free(behind)[0]:
             read = _consumed(planter, np.array([row]), log.visible_ns.max())
             strange.append({**read, "offset": log.offset[behind]})
-            planter.tell(AnomalyClass.INCONSISTENT_OFFSET, behind)
-            planter.tell(AnomalyClass.LOST_WRITE, np.array([row]))
+            planter.notify(AnomalyClass.INCONSISTENT_OFFSET, behind)
+            planter.notify(AnomalyClass.LOST_WRITE, np.array([row]))
     return strange
 
 
@@ -214,15 +214,15 @@ def _strange_group(planter: Planter, recorded: Columns) -> list[Columns]:
             topic, partition = str(recorded["topic"][commit]), int(recorded["partition"][commit])
             mine = found[(log.topic(found) == topic) & (log.partition(found) == partition)]
             earlier = mine[log.offset[mine] < recorded["offset"][commit] - COMMIT_EVERY][-1:]
-            told = columns_of(log, earlier, OperationKind.CONSUME)
-            told["group"] = np.array([GROUP])
+            reported = columns_of(log, earlier, OperationKind.CONSUME)
+            reported["group"] = np.array([GROUP])
             at = int(recorded["ended_ns"][commit]) + 1
-            told["began_ns"], told["ended_ns"] = np.array([at]), np.array([at + 1])
+            reported["began_ns"], reported["ended_ns"] = np.array([at]), np.array([at + 1])
             if name is AnomalyClass.NON_MONOTONIC_COMMIT:
                 none = {"producer": np.array([-1], np.int32), "sequence": np.array([-1])}
-                told |= {"kind": np.array([OperationKind.COMMIT.value], np.int8), **none}
-            strange.append(told)
-            planter.told[name, topic, partition] += 1
+                reported |= {"kind": np.array([OperationKind.COMMIT.value], np.int8), **none}
+            strange.append(reported)
+            planter.reported[name, topic, partition] += 1
     return strange
 
 
@@ -236,12 +236,12 @@ def _strange_transactions(planter: Planter) -> list[Columns]:
     for row in planter.chosen(first[is_open]).tolist():
         end = int(last[first == row][0])
         strange.append(_consumed(planter, np.array([row]), log.began_ns[end] - 2))
-        planter.tell(AnomalyClass.INTERMEDIATE_READ, np.array([row]), is_placed=False)
+        planter.notify(AnomalyClass.INTERMEDIATE_READ, np.array([row]), is_placed=False)
     one, other = planter.rng.choice(first[is_open], 2, replace=False).tolist()
     for reader, read in ((one, other), (other, one)):
         seen = _consumed(planter, np.array([read]), log.visible_ns.max() + 10**9)
         strange.append({**seen, "transaction": log.transaction[[reader]]})
-    planter.tell(AnomalyClass.CIRCULAR_READS, np.array([one]), is_placed=False)
+    planter.notify(AnomalyClass.CIRCULAR_READS, np.array([one]), is_placed=False)
     return strange
 
 

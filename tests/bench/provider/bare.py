@@ -203,10 +203,10 @@ class BareCluster:
         return [str(self._software.java), *FLAGS, logging, "-cp", jars, main, *arguments]
 
     def _await_ready(self, specs: Sequence[NodeSpec]) -> None:
-        def told() -> bool:
+        def reported() -> bool:
             return all(_READY[spec.role] in _text(self._logs[spec.name]) for spec in specs)
 
-        self._await(told, f"{', '.join(spec.name for spec in specs)} ready", specs)
+        self._await(reported, f"{', '.join(spec.name for spec in specs)} ready", specs)
 
     def _await(self, condition: Callable[[], bool], awaited: str, specs: Sequence[NodeSpec]) -> None:
         until(condition, awaited=f"bare: {awaited}", within_s=_WITHIN_S, abort=lambda: self._raise_if_died(specs))

@@ -1,4 +1,4 @@
-"""Anomalies and verdicts: what clients saw makes a run's outcome, what controllers did is told beside it."""
+"""Anomalies and verdicts: what clients saw makes a run's outcome, what controllers did is reported beside it."""
 
 import json
 from pathlib import Path
@@ -34,7 +34,7 @@ def _run(runs: Path, name: str, day: int, *verdicts: Line, is_lossy: bool = Fals
 def night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[AnalysisResult, dict[str, Any]]:
     """Three runs under equal conditions, the second of which failed on its way and never asked what was lost.
 
-    Beside them a run that was told what it lost, and two of another test, one with two active controllers in one epoch.
+    Beside them a run that reported what it lost, and two of another test, one with two active controllers in one epoch.
     """
     runs = tmp_path_factory.mktemp("runs")
     _run(runs, "green-1", 1, verdict())
@@ -77,10 +77,10 @@ def test_a_lost_write_is_never_called_flaky(night: tuple[AnalysisResult, dict[st
 def test_what_a_verdict_of_the_run_says_already_is_not_said_again(
     night: tuple[AnalysisResult, dict[str, Any]],
 ) -> None:
-    """A lost record that its run judged is told once, in the run's words, and with the bug that explains it."""
+    """A lost record that its run judged is reported once, in the run's words, and with the bug that explains it."""
     _, report = night
-    (told,) = [each for each in report["attempts"] if each["folder"] == "told"]
-    assert (told["check"], told["known_bugs"]) == ("no_acked_record_lost", ["kmigrate-4"])
+    (reported,) = [each for each in report["attempts"] if each["folder"] == "told"]
+    assert (reported["check"], reported["known_bugs"]) == ("no_acked_record_lost", ["kmigrate-4"])
     assert [row["violating"] for row in report["consistency"] if row["check"] == "operations: lost write"] == [1]
 
 
@@ -108,12 +108,12 @@ def test_runs_that_are_not_counted_make_no_outcome(spark: SparkSession, tmp_path
 def test_what_a_controller_did_is_a_class_beside_those_of_operations(
     night: tuple[AnalysisResult, dict[str, Any]],
 ) -> None:
-    """Two active controllers in one epoch, as a check of the run found them: counted, told and placed in time."""
+    """Two active controllers in one epoch, as a check of the run found them: counted, listed and placed in time."""
     _, report = night
     classes = {row["class"]: row for row in report["anomaly_classes"]}
     assert classes.keys() == {"lost write", "two controllers in one epoch"}
     row = classes["two controllers in one epoch"]
     assert [row[name] for name in ("kind", "runs", "anomalies")] == ["SAFETY", 1, 1]
     (example,) = row["examples"]
-    told = ("folder", "counterexample", "at_ns", "evidence")
-    assert [example[name] for name in told] == ["two", TWO_IN_ONE, 9_000_000_000, "event 4, event 7"]
+    reported = ("folder", "counterexample", "at_ns", "evidence")
+    assert [example[name] for name in reported] == ["two", TWO_IN_ONE, 9_000_000_000, "event 4, event 7"]

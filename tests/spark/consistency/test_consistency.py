@@ -102,12 +102,12 @@ def test_what_a_run_would_have_shown_is_told_however_it_is_cut(
 ) -> None:
     """Transactions only where there were some; what was found is among it."""
     _, made = runs
-    told = {row["folder"]: set(row["classes"]) for row in consistency.checked_classes(judged).collect()}
-    assert {folder for folder in told if "torn transaction" in told[folder]} == {"night-1/transactional"}
+    reported = {row["folder"]: set(row["classes"]) for row in consistency.checked_classes(judged).collect()}
+    assert {folder for folder in reported if "torn transaction" in reported[folder]} == {"night-1/transactional"}
     assert {(folder, key[0].value) for folder, run in made.items() for key in run.planted} <= {
-        (folder, name) for folder, names in told.items() for name in names
+        (folder, name) for folder, names in reported.items() for name in names
     }
-    assert {"poll skip", "read below committed"} <= told["night-1/plain"]
+    assert {"poll skip", "read below committed"} <= reported["night-1/plain"]
 
 
 def test_a_run_with_a_damaged_part_is_set_aside_and_no_other(
@@ -139,7 +139,7 @@ def test_a_run_with_a_damaged_part_is_set_aside_and_no_other(
 def test_a_part_that_is_not_what_its_manifest_names_costs_the_run_its_operations(
     spark: SparkSession, tmp_path: Path, most_bytes: int
 ) -> None:
-    """A whole Parquet file, but another one: compared where its bytes pass, and told; the others are as vouched for."""
+    """A whole Parquet file, but another one: compared where its bytes pass, and reported; the others are right."""
     for folder in ("altered", "as it was"):
         write_parts(synthetic_run(7, 9_000), tmp_path / folder / "operations")
     sha256 = {
@@ -233,7 +233,7 @@ def test_a_skip_over_whole_slices_is_found(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_an_offset_in_dispute_counts_in_its_own_slice_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two clients leap to one offset and see different records: the leap is told to all slices, its record is not."""
+    """Two clients leap to one offset and see different records: the leap is known to all slices, its record is not."""
     monkeypatch.setattr(dealing, "_RUN_BITS", 2)
     seen = ((60, 25), (61, 26))
     reads = [consumed(at, 9, client=who, sequence=record, group="") for who, record in seen for at in (0, 25)]

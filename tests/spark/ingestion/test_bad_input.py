@@ -49,7 +49,7 @@ class Told:
 
 
 @pytest.fixture(scope="module")
-def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
+def reported(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
     """All defects at once, and a good run under each odd name, analyzed by the command."""
     runs, out = tmp_path_factory.mktemp("runs"), tmp_path_factory.mktemp("out")
     for name, defect in DEFECTS.items():
@@ -67,62 +67,62 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
 
 
 @pytest.mark.parametrize("name", DEFECTS)
-def test_a_defect_is_told_and_costs_no_more_than_it_must(told: Told, name: str) -> None:
-    """Path, line and reason of each; a run is counted by what can still be read, if it can be told what it is."""
-    rows, defect = told.about(name), DEFECTS[name]
-    assert [row[:2] for row in rows] == [row[:2] for row in defect.told]
-    for (*_, reason, _), (*_, beginning) in zip(rows, defect.told, strict=True):
+def test_a_defect_is_told_and_costs_no_more_than_it_must(reported: Told, name: str) -> None:
+    """Path, line and reason of each; a run is counted by what can still be read, if it can be identified."""
+    rows, defect = reported.about(name), DEFECTS[name]
+    assert [row[:2] for row in rows] == [row[:2] for row in defect.reported]
+    for (*_, reason, _), (*_, beginning) in zip(rows, defect.reported, strict=True):
         assert reason.startswith(beginning)
-    attempt = told.attempt(name)
+    attempt = reported.attempt(name)
     assert (attempt["outcome"] if attempt else None) == defect.outcome
 
 
-def test_what_is_wrong_ends_inconclusive_and_in_words(told: Told) -> None:
-    """Exit status 3, for a verdict may hang on what is missing; no stack trace; the number of lines told is told."""
-    assert told.status == EXIT_STATUS[Outcome.INCONCLUSIVE] == 3
-    assert "Traceback" not in told.printed
+def test_what_is_wrong_ends_inconclusive_and_in_words(reported: Told) -> None:
+    """Exit status 3, for a verdict may hang on what is missing; no stack trace; the number of lines is reported."""
+    assert reported.status == EXIT_STATUS[Outcome.INCONCLUSIVE] == 3
+    assert "Traceback" not in reported.printed
     runs = sum(1 for defect in DEFECTS.values() if defect.outcome) + len(ODD_NAMES) + len(["garbage"])
-    assert f"{runs} runs: INCONCLUSIVE; {len(told.report['set_aside'])} set aside" in told.printed
+    assert f"{runs} runs: INCONCLUSIVE; {len(reported.report['set_aside'])} set aside" in reported.printed
 
 
-def test_only_what_a_verdict_hangs_on_leaves_it_open(told: Told) -> None:
-    """A clock that was not set and a run without an end are told, but nothing is missing for them."""
-    harmless = {name for name in DEFECTS if told.about(name) and not any(row[3] for row in told.about(name))}
+def test_only_what_a_verdict_hangs_on_leaves_it_open(reported: Told) -> None:
+    """A clock that was not set and a run without an end are reported, but nothing is missing for them."""
+    harmless = {name for name in DEFECTS if reported.about(name) and not any(row[3] for row in reported.about(name))}
     assert harmless == {"no-end", "start-missing", "start-in-words", "start-without-a-day"}
 
 
-def test_a_run_of_any_name_is_read_whole(told: Told) -> None:
+def test_a_run_of_any_name_is_read_whole(reported: Told) -> None:
     """Blanks, patterns, percent signs, line ends, what looks hidden or like a partition: operations and logs too.
 
-    Of runs whose operations are damaged none is counted: what is left would tell of losses that never were.
+    Of runs whose operations are damaged none is counted: what is left would show losses that never were.
     """
-    odd = [each["folder"] for each in told.report["attempts"] if each["folder"].startswith("odd/")]
+    odd = [each["folder"] for each in reported.report["attempts"] if each["folder"].startswith("odd/")]
     assert sorted(odd) == sorted(f"odd/{name}" for name in ODD_NAMES)
-    assert [told.about(folder) for folder in odd] == [[]] * len(odd)
-    counted = set(pq.read_table(told.out / "tables" / "operation_counts").column("folder").to_pylist())
+    assert [reported.about(folder) for folder in odd] == [[]] * len(odd)
+    counted = set(pq.read_table(reported.out / "tables" / "operation_counts").column("folder").to_pylist())
     assert counted == set(odd)
-    levels = set(pq.read_table(told.out / "tables" / "log_lines").column("folder").to_pylist())
+    levels = set(pq.read_table(reported.out / "tables" / "log_lines").column("folder").to_pylist())
     assert levels == set(odd)
 
 
-def test_a_name_no_program_can_say_is_shown_as_well_as_can_be(told: Told) -> None:
+def test_a_name_no_program_can_say_is_shown_as_well_as_can_be(reported: Told) -> None:
     """Its bytes are marked, it is said what to do, and that a run is missing."""
     shown = CLOSED_NAME.decode(errors="replace")
-    assert told.about(shown) == [("", None, "its name is not UTF-8, which Spark cannot open: rename it", True)]
+    assert reported.about(shown) == [("", None, "its name is not UTF-8, which Spark cannot open: rename it", True)]
 
 
-def test_one_file_of_garbage_does_not_hide_the_others(told: Told) -> None:
-    """Of five thousand bad lines the first twenty are told, and how many follow."""
-    rows = told.about("garbage")
+def test_one_file_of_garbage_does_not_hide_the_others(reported: Told) -> None:
+    """Of five thousand bad lines the first twenty are reported, and how many follow."""
+    rows = reported.about("garbage")
     assert [line for _, line, _, _ in rows] == list(range(1, 21))
     assert rows[0][2].endswith("it begins: garbage 0")
     assert rows[-1][2].endswith("it begins: garbage 19; so are 4980 lines more of this file")
 
 
-def test_a_clock_that_was_far_off_does_not_lengthen_the_run(told: Told) -> None:
+def test_a_clock_that_was_far_off_does_not_lengthen_the_run(reported: Told) -> None:
     """Its duration is that of the other events."""
     took = {
-        name: (told.attempt(name) or {})["duration_ms"] for name in ("nothing-wrong", "far-clock", "negative-clock")
+        name: (reported.attempt(name) or {})["duration_ms"] for name in ("nothing-wrong", "far-clock", "negative-clock")
     }
     assert set(took.values()) == {30_000.0}
 

@@ -48,7 +48,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 def pool(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessPoolExecutor]:
     """A process with a session of its own: the other tests' session has no client of S3, and one of them says so."""
     environment = {
-        # Where a machine of Amazon's would ask for keys; here is none, and nobody else is to be asked.
+        # Where a machine of Amazon's would ask for keys; here is none, and no other is to be asked.
         "AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:1",
         "PYSPARK_SUBMIT_ARGS": submit_arguments(store, {f"bucket.{name}": value for name, value in OF_BUCKETS.items()}),
     }
@@ -93,7 +93,7 @@ def test_a_bucket_gives_the_answers_of_this_machine(pool: ProcessPoolExecutor, n
 
 
 @pytest.mark.parametrize(
-    ("bucket", "status", "told", "requests"),
+    ("bucket", "status", "reported", "requests"),
     [
         (WRONG_SECRET, 4, "Status Code: 403); check the address", 1),
         (UNKNOWN, 4, "Status Code: 403); check the address", 1),
@@ -109,7 +109,7 @@ def test_a_bucket_that_refuses_is_told_before_anything_is_read(
     tmp_path: Path,
     bucket: str,
     status: int,
-    told: str,
+    reported: str,
     requests: int,
     is_out: bool,
 ) -> None:
@@ -121,7 +121,7 @@ def test_a_bucket_that_refuses_is_told_before_anything_is_read(
 
     assert (ended, len(printed.splitlines())) == (status, 2), printed
     assert printed.startswith("starting Spark")
-    assert told in printed
+    assert reported in printed
     assert store.requests(bucket) - before == requests
 
 

@@ -17,7 +17,7 @@ def test_the_second_analysis_loads_classes_that_the_first_archived(tmp_path: Pat
         synthetic_run(7, 2_000, is_faulty=False), write_run(runs, "r1", [verdict()], migration()) / "operations"
     )
     environment = {**os.environ, "KMIGRATE_CACHE": str(tmp_path / "a cache")}
-    # What tells Java's version and what Spark starts with are JVMs, too: each has its own file.
+    # The program that shows Java's version and what Spark starts with are JVMs, too: each has its own file.
     environment["JDK_JAVA_OPTIONS"] = f"-Xlog:class+load:file={loaded}-%p"
     said = []
     for name in ("first", "second"):

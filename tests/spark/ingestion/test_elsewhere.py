@@ -72,7 +72,7 @@ def test_a_file_system_that_refuses_in_the_midst_is_one_line(spark: SparkSession
 
 
 @pytest.mark.parametrize(
-    ("runs", "out", "status", "told"),
+    ("runs", "out", "status", "reported"),
     [
         ("nothing", "report", 2, "/nothing: expected a folder of runs, got nothing; give the folder"),
         ("runs/broken/run.json", "report", 2, "run.json: expected a folder of runs, got a file; give the folder"),
@@ -80,12 +80,12 @@ def test_a_file_system_that_refuses_in_the_midst_is_one_line(spark: SparkSession
     ],
 )
 def test_wrong_use_of_what_lies_elsewhere_is_told_as_here(
-    night: str, runs: str, out: str, status: int, told: str
+    night: str, runs: str, out: str, status: int, reported: str
 ) -> None:
     """The exit status of wrong use, and one sentence after the progress."""
     ended, printed = kmigrate("analyze", f"{night}/{runs}", "--out", f"{night}/{out}")
     assert ended == status
-    assert told in printed.splitlines()[-1]
+    assert reported in printed.splitlines()[-1]
 
 
 def test_the_root_of_a_file_system_is_a_folder_like_others(file_system: str, night: str, tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_the_root_of_a_file_system_is_a_folder_like_others(file_system: str, nig
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reported"),
     [
         ("hdfs://127.0.0.1:1", "got ConnectException: "),
         ("s3a://nights", "S3AFileSystem not found"),
@@ -111,14 +111,14 @@ def test_the_root_of_a_file_system_is_a_folder_like_others(file_system: str, nig
 )
 @pytest.mark.parametrize("is_out", [False, True])
 def test_what_does_not_answer_is_told_before_anything_is_read(
-    spark: SparkSession, here: Path, tmp_path: Path, given: str, told: str, is_out: bool
+    spark: SparkSession, here: Path, tmp_path: Path, given: str, reported: str, is_out: bool
 ) -> None:
-    """Exit status 4 and one line: nobody there, no jars for the scheme; for runs and report alike."""
+    """Exit status 4 and one line: no server there, no jars for the scheme; for runs and report alike."""
     runs, out = (str(here / "runs"), f"{given}/report") if is_out else (f"{given}/runs", str(tmp_path / "out"))
 
     status, printed = kmigrate("analyze", runs, "--out", out)
 
     assert (status, len(printed.splitlines())) == (4, 2), printed
     assert printed.startswith("starting Spark")
-    assert told in printed
+    assert reported in printed
     assert "check the address" in printed

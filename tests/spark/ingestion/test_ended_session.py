@@ -35,5 +35,5 @@ def test_spark_that_ends_in_the_midst_is_one_line(tmp_path: Path, work: str, end
 
     assert status == 4, printed
     assert "Spark: expected it to run until all is written, got its end; the last lines of " in printed.splitlines()[-1]
-    assert "out/spark.log tell why" in printed
+    assert "out/spark.log show why" in printed
     assert "Traceback" not in printed

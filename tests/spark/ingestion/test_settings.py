@@ -67,14 +67,18 @@ def test_there_is_room_for_what_the_jvm_compiles(spark: SparkSession) -> None:
 
 def test_no_class_is_looked_up_again_for_a_column(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each look-up searches all jars of Spark, and an analysis makes thousands of columns."""
-    told: list[str] = []
+    reported: list[str] = []
     send = ClientServerConnection.send_command
-    monkeypatch.setattr(ClientServerConnection, "send_command", lambda it, text: told.append(text) or send(it, text))
+    monkeypatch.setattr(
+        ClientServerConnection, "send_command", lambda it, text: reported.append(text) or send(it, text)
+    )
 
     first = F.row_number().over(Window.partitionBy("id").orderBy("id"))
     some = spark.range(2).where(F.col("id") > F.lit(0)).withColumn("first", first)
     some.select("first", F.transform(F.array("id"), lambda each: each + 1).alias("more"))
 
-    looked_up = [each for each in told if each.startswith(REFLECTION_COMMAND_NAME + REFL_GET_UNKNOWN_SUB_COMMAND_NAME)]
-    assert told
+    looked_up = [
+        each for each in reported if each.startswith(REFLECTION_COMMAND_NAME + REFL_GET_UNKNOWN_SUB_COMMAND_NAME)
+    ]
+    assert reported
     assert looked_up == []

@@ -39,9 +39,9 @@ def test_a_header_becomes_one_typed_row(spark: SparkSession) -> None:
 
     rows = staging.good(staging.staged_runs(frame(spark, schemas.FOLDERS, [folder]), _files(spark, "run.json", text)))
 
-    told = {**header, "run_id": "a", "seed": str(2**70), "reproduce": "again", "commit": "1a2b", **folder}
-    told["started_at"] = dt.datetime(2026, 3, 1, 10)  # noqa: DTZ001  # in the UTC of the session
-    assert [row.asDict() for row in rows.collect()] == [{key: told[key] for key in told.keys() - {"schema"}}]
+    reported = {**header, "run_id": "a", "seed": str(2**70), "reproduce": "again", "commit": "1a2b", **folder}
+    reported["started_at"] = dt.datetime(2026, 3, 1, 10)  # noqa: DTZ001  # in the UTC of the session
+    assert [row.asDict() for row in rows.collect()] == [{key: reported[key] for key in reported.keys() - {"schema"}}]
 
 
 def test_what_a_header_need_not_tell_is_unknown(spark: SparkSession) -> None:
@@ -65,12 +65,12 @@ def test_a_mutant_is_another_kafka(spark: SparkSession) -> None:
 
     staged = staging.staged_runs(_folders(spark, *headers), frame(spark, schemas.FILES, rows))
 
-    told = sorted((row.folder, row.kafka) for row in staging.good(staged).collect())
-    assert told == [("mutant", "3.9.1 + Byteman lose acks (1d17ee)"), ("plain", "3.9.1")]
+    reported = sorted((row.folder, row.kafka) for row in staging.good(staged).collect())
+    assert reported == [("mutant", "3.9.1 + Byteman lose acks (1d17ee)"), ("plain", "3.9.1")]
 
 
 def test_a_test_of_a_suite_is_one_wherever_it_was_installed(spark: SparkSession) -> None:
-    """Version 0.1 named it by the path of its file, which told three tests of one; any other path is kept."""
+    """Version 0.1 named it by the path of its file, which split one test into three; any other path is kept."""
     suite, name = "suites/kip_866/test_copy.py", "test_it[a]"
     ids = {
         "checkout": f"{suite}::{name}",
@@ -90,7 +90,7 @@ def test_a_test_of_a_suite_is_one_wherever_it_was_installed(spark: SparkSession)
 
 
 def test_a_header_that_cannot_be_used_is_set_aside(spark: SparkSession) -> None:
-    """Missing, cut off, of a newer schema, without a test or with a blank one: each is told with its own reason."""
+    """Missing, cut off, of a newer schema, without a test or with a blank one: each is reported with its own reason."""
     blanks = {"kafka": " \t", "run_id": "", "test_id": "", "topology": " "}
     texts = {
         "cut": '{"schema": 1, "run_id": "x',
@@ -121,7 +121,7 @@ def test_a_header_that_cannot_be_used_is_set_aside(spark: SparkSession) -> None:
 
 
 def test_a_header_of_an_older_version_is_read_as_if_written_today(spark: SparkSession) -> None:
-    """What an older version named otherwise is found where it was; a version nobody wrote is told."""
+    """What an older version named otherwise is found where it was; a version nobody wrote is reported."""
     texts = {
         "older": json.dumps({**HEADER, "run_id": "o", "schema": 0, "test_id": None, "test": {"name": "t0"}}),
         "today": json.dumps({**HEADER, "run_id": "t", "test": {"name": "not looked at"}}),
@@ -154,8 +154,8 @@ def test_a_clock_that_was_not_set_costs_a_run_only_its_place_in_time(spark: Spar
         "some-day": True,
         "real": False,
     }
-    told = [(row.path, row.is_run) for row in staging.set_aside(staged).orderBy("path").collect()]
-    assert told == [("some-day/run.json", False), ("then/run.json", False)]
+    reported = [(row.path, row.is_run) for row in staging.set_aside(staged).orderBy("path").collect()]
+    assert reported == [("some-day/run.json", False), ("then/run.json", False)]
 
 
 def _runs(spark: SparkSession, *rows: tuple[str, str, str, bool, int]) -> DataFrame:
@@ -171,7 +171,7 @@ def _runs(spark: SparkSession, *rows: tuple[str, str, str, bool, int]) -> DataFr
 def test_a_copied_run_counts_once(spark: SparkSession) -> None:
     """A complete one counts, else the first folder; the other says where that is, and nothing is missing for it.
 
-    Of folders without a manifest, as while one is being copied, nobody knows the content: their headers tell.
+    Of folders without a manifest, as while one is being copied, the content is unknown: their headers identify them.
     """
     rows = [
         ("a", "one", "1", True, 10),
@@ -207,12 +207,12 @@ def test_of_two_runs_with_one_id_the_same_one_always_counts(spark: SparkSession,
 
     once = staging.counted_once(_runs(spark, *rows[::order]))
 
-    told = "not counted: its run id, {}, is also that of another run, in {}, which is counted"
+    reported = "not counted: its run id, {}, is also that of another run, in {}, which is counted"
     assert sorted(row.folder for row in staging.good(once).collect()) == ["b", "d", "e"]
     assert [(path, reason.partition(" (of such")[0]) for path, _, reason in _reasons(once)] == [
-        ("a/run.json", told.format("complete", "b")),
-        ("c/run.json", told.format("earlier", "d")),
-        ("f/run.json", told.format("judged again", "e")),
+        ("a/run.json", reported.format("complete", "b")),
+        ("c/run.json", reported.format("earlier", "d")),
+        ("f/run.json", reported.format("judged again", "e")),
     ]
     assert {row.is_copy for row in once.where("reason IS NOT NULL").collect()} == {False}
 
@@ -231,8 +231,10 @@ def test_an_event_before_the_one_told_before_it_is_set_aside(spark: SparkSession
 def test_verdict_lines_are_read_one_by_one(spark: SparkSession) -> None:
     """Bad lines are set aside by number; blank ones are nothing; good ones around them are read."""
     seen = {"expected": "e", "observed": "o", "at_ns": 7, "evidence": ["event 3"]}
-    told = verdict(outcome="VIOLATES", kind="SAFETY", requirements=["R1"], violations=[seen], known_bugs=["KAFKA-1"])
-    good = json.dumps({**told, "facts": {"acknowledged": 5, "nested": {"a": [{"b": "} {"}, {"b": float("nan")}]}}})
+    reported = verdict(
+        outcome="VIOLATES", kind="SAFETY", requirements=["R1"], violations=[seen], known_bugs=["KAFKA-1"]
+    )
+    good = json.dumps({**reported, "facts": {"acknowledged": 5, "nested": {"a": [{"b": "} {"}, {"b": float("nan")}]}}})
     lines = [good, "", '{"check": "cut', '{"check": "c"}', json.dumps(verdict(outcome="MAYBE")), good + " trailing"]
     lines += [good + good, f"{good} {good}"]
 
@@ -241,7 +243,7 @@ def test_verdict_lines_are_read_one_by_one(spark: SparkSession) -> None:
     (row,) = [each.asDict(recursive=True) for each in staging.good(staged).collect()]
     assert json.loads(row.pop("facts")) == {"acknowledged": 5, "nested": {"a": [{"b": "} {"}, {"b": "NaN"}]}}
     added = {"anomaly": None, "about": None, "standing": False, "counts": True}  # as version 0.1 wrote them
-    assert row == {"folder": "r1", **{key: value for key, value in told.items() if key != "facts"}, **added}
+    assert row == {"folder": "r1", **{key: value for key, value in reported.items() if key != "facts"}, **added}
     expected = "unknown outcome: expected one of NOT_APPLICABLE, CONFORMS, INCONCLUSIVE, VIOLATES; got MAYBE"
     begins = "the line is not a JSON object of the expected shape; it begins: "
     assert _reasons(staged) == [
@@ -292,8 +294,8 @@ def test_states_of_older_folders_are_read_as_those_of_today(spark: SparkSession)
     rows = staging.good(staging.staged_events(_lines(spark, "history.jsonl", lines))).orderBy("seq").collect()
 
     assert {row.kind for row in rows} == {"state"}
-    told = [json.loads(row.data) for row in rows]
-    assert [(each["of"], each["state"]) for each in told] == [
+    reported = [json.loads(row.data) for row in rows]
+    assert [(each["of"], each["state"]) for each in reported] == [
         ("phase", "HYBRID"),
         ("migration_state", "MIGRATION"),
         ("phase", "ALL_KRAFT"),

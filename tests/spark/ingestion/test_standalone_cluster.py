@@ -37,7 +37,7 @@ def daemon(log: Path, name: str, *arguments: str) -> Iterator[None]:
         process.wait(WITHIN_S)
 
 
-def told(log: Path, pattern: str) -> str:
+def reported(log: Path, pattern: str) -> str:
     """What a daemon's log says, once it does."""
     found = until(lambda: re.search(pattern, log.read_text()), awaited=f"{pattern} in {log.name}", within_s=WITHIN_S)
     return found[1]
@@ -56,12 +56,12 @@ def master(work: Path) -> Iterator[str]:
         log = work / "master.log"
         address = ("--host", LOOPBACK, "--port", "0", "--webui-port", "0")
         stack.enter_context(daemon(log, "master.Master", *address))
-        url = told(log, r"Starting Spark master at (spark://\S+)")
+        url = reported(log, r"Starting Spark master at (spark://\S+)")
         for number in (1, 2):
             log_of_worker = work / f"worker-{number}.log"
             room = ("--cores", "1", "--memory", "1g", "--work-dir", str(work / f"worker-{number}"))
             stack.enter_context(daemon(log_of_worker, "worker.Worker", *address, *room, url))
-            told(log_of_worker, r"(Successfully registered with master)")
+            reported(log_of_worker, r"(Successfully registered with master)")
         yield url
 
 
@@ -96,7 +96,7 @@ def test_a_cluster_gives_the_answers_of_one_machine(master: str, work: Path, tmp
 
 
 def test_spark_submit_says_where_and_how_it_runs(master: str, work: Path, tmp_path: Path) -> None:
-    """The same command, started by spark-submit, takes the master and the settings that were told to that."""
+    """The same command, started by spark-submit, takes the master and the settings that it was given."""
     runs, out = tmp_path / "runs", tmp_path / "out"
     program = str(files("pytest_kmigrate") / "cli" / "__main__.py")
     told_to_it = ["--master", master, "--conf", "spark.cores.max=1", program]

@@ -28,9 +28,9 @@ def _long(parts: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def test_who_asks_for_a_table_that_is_being_written_waits_for_it(spark: SparkSession, tmp_path: Path) -> None:
-    """A table is asked for by another one, and only then goes on; both are there in the end, and both are told of."""
+    """A table is asked for by another one, and only then goes on; both are there in the end, and both are reported."""
     tables, asked = TableFolder(spark, LocalStorage(tmp_path), is_small=True), Event()
-    told: list[str] = []
+    reported: list[str] = []
 
     def first() -> DataFrame:
         assert asked.wait(_ENOUGH_S)
@@ -40,13 +40,13 @@ def test_who_asks_for_a_table_that_is_being_written_waits_for_it(spark: SparkSes
         asked.set()
         return tables["set_aside"].selectExpr("path AS folder", "path", "line", "reason", "is_run")
 
-    with tables.writing(done=told.append) as begin:
+    with tables.writing(done=reported.append) as begin:
         begin("set_aside", first)
         begin("bad_rows", second)
 
     tables.publish()
     assert [row["path"] for row in spark.read.parquet(str(tmp_path / "set_aside")).collect()] == ["one"]
-    assert told == ["set_aside", "bad_rows"]
+    assert reported == ["set_aside", "bad_rows"]
 
 
 def test_what_one_table_sets_for_its_jobs_is_no_other_tables(spark: SparkSession, tmp_path: Path) -> None:
@@ -88,9 +88,9 @@ def test_a_table_that_cannot_be_computed_stops_the_analysis(spark: SparkSession,
 
 
 def test_what_others_still_compute_is_given_up(spark: SparkSession, tmp_path: Path) -> None:
-    """When one table fails, or somebody is in a hurry, nobody waits for a job that would take hours."""
+    """When one table fails, or somebody is in a hurry, a job that would take hours is not awaited."""
     tables, jobs = TableFolder(spark, LocalStorage(tmp_path), is_small=True), spark.sparkContext.statusTracker()
-    told: list[str] = []
+    reported: list[str] = []
 
     def long() -> DataFrame:
         return _aside(spark, "one").mapInArrow(_long, schemas.TABLES["set_aside"])
@@ -100,10 +100,10 @@ def test_what_others_still_compute_is_given_up(spark: SparkSession, tmp_path: Pa
         raise ValueError("no such thing")
 
     def write_both() -> None:
-        with tables.writing(done=told.append) as begin:
+        with tables.writing(done=reported.append) as begin:
             begin("set_aside", long)
             begin("bad_rows", failing)
 
     with pytest.raises(ValueError, match="no such thing"):
         write_both()
-    assert told == []
+    assert reported == []

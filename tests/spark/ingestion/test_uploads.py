@@ -16,7 +16,7 @@ from tests.spark.run_folders import verdict, write_run
 def test_a_run_whose_manifest_came_before_its_operations_is_judged_when_they_are_there(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """Without the final reads everything would be lost: so nothing is judged, which is told, until they have come."""
+    """Without the final reads everything would be lost: nothing is judged until they have come; this is reported."""
     runs, out = tmp_path / "runs", tmp_path / "out"
     parts = write_run(runs, "uploaded", [verdict()]) / "operations"
     write_parts(synthetic_run(7, 2_000, is_faulty=False), parts)
@@ -28,9 +28,9 @@ def test_a_run_whose_manifest_came_before_its_operations_is_judged_when_they_are
     first = counted(runs, out)
 
     report = json.loads((out / "report.json").read_text())
-    told = "manifest.json names it, but it is not there; no operation of this run is judged"
+    reported = "manifest.json names it, but it is not there; no operation of this run is judged"
     rows = [(row["path"], row["reason"]) for row in report["set_aside"]]
-    assert rows == [(f"uploaded/operations/{last.name}", told)]
+    assert rows == [(f"uploaded/operations/{last.name}", reported)]
     assert [each["outcome"] for each in report["attempts"]] == ["CONFORMS"]
     assert (first.outcome, report["headline"]) == (
         Outcome.INCONCLUSIVE,

@@ -68,7 +68,7 @@ def test_every_sort_of_failure_has_its_cause(rows: list[Row], what: str, failure
 
 
 def test_what_was_always_together_is_named_together(rows: list[Row]) -> None:
-    """The kill always hit a controller: nobody can tell which of the two it was, so both are first."""
+    """The kill always hit a controller: which of the two it was is unknown, so both are first."""
     fault, role = _of(rows, "check", "fault")["kill(active-controller)"], _of(rows, "check", "role")["controller"]
     assert (fault.rank, role.rank) == (1, 1)
     assert (fault.inseparable, role.inseparable) == (["role controller"], ["fault kill(active-controller)"])
@@ -143,8 +143,8 @@ def test_a_run_without_an_answer_says_nothing(spark: SparkSession) -> None:
 
     rows = causes(**night).where("level = '9.9.9'").collect()
 
-    told = [(row.what, row.failure, row.with_failures, row.with_runs, row.without_runs) for row in rows]
-    assert sorted(told) == [("cluster", "c1", 0, 5, RUNS), ("cluster", "c2", 1, 5, RUNS)]
+    reported = [(row.what, row.failure, row.with_failures, row.with_runs, row.without_runs) for row in rows]
+    assert sorted(reported) == [("cluster", "c1", 0, 5, RUNS), ("cluster", "c2", 1, 5, RUNS)]
 
 
 def test_circumstances_are_each_told_once(spark: SparkSession) -> None:
@@ -161,10 +161,10 @@ def test_circumstances_are_each_told_once(spark: SparkSession) -> None:
         {"folder": "told", "fault": "kill(broker-1)", "phase": "HYBRID"},
     ]
 
-    told = circumstances(table(spark, "attempts", attempts), table(spark, "faults", faults))
+    reported = circumstances(table(spark, "attempts", attempts), table(spark, "faults", faults))
 
     assert sorted(
-        (row.folder, f"{row.factor} {row.level}") for row in told.where("factor <> 'topology'").collect()
+        (row.folder, f"{row.factor} {row.level}") for row in reported.where("factor <> 'topology'").collect()
     ) == [
         ("spared", "fault in phase none"),
         ("spared", "fault none"),

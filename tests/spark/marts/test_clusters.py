@@ -1,4 +1,4 @@
-"""Clusters: failures told in different words become one, with where and when they were seen."""
+"""Clusters: failures worded differently become one, with where and when they were seen."""
 
 import datetime as dt
 
@@ -99,11 +99,11 @@ def test_only_what_broke_is_a_message(spark: SparkSession) -> None:
         ended("CONFORMS", folder="ci/x.xml#2", check="test passes", summary=""),
     ]
 
-    told = clusters.failure_messages(
+    reported = clusters.failure_messages(
         table(spark, "verdicts", [{**each, "counts": True} for each in verdicts]), table(spark, "attempts", attempts)
     )
 
-    assert sorted((row.folder, row.check, row.text) for row in told.collect()) == [
+    assert sorted((row.folder, row.check, row.text) for row in reported.collect()) == [
         ("ci/x.xml#1", "AssertionError", "was 4"),
         ("r1", "a", "late"),
         ("r1", "b", "no disk"),
@@ -127,12 +127,12 @@ def test_what_one_death_leaves_open_is_one_failure(spark: SparkSession) -> None:
         }
         for check, would in held.items()
     ]
-    told = clusters.failure_messages(
+    reported = clusters.failure_messages(
         table(spark, "verdicts", [{**each, "counts": True} for each in verdicts]),
         table(spark, "attempts", [_attempt("r1", 1)]),
     )
 
-    rows = clusters.failure_members(clusters.normalised(told)).collect()
+    rows = clusters.failure_members(clusters.normalised(reported)).collect()
 
     assert {row.text for row in rows} == {DIED}
     assert len({row.cluster for row in rows}) == 1

@@ -31,7 +31,7 @@ def _verdict(outcome: str, kind: str | None = None, requirements: tuple[str, ...
 
 
 def test_a_fault_knows_its_phase_and_its_witness(spark: SparkSession) -> None:
-    """The phase is the one entered last before the fault began; a fault nobody saw bite is not witnessed."""
+    """The phase is the one entered last before the fault began; a fault never seen to take effect is not witnessed."""
     seen, unseen = fault(11_000, "kill(a)"), fault(12_000, "cut(b)", witnessed=False, number=2)
     history = [*fault(500, "early", number=3), *migration(seen, unseen)]
 
@@ -132,7 +132,7 @@ def test_a_clock_that_jumped_within_a_run_does_not_lengthen_it(spark: SparkSessi
 
 
 def test_a_run_is_settled_only_where_that_is_told(spark: SparkSession) -> None:
-    """Every workload that began has ended, or there was none by the end; what nobody knows is not taken for granted."""
+    """Every workload that began has ended, or there was none by the end; what is unknown is not taken for granted."""
     # With a dash before it an event is set aside.
     began, ended, end, torn = "workload-began", "workload-ended", "run-ended", None
     histories: dict[str, list[str | None]] = {
@@ -155,9 +155,9 @@ def test_a_run_is_settled_only_where_that_is_told(spark: SparkSession) -> None:
         [tuple(row.values()) for row in rows], "folder string, line long, kind string, reason string"
     )
 
-    told = {row.folder: (row.has_ended, row.is_at_work) for row in facts.endings(runs, staged).collect()}
+    reported = {row.folder: (row.has_ended, row.is_at_work) for row in facts.endings(runs, staged).collect()}
 
-    assert told == {
+    assert reported == {
         "missing": (False, True),
         "cut": (False, True),
         "torn": (True, True),
@@ -244,12 +244,16 @@ def test_requirements_get_the_worst_verdict_on_them(spark: SparkSession) -> None
     )
     without = facts.requirement_attempts(of_attempts, _run(spark), table(spark, "verdicts", [_verdict("CONFORMS")]))
 
-    def told(rows: DataFrame) -> list[tuple[str, str, str | None]]:
+    def reported(rows: DataFrame) -> list[tuple[str, str, str | None]]:
         return sorted((row.requirement, row.outcome, row.kind) for row in rows.collect())
 
-    assert told(named) == [("A", "VIOLATES", "SAFETY"), ("B", "VIOLATES", "SAFETY"), ("C", "INCONCLUSIVE", "VACUOUS")]
-    assert told(unnamed) == [("A", "CONFORMS", None), ("C", "CONFORMS", None)]
-    assert told(without) == [("none", "CONFORMS", None)]
+    assert reported(named) == [
+        ("A", "VIOLATES", "SAFETY"),
+        ("B", "VIOLATES", "SAFETY"),
+        ("C", "INCONCLUSIVE", "VACUOUS"),
+    ]
+    assert reported(unnamed) == [("A", "CONFORMS", None), ("C", "CONFORMS", None)]
+    assert reported(without) == [("none", "CONFORMS", None)]
 
 
 def test_each_requirement_has_its_own_outcome(spark: SparkSession) -> None:
@@ -265,8 +269,8 @@ def test_each_requirement_has_its_own_outcome(spark: SparkSession) -> None:
 
     rows = facts.requirement_attempts(of_attempts, _run(spark, "A"), table(spark, "verdicts", [asked, unasked]))
 
-    told = {row.requirement: (row.test_id, row.outcome, row.judged_by, row.violated_by) for row in rows.collect()}
-    assert told == {
+    reported = {row.requirement: (row.test_id, row.outcome, row.judged_by, row.violated_by) for row in rows.collect()}
+    assert reported == {
         "A": ("t", "VIOLATES", ["mine"], ["mine"]),
         "B": ("t", "CONFORMS", ["mine"], []),
         "D": (facts.EVERY_RUN, "CONFORMS", ["unasked"], []),
@@ -284,7 +288,7 @@ def test_what_does_not_count_is_no_outcome_of_the_run(spark: SparkSession) -> No
 
 
 def test_a_violated_requirement_names_the_checks_that_were_red(spark: SparkSession) -> None:
-    """A check names all that its test claims, so the worst ones are told: the SAFETY one, not the late step beside."""
+    """A check names all that its test claims, so the worst ones are listed: the SAFETY one, not the late step."""
     late = _verdict("VIOLATES", "LIVENESS", requirements=("A", "B"), check="steps_completed")
     lost = _verdict("VIOLATES", "SAFETY", requirements=("A",), check="no_acked_record_lost")
     fine = _verdict("CONFORMS", requirements=("A", "B", "C"), check="phase_reached")
@@ -292,5 +296,5 @@ def test_a_violated_requirement_names_the_checks_that_were_red(spark: SparkSessi
 
     rows = facts.requirement_attempts(of_attempts, _run(spark), table(spark, "verdicts", [late, lost, fine]))
 
-    told = {row.requirement: row.violated_by for row in rows.collect()}
-    assert told == {"A": ["no_acked_record_lost"], "B": ["steps_completed"], "C": []}
+    reported = {row.requirement: row.violated_by for row in rows.collect()}
+    assert reported == {"A": ["no_acked_record_lost"], "B": ["steps_completed"], "C": []}

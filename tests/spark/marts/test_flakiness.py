@@ -44,10 +44,10 @@ def _attempts(
 
 def test_a_cell_is_counted_in_the_order_of_its_runs(spark: SparkSession) -> None:
     """Counts, flips, clean runs, rates with their intervals, what is still needed, and when it ran last."""
-    told = flakiness(_attempts(spark, _nightly("CVCCICCC")))
+    reported = flakiness(_attempts(spark, _nightly("CVCCICCC")))
 
-    assertSchemaEqual(told.to(FLAKINESS["flakiness"]).schema, FLAKINESS["flakiness"])
-    row = told.collect()[0]
+    assertSchemaEqual(reported.to(FLAKINESS["flakiness"]).schema, FLAKINESS["flakiness"])
+    row = reported.collect()[0]
     assert (row.runs, row.conforming, row.violating, row.inconclusive, row.infra_runs) == (8, 6, 1, 1, 0)
     assert (row.flips, row.clean_runs, row.more_runs_needed) == (2, 5, 294)
     assert (row.standing, row.decision, row.newest_at) == ("FLAKY", "UNDECIDED", FIRST + dt.timedelta(days=7))
@@ -66,12 +66,12 @@ def test_cells_are_apart_and_siblings_lend_strength(spark: SparkSession) -> None
         *_nightly("CC", test_id="flaky", fault="cut"),
     ]
 
-    told = {(each.test_id, each.fault): each for each in flakiness(_attempts(spark, rows)).collect()}
+    reported = {(each.test_id, each.fault): each for each in flakiness(_attempts(spark, rows)).collect()}
 
-    assert len(told) == 4
-    assert told["steady", "cut"].rate == told["flaky", "cut"].rate == 0
-    assert told["flaky", "cut"].shrunk_rate > 3 * told["steady", "cut"].shrunk_rate
-    assert [told[each, "kill"].decision for each in ("steady", "flaky")] == ["UNDECIDED", "QUARANTINE"]
+    assert len(reported) == 4
+    assert reported["steady", "cut"].rate == reported["flaky", "cut"].rate == 0
+    assert reported["flaky", "cut"].shrunk_rate > 3 * reported["steady", "cut"].shrunk_rate
+    assert [reported[each, "kill"].decision for each in ("steady", "flaky")] == ["UNDECIDED", "QUARANTINE"]
 
 
 def test_a_cell_without_an_answer_has_no_rate(spark: SparkSession) -> None:
@@ -102,14 +102,18 @@ def test_infra_nights_are_set_aside_but_for_safety(spark: SparkSession) -> None:
     attempts = _attempts(spark, *tests, _nightly("CCSC", test_id="lost"))
     aside = infra_nights(attempts)
 
-    told = {each.test_id: each for each in flakiness(in_nights(attempts, aside)).collect()}
+    reported = {each.test_id: each for each in flakiness(in_nights(attempts, aside)).collect()}
 
     assertSchemaEqual(aside.to(FLAKINESS["infra_nights"]).schema, FLAKINESS["infra_nights"])
     night = aside.collect()[0]
     assert (night.night, night.runs, night.inconclusive, night.tests_touched) == (dt.date(2026, 1, 3), 7, 6, 6)
     assert (night.wrong, night.wrong_runs, night.judged_runs, night.violating) == ("inconclusive", 6, 7, 0)
-    assert (told["t0"].runs, told["t0"].infra_runs, told["t0"].inconclusive) == (4, 1, 0)
-    assert (told["lost"].safety_violations, told["lost"].infra_runs, told["lost"].standing) == (1, 0, "SAFETY")
+    assert (reported["t0"].runs, reported["t0"].infra_runs, reported["t0"].inconclusive) == (4, 1, 0)
+    assert (reported["lost"].safety_violations, reported["lost"].infra_runs, reported["lost"].standing) == (
+        1,
+        0,
+        "SAFETY",
+    )
 
 
 def test_a_night_of_a_new_commit_is_not_set_aside_for_being_red(spark: SparkSession) -> None:
@@ -128,13 +132,13 @@ def test_a_night_of_a_new_commit_is_not_set_aside_for_being_red(spark: SparkSess
 
 
 def test_what_broke_or_was_repaired_for_good_is_not_flaky(spark: SparkSession) -> None:
-    """Both gave both answers, but changed once: the one violates now, the other conforms; and so it is told."""
+    """Both gave both answers, but changed once: the one violates now, the other conforms; and so it is reported."""
     histories = {"broke": "C" * 20 + "V" * 10, "repaired": "V" * 10 + "C" * 20, "flaky": "CCCCV" * 6}
-    attempts = _attempts(spark, *[_nightly(told, test_id=name) for name, told in histories.items()])
+    attempts = _attempts(spark, *[_nightly(reported, test_id=name) for name, reported in histories.items()])
 
-    told = marts.tests(attempts, flakiness(attempts)).collect()
+    reported = marts.tests(attempts, flakiness(attempts)).collect()
 
-    standings = {row.test_id: row.standing for row in told}
+    standings = {row.test_id: row.standing for row in reported}
     assert standings == {"broke": "VIOLATES", "repaired": "CONFORMS", "flaky": "FLAKY"}
 
 
@@ -154,20 +158,22 @@ def test_a_known_bug_explains_violations(spark: SparkSession) -> None:
     """Twice red among green is enough to be quarantined, but not for a test that met a known bug of Kafka."""
     rows = [row for bugs in (["KAFKA-1"], []) for row in _nightly("CVVC", test_id=str(bugs), known_bugs=bugs)]
 
-    told = {row.test_id: (row.violating, row.decision) for row in flakiness(_attempts(spark, rows)).collect()}
+    reported = {row.test_id: (row.violating, row.decision) for row in flakiness(_attempts(spark, rows)).collect()}
 
-    assert told == {"['KAFKA-1']": (2, "UNDECIDED"), "[]": (2, "QUARANTINE")}
+    assert reported == {"['KAFKA-1']": (2, "UNDECIDED"), "[]": (2, "QUARANTINE")}
 
 
 def test_infra_nights_are_held_against_no_test(spark: SparkSession) -> None:
     """Red in one, a test is counted without that answer, and no cause is sought; lost records and skips stay."""
     histories = {"red": "CVC", "lost": "CSC", "skip": "CNC"}
-    rows = [_nightly(told, test_id=name) for name, told in histories.items()]
+    rows = [_nightly(reported, test_id=name) for name, reported in histories.items()]
     attempts = _attempts(spark, *rows, infra_night=FIRST + dt.timedelta(days=1))
 
-    told = marts.tests(excused(attempts), flakiness(attempts)).collect()
+    reported = marts.tests(excused(attempts), flakiness(attempts)).collect()
 
-    counted = {row.test_id: (row.runs, row.conforming, row.violating, row.inconclusive, row.standing) for row in told}
+    counted = {
+        row.test_id: (row.runs, row.conforming, row.violating, row.inconclusive, row.standing) for row in reported
+    }
     assert counted["red"] == (3, 2, 0, 1, "CONFORMS")
     assert counted["lost"] == (3, 2, 1, 0, "SAFETY")
     assert counted["skip"] == (3, 2, 0, 0, "CONFORMS")
@@ -194,7 +200,7 @@ def test_a_change_must_be_surer_among_many_cells(spark: SparkSession) -> None:
     A lost record is SAFETY all the same, and a test that broke is broken: what a cell amounts to is judged of it alone.
     """
     histories = {"faint": "C" * 20 + "VVV", "lost": "C" * 20 + "SSS", "plain": "C" * 20 + "V" * 10}
-    rows = [row for name, told in histories.items() for row in _nightly(told, test_id=name)]
+    rows = [row for name, reported in histories.items() for row in _nightly(reported, test_id=name)]
     flat = [row for place in range(200) for row in _nightly("CCCV" * 3, test_id=f"flat {place}")]
 
     def changed(*some: list[dict[str, object]]) -> list[str]:
@@ -202,12 +208,16 @@ def test_a_change_must_be_surer_among_many_cells(spark: SparkSession) -> None:
 
     assert changed(rows) == ["faint", "lost", "plain"]
     assert changed(rows, flat) == ["plain"]
-    told = flakiness(_attempts(spark, rows, flat)).where("test_id NOT LIKE 'flat%'").collect()
-    assert {row.test_id: row.standing for row in told} == {"faint": "VIOLATES", "lost": "SAFETY", "plain": "VIOLATES"}
+    reported = flakiness(_attempts(spark, rows, flat)).where("test_id NOT LIKE 'flat%'").collect()
+    assert {row.test_id: row.standing for row in reported} == {
+        "faint": "VIOLATES",
+        "lost": "SAFETY",
+        "plain": "VIOLATES",
+    }
 
 
 def test_runs_without_a_time_have_no_order(spark: SparkSession) -> None:
-    """Green, then red for good, and nobody knows it: counted, but without flips, a change or a decision."""
+    """Green, then red for good, and without a time: counted, but without flips, a change or a decision."""
     known = _nightly("C" * 20 + "V" * 20)
     attempts = _attempts(spark, [{**row, "started_at": None} for row in known])
     some = _attempts(spark, known, [{**row, "started_at": None} for row in _nightly("CV" * 5, run_id="0")])
@@ -245,7 +255,7 @@ def test_a_night_set_aside_makes_no_change(spark: SparkSession) -> None:
 
 
 def test_a_change_names_the_commit_it_began_with(spark: SparkSession) -> None:
-    """Builds of one version: the first run of the commit that broke it; null where runs do not tell it."""
+    """Builds of one version: the first run of the commit that broke it; null where runs do not record it."""
     old, new = _nightly("C" * 20, commit="1a2b"), _nightly("V" * 10, first_night=20, commit="3c4d")
 
     row = change_points(_attempts(spark, old, new)).collect()[0]
@@ -261,18 +271,18 @@ def test_a_requirement_has_its_own_flakes_and_changes(spark: SparkSession) -> No
     ]
     judged = table(spark, "requirement_attempts", rows[::-1])
 
-    told = {each.requirement: each for each in flakiness(judged, REQUIREMENT_CELL).collect()}
+    reported = {each.requirement: each for each in flakiness(judged, REQUIREMENT_CELL).collect()}
     changed = change_points(judged, REQUIREMENT_CELL)
 
     assertSchemaEqual(changed.to(FLAKINESS["requirement_changes"]).schema, FLAKINESS["requirement_changes"])
     (change,) = changed.collect()
     assert (change.since_run, change.since_attempt, change.runs_before, change.runs_after) == ("t-20", 21, 20, 10)
-    for row in (change, told["broken"]):
+    for row in (change, reported["broken"]):
         assert {name: row[name] for name in REQUIREMENT_CELL} == {**CELL, "requirement": "broken"}
-    assert told["broken"].newest_at == FIRST + dt.timedelta(days=29)
-    assert (told["broken"].clean_runs, told["broken"].standing) == (0, "VIOLATES")
-    assert told["kept"].bound_after_clean == pytest.approx(1 - 0.05 ** (1 / 30))
-    assert told["kept"].shrunk_high < told["broken"].shrunk_low
+    assert reported["broken"].newest_at == FIRST + dt.timedelta(days=29)
+    assert (reported["broken"].clean_runs, reported["broken"].standing) == (0, "VIOLATES")
+    assert reported["kept"].bound_after_clean == pytest.approx(1 - 0.05 ** (1 / 30))
+    assert reported["kept"].shrunk_high < reported["broken"].shrunk_low
 
 
 def test_tests_one_after_another_are_no_change_of_a_requirement(spark: SparkSession) -> None:

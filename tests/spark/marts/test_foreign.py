@@ -13,18 +13,18 @@ from tests.spark.foreign_files import JUNIT, counted_in, files_of, set_aside_in,
 
 
 def test_attempts_have_the_shape_of_our_own(spark: SparkSession) -> None:
-    """All columns of the fact, in the order the runs were made; what a file does not tell is unknown."""
+    """All columns of the fact, in the order the runs were made; what a file lacks is unknown."""
     files = files_of(spark, **{"night-2/x.xml": JUNIT % 2, "night-1/x.xml": JUNIT % 1})
 
     good = staging.good(staged_from(files))
 
     attempts = good.select(*schemas.ATTEMPTS.names)
     assertSchemaEqual(attempts.to(schemas.ATTEMPTS).schema, schemas.ATTEMPTS)
-    told = [
+    reported = [
         (row.folder, row.test_id, row.attempt, row.outcome, row.kind, row.provider, row.kafka, row.fault)
         for row in attempts.orderBy("test_id", "attempt").collect()
     ]
-    assert told == [
+    assert reported == [
         ("night-1/x.xml#1", "s.t", 1, "VIOLATES", "LIVENESS", "junit", "3.9.1", "unknown"),
         ("night-2/x.xml#1", "s.t", 2, "VIOLATES", "LIVENESS", "junit", "3.9.1", "unknown"),
         ("night-1/x.xml#2", "s.u", 1, "CONFORMS", None, "junit", "3.9.1", "unknown"),
@@ -33,7 +33,7 @@ def test_attempts_have_the_shape_of_our_own(spark: SparkSession) -> None:
 
 
 def test_every_kind_is_read_and_every_stranger_named(spark: SparkSession) -> None:
-    """Allure and ducktape beside JUnit; what is none of them, and halves of characters, cost nobody else anything."""
+    """Allure and ducktape beside JUnit; what is none of them, and halves of characters, cost no other file anything."""
     files = files_of(
         spark,
         **{
@@ -57,7 +57,7 @@ def test_every_kind_is_read_and_every_stranger_named(spark: SparkSession) -> Non
 
 
 def test_a_file_need_not_be_utf_8(spark: SparkSession) -> None:
-    """What a file declares, or its mark tells, is believed where it can be true; what is no text costs a character."""
+    """What a file declares, or its mark says, is believed where it can be true; what is no text costs a character."""
     case = '<testsuite name="s"><testcase name="%s"/></testsuite>'
     declared = '<?xml version="1.0" encoding="%s"?>' + case
     contents = {
@@ -73,9 +73,9 @@ def test_a_file_need_not_be_utf_8(spark: SparkSession) -> None:
     staged = staged_from(files.withColumn("text", files["text"].cast("string")))
 
     assert staging.set_aside(staged).collect() == []
-    told = {row.folder: row.test_id for row in staging.good(staged).collect()}
+    reported = {row.folder: row.test_id for row in staging.good(staged).collect()}
     names = ("a\ufffd", "\u00e9f", "\u00e9l", "\u00e9u", "\u00e9w")
-    assert told == {f"r/{file}#1": f"s.{name}" for file, name in zip(contents, names, strict=True)}
+    assert reported == {f"r/{file}#1": f"s.{name}" for file, name in zip(contents, names, strict=True)}
 
 
 def test_a_result_without_a_name_is_set_aside(spark: SparkSession) -> None:
@@ -91,7 +91,7 @@ def test_a_result_without_a_name_is_set_aside(spark: SparkSession) -> None:
 
 
 def test_what_is_nested_too_deep_costs_only_itself(spark: SparkSession) -> None:
-    """Also where it is just not too deep to be read, and the result is then too deep to be told from others."""
+    """Also where it is just not too deep to be read, and the result is then too deep to differ from others."""
     texts = {f"a/{n}-result.json": f'{{"fullName": "t", "x": {"[" * n}{"]" * n}}}' for n in range(700, 1_000)}
     staged = staged_from(files_of(spark, **texts))
 
@@ -140,7 +140,7 @@ ON_HOST = """<testsuite name="s" hostname="%s" timestamp="2026-03-0%dT%02d:00:00
 
 
 def test_answers_that_go_with_the_host_are_said(spark: SparkSession) -> None:
-    """In one line with the label that tells the runs apart; not if the label is given, or each run has its own host."""
+    """In one line with the label that distinguishes the runs; not if it is given, or each run has its own host."""
     nights = [(day, host) for day in range(1, 4) for host in ("a", "b")]
     texts = {f"{d}/{h}.xml": ON_HOST % (h, d, 1, "t", "<failure/>" if h == "b" else "") for d, h in nights}
     texts |= {f"u{d}.xml": ON_HOST % (f"vm-{d}", d, 2, "u", "<failure/>" if d == 2 else "") for d in range(1, 4)}
@@ -150,7 +150,7 @@ def test_answers_that_go_with_the_host_are_said(spark: SparkSession) -> None:
 
     assert (path, is_doubt) == ("1/a.xml", False)
     assert reason == (
-        "1 tests fail on some hosts and pass on all others, such as s.t: --label host=hostname tells their runs apart"
+        "1 tests fail on some hosts and pass on all others, such as s.t: --label host=hostname distinguishes their runs"
     )
     assert set_aside_in(staged_from(files, "host=hostname")) == []
 

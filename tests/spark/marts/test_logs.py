@@ -1,4 +1,4 @@
-"""Log lines: alike ones of all runs are one template, and those that go with failures are told by how surely."""
+"""Log lines: alike ones of all runs are one template, and those that go with failures are reported by how surely."""
 
 import datetime as dt
 
@@ -26,7 +26,7 @@ def night(spark: SparkSession) -> dict[str, DataFrame]:
     """Twenty-four runs. Every third violates, half of these by losing an ACL, half by a fenced node.
 
     Each failure logs its own line in its runs only. A retry is logged in every second run, one line in all.
-    A run that nobody counts (``copy``) has logged the first line, and one of INFO ran without a warning.
+    A run that is not counted (``copy``) has logged the first line, and one of INFO ran without a warning.
     """
     attempts, lines, members = [], [], []
     for number in range(RUNS):
@@ -74,8 +74,8 @@ def test_nearly_the_same_lines_are_one_template(spark: SparkSession) -> None:
 
     rows = logs.log_templates(lines, logs.log_forms(lines, attempts), attempts).collect()
 
-    told = {row.normal_form: (row.lines, row.runs) for row in rows}
-    assert told == {marked.format("payments"): (12, 1), FENCED: (1, 1)}
+    reported = {row.normal_form: (row.lines, row.runs) for row in rows}
+    assert reported == {marked.format("payments"): (12, 1), FENCED: (1, 1)}
 
 
 def test_the_line_of_a_failure_comes_first(night: dict[str, DataFrame]) -> None:
@@ -107,7 +107,7 @@ def test_only_what_a_failed_run_logged_is_told_but_all_is_corrected_for(night: d
 
 
 def test_no_log_is_no_template(spark: SparkSession) -> None:
-    """Without a warning there is nothing to tell, and nothing fails."""
+    """Without a warning there is nothing to report, and nothing fails."""
     attempts, members = table(spark, "attempts", [ended("VIOLATES", folder="r1")]), table(spark, "failure_members", [])
     lines = table(spark, "log_lines", [_line("r1", None, level="INFO")])
 

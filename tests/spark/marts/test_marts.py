@@ -14,8 +14,8 @@ from tests.spark.frames import CELL, ended, table
 
 def _cells(spark: SparkSession, *rows: dict[str, object]) -> DataFrame:
     attempts = table(spark, "requirement_attempts", rows)
-    told = flakiness.flakiness(attempts, flakiness.REQUIREMENT_CELL)
-    return marts.cells(attempts, told)
+    reported = flakiness.flakiness(attempts, flakiness.REQUIREMENT_CELL)
+    return marts.cells(attempts, reported)
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ def test_a_test_is_what_its_cells_are(spark: SparkSession, cells: list[tuple[str
         for place, (each, conforming) in enumerate(cells)
     ]
 
-    told = marts.tests(table(spark, "attempts", [ended("CONFORMS")]), table(spark, "flakiness", rows))
+    reported = marts.tests(table(spark, "attempts", [ended("CONFORMS")]), table(spark, "flakiness", rows))
 
-    assert [row.standing for row in told.collect()] == [standing]
+    assert [row.standing for row in reported.collect()] == [standing]
 
 
 def test_a_fault_that_hit_another_role_is_another_cell(spark: SparkSession) -> None:
@@ -66,8 +66,8 @@ def test_a_fault_that_hit_another_role_is_another_cell(spark: SparkSession) -> N
         *[ended("VIOLATES", "LIVENESS", role="controller")] * 6,
     )
 
-    told = {row.role: (row.runs, row.pass_rate, row.standing) for row in rows.collect()}
-    assert told == {"broker": (6, 1.0, "CONFORMS"), "controller": (6, 0.0, "VIOLATES")}
+    reported = {row.role: (row.runs, row.pass_rate, row.standing) for row in rows.collect()}
+    assert reported == {"broker": (6, 1.0, "CONFORMS"), "controller": (6, 0.0, "VIOLATES")}
 
 
 def test_counts_rates_and_durations_of_a_cell(spark: SparkSession) -> None:
@@ -94,9 +94,9 @@ def test_groups_that_differ_in_where_nothing_is_told_stay_apart(spark: SparkSess
     """The same word as fault and as phase, the other of them missing: two groups, each with its own name."""
     rows = [ended("CONFORMS", fault="x", phase=None), ended("VIOLATES", fault=None, phase="x")]
 
-    told = marts.statistics(table(spark, "requirement_attempts", rows), marts.CELL).collect()
+    reported = marts.statistics(table(spark, "requirement_attempts", rows), marts.CELL).collect()
 
-    assert {(row.fault, row.phase): (row.runs, row.pass_rate) for row in told} == {
+    assert {(row.fault, row.phase): (row.runs, row.pass_rate) for row in reported} == {
         ("x", None): (1, 1.0),
         (None, "x"): (1, 0.0),
     }
@@ -132,10 +132,10 @@ def test_a_requirement_is_counted_over_its_tests(spark: SparkSession) -> None:
     attempts = table(spark, "requirement_attempts", rows)
     flakes = flakiness.flakiness(attempts, flakiness.REQUIREMENT_CELL)
 
-    told = marts.requirements(attempts, flakes).select("requirement", "profile", "runs", "standing")
+    reported = marts.requirements(attempts, flakes).select("requirement", "profile", "runs", "standing")
 
     expected = [("R1", "kip-866", 2, "VARIES"), ("R1", "draft", 1, "CONFORMS")]
-    assertDataFrameEqual(told, spark.createDataFrame(expected, told.schema))
+    assertDataFrameEqual(reported, spark.createDataFrame(expected, reported.schema))
 
 
 def test_a_requirement_names_the_checks_by_which_it_stands_as_it_does(spark: SparkSession) -> None:
@@ -151,9 +151,9 @@ def test_a_requirement_names_the_checks_by_which_it_stands_as_it_does(spark: Spa
     attempts = table(spark, "requirement_attempts", rows)
     flakes = flakiness.flakiness(attempts, flakiness.REQUIREMENT_CELL)
 
-    told = marts.requirements(attempts, flakes).collect()
+    reported = marts.requirements(attempts, flakes).collect()
 
-    assert {row.kafka: row.violated_by for row in told} == {"3.9.1": ["a", "b"], "3.6.0": ["late"], "3.10.0": []}
+    assert {row.kafka: row.violated_by for row in reported} == {"3.9.1": ["a", "b"], "3.6.0": ["late"], "3.10.0": []}
 
 
 def _attempts(spark: SparkSession) -> DataFrame:
@@ -177,13 +177,13 @@ def test_consistency_merges_the_verdicts_of_a_check(spark: SparkSession) -> None
         ],
     )
 
-    told = marts.consistency(verdicts, _attempts(spark))
+    reported = marts.consistency(verdicts, _attempts(spark))
 
     expected = [
         ("3.9.1", "small", "lost", "VIOLATES", "SAFETY", 2, 1, 1, 0, 0, 3, None, "3 lost"),
         ("3.6.0", "small", "lost", "INCONCLUSIVE", "VACUOUS", 1, 0, 0, 1, 0, 0, None, "?"),
     ]
-    assertDataFrameEqual(told, table_of(spark, "consistency", expected))
+    assertDataFrameEqual(reported, table_of(spark, "consistency", expected))
 
 
 def test_facts_that_are_numbers_are_added_up(spark: SparkSession) -> None:
@@ -202,10 +202,10 @@ def test_facts_that_are_numbers_are_added_up(spark: SparkSession) -> None:
         ],
     )
 
-    told = marts.consistency_facts(verdicts, _attempts(spark))
+    reported = marts.consistency_facts(verdicts, _attempts(spark))
 
     expected = [("3.9.1", "small", "c", "acknowledged", 2, 15.0, 10.0), ("3.9.1", "small", "c", "gap_ms", 1, 1.5, 1.5)]
-    assertDataFrameEqual(told, table_of(spark, "consistency_facts", expected))
+    assertDataFrameEqual(reported, table_of(spark, "consistency_facts", expected))
 
 
 def test_bugs_are_counted_by_run_where_they_made_something_red(spark: SparkSession) -> None:
@@ -216,10 +216,10 @@ def test_bugs_are_counted_by_run_where_they_made_something_red(spark: SparkSessi
         spark, "verdicts", [{**red, "folder": "r1", "check": "a"}, {**red, "folder": "r1", "check": "b"}, green]
     )
 
-    told = marts.bugs(verdicts, _attempts(spark))
+    reported = marts.bugs(verdicts, _attempts(spark))
 
     expected = [("KAFKA-1", "3.9.1", 1, ["LIVENESS"], ["a", "b"], ["R1"], ["t"], "s")]
-    assertDataFrameEqual(told, table_of(spark, "bugs", expected))
+    assertDataFrameEqual(reported, table_of(spark, "bugs", expected))
 
 
 def test_fault_effects_count_injections_and_runs(spark: SparkSession) -> None:
@@ -231,9 +231,9 @@ def test_fault_effects_count_injections_and_runs(spark: SparkSession) -> None:
         [{**one, "folder": "r1"}, {**one, "folder": "r1"}, {**one, "folder": "r2", "is_witnessed": False}],
     )
 
-    told = marts.fault_effects(faults, _attempts(spark))
+    reported = marts.fault_effects(faults, _attempts(spark))
 
-    assertDataFrameEqual(told, table_of(spark, "fault_effects", [("kill", "HYBRID", "3.9.1", 3, 2, 1, 1)]))
+    assertDataFrameEqual(reported, table_of(spark, "fault_effects", [("kill", "HYBRID", "3.9.1", 3, 2, 1, 1)]))
 
 
 def test_duration_statistics(spark: SparkSession) -> None:
@@ -245,11 +245,11 @@ def test_duration_statistics(spark: SparkSession) -> None:
     took_ms = [("r0", 10), ("r0", 20), ("r0", 30), *[(f"r{place}", 1_000 * place) for place in range(1, 5)]]
     rows = [{"folder": folder, "what": "step", "name": "roll", "took_ms": float(ms)} for folder, ms in took_ms]
 
-    told = marts.duration_statistics(table(spark, "durations", rows), table(spark, "attempts", attempts))
+    reported = marts.duration_statistics(table(spark, "durations", rows), table(spark, "attempts", attempts))
 
     alone = [(*each.values(), "step", "roll", 1, *[1_000.0 * place] * 3) for place, each in enumerate(ran[1:], start=1)]
     expected = [("kip", "process", "3.9.1", "small", "step", "roll", 3, 20.0, 28.0, 30.0), *alone]
-    assertDataFrameEqual(told, table_of(spark, "duration_statistics", expected))
+    assertDataFrameEqual(reported, table_of(spark, "duration_statistics", expected))
 
 
 def table_of(spark: SparkSession, name: str, rows: Sequence[tuple[object, ...]]) -> DataFrame:

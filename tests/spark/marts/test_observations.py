@@ -77,10 +77,10 @@ def test_time_and_level_are_no_part_of_a_message(spark: SparkSession) -> None:
         "no class kafka.server.ReplicaManager": "no class kafka.server.ReplicaManager",
         "x" * 900: "x" * 400,
     }
-    told = spark.createDataFrame([(line,) for line in lines], "text string").select(
+    reported = spark.createDataFrame([(line,) for line in lines], "text string").select(
         "text", staging.message(F.col("text"))
     )
-    assert {row[0]: row[1] for row in told.collect()} == lines
+    assert {row[0]: row[1] for row in reported.collect()} == lines
 
 
 def test_a_log_line_that_may_hold_a_secret_is_not_kept(spark: SparkSession) -> None:
@@ -118,9 +118,14 @@ def test_an_image_is_known_by_its_label_and_its_size(spark: SparkSession) -> Non
 
 
 def test_facts_of_metadata_checks_are_kept_one_by_one(spark: SparkSession) -> None:
-    """How many differences a comparison found, with each fact it told; other checks are not about metadata."""
-    told = {"folder": "r1", "outcome": "VIOLATES", "count": 2, "facts": '{"families": {"topics": 3}, "side": "log"}'}
-    verdicts = [{**told, "check": check} for check in ("metadata_equivalent", "no_acked_record_lost")]
+    """How many differences a comparison found, with each fact it recorded; other checks are not about metadata."""
+    reported = {
+        "folder": "r1",
+        "outcome": "VIOLATES",
+        "count": 2,
+        "facts": '{"families": {"topics": 3}, "side": "log"}',
+    }
+    verdicts = [{**reported, "check": check} for check in ("metadata_equivalent", "no_acked_record_lost")]
 
     rows = _declared(observations.metadata_differences(table(spark, "verdicts", verdicts)), "metadata_differences")
 
@@ -131,7 +136,7 @@ def test_facts_of_metadata_checks_are_kept_one_by_one(spark: SparkSession) -> No
 
 
 def test_how_long_the_sides_of_the_metadata_differed(spark: SparkSession) -> None:
-    """Images with the events that tell when they were taken: one row per difference, with both bounds."""
+    """Images with the events that record when they were taken: one row per difference, with both bounds."""
     log = {"source": "metadata-log", "known": ["configs"], "configs": {"topic:orders": {"x": "1"}}}
     behind = {"source": "zookeeper", "known": ["configs"], "configs": {}}
     same = {**behind, "configs": log["configs"]}
@@ -157,8 +162,8 @@ def test_how_long_the_sides_of_the_metadata_differed(spark: SparkSession) -> Non
         | {"data": json.dumps({"label": label, "began_ns": (end - 2) * 10**9})}
         for seq, (label, end) in enumerate(ends_s.items())
     ]
-    told = StructType([StructField("folder", StringType()), *schemas.EVENT_JSON.fields])
-    in_phases = facts.phases(frame(spark, told, events))
+    reported = StructType([StructField("folder", StringType()), *schemas.EVENT_JSON.fields])
+    in_phases = facts.phases(frame(spark, reported, events))
 
     rows = observations.metadata_divergences(frame(spark, schemas.FILES, images), in_phases)
 
@@ -185,10 +190,10 @@ def test_values_that_cannot_be_compared_cost_only_their_run(spark: SparkSession)
         | {"data": json.dumps({"label": f"copied-{place}", "began_ns": 0})}
         for place, (folder, _) in enumerate(texts)
     ]
-    told = StructType([StructField("folder", StringType()), *schemas.EVENT_JSON.fields])
+    reported = StructType([StructField("folder", StringType()), *schemas.EVENT_JSON.fields])
 
     rows = observations.metadata_divergences(
-        frame(spark, schemas.FILES, images), facts.phases(frame(spark, told, events))
+        frame(spark, schemas.FILES, images), facts.phases(frame(spark, reported, events))
     )
 
     assert [(row.folder, row.family) for row in rows.collect()] == [("good", "topics")]

@@ -20,13 +20,13 @@ def test_percentiles_are_those_of_spark(spark: SparkSession) -> None:
     rows += [(group, None) for group in range(GROUPS)]
     frame = spark.createDataFrame(chance.sample(rows, len(rows)), "group int, value double")
 
-    told = frame.groupBy("group").agg(
+    reported = frame.groupBy("group").agg(
         ascending(F.col("value")).alias("values"),
         *[F.percentile("value", F.lit(share)).alias(f"spark {share:.0%}") for share in SHARES],
     )
 
     ours = F.array(*[percentile(F.col("values"), share) for share in SHARES]).alias("ours")
-    rows_told = told.select(ours, F.array(*[f"spark {share:.0%}" for share in SHARES]).alias("its")).collect()
+    rows_told = reported.select(ours, F.array(*[f"spark {share:.0%}" for share in SHARES]).alias("its")).collect()
     assert len(rows_told) == GROUPS
     found, expected = (np.array([row[name] for row in rows_told], float) for name in ("ours", "its"))
     np.testing.assert_allclose(found, expected, rtol=1e-12)

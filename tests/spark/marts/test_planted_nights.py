@@ -96,7 +96,7 @@ def test_every_anomaly_is_counted_with_a_counterexample(planted: Planted) -> Non
 
 
 def test_every_failure_is_one_cluster(planted: Planted) -> None:
-    """Of as many runs as said it, in whatever numbers; the others tell of broken histories."""
+    """Of as many runs as said it, in whatever numbers; the others have broken histories."""
     truth, report = planted
     clusters: dict[str, list[set[str]]] = {}
     for cluster in report["failure_clusters"]:

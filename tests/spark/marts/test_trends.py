@@ -31,7 +31,7 @@ def _run(folder: str, outcome: str = "CONFORMS", **more: object) -> dict[str, ob
 def test_every_measure_of_a_run_is_a_point(spark: SparkSession) -> None:
     """Durations by name (of two stays in a phase both), the longest time without an acknowledged write, and so on."""
     gap = '{"longest_s": 4.5, "began_ns": 2000000000, "ended_ns": 6500000000, "faults": []}'
-    told = _trends(
+    reported = _trends(
         spark,
         attempts=[_run("a", commit="1a2b")],
         durations=[
@@ -56,9 +56,9 @@ def test_every_measure_of_a_run_is_a_point(spark: SparkSession) -> None:
         ],
     )
 
-    assertSchemaEqual(told.to(TRENDS["trends"]).schema, TRENDS["trends"])
-    assert {(each.run_id, each.started_at, each.commit) for each in told.collect()} == {("a", FIRST, "1a2b")}
-    assert sorted((each.measure, each.name, each.value) for each in told.collect()) == [
+    assertSchemaEqual(reported.to(TRENDS["trends"]).schema, TRENDS["trends"])
+    assert {(each.run_id, each.started_at, each.commit) for each in reported.collect()} == {("a", FIRST, "1a2b")}
+    assert sorted((each.measure, each.name, each.value) for each in reported.collect()) == [
         ("duration_ms", "phase ZOOKEEPER", 11_000.0),
         ("duration_ms", "run t", 60_000.0),
         ("duration_ms", "step roll", 9_000.0),
@@ -73,9 +73,9 @@ def test_only_runs_with_an_answer_are_measured(spark: SparkSession) -> None:
     rows = [_run("a"), _run("b", "VIOLATES"), _run("c", "INCONCLUSIVE")]
     durations = [{"folder": each, "what": "run", "name": "whole run", "took_ms": 1.0} for each in "abc"]
 
-    told = _trends(spark, attempts=rows, durations=durations)
+    reported = _trends(spark, attempts=rows, durations=durations)
 
-    assert sorted(each.run_id for each in told.collect()) == ["a", "b"]
+    assert sorted(each.run_id for each in reported.collect()) == ["a", "b"]
 
 
 def test_infra_nights_are_not_measured(spark: SparkSession) -> None:
@@ -92,10 +92,10 @@ def test_versions_are_ordered_by_number(spark: SparkSession) -> None:
     rows = [_run(str(place), kafka=kafka) for place, kafka in enumerate(kafkas)]
     durations = [{"folder": str(place), "what": "run", "name": "whole run", "took_ms": 1.0} for place in range(5)]
 
-    told = _trends(spark, attempts=rows, durations=durations).orderBy("version_order").collect()
+    reported = _trends(spark, attempts=rows, durations=durations).orderBy("version_order").collect()
 
-    assert [each.kafka for each in told] == ["trunk", "3.9", "3.9.1", "3.9.1 + Byteman rule", "3.10.0"]
-    assert [each.version_order for each in told] == list(range(5))
+    assert [each.kafka for each in reported] == ["trunk", "3.9", "3.9.1", "3.9.1 + Byteman rule", "3.10.0"]
+    assert [each.version_order for each in reported] == list(range(5))
 
 
 def _points(spark: SparkSession, values: list[float], tests: list[str] | None = None) -> DataFrame:
@@ -183,7 +183,7 @@ def test_runs_without_a_time_are_no_trend(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize("key", ["provider", "profile"])
 def test_another_provider_or_profile_is_a_series_of_its_own(spark: SparkSession, key: str) -> None:
-    """The same test ran on another as well, which always took twice as long: the change is told of its own one."""
+    """The same test ran on another as well, which always took twice as long: the change is reported of its own one."""
     changed = _points(spark, _scattered(25, 1_000.0) + _scattered(25, 2_000.0))
     other = _points(spark, _scattered(50, 4_000.0)).withColumn(key, F.lit("another"))
 

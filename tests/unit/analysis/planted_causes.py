@@ -46,7 +46,7 @@ def night(seed: int, *, runs: int, base_rate: float, lift: float, is_pair: bool 
     had = np.concatenate([np.eye(sizes[name], dtype=bool)[of] for name, of in drawn.items()], axis=1)
     levels = sum(_LEVELS.values())
     columns = range(had.shape[1])[-_PAIRS:] if is_pair else range(levels)
-    # A cause that hardly ever was in force, or of which nothing is told apart, is none to find.
+    # A cause that hardly ever was in force, or of which nothing can be distinguished, is none to find.
     candidates = [column for column in columns if 8 <= had[:, column].sum() <= runs - 8]
     cause = int(chance.choice(candidates))
     rate = np.where(had[:, cause], min(1.0, base_rate * lift), base_rate)

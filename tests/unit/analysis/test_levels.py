@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_kmigrate.analysis.staging import levels
-from pytest_kmigrate.analysis.staging.levels import KEPT_LEVELS, level_of, told
+from pytest_kmigrate.analysis.staging.levels import KEPT_LEVELS, level_of, reported
 
 _BEGINNINGS = ("2026-03-01 10:00:00,123 ", "[2026-03-01 10:00:00,123] ", "2026-03-01T10:00:00 ", "9", "[")
 _WORDS = ("INFO", "WARN", "ERROR", "INFO ", "WARN ", "WARNING ", "FATAL  ", "a" * 40, "warning", "info")
@@ -60,7 +60,7 @@ def test_many_lines_at_once_have_the_levels_that_each_has_by_itself(texts: list[
     array = pa.array(["2026-03-01 10:00:00,123 WARN before\n", *texts], pa.string())[1:]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(levels, "_AT_ONCE_BYTES", at_once)
-        rows = list(told(array))
+        rows = list(reported(array))
     assert sorted((row.place, row.level, row.line, row.text) for row in rows if row.text is not None) == sorted(kept)
     others = [row for row in rows if row.text is None]
     assert {(row.place, row.level): (row.lines, row.line) for row in others} == {

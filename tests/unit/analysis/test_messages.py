@@ -1,4 +1,4 @@
-"""Normal forms: what differs from run to run goes, what tells failures apart stays."""
+"""Normal forms: what differs from run to run goes, what distinguishes failures stays."""
 
 import pytest
 from hypothesis import given

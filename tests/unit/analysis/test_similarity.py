@@ -10,10 +10,10 @@ _WORDS = [f"{first}{second}{third}" for first in "bdfgklmn" for second in "aeiou
 
 
 def _told(words: list[str], changed: int, chance: random.Random) -> str:
-    told = list(words)
+    reported = list(words)
     for _ in range(changed):
-        told[chance.randrange(len(told))] = chance.choice(_WORDS)
-    return " ".join(told)
+        reported[chance.randrange(len(reported))] = chance.choice(_WORDS)
+    return " ".join(reported)
 
 
 def test_one_failure_in_other_words_is_one_group() -> None:

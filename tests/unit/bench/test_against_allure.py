@@ -14,8 +14,8 @@ def test_marks_of_allure_are_read(tmp_path: Path) -> None:
     """A test is flaky if the report says so; a failed one alone is not."""
     cases = tmp_path / "data" / "test-cases"
     cases.mkdir(parents=True)
-    for name, told in {"a": (True, "failed"), "b": (False, "failed"), "c": (False, "passed")}.items():
-        case = {"fullName": f"shop.{name}", "flaky": told[0], "status": told[1]}
+    for name, reported in {"a": (True, "failed"), "b": (False, "failed"), "c": (False, "passed")}.items():
+        case = {"fullName": f"shop.{name}", "flaky": reported[0], "status": reported[1]}
         (cases / f"{name}.json").write_text(json.dumps(case))
 
     assert flaky_in_report(tmp_path) == {"shop.a"}
@@ -30,7 +30,7 @@ def test_standings_of_ours_are_read(tmp_path: Path) -> None:
 
 
 def test_a_machine_without_npm_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What cannot be installed is an OSError, which the chapter tells as not measured."""
+    """What cannot be installed is an OSError, which the chapter reports as not measured."""
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(OSError, match="npm"):

@@ -32,26 +32,28 @@ def test_an_anomaly_found_elsewhere_is_one_missed_and_one_invented() -> None:
 def test_whatever_goes_wrong_with_operations_misses_a_target(wrong: dict[str, float], figure: str) -> None:
     """Ten million operations judged as wanted meet every target; each thing that can go wrong misses its own."""
     right = {"operations": 10**7, "counted": 10**7, "aside": 0, "planted": 300, "missed": 0, "invented": 0}
-    told = {**right, "whole_s": 39.0, "peak_gib": 5.0}
+    reported = {**right, "whole_s": 39.0, "peak_gib": 5.0}
 
-    assert all(each.is_met for each in limits_of(10**7, told, growth=1.3))
-    missed = [each.figure for each in limits_of(10**7, {**told, **wrong}, growth=1.3) if not each.is_met]
+    assert all(each.is_met for each in limits_of(10**7, reported, growth=1.3))
+    missed = [each.figure for each in limits_of(10**7, {**reported, **wrong}, growth=1.3) if not each.is_met]
     assert [figure in each for each in missed] == [True]
 
 
 def test_cost_that_grows_is_a_target_missed() -> None:
     """An operation among many may cost 1.3 times one among few, and no more."""
-    told = {"operations": 10, "counted": 10, "aside": 0, "planted": 0, "missed": 0, "invented": 0}
+    reported = {"operations": 10, "counted": 10, "aside": 0, "planted": 0, "missed": 0, "invented": 0}
 
-    limits = limits_of(10**8, {**told, "whole_s": 1.0, "peak_gib": 1.0}, growth=1.31)
+    limits = limits_of(10**8, {**reported, "whole_s": 1.0, "peak_gib": 1.0}, growth=1.31)
     assert [each.figure for each in limits if not each.is_met] == [limits[-1].figure]
 
 
 def test_three_runs_and_ten_thousand_have_targets() -> None:
-    """25 s for three; five minutes and 8 GiB for ten thousand; what lies between is told without a target."""
-    told = {"whole": 301.0, "spark_start": 30.1, "peak_gib": 8.5}
+    """25 s for three; five minutes and 8 GiB for ten thousand; what lies between is reported without a target."""
+    reported = {"whole": 301.0, "spark_start": 30.1, "peak_gib": 8.5}
 
-    missed = {count: sum(not each.is_met for each in many_runs.limits_of(count, told)) for count in (3, 300, 10_000)}
+    missed = {
+        count: sum(not each.is_met for each in many_runs.limits_of(count, reported)) for count in (3, 300, 10_000)
+    }
     assert missed == {3: 1, 300: 0, 10_000: 2}
 
 
@@ -59,11 +61,11 @@ def test_a_chapter_is_markdown_and_tells_what_was_not_measured() -> None:
     """Its tables can be published as they are; a figure that is missing is a dash."""
     console = Console(width=100)
     chapter = Chapter("engines", tables={"times": [{"engine": "a", "s": 1.5}, {"engine": "b", "s": None}]})
-    with console.capture() as told:
+    with console.capture() as reported:
         chapter.show(console)
         Chapter("engines", not_measured=["no [npm] here"]).show(console)
 
-    lines = [line.replace(" ", "") for line in told.get().splitlines()]
+    lines = [line.replace(" ", "") for line in reported.get().splitlines()]
     assert {"|engine|s|", "|a|1.5|", "|b|-|"} <= set(lines)
     assert "engines:notmeasured:no[npm]here" in lines
 

@@ -26,12 +26,14 @@ def test_a_figure_is_held_against_both_ends(limit: Limit, is_met: bool, target: 
 def test_only_what_has_a_target_is_judged() -> None:
     """The table says met or missed of figures with a target, and nothing of the others."""
     console = Console(width=100)
-    with console.capture() as told:
+    with console.capture() as reported:
         console.print(
             limits_table([Limit("slow", 2, "s", at_most=1), Limit("quick", 1, "s", 1), Limit("so", 3, "s")], "")
         )
 
-    lines = {name: line for line in told.get().splitlines() for name in ("slow", "quick", "so") if f" {name} " in line}
+    lines = {
+        name: line for line in reported.get().splitlines() for name in ("slow", "quick", "so") if f" {name} " in line
+    }
     assert "missed" in lines["slow"]
     assert "met" in lines["quick"]
     assert "met" not in lines["so"]

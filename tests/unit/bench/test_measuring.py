@@ -45,14 +45,14 @@ def test_memory_of_all_processes_counts(tmp_path: Path, waits_to_be_seen: str) -
 
 
 def _peak_as_told_by(measurer: str, command: list[str], folder: Path) -> float:
-    """What a process of its own, after ``measurer``, tells of a command."""
-    told = f"cost({command!r}, Path({str(folder / 'of-it')!r})).peak_gib"
-    code = f"from pathlib import Path\nfrom tests.bench.measuring import cost\n{measurer}\nprint({told})"
+    """What a process of its own, after ``measurer``, reports of a command."""
+    reported = f"cost({command!r}, Path({str(folder / 'of-it')!r})).peak_gib"
+    code = f"from pathlib import Path\nfrom tests.bench.measuring import cost\n{measurer}\nprint({reported})"
     return float(cost(_python(code), folder / "log").must_end_with(0).output.split()[-1])
 
 
 def test_what_comes_and_goes_between_two_looks_counts(tmp_path: Path) -> None:
-    """A command that holds 600 MiB for a moment only held them all the same, whoever started the one who measures.
+    """A command that holds 600 MiB for a moment only held them all the same, whatever started the measuring process.
 
     What he held the system counts as the measurer's, who ran another program then.
     """
@@ -62,7 +62,7 @@ def test_what_comes_and_goes_between_two_looks_counts(tmp_path: Path) -> None:
 
 
 def test_what_we_hold_ourselves_does_not_count(tmp_path: Path) -> None:
-    """A child begins as a copy of whoever starts it, and the system counts that as the child's memory."""
+    """A child begins as a copy of its parent, and the system counts that as the child's memory."""
     assert _peak_as_told_by(_HOLDS, _python("pass"), tmp_path) < 0.2
 
 
@@ -84,7 +84,7 @@ def test_a_process_gets_no_more_memory_than_it_is_allowed(tmp_path: Path) -> Non
 
 
 def test_a_failure_is_no_figure(tmp_path: Path) -> None:
-    """A command that ends otherwise than it should is told with what it said, however quick it was."""
+    """A command that ends otherwise than it should is reported with what it said, however quick it was."""
     spent = cost(_python("print('no such table'); raise SystemExit(3)"), tmp_path / "log")
 
     with pytest.raises(RuntimeError, match=r"expected exit status 0 or 1, got 3: no such table"):

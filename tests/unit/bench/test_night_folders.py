@@ -1,4 +1,4 @@
-"""Synthetic nights as run folders: what is told of them is what lies there."""
+"""Synthetic nights as run folders: what is returned of them is what lies there."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ def test_the_same_seed_writes_the_same_nights(tmp_path: Path) -> None:
 
 
 def test_the_truth_is_what_lies_there(tmp_path: Path) -> None:
-    """Whatever a run says that did not conform is told of its check, in other numbers each time; so are operations."""
+    """What a run says that did not conform is listed for its check, in other numbers each time, as are operations."""
     truth = write_nights(nights(1, PLAN), tmp_path)
     said: dict[str, dict[str, str]] = {}
     for path in tmp_path.rglob("verdicts.jsonl"):

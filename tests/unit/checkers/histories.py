@@ -44,7 +44,7 @@ _DEFAULTS: Row = {
 
 
 def sent(sequence: int, offset: int = -1, **more: Any) -> Row:
-    """A send of producer 1, acknowledged and idempotent; its offset is its sequence unless told otherwise."""
+    """A send of producer 1, acknowledged and idempotent; its offset is its sequence by default."""
     at = offset if offset >= 0 else sequence
     row: Row = {"kind": OperationKind.PRODUCE, "producer": 1, "sequence": sequence, "offset": at, "idempotent": True}
     return {**row, **more}

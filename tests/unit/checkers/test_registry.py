@@ -51,7 +51,7 @@ def test_a_bound_checker_is_the_same_with_requirements() -> None:
 
 
 def test_two_functions_of_one_name_are_wrong_use() -> None:
-    """Verdicts are told apart by it."""
+    """Verdicts are distinguished by it."""
 
     def twin() -> Check:
         @checker()

@@ -1,4 +1,4 @@
-"""Stand-ins for processes of a cluster: they wait, and are told apart by their command lines alone."""
+"""Stand-ins for processes of a cluster: they wait, and are distinguished by their command lines alone."""
 
 import json
 import subprocess

@@ -98,7 +98,7 @@ def test_an_error_of_ours_is_its_text_and_status(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It is told on standard error without a stack trace."""
+    """It is printed on standard error without a stack trace."""
     monkeypatch.chdir(Path(__file__).parent)
     assert invoke(*words) == 2
     out, err = capsys.readouterr()
@@ -163,7 +163,7 @@ def test_a_folder_that_was_removed_under_our_feet_is_told(
 def test_a_defect_of_ours_is_no_violation(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What nobody thought of is one line, with the place in our code, and status 3: 1 would say that Kafka is wrong."""
+    """An unforeseen error is one line, with the place in our code, and status 3: 1 would say that Kafka is wrong."""
     monkeypatch.setattr(doctor, "examine", lambda: {}["key"])
     assert invoke("doctor") == 3
     (line,) = capsys.readouterr().err.splitlines()
@@ -205,7 +205,7 @@ def test_a_replay_ends_as_judging_the_run_it_made_does(
 def test_coverage_ends_as_the_worst_that_runs_say(
     invoke: Invoke, tmp_path: Path, verdicts: list[Verdict], status: int
 ) -> None:
-    """What no run judged is told, and is no reason of its own."""
+    """What no run judged is reported, and is no reason of its own."""
     folder = faulty_run(tmp_path).cut_off()
     write_verdicts(folder, [verdict.speaking_for("K866-TEST-happy-path") for verdict in verdicts])
     assert invoke("requirements", "--coverage", str(tmp_path)) == status
@@ -274,7 +274,7 @@ def test_ctrl_c_ends_with_130(
 def test_doctor_tells_the_cure_of_each_lack(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What lacks is status 4, and what is told for information is not."""
+    """What lacks is status 4, and what is for information is not."""
     docker = Finding("docker", ok=True, found="no docker (not needed)")
     java = Finding("java", ok=False, found="no java", cure="get java")
     monkeypatch.setattr(doctor, "examine", lambda: [docker])

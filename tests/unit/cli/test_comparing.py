@@ -1,4 +1,4 @@
-"""``kmigrate analyze``: both versions of ``--compare`` reach the analysis, and the terminal is told what matters."""
+"""``kmigrate analyze``: both versions of ``--compare`` reach the analysis, and the terminal shows what matters."""
 
 import sys
 from pathlib import Path

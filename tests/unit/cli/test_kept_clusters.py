@@ -56,10 +56,11 @@ def test_only_clusters_of_these_runs_are_told(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("protocol", "told"), [("SSL", "SSL, with"), ("SASL_PLAINTEXT", "SASL_PLAINTEXT as admin, with"), ("PLAINTEXT", "")]
+    ("protocol", "reported"),
+    [("SSL", "SSL, with"), ("SASL_PLAINTEXT", "SASL_PLAINTEXT as admin, with"), ("PLAINTEXT", "")],
 )
-def test_how_to_get_in_goes_by_the_clients_listener(tmp_path: Path, protocol: SecurityProtocol, told: str) -> None:
-    """Only where clients log in is there a user to name, and nothing is told where everybody is let in."""
-    file = tmp_path / "c" if told else None
+def test_how_to_get_in_goes_by_the_clients_listener(tmp_path: Path, protocol: SecurityProtocol, reported: str) -> None:
+    """Only where clients log in is there a user to name, and nothing is shown where there are no logins."""
+    file = tmp_path / "c" if reported else None
     cluster = Standing(1, "t", "3.9.1", "b:9094", (), tmp_path, tmp_path, 1, None, 0.0, file, protocol)
-    assert cluster.reached_by[1:] == ((("let in by", f"{told} --command-config {file}"),) if told else ())
+    assert cluster.reached_by[1:] == ((("let in by", f"{reported} --command-config {file}"),) if reported else ())

@@ -107,7 +107,7 @@ def test_a_cache_that_can_be_no_folder_is_told(tmp_path: Path, monkeypatch: pyte
 
 
 def test_put_in_place_in_one_step(cache: Path, said: list[str]) -> None:
-    """The finished entry is the very folder that was built, moved, so nobody can see a half copy of it."""
+    """The finished entry is the very folder that was built, moved, so a half copy is never visible."""
     built: list[int] = []
     folder = entry("thing/1", lambda empty: built.append(empty.stat().st_ino), said.append)
     assert [folder.stat().st_ino] == built

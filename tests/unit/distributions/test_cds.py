@@ -24,14 +24,14 @@ def distribution(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_failure_gives_none(distribution: Distribution, cache: Path, said: list[str]) -> None:
-    """Nodes that die in the training give no archive, the reason is told, and no half archive stays."""
+    """Nodes that die in the training give no archive, the reason is reported, and no half archive stays."""
     assert archive_for(distribution, said.append) is None
     assert "no class-data archive, nodes start slower: the storage tool died" in said[-1]
     assert list((cache / "cds").iterdir()) == []
 
 
 def test_no_java_gives_none(distribution: Distribution, said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even without Java this only tells."""
+    """Even without Java this only reports."""
 
     def no_java() -> Java:
         raise EnvironmentLackError("no java")
@@ -62,7 +62,7 @@ def test_made_once_per_class_path_and_java(
 def test_a_damaged_archive_is_left_out(
     distribution: Distribution, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every JVM would crash with it; without it nodes only start slower, and the command that cures it is told."""
+    """Every JVM would crash with it; without it nodes only start slower, and the command that cures it is reported."""
 
     def run(_java: Java, _distribution: Distribution, _do: str, *arguments: str) -> None:
         for file in (word.partition("=")[2] for word in arguments if word.startswith("-XX:SharedArchiveFile=")):

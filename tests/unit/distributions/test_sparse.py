@@ -33,7 +33,7 @@ def test_a_copy_is_equal_and_has_holes(source: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("at", "byte"), [(2, b"X"), (4 * MIB, b"X"), (8 * MIB + 6, b"X")])
 def test_each_byte_counts(source: Path, at: int, byte: bytes) -> None:
-    """A digest tells whether any byte is another one, in a hole too."""
+    """A digest shows whether any byte is another one, in a hole too."""
     before = digests_below(source)
     with (source / "log.1").open("r+b") as log:
         log.seek(at)

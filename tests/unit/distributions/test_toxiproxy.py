@@ -53,7 +53,7 @@ def server_that(folder: Path, does: str) -> Path:
 
 @pytest.mark.parametrize("does", [TELLS_ITS_VERSION, "echo flag provided but not defined: -version >&2; exit 2"])
 def test_the_one_on_path_is_used(only_path: Path, said: list[str], does: str) -> None:
-    """Nothing is built where there is a server already, also one that is so old that it cannot tell its version."""
+    """Nothing is built where there is a server already, also one that is so old that it cannot report its version."""
     server_that(only_path, does)
     assert toxiproxy_server(said.append) == only_path / "toxiproxy-server"
     assert said == []

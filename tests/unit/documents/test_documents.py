@@ -66,7 +66,7 @@ def test_another_package_brings_a_document(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "told"),
+    ("files", "reported"),
     [
         (
             {"requirements": None},
@@ -84,14 +84,14 @@ def test_another_package_brings_a_document(tmp_path: Path) -> None:
     ],
     ids=["missing", "torn", "no rows", "misspelt"],
 )
-def test_wrong_data_is_told_with_its_file_and_key(tmp_path: Path, files: dict[str, str | None], told: str) -> None:
+def test_wrong_data_is_told_with_its_file_and_key(tmp_path: Path, files: dict[str, str | None], reported: str) -> None:
     """What was expected, what was found, and where it says what belongs there."""
-    with brought(tmp_path, **files), pytest.raises(WrongUseError, match=told):
+    with brought(tmp_path, **files), pytest.raises(WrongUseError, match=reported):
         requirements("toy")
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "reported"),
     [
         (None, "got ModuleNotFoundError: No module named 'toys.document'"),
         ("1 / 0\n", "got ZeroDivisionError: division by zero"),
@@ -101,17 +101,17 @@ def test_wrong_data_is_told_with_its_file_and_key(tmp_path: Path, files: dict[st
     ],
     ids=["missing", "failing", "empty", "another thing", "another id"],
 )
-def test_code_that_does_not_load_is_told_with_its_entry_point(tmp_path: Path, code: str | None, told: str) -> None:
+def test_code_that_does_not_load_is_told_with_its_entry_point(tmp_path: Path, code: str | None, reported: str) -> None:
     """And with what to do; the data of the document can be read all the same."""
     expected = "expected toys.document with DOCUMENT, a Document whose id is 'toy'; "
     with brought(tmp_path, code=code):
-        with pytest.raises(WrongUseError, match=f"{re.escape(POINT + expected + told)}: repair it, or uninstall"):
+        with pytest.raises(WrongUseError, match=f"{re.escape(POINT + expected + reported)}: repair it, or uninstall"):
             document("toy")
         assert requirements("toy")
 
 
 @pytest.mark.parametrize(
-    ("points", "told"),
+    ("points", "reported"),
     [
         (["toy = toys"], f"{POINT}expected a package with the document, got no package of this name: repair or uninst"),
         (["toy = tests.brought"], "got a module without a folder: repair or uninstall it"),
@@ -120,9 +120,9 @@ def test_code_that_does_not_load_is_told_with_its_entry_point(tmp_path: Path, co
     ],
     ids=["nothing", "no package", "no parent", "taken"],
 )
-def test_an_entry_point_that_leads_nowhere_is_named(tmp_path: Path, points: list[str], told: str) -> None:
+def test_an_entry_point_that_leads_nowhere_is_named(tmp_path: Path, points: list[str], reported: str) -> None:
     """With its package and release; so are two documents of one name."""
-    with installed(tmp_path, *points), pytest.raises(WrongUseError, match=re.escape(told)):
+    with installed(tmp_path, *points), pytest.raises(WrongUseError, match=re.escape(reported)):
         requirements(points[0].partition(" ")[0])
 
 

@@ -25,7 +25,7 @@ from tests.unit.fakes import Stage
 
 @dataclass(frozen=True)
 class Awkward:
-    """A fault that fails where it is told to."""
+    """A fault that fails where a test wants it."""
 
     fails: str = ""
     log: list[str] = field(default_factory=list)
@@ -69,7 +69,7 @@ def test_the_order_of_a_fault_is_told_by_its_events(stage: Stage) -> None:
 
 
 def test_a_test_can_wait_until_a_fault_bites(stage: Stage) -> None:
-    """The witness is asked until it has seen something, which is kept; what never bites is told in the end."""
+    """The witness is asked until it has seen something, which is kept; what never bites is reported in the end."""
     hold = Hold(ISR_CHANGE_ASKED, Role.BROKER)
     with inject(stage.scene, hold) as injection:
         with pytest.raises(AwaitTimeoutError, match=r"hold\(a broker at isr-change-asked\) seen to bite"):

@@ -107,7 +107,7 @@ def test_a_connection_on_which_nothing_moves_is_no_witness(stage: Stage, fault: 
 
 
 @pytest.mark.parametrize(
-    ("sent_bytes", "fault", "told"),
+    ("sent_bytes", "fault", "reported"),
     [
         (4312, Cut(ONE, TWO, both_ways=True), "8,624 bytes arrived on 2 of 2 links under cut"),
         (4312, Reset(ONE, TWO), "1 of 1 connections severed"),
@@ -115,13 +115,13 @@ def test_a_connection_on_which_nothing_moves_is_no_witness(stage: Stage, fault: 
     ],
     ids=str,
 )
-def test_the_witness_says_what_it_saw(stage: Stage, sent_bytes: int | None, fault: Fault, told: str) -> None:
+def test_the_witness_says_what_it_saw(stage: Stage, sent_bytes: int | None, fault: Fault, reported: str) -> None:
     """Bytes and links, connections severed; or that only connections could be counted."""
     stage.cluster.links.sent_bytes = sent_bytes
     with inject(stage.scene, fault):
         pass
     (witnessed,) = stage.of(EventKind.FAULT_WITNESSED)
-    assert witnessed.data["witness"] == told
+    assert witnessed.data["witness"] == reported
 
 
 def test_links_that_do_not_exist_are_no_witness(stage: Stage) -> None:
@@ -141,8 +141,8 @@ def test_heals_also_when_the_test_body_raises(stage: Stage, fault: Fault) -> Non
 
 def test_names_tell_effect_targets_and_way() -> None:
     """``str()`` reads as a report shall say it."""
-    told = [str(each) for each in (Cut(ONE, TWO), Slow(ONE, TWO, Stream.BACK), Reset(ONE, TWO, both_ways=True))]
-    assert told == ["cut(broker-1->broker-2)", "slow(broker-1->broker-2, back)", "reset(broker-1<->broker-2)"]
+    reported = [str(each) for each in (Cut(ONE, TWO), Slow(ONE, TWO, Stream.BACK), Reset(ONE, TWO, both_ways=True))]
+    assert reported == ["cut(broker-1->broker-2)", "slow(broker-1->broker-2, back)", "reset(broker-1<->broker-2)"]
     assert str(Isolate(ONE, (Role.CONTROLLER,))) == "isolate(broker-1 from controller)"
     assert str(Partition((ONE, TWO))) == "partition(broker-1 | broker-2)"
 

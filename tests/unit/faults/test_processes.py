@@ -73,7 +73,7 @@ def test_heals_also_when_the_test_body_raises(stage: Stage, fault: Kill | Stop) 
 
 
 def test_targets_are_resolved_when_the_fault_begins(stage: Stage) -> None:
-    """The same fault value hits whoever is the active controller at that moment, and the choice is recorded."""
+    """The same fault value hits the node that is the active controller at that moment, and the choice is recorded."""
     fault = Kill(active_controller())
     for chosen in ("controller-3001", "controller-3002"):
         stage.view.controller = chosen

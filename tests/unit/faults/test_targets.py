@@ -66,7 +66,7 @@ def test_one_node_is_meant_not_several(stage: Stage) -> None:
 
 
 def test_nobody_meant_is_an_error_that_names_the_target(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When nobody is meant for too long, the error says who was looked for."""
+    """If the target resolves to no node for too long, the error says who was looked for."""
     monkeypatch.setattr(targets, "PATIENCE_S", 0)
     with pytest.raises(AwaitTimeoutError, match="a node that is quorum-leader"):
         targets.quorum_leader().nodes(stage.scene)

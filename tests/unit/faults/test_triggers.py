@@ -1,4 +1,4 @@
-"""Facts about triggers: a fault begins when its trigger fires and not before; a trigger that never fires is told."""
+"""Facts about triggers: a fault begins when its trigger fires and not before; one that never fires is reported."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Coverage tells the worst outcome and the number of runs of every requirement, and which nobody judged."""
+"""Coverage shows the worst outcome and the number of runs of every requirement, and which was not judged."""
 
 from dataclasses import replace
 from pathlib import Path

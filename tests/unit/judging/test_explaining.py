@@ -22,12 +22,12 @@ ALWAYS = Diagnosis("KAFKA-15605", lambda _history, _verdict: True)
 
 def of_360(reproduce: str | None = None, **extra: object) -> History:
     """A run of a release that has the bug; how it was asked for, and more of its header."""
-    told = {**extra, **({"reproduce": reproduce} if reproduce else {})}
-    return replace(history(), header=replace(history().header, kafka="3.6.0", extra=told))
+    reported = {**extra, **({"reproduce": reproduce} if reproduce else {})}
+    return replace(history(), header=replace(history().header, kafka="3.6.0", extra=reported))
 
 
 def test_only_violations_of_releases_that_have_a_bug_are_explained_by_it() -> None:
-    """A verdict that conforms is asked about by nobody; on a fixed release no diagnosis is asked."""
+    """No diagnosis is asked about a verdict that conforms; on a fixed release no diagnosis is asked."""
     assert [each.known_bugs for each in explained(of_360(), [GREEN, RED], [ALWAYS])] == [(), ("KAFKA-15605",)]
     assert [each.known_bugs for each in explained(history(kafka="3.9.1"), [GREEN, RED], [ALWAYS])] == [(), ()]
 

@@ -131,8 +131,8 @@ def test_an_image_that_no_check_can_read_is_inconclusive() -> None:
     """A folder without a manifest may hold anything: the checks of the log say that they failed."""
     odd = MetadataImage("metadata-log", extra={"migration_states": 7})
     verdicts = judged(history(events=[snapshot(4, "copied-log")], images={"copied-log": odd}))
-    told = {verdict.check: verdict.summary for verdict in verdicts}
-    assert told["copy_is_one_transaction"].startswith("the checker itself failed: TypeError: ")
+    reported = {verdict.check: verdict.summary for verdict in verdicts}
+    assert reported["copy_is_one_transaction"].startswith("the checker itself failed: TypeError: ")
 
 
 def test_a_quorum_without_znodes_is_judged_by_what_its_controllers_tell() -> None:
@@ -159,7 +159,7 @@ def test_no_verdict_at_all_is_inconclusive() -> None:
 
 
 def test_a_folder_is_judged_from_one_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Header, verdicts and known bugs come back together, so that nobody has to read a whole history again."""
+    """Header, verdicts and known bugs come back together, so that a whole history is not read again."""
     folder = faulty_run(tmp_path).end(3000)
     read: list[RunFolder] = []
     monkeypatch.setattr(judging, "read_history", noting(read))

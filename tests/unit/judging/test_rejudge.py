@@ -1,4 +1,4 @@
-"""A run folder is judged again without being changed, and what differs from the stored verdicts is told."""
+"""A run folder is judged again without being changed, and what differs from the stored verdicts is reported."""
 
 import hashlib
 import json
@@ -44,7 +44,7 @@ def test_the_same_verdicts_and_an_untouched_folder(tmp_path: Path) -> None:
 
 
 def test_stored_verdicts_that_the_evidence_does_not_bear_are_named(tmp_path: Path) -> None:
-    """A verdict that was turned, one that was taken out: both are told."""
+    """A verdict that was turned, one that was taken out: both are reported."""
     folder = judged(faulty_run(tmp_path))
     rows = [json.loads(line) for line in folder.verdicts.read_text().splitlines()]
     rows[0]["outcome"] = "VIOLATES"
@@ -67,8 +67,10 @@ def test_an_interrupted_run_never_conforms(tmp_path: Path) -> None:
     """The test did not come to say what to judge: what its history shows would conform, and still it is no pass."""
     again = judge_again(faulty_run(tmp_path).cut_off().path)
     assert {verdict.outcome for verdict in again.verdicts} <= {Outcome.INCONCLUSIVE, Outcome.NOT_APPLICABLE}
-    told = "the test ended before it said what shall be judged - so it proves nothing that none of 1 node died unasked"
-    assert any(verdict.summary.startswith(told) for verdict in again.verdicts)
+    reported = (
+        "the test ended before it said what shall be judged - so it proves nothing that none of 1 node died unasked"
+    )
+    assert any(verdict.summary.startswith(reported) for verdict in again.verdicts)
     assert again.outcome is Outcome.INCONCLUSIVE
     assert not again.has_stored
 
@@ -86,13 +88,13 @@ def test_a_check_that_this_release_does_not_know_is_told_with_its_file(tmp_path:
     """As a newer release may have recorded one: the file, the check, the nearest name, what to do."""
     run = faulty_run(tmp_path)
     run.at(2500, EventKind.CHECKS, checks=[{"name": "no_acked_record_lots", "arguments": {}}])
-    told = r"history\.jsonl: check: .*no_acked_record_lost\?; judge it with the release that recorded it"
-    with pytest.raises(RunFolderError, match=told):
+    reported = r"history\.jsonl: check: .*no_acked_record_lost\?; judge it with the release that recorded it"
+    with pytest.raises(RunFolderError, match=reported):
         judge_again(run.cut_off().path)
 
 
 def test_a_run_that_was_not_sealed_never_conforms(tmp_path: Path) -> None:
-    """It was judged, and interrupted before its manifest vouched for the evidence: what is missing nobody knows."""
+    """It was judged, and interrupted before its manifest vouched for the evidence: what is missing is unknown."""
     folder = judged(faulty_run(tmp_path))
     assert judge_again(folder.path).outcome is Outcome.CONFORMS
     folder.manifest.unlink()

@@ -67,7 +67,7 @@ def outcomes(*asked: str, claimed: tuple[str, ...] = (), known: CheckersByName =
 def test_a_red_check_leaves_the_other_requirements_of_its_test_as_they_are() -> None:
     """Red are the two it declares; what the test claims besides is judged by the checks that declare nothing."""
     found = outcomes("general_one", "of_the_document", claimed=("K0-MINE", "K0-FREE", "K0-PASSIVE"))
-    assert {key: told for key, told in found.items() if "SEEN" not in key[1]} == {
+    assert {key: reported for key, reported in found.items() if "SEEN" not in key[1]} == {
         ("general_one", "K0-FREE"): "CONFORMS",
         ("of_the_document", "K0-MINE"): "VIOLATES",
         ("of_the_document", "K0-OTHER"): "VIOLATES",
@@ -121,11 +121,13 @@ def test_expectations_speak_for_what_they_name_or_for_all_of_their_test() -> Non
     """One is not met and names one; the other is met and names none."""
     from pytest_kmigrate.checkers.run.steps import expectations_met  # noqa: PLC0415 - beside its only use
 
-    told = {"expected": 1, "observed": 2, "kind": "SAFETY", "within_s": 1}
+    reported = {"expected": 1, "observed": 2, "kind": "SAFETY", "within_s": 1}
     run = history(
         events=[
-            Event(0, 1, EventKind.EXPECTATION, None, {**told, "name": "a", "met": False, "requirements": ["K0-MINE"]}),
-            Event(0, 2, EventKind.EXPECTATION, None, {**told, "name": "b", "met": True}),
+            Event(
+                0, 1, EventKind.EXPECTATION, None, {**reported, "name": "a", "met": False, "requirements": ["K0-MINE"]}
+            ),
+            Event(0, 2, EventKind.EXPECTATION, None, {**reported, "name": "b", "met": True}),
         ],
         requirements=("K0-MINE", "K0-FREE"),
     )

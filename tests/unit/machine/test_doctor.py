@@ -118,7 +118,7 @@ def test_cure_does_nothing_where_nothing_is_missing(programs: set[str], commands
 
 @pytest.mark.parametrize("lack", ["root", "apt-get"])
 def test_cure_by_hand(programs: set[str], commands: list[str], lack: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without root or apt-get nothing is tried; the commands are told."""
+    """Without root or apt-get nothing is tried; the commands are reported."""
     programs -= {"java", lack}
     if lack == "root":
         monkeypatch.setattr(doctor.os, "geteuid", lambda: 1000)

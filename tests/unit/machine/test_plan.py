@@ -52,8 +52,8 @@ def test_slow_links_are_told() -> None:
         shape(), links=(LinkSpec("controller", "zookeeper", 20, 5), LinkSpec("broker-0", "broker-1", 0, 0, 64))
     )
     plan = dry_run.plan(slow, PLENTY_MB)
-    told = {(link.source, link.destination): link.slow for link in plan.links if link.slow}
-    assert told == {
+    reported = {(link.source, link.destination): link.slow for link in plan.links if link.slow}
+    assert reported == {
         **{(f"controller-{number}", "zookeeper-1"): "20 ms ± 5 ms" for number in (3000, 3001, 3002)},
         ("broker-0", "broker-1"): "64 kB/s",
     }
@@ -97,9 +97,11 @@ def test_brackets_in_a_file_are_not_markup() -> None:
 
 def test_protocols_are_told_listener_by_listener_only_where_they_differ() -> None:
     """One word is enough for a cluster that has one protocol."""
-    told = [dry_run.rendered(dry_run.plan(shape(name), PLENTY_MB)) for name in ("zk1-broker3-controller3-sasl", MIXED)]
-    assert "Security: SASL_SSL, with ACLs; Kafka under test: 3.9.1" in told[0]
-    assert "Security: INTERNAL PLAINTEXT, CLIENT SASL_SSL, CONTROLLER PLAINTEXT, with ACLs;" in told[1]
+    reported = [
+        dry_run.rendered(dry_run.plan(shape(name), PLENTY_MB)) for name in ("zk1-broker3-controller3-sasl", MIXED)
+    ]
+    assert "Security: SASL_SSL, with ACLs; Kafka under test: 3.9.1" in reported[0]
+    assert "Security: INTERNAL PLAINTEXT, CLIENT SASL_SSL, CONTROLLER PLAINTEXT, with ACLs;" in reported[1]
 
 
 OWN = "org.example.Mine"

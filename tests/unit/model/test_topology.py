@@ -35,7 +35,7 @@ def test_an_unknown_node_is_told_with_the_known_ones() -> None:
 
 
 def test_zookeeper_is_there_or_not() -> None:
-    """``has_zookeeper`` tells a cluster to migrate from one born in KRaft mode."""
+    """``has_zookeeper`` distinguishes a cluster to migrate from one born in KRaft mode."""
     assert TOPOLOGY.has_zookeeper
     assert not replace(TOPOLOGY, nodes=(BROKER, CONTROLLER)).has_zookeeper
 

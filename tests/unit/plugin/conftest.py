@@ -55,7 +55,7 @@ class PlantedRun:
         self.walked: list[Start] = []
 
     def verify(self, checks: Sequence[Check] | None, *, reads_back: bool = True) -> Judgement:
-        """What was planted, in a run on a release with known bugs; doubted where nobody asked for it."""
+        """What was planted, in a run on a release with known bugs; doubted if the test did not plant it."""
         self.was_read_back = reads_back
         if checks is not None:
             self.inject.require_begun()

@@ -8,7 +8,7 @@ pytest_plugins = ["pytester"]
 
 
 @pytest.mark.parametrize(
-    ("marker", "told"),
+    ("marker", "reported"),
     [
         ("topology", "marker topology: expected one text, got nothing: write @pytest.mark.topology(*)"),
         ("topology('a', 'b')", "marker topology: expected one text, got 'a', 'b': *"),
@@ -40,19 +40,19 @@ pytest_plugins = ["pytester"]
         ("requirement", "marker requirement: expected texts, got nothing: write @pytest.mark.requirement(*)"),
     ],
 )
-def test_a_wrong_marker_is_told_with_its_test(pytester: pytest.Pytester, marker: str, told: str) -> None:
+def test_a_wrong_marker_is_told_with_its_test(pytester: pytest.Pytester, marker: str, reported: str) -> None:
     """A usage error of one sentence; no test runs, and no stack trace is shown."""
     pytester.makepyfile(
         f"import pytest\nfrom pytest_kmigrate import Znode\n\n@pytest.mark.{marker}\ndef test_it(topology): pass\n"
     )
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: *::test_it: {told}"])
+    result.stderr.fnmatch_lines([f"ERROR: *::test_it: {reported}"])
     assert "Traceback" not in result.stderr.str()
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "told"),
+    ("option", "value", "reported"),
     [
         ("kafka", "4.0.0", "expected a release before 4.0.0 *"),
         ("kafka", "/no/such/folder", "expected a release, or the path of an unpacked Kafka *"),
@@ -60,14 +60,14 @@ def test_a_wrong_marker_is_told_with_its_test(pytester: pytest.Pytester, marker:
     ],
 )
 def test_a_wrong_option_is_told_once_for_all_tests(
-    pytester: pytest.Pytester, option: str, value: str, told: str
+    pytester: pytest.Pytester, option: str, value: str, reported: str
 ) -> None:
     """Before anything is downloaded or started, and not at the setup of each test."""
     pytester.makepyfile("def test_one(cluster): pass\n\ndef test_two(cluster): pass\n")
     (pytester.path / "file").touch()
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider", f"--kmigrate-{option}", value)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: *::test_one: --kmigrate-{option}: {told}"])
+    result.stderr.fnmatch_lines([f"ERROR: *::test_one: --kmigrate-{option}: {reported}"])
     assert "test_two" not in result.stderr.str()
 
 
@@ -100,8 +100,8 @@ def test_what_an_older_release_does_not_have_is_skipped_there(
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rs", "--kmigrate-kafka", kafka)
     result.assert_outcomes(passed=int(is_run), skipped=int(not is_run))
     if not is_run:
-        told = f"SKIPPED*is about what Kafka has since 3.7.0, and --kmigrate-kafka is {kafka}"
-        result.stdout.fnmatch_lines([told])
+        reported = f"SKIPPED*is about what Kafka has since 3.7.0, and --kmigrate-kafka is {kafka}"
+        result.stdout.fnmatch_lines([reported])
 
 
 def test_the_nearest_topology_counts(pytester: pytest.Pytester) -> None:
@@ -134,7 +134,7 @@ def test_the_nearest_topology_counts(pytester: pytest.Pytester) -> None:
 
 
 def test_two_topologies_on_one_test_are_refused(pytester: pytest.Pytester) -> None:
-    """Which one is meant nobody can tell."""
+    """Which one is meant is unknown."""
     pytester.makepyfile(
         """
         import pytest
@@ -146,10 +146,10 @@ def test_two_topologies_on_one_test_are_refused(pytester: pytest.Pytester) -> No
     )
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    told = (
+    reported = (
         "marker topology: expected one on a test, got 'zk3-broker3-controller3', 'zk1-broker3-controller1': leave one"
     )
-    result.stderr.fnmatch_lines([f"ERROR: *::test_it: {told}"])
+    result.stderr.fnmatch_lines([f"ERROR: *::test_it: {reported}"])
 
 
 def test_a_worker_tells_what_was_refused(pytester: pytest.Pytester) -> None:

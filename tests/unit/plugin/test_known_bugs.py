@@ -54,7 +54,7 @@ def test_the_bug_that_showed_is_the_one_that_is_told(pytester: pytest.Pytester, 
 
 
 def test_a_bug_that_any_run_may_meet_needs_no_mark(pytester: pytest.Pytester, plant: Plant) -> None:
-    """It is expected, and a run without it passes: nobody is promised to meet it."""
+    """It is expected, and a run without it passes: meeting it is not certain."""
     pytester.makepyfile(TEST)
     plant(*red_like("kmigrate-3"), kafka="3.9.1")
     result = pytester.runpytest_inprocess("-rx", "-p", "no:cacheprovider", "--kmigrate-kafka", "3.9.1")

@@ -1,4 +1,4 @@
-"""What is told where no test ran: a cluster that does not start, a full disk, the command line of a worker."""
+"""What is reported where no test ran: a cluster that does not start, a full disk, the command line of a worker."""
 
 import errno
 import sys
@@ -52,7 +52,7 @@ def test_a_topology_that_does_not_fit_is_refused_before_anything_is_downloaded(
 
 
 def test_a_worker_tells_the_command_line_that_was_typed() -> None:
-    """Its own begins with -c, and nobody could type that again."""
+    """Its own begins with -c, which cannot be typed again."""
     worker = SimpleNamespace(workerinput={"mainargv": ["pytest", "-n", "2"]})
     assert living._command(cast("pytest.Config", worker)) == ("pytest", "-n", "2")
     assert living._command(cast("pytest.Config", SimpleNamespace())) == tuple(sys.argv)
@@ -69,8 +69,8 @@ def test_a_disk_that_is_full_is_told_in_one_line(pytester: pytest.Pytester, monk
     pytester.makepyfile(TEST)
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     result.assert_outcomes(errors=1)
-    told = "*No space left on device: '/state/etc'; make room there, or name another folder by --kmigrate-runs, *"
-    result.stdout.fnmatch_lines([told])
+    reported = "*No space left on device: '/state/etc'; make room there, or name another folder by --kmigrate-runs, *"
+    result.stdout.fnmatch_lines([reported])
     assert "Traceback" not in result.stdout.str()
 
 

@@ -1,4 +1,4 @@
-"""Facts about options and their keys in the ini file: a wrong one is told before anything is collected."""
+"""Facts about options and their keys in the ini file: a wrong one is reported before anything is collected."""
 
 import pytest
 
@@ -8,7 +8,7 @@ pytest_plugins = ["pytester"]
 
 
 @pytest.mark.parametrize(
-    ("option", "told"),
+    ("option", "reported"),
     [
         (
             ("--kmigrate-seed", "many"),
@@ -26,11 +26,13 @@ pytest_plugins = ["pytester"]
         (("--kmigrate-byteman", "none.btm"), "--kmigrate-byteman: expected a file of Byteman rules; none.btm is none"),
     ],
 )
-def test_a_wrong_option_is_told_in_one_sentence(pytester: pytest.Pytester, option: tuple[str, str], told: str) -> None:
+def test_a_wrong_option_is_told_in_one_sentence(
+    pytester: pytest.Pytester, option: tuple[str, str], reported: str
+) -> None:
     """A usage error before anything is collected: exit status 4, and no stack trace."""
     result = pytester.runpytest_inprocess(*option)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: {told}".replace("[", "[[]")])
+    result.stderr.fnmatch_lines([f"ERROR: {reported}".replace("[", "[[]")])
     assert "Traceback" not in result.stderr.str()
 
 
@@ -75,7 +77,7 @@ def test_options_can_stand_in_the_ini_file(pytester: pytest.Pytester) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "told"),
+    ("file", "text", "reported"),
     [
         (
             "pyproject.toml",
@@ -90,12 +92,12 @@ def test_options_can_stand_in_the_ini_file(pytester: pytest.Pytester) -> None:
         ("pytest.toml", "[pytest]\nkmigrate-seed = 5", "seed: expected one text in the ini file, got: *"),
     ],
 )
-def test_a_wrong_key_of_the_ini_file_is_told(pytester: pytest.Pytester, file: str, text: str, told: str) -> None:
+def test_a_wrong_key_of_the_ini_file_is_told(pytester: pytest.Pytester, file: str, text: str, reported: str) -> None:
     """As a wrong option is."""
     pytester.path.joinpath(file).write_text(text)
     result = pytester.runpytest_subprocess()  # pytest itself warns of a list, and this one shall not hear of it
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: kmigrate-{told}"])
+    result.stderr.fnmatch_lines([f"ERROR: kmigrate-{reported}"])
 
 
 def test_a_seed_that_only_looks_like_a_number_is_a_wrong_option(pytester: pytest.Pytester) -> None:

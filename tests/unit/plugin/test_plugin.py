@@ -28,7 +28,7 @@ def judged(pytester: pytest.Pytester, plant: Plant) -> Judged:
 
 
 def test_the_plugin_costs_no_heavy_import() -> None:
-    """A plugin is loaded at every start, also where nobody tests Kafka."""
+    """A plugin is loaded at every start, also where Kafka is not tested."""
     code = f"import sys, pytest_kmigrate.plugin; print([name for name in {HEAVY!r} if name in sys.modules])"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "[]"
@@ -174,21 +174,21 @@ def test_a_test_that_failed_before_verify_is_in_the_table_too(pytester: pytest.P
 
 
 @pytest.mark.parametrize(
-    ("verdict", "told"),
+    ("verdict", "reported"),
     [
         (violates("a", Kind.SAFETY, [Violation("kept", "lost")]), "*VIOLATES (SAFETY) a: *"),
         (conforms("a", "all"), "*expected the test to call verify(...): nothing was judged*"),
     ],
 )
 def test_a_test_that_never_verifies_does_not_pass(
-    pytester: pytest.Pytester, plant: Plant, verdict: Verdict, told: str
+    pytester: pytest.Pytester, plant: Plant, verdict: Verdict, reported: str
 ) -> None:
-    """It came to its end, and nobody looked at what its run shows."""
+    """It came to its end, and its run was not looked at."""
     plant(verdict)
     pytester.makepyfile("def test_it(kmigrate_run):\n    pass\n")
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines([told])
+    result.stdout.fnmatch_lines([reported])
 
 
 @pytest.mark.parametrize(("ended_by", "read_back"), [("KeyboardInterrupt", False), ("ZeroDivisionError", True)])

@@ -73,7 +73,7 @@ def test_a_profile_that_no_test_is_for_is_told(pytester: pytest.Pytester, words:
 
 
 def test_a_test_without_requirement_runs_under_any_profile(pytester: pytest.Pytester) -> None:
-    """It is nobody's in particular; those of another document are left out beside it."""
+    """It belongs to no document; those of another document are left out beside it."""
     judged = "@pytest.mark.requirement('K866-TEST-happy-path')\ndef test_judged(topology): pass\n"
     pytester.makepyfile(f"import pytest\n{OWN}\n{judged}")
     pytester.runpytest_inprocess(*QUIET, "--kmigrate-profile", "kip-500").assert_outcomes(passed=1, skipped=1)

@@ -27,7 +27,7 @@ class CountingProvider(FakeProvider):
         """As always."""
         with super().provision(topology, *arguments, **options) as cluster:  # type: ignore[arg-type]
             for broker in cluster.nodes(Role.BROKER):
-                cluster.told[broker.name] = {"UnderReplicatedPartitions": 0}
+                cluster.reported[broker.name] = {"UnderReplicatedPartitions": 0}
             self.made.append(cluster)
             yield cluster
 
@@ -112,7 +112,7 @@ CHANGES = {
     "a node stands still": (f"{BROKER}.pause()", "left as NodeState(is_up=True, is_paused=True"),
     "a property changed": (f"{BROKER}.reconfigure({{'a.b': '1'}})", "properties a.b"),
     "a replica lags": (
-        "kmigrate_run.cluster.told['broker-1']['UnderReplicatedPartitions'] = 2",
+        "kmigrate_run.cluster.reported['broker-1']['UnderReplicatedPartitions'] = 2",
         "'broker-1': 2",
     ),
     "a fault is in force": (
@@ -132,11 +132,11 @@ def test_a_cluster_that_is_not_as_it_was_found_is_not_used_again(
 ) -> None:
     """The next test gets a new one, and a line says why; the test after it shares that one."""
     monkeypatch.setattr("pytest_kmigrate.running.standing._SETTLED_WITHIN_S", 0)
-    body, told = CHANGES[change]
+    body, reported = CHANGES[change]
     scene(module_of(body, "pass", "pass"), header=HEADER).assert_outcomes(passed=3)
     assert len(provider.made) == 2
     (line,) = [line for line in capfd.readouterr().out.splitlines() if "with a cluster that is new" in line]
-    assert told in line
+    assert reported in line
 
 
 def test_what_happens_between_two_tests_counts_too(
@@ -172,7 +172,7 @@ def test_what_happens_between_two_tests_counts_too(
 def test_a_test_that_did_not_pass_gives_the_next_one_a_new_cluster(
     scene: Scene, provider: CountingProvider, first: str, outcomes: dict[str, int], clusters: int
 ) -> None:
-    """What it did to its cluster nobody knows."""
+    """What it did to its cluster is unknown."""
     scene(module_of(first, "pass", "pass")).assert_outcomes(**outcomes)
     assert len(provider.made) == clusters
 
@@ -272,7 +272,7 @@ def test_a_wrong_marker_is_told(scene: Scene, header: str) -> None:
 
 
 def test_a_marker_on_one_test_is_told(scene: Scene) -> None:
-    """One test shares a cluster with nobody."""
+    """One test alone shares no cluster."""
     result = scene("@pytest.mark.scene\ndef test_1(kmigrate_run): pass", header="")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*test_1: marker scene: expected on a module or a class*"])

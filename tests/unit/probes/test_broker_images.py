@@ -28,32 +28,32 @@ ACL = ToldAcl(4, 3, "kafka-cluster", "User:a", "*", 12, 3)
 
 
 def configs_of(number: int, **of_all: str | None) -> dict[tuple[int, str], dict[str, str | None]]:
-    """What a broker tells: of the topic, of all brokers and of itself."""
+    """What a broker reports: of the topic, of all brokers and of itself."""
     own = (BROKER_RESOURCE, str(number))
     return {TOPIC: {"retention.ms": "9"}, OF_ALL: of_all or {"a": "1"}, own: {"b": "2", "ssl.key.password": None}}
 
 
 def test_what_all_brokers_tell_is_told() -> None:
-    """Three brokers that tell the same are one."""
+    """Three brokers that report the same are one."""
     assert agreed({f"broker-{number}": {"t": TOKEN} for number in range(3)}) == {"t": TOKEN}
 
 
 def test_a_broker_that_does_not_know_a_token_is_a_difference() -> None:
-    """Each field says which broker told what, so that no side equals it."""
-    told = agreed({"broker-0": {"t": TOKEN}, "broker-1": {}})
-    assert told["t"]["owner"] == {"broker-0": "User:a", "broker-1": None}
-    found = differences(LOG, MetadataImage("brokers", delegation_tokens=told))
+    """Each field has what each broker reported, so that no side equals it."""
+    reported = agreed({"broker-0": {"t": TOKEN}, "broker-1": {}})
+    assert reported["t"]["owner"] == {"broker-0": "User:a", "broker-1": None}
+    found = differences(LOG, MetadataImage("brokers", delegation_tokens=reported))
     assert [each.part for each in found] == ["expires_ms", "owner"]
 
 
 def test_a_broker_that_missed_a_renewal_is_a_difference() -> None:
-    """The fields that all tell alike stay as they are."""
-    told = agreed({"broker-0": {"t": TOKEN}, "broker-1": {"t": {**TOKEN, "expires_ms": 2}}})
-    assert told == {"t": {"owner": "User:a", "expires_ms": {"broker-0": 1, "broker-1": 2}}}
+    """The fields on which all agree stay as they are."""
+    reported = agreed({"broker-0": {"t": TOKEN}, "broker-1": {"t": {**TOKEN, "expires_ms": 2}}})
+    assert reported == {"t": {"owner": "User:a", "expires_ms": {"broker-0": 1, "broker-1": 2}}}
 
 
 class Cluster:
-    """Brokers that answer as they are told to: question -> broker -> answer, or the error it ends with."""
+    """Brokers that answer as a test wants: question -> broker -> answer, or the error it ends with."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, mode: BrokerMode = BrokerMode.KRAFT) -> None:
         self.dead: set[str] = set()
@@ -73,15 +73,15 @@ class Cluster:
     def _answering(self, question: str) -> Callable[..., Any]:
         def answer(peer: str, *which: object, within_s: float) -> Any:
             assert within_s < 10
-            told = self.answers[question][peer]
-            if isinstance(told, Exception):
-                raise told
-            return {each: told[each] for each in which[0] if each in told} if which else told  # type: ignore[attr-defined]
+            reported = self.answers[question][peer]
+            if isinstance(reported, Exception):
+                raise reported
+            return {each: reported[each] for each in which[0] if each in reported} if which else reported  # type: ignore[attr-defined]
 
         return answer
 
     def image(self) -> MetadataImage:
-        """What they tell."""
+        """What they report."""
         nodes = [
             SimpleNamespace(
                 name=name, alive=name not in self.dead, mode=self.mode, spec=SimpleNamespace(node_id=number)
@@ -94,7 +94,7 @@ class Cluster:
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
-    """Three brokers in KRaft mode that tell the same."""
+    """Three brokers in KRaft mode that report the same."""
     return Cluster(monkeypatch)
 
 
@@ -157,7 +157,7 @@ def test_brokers_in_zookeeper_mode_are_not_asked_for_features(monkeypatch: pytes
 def test_one_broker_that_is_behind_is_a_difference_that_names_it(
     cluster: Cluster, question: str, answer: Any, subjects: list[str]
 ) -> None:
-    """What the others tell and the metadata log holds it does not outvote (kmigrate-13)."""
+    """What the others report and the metadata log holds it does not outvote (kmigrate-13)."""
     log = cluster.image()
     cluster.answers[question]["broker-2"] = answer
     found = differences(log, cluster.image())
@@ -211,7 +211,7 @@ def test_what_a_broker_has_of_its_own_is_told_by_itself_or_by_nobody(cluster: Cl
 
 
 def test_a_broker_without_authorizer_or_scram_tells_nothing_of_them(cluster: Cluster) -> None:
-    """That there is none would be a claim nobody made; where others tell, nobody is behind them."""
+    """That there is none would be an invented claim; where others report it, none is behind them."""
     for question in ("acls_at", "scram_at"):
         cluster.answers[question] = dict.fromkeys(BROKERS)
     cluster.answers["tokens_at"] = dict.fromkeys(BROKERS, UnsupportedRequestError("does not know it"))
@@ -233,6 +233,6 @@ def test_a_token_is_told_without_its_password(cluster: Cluster) -> None:
     """Of the HMAC there is a digest."""
     token = Token("t1", b"secret", "User:a", "User:a", (), 1, 2, 3)
     cluster.answers["tokens_at"] = dict.fromkeys(BROKERS, ("NONE", {"t1": token}))
-    told = cluster.image().delegation_tokens["t1"]
-    assert (told["owner"], str(told["digest"])[:7]) == ("User:a", "sha256:")
-    assert b"secret".hex() not in str(told)
+    reported = cluster.image().delegation_tokens["t1"]
+    assert (reported["owner"], str(reported["digest"])[:7]) == ("User:a", "sha256:")
+    assert b"secret".hex() not in str(reported)

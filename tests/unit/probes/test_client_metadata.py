@@ -91,7 +91,7 @@ def _count(recorder: Answers, node: str) -> int:
 def test_every_live_broker_is_asked_again_and_again(
     stage: Stage, probe: ClientMetadataProbe, recorder: Answers, answering: Answering
 ) -> None:
-    """And nobody else."""
+    """And no other broker."""
     answering(lambda _: REPORTED)
     probe.start()
     brokers = ["broker-0", "broker-1", "broker-2"]

@@ -72,9 +72,9 @@ def test_metadata_in_a_transaction_is_counted_at_its_end() -> None:
     begin, end, abort = ("BEGIN_TRANSACTION", {"name": "x"}), ("END_TRANSACTION", {}), ("ABORT_TRANSACTION", {})
     feature = ("FEATURE_LEVEL", {"name": "metadata.version", "featureLevel": 20})
     entries = log(begin, feature, end, begin, ("TOPIC", TOPIC), abort, begin, config("1"), ("TOPIC", TOPIC), end)
-    told = image_from_records(entries).extra["transactions"]
-    assert isinstance(told, list)
-    assert [each.get("copied") for each in told] == [
+    reported = image_from_records(entries).extra["transactions"]
+    assert isinstance(reported, list)
+    assert [each.get("copied") for each in reported] == [
         None,
         {},
         None,
@@ -107,8 +107,8 @@ def test_a_state_tells_what_came_before_it_outside_of_transactions() -> None:
     state, topic = ("ZK_MIGRATION_STATE", {"zkMigrationState": 1}), ("TOPIC", TOPIC)
     broker = ("REGISTER_BROKER", {"brokerId": 1, "brokerEpoch": 1})
     copy = [("BEGIN_TRANSACTION", {"name": "x"}), config("1"), state, ("END_TRANSACTION", {})]
-    (told,) = image_from_records(log(broker, topic, *copy, ("PARTITION", PARTITION))).extra["migration_states"]  # type: ignore[attr-defined]
-    assert told == {"offset": 4, "number": 1, "outside": {"TOPIC_RECORD": 1}}
+    (reported,) = image_from_records(log(broker, topic, *copy, ("PARTITION", PARTITION))).extra["migration_states"]  # type: ignore[attr-defined]
+    assert reported == {"offset": 4, "number": 1, "outside": {"TOPIC_RECORD": 1}}
 
 
 @pytest.mark.parametrize("snapshot", [True, False])
@@ -156,7 +156,7 @@ def test_null_deletes_a_config_and_the_default_broker_has_one_name() -> None:
 
 
 def test_the_default_entity_is_not_the_entity_with_an_empty_name() -> None:
-    """KAFKA-16411: 3.6.0 copies the default user's quota to the user "", which is nobody; images keep both apart."""
+    """KAFKA-16411: 3.6.0 copies the default user's quota to the user "", who does not exist; images keep both apart."""
     image = image_from_records(log(quota({"client-id": None, "user": None}, 1), quota({"user": ""}, 2)))
     assert set(image.quotas) == {"user=<default>,client-id=<default>", "user="}
 
@@ -246,7 +246,7 @@ def test_a_topic_copied_twice_is_a_finding() -> None:
 
 
 def test_a_topic_that_is_repeated_under_its_id_is_none() -> None:
-    """Without transactions a copy that begins anew tells it again."""
+    """Without transactions a copy that begins anew writes it again."""
     assert image_from_records(log(("TOPIC", TOPIC), ("TOPIC", TOPIC))).extra["unplaced"] == []
 
 

@@ -34,7 +34,7 @@ def recorder() -> Samples:
 @pytest.fixture
 def observer(stage: Stage, recorder: Samples) -> Observer:
     """An observer that was not started."""
-    stage.cluster.told = {node.name: {"A": 1.0, "B": 1.0} for node in stage.cluster.nodes()}
+    stage.cluster.reported = {node.name: {"A": 1.0, "B": 1.0} for node in stage.cluster.nodes()}
     return Observer(stage.cluster, stage.view, recorder, ("A", "B"))
 
 
@@ -74,7 +74,7 @@ def test_a_state_is_told_by_the_leader_that_reported_it(
 def test_a_cluster_that_does_not_answer_is_looked_at_again(
     stage: Stage, observer: Observer, recorder: Samples, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An error of the cluster is no event and no end: the next look tells."""
+    """An error of the cluster is no event and no end: the next look shows it."""
 
     def unanswered(name: str) -> Reading:
         raise ClusterError("ZooKeeper does not answer")
@@ -103,7 +103,7 @@ def test_an_observer_that_goes_blind_says_so(
 def test_an_observer_that_cannot_even_say_so_ends_quietly(
     stage: Stage, observer: Observer, recorder: Samples, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A full disk is told to the test by the same recorder: here it must not end a thread with a stack trace."""
+    """A full disk is reported to the test by the same recorder: here it must not end a thread with a stack trace."""
     asked = threading.Event()
 
     def full(*_: object, **__: object) -> Event:

@@ -36,5 +36,5 @@ def test_every_partition_is_told_with_its_leader(monkeypatch: pytest.MonkeyPatch
 def test_a_refusal_says_what_to_check(monkeypatch: pytest.MonkeyPatch) -> None:
     """Asking again would not help."""
     monkeypatch.setattr(module, "AdminClient", lambda _: Admin(KafkaError.CLUSTER_AUTHORIZATION_FAILED))
-    with pytest.raises(ClusterError, match=r"expected the brokers to tell the list of topics.*check the bootstrap"):
+    with pytest.raises(ClusterError, match=r"expected the brokers to report the list of topics.*check the bootstrap"):
         partition_leaders({})

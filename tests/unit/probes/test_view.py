@@ -38,11 +38,11 @@ def test_a_state_is_read_by_its_name_and_knows_what_was_read_last(stage: Stage) 
 
 def test_a_paused_leader_goes_on_claiming(stage: Stage) -> None:
     """The quorum's leader is the one with the higher epoch; it is in charge where the document says nothing else."""
-    view, told = view_of(stage), stage.cluster.told
-    told["controller-3000"] = {"ActiveControllerCount": 1, "RaftCurrentEpoch": 4}
-    told["controller-3002"] = {"ActiveControllerCount": 1, "RaftCurrentEpoch": 5}
+    view, reported = view_of(stage), stage.cluster.reported
+    reported["controller-3000"] = {"ActiveControllerCount": 1, "RaftCurrentEpoch": 4}
+    reported["controller-3002"] = {"ActiveControllerCount": 1, "RaftCurrentEpoch": 5}
     assert (view.quorum_leader(), view.active_controller()) == ("controller-3002", "controller-3002")
-    told["controller-3002"] = {"ActiveControllerCount": 0}
+    reported["controller-3002"] = {"ActiveControllerCount": 0}
     assert view.quorum_leader() == "controller-3000"
 
 
@@ -64,7 +64,7 @@ def test_the_ensemble_leader_is_a_live_server_that_says_so(tmp_path: Path) -> No
 def test_a_dead_node_exposes_no_metric(stage: Stage) -> None:
     """It is not even asked."""
     view = view_of(stage)
-    stage.cluster.told["broker-0"] = {"UnderReplicatedPartitions": 2}
+    stage.cluster.reported["broker-0"] = {"UnderReplicatedPartitions": 2}
     assert view.metric("broker-0", "UnderReplicatedPartitions") == 2
     stage.cluster.node("broker-0").kill()
     assert view.metric("broker-0", "UnderReplicatedPartitions") is None
@@ -72,7 +72,7 @@ def test_a_dead_node_exposes_no_metric(stage: Stage) -> None:
 
 
 def test_a_metric_that_there_is_not_is_refused_with_those_there_are(stage: Stage) -> None:
-    """A misspelt name would read as None for ever: it is told at once, with the one that is meant."""
+    """A misspelt name would read as None for ever: it is reported at once, with the one that is meant."""
     view = view_of(stage)
     with pytest.raises(WrongUseError, match=r"Lag, .*got 'ZkWriteBehindLags'; did you mean ZkWriteBehindLag"):
         view.metric("controller-3000", "ZkWriteBehindLags")

@@ -1,4 +1,4 @@
-"""The watcher tells every state it meets once, and goes on after a lost session."""
+"""The watcher reports every state it meets once, and goes on after a lost session."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -82,7 +82,7 @@ class FakeZookeeper:
             watch(SimpleNamespace(path=path))
 
     def lose_session(self) -> None:
-        """No connection and no watches; each watch is told so without a path."""
+        """No connection and no watches; each watch hears so without a path."""
         self.up = False
         lost = [watch for watches in self.watches.values() for watch in watches]
         self.watches.clear()
@@ -105,7 +105,7 @@ def watching(client: FakeZookeeper) -> tuple[ZnodeWatcher, list[ZnodeChange]]:
 
 
 def data(seen: list[ZnodeChange], path: str = "/controller") -> list[str | None]:
-    """What a path was told to hold."""
+    """What a path was reported to hold."""
     return [change.data for change in seen if change.path == path]
 
 
@@ -142,7 +142,7 @@ def test_children_are_told_with_their_parent() -> None:
 
 
 def test_changes_go_on_after_a_lost_session() -> None:
-    """What happened meanwhile is told at the reconnection, once, and new watches are set."""
+    """What happened meanwhile is reported at the reconnection, once, and new watches are set."""
     client = FakeZookeeper()
     client.put("/controller", b"1")
     _, seen = watching(client)
@@ -151,7 +151,7 @@ def test_changes_go_on_after_a_lost_session() -> None:
     client.reconnect()
     client.put("/controller", b"3")
     assert data(seen) == ["1", "2", "3"]
-    assert data(seen, "/ids") == [None], "an unchanged path is not told again"
+    assert data(seen, "/ids") == [None], "an unchanged path is not reported again"
 
 
 def test_a_secret_in_a_znode_is_not_told() -> None:

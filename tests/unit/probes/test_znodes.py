@@ -63,7 +63,7 @@ def test_the_quota_bug_of_3_6_0_shows() -> None:
 
 
 def test_a_brokers_block_ends_and_a_controllers_block_begins_at_the_next_producer_id() -> None:
-    """A broker stores the block it took; the KRaft controller stores, as broker -1, the block nobody took yet."""
+    """A broker stores the block it took; the KRaft controller stores, as broker -1, the block not yet taken."""
     block = {"block_start": "1000", "block_end": "1999"}
     assert image_from_znodes({"/latest_producer_id_block": node(broker=2, **block)}).producer_ids == {"next": 2000}
     assert image_from_znodes({"/latest_producer_id_block": node(broker=-1, **block)}).producer_ids == {"next": 1000}

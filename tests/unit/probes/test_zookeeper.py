@@ -1,4 +1,4 @@
-"""ZooKeeper asked from outside: what happens when nobody answers, and the password of a session."""
+"""ZooKeeper asked from outside: what happens when no server answers, and the password of a session."""
 
 import socket
 import threading
@@ -40,8 +40,8 @@ def test_a_tree_is_read_anew_when_its_reading_was_cut_short(
 ) -> None:
     """An ensemble that changes its leader ends every connection, and until it first connects a client says "closed"."""
     client = ZookeeperClient("127.0.73.1:1")
-    told = iter([cut_short, (b"root", None)])
-    monkeypatch.setattr(client.kazoo, "get_async", lambda _: _Answer(next(told)))
+    reported = iter([cut_short, (b"root", None)])
+    monkeypatch.setattr(client.kazoo, "get_async", lambda _: _Answer(next(reported)))
     monkeypatch.setattr(client.kazoo, "get_children_async", lambda _: _Answer([]))
     try:
         assert client.snapshot() == {"/": b"root"}
@@ -50,7 +50,7 @@ def test_a_tree_is_read_anew_when_its_reading_was_cut_short(
 
 
 def test_a_client_that_was_closed_says_so() -> None:
-    """It is not asked again until time is up: whoever closes it ends with it."""
+    """It is not asked again until time is up: closing it ends with it."""
     client = ZookeeperClient("127.0.73.1:1")
     client.close()
     with pytest.raises(ClusterError, match=r"for /controller .* ConnectionClosedError"):
@@ -59,13 +59,13 @@ def test_a_client_that_was_closed_says_so() -> None:
 
 def test_sessions_are_told_by_the_address_they_come_from(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of every server that answers; what it says of the question itself, which has no session, is passed over."""
-    told = (
+    reported = (
         b" /127.0.0.1:41234[1](queued=0,recved=9,sent=9,sid=0x100051630f000c,lop=PING,est=1764,to=18000,lcxid=0x7)\n"
         b" /127.0.0.1:41240[0](queued=0,recved=1,sent=0)\n\n"
     )
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(10)
-        answering = threading.Thread(target=_answer_once, args=(server, told))
+        answering = threading.Thread(target=_answer_once, args=(server, reported))
         answering.start()
         client = ZookeeperClient("127.0.73.1:1")
         try:
@@ -77,11 +77,11 @@ def test_sessions_are_told_by_the_address_they_come_from(monkeypatch: pytest.Mon
             answering.join()
 
 
-def _answer_once(server: socket.socket, told: bytes) -> None:
+def _answer_once(server: socket.socket, reported: bytes) -> None:
     connection, _ = server.accept()
     with connection:
         assert connection.recv(4) == b"cons"
-        connection.sendall(told)
+        connection.sendall(reported)
 
 
 def test_a_session_password_is_what_java_draws() -> None:

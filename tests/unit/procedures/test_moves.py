@@ -18,7 +18,7 @@ ROLL = Roll("broker-0")
 
 @pytest.fixture
 def stage(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
-    """A cluster that has no time to wait; everybody else tells that no partition is under-replicated."""
+    """A cluster that has no time to wait; every other broker reports that no partition is under-replicated."""
     monkeypatch.setattr(moves, "PATIENCE_S", 0)
     for name in ("broker-1", "broker-2"):
         lag(stage, 0, name)
@@ -26,7 +26,7 @@ def stage(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
 
 
 def lag(stage: Stage, partitions: float | None, broker: str = "broker-2") -> None:
-    """Let a broker report so many under-replicated partitions; None: it does not tell."""
+    """Let a broker report so many under-replicated partitions; None: it does not report it."""
     if partitions is None:
         stage.view.metrics.pop((broker, "UnderReplicatedPartitions"), None)
     else:
@@ -53,7 +53,7 @@ def test_a_roll_waits_for_replicas_to_be_back_in_sync(stage: Stage, monkeypatch:
 
 
 def test_a_broker_that_does_not_tell_any_more_is_not_in_sync(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It told before the restart: its silence is not the same as nothing under-replicated."""
+    """It reported it before the restart: its silence is not the same as nothing under-replicated."""
     after_its_restart(stage, lambda: lag(stage, None), monkeypatch)
     with pytest.raises(AwaitTimeoutError, match="broker-2 not telling how many partitions"):
         ROLL.make(stage.scene)
@@ -67,7 +67,7 @@ def test_a_broker_that_never_told_is_not_waited_for(stage: Stage) -> None:
 
 
 def test_a_broker_that_is_gone_is_not_waited_for(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dead broker leads nothing; what it led is told by whoever leads it now."""
+    """A dead broker leads nothing; what it led is reported by whoever leads it now."""
 
     def gone() -> None:
         lag(stage, None)

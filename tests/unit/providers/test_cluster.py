@@ -30,18 +30,18 @@ def test_no_broker_starts_before_what_it_must_find_is_ready(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A broker that meets a ZooKeeper in its start is turned away for 2 s, or forgotten for as long as it waits."""
-    told: list[tuple[str, str]] = []
-    monkeypatch.setattr(ProcessNode, "start", lambda node, **_: told.append(("starts", node.name)))
-    monkeypatch.setattr(ProcessNode, "await_ready", lambda node, **_: told.append(("ready", node.name)))
+    reported: list[tuple[str, str]] = []
+    monkeypatch.setattr(ProcessNode, "start", lambda node, **_: reported.append(("starts", node.name)))
+    monkeypatch.setattr(ProcessNode, "await_ready", lambda node, **_: reported.append(("ready", node.name)))
     monkeypatch.setattr("pytest_kmigrate.providers.process.disks.storage.format_disks", lambda *_: None)
     topology = load(find(name))
     cluster_of(topology, tmp_path).start_initial()
 
     brokers = {spec.name for spec in topology.of_role(Role.BROKER)}
     at_once = {spec.name for spec in topology.nodes if spec.start == "at-once"}
-    begin = min(told.index(("starts", broker)) for broker in brokers)
-    assert {node for what, node in told[:begin] if what == "ready"} == at_once - brokers
-    assert sorted(node for what, node in told if what == "ready") == sorted(at_once)
+    begin = min(reported.index(("starts", broker)) for broker in brokers)
+    assert {node for what, node in reported[:begin] if what == "ready"} == at_once - brokers
+    assert sorted(node for what, node in reported if what == "ready") == sorted(at_once)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_zookeepers_log_is_that_of_the_server_which_leads_or_is_furthest(
 
 
 def test_nobody_waits_on_after_ctrl_c() -> None:
-    """Only the thread that called hears of it: those that wait for the other nodes are told to give up."""
+    """Only the thread that called hears of it: those that wait for the other nodes give up."""
     given_up: list[str] = []
     begun = threading.Event()
 

@@ -15,7 +15,7 @@ from pytest_kmigrate.providers.process.node import ProcessNode
 
 
 def batch(base: int, records: int, payload: bytes = b"x" * 40) -> bytes:
-    """A record batch of format 2, as far as its header tells."""
+    """A record batch of format 2, as far as its header shows."""
     after_length = struct.pack(">ibIhi", 3, 2, 0, 0, records - 1) + payload
     return struct.pack(">qi", base, len(after_length)) + after_length
 
@@ -41,15 +41,15 @@ def test_the_last_offset_is_that_of_the_last_whole_batch(tmp_path: Path) -> None
 
 
 class Told:
-    """A node that notes what it is told in ``told``, for all nodes together."""
+    """A node that notes its orders in ``reported``, for all nodes together."""
 
-    def __init__(self, name: str, role: Role, disk: Path, told: list[str]) -> None:
+    def __init__(self, name: str, role: Role, disk: Path, reported: list[str]) -> None:
         self.name, self.spec, self.disk = name, SimpleNamespace(role=role), disk
         self.metadata_dir = disk
         self.alive, self.address, self.mode = True, name, None
         self.kafka, self.is_as_wished = "3.9.1", True
         self.changes: dict[str, str | None] = {}
-        self._told = told
+        self._told = reported
         disk.mkdir(parents=True)
 
     def stop(self) -> None:
@@ -67,73 +67,79 @@ class Told:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What nodes were told; they are stopped one after the other, and controller-2 leads."""
+def reported(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The orders to nodes; they are stopped one after the other, and controller-2 leads."""
     monkeypatch.setattr(freezing, "leads_the_quorum", lambda address: address == "controller-2")
     monkeypatch.setattr(freezing, "last_zxid", lambda _address: 0x17)
     monkeypatch.setattr(freezing, "_together", lambda nodes: [node.stop() for node in nodes])
     return []
 
 
-def nodes_of(tmp_path: Path, told: list[str], controllers: int, *more: str) -> list[ProcessNode]:
+def nodes_of(tmp_path: Path, reported: list[str], controllers: int, *more: str) -> list[ProcessNode]:
     """ZooKeeper, a broker, controllers and nodes more, with something on each disk."""
     shape = {"zookeeper-1": Role.ZOOKEEPER, "broker-0": Role.BROKER, **dict.fromkeys(more, Role.COMBINED)}
     shape |= {f"controller-{number}": Role.CONTROLLER for number in range(1, controllers + 1)}
-    nodes = [Told(name, role, tmp_path / name / "disk", told) for name, role in shape.items()]
+    nodes = [Told(name, role, tmp_path / name / "disk", reported) for name, role in shape.items()]
     for node in nodes:
         (node.disk / "file").write_text(node.name)
     return cast("list[ProcessNode]", nodes)
 
 
-def test_the_leader_of_several_controllers_is_killed_last(tmp_path: Path, told: list[str]) -> None:
+def test_the_leader_of_several_controllers_is_killed_last(tmp_path: Path, reported: list[str]) -> None:
     """It would wait for a successor; brokers are stopped while all of them are there, ZooKeeper when none is."""
-    nodes = nodes_of(tmp_path, told, controllers=3)
-    frozen = freeze(nodes, tmp_path / "frozen", lambda: told.append("quiet"))
+    nodes = nodes_of(tmp_path, reported, controllers=3)
+    frozen = freeze(nodes, tmp_path / "frozen", lambda: reported.append("quiet"))
     stops = ["stop controller-1", "stop controller-3", "kill controller-2"]
-    assert told == ["stop broker-0", "quiet", *stops, "stop zookeeper-1"]
+    assert reported == ["stop broker-0", "quiet", *stops, "stop zookeeper-1"]
     assert (frozen.zxid, frozen.log_offset) == (0x17, -1)
 
 
-def test_a_lone_controller_is_stopped(tmp_path: Path, told: list[str]) -> None:
-    """It has nobody to wait for."""
-    freeze(nodes_of(tmp_path, told, controllers=1), tmp_path / "frozen", lambda: None)
-    assert told == ["stop broker-0", "stop controller-1", "stop zookeeper-1"]
+def test_a_lone_controller_is_stopped(tmp_path: Path, reported: list[str]) -> None:
+    """It has no node to wait for."""
+    freeze(nodes_of(tmp_path, reported, controllers=1), tmp_path / "frozen", lambda: None)
+    assert reported == ["stop broker-0", "stop controller-1", "stop zookeeper-1"]
 
 
-def test_combined_nodes_are_stopped_with_the_controllers(tmp_path: Path, told: list[str]) -> None:
+def test_combined_nodes_are_stopped_with_the_controllers(tmp_path: Path, reported: list[str]) -> None:
     """They vote, so brokers that stop still need them."""
-    freeze(nodes_of(tmp_path, told, 2, "combined-7"), tmp_path / "frozen", lambda: None)
-    assert told == ["stop broker-0", "stop combined-7", "stop controller-1", "kill controller-2", "stop zookeeper-1"]
+    freeze(nodes_of(tmp_path, reported, 2, "combined-7"), tmp_path / "frozen", lambda: None)
+    assert reported == [
+        "stop broker-0",
+        "stop combined-7",
+        "stop controller-1",
+        "kill controller-2",
+        "stop zookeeper-1",
+    ]
 
 
-def test_the_metadata_log_of_a_node_with_several_disks_counts(tmp_path: Path, told: list[str]) -> None:
+def test_the_metadata_log_of_a_node_with_several_disks_counts(tmp_path: Path, reported: list[str]) -> None:
     """It is in the first of them."""
-    nodes = nodes_of(tmp_path, told, controllers=1)
+    nodes = nodes_of(tmp_path, reported, controllers=1)
     first = nodes[1].disk / "dir-1"
     cast("Told", nodes[1]).metadata_dir = first
     log_of(first, s0=batch(0, 10))
     assert freeze(nodes, tmp_path / "frozen", lambda: None).log_offset == 9
 
 
-def test_nodes_that_run_another_kafka_are_not_frozen(tmp_path: Path, told: list[str]) -> None:
+def test_nodes_that_run_another_kafka_are_not_frozen(tmp_path: Path, reported: list[str]) -> None:
     """Thawed they would run what the topology names, on disks that another release wrote; nothing was stopped."""
-    nodes = nodes_of(tmp_path, told, controllers=1)
+    nodes = nodes_of(tmp_path, reported, controllers=1)
     nodes[1].is_as_wished = False
     with pytest.raises(WrongUseError, match="expected nodes that run what their topology names; got broker-0 runs"):
         freeze(nodes, tmp_path / "frozen", lambda: None)
-    assert told == []
+    assert reported == []
 
 
-def test_what_is_put_back_is_what_was_frozen(tmp_path: Path, told: list[str]) -> None:
+def test_what_is_put_back_is_what_was_frozen(tmp_path: Path, reported: list[str]) -> None:
     """Every disk on the node of its name, with the node's changes and mode; who was not changed is left as it is."""
-    former = nodes_of(tmp_path / "former", told, controllers=1)
+    former = nodes_of(tmp_path / "former", reported, controllers=1)
     former[1].reconfigure({"zookeeper.metadata.migration.enable": None}, BrokerMode.KRAFT)
     frozen = freeze(former, tmp_path / "frozen", lambda: None)
-    later = nodes_of(tmp_path / "later", told, controllers=1)
+    later = nodes_of(tmp_path / "later", reported, controllers=1)
     for node in later:
         (node.disk / "file").unlink()
-    told.clear()
+    reported.clear()
     put_back(later, tmp_path / "frozen", frozen)
-    assert told == ["reconfigure broker-0"]
+    assert reported == ["reconfigure broker-0"]
     assert (later[1].changes, later[1].mode) == ({"zookeeper.metadata.migration.enable": None}, BrokerMode.KRAFT)
     assert [(node.disk / "file").read_text() for node in later] == [node.name for node in later]

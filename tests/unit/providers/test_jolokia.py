@@ -160,7 +160,7 @@ def test_no_socket_is_left_behind(agent: Agent) -> None:
 
 
 def test_a_dead_node_is_an_os_error(client: JolokiaClient) -> None:
-    """The sampler tells a node that does not answer from one that answers wrongly."""
+    """The sampler distinguishes a node that does not answer from one that answers wrongly."""
     server = Agent(("127.0.0.1", 0))
     address = url(server)
     server.server_close()

@@ -36,7 +36,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_relative_state_folder_is_the_same_one_wherever_a_node_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A node runs in a folder of its own, and is told of its files by their paths."""
+    """A node runs in a folder of its own, and gets its files by their paths."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KMIGRATE_STATE", "state")
     taken = lease.take()
@@ -111,11 +111,11 @@ def wildcard(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 
 def test_who_listens_at_every_address_is_told(wildcard: int) -> None:
     """A Kafka or ZooKeeper of the user's own makes every block unusable: the machine lacks a free port, not a node."""
-    told = f"port {wildcard} is held by process {os.getpid()}"
-    with pytest.raises(EnvironmentLackError, match=f"{told}; end it, or let it"):
+    reported = f"port {wildcard} is held by process {os.getpid()}"
+    with pytest.raises(EnvironmentLackError, match=f"{reported}; end it, or let it"):
         lease.take()
     finding = next(each for each in examine() if each.name == "ports")
-    assert (finding.ok, finding.found) == (False, told)
+    assert (finding.ok, finding.found) == (False, reported)
     assert str(wildcard) in finding.cure
 
 
@@ -129,7 +129,7 @@ def test_when_all_are_taken_the_error_says_who_tells_more() -> None:
 
 
 def test_a_block_comes_without_the_disks_of_a_dead_run() -> None:
-    """After a power failure nobody removed them: a new cluster must not find them."""
+    """After a power failure they are still there: a new cluster must not find them."""
     dead = lease.take()
     (dead.scratch / "zookeeper-1" / "disk").mkdir(parents=True)
     dead.lock.close()

@@ -39,7 +39,7 @@ def java(folder: Path, script: str) -> Path:
 
 
 def given_files(folder: Path, log_dir: Path) -> list[str]:
-    """The names of the files that the tool is told to dump."""
+    """The names of the files that the tool is asked to dump."""
     decoded(log_dir, java(folder, f'for word; do last=$word; done; echo "$last" > {folder}/given'), jar(folder))
     return [Path(path).name for path in (folder / "given").read_text().strip().split(",")]
 
@@ -105,7 +105,7 @@ def test_a_trimmed_log_starts_with_the_oldest_snapshot_that_reaches_it(tmp_path:
     "main_class", ["kafka/tools/DumpLogSegments", "org/apache/kafka/tools/DumpLogSegments"], ids=["to-4.0", "later-4.x"]
 )
 def test_the_tools_class_is_found_in_the_jars(tmp_path: Path, main_class: str) -> None:
-    """It moved within 4.x; the jars tell where it is, also through a class path with a star."""
+    """It moved within 4.x; the jars show where it is, also through a class path with a star."""
     jar(tmp_path, main_class)
     program = java(tmp_path, f'echo "$@" > {tmp_path}/words')
     decoded(node(tmp_path, SEGMENT), program, f"{tmp_path}/*")
@@ -113,7 +113,7 @@ def test_the_tools_class_is_found_in_the_jars(tmp_path: Path, main_class: str) -
 
 
 def test_each_lack_has_its_own_message(tmp_path: Path) -> None:
-    """No log, a gap, no tool, no Java, a failing and a hanging tool are told apart."""
+    """No log, a gap, no tool, no Java, a failing and a hanging tool are distinguished."""
     working, classpath = java(tmp_path, "true"), jar(tmp_path)
     with pytest.raises(ClusterError, match="expected the metadata log of a KRaft node"):
         decoded(tmp_path / "nowhere", working, classpath)

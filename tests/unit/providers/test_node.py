@@ -1,4 +1,4 @@
-"""A node as seen without its JVM: what happens when it does not do what it is told."""
+"""A node as seen without its JVM: what happens when it does not do what it is reported."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ from tests.unit.fakes import MemoryRecorder, topology
 
 @pytest.fixture
 def recorder() -> MemoryRecorder:
-    """What the node tells."""
+    """What the node reports."""
     return MemoryRecorder()
 
 
@@ -118,7 +118,7 @@ def test_a_process_that_never_stands_still_is_told(
 def test_how_a_controlled_stop_ended_is_told(
     tmp_path: Path, recorder: MemoryRecorder, exits: dict[int, int], expected: dict[str, object]
 ) -> None:
-    """Its last words only where it did not end as it was told to; one that goes on is killed."""
+    """Its last words only where it did not end as it should; one that goes on is killed."""
 
     def signalled(_pid: int, number: int) -> None:
         if number in exits:

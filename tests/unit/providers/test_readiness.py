@@ -14,7 +14,7 @@ ADDRESS = "127.255.77.1"
 
 
 def test_a_zookeeper_that_forgets_a_question_is_asked_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one does that listens a moment before it serves: it takes connections in, and nobody ever answers them."""
+    """As one does that listens a moment before it serves: it takes connections in, and never answers them."""
     monkeypatch.setattr(readiness, "_AT_ITS_START_WITHIN_S", 0.01)
     asked: list[None] = []
 
@@ -27,7 +27,9 @@ def test_a_zookeeper_that_forgets_a_question_is_asked_again_soon(monkeypatch: py
         pytest.raises(AwaitTimeoutError, match="srvr names no mode"),
     ):
         until(asking, awaited="ZooKeeper ready", within_s=2)
-    assert len(asked) > 2  # whoever waits for the first answer as long as for any other asks once more, at the end
+    assert (
+        len(asked) > 2
+    )  # a client that waits for the first answer as long as for any other asks once more, at the end
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_files_are_private(protection: Protection, tmp_path: Path) -> None:
 def test_every_listener_is_protected(
     topology: Topology, protection: Protection, role: Role, mode: BrokerMode | None
 ) -> None:
-    """Brokers in either mode and controllers can let in, and be let in by, whoever the migration makes them meet."""
+    """Brokers in either mode and controllers can let in, and be let in by, all that they meet in a migration."""
     made = properties(topology, protection, role, mode)
     assert made["listener.security.protocol.map"] == DECLARED
     assert made["sasl.mechanism.inter.broker.protocol"] == "SCRAM-SHA-512"
@@ -162,11 +162,11 @@ def test_tools_get_the_credential_by_file(protection: Protection) -> None:
 
 def test_clients_are_told_whom_to_trust(protection: Protection, tmp_path: Path) -> None:
     """Clients check the node's identity and log in as the superuser."""
-    told = protection.client_properties()
-    assert told["security.protocol"] == "SASL_SSL"
-    assert told["ssl.ca.location"] == str(tmp_path / "security" / "authority.pem")
-    assert told["ssl.endpoint.identification.algorithm"] == "https"
-    assert (told["sasl.mechanism"], told["sasl.username"]) == (MECHANISM, "admin")
+    reported = protection.client_properties()
+    assert reported["security.protocol"] == "SASL_SSL"
+    assert reported["ssl.ca.location"] == str(tmp_path / "security" / "authority.pem")
+    assert reported["ssl.endpoint.identification.algorithm"] == "https"
+    assert (reported["sasl.mechanism"], reported["sasl.username"]) == (MECHANISM, "admin")
 
 
 def test_a_greeting_needs_trust_and_no_login(protection: Protection, topology: Topology, tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def passwords(protection: Protection) -> list[str]:
 
 
 def test_tokens_are_signed_with_one_secret_where_every_release_can(topology: Topology, tmp_path: Path) -> None:
-    """Brokers and controllers share it; a KRaft broker of 3.5 would not start with one, so nobody gets any."""
+    """Brokers and controllers share it; a KRaft broker of 3.5 would not start with one, so no node gets any."""
     for kafka, secrets in {"3.5.2": 0, "3.6.0": 1, "3.9.1": 1, "/opt/kafka": 1}.items():
         shape = replace(topology, nodes=tuple(replace(spec, kafka=kafka) for spec in topology.nodes))
         protection = protect(Addresses(shape, BLOCK), tmp_path / kafka.replace("/", "-"))
@@ -214,10 +214,10 @@ def test_kafkas_own_tools_are_let_in_by_a_file_nobody_else_can_read(protection: 
     assert file is not None
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     lines = dict(line.split("=", 1) for line in file.read_text().splitlines())
-    told = protection.client_properties()
-    assert lines["security.protocol"] == told["security.protocol"]
-    assert lines["ssl.truststore.location"] == told["ssl.ca.location"]
-    assert f'username="admin" password="{told["sasl.password"]}"' in lines["sasl.jaas.config"]
+    reported = protection.client_properties()
+    assert lines["security.protocol"] == reported["security.protocol"]
+    assert lines["ssl.truststore.location"] == reported["ssl.ca.location"]
+    assert f'username="admin" password="{reported["sasl.password"]}"' in lines["sasl.jaas.config"]
 
 
 def test_an_open_cluster_needs_no_such_file(tmp_path: Path) -> None:

@@ -238,5 +238,5 @@ def test_jars_and_logins_are_on_the_command_line(grown: Topology, tmp_path: Path
 
 
 def test_no_chroot_is_made_where_there_is_none() -> None:
-    """And nobody is dialled for it."""
+    """And no node is dialled for it."""
     make_chroot("127.0.73.1:1", None)

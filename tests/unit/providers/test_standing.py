@@ -1,4 +1,4 @@
-"""Standing clusters are listed and ended, leftovers of dead runs cleared, and nobody else's process is touched."""
+"""Standing clusters are listed and ended, leftovers of dead runs cleared, and no other process is touched."""
 
 import json
 import os
@@ -146,7 +146,7 @@ def test_a_process_that_got_the_number_of_a_dead_supervisor_is_no_cluster(state:
 
 
 def test_a_kept_cluster_stands_until_it_is_ended(tmp_path: Path, ending: ExitStack) -> None:
-    """Its starter has ended, so nobody attends it; ``end`` leaves no process, disk or description."""
+    """Its starter has ended, so it is unattended; ``end`` leaves no process, disk or description."""
     logs = log_folders() / "small"
     block = kept(ending, logs)
 

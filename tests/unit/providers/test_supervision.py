@@ -161,7 +161,7 @@ def test_killing_the_supervisor_kills_its_children(
 def test_a_dead_supervisor_means_dead_children(
     supervision: Supervision, spawn: Callable[..., tuple[int, list[int]]]
 ) -> None:
-    """Each child's exit is announced too, or whoever waits for it waits for ever."""
+    """Each child's exit is announced too, or its waiters wait for ever."""
     _, codes = spawn(FOREVER)
     os.kill(supervision.pid, signal.SIGKILL)
     until(lambda: not supervision._listening.is_alive(), awaited="the end of the announcements", within_s=60)
@@ -243,7 +243,7 @@ def test_a_kept_cluster_outlives_its_owner_until_the_supervisor_is_ended(tmp_pat
 def test_what_ends_with_everything_did_not_die(
     supervision: Supervision, spawn: Callable[..., tuple[int, list[int]]]
 ) -> None:
-    """A history read later must not tell of deaths that were only the end of the run."""
-    _, told = spawn(FOREVER)
+    """A history read later must not report deaths that were only the end of the run."""
+    _, reported = spawn(FOREVER)
     supervision.end()
-    assert told == []
+    assert reported == []

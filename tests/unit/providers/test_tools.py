@@ -1,4 +1,4 @@
-"""Kafka's own tools as seen without a JVM: what is told of one that does not do its work."""
+"""Kafka's own tools as seen without a JVM: what is reported of one that does not do its work."""
 
 import os
 import signal
@@ -44,9 +44,9 @@ run_tool(SimpleNamespace(tool_command=lambda *_: command), None, "x.Tool", [], "
 
 def test_a_tool_ends_with_whoever_ran_it() -> None:
     """SIGKILL of pytest while disks are formatted leaves no JVM that makes their folder anew."""
-    reading, told = os.pipe()
-    with subprocess.Popen([sys.executable, "-c", RUNS_A_TOOL], stdin=told) as process, os.fdopen(reading) as said:
-        os.close(told)
+    reading, reported = os.pipe()
+    with subprocess.Popen([sys.executable, "-c", RUNS_A_TOOL], stdin=reported) as process, os.fdopen(reading) as said:
+        os.close(reported)
         tool = psutil.Process(int(said.readline()))
         process.send_signal(signal.SIGKILL)
         until(lambda: not tool.is_running(), awaited="the end of the tool", within_s=30)
@@ -85,19 +85,19 @@ def test_a_tool_is_run_by_the_class_that_the_release_has(tmp_path: Path) -> None
     """Where the node runs, with its names, its file and where it serves."""
     node = Node(tmp_path, "kafka.admin.FeatureCommand", "org.apache.kafka.tools.FeatureCommand")
     code = "import sys; print('old'); print('no such feature', file=sys.stderr, flush=True); sys.exit(3)"
-    told, made = ran(node, "kafka-features", "--bootstrap-server", "{bootstrap}", "--x={config}", code=code)
+    reported, made = ran(node, "kafka-features", "--bootstrap-server", "{bootstrap}", "--x={config}", code=code)
     given = ["--bootstrap-server", "broker-0:9094", f"--x={node.properties_file}"]
     assert made == [node.distribution, "org.apache.kafka.tools.FeatureCommand", given, node.hosts]
-    assert (told.status, sorted(told.output.split("\n"))) == (3, ["", "no such feature", "old"])
-    assert (told.tool, told.arguments) == ("kafka-features", given)
+    assert (reported.status, sorted(reported.output.split("\n"))) == (3, ["", "no such feature", "old"])
+    assert (reported.tool, reported.arguments) == ("kafka-features", given)
 
 
 def test_what_a_tool_says_is_recorded_without_secrets(tmp_path: Path) -> None:
     """Nor are they in its arguments."""
     node = Node(tmp_path, "kafka.admin.ConfigCommand")
     code = "print('SCRAM-SHA-512=[password=hunter2]')"
-    told, _ = ran(node, "kafka-configs", "--add-config", "SCRAM-SHA-512=[password=hunter2]", code=code)
-    assert "hunter2" not in told.output + "".join(told.arguments)
+    reported, _ = ran(node, "kafka-configs", "--add-config", "SCRAM-SHA-512=[password=hunter2]", code=code)
+    assert "hunter2" not in reported.output + "".join(reported.arguments)
 
 
 def test_a_tool_that_there_is_not_is_refused(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> RunFolder:
 
 
 def test_a_folder_of_before_does_not_say_what_is_ephemeral(folder: RunFolder) -> None:
-    """Lines of ``znodes.jsonl`` that lack what is recorded today are read, as something nobody knows."""
+    """Lines of ``znodes.jsonl`` that lack what is recorded today are read, as unknown."""
     line = json.loads(folder.znodes.read_text())
     del line["is_ephemeral"]
     folder.znodes.write_text(json.dumps(line) + "\n")

@@ -60,7 +60,7 @@ def test_what_was_recorded_comes_back_the_same(folder: RunFolder) -> None:
 
 
 def test_what_an_image_was_read_from_lies_beside_it(folder: RunFolder) -> None:
-    """Every record or znode on a line of its own, for whoever looks; judging needs the image alone."""
+    """Every record or znode on a line of its own, for readers; judging needs the image alone."""
     lines = folder.image_read_from("before-log").read_text().splitlines()
     assert [json.loads(line) for line in lines] == RECORDS
     assert "read_from" not in json.loads(folder.image("before-log").read_text())
@@ -162,7 +162,7 @@ def test_an_event_of_no_known_kind_is_named(folder: RunFolder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "reported"),
     [
         (None, "there is none"),
         ("{", "expected JSON"),
@@ -173,12 +173,12 @@ def test_an_event_of_no_known_kind_is_named(folder: RunFolder) -> None:
         ('{"schema": 1, "extra": []}', r"run\.json: extra: expected an object, got \[\]; the folder is damaged"),
     ],
 )
-def test_a_folder_that_is_no_run_says_why(folder: RunFolder, content: str | None, told: str) -> None:
+def test_a_folder_that_is_no_run_says_why(folder: RunFolder, content: str | None, reported: str) -> None:
     """No run.json, one that is not JSON, of another schema, or without its keys: each its own sentence."""
     folder.header.unlink()
     if content is not None:
         folder.header.write_text(content)
-    with pytest.raises(RunFolderError, match=told):
+    with pytest.raises(RunFolderError, match=reported):
         read_header(folder)
 
 
@@ -238,7 +238,7 @@ def test_evidence_that_the_manifest_does_not_name_is_told(folder: RunFolder, nam
 
 
 def test_what_others_lay_beside_the_evidence_is_none_of_our_business(folder: RunFolder) -> None:
-    """A note, or a report of Allure's, is judged by nobody."""
+    """A note, or a report of Allure's, is not judged."""
     (folder.path / "note.txt").write_text("look at the second take-over")
     verify_manifest(folder)
 

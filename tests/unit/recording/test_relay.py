@@ -10,7 +10,7 @@ STARTED = NodeStarted(Role.BROKER, BrokerMode.KRAFT, 4, "3.9.1", 2)
 
 
 def test_events_go_to_the_run_of_the_moment() -> None:
-    """Between two runs they are missed, and nobody's evidence."""
+    """Between two runs they are missed, and no run's evidence."""
     relay, first, second = Relay(), MemoryRecorder(), MemoryRecorder()
     relay.begin(first)
     relay.record(STARTED, "broker-0")

@@ -36,7 +36,7 @@ TESTS = (
 )
 BEGIN = dt.datetime(2026, 1, 1, 22, tzinfo=dt.UTC)
 MESSAGES = (
-    "31 s without a controller, expected at most 20 s; nobody took over epoch <n>",
+    "31 s without a controller, expected at most 20 s; no controller took over epoch <n>",
     "record <hex> acknowledged at offset <n>, absent from the end read of partition <n>",
     "TimeoutError: broker <n> did not leave recovery | within <n> s",
 )

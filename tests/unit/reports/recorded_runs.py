@@ -63,7 +63,7 @@ class RecordedRun:
         self.recorder.sample(Sample(int(ms * MS), node, values))
 
     def end(self, ms: float, *verdicts: Verdict, bugs: Sequence[str] = ()) -> RunFolder:
-        """End the run and judge it as told; without verdicts it was never judged."""
+        """End the run and judge it as asked; without verdicts it was never judged."""
         self.now_ms = ms
         self.recorder.close()
         if verdicts:

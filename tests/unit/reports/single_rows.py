@@ -37,14 +37,21 @@ def listed(test_id: str, standing: str) -> Row:
 
 def attempted(test_id: str, outcome: str, kind: str | None = None, **more: object) -> Row:
     """A run of a test; ``more`` replaces any of its columns."""
-    told: Row = {"check": "c", "summary": "s", "known_bugs": [], "timeline": None, "reproduce": "again", "attempt": 1}
+    reported: Row = {
+        "check": "c",
+        "summary": "s",
+        "known_bugs": [],
+        "timeline": None,
+        "reproduce": "again",
+        "attempt": 1,
+    }
     return {
         "test_id": test_id,
         **CONDITION,
         "is_aside": False,
         "outcome": outcome,
         "kind": kind,
-        **told,
+        **reported,
         "seed": "1",
         "started_at": None,
         "folder": f"{test_id} {more}",

@@ -48,10 +48,10 @@ def test_a_run_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 
 def test_the_header_names_the_commit_that_was_told(tmp_path: Path) -> None:
-    """Reports say with which commit a change began; where nobody told it, it is none."""
-    told = header_of(RunSettings(tmp_path, seed=7, commit="1a2b"), FakeProvider(), topology(), CLAIM)
+    """Reports say with which commit a change began; without one it is none."""
+    reported = header_of(RunSettings(tmp_path, seed=7, commit="1a2b"), FakeProvider(), topology(), CLAIM)
     untold = header_of(RunSettings(tmp_path, seed=7), FakeProvider(), topology(), CLAIM)
-    assert (told.extra["commit"], untold.extra["commit"]) == ("1a2b", None)
+    assert (reported.extra["commit"], untold.extra["commit"]) == ("1a2b", None)
 
 
 def test_a_run_whose_nodes_all_chose_a_release_is_of_the_one_the_topology_names(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_a_side_that_is_never_seen_any_more_is_no_difference() -> None:
 
 
 class _Tree(ZookeeperClient):
-    """ZooKeeper with a credential in it, to which nobody connects."""
+    """ZooKeeper with a credential in it, without a connection."""
 
     def __init__(self) -> None:
         pass

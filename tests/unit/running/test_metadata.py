@@ -16,7 +16,7 @@ Told = list[str]
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> Told:
+def reported(monkeypatch: pytest.MonkeyPatch) -> Told:
     """What a Metadata does, in order."""
     made: Told = []
     monkeypatch.setattr(Metadata, "change", lambda _self, per_s: made.append(f"change {per_s:g}"))
@@ -35,19 +35,19 @@ def metadata(stage: Stage) -> Metadata:
     return Metadata(stage.cluster, stage.view, None, stage.recorder, 1, "test_it")  # type: ignore[arg-type]  # stand-ins
 
 
-def test_changes_are_acknowledged_before_a_block_and_after_it(metadata: Metadata, told: Told) -> None:
+def test_changes_are_acknowledged_before_a_block_and_after_it(metadata: Metadata, reported: Told) -> None:
     """What is in the block meets changes already made and must not keep later ones away; then the sides settle."""
     with metadata.changing("after", per_s=2, sides=("zookeeper", "brokers")):
-        told.append("block")
+        reported.append("block")
     settled = "settle after: zookeeper brokers"
-    assert told == ["change 2", "first round", "block", "acknowledged", "stop", settled]
+    assert reported == ["change 2", "first round", "block", "acknowledged", "stop", settled]
 
 
-def test_an_error_in_the_block_comes_out_of_it_at_once(metadata: Metadata, told: Told) -> None:
+def test_an_error_in_the_block_comes_out_of_it_at_once(metadata: Metadata, reported: Told) -> None:
     """Nobody waits for more changes on a cluster that failed; leaving the run ends them."""
     with pytest.raises(ZeroDivisionError), metadata.changing("after"):
         raise ZeroDivisionError
-    assert told == ["change 1", "first round"]
+    assert reported == ["change 1", "first round"]
 
 
 def test_a_block_waits_for_a_change_of_every_kind(metadata: Metadata, stage: Stage) -> None:

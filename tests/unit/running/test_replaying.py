@@ -62,7 +62,7 @@ def test_a_shipped_topology_is_named_and_a_version_taken_from_the_header(tmp_pat
 
 
 def test_an_older_command_with_a_lone_quote_is_passed_over(tmp_path: Path) -> None:
-    """Folders from before the words were quoted are run again, on the release that their jars told."""
+    """Folders from before the words were quoted are run again, on the release of their jars."""
     header = replace(HEADER, extra={"reproduce": f"pytest '{TEST}[it's]' --kmigrate-kafka /opt/kafka"})
     assert "--kmigrate-kafka=3.9.1" in replay_command(header, tmp_path, there(tmp_path))
 

@@ -56,7 +56,7 @@ def opened(runs: Path, provider: FakeProvider | None = None, *, keep: bool = Fal
 def test_a_run_leaves_a_folder_that_tells_all_of_it(tmp_path: Path) -> None:
     """Header, events, samples and verdicts, all vouched for by the manifest; judged again it comes out the same."""
     with opened(tmp_path) as run:
-        run.cluster.told["broker-0"] = {METRIC: 3}
+        run.cluster.reported["broker-0"] = {METRIC: 3}
         with inject(run.scene, Kill(node("broker-0"))):
             pass
         until(lambda: f'"{METRIC}": 3' in run.folder.metrics.read_text(), awaited="a sample", within_s=60)
@@ -105,7 +105,7 @@ def test_nothing_is_left_of_a_run_unless_it_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_workload_is_not_applicable_where_nobody_serves_clients(tmp_path: Path) -> None:
-    """So is all that its test claims, by the capability that lacks; the folder says so, whoever judges it."""
+    """So is all that its test claims, by the capability that lacks; the folder says so wherever it is judged."""
     with opened(tmp_path) as run:
         with pytest.raises(NotApplicableError, match=r"workload clients needs what .* does not offer: change$"):
             run.traffic.start()
@@ -140,7 +140,7 @@ def test_what_else_lacks_is_named(tmp_path: Path, act: object, lacking: str) -> 
 
 
 def test_a_log_that_cannot_be_read_is_not_applicable(tmp_path: Path) -> None:
-    """Both that lack are named: metrics tell whose log it would be."""
+    """Both that lack are named: metrics show whose log it would be."""
     provider = FakeProvider(CAPABILITIES - {Capability.METADATA_LOG, Capability.METRICS})
     with opened(tmp_path, provider) as run, pytest.raises(NotApplicableError, match=r"offer: metadata-log, metrics$"):
         run.metadata.seen("log")
@@ -151,7 +151,7 @@ def test_the_metadata_log_is_read_from_the_leader(tmp_path: Path) -> None:
     """An image of what the provider decodes, with the records it was made of."""
     with opened(tmp_path) as run:
         run.cluster.node("controller-3000").start()
-        run.cluster.told["controller-3000"] = {"ActiveControllerCount": 1}
+        run.cluster.reported["controller-3000"] = {"ActiveControllerCount": 1}
         image = run.metadata.seen("log")
     assert image.read_from == run.cluster.records
 
@@ -181,7 +181,7 @@ def test_what_zookeeper_logged_of_others_in_the_run_is_stored(tmp_path: Path) ->
 def test_a_log_of_zookeeper_that_cannot_be_read_is_trouble_of_the_harness(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And no verdict of ours; where the provider reads none, nobody asks for it."""
+    """And no verdict of ours; if the provider reads none, it is not asked for."""
 
     def damaged(_: object, after_zxid: int) -> list[Transaction]:
         raise ClusterError(f"damaged after {after_zxid}")
@@ -223,7 +223,7 @@ def test_a_cluster_that_does_not_start_is_told_with_its_folder(tmp_path: Path, m
 
 
 def test_reports_that_cannot_be_written_do_not_hide_what_ended_the_run(tmp_path: Path) -> None:
-    """The first error stays the one that is told; that there are no reports is a note to it."""
+    """The first error stays the one that is reported; that there are no reports is a note to it."""
     (tmp_path / "file").touch()
     folder = RunFolder(tmp_path / "file" / "gone")
     with pytest.raises(ZeroDivisionError) as caught:  # noqa: PT012 - what is tested runs while it is on its way
@@ -239,24 +239,26 @@ def test_reports_that_cannot_be_written_do_not_hide_what_ended_the_run(tmp_path:
 
 def test_a_run_begins_from_a_checkpoint_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Held until its nodes are up; run.json names it, and there is nowhere to walk to any more."""
-    told: list[object] = []
+    reported: list[object] = []
     key = Key("fake", {}, "shape", "kip-866", "HYBRID", (), "ours")
     checkpoint = Checkpoint(key, Content(Frozen({}, 474, 1138), datetime(2026, 11, 26, tzinfo=UTC)), tmp_path)
 
     class OneCheckpoint:
         @contextmanager
         def held(self, shape: Topology, start: Start) -> Iterator[Checkpoint]:
-            told.append((shape.name, start))
+            reported.append((shape.name, start))
             yield checkpoint
-            told.append("free")
+            reported.append("free")
 
-    monkeypatch.setattr("pytest_kmigrate.running.run.resume", lambda of, document, *_: told.append((of, document.id)))
+    monkeypatch.setattr(
+        "pytest_kmigrate.running.run.resume", lambda of, document, *_: reported.append((of, document.id))
+    )
     settings = RunSettings(tmp_path, seed=7, checkpoints=cast("Checkpoints", OneCheckpoint()))
     claim = Claim("t.py::test_it", starts_at=Start("HYBRID"))
     with open_run(settings, FakeProvider(), SHAPE, claim, lambda _folder: None) as run:
         run.walk_to(Start("HYBRID"))
         assert not any(each.alive for each in run.cluster.nodes())
-        assert told == [(SHAPE.name, Start("HYBRID")), (checkpoint, "kip-866"), "free"]
+        assert reported == [(SHAPE.name, Start("HYBRID")), (checkpoint, "kip-866"), "free"]
         run.verify(None)
     assert read_history(run.folder).header.inherited_offset == 474
 

@@ -69,8 +69,8 @@ def test_the_clients_troubles_are_in_the_history(stage: Stage) -> None:
     """A run whose clients did not do their work proves nothing by what they did."""
     traffic = _begun(stage)
     traffic.finish()
-    told = [event.data for event in stage.recorder.of(EventKind.HARNESS_TROUBLE)]
-    assert told == [{"what": "clients", "error": "one thing"}, {"what": "clients", "error": "another"}]
+    reported = [event.data for event in stage.recorder.of(EventKind.HARNESS_TROUBLE)]
+    assert reported == [{"what": "clients", "error": "one thing"}, {"what": "clients", "error": "another"}]
     (ended,) = stage.recorder.of(EventKind.WORKLOAD_ENDED)
     assert (ended.data["final_read"], ended.data["withheld"]) == (7, ["orders-0 at 7 of 8"])
 
@@ -84,7 +84,7 @@ def test_the_clients_troubles_are_in_the_history(stage: Stage) -> None:
     ids=lambda failure: type(failure).__name__,
 )
 def test_a_run_whose_records_cannot_be_read_back_is_judged_by_the_rest(stage: Stage, failure: ClusterError) -> None:
-    """A cluster that serves nobody gets verdicts, too; the trouble keeps them from being good ones."""
+    """A cluster that serves no client gets verdicts, too; the trouble keeps them from being good ones."""
     traffic = _begun(stage, failure)
     traffic.finish()
     assert stage.recorder.of(EventKind.HARNESS_TROUBLE)[0].data == {"what": "reading back", "error": str(failure)}
@@ -101,7 +101,7 @@ def test_clients_that_died_are_no_evidence(stage: Stage) -> None:
 
 @pytest.mark.parametrize("wait", ["await_acked", "await_consumed"])
 def test_a_wait_in_vain_is_an_expectation_that_was_not_met(stage: Stage, wait: str) -> None:
-    """The history has it, whoever catches the error."""
+    """The history has it, wherever the error is caught."""
     traffic = _begun(stage)
     with pytest.raises(AwaitTimeoutError, match="500 acknowledged sends"):
         getattr(traffic, wait)(500)
@@ -124,7 +124,7 @@ def test_the_history_tells_who_is_to_read_what(
 
 
 def test_a_second_workload_is_refused(stage: Stage) -> None:
-    """Whoever asks for transactions beside the usual clients would wait for records that nobody writes."""
+    """A test that asks for transactions beside the usual clients would wait for records that are never written."""
     traffic = _begun(stage)
     with pytest.raises(WrongUseError, match="workload or transactional_workload, not for both"):
         traffic.start(traffic.usual(transactors=2))
@@ -139,7 +139,7 @@ def test_without_a_workload_nothing_is_waited_for(stage: Stage) -> None:
 
 
 def test_a_further_run_on_a_cluster_writes_to_topics_of_its_own(stage: Stage) -> None:
-    """What an earlier one wrote would pass for records that nobody sent."""
+    """What an earlier one wrote would pass for records that were never sent."""
     recorder = stage.recorder
     first, second = Traffic(stage.cluster, recorder), Traffic(stage.cluster, recorder, 2)  # type: ignore[arg-type]
     assert (first.topic, second.topic) == ("orders", "orders-run2")

@@ -146,7 +146,7 @@ def test_the_distribution_under_test_is_checked_against_the_shape() -> None:
     ],
 )
 def test_a_wrong_distribution_is_told_of_the_option_that_named_it(kafka: str, expected: str) -> None:
-    """The topology file does not hold it, so whoever looks there finds nothing to mend."""
+    """The topology file does not hold it, so there is nothing to mend in it."""
     file = topology_file.find("zk1-broker3-controller3")
     with pytest.raises(WrongUseError) as raised:
         topology_file.load(file, kafka, option="--kafka")
@@ -164,13 +164,13 @@ def test_the_distribution_under_test_spares_nodes_that_chose() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "reported"),
     [
         ('"clientPort " = "1"', 'zookeeper.properties."clientPort ": expected a name of letters, digits, dots, dashes'),
         ('"tickTime" = "2000\\nclientPort=1"', "zookeeper.properties.tickTime: expected a value of one line, got "),
     ],
 )
-def test_nothing_slips_into_a_file_of_properties(tmp_path: Path, written: str, told: str) -> None:
+def test_nothing_slips_into_a_file_of_properties(tmp_path: Path, written: str, reported: str) -> None:
     """A name with a blank, or a value of two lines, would be another property: one that is the provider's, say."""
     file = tmp_path / "shape.toml"
     head = 'name = "x"\nkafka = "3.9.1"\n[zookeeper]\ncount = 1\n[broker]\ncount = 1\n[controller]\ncount = 1\n'
@@ -178,4 +178,4 @@ def test_nothing_slips_into_a_file_of_properties(tmp_path: Path, written: str, t
     with pytest.raises(TopologyError) as raised:
         topology_file.load(file)
     (problem,) = raised.value.problems
-    assert problem.startswith(told)
+    assert problem.startswith(reported)

@@ -223,7 +223,7 @@ def problems_of(folder: Path, text: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize(("text", "problem"), SYNTAX)
 def test_text_that_is_not_toml_is_located(tmp_path: Path, text: str, problem: str) -> None:
-    """A syntax error names its place, and an unquoted version is told to be quoted."""
+    """A syntax error names its place, and an unquoted version gets the advice to quote it."""
     (only,) = problems_of(tmp_path, text)
     assert only.startswith(problem)
 
@@ -235,10 +235,10 @@ def test_a_mistake_is_told_once_in_these_words(tmp_path: Path, text: str, proble
 
 
 def test_an_unknown_metric_is_told_with_the_nearest(tmp_path: Path) -> None:
-    """When the file is read, and not when the cluster stands: a metric that nobody exposes is None for ever."""
-    (told,) = problems_of(tmp_path, MIGRATABLE + '[probe.jmx]\nmetrics = ["ZkWriteBehindLag", "ZkMigrationStat"]\n')
-    assert told.startswith("probe.jmx.metrics[#2]: expected one of ActiveBrokerCount, ")
-    assert told.endswith("got 'ZkMigrationStat'; did you mean ZkMigrationState?")
+    """When the file is read, and not when the cluster stands: a metric that no node exposes is None for ever."""
+    (reported,) = problems_of(tmp_path, MIGRATABLE + '[probe.jmx]\nmetrics = ["ZkWriteBehindLag", "ZkMigrationStat"]\n')
+    assert reported.startswith("probe.jmx.metrics[#2]: expected one of ActiveBrokerCount, ")
+    assert reported.endswith("got 'ZkMigrationStat'; did you mean ZkMigrationState?")
 
 
 @pytest.mark.parametrize(

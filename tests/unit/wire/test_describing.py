@@ -73,9 +73,9 @@ def test_all_topics_are_told_with_their_ids_and_partitions() -> None:
         partitions=(partition,),
     )
     with _answering(metadata.MetadataResponse(throttle_time=AT_ONCE, brokers=(), topics=(topic,))) as address:
-        told = all_topics_at(address)
+        reported = all_topics_at(address)
     expected = {"replicas": [2, 1], "isr": [1, 2], "leader": -1, "leader_epoch": 7}
-    assert told == {"t": ToldTopic("_78_CG-dTn6LjgEjRWeJqw", {3: expected})}
+    assert reported == {"t": ToldTopic("_78_CG-dTn6LjgEjRWeJqw", {3: expected})}
 
 
 def _quotas(code: ErrorCode) -> quotas.DescribeClientQuotasResponse:
@@ -114,8 +114,8 @@ def test_finalized_features_are_told_by_their_level() -> None:
             error_code=ErrorCode.none, api_keys=(), throttle_time=AT_ONCE, supported_features=(supported,), **more
         )
 
-    told = answer(finalized_features=(finalized,), finalized_features_epoch=i64(5))
-    with _answering(told) as address:
+    reported = answer(finalized_features=(finalized,), finalized_features_epoch=i64(5))
+    with _answering(reported) as address:
         assert features_at(address) == {"metadata.version": 21}
     with _answering(answer()) as address:
         assert features_at(address) == {}
@@ -135,9 +135,11 @@ def _config(name: str, value: str | None, source: int) -> configs.DescribeConfig
 
 def _resource(kind: int, name: str, code: ErrorCode = ErrorCode.none) -> configs.DescribeConfigsResult:
     """One config from each of Kafka's sources, called by its number."""
-    told = () if code else tuple(_config(str(source), None if source == 2 else "x", source) for source in range(1, 6))
+    reported = (
+        () if code else tuple(_config(str(source), None if source == 2 else "x", source) for source in range(1, 6))
+    )
     return configs.DescribeConfigsResult(
-        error_code=code, error_message=None, resource_type=i8(kind), resource_name=name, configs=told
+        error_code=code, error_message=None, resource_type=i8(kind), resource_name=name, configs=reported
     )
 
 
@@ -146,12 +148,12 @@ def _configs(*results: configs.DescribeConfigsResult) -> configs.DescribeConfigs
 
 
 def test_only_what_was_set_on_a_resource_itself_is_told_of_it() -> None:
-    """A broker tells what it inherits and its file has, too; a hidden value is None, a topic that went no error."""
+    """A broker reports what it inherits and its file has, too; a hidden value is None, a topic that went no error."""
     gone = _resource(TOPIC_RESOURCE, "gone", ErrorCode.unknown_topic_or_partition)
     topic, of_all, own = (TOPIC_RESOURCE, "t"), (BROKER_RESOURCE, ""), (BROKER_RESOURCE, "1")
     with _answering(_configs(_resource(*topic), gone, _resource(*of_all), _resource(*own))) as address:
-        told = configs_at(address, [topic, (TOPIC_RESOURCE, "gone"), of_all, own])
-    assert told == {topic: {"1": "x"}, of_all: {"3": "x"}, own: {"2": None}}
+        reported = configs_at(address, [topic, (TOPIC_RESOURCE, "gone"), of_all, own])
+    assert reported == {topic: {"1": "x"}, of_all: {"3": "x"}, own: {"2": None}}
 
 
 def test_configs_that_a_broker_refuses_are_not_told() -> None:
@@ -193,7 +195,7 @@ def _scram(code: ErrorCode) -> scram.DescribeUserScramCredentialsResponse:
 
 
 def test_scram_credentials_are_told_by_user_and_mechanism() -> None:
-    """Iterations are all that Kafka tells of them."""
+    """Iterations are all that Kafka reports of them."""
     with _answering(_scram(ErrorCode.none)) as address:
         assert scram_at(address) == {("a", 1): 4096, ("a", 2): 8192}
 

@@ -73,7 +73,7 @@ def test_a_refused_connection_is_definite() -> None:
     ids=["none", "cut", "garbage"],
 )
 def test_a_missing_answer_is_indefinite(answer: bytes) -> None:
-    """The request was sent: a closed connection or half an answer does not tell whether it took effect."""
+    """The request was sent: a closed connection or half an answer does not show whether it took effect."""
 
     def play(connection: socket.socket) -> None:
         request_on(connection)
@@ -88,19 +88,19 @@ def test_a_missing_answer_is_indefinite(answer: bytes) -> None:
     ("first", "last", "is_known"), [(4, 4, True), (0, 9, True), (0, 3, False), (5, 9, False)], ids=str
 )
 def test_a_request_that_the_broker_says_it_does_not_know_changed_nothing(first: int, last: int, is_known: bool) -> None:
-    """It closes the connection then, as it does when it ends: which versions it knows tells the two apart."""
+    """It closes the connection then, as it does when it ends: the versions it knows distinguish the two."""
     delete_topics = bytes([0, 20, 0, first, 0, last, 0])
     known = bytes([0, 0, 0, 1, 0, 0, 2]) + delete_topics + bytes(4) + bytes(1)
 
     def close(connection: socket.socket) -> None:
         request_on(connection)
 
-    def tell(connection: socket.socket) -> None:
+    def notify(connection: socket.socket) -> None:
         request_on(connection)
         connection.sendall(len(known).to_bytes(4, "big") + known)
 
     error = AwaitTimeoutError if is_known else UnsupportedRequestError
-    with played_broker(close, tell) as address, pytest.raises(error, match="DeleteTopicsRequest"):
+    with played_broker(close, notify) as address, pytest.raises(error, match="DeleteTopicsRequest"):
         raw_admin.delete_topics_at(address, ["a"])
 
 

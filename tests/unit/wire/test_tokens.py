@@ -62,7 +62,7 @@ def test_a_token_opens_a_broker_and_is_not_printed() -> None:
 
 
 def test_a_token_is_recorded_by_the_id_that_kafka_gave(admin: MetadataAdmin, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What must hold later is in the events: owner, renewers and expiry, as told; of a removed one nothing."""
+    """What must hold later is in the events: owner, renewers and expiry, as asked; of a removed one nothing."""
     monkeypatch.setattr(metadata_invocation, "renew_token_at", lambda *_, **__: ("NONE", 9))
     monkeypatch.setattr(metadata_invocation, "remove_token_at", lambda *_, **__: "NONE")
     recorder = MemoryRecorder()
@@ -72,8 +72,8 @@ def test_a_token_is_recorded_by_the_id_that_kafka_gave(admin: MetadataAdmin, mon
         MetadataChange("remove-token", "mine"),
     ):
         assert admin.record(change, recorder).outcome is OperationOutcome.OK
-    told = {"owner": "User:admin", "renewers": ["User:a", "User:b"]}
-    wanted = [{**told, "expires_ms": 2}, {**told, "expires_ms": 9}, {}]
+    reported = {"owner": "User:admin", "renewers": ["User:a", "User:b"]}
+    wanted = [{**reported, "expires_ms": 2}, {**reported, "expires_ms": 9}, {}]
     assert [event.data["wanted"] for event in recorder.events] == wanted
     assert {event.data["subject"] for event in recorder.events} == {"id-1"}
     assert "hmac" not in str(recorder.events)

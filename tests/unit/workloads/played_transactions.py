@@ -26,12 +26,12 @@ class Cluster:
         self.answers[what] += answers
 
     def ask(self, what: str) -> None:
-        """As a producer does; records are too many to be told of."""
+        """As a producer does; records are too many to be listed."""
         if what != "produce":
             self.asked.append(what)
-        told = self.answers[what].pop(0) if self.answers[what] else None
-        if told is not None:
-            raise told
+        reported = self.answers[what].pop(0) if self.answers[what] else None
+        if reported is not None:
+            raise reported
 
 
 class FakeProducer:
@@ -44,15 +44,15 @@ class FakeProducer:
         self._is_purging = False
 
     def init_transactions(self, _timeout: float) -> None:
-        """As told."""
+        """As asked."""
         self._cluster.ask("init")
 
     def begin_transaction(self) -> None:
-        """As told."""
+        """As asked."""
         self._cluster.ask("begin")
 
     def produce(self, _topic: str, _value: bytes, _key: bytes, on_delivery: Callable[..., None]) -> None:
-        """Refused as told, or answered at the poll after the next flush."""
+        """Refused as asked, or answered at the poll after the next flush."""
         self._cluster.ask("produce")
         if self._is_purging:
             on_delivery(PURGED, ANSWERED)
@@ -74,12 +74,12 @@ class FakeProducer:
         self._is_purging = True
 
     def commit_transaction(self, timeout: float) -> None:
-        """As told, after a flush of its own."""
+        """As asked, after a flush of its own."""
         self.flush(timeout)
         self._cluster.ask("commit")
 
     def abort_transaction(self, _timeout: float) -> None:
-        """As told; what was not sent is answered by the client itself."""
+        """As asked; what was not sent is answered by the client itself."""
         while self._gathered:
             self._gathered.pop(0)(PURGED, ANSWERED)
         self._cluster.ask("abort")

@@ -152,7 +152,7 @@ def test_a_dead_process_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_the_process_is_our_own_python(tmp_path: Path) -> None:
-    """The clients run under the interpreter of the tests, told by a settings file."""
+    """The clients run under the interpreter of the tests, with a settings file."""
     argv: list[str] = []
 
     def spawn(words: Sequence[str]) -> Played:

@@ -103,7 +103,7 @@ def test_a_failed_read_tells_how_far_it_came_and_why() -> None:
 
 
 class Reader:
-    """A client that met a broker which was told of the topics, and of so many partitions, or not of all of them."""
+    """A client that met a broker which knew the topics, and of so many partitions, or not of all of them."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class Reader:
         return 0, end
 
     def assign(self, partitions: list[TopicPartition]) -> None:
-        """As told."""
+        """As asked."""
         self.begins = [each.offset for each in partitions]
 
     def consume(self, _count: int, timeout: float) -> list[PlayedMessage]:
@@ -231,7 +231,7 @@ def test_when_every_topic_is_gone_the_read_is_done(read_from: ReadFrom, rows: Ke
 
 
 def test_a_topic_that_some_broker_knows_is_not_gone(read_from: ReadFrom, rows: Kept) -> None:
-    """One broker denied it, another told of it: nobody knows, so the read fails and shows nothing."""
+    """One broker denied it, another reported it: unknown, so the read fails and shows nothing."""
     met = [Reader(lacks=["payments"]), Reader(lacks=["orders"]), Reader(lacks=["payments"])]
     result = read_from(met, partitions=1, doubting_s=0.1, topics=("orders", "payments"), within_s=0.4)
     assert result["event"] == "final-read-failed"

@@ -20,10 +20,10 @@ PLACE = ("moving", 0)
 
 
 class Kafka:
-    """Three brokers that do what they are told; what they were told, in order."""
+    """Three brokers that do what they are asked; the requests, in order."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.reported: list[str] = []
         self.adding: tuple[int, ...] = ()
         self.refuses = ""
         self.loses = False
@@ -34,7 +34,7 @@ class Kafka:
 
     def record(self, change: MetadataChange, _recorder: object) -> Completion:
         """A change, done unless it is refused."""
-        self.told.append(f"{change.change} {change.subject}")
+        self.reported.append(f"{change.change} {change.subject}")
         is_refused = change.subject == self.refuses
         return (
             Completion(OperationOutcome.FAILED, "POLICY_VIOLATION") if is_refused else Completion(OperationOutcome.OK)
@@ -46,7 +46,7 @@ class Kafka:
 
     def produce(self, topic: str, _content: bytes, *, partition: int, on_delivery: Callable[..., None]) -> None:
         """One record, acknowledged at once unless it gets lost."""
-        self.told.append(f"record {topic}-{partition}")
+        self.reported.append(f"record {topic}-{partition}")
         on_delivery("TIMED_OUT" if self.loses else None, None)
 
     def poll(self, _within_s: float) -> None:
@@ -60,7 +60,7 @@ class Kafka:
         """Only the controller does it."""
         if peer is not BROKERS[CONTROLLER]:
             return dict.fromkeys(wanted, "NOT_CONTROLLER")
-        self.told.append(f"reassign {dict(wanted)}")
+        self.reported.append(f"reassign {dict(wanted)}")
         self.adding = tuple(set(wanted[PLACE]) - {2, 0})
         return dict.fromkeys(wanted, "NONE")
 
@@ -94,16 +94,16 @@ def test_it_is_throttled_before_it_begins(kafka: Kafka, moving: HeldReassignment
     moving.begin()
     throttled = [*(f"alter-config broker:{number}" for number in BROKERS), "alter-config topic:moving"]
     began = f"reassign {{{PLACE!r}: (2, 1)}}"
-    assert kafka.told == ["create-topic moving", *["record moving-0"] * RECORDS, *throttled, began]
+    assert kafka.reported == ["create-topic moving", *["record moving-0"] * RECORDS, *throttled, began]
     assert (moving.wanted, moving.adding()) == ((2, 1), (1,))
 
 
 def test_letting_go_takes_every_throttle_away(kafka: Kafka, moving: HeldReassignment) -> None:
     """The same places, unset; once it has arrived nothing is being added."""
     moving.begin()
-    kafka.told.clear()
+    kafka.reported.clear()
     moving.let_go()
-    assert kafka.told == [*(f"alter-config broker:{number}" for number in BROKERS), "alter-config topic:moving"]
+    assert kafka.reported == [*(f"alter-config broker:{number}" for number in BROKERS), "alter-config topic:moving"]
     kafka.adding = ()
     assert moving.adding() == ()
     assert moving.replicas_and_isr() == ([0, 2], [0, 2])

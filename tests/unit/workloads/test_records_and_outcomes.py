@@ -46,7 +46,7 @@ def test_a_value_of_somebody_else_is_foreign(value: bytes | None) -> None:
     ],
 )
 def test_a_send_that_may_have_been_appended_is_indefinite(error: str) -> None:
-    """A timeout is no failure, nor is what only the last attempt was answered; no error nobody thought of is either."""
+    """A timeout is no failure, nor is what only the last attempt was answered; no unforeseen error is either."""
     assert produce_outcome(error) is OperationOutcome.INDEFINITE
 
 
@@ -128,7 +128,7 @@ def test_settings_survive_the_way_to_the_other_process() -> None:
     ],
 )
 def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
-    """A mistake is told where it is made, not by a process that ends."""
+    """A mistake is reported where it is made, not by a process that ends."""
     with pytest.raises(WrongUseError, match=next(iter(wrong))):
         _settings(**wrong)
 

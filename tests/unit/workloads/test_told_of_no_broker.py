@@ -1,4 +1,4 @@
-"""A broker in ZooKeeper mode that has just started tells of no broker and no topic; our clients must outlive that."""
+"""A broker in ZooKeeper mode that has just started reports no broker and no topic; our clients must outlive that."""
 
 import socket
 import threading

@@ -133,7 +133,7 @@ def test_a_producer_that_cannot_end_its_transaction_is_left_to_another(
 
 
 def test_a_producer_that_refuses_a_record_is_not_used_again(transactors: Transactors, cluster: Cluster) -> None:
-    """It does when a broker told of no topic; it counts anew then, which brokers take for records left out."""
+    """It does when a broker reported no topic; it counts anew then, which brokers take for records left out."""
     cluster.answer("produce", FATAL)
     transactors.begin([NUMBER])
     until(lambda: cluster.asked.count("commit") >= 2, awaited="two transactions", within_s=10)
@@ -169,7 +169,7 @@ def test_a_producer_that_purged_records_is_not_used_again(
 def test_a_transaction_that_cannot_be_ended_is_told_to_be_open(
     transactors: Transactors, rows: list[TransactionalRow], cluster: Cluster
 ) -> None:
-    """Readers are kept from what lies behind it, so nobody may read everything and miss something."""
+    """Readers are kept from what lies behind it, so no client may read everything and miss something."""
     cluster.answer("commit", FATAL)
     cluster.answer("init", None, *[LATER] * 1_000_000)
     assert _ended(transactors, rows, 1) == [INDEFINITE]

@@ -59,7 +59,7 @@ def brokers_at(history: History, at_ns: int) -> list[BrokerAt]:
         BrokerAt(
             name,
             str(event.data.get("mode")),
-            # Of brokers that came with a checkpoint nobody saw how they were configured: they had joined.
+            # Of brokers that came with a checkpoint the configuration was not observed: they had joined.
             event.data.get("mode") == "zookeeper" and flags.get(name, history.header.inherited_offset >= 0),
             event.at_ns,
             ready.get(name),

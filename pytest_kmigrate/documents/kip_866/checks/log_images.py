@@ -1,4 +1,4 @@
-"""Log images: what each image of the metadata log tells of the migration itself, beside the metadata it holds."""
+"""Log images: what each image of the metadata log has of the migration itself, beside the metadata it holds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class LogImage:
     def hidden(self) -> tuple[int, int] | None:
         """Where topics of the copy, and of copies aborted before it, are in the log and must not be seen.
 
-        The offsets of the first one and of the record that ends the copy; None when the log does not tell, or the copy
+        The offsets of the first one and of the record that ends the copy; None if the log lacks them, or the copy
         was inherited.
         """
         ended = [until for _, until, event in self.topics_held_back if event == "end"]
@@ -89,7 +89,7 @@ def log_images(history: History) -> list[LogImage]:
 
 
 def has_log_images(history: History) -> bool:
-    """Whether there is any; what one tells may still be unreadable."""
+    """Whether there is any; its content may still be unreadable."""
     return bool(_of_logs(history))
 
 

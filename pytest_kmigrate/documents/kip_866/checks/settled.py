@@ -52,7 +52,7 @@ def image_of(history: History, settled: Settled, side: str) -> MetadataImage:
 def takeover_ns(history: History, life: int) -> int | None:
     """When a KRaft controller first took ``/controller`` in this life of the metadata log.
 
-    None where nobody saw it: no controller did, or it was before the checkpoint that the run began from.
+    None where it was not observed: no controller did it, or it was before the checkpoint that the run began from.
     """
     if not life and is_inherited(history):
         return None

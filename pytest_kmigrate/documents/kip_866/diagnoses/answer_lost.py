@@ -22,7 +22,7 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
     """The controller that wrote ``/migration`` last expects a former version of it, and goes on without a write.
 
     It explains what ZooKeeper lacks since, a lag that does not fall back, and in HYBRID clients that are not served:
-    brokers in ZooKeeper mode are told whom they lead and follow when ZooKeeper has been written.
+    brokers in ZooKeeper mode learn what they lead and follow when ZooKeeper has been written.
     """
     wrong = wrong_in(history, verdict)
     label = wrong.behind(history, "zookeeper") if wrong else None

@@ -1,4 +1,4 @@
-"""kmigrate-13: a broker in ZooKeeper mode that was fenced is not told what was deleted meanwhile."""
+"""kmigrate-13: a broker in ZooKeeper mode that was fenced never learns what was deleted meanwhile."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""elections-wait-for-zookeeper: brokers in ZooKeeper mode are told of a new leader when ZooKeeper has been written."""
+"""elections-wait-for-zookeeper: brokers in ZooKeeper mode learn of a new leader when ZooKeeper has been written."""
 
 import re
 

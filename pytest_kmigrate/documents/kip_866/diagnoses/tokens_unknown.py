@@ -55,7 +55,9 @@ def _with_other_expiries(expected: Mapping[str, object], observed: Mapping[str, 
     by_broker = {each: at for each, at in unlike.items() if isinstance(at, Mapping) and each in expected}
     if observed.keys() != expected.keys() or by_broker.keys() != unlike.keys():
         return set()
-    return {str(broker) for each, told in by_broker.items() for broker, at in told.items() if at != expected[each]}
+    return {
+        str(broker) for each, reported in by_broker.items() for broker, at in reported.items() if at != expected[each]
+    }
 
 
 def _was_not_notified(history: History, broker: str, at_ns: int) -> bool:

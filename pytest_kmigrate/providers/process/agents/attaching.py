@@ -39,8 +39,8 @@ def submit(address: str, script: str) -> None:
     answer = _told(address, _order("LOAD", script))
     refused = [outcome for outcome in listed(address, _SCRIPT).values() if outcome.startswith(FAILED)]
     if refused or any(word in answer for word in ("ERROR", "EXCEPTION")):
-        told = "; ".join(refused) or answer.strip()
-        raise ClusterError(f"Byteman at {address} refuses the rules: {told[:_MOST_SHOWN]}")
+        reported = "; ".join(refused) or answer.strip()
+        raise ClusterError(f"Byteman at {address} refuses the rules: {reported[:_MOST_SHOWN]}")
 
 
 def listed(address: str, script: str) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Holds a node at a place in Kafka's code: the first of several to reach it, once.
 
-A Byteman rule deletes a file that exists once for the whole cluster; whoever deletes it was first, says so by another
+A Byteman rule deletes a file that exists once for the whole cluster; the first node deletes it, says so by another
 file, and stands still for a moment. So the fault meets a known place in the code, not a moment in time.
 """
 

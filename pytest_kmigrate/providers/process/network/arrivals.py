@@ -1,9 +1,9 @@
-"""What arrived at the proxies of disturbed links, told from the kernel's counts of three moments.
+"""What arrived at the proxies of disturbed links, computed from the kernel's counts of three moments.
 
 Forwards, that is what the accepted side of a connection received; it is bound to the link's own address. Backwards, it
 is at least what that side has sent on. What was held back, the side towards the node received, and such sockets of all
 links to one node look alike: the one that belongs to an accepted connection is known by having sent on exactly what
-that one received. Where several have, the one that received least counts: in doubt too little is told.
+that one received. Where several have, the one that received least counts: in doubt too little is reported.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ class Arrivals:
     def begin(self, proxy: str) -> None:
         """Count for this proxy from now on, which is just before it is disturbed.
 
-        Afterwards could be too late: whoever waits for the answer to what came in between sends nothing more.
+        Afterwards could be too late: a client that waits for the answer to what came in between sends nothing more.
         """
         self._before[proxy] = self._read()
 
@@ -58,7 +58,7 @@ class Arrivals:
 
 
 def onward(proxies: Mapping[str, str], sockets: Sockets) -> Iterator[str]:
-    """Where each connection at these proxies comes from in the eyes of whoever it leads to, as ``host:port``.
+    """The source address of each connection at these proxies as the destination sees it (``host:port``).
 
     To be asked while all is well. What looks like another one, or has something under way just now, is left out.
     """
@@ -90,7 +90,7 @@ def _sent(cookie: bytes, before: Sockets, now: Sockets) -> int:
 
 @contextmanager
 def counting(proxies: Mapping[str, str], stream: Stream) -> Iterator[Arrivals | None]:
-    """A count of what arrives at these proxies; None where the kernel does not tell."""
+    """A count of what arrives at these proxies; None where the kernel does not report it."""
     with ExitStack() as open_until_healed:
         arrivals = None
         with suppress(OSError):

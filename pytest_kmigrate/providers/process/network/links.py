@@ -88,12 +88,12 @@ class ProxiedLinks:
         return sum(row[1] in wanted and row[3] == _ESTABLISHED for row in rows)
 
     def origins(self, links: Sequence[Link]) -> tuple[str, ...]:
-        """Where the connections over these links come from in the eyes of whoever they lead to, as ``host:port``."""
+        """The source addresses of the connections over these links as the destination sees them (``host:port``)."""
         try:
             with closing(SocketTable()) as table:
                 return tuple(onward(self._proxies(links), table.read()))
         except OSError as error:
-            raise ClusterError(f"expected the kernel to tell of its TCP sockets; it says: {error}") from error
+            raise ClusterError(f"expected the kernel to report its TCP sockets; it says: {error}") from error
 
     def _order(self, link: Link) -> dict[str, object]:
         listen, upstream = self._addresses.listen_address(link), self._forwarded_to(link)

@@ -20,9 +20,9 @@ _NLM_F_REQUEST_DUMP = 0x301
 _INET_DIAG_INFO = 2
 _CLOSE, _CLOSE_WAIT, _LAST_ACK, _CLOSING = 7, 8, 9, 11
 _WITH_A_CONNECTION = (1, 4, 5, _CLOSE_WAIT, _LAST_ACK, _CLOSING)
-"""States asked for: established, the two of FIN_WAIT, and these; the others have no counts to tell."""
+"""States asked for: established, the two of FIN_WAIT, and these; the others have no counts."""
 _AFTER_FIN = frozenset({_CLOSE, _CLOSE_WAIT, _LAST_ACK, _CLOSING})
-"""The other side's FIN counts as a byte received; of a socket that has ended nobody knows, so it counts as if."""
+"""The other side's FIN counts as a byte received; for a closed socket this is unknown, so it is counted."""
 
 _HEADER = struct.Struct("=IHHII")
 """nlmsghdr: length in bytes (this header included), type, flags, sequence, port id."""
@@ -56,7 +56,7 @@ Sockets = Mapping[bytes, TcpSocket]
 
 
 class SocketTable:
-    """Every connection's end, those that ended since this was made included; OSError where the kernel does not tell."""
+    """Every connection's end, also those that ended since this was made; OSError if the kernel does not report it."""
 
     def __init__(self) -> None:
         self._ended: dict[bytes, TcpSocket] = {}
@@ -105,7 +105,7 @@ def _dump() -> Iterator[tuple[bytes, TcpSocket]]:
                     return
                 if kind == _NLMSG_ERROR:
                     code = -struct.unpack_from("=i", body)[0]
-                    raise OSError(code, "the kernel tells nothing of its TCP sockets")
+                    raise OSError(code, "the kernel reports nothing of its TCP sockets")
                 yield from _parsed(body)
 
 
@@ -118,7 +118,7 @@ def _messages(datagram: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _parsed(body: bytes) -> Iterator[tuple[bytes, TcpSocket]]:
-    """The socket a message tells of; none when it carries no counts, as one that lingers in TIME_WAIT."""
+    """The socket a message describes; none when it carries no counts, as one that lingers in TIME_WAIT."""
     family, state, _, _, port, remote_port, host, remote_host, cookie = _SOCKET.unpack_from(body)
     info = _attributes(body[_SOCKET.size :]).get(_INET_DIAG_INFO)
     if info is None or family != socket.AF_INET:

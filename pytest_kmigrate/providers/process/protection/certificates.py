@@ -25,7 +25,7 @@ class Authority:
     key: ec.EllipticCurvePrivateKey
 
     def certificate_file(self, path: Path) -> Path:
-        """Write the authority's own certificate: whoever trusts it trusts every node of the cluster."""
+        """Write the authority's own certificate: a client that trusts it trusts every node of the cluster."""
         return write_private(path, _pem(self.certificate))
 
     def key_store(self, path: Path, name: str, addresses: Iterable[str]) -> Path:
@@ -65,7 +65,7 @@ def new_authority(cluster: str) -> Authority:
 
 
 def write_private(path: Path, text: str) -> Path:
-    """Write a file that nobody but this user can read, not even while it is being written."""
+    """Write a file that only this user can read, not even while it is being written."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)

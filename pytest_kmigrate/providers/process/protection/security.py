@@ -49,7 +49,7 @@ def _new_password() -> str:
 
 
 def has_login(protocol: SecurityProtocol) -> bool:
-    """Whether whoever dials such a listener says who he is, and proves it."""
+    """Whether a client of such a listener must log in."""
     return protocol.startswith("SASL")
 
 
@@ -70,7 +70,7 @@ class Protection:
     token_secret: str = field(default_factory=_new_password, repr=False)
     """What delegation tokens are signed with, where there are any."""
     zookeeper: ZookeeperLogin | None = None
-    """How ZooKeeper knows brokers and controllers; None: it asks nobody."""
+    """How ZooKeeper knows brokers and controllers; None: there are no logins."""
 
     @property
     def superusers(self) -> str:
@@ -158,7 +158,7 @@ class Protection:
 
     @property
     def _internal_login(self) -> dict[str, str]:
-        """For both ends: whoever may be dialled there dials others, too."""
+        """For both ends: a node that is dialled there dials others, too."""
         return {"sasl.mechanism.inter.broker.protocol": MECHANISM, _jaas(Listener.INTERNAL): self._scram_as_admin}
 
     @property
@@ -189,7 +189,7 @@ def protect(addresses: Addresses, folder: Path) -> Protection:
 
 
 def client_file(protection: Protection, scratch: Path) -> Path | None:
-    """A properties file for whoever takes Kafka's own tools to the cluster; None when everybody is let in."""
+    """A properties file for Kafka's own tools; None if the cluster has no logins."""
     properties = protection.tool_properties()
     lines = "".join(f"{key}={value}\n" for key, value in properties.items())
     return write_private(scratch.absolute() / "client.properties", lines) if properties else None

@@ -74,7 +74,7 @@ def test_a_result_without_a_start_is_known_by_its_place_only() -> None:
 
 
 def test_a_masked_value_is_dots_and_a_hidden_one_is_not_there() -> None:
-    """In the name, message and trace, whoever quotes them; a digest keeps tests apart that differ in nothing else."""
+    """In the name, message and trace, wherever quoted; a digest keeps tests apart that differ in nothing else."""
     secrets = [
         {"name": "user", "value": "'ada'"},
         {"name": "password", "value": "'correct horse'", "mode": "masked"},

@@ -88,7 +88,7 @@ def test_a_flaky_test_failed_as_often_as_its_summary_tells() -> None:
 
 
 def test_equal_failures_of_several_runs_are_attempts_each() -> None:
-    """A summary that tells of three runs at once is three attempts, the last of which has the times."""
+    """A summary of three runs at once is three attempts, the last of which has the times."""
     results = read_ducktape(_session(_result("FAIL", summary="runs 1, 2, 3 summary:\nno leader"))).results
     assert [(each.outcome.name, each.summary) for each in results] == [("VIOLATES", "no leader")] * 3
     assert [each.duration_ms for each in results] == [None, None, 90_000.0]
@@ -128,7 +128,7 @@ def test_a_result_is_the_same_in_the_session_and_in_its_own_folder() -> None:
     ],
 )
 def test_what_is_no_report_is_set_aside(text: str, reason: str) -> None:
-    """Other JSON, and results that tell no test or no status known."""
+    """Other JSON, and results without a test or a known status."""
     reading = read_ducktape(text)
     assert reading.results == ()
     assert reading.unread[0].reason.startswith(reason)

@@ -33,9 +33,11 @@ SUREFIRE = """<?xml version="1.0" encoding="UTF-8"?>
 def test_every_attempt_of_surefire_counts() -> None:
     """Failures before a success, the first failure and its reruns: each is an attempt, in the order it was made."""
     reading = read_junit(SUREFIRE)
-    told = [(each.test_id.removeprefix("org.x.LogTest."), each.outcome.name, each.check) for each in reading.results]
+    reported = [
+        (each.test_id.removeprefix("org.x.LogTest."), each.outcome.name, each.check) for each in reading.results
+    ]
     assert reading.unread == ()
-    assert told == [
+    assert reported == [
         ("appends", "CONFORMS", "test passes"),
         ("rolls", "VIOLATES", "org.opentest4j.AssertionFailedError"),
         ("rolls", "VIOLATES", "java.io.IOException"),
@@ -50,7 +52,7 @@ def test_every_attempt_of_surefire_counts() -> None:
 
 
 def test_times_texts_and_conditions_are_kept() -> None:
-    """A suite's start and properties are its cases'; a message that its trace repeats is told once, output never."""
+    """A suite's start and properties are its cases'; a message that its trace repeats is kept once, output never."""
     _, flaky, _, passed, *_ = read_junit(SUREFIRE).results
     assert flaky.started_at == dt.datetime(2026, 3, 1, 10, tzinfo=dt.UTC)
     assert (flaky.duration_ms, passed.duration_ms) == (750.0, 500.0)
@@ -82,7 +84,7 @@ def test_a_violation_is_never_called_safety() -> None:
     ],
 )
 def test_one_case_ends_in_one_way(case: str, outcome: str) -> None:
-    """The worst of what a case tells counts; colours of a terminal do not break the file."""
+    """The worst ending of a case counts; colours of a terminal do not break the file."""
     (result,) = read_junit(f"<testsuites><testsuite name='s'>{case}</testsuite></testsuites>").results
     assert (result.test_id, result.outcome.name) == ("s.t", outcome)
 

@@ -42,7 +42,7 @@ def test_p_values_are_those_of_fisher() -> None:
 
 
 def test_sureness_does_not_end_where_numbers_do() -> None:
-    """Two causes whose p-values are both too small for a number are still told apart."""
+    """Two causes whose p-values are both too small for a number are still distinguished."""
     sure, surer = log_fisher(_counts((1_500, 1_500, 0, 1_500), (2_000, 2_000, 0, 2_000)))
     assert surer < sure < np.log(1e-308)
 
@@ -118,7 +118,7 @@ def test_the_planted_cause_comes_first(runs: int, base_rate: float, effect: floa
 
 
 def test_a_fault_in_one_phase_comes_first_with_more_runs() -> None:
-    """What bites only in one of 35 pairs of fault and phase is seldom in force; of 2,400 runs it is told in 90 %."""
+    """What bites only in one of 35 pairs of fault and phase is seldom in force; 2,400 runs report it in 90 %."""
     nights = [night(seed, runs=2_400, base_rate=0.05, lift=6.0, is_pair=True) for seed in range(NIGHTS)]
     assert np.mean([place_of_the_cause(each) == 1 for each in nights]) >= 0.9
 

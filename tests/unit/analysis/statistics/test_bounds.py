@@ -41,6 +41,6 @@ def test_bound_after_clean_runs() -> None:
 
 
 def test_runs_needed_for_a_claim() -> None:
-    """One more run than is needed is needed by nobody: 299 clean runs bound the rate by 1 %, 298 do not."""
+    """One more run than needed adds nothing: 299 clean runs bound the rate by 1 %, 298 do not."""
     assert more_clean_runs_needed([0, 100, 298, 299, 5_000]).tolist() == [299, 199, 1, 0, 0]
     assert bound_after_clean(299) <= 0.01 < bound_after_clean(298)

@@ -143,7 +143,7 @@ def test_many_flat_series_give_no_false_alarm_and_hide_no_regression() -> None:
 
 
 def test_many_flaky_cells_give_no_false_alarm_and_hide_no_broken_one() -> None:
-    """Of 40 reports of 200 cells that flake as ever no more than two tell a change; one that broke is found there."""
+    """Of 40 reports of 200 cells that flake as ever no more than two report a change; one that broke is found there."""
     chance = np.random.default_rng(4)
     broke = np.repeat([0.02, 0.8], [40, 20])
     alarms, uncorrected, found = 0, 0, 0

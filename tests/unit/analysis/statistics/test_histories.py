@@ -2,12 +2,12 @@
 
 import pytest
 
-from pytest_kmigrate.analysis.statistics.histories import told
+from pytest_kmigrate.analysis.statistics.histories import reported
 
 
 def test_every_run_is_counted_where_it_belongs() -> None:
     """Answers, no answers, runs of infra nights, and retries, which are attempts like others."""
-    counted = told("CVvcISXXNC")
+    counted = reported("CVvcISXXNC")
 
     assert (counted.runs, counted.conforming, counted.violating) == (10, 3, 3)
     assert (counted.inconclusive, counted.infra_runs, counted.safety_violations) == (1, 2, 1)
@@ -20,7 +20,7 @@ def test_every_run_is_counted_where_it_belongs() -> None:
 )
 def test_flips_and_clean_runs(history: str, flips: int, clean_runs: int) -> None:
     """What is no answer neither flips nor ends a row of clean runs."""
-    assert (told(history).flips, told(history).clean_runs) == (flips, clean_runs)
+    assert (reported(history).flips, reported(history).clean_runs) == (flips, clean_runs)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_standing(history: str, standing: str) -> None:
 
     Where a third of the runs since the last change gave no answer, the others prove nothing.
     """
-    assert told(history).standing == standing
+    assert reported(history).standing == standing
 
 
 @pytest.mark.parametrize(
@@ -70,10 +70,10 @@ def test_standing(history: str, standing: str) -> None:
 def test_runs_without_a_time_count_but_have_no_order(
     timeless: str, history: str, standing: str, decision: str, flips: int, turns: int, clean_runs: int
 ) -> None:
-    """However they are listed the same is told: no flip, and no decision of violations; an order that is known goes."""
-    found = told(history, timeless)
+    """In any order the result is the same: no flip, and no decision of violations; an order that is known goes."""
+    found = reported(history, timeless)
 
-    assert found == told(history, timeless[::-1])
+    assert found == reported(history, timeless[::-1])
     assert found.runs == len(timeless + history)
     assert (found.standing, found.decision) == (standing, decision)
     assert (found.flips, found.turns, found.clean_runs) == (flips, turns, clean_runs)
@@ -94,7 +94,7 @@ def test_what_flaked_once_is_what_it_is_since_its_last_change(
     history: str, conforming_now: int, violating_now: int, standing: str, decision: str
 ) -> None:
     """A flake of long ago makes neither a break nor a repair for good flaky; what flakes since its change does."""
-    found = told(history)
+    found = reported(history)
 
     assert (found.standing, found.decision) == (standing, decision)
     assert found.conforming_now == pytest.approx(conforming_now, abs=1)
@@ -103,25 +103,25 @@ def test_what_flaked_once_is_what_it_is_since_its_last_change(
 
 def test_retries_do_not_quarantine() -> None:
     """A seed that violates three times in a row has violated once; three seeds that do are another thing."""
-    assert told("VvvC").decision == "UNDECIDED"
-    assert told("VVVC").decision == "QUARANTINE"
+    assert reported("VvvC").decision == "UNDECIDED"
+    assert reported("VVVC").decision == "QUARANTINE"
 
 
 def test_only_what_flakes_is_quarantined() -> None:
     """A test that is always red, or broke for good, is not unsteady; one that was admitted is so no more."""
-    assert told("VV").decision == "UNDECIDED"
-    assert told("C" * 100 + "V" * 10).decision == "UNDECIDED"
+    assert reported("VV").decision == "UNDECIDED"
+    assert reported("C" * 100 + "V" * 10).decision == "UNDECIDED"
 
 
 def test_a_test_that_finds_a_known_bug_is_not_quarantined() -> None:
-    """Its reds are violations, and it flakes, but how steady it is the other runs tell."""
-    found = told("CKCKKC")
+    """Its reds are violations, and it flakes, but how steady it is the other runs show."""
+    found = reported("CKCKKC")
     assert (found.violating, found.flips, found.standing, found.decision) == (3, 4, "FLAKY", "UNDECIDED")
-    assert told("KC" * 64).decision == "ADMIT"
-    assert told("CKVKVC").decision == "QUARANTINE"
+    assert reported("KC" * 64).decision == "ADMIT"
+    assert reported("CKVKVC").decision == "QUARANTINE"
 
 
 def test_safety_is_decided_by_people() -> None:
     """A test that found a lost record is not quarantined for being unsteady, nor admitted as steady."""
-    assert told("CVSVV").decision == "UNDECIDED"
-    assert told("S" + "C" * 500).decision == "UNDECIDED"
+    assert reported("CVSVV").decision == "UNDECIDED"
+    assert reported("S" + "C" * 500).decision == "UNDECIDED"

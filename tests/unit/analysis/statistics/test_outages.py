@@ -18,7 +18,7 @@ def _red(first: int, rate: float) -> tuple[Change, ...]:
 
 
 def test_nights_of_inconclusive_runs_are_set_aside() -> None:
-    """Two outages are found, and do not excuse each other; all that people want to know of them is told."""
+    """Two outages are found, and do not excuse each other; all that people want to know of them is reported."""
     found = _infra(replace(USUAL, outages=(3, 29)))
 
     assert [each.night for each in found] == [3, 29]

@@ -29,7 +29,7 @@ def test_without_a_limit_the_longest_gap_is_a_fact() -> None:
 
 
 def test_a_gap_above_the_limit_violates_liveness() -> None:
-    """Violating: every gap above the limit counts, the longest is told first."""
+    """Violating: every gap above the limit counts, the longest is reported first."""
     verdict = longest_time_without_acked_write.judge(history([*STALL, _sent(5, 2600, 4100)]), at_most_s=1)
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.LIVENESS, 2)
     assert [violation.at_ns for violation in verdict.violations] == [40 * MS, 2600 * MS]
@@ -52,7 +52,7 @@ def test_the_first_acknowledgement_counts_from_the_first_send() -> None:
 
 
 def test_silent_writers_are_no_unavailability() -> None:
-    """Between two workloads, and while no send is in progress, nobody waits."""
+    """Between two workloads, and while no send is in progress, no client waits."""
     pause = [_sent(0, 0, 10), _sent(1, 9000, 9010)]
     assert longest_time_without_acked_write.judge(history(pause)).facts["longest_s"] == 0.01
     first = [_sent(0, 0, 10), unsure(1, began_ns=20 * MS, ended_ns=520 * MS)]
@@ -84,7 +84,7 @@ def test_a_partition_that_takes_no_write_while_others_do_violates() -> None:
 
 
 def test_a_partition_that_nobody_writes_to_is_no_unavailability() -> None:
-    """Conforming: one failed send, long silence, and a write that is acknowledged at once; nor is a span told twice."""
+    """Conforming: one failed send, long silence, and a write that is acknowledged at once; no span is listed twice."""
     elsewhere = [_sent(n, n * 100, n * 100 + 10) for n in range(60)]
     silent = [
         {**unsure(90), "partition": 2, "began_ns": 1000 * MS, "ended_ns": 1500 * MS},

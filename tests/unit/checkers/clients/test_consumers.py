@@ -65,7 +65,7 @@ def test_steps_back_without_any_commit_are_inconclusive() -> None:
 
 
 def test_positions_without_reads_are_inconclusive() -> None:
-    """Inconclusive: nobody read."""
+    """Inconclusive: no client read."""
     assert consumer_positions_never_run_backwards.judge(history([committed(1, 1)])).outcome is Outcome.INCONCLUSIVE
 
 
@@ -77,7 +77,7 @@ def test_rising_commits_conform() -> None:
 
 
 def test_a_falling_commit_violates() -> None:
-    """Violating: 9 was acknowledged before 5 was sent, whoever sent it; a failed or indefinite one is none."""
+    """Violating: 9 was acknowledged before 5 was sent, by any producer; a failed or indefinite one is none."""
     rows = [committed(9, 1), committed(7, 3, outcome=INDEFINITE), committed(5, 6, client=51), committed(9, 8)]
     verdict = committed_offsets_never_run_backwards.judge(history(rows))
     assert (verdict.outcome, verdict.count) == (Outcome.VIOLATES, 1)

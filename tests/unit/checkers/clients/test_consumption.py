@@ -48,7 +48,7 @@ def _judged(rows: list[Row], events: list[Event] | None = None, at_most_s: float
 
 
 def test_records_read_in_time_conform() -> None:
-    """Conforming: the longest wait of any partition is told among faults and phases, and where."""
+    """Conforming: the longest wait of any partition is listed among faults and phases, and where."""
     rows = [*_log(0, 100, 200), consumed(0, 10), consumed(1, 1600), consumed(2, 1600)]
     verdict = _judged(rows, [phase(5, "HYBRID"), *fault(50, "kill(broker-1)")])
     assert verdict.outcome is Outcome.CONFORMS
@@ -60,7 +60,7 @@ def test_records_read_in_time_conform() -> None:
 
 
 def test_a_group_that_stops_for_ever_violates() -> None:
-    """Violating: nobody reads on, up to the end of the workload."""
+    """Violating: no client reads on, up to the end of the workload."""
     rows = [*_log(0, 1000, 2000), consumed(0, 10), committed(1, 20)]
     verdict = _judged(rows, _worked(0, 8000))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.LIVENESS, 1)
@@ -75,7 +75,7 @@ def test_a_group_that_stops_for_ever_violates() -> None:
 
 
 def test_a_partition_or_topic_that_is_left_out_violates() -> None:
-    """Violating: reads elsewhere make up for none, and the workload tells which topics its group has to read."""
+    """Violating: reads elsewhere make up for none, and the workload names which topics its group has to read."""
     read = [*_log(0), consumed(0, 10)]
     assert _judged([*read, *_log(0, partition=1)]).facts["place"] == "orders-1"
     payments = [*read, *_log(0, topic="payments")]
@@ -89,9 +89,9 @@ def test_a_partition_or_topic_that_is_left_out_violates() -> None:
 
 def test_a_group_that_never_reads_is_known_by_its_workload() -> None:
     """Violating where it had the time; without it nothing is proved."""
-    told = _worked(0, topics=["orders"], group="billing")
-    assert _judged(_log(0), told).outcome is Outcome.VIOLATES
-    short = _judged(_log(END_MS - 1000), told)
+    reported = _worked(0, topics=["orders"], group="billing")
+    assert _judged(_log(0), reported).outcome is Outcome.VIOLATES
+    short = _judged(_log(END_MS - 1000), reported)
     assert (short.outcome, short.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
     assert short.summary.startswith("billing read nothing; ")
 
@@ -119,7 +119,7 @@ def test_what_cannot_be_read_is_not_waited_for() -> None:
 
 
 def test_time_between_workloads_does_not_count() -> None:
-    """Conforming: nobody is there to read, and what a group of the second one reads it could not read before."""
+    """Conforming: no client is there to read, and what a group of the second one reads it could not read before."""
     events = [
         *_worked(0, 1000),
         *_worked(8000, 8500),
@@ -136,13 +136,13 @@ def test_records_that_nobody_read_back_are_inconclusive() -> None:
     rows = [*unread, sent(1, ended_ns=100 * MS), consumed(0, 10)]
     verdict = _judged(rows)
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.INFRA)
-    assert verdict.summary.startswith("orders-0: records waited that nobody read back; ")
+    assert verdict.summary.startswith("orders-0: records waited that were never read back; ")
 
 
 @pytest.mark.parametrize(
     "rows", [[consumed(0)], _log(0), [*_log(0), consumed(0, group="")], [sent(0), consumed(5, sequence=5)]]
 )
 def test_without_records_or_groups_it_is_inconclusive(rows: list[Row]) -> None:
-    """Inconclusive: nothing was acknowledged, nobody of a group read, or nothing was read back."""
+    """Inconclusive: nothing was acknowledged, no client of a group read, or nothing was read back."""
     verdict = _judged(rows)
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)

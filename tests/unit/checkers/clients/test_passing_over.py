@@ -20,7 +20,7 @@ def test_records_read_by_somebody_of_the_group_conform() -> None:
 
 
 def test_a_record_passed_over_violates() -> None:
-    """Violating: the message tells the reads around it, and when relative to the fault."""
+    """Violating: the message has the reads around it, and when relative to the fault."""
     seen = history([*LOG, consumed(0, 9), consumed(2, 1500), consumed(3, 1501)], fault(300, "kill(broker-1)"))
     verdict = no_record_passed_over.judge(seen)
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
@@ -30,7 +30,8 @@ def test_a_record_passed_over_violates() -> None:
         "group billing reads record 1 of producer 1 at orders-0 offset 1, acknowledged 1 ms after the run began"
     )
     assert violation.observed == (
-        "client 50 read 0, then 2 1.2 s after kill(broker-1) began, and nobody of the group ever read what lies between"
+        "client 50 read 0, then 2 1.2 s after kill(broker-1) began, "
+        "and no client of the group ever read what lies between"
     )
     alone = no_record_passed_over.judge(history([*LOG, consumed(0, 9, group=""), consumed(2, 10, group="")]))
     assert alone.violations[0].observed.endswith("and it never read what lies between")
@@ -52,7 +53,7 @@ def test_while_a_workload_runs_skips_are_inconclusive() -> None:
     ],
 )
 def test_without_sends_reads_or_a_final_read_it_is_inconclusive(rows: list[Row], lacking: str) -> None:
-    """Inconclusive: nothing was sent, read, or read back, so nobody knows what there was to read."""
+    """Inconclusive: nothing was sent, read, or read back, so it is unknown what there was to read."""
     verdict = no_record_passed_over.judge(history(rows))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
     assert verdict.summary.startswith(f"no record {lacking}")

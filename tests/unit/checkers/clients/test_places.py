@@ -59,7 +59,7 @@ def test_order_and_duplicates_are_not_demanded_without_idempotence() -> None:
 
 
 def test_a_duplicate_is_no_wrong_order_but_a_duplicate() -> None:
-    """Violating: record 1 again at 3, told with when it was sent; the order counts a record at its lowest offset."""
+    """Violating: record 1 again at 3, listed with when it was sent; the order counts a record at its lowest offset."""
     rows = [*[sent(n) for n in range(3)], *[read_back(n) for n in range(3)], read_back(1, 3)]
     assert order_kept_per_partition.judge(history(rows)).outcome is Outcome.CONFORMS
     verdict = no_duplicate_from_idempotent_producer.judge(history(rows))

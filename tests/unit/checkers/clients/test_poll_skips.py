@@ -55,7 +55,7 @@ def test_the_first_client_that_goes_over_a_record_is_told() -> None:
         "a marker of a transaction lies there",
         "its transaction was aborted, though the final read shows it",
         "it is lost or deleted, which is another matter",
-        "nobody knows when it came there",
+        "unknown when it came there",
         "it came there only after the read above it",
         "another record lies there finally",
         "two members, neither of which read on over it",
@@ -73,7 +73,7 @@ def test_clients_without_a_group_do_not_read_for_each_other() -> None:
 
 
 def test_a_workload_that_was_cut_off_proves_no_skip() -> None:
-    """Its last reads may have had no time to be told."""
+    """Its last reads may have had no time to be reported."""
     rows = operations(*LOG, *_read(0, 2))
     assert [each.name for each in anomalies_of(rows)] == [AnomalyClass.POLL_SKIP]
     assert anomalies_of(rows, is_settled=False) == []

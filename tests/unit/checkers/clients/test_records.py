@@ -95,7 +95,7 @@ def test_a_topic_that_does_not_exist_any_more_has_lost_everything() -> None:
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 2)
     assert verdict.summary == (
         "2 of 2 acknowledged records were never read back: orders-0 at 0; orders-1 at 1; "
-        "the final reader was told that there is no topic orders"
+        "brokers reported to the final reader that there is no topic orders"
     )
     other = [sent(0, topic="payments"), read_back(0, topic="payments")]
     assert no_acked_record_lost.judge(history([*acked, *other, GONE])).count == 2
@@ -108,22 +108,22 @@ LATE = {"began_ns": 900 * MS, "ended_ns": 901 * MS}
 
 
 def test_a_record_that_a_consumer_read_must_be_there() -> None:
-    """Violating: its send had no answer, but what a consumer is given is committed; told once, at the first read."""
+    """Violating: its send had no answer, but what a consumer gets is committed; reported once, at the first read."""
     rows = [sent(0), read_back(0, **LATE), unsure(3), consumed(3, 30, client=51), consumed(3, 14)]
     verdict = no_acked_record_lost.judge(history([*rows, sent(1)]))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 2)
     assert verdict.summary == (
         "1 of 2 acknowledged records was never read back: orders-0 at 1; "
-        "1 record that a consumer had read, but nobody acknowledged, was never read back: orders-0 at 3"
+        "1 record that a consumer had read, but no broker acknowledged, was never read back: orders-0 at 3"
     )
-    told = verdict.violations[1]
-    assert told.observed.startswith("1 record at 3 (record 3 of producer 1, by client 50), read ")
+    reported = verdict.violations[1]
+    assert reported.observed.startswith("1 record at 3 (record 3 of producer 1, by client 50), read ")
     alone = no_acked_record_lost.judge(history(rows[1:]))
     assert (alone.outcome, alone.count) == (Outcome.VIOLATES, 1)
 
 
 def test_a_consumed_record_that_was_finally_read_conforms() -> None:
-    """Conforming, wherever its send ended, and whoever wrote what is not ours."""
+    """Conforming, wherever its send ended; and records of foreign producers."""
     placeless = unsure(4, partition=-1)
     kept = [unsure(3), consumed(3), placeless, consumed(4), read_back(3, **LATE), read_back(4, **LATE)]
     foreign = consumed(9, producer=-1, sequence=-1)

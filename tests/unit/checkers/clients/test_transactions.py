@@ -28,14 +28,14 @@ WHOLE = [*_in(1, OK, sent(0), sent(1)), *_in(2, FAILED, sent(2), sent(3)), *_in(
 
 @pytest.mark.parametrize("indefinite", [(), (4, 5)], ids=["absent", "there"])
 def test_whole_transactions_conform(indefinite: tuple[int, ...]) -> None:
-    """Committed ones are there, aborted ones are not, and of one that nobody knows the end of all is, or nothing."""
+    """Committed ones are there, aborted ones are not, and of one with an unknown end all is, or nothing."""
     verdict = transactions_all_or_nothing.judge(history([*WHOLE, *_read(0, 1, *indefinite)]))
     assert verdict.outcome is Outcome.CONFORMS
     assert (verdict.facts["committed"], verdict.facts["aborted"], verdict.facts["indefinite"]) == (1, 1, 1)
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "reported"),
     [
         ([*WHOLE, *_read(0, 1, 2)], "aborted read"),
         ([*WHOLE, *_read(0, 1, 4)], "torn transaction"),
@@ -44,16 +44,16 @@ def test_whole_transactions_conform(indefinite: tuple[int, ...]) -> None:
         ([*_in(1, OK, sent(0, 9)), *_in(2, OK, sent(1, 4)), *_read(0, 1)], "reordered transactions"),
     ],
 )
-def test_any_part_of_what_must_not_be_read_violates(rows: list[Row], told: str) -> None:
+def test_any_part_of_what_must_not_be_read_violates(rows: list[Row], reported: str) -> None:
     """SAFETY, with the class and the rows that show it."""
     verdict = transactions_all_or_nothing.judge(history(rows))
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.SAFETY)
-    assert told in verdict.summary
+    assert reported in verdict.summary
     assert verdict.violations[0].observed
 
 
 def test_without_a_final_read_of_them_nothing_is_judged() -> None:
-    """Inconclusive: nobody read a record of a transaction at the end; what a consumer saw amiss still violates."""
+    """Inconclusive: no client read a record of a transaction at the end; what a consumer saw amiss still violates."""
     for others in ([], [sent(9, producer=2), read_back(9, producer=2)], [consumed(0, at_ms=800)]):
         verdict = transactions_all_or_nothing.judge(history([*WHOLE, *others]))
         assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)

@@ -110,7 +110,7 @@ def test_a_revert_begins_epochs_of_the_metadata_log_anew() -> None:
 
 @pytest.mark.parametrize("version", [0, 3])
 def test_an_epoch_that_was_deleted_between_two_looks_begins_anew(version: int) -> None:
-    """A broker creates the znode before the watcher looks: that its version did not rise tells of the deletion."""
+    """A broker creates the znode before the watcher looks: that its version did not rise shows the deletion."""
     revert = event(EventKind.STEP_ENDED, 9, step="deprovision-controllers", outcome="done")
     before = znode(1, CONTROLLER_EPOCH, "3", 10, version=3)
     anew = [znode(10, CONTROLLER_EPOCH, "0", 20, version=version), znode(11, CONTROLLER_EPOCH, "1", 21, version=4)]
@@ -137,14 +137,14 @@ FIRST = _take_over(1_000, 0, 1, -1, 10)
 
 
 def test_who_takes_the_controller_znode_alone_violates() -> None:
-    """Violating: two more brokers were active in the epoch of the first; each is told with how long that stood."""
+    """Violating: two more brokers were active in the epoch of the first; each is reported with how long that stood."""
     gone = znode(20_000, "/controller", None)
     znodes = [*FIRST, gone, _alone(20_001, 1, 30), _alone(40_000, 2, 40), _alone(41_000, 2, 40)]
     verdict = one_active_controller_per_epoch.judge(history(events=[END], znodes=znodes))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 2)
-    told = "controller 1 took /controller 20.0 s after the run began, and /controller_epoch stayed 1 for 80.0 s"
-    assert verdict.violations[0].observed == told
-    assert verdict.summary == f"2 controllers without an epoch of its own; {told}"
+    reported = "controller 1 took /controller 20.0 s after the run began, and /controller_epoch stayed 1 for 80.0 s"
+    assert verdict.violations[0].observed == reported
+    assert verdict.summary == f"2 controllers without an epoch of its own; {reported}"
 
 
 def test_a_second_controller_of_an_epoch_and_one_without_are_both_told() -> None:
@@ -179,7 +179,7 @@ def test_a_second_controller_of_an_epoch_and_one_without_are_both_told() -> None
     ],
 )
 def test_a_claim_whose_epoch_was_missed_proves_nothing(more: list[ZnodeChange], events: list[Event]) -> None:
-    """The watch of the epoch told of something else, was blind, or had not been there for long enough."""
+    """The watch of the epoch saw something else, was blind, or had not been there for long enough."""
     znodes = [*FIRST, _alone(20_000, 1, 30), *more]
     assert one_active_controller_per_epoch.judge(history(events=events, znodes=znodes)).outcome is Outcome.CONFORMS
 
@@ -247,7 +247,7 @@ def test_a_quorum_of_a_new_life_begins_its_epochs_again() -> None:
 
 
 def test_a_controller_that_tells_no_state_proves_nothing() -> None:
-    """Inconclusive: an epoch alone names nobody, and two looks at it do not frame a third."""
+    """Inconclusive: an epoch alone names no node, and two looks at it do not frame a third."""
     samples = [
         sample(0, "controller-3000", RaftCurrentEpoch=1),
         *_reported("controller-3001", (1, LEADER), (1, LEADER)),

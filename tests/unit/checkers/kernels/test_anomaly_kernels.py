@@ -1,4 +1,4 @@
-"""All kernels together: a run as it should be shows nothing, what was planted is found, each told in a sentence."""
+"""All kernels together: a run as it should be shows nothing, what was planted is found, each in a sentence."""
 
 import pytest
 from hypothesis import given, settings
@@ -31,14 +31,14 @@ EXAMPLES: dict[AnomalyClass, tuple[list[Row], str]] = {
         [sent(3, **LATE), sent(4), read_back(4)],
         (
             "record 3 of producer 1 was acknowledged at orders-0 offset 3 at 2.500 s, "
-            "but the final read of orders-0 has it not; nobody ever read it"
+            "but the final read of orders-0 has it not; no client ever read it"
         ),
     ),
     AnomalyClass.PHANTOM: (
         [sent(4), read_back(4), read_back(9, **LATE)],
         (
             "record 9 of producer 1 was finally read at orders-0 offset 9 at 2.500 s, "
-            "but nobody of ours sent it to orders-0"
+            "but no client of ours sent it to orders-0"
         ),
     ),
     AnomalyClass.REFUSED_BUT_FOUND: (
@@ -77,7 +77,7 @@ EXAMPLES: dict[AnomalyClass, tuple[list[Row], str]] = {
         ],
         (
             "client 50 read orders-0 offset 4 at 0.009 s, then 6 at 2.500 s; between them, at 5, lies "
-            "record 5 of producer 1, acknowledged at 0.005 s, which nobody of group billing ever read"
+            "record 5 of producer 1, acknowledged at 0.005 s, which no client of group billing ever read"
         ),
     ),
     AnomalyClass.NON_MONOTONIC_COMMIT: (
@@ -89,7 +89,7 @@ EXAMPLES: dict[AnomalyClass, tuple[list[Row], str]] = {
         "group billing had committed 9 in orders-0, then client 50 began to read at 7 at 2.500 s",
     ),
 }
-"""A few operations for each class, and how the contradiction is told."""
+"""A few operations for each class, and how the contradiction is reported."""
 
 
 @pytest.mark.parametrize("name", EXAMPLES, ids=lambda name: name.value)
@@ -143,7 +143,7 @@ def test_a_record_that_only_a_consumer_saw_is_lost_and_told_as_such() -> None:
     assert (found.name, found.count) == (AnomalyClass.LOST_WRITE, 1)
     assert found.counterexample == (
         "record 5 of producer 1 was consumed at orders-0 offset 5 at 0.080 s, but the final read of orders-0 has it "
-        "not; nobody acknowledged it, but what a consumer reads is committed"
+        "not; no broker acknowledged it, but what a consumer reads is committed"
     )
 
 

@@ -90,7 +90,7 @@ def test_dropped_final_reads_of_acknowledged_records_are_lost(rows: list[Row], d
 
 @given(clean_logs(), st.integers(1, 3), st.integers(1000, 2000))
 def test_an_invented_record_is_a_phantom(rows: list[Row], producer: int, sequence: int) -> None:
-    """A record with a counter nobody reached is found, and nothing else with it that is not so."""
+    """A record with a counter never reached is found, and nothing else with it that is not so."""
     found = _anomalies([*rows, read_back(sequence, 2**41, producer=producer)])
     assert found["phantom"] == 1
     assert (found["lost"], found["contested"], found["moved"]) == (0, 0, 0)
@@ -138,8 +138,8 @@ def test_packing_keeps_equality_and_order(pairs: list[tuple[int, int]]) -> None:
 @given(st.lists(st.one_of(NUMBERS, st.integers(0, 9))), st.lists(st.one_of(NUMBERS, st.integers(0, 9))))
 def test_membership_agrees_with_sets(values: list[int], others: list[int]) -> None:
     """Close numbers are looked up in a table and distant ones are sorted; the answer is that of a set."""
-    told = is_among(np.array(values, np.int64), np.array(others, np.int64))
-    assert told.tolist() == [value in set(others) for value in values]
+    reported = is_among(np.array(values, np.int64), np.array(others, np.int64))
+    assert reported.tolist() == [value in set(others) for value in values]
 
 
 COMMITS = st.lists(

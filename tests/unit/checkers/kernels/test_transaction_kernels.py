@@ -109,8 +109,8 @@ def test_interleaved_writes_are_g0_which_kafka_allows() -> None:
         final(1, producer=2, offset=0, partition=1),
         final(1, offset=1, partition=1),
     ]
-    told = found(*rows, *finals)
-    assert told == {AnomalyClass.WRITE_CYCLE: 1}
+    reported = found(*rows, *finals)
+    assert reported == {AnomalyClass.WRITE_CYCLE: 1}
     assert AnomalyClass.WRITE_CYCLE.kind is None
 
 
@@ -122,13 +122,13 @@ def test_cycles_agree_with_an_oracle(pairs: list[tuple[int, int]]) -> None:
     """There is one cycle per knot, each a closed way along given edges; reachability by hand finds the same knots."""
     rows = np.arange(len(pairs))
     before, after = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
-    told = cycles.cycles(cycles.Edges(before, after, rows, rows))
+    reported = cycles.cycles(cycles.Edges(before, after, rows, rows))
     reach = {(a, b) for a, b in pairs}
     for _ in range(8):
         reach |= {(a, d) for a, b in reach for c, d in reach if b == c}
     knots = {frozenset(n for n in range(8) if (n, k) in reach and (k, n) in reach) for k in range(8)} - {frozenset()}
-    assert len(told) == len(knots)
-    for cycle in told:
+    assert len(reported) == len(knots)
+    for cycle in reported:
         assert cycle.after.tolist() == [*cycle.before.tolist()[1:], cycle.before.tolist()[0]]
         assert any(set(cycle.before.tolist()) <= knot for knot in knots)
         assert set(zip(cycle.before.tolist(), cycle.after.tolist(), strict=True)) <= set(pairs)
@@ -141,6 +141,6 @@ def test_cycles_through_chosen_edges_begin_with_one(pairs: list[tuple[int, int]]
     before, after = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
     through = np.array(data.draw(st.lists(st.booleans(), min_size=len(pairs), max_size=len(pairs))), np.bool_)
     edges = cycles.Edges(before, after, rows, rows)
-    told = cycles.cycles(edges, through)
-    assert all(through[cycle.row_before[0]] for cycle in told)
-    assert len(told) <= len(cycles.cycles(edges))
+    reported = cycles.cycles(edges, through)
+    assert all(through[cycle.row_before[0]] for cycle in reported)
+    assert len(reported) <= len(cycles.cycles(edges))

@@ -29,7 +29,7 @@ def test_a_difference_lasts_between_the_images_that_show_it_and_those_around_the
     assert (found.left, found.right, found.first.subject) == ("metadata-log", "zookeeper", "configs topic:orders x")
     assert (found.first.left, found.first.right) == ("1", "2")
     assert (found.moments, found.first_moment, found.first_ns, found.last_ns) == (2, "m1", 23 * S, 33 * S)
-    # Images of a moment are taken in three seconds; nobody knows at which instant each was true.
+    # Images of a moment are taken in three seconds; at which instant each was true is unknown.
     assert (found.at_least_ns, found.at_most_ns) == ((30 - 23) * S, (43 - 10) * S)
 
 
@@ -41,7 +41,7 @@ def test_a_difference_seen_once_may_have_lasted_no_time() -> None:
 
 
 def test_a_difference_that_came_back_is_another() -> None:
-    """Equal images between them end the first; of the second nobody saw the end."""
+    """Equal images between them end the first; the end of the second was not observed."""
     first, second = sorted(_found("2", "1", "3"), key=lambda each: each.first_ns)
 
     assert (first.moments, first.at_most_ns, second.moments, second.at_most_ns) == (1, 23 * S, 1, None)

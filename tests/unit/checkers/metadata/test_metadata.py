@@ -44,7 +44,7 @@ def test_equal_images_conform_whatever_their_source() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_difference_in_any_family_violates(family: str) -> None:
-    """Violating: one value in one family is enough; it is told as expected and observed."""
+    """Violating: one value in one family is enough; it is reported as expected and observed."""
     verdict = _compared(replace(FULL, **{family: OTHER[family]}))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
     [violation] = verdict.violations
@@ -72,10 +72,10 @@ def test_configs_that_a_broker_did_not_tell_are_no_difference() -> None:
     """Inconclusive: it was slow when it was asked; whatever else differs is a difference all the same."""
     verdict = _compared(SILENT)
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.INFRA)
-    assert verdict.summary.startswith("broker:1 did not tell its configs")
+    assert verdict.summary.startswith("broker:1 did not report its configs")
     assert _compared(SILENT, families=["topics"]).outcome is Outcome.CONFORMS
     assert _compared(replace(SILENT, topics={})).count == 1
-    ended = replace(SILENT, extra={"silent_brokers": [2]})  # and there is nothing that it could have told
+    ended = replace(SILENT, extra={"silent_brokers": [2]})  # and there is nothing that it could have reported
     assert _compared(replace(ended, configs=FULL.configs)).outcome is Outcome.CONFORMS
 
 

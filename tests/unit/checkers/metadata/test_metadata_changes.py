@@ -80,7 +80,7 @@ def test_all_acknowledged_changes_present_conform() -> None:
     ],
 )
 def test_any_acknowledged_change_that_is_missing_violates(lost: dict[str, Any], expected: str, observed: str) -> None:
-    """Violating: each kind of change, lost from the image, is told with subject, value and event."""
+    """Violating: each kind of change, lost from the image, is reported with subject, value and event."""
     verdict = _present(replace(FULL, **lost), *EVERY_CHANGE)
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
     [violation] = verdict.violations

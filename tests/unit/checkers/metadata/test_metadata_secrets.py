@@ -1,4 +1,4 @@
-"""Facts about passwords among dynamic configs: nobody sees them, and they are compared as far as they can be."""
+"""Facts about passwords among dynamic configs: they are never seen, and they are compared as far as they can be."""
 
 import json
 

@@ -72,7 +72,7 @@ def test_what_brokers_do_not_tell_and_the_other_side_holds_is_not_equal(family: 
     """Inconclusive; where there is none of it, as in a cluster without authorizer, it is named and passes."""
     verdict = _compared(FULL, _without(family))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
-    assert verdict.summary.startswith(f"{family}: brokers told none")
+    assert verdict.summary.startswith(f"{family}: brokers reported none")
     bare = _compared(replace(FULL, **{family: {}}), _without(family))
     assert bare.outcome is Outcome.CONFORMS
     assert bare.summary.endswith(f"; not compared: {family}")
@@ -117,8 +117,8 @@ def test_what_was_acknowledged_holds_only_where_every_broker_tells_it() -> None:
         change(4, "set-quota", "user=a", wanted={"producer_byte_rate": 1}),
     ]
     verdict = acknowledged_metadata_changes_present.judge(history(events=events, images={"b": STALE}), "b")
-    told = {each.expected.partition(" is ")[0]: each.observed for each in verdict.violations}
-    assert told == {
+    reported = {each.expected.partition(" is ")[0]: each.observed for each in verdict.violations}
+    assert reported == {
         "topics new": "{'broker-0': 'x', 'broker-1': None} in b",
         "topics old": "{'broker-0': None, 'broker-1': 'y'} in b",
         "partitions all count": "1 in b",

@@ -36,7 +36,7 @@ def run(*events: Event) -> History:
 
 
 def test_a_node_that_ended_in_time_by_an_error_conforms() -> None:
-    """Conforming: also for the requirement, and its death is none that nobody expected."""
+    """Conforming: also for the requirement, and its death is expected."""
     there = run(died(2_000), expected(1_000, 3_000, naming="KRaft mode"))
     verdict = expected_ends_came.judge(there)
     assert (verdict.outcome, verdict.summary) == (
@@ -78,7 +78,7 @@ def test_an_end_for_a_reason_that_was_not_named_is_undecided() -> None:
 
 
 def test_only_the_first_end_of_a_node_in_that_time_is_expected() -> None:
-    """A second one, one of another node, and one at another time are deaths that nobody expected."""
+    """A second one, one of another node, and one at another time are unexpected deaths."""
     others = [died(2_500), died(2_600, node="broker-0"), died(4_000)]
     assert unexpected_deaths(run(died(2_000), *others[:2], expected(1_000, 3_000), others[2])) != []
     assert len(unexpected_deaths(run(died(2_000), *others[:2], expected(1_000, 3_000), others[2]))) == 3

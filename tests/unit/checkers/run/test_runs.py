@@ -94,7 +94,7 @@ HUNG = {"how": "hung", "exit_code": -9, "took_ms": 30_100, "said": "INFO shuttin
     ids=["an error", "no end"],
 )
 def test_a_node_that_does_not_end_as_it_is_told_to_violates(stopped: dict[str, Any], observed: str) -> None:
-    """It crashed on its way out, or had to be killed; while a fault is in force nobody promises better."""
+    """It crashed on its way out, or had to be killed; while a fault is in force this is allowed."""
     started = event(EventKind.NODE_STARTED, 1, "broker-1", role="broker")
     end = event(EventKind.NODE_STOPPED, 40_000, "broker-1", **stopped)
     verdict = no_unexpected_death.judge(history(events=[started, end]))
@@ -134,7 +134,7 @@ def test_a_controller_that_a_fault_keeps_from_its_copy_ends_itself() -> None:
 
 @pytest.mark.parametrize("said", ["ERROR Encountered fatal fault: Aborting the ZK migration (x)", ""])
 def test_a_controller_stopped_in_its_copy_ends_itself(said: str) -> None:
-    """As Kafka has it; and a run that does not tell what was said last is not judged by it."""
+    """As Kafka has it; and a run without the last words is not judged by it."""
     started = event(EventKind.NODE_STARTED, 1, "controller-3000", role="controller")
     end = event(EventKind.NODE_STOPPED, 40_000, "controller-3000", **{**CRASHED, "said": said})
     assert no_unexpected_death.judge(history(events=[started, end])).outcome is Outcome.CONFORMS

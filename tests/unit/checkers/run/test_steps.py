@@ -16,7 +16,7 @@ def step(at_ms: int, outcome: str | None = "done", reason: str = "") -> list[Eve
 
 
 def expectation(at_ms: int = 0, **more: Any) -> Event:
-    """An expectation that came true, unless told otherwise."""
+    """An expectation that came true, by default."""
     data: dict[str, Any] = {"expected": [], "observed": [], "met": True, "kind": "SAFETY"}
     data |= {"name": "topics that live on", "within_s": 30, **more}
     return Event(0, at_ms * MS, EventKind.EXPECTATION, None, data)
@@ -29,7 +29,7 @@ def test_completed_steps_conform() -> None:
 
 
 def test_a_failed_step_violates() -> None:
-    """The violation is one of liveness, and tells step, reason and event."""
+    """The violation is one of liveness, and names step, reason and event."""
     verdict = steps_completed.judge(history(events=[*step(0), *step(2000, "failed", "phase HYBRID: not within 120 s")]))
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     (violation,) = verdict.violations

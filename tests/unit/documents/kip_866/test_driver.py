@@ -21,7 +21,7 @@ CONTROLLERS = ["controller-3000", "controller-3001", "controller-3002"]
 
 
 class Kafka:
-    """Reads the phase off the fake nodes, as a cluster that does at once what it is told would show it."""
+    """Reads the phase off the fake nodes, as a cluster that obeys at once would show it."""
 
     def __init__(self, stage: Stage) -> None:
         self._cluster = stage.cluster
@@ -230,14 +230,14 @@ def test_a_step_out_of_order_is_refused(stage: Stage, driver: MigrationDriver) -
 
 
 def test_an_earlier_phase_is_no_way_forward(driver: MigrationDriver) -> None:
-    """Going back is another verb: the mistake is told at once, not after a timeout."""
+    """Going back is another verb: the mistake is reported at once, not after a timeout."""
     driver.advance_to(Phase.HYBRID)
     with pytest.raises(WrongUseError, match=r"expected one of HYBRID, ALL_KRAFT, FINALIZED, .*; got PREPARING"):
         driver.advance_to(Phase.PREPARING)
 
 
 def test_copying_cannot_be_advanced_to(driver: MigrationDriver) -> None:
-    """COPYING passes by itself: asking for it is a mistake, told with what to do instead."""
+    """COPYING passes by itself: asking for it is a mistake, reported with what to do instead."""
     with pytest.raises(WrongUseError, match="advance to HYBRID"):
         driver.advance_to(Phase.COPYING)
 
@@ -264,7 +264,7 @@ def test_a_failing_move_is_recorded_and_taken_again(
 def test_a_phase_never_reached_fails_the_step(
     stage: Stage, driver: MigrationDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Moves alone are no step: without its phase it ends as failed, and the error tells the phase last seen."""
+    """Moves alone are no step: without its phase it ends as failed, and the error names the phase last seen."""
     monkeypatch.setattr(driver, "await_state", lambda *state: MigrationDriver.await_state(driver, *state, within_s=0))
     monkeypatch.setattr(stage.view, "state", lambda _: Reading("PREPARING"))
     driver.advance_to(Phase.PREPARING)

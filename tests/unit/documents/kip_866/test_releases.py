@@ -1,4 +1,4 @@
-"""Which releases a migration can be driven on: its controllers must tell where it stands."""
+"""Which releases a migration can be driven on: its controllers must report its state."""
 
 import json
 from dataclasses import replace
@@ -15,7 +15,7 @@ from tests.unit.fakes import Stage, topology
 
 
 def test_controllers_that_tell_no_state_are_refused_at_once(stage: Stage) -> None:
-    """3.4 has no ZkMigrationState: nobody would see more than PREPARING, and Kafka would be blamed for that."""
+    """3.4 has no ZkMigrationState: only PREPARING would be seen, and Kafka would be blamed for that."""
     for node in stage.cluster.nodes(Role.CONTROLLER):
         node.kill()
     stage.znodes.set("/cluster/id", json.dumps({"version": "1", "id": "the-id"}).encode())

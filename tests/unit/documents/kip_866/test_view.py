@@ -23,7 +23,7 @@ class Cluster:
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         stage.cluster.leads_ensemble = "zookeeper-2"
-        self.metrics = stage.cluster.told
+        self.metrics = stage.cluster.reported
         self.view = ClusterView(DOCUMENT, stage.cluster, stage.znodes, lambda: 42)
 
     @property
@@ -35,9 +35,13 @@ class Cluster:
 
     def leads(self, node: str, state: int, *, zk_brokers: int | None = 3, epoch: float = 1) -> None:
         """Let a controller claim to be active, with this state."""
-        told: dict[str, float] = {"ActiveControllerCount": 1, "ZkMigrationState": state, "raft.current-epoch": epoch}
-        told["RaftCurrentEpoch"] = epoch
-        self.metrics[node] = told if zk_brokers is None else {**told, "MigratingZkBrokerCount": zk_brokers}
+        reported: dict[str, float] = {
+            "ActiveControllerCount": 1,
+            "ZkMigrationState": state,
+            "raft.current-epoch": epoch,
+        }
+        reported["RaftCurrentEpoch"] = epoch
+        self.metrics[node] = reported if zk_brokers is None else {**reported, "MigratingZkBrokerCount": zk_brokers}
 
     def resigns(self, node: str) -> None:
         """Let a controller no longer claim."""
@@ -87,7 +91,7 @@ def test_phase_and_controller_follow_from_state(
 
 
 def test_between_two_leaders_the_phase_stays(cluster: Cluster) -> None:
-    """While nobody leads nobody says where the migration stands: it stands where it stood."""
+    """While there is no leader the phase cannot be read, so the last known phase is kept."""
     cluster.leads("controller-3000", MIGRATION)
     cluster.controller_znode(3000, kraft_epoch=1)
     assert cluster.phase is Phase.HYBRID

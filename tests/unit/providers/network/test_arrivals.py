@@ -60,7 +60,7 @@ def test_what_the_node_answered_counts_backwards_though_it_was_held_back(stream:
 
 
 def test_what_was_passed_on_is_not_counted_twice() -> None:
-    """A slow link holds nothing back for good: both sides of the proxy then tell of the same bytes."""
+    """A slow link holds nothing back for good: both sides of the proxy then report the same bytes."""
     well = {b"a": accepted(70, 90), b"u": onwards(90, 70)}
     now = {b"a": accepted(70, 120), b"u": onwards(130, 70)}
     assert arrived(Stream.BACK, well, now) == Arrived(40, 1)
@@ -106,7 +106,7 @@ def test_links_are_counted_that_carried_any() -> None:
 
 
 def test_what_comes_while_other_links_are_still_being_disturbed_counts() -> None:
-    """One request may be all that comes: whoever sent it waits for its answer for as long as the fault lasts."""
+    """One request may be all that comes: its sender waits for its answer for as long as the fault lasts."""
     held = {b"a": accepted(70, 0)}
     tables: Iterator[Sockets] = iter([{}, {}, held, held])
     count = Arrivals({LINK: NODE, OTHER_LINK: NODE}, Stream.FORWARD, lambda: next(tables))
@@ -116,7 +116,7 @@ def test_what_comes_while_other_links_are_still_being_disturbed_counts() -> None
 
 
 def test_a_kernel_that_does_not_tell_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then nobody counts, and the fault is applied all the same."""
+    """Then nothing is counted, and the fault is applied all the same."""
 
     def refuse() -> None:
         raise PermissionError
@@ -135,7 +135,7 @@ def test_a_connection_is_followed_through_its_proxy() -> None:
 
 
 def test_connections_that_look_alike_are_not_followed() -> None:
-    """Two that carried as much both ways nobody can tell from each other, nor one that carried nothing."""
+    """Two that carried as much both ways cannot be distinguished, nor one that carried nothing."""
     twins = {b"u": TcpSocket("127.0.0.1:60001", NODE, 90, 70), b"v": TcpSocket("127.0.0.1:60002", NODE, 90, 70)}
     assert list(onward({LINK: NODE}, {b"a": accepted(70, 90), **twins})) == []
     assert list(onward({LINK: NODE}, {b"a": accepted(0, 0), b"u": onwards(0, 0)})) == []

@@ -62,8 +62,10 @@ def test_an_address_that_somebody_took_meanwhile_is_a_lack_of_this_machine(
         raise ClusterError("Toxiproxy refused POST /populate: 500 listen tcp 127.7.2.3:9092: bind: address in use")
 
     monkeypatch.setattr(links, "_call", refused)
-    told = r"127\.7\.2\.3:9092: expected it to be free for the proxy from broker-0 to broker-1, got another .* end it"
-    with pytest.raises(EnvironmentLackError, match=told):
+    reported = (
+        r"127\.7\.2\.3:9092: expected it to be free for the proxy from broker-0 to broker-1, got another .* end it"
+    )
+    with pytest.raises(EnvironmentLackError, match=reported):
         links.create()
 
 

@@ -43,13 +43,13 @@ def test_whoever_dials_a_listener_gets_what_its_protocol_needs() -> None:
     """In all 64 combinations a listener's login is configured where it has one, and TLS where any listener has it."""
     for security in EVERY_SECURITY:
         for made in nodes(security):
-            told = dict(each.split(":") for each in made["listener.security.protocol.map"].split(","))
-            assert told == {listener.value: protocol for listener, protocol in security.protocols.items()}
+            reported = dict(each.split(":") for each in made["listener.security.protocol.map"].split(","))
+            assert reported == {listener.value: protocol for listener, protocol in security.protocols.items()}
             for listener, protocol in security.protocols.items():
                 logins = [key for key in made if key.startswith(f"listener.name.{listener.lower()}.") and "jaas" in key]
                 assert len(logins) == ("SASL" in protocol)
             assert ("ssl.keystore.location" in made) == ("ssl.truststore.location" in made)
-            assert ("ssl.keystore.location" in made) == bool({"SSL", "SASL_SSL"} & set(told.values()))
+            assert ("ssl.keystore.location" in made) == bool({"SSL", "SASL_SSL"} & set(reported.values()))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_files_are_made_where_they_are_needed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("client", PROTOCOLS)
 def test_tokens_are_signed_where_clients_log_in(tmp_path: Path, client: SecurityProtocol) -> None:
-    """A client that nobody knows can have no token, whatever the nodes among themselves do."""
+    """An anonymous client can have no token, whatever the nodes among themselves do."""
     others: SecurityProtocol = PLAIN if "SASL" in client else "SASL_SSL"
     protection = protected(Security(others, client, others), tmp_path / "security")
     made = protection.node_properties(topology().of_role(Role.BROKER)[0])
@@ -127,7 +127,7 @@ def test_clients_and_tools_go_by_their_own_listener(
 ) -> None:
     """Trust without a login, a login without trust, or neither, whatever nodes speak among themselves."""
     protection = protected(Security("SASL_SSL", client, "SASL_SSL"), tmp_path / "security")
-    for told, more in ((protection.client_properties(), clients), (protection.tool_properties(), tools)):
-        assert told.get("security.protocol", PLAIN) == client
-        assert set(told) - {"security.protocol"} == more
+    for reported, more in ((protection.client_properties(), clients), (protection.tool_properties(), tools)):
+        assert reported.get("security.protocol", PLAIN) == client
+        assert set(reported) - {"security.protocol"} == more
     assert (client_file(protection, tmp_path) is None) == (client == PLAIN)

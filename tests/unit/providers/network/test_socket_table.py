@@ -99,5 +99,5 @@ def test_what_ended_is_still_told(table: SocketTable, ends: tuple[socket.socket,
 def test_a_kernel_that_says_no_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """An error in the kernel's answer is one here, with the kernel's number."""
     monkeypatch.setattr(socket_table, "_REQUEST", struct.Struct("=BBBxI"))  # shorter than the kernel takes
-    with closing(SocketTable()) as table, pytest.raises(OSError, match="tells nothing"):
+    with closing(SocketTable()) as table, pytest.raises(OSError, match="reports nothing"):
         table.read()

@@ -36,9 +36,9 @@ def options(flags: str = "-Xflag") -> str:
     return with_archive({OPTIONS: flags})[OPTIONS]
 
 
-def name_of(told: str) -> str:
+def name_of(reported: str) -> str:
     """The archive that a JVM with these options could make."""
-    named = re.fullmatch(r"\S+ -XX:\+RecordDynamicDumpInfo -Dkmigrate\.class-data=(cds/spark-\S+)", told)
+    named = re.fullmatch(r"\S+ -XX:\+RecordDynamicDumpInfo -Dkmigrate\.class-data=(cds/spark-\S+)", reported)
     assert named is not None
     return named[1]
 
@@ -72,7 +72,7 @@ def test_an_archive_belongs_to_one_java_one_spark_and_its_flags(
 
 
 def test_without_java_nothing_is_added(spark_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spark itself tells what is missing."""
+    """Spark itself reports what is missing."""
 
     def no_java() -> Java:
         raise EnvironmentLackError("no java")
@@ -108,7 +108,7 @@ def test_what_goes_wrong_is_told_and_leaves_nothing_behind(
 
 
 def test_a_full_disk_is_told_before_the_jvm_meets_it(spark_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The JVM would end itself and say nothing; people are told how much room is wanted, and where."""
+    """The JVM would end itself and say nothing; the message says how much room is wanted, and where."""
     said: list[str] = []
     system = SimpleNamespace(getProperty={"kmigrate.class-data": "cds/spark-1"}.get)
     monkeypatch.setattr(SparkContext, "_jvm", SimpleNamespace(System=system))
@@ -117,8 +117,8 @@ def test_a_full_disk_is_told_before_the_jvm_meets_it(spark_home: Path, monkeypat
     keep_archive(said.append)
 
     cds = spark_home.parent / "a cache" / "cds"
-    told = f"analyses start slower: the disk is full: expected about 300 MB of room in {cds}, got none"
-    assert [told in each for each in said] == [True]
+    reported = f"analyses start slower: the disk is full: expected about 300 MB of room in {cds}, got none"
+    assert [reported in each for each in said] == [True]
     assert list(cds.iterdir()) == []
 
 

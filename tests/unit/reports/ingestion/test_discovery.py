@@ -1,4 +1,4 @@
-"""Discovery: which folders are runs, by what each is known, and what is told about those that are not."""
+"""Discovery: which folders are runs, by what each is known, and what is reported about those that are not."""
 
 import os
 import shutil
@@ -63,15 +63,15 @@ def test_strangers_are_listed_once_and_hidden_ones_and_the_output_left_alone(tmp
     assert [run.folder for run in found.runs] == ["night/r", "r"]
     nothing = "not a run folder: it holds no run.json"
     deep = "a run filed too deep is not read: runs are looked for 4 folders deep; move it up"
-    told = [(folder, nothing, False) for folder in ("night/empty", "notes")]
-    assert found.unread == (("1/2/3/4/5", deep, True), *told)
+    reported = [(folder, nothing, False) for folder in ("night/empty", "notes")]
+    assert found.unread == (("1/2/3/4/5", deep, True), *reported)
 
 
 @pytest.mark.parametrize("way", ["runs/../runs/report", "link/report", "runs", "link"])
 def test_a_report_among_the_runs_is_no_results_of_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    """By whatever way its folder is named, links included, and in the very folder of the runs; all else is told."""
+    """By whatever way its folder is named, links included, and in the very folder of the runs; all else is reported."""
     monkeypatch.chdir(tmp_path)
     _run(tmp_path / "runs" / "r", "timeline.html")
     (tmp_path / "link").symlink_to("runs")
@@ -129,7 +129,7 @@ def test_a_run_that_spark_cannot_open_is_told_once_and_missed(tmp_path: Path) ->
 
 
 def test_a_file_that_spark_cannot_open_costs_only_itself(tmp_path: Path) -> None:
-    """It is told, as a loss only where a verdict may hang on it; the run is read without it."""
+    """It is reported, as a loss only where a verdict may hang on it; the run is read without it."""
     _run(tmp_path / "10:00", "logs/a[1]/server.log", "operations/a[1].parquet", "logs/b/server.log")
 
     found = _discovered(tmp_path, tmp_path / "out")
@@ -142,7 +142,7 @@ def test_a_file_that_spark_cannot_open_costs_only_itself(tmp_path: Path) -> None
 
 
 def test_a_file_that_spark_overlooks_is_told(tmp_path: Path) -> None:
-    """Where it would be read; folders may have such names, and so may what nobody reads."""
+    """Where it would be read; folders may have such names, and so may unread files."""
     files = ("metadata/_a.json", "logs/_b/c.log", "logs/b/_c.log", "operations/_d=1.parquet", "_notes")
     _run(tmp_path / "_r", *files)
     _run(tmp_path / "s", "operations/_d.parquet", "operations/e.parquet", "operations/_SUCCESS")
@@ -151,12 +151,12 @@ def test_a_file_that_spark_overlooks_is_told(tmp_path: Path) -> None:
 
     found = _discovered(tmp_path, tmp_path / "out")
 
-    told = "its name begins with _, which Spark overlooks: rename it"
+    reported = "its name begins with _, which Spark overlooks: rename it"
     assert found.unread == (
-        ("_TEST-x.xml", told, True),
-        ("_r/logs/b/_c.log", told, False),
-        ("_r/metadata/_a.json", told, False),
-        ("s/operations/_d.parquet", f"{told}; no operation of this run is judged", True),
+        ("_TEST-x.xml", reported, True),
+        ("_r/logs/b/_c.log", reported, False),
+        ("_r/metadata/_a.json", reported, False),
+        ("s/operations/_d.parquet", f"{reported}; no operation of this run is judged", True),
     )
 
 
@@ -188,10 +188,10 @@ def test_a_folder_where_a_file_is_expected_is_told(tmp_path: Path) -> None:
 
     found = _discovered(tmp_path, tmp_path / "out")
 
-    told = "expected a file, got a folder"
+    reported = "expected a file, got a folder"
     files = ("history.jsonl", "manifest.json", "operations/a.parquet")
     assert [(path, reason.partition(";")[0], is_lost) for path, reason, is_lost in found.unread] == [
-        *((f"r/{file}", told, True) for file in files),
+        *((f"r/{file}", reported, True) for file in files),
         ("s/operations", "expected a folder, got a file", True),
     ]
     assert [(run.folder, run.is_complete) for run in found.runs] == [("r", False), ("s", False)]
@@ -204,13 +204,13 @@ def test_of_operations_that_are_not_whole_none_is_judged(tmp_path: Path) -> None
 
     found = _discovered(tmp_path, tmp_path / "out")
 
-    told = "expected a complete Parquet part, got an empty file; no operation of this run is judged"
-    assert found.unread == (("r/operations/b.parquet", told, True),)
+    reported = "expected a complete Parquet part, got an empty file; no operation of this run is judged"
+    assert found.unread == (("r/operations/b.parquet", reported, True),)
     assert [file.path for file in found.runs[0].files] == ["run.json", "verdicts.jsonl"]
 
 
 def test_an_empty_file_of_another_tool_is_told(tmp_path: Path) -> None:
-    """Its results are lost; nobody misses an empty file of any other name."""
+    """Its results are lost; an empty file of any other name is no loss."""
     for name in ("junit.xml", "whole.xml", "notes.txt"):
         (tmp_path / name).write_text("<testsuite/>" if name == "whole.xml" else "")
 
@@ -275,7 +275,7 @@ def test_a_part_that_comes_after_the_manifest_is_news(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reported"),
     [
         ("absent", "expected a folder of runs, got nothing"),
         ("file", "expected a folder of runs, got a file"),
@@ -283,7 +283,7 @@ def test_a_part_that_comes_after_the_manifest_is_news(tmp_path: Path) -> None:
         ("other", "expected at least one run folder (one with a run.json), got only things"),
     ],
 )
-def test_wrong_use_is_told_before_spark_starts(tmp_path: Path, given: str, told: str) -> None:
+def test_wrong_use_is_told_before_spark_starts(tmp_path: Path, given: str, reported: str) -> None:
     """Nothing, a file, an empty folder, a folder of other things: one sentence each with what to do."""
     (tmp_path / "file").write_text("")
     (tmp_path / "empty").mkdir()
@@ -292,5 +292,5 @@ def test_wrong_use_is_told_before_spark_starts(tmp_path: Path, given: str, told:
     with pytest.raises(WrongUseError) as caught:
         _discovered(tmp_path / given, tmp_path / "out")
 
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
     assert "--kmigrate-runs" in str(caught.value)

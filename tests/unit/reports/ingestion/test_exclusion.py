@@ -1,4 +1,4 @@
-"""Exclusion: the second analysis into a folder is told so; a dead one keeps nobody out."""
+"""Exclusion: the second analysis into a folder is refused; a dead one blocks none."""
 
 import os
 import signal
@@ -44,7 +44,7 @@ def test_one_after_the_other_is_fine(tmp_path: Path) -> None:
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
-    """What cannot be written into is told before anything starts."""
+    """What cannot be written into is reported before anything starts."""
     (tmp_path / "report").touch()
     with pytest.raises(WrongUseError, match="expected a folder"), alone_in(str(tmp_path / "report")):
         pass
@@ -52,12 +52,12 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["10:00 [1]", os.fsdecode(b"night-\xff")])
 def test_what_spark_cannot_open_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Be it the folder itself or one above it; it is told in words that can be printed, and nothing is made."""
+    """Be it the folder itself or one above it; it is reported in words that can be printed, and nothing is made."""
     monkeypatch.chdir(tmp_path)
     for out in (f"{name}/report", f"s3a://nights/{name}"):
-        with pytest.raises(WrongUseError, match="which Spark cannot open: rename it, or choose another") as told:
+        with pytest.raises(WrongUseError, match="which Spark cannot open: rename it, or choose another") as reported:
             require_folder(out, None)
-        assert str(told.value).encode()
+        assert str(reported.value).encode()
     with pytest.raises(WrongUseError, match="Spark cannot open"), alone_in(name):
         pass
     assert not list(tmp_path.iterdir())

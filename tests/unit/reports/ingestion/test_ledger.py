@@ -64,7 +64,7 @@ def test_a_changed_run_replaces_its_old_rows() -> None:
 
 
 def test_a_run_whose_folder_is_gone_stays_counted() -> None:
-    """Runs are archived and removed; what they showed stays true, and which they are is told."""
+    """Runs are archived and removed; what they showed stays true, and which they are is reported."""
     ledger = _ledger(a=1, b=1)
     (step,) = _steps(ledger, b="changed")
     assert _batches(step.ledger) == {"a": 9, "b": 9}
@@ -119,7 +119,7 @@ def test_an_old_ledger_that_was_not_removed_yet_does_not_count(tmp_path: Path) -
 
 
 def test_tables_of_another_folder_are_neither_mixed_in_nor_thrown_away(tmp_path: Path) -> None:
-    """It is wrong use, told with both folders and what to do."""
+    """It is wrong use, reported with both folders and what to do."""
     write_ledger(LocalStorage(tmp_path), _ledger(a=1))
     with pytest.raises(WrongUseError, match="expected tables of file:///others, got those of file:///runs; choose"):
         read_ledger(LocalStorage(tmp_path), "file:///others")
@@ -171,7 +171,7 @@ def _of_an_earlier_format(tables: Path, monkeypatch: pytest.MonkeyPatch) -> Loca
 def test_tables_of_an_earlier_format_are_removed_if_all_their_runs_can_be_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is lost by it, and nothing is told."""
+    """Nothing is lost by it, and nothing is reported."""
     storage = _of_an_earlier_format(tmp_path, monkeypatch)
 
     make_room(storage, [_run("a"), _run("b"), _run("new")])

@@ -28,7 +28,7 @@ def test_a_path_is_what_follows_scheme_and_authority() -> None:
 
 
 def test_patterns_are_escaped_and_a_colon_beside_one_is_refused() -> None:
-    """Hadoop would read brackets as a pattern; it cannot be told not to where there is a colon too."""
+    """Hadoop would read brackets as a pattern; this cannot be switched off where there is a colon too."""
     assert literal("file:///a [1]") == r"file:///a \[1\]"
     assert [path for path in ("/a [1]", "/10:00", "/10:00 [1]") if why_closed(path)] == ["/10:00 [1]"]
 

@@ -58,7 +58,7 @@ def test_a_cluster_keeps_its_own_settings() -> None:
 def test_the_master_is_the_one_given_else_that_of_spark_submit_else_this_machine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What spark-submit runs must not choose another master than that was told; asked for one, it does."""
+    """What spark-submit runs must not choose another master than spark-submit was given; asked for one, it does."""
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
     assert chosen_master(None) == LOCAL
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
@@ -82,5 +82,5 @@ def test_without_java_the_lack_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(EnvironmentLackError) as caught, spark_session(None, is_small=True, log=log):
         pass
 
-    told = str(caught.value)
-    assert all(part in told for part in ("local[*]", "JAVA_HOME is not set", "Java 17 or newer", str(log)))
+    reported = str(caught.value)
+    assert all(part in reported for part in ("local[*]", "JAVA_HOME is not set", "Java 17 or newer", str(log)))

@@ -1,4 +1,4 @@
-"""Storage on this machine, and how a location is told from one elsewhere."""
+"""Storage on this machine, and how a location is distinguished from one elsewhere."""
 
 from pathlib import Path
 
@@ -17,9 +17,9 @@ def test_entries_are_listed_down_to_a_depth_without_hidden_ones_and_copies(tmp_p
     (tmp_path / "empty").mkdir()
     copies = Copies(frozenset({"copies"}), frozenset({"run.json"}))
 
-    told = [(each.path, each.is_folder, each.size_bytes) for each in LocalStorage(tmp_path).entries(3, copies)]
+    reported = [(each.path, each.is_folder, each.size_bytes) for each in LocalStorage(tmp_path).entries(3, copies)]
 
-    assert told == [
+    assert reported == [
         ("a", True, 0),
         ("a/b", True, 0),
         ("a/b/c", True, 0),
@@ -43,9 +43,9 @@ def test_a_link_to_what_is_listed_anyway_is_not_followed(tmp_path: Path) -> None
     (root / "c").symlink_to(elsewhere)
     (root / "shown").symlink_to(root / ".hidden")
 
-    told = [each.path for each in LocalStorage(root).entries(*EVERYTHING)]
+    reported = [each.path for each in LocalStorage(root).entries(*EVERYTHING)]
 
-    assert told == ["a", "a/b", "c", "c/d", "shown", "shown/h"]
+    assert reported == ["a", "a/b", "c", "c/d", "shown", "shown/h"]
 
 
 def test_a_link_in_a_run_is_followed_wherever_it_leads(tmp_path: Path) -> None:
@@ -56,9 +56,9 @@ def test_a_link_in_a_run_is_followed_wherever_it_leads(tmp_path: Path) -> None:
     (tmp_path / "r" / "logs").symlink_to(tmp_path / "logs")
     runs = Copies(frozenset(), frozenset({"run.json"}))
 
-    told = [each.path for each in LocalStorage(tmp_path).entries(9, runs)]
+    reported = [each.path for each in LocalStorage(tmp_path).entries(9, runs)]
 
-    assert told == ["logs", "logs/broker-0", "r", "r/logs", "r/logs/broker-0", "r/run.json"]
+    assert reported == ["logs", "logs/broker-0", "r", "r/logs", "r/logs/broker-0", "r/run.json"]
 
 
 def test_a_changed_file_shows_in_its_entry(tmp_path: Path) -> None:

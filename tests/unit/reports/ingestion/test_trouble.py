@@ -50,7 +50,7 @@ def test_what_is_no_trouble_with_a_file_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("thrown", "error", "told"),
+    ("thrown", "error", "reported"),
     [
         (
             [Thrown("UnknownStoreException", "`s3a://nights/': Bucket does not exist")],
@@ -70,11 +70,11 @@ def test_what_is_no_trouble_with_a_file_stays_as_it_is() -> None:
     ],
 )
 def test_a_bucket_nobody_has_is_wrong_use_and_all_else_a_lack(
-    monkeypatch: pytest.MonkeyPatch, thrown: list[Thrown], error: type[Exception], told: str
+    monkeypatch: pytest.MonkeyPatch, thrown: list[Thrown], error: type[Exception], reported: str
 ) -> None:
     """By the first exception that is about input and output; of its message the first line."""
     of_files = ("UnknownStoreException", "AccessDeniedException")
     monkeypatch.setattr(trouble, "_is_a", lambda each, _name: each.name in of_files)
     got = trouble._first_answer("s3a://nights", thrown)
     assert type(got) is error
-    assert str(got).startswith(f"s3a://nights: expected a file system that answers, {told}")
+    assert str(got).startswith(f"s3a://nights: expected a file system that answers, {reported}")

@@ -111,10 +111,10 @@ def test_steps_and_faults_have_their_times(tmp_path: Path) -> None:
     run.at(2200, EventKind.STEP_ENDED, step="finalize", outcome="failed", reason="never reached FINALIZED")
     result = _result(run.end(3000, GREEN))
 
-    told = [
+    reported = [
         (step["name"], step["status"], step["start"] - BEGAN_MS, step["stop"] - BEGAN_MS) for step in result["steps"]
     ]
-    assert told == [
+    assert reported == [
         ("roll-brokers-to-kraft", "passed", 300, 2000),
         ("fault: kill(active-controller) · controller-3000", "passed", 1020, 1600),
         ("finalize", "failed", 2100, 2200),

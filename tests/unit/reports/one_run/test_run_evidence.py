@@ -66,7 +66,7 @@ def test_without_redaction_the_secrets_would_show(tmp_path: Path, monkeypatch: p
 
 
 def test_a_window_that_begins_inside_a_key_shows_none_of_it(tmp_path: Path) -> None:
-    """The beginning of the key lies before what is read; its end tells that what precedes it is secret."""
+    """The beginning of the key lies before what is read; its end shows that what precedes it is secret."""
     run = faulty_run(tmp_path)
     run.log(
         "controller-3000", "-----BEGIN PRIVATE KEY-----\n" + "QUJDREVG\n" * 3000 + "-----END PRIVATE KEY-----\nafter\n"

@@ -88,14 +88,14 @@ def test_a_node_is_up_down_and_up_again(tmp_path: Path) -> None:
     """A kill is marked and the node is down until it is started again."""
     (lane,) = node_lanes(read_evidence(faulty_run(tmp_path).end(3000, GREEN)))
 
-    told = [(band.begin_ms, band.text) for band in lane.bands]
+    reported = [(band.begin_ms, band.text) for band in lane.bands]
     starting, up = "starting (KRaft controller)", "KRaft controller"
-    assert told == [(10.0, starting), (100.0, up), (1010.0, "down"), (1700.0, starting), (1900.0, up)]
+    assert reported == [(10.0, starting), (100.0, up), (1010.0, "down"), (1700.0, starting), (1900.0, up)]
     assert [(mark.at_ms, mark.glyph) for mark in lane.marks] == [(1010.0, "✖")]
 
 
 def test_modes_pauses_and_deaths_show(tmp_path: Path) -> None:
-    """A broker's lane tells its mode, that it was paused, and that it died unasked."""
+    """A broker's lane shows its mode, that it was paused, and that it died unasked."""
     run = RecordedRun(tmp_path)
     run.at(0, EventKind.NODE_STARTED, "broker-0", role="broker", mode="zookeeper")
     run.at(1, EventKind.NODE_READY, "broker-0")
@@ -191,7 +191,7 @@ def test_an_interrupted_run_is_reported_as_far_as_it_went(tmp_path: Path) -> Non
 
 
 def test_a_damaged_run_is_still_reported(tmp_path: Path) -> None:
-    """A damaged part leaves the header and the reason; a damaged verdict file is told and judged again by hand."""
+    """A damaged part leaves the header and the reason; a damaged verdict file is reported and judged again by hand."""
     folder = faulty_run(tmp_path).end(3000, GREEN)
     (folder.operations / "clients-000001.parquet").write_bytes(b"PAR1 no more")
     folder.verdicts.write_text("{}\n")

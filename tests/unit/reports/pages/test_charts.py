@@ -45,7 +45,7 @@ def test_a_strip_shows_runs_as_they_count() -> None:
 
 
 def test_a_lift_beyond_the_scale_ends_at_its_edge() -> None:
-    """An interval without an upper end is told as any; what q calls chance has no colour; nothing is a power of ten."""
+    """An interval without an upper end is shown as any; chance by q has no colour; nothing is a power of ten."""
     sure = lift({"lift": 80.0, "lift_low": 2.0, "lift_high": float("inf"), "q_value": 0.05})
     unsure = lift({"lift": 9.0, "lift_low": 1.5, "lift_high": 54.0, "q_value": 0.11})
     assert "H150.0" in sure
@@ -55,11 +55,11 @@ def test_a_lift_beyond_the_scale_ends_at_its_edge() -> None:
     assert "var(--NOT_APPLICABLE)" in unsure
     steep = lift({"lift": 1_300.0, "lift_low": 0.0004, "lift_high": 1.7e7, "q_value": 0.9})
     assert "1,300x, 95 % interval below 0.001x to 17,000,000x" in steep
-    assert "not to tell" in lift({"lift": None, "lift_low": None, "lift_high": None})
+    assert "unknown" in lift({"lift": None, "lift_low": None, "lift_high": None})
 
 
 def test_panels_share_one_scale_and_split_at_the_change() -> None:
-    """Twice the value is half as low in another panel; each regime has its own median, told in its unit."""
+    """Twice the value is half as low in another panel; each regime has its own median, in its unit."""
     drawn = panels(
         "duration_ms", [Panel("3.6.0", (1_000.0,) * 8), Panel("3.9.1", (1_000.0,) * 4 + (2_000.0,) * 4, (4,))]
     )

@@ -22,7 +22,7 @@ from pytest_kmigrate.reports.summary.rows import Row
 
 
 @pytest.mark.parametrize(
-    ("ms", "told"),
+    ("ms", "reported"),
     [
         (None, ""),
         (0, "0 ms"),
@@ -33,21 +33,25 @@ from pytest_kmigrate.reports.summary.rows import Row
         (125_000, "2 min 05 s"),
     ],
 )
-def test_durations_are_told_in_the_unit_that_fits(ms: float | None, told: str) -> None:
+def test_durations_are_told_in_the_unit_that_fits(ms: float | None, reported: str) -> None:
     """Milliseconds, seconds or minutes, never 60 of the smaller one."""
-    assert duration(ms) == told
+    assert duration(ms) == reported
 
 
-@pytest.mark.parametrize(("value", "told"), [(None, ""), (0, "0"), (1_234_567.0, "1\u202f234\u202f567"), (2.5, "2.50")])
-def test_amounts_have_their_thousands_apart(value: float | None, told: str) -> None:
+@pytest.mark.parametrize(
+    ("value", "reported"), [(None, ""), (0, "0"), (1_234_567.0, "1\u202f234\u202f567"), (2.5, "2.50")]
+)
+def test_amounts_have_their_thousands_apart(value: float | None, reported: str) -> None:
     """Whole numbers stay whole, whatever their type."""
-    assert amount(value) == told
+    assert amount(value) == reported
 
 
-@pytest.mark.parametrize(("share", "told"), [(0, "0%"), (0.001, "<1%"), (0.5, "50%"), (0.9996, ">99%"), (1, "100%")])
-def test_one_failure_in_thousands_is_not_rounded_away(share: float, told: str) -> None:
+@pytest.mark.parametrize(
+    ("share", "reported"), [(0, "0%"), (0.001, "<1%"), (0.5, "50%"), (0.9996, ">99%"), (1, "100%")]
+)
+def test_one_failure_in_thousands_is_not_rounded_away(share: float, reported: str) -> None:
     """100 % is said of all and 0 % of none, and of nothing else."""
-    assert percent(share) == told
+    assert percent(share) == reported
 
 
 def test_text_of_runs_is_never_markup() -> None:
@@ -59,18 +63,18 @@ def test_text_of_runs_is_never_markup() -> None:
 
 
 @pytest.mark.parametrize(
-    ("measure", "value", "told"),
+    ("measure", "value", "reported"),
     [("duration_ms", 1_500, "1.5 s"), ("at_ns", 2_000_000, "2 ms"), ("failover_s", 90, "1 min 30 s"), ("lag", 3, "3")],
 )
-def test_a_measure_is_told_in_the_unit_of_its_name(measure: str, value: float, told: str) -> None:
+def test_a_measure_is_told_in_the_unit_of_its_name(measure: str, value: float, reported: str) -> None:
     """Milliseconds, nanoseconds and seconds become times; what has no unit stays a number."""
-    assert measured(measure, value) == told
+    assert measured(measure, value) == reported
 
 
-@pytest.mark.parametrize(("p_value", "told"), [(None, ""), (0.0, "< 0.001"), (0.0312, "0.031"), (1.0, "1")])
-def test_chances_are_told_as_people_compare_them(p_value: float | None, told: str) -> None:
+@pytest.mark.parametrize(("p_value", "reported"), [(None, ""), (0.0, "< 0.001"), (0.0312, "0.031"), (1.0, "1")])
+def test_chances_are_told_as_people_compare_them(p_value: float | None, reported: str) -> None:
     """Two digits, and nothing smaller than a thousandth."""
-    assert chance(p_value) == told
+    assert chance(p_value) == reported
 
 
 def test_a_level_nobody_knows_has_no_colour_of_its_own() -> None:
@@ -136,6 +140,6 @@ def test_a_run_that_conforms_says_no_more_than_that() -> None:
 
 
 def test_a_long_message_is_cut_and_a_short_one_is_not() -> None:
-    """Nobody reads a quota table in a heading, and what fits is told whole."""
+    """Nobody reads a quota table in a heading, and what fits is reported whole."""
     assert cut("a" * 9, 8) == "a" * 8 + "…"
     assert cut("a" * 8, 8) == "a" * 8

@@ -32,7 +32,7 @@ def _summary(*differing: str) -> Summary:
 
 
 def _rows(content: str, cells: int) -> Iterable[list[str]]:
-    """What tells the rows of each table of a page apart: their first cells."""
+    """What distinguishes the rows of each table of a page: their first cells."""
     for table in re.findall(r"<tbody>(.*?)</tbody>", content):
         yield [" ".join(re.findall(r"<td.*?</td>", row)[:cells]) for row in re.findall(r"<tr>(.*?)</tr>", table)]
 
@@ -46,10 +46,12 @@ def test_rows_that_differ_only_there_do_not_look_alike(differing: str) -> None:
     pages = [(comparing(site).content.partition("<h2>Tests")[2], 1), (list_of_tests(site).content, 2)]
     pages += [(flakes(site).content, 2), (pages_of_tests(site)[0].content.partition("Runs that did not")[0], 2)]
     named = [row for content, cells in pages for row in _rows(content, cells)]
-    told = report_markdown(summary)
+    reported = report_markdown(summary)
     named += [re.findall(r"<li>.*?</li>", view.content) for view in (overview(site), requirement_pages(site)[0])]
-    named += [[line.rpartition(" | **")[0] for line in told.partition("### Tests")[2].splitlines() if " | **" in line]]
-    named += [[line for line in told.partition("## Flakes")[2].splitlines() if line.startswith(("| `", "- `"))]]
+    named += [
+        [line.rpartition(" | **")[0] for line in reported.partition("### Tests")[2].splitlines() if " | **" in line]
+    ]
+    named += [[line for line in reported.partition("## Flakes")[2].splitlines() if line.startswith(("| `", "- `"))]]
     named += [[f"{row['title']} {row['condition']}" for row in summary["attention"] if row["test_id"]]]
 
     assert compared[1]
@@ -64,6 +66,6 @@ def test_what_is_the_same_for_all_is_told_nowhere_but_once() -> None:
     site = Site(summary)
     views = [draw(site).content for draw in (list_of_tests, comparing, flakes, trends, overview)]
 
-    told = "".join([*views, report_markdown(summary), str(summary["attention"])])
+    reported = "".join([*views, report_markdown(summary), str(summary["attention"])])
 
-    assert not re.search(r"[^\w/](kip-866|process)[^\w]", re.sub(r"<[^>]*>", "|", told).replace("kip_866", ""))
+    assert not re.search(r"[^\w/](kip-866|process)[^\w]", re.sub(r"<[^>]*>", "|", reported).replace("kip_866", ""))

@@ -60,23 +60,23 @@ def test_each_class_is_told_over_the_runs_that_would_have_shown_it() -> None:
         row.partition("</b>")[0]: re.findall(r"none in [^<]*|not checked|in \d+ run", row)
         for row in matrix.split("<b>")
     }
-    told = {name: row for name, row in rows.items() if name.startswith(("torn", "falling"))}
-    assert told == {
+    reported = {name: row for name, row in rows.items() if name.startswith(("torn", "falling"))}
+    assert reported == {
         "falling controller epoch": ["not checked", "none in 5 runs"],
         "torn transaction": ["not checked", "none in 2 runs"],
     }
 
 
 def test_times_among_the_evidence_have_units() -> None:
-    """Nanoseconds are nobody's unit; of a span the longest is told, of a count the sum."""
+    """Nanoseconds are never shown; of a span the longest is reported, of a count the sum."""
     tables = season(runs=60)
     facts = {"began_ns": 18_449_000_000, "longest_s": 22.0, "waited_ms": 1_500, "records": 71_203}
     keys = {name: tables["consistency"][0][name] for name in ("kafka", "topology", "check")}
-    told = [
+    reported = [
         {**keys, "fact": name, "verdicts": 1, "total": 3 * value, "largest": value} for name, value in facts.items()
     ]
 
-    content = consistency(Site(summary_of({**tables, "consistency_facts": told}, ABOUT))).content
+    content = consistency(Site(summary_of({**tables, "consistency_facts": reported}, ABOUT))).content
 
     assert "began up to 18.4 s · longest up to 22.0 s · records 213\u202f609 · waited up to 1.5 s" in content
 

@@ -1,4 +1,4 @@
-"""Facts about the page of log lines, and what pages of failures tell of them."""
+"""Facts about the page of log lines, and what pages of failures show of them."""
 
 import datetime as dt
 import re
@@ -37,9 +37,9 @@ def _lines(content: str) -> list[str]:
 
 def test_the_surest_line_comes_first_and_chance_is_folded_away() -> None:
     """Above all lines: what goes with violations, by rank; a line that prevents them is not among it."""
-    told = [_sign("gamma", 3, 0.2), _sign("beta", 1, 1e-9), _sign("alpha", 4, 1e-9, lift=0.2)]
+    reported = [_sign("gamma", 3, 0.2), _sign("beta", 1, 1e-9), _sign("alpha", 4, 1e-9, lift=0.2)]
 
-    ranking, _, every = logs(_site(told)).content.partition("<h2>All of them</h2>")
+    ranking, _, every = logs(_site(reported)).content.partition("<h2>All of them</h2>")
 
     opened, _, folded = ranking.partition("<details>")
     assert (_lines(opened), _lines(folded)) == (["beta"], ["gamma"])
@@ -48,9 +48,9 @@ def test_the_surest_line_comes_first_and_chance_is_folded_away() -> None:
 
 def test_lines_of_one_accident_take_one_row() -> None:
     """Equally sure ones share a rank: the first is shown, the others on request, and the next has a row of its own."""
-    told = [_sign("alpha", 1, 1e-9), _sign("beta", 1, 1e-9), _sign("gamma", 2, 1e-5)]
+    reported = [_sign("alpha", 1, 1e-9), _sign("beta", 1, 1e-9), _sign("gamma", 2, 1e-5)]
 
-    content = logs(_site(told)).content.partition("<h2>All of them</h2>")[0]
+    content = logs(_site(reported)).content.partition("<h2>All of them</h2>")[0]
 
     assert content.count("<tr>") == 1 + 2
     shown, _, others = content.partition("<summary>1 line as surely</summary>")

@@ -240,17 +240,17 @@ def test_the_files_of_a_report_end_with_the_page(summary: Summary) -> None:
 
 def test_json_says_the_same(summary: Summary) -> None:
     """All rows of the summary are in report.json, schema 2, moments as text and nothing that JSON cannot say."""
-    told = json.loads(report_json({**summary, "causes": [{**summary["causes"][0], "lift_high": float("inf")}]}))
-    assert (told["schema"], told["headline"], told["left_out"]) == (2, summary["headline"], {})
-    assert told["causes"][0]["lift_high"] is None
-    assert told["infra_nights"][0]["night"] == "2026-01-21"
-    assert len(told["attempts"]) == len(summary["attempts"])
-    assert told["comparison"]["headline"].startswith("Kafka 3.6.0 to 3.10.0")
+    reported = json.loads(report_json({**summary, "causes": [{**summary["causes"][0], "lift_high": float("inf")}]}))
+    assert (reported["schema"], reported["headline"], reported["left_out"]) == (2, summary["headline"], {})
+    assert reported["causes"][0]["lift_high"] is None
+    assert reported["infra_nights"][0]["night"] == "2026-01-21"
+    assert len(reported["attempts"]) == len(summary["attempts"])
+    assert reported["comparison"]["headline"].startswith("Kafka 3.6.0 to 3.10.0")
 
 
 def test_json_is_cut_where_editors_give_up(summary: Summary) -> None:
     """A table longer than that is cut, and by how much is said."""
     point = summary["trends"][0]
-    told = json.loads(report_json({**summary, "trends": [point] * (MOST_ROWS_IN_JSON + 3)}))
-    assert len(told["trends"]) == MOST_ROWS_IN_JSON
-    assert told["left_out"] == {"trends": 3}
+    reported = json.loads(report_json({**summary, "trends": [point] * (MOST_ROWS_IN_JSON + 3)}))
+    assert len(reported["trends"]) == MOST_ROWS_IN_JSON
+    assert reported["left_out"] == {"trends": 3}

@@ -1,4 +1,4 @@
-"""Trends as they are drawn: in which order, with which values, and what is told of them."""
+"""Trends as they are drawn: in which order, with which values, and what is said of them."""
 
 import datetime as dt
 import re
@@ -153,7 +153,7 @@ def test_axes_have_dates_and_points_are_told() -> None:
 
 
 def test_a_measure_of_one_run_is_no_chart() -> None:
-    """It is told in a table, folded away, so that charts with a course come first."""
+    """It is reported in a table, folded away, so that charts with a course come first."""
     once: Row = {**TEST, "measure": "duration_ms", "name": "rare", **CLUSTER, "kafka": "3.9.1", "value": 9.0}
     once |= {"started_at": BEGIN, "run_id": "r"}
     often = [{**once, "name": "often"}] * 2

@@ -36,7 +36,7 @@ def test_a_bad_night_has_the_interval_of_its_share() -> None:
 
 
 def test_a_night_of_violations_is_told_as_one() -> None:
-    """36 of 38 runs that could be judged violated: nobody reads that none was without an answer."""
+    """36 of 38 runs that could be judged violated: that none was without an answer is not written."""
     summary = summary_of(season(runs=60), ABOUT)
     red = {"inconclusive": 0, "violating": 37, "wrong": "violating", "wrong_runs": 36, "judged_runs": 38, "runs": 40}
     summary["infra_nights"] = [{**summary["infra_nights"][0], **red}]
@@ -81,9 +81,9 @@ def test_a_test_is_told_as_counted_beside_what_others_make_of_it() -> None:
     """Its own rate with its interval and its flips, and the shrunk rate, which is another one."""
     tables = season(runs=60)
     counted: Row = {"rate": 0.5, "wilson_low": 0.21, "wilson_high": 0.79, "flips": 3, "flip_rate": 0.375}
-    told = [{**row, **counted, "shrunk_rate": 0.31} for row in tables["flakiness"]]
+    reported = [{**row, **counted, "shrunk_rate": 0.31} for row in tables["flakiness"]]
 
-    page, *_ = pages_of_tests(site_of(**{**tables, "flakiness": told}))
+    page, *_ = pages_of_tests(site_of(**{**tables, "flakiness": reported}))
 
     said = re.sub("<[^>]+>", " ", page.content.partition("By condition")[2])
     assert re.search(r"50%\s+21% to 79%\s+3 flips, 38% of the times", said)
@@ -142,14 +142,14 @@ def test_what_changed_is_told_before_what_only_one_version_has() -> None:
     assert [row["requirement"] for row in found["requirements"] if row["change"] == "ONLY_B"] == [name]
 
     content = comparing(Site(summary)).content.partition("<h2>Tests</h2>")[0]
-    told = report_markdown(summary).partition("### Tests")[0]
+    reported = report_markdown(summary).partition("### Tests")[0]
 
     changed, _, folded = content.partition("1 only in one of the two versions")
     assert escape(str(name)) in folded
     assert escape(str(name)) not in changed.partition("<details>")[0]
-    assert " 1 only in 3.10.0." in told
-    assert "only in 3.6.0" not in told
-    assert f"`{name}`" not in told
+    assert " 1 only in 3.10.0." in reported
+    assert "only in 3.6.0" not in reported
+    assert f"`{name}`" not in reported
 
 
 def test_medians_of_few_runs_are_compared_without_an_interval() -> None:
@@ -188,9 +188,9 @@ def test_what_no_run_told_is_not_shown() -> None:
     summary = summary_of({**foreign, "tests": [flaky]}, ABOUT)
     assert "worse since 20" in str(summary["attention"])
 
-    for told in (re.sub(r"<[^>]*>", "", page(summary)), report_markdown(summary)):
-        assert "unknown" not in told
-        assert "488bb1d7" not in told
+    for reported in (re.sub(r"<[^>]*>", "", page(summary)), report_markdown(summary)):
+        assert "unknown" not in reported
+        assert "488bb1d7" not in reported
     assert str(summary["headline"]).startswith("54 of 571 runs failed; 29 could not be decided")
     assert "<br>" not in Site(summary).test(flaky, "unknown")
     assert "<code></code>" not in environment(Site(summary)).content
@@ -217,15 +217,15 @@ def test_a_test_tells_how_many_runs_it_had() -> None:
 
 
 def test_a_compared_test_names_the_change_that_began_with_the_second_version() -> None:
-    """Of all its faults together it may be chance; the one under which it broke is told, and none of before."""
+    """Of all its faults together it may be chance; the one under which it broke is reported, and none of before."""
     tables = season(runs=600)
     row, change = tables["tests"][0], tables["change_points"][0]
     where = {name: row[name] for name in ("test_id", "profile", "provider", "topology")}
 
-    def told(kafka: str, *rates: float) -> str:
+    def reported(kafka: str, *rates: float) -> str:
         moved = {"rate_before": rates[0], "rate_after": rates[1], "since_kafka": kafka}
         changes = [{**change, **where, **moved, "since_run": "run-9", "fault": "cut(zookeeper)"}]
         return comparing(Site(summary_of({**tables, "change_points": changes}, ABOUT, ("3.6.0", "3.10.0")))).content
 
-    assert re.search(r">worse since run-9 \([^<]*\) under cut\(zookeeper\)<", told("3.10.0", 0.0, 1.0))
-    assert "worse since" not in told("3.9.1", 0.0, 1.0) + told("3.10.0", 1.0, 0.0)
+    assert re.search(r">worse since run-9 \([^<]*\) under cut\(zookeeper\)<", reported("3.10.0", 0.0, 1.0))
+    assert "worse since" not in reported("3.9.1", 0.0, 1.0) + reported("3.10.0", 1.0, 0.0)

@@ -36,19 +36,19 @@ def test_all_is_well_of_how_much() -> None:
     """Four requirements in three runs are four of many, in the headline and on top of the overview."""
     summary = _summary(*[_requirement(each.id, CONFORMED) for each in COUNTED[:4]])
 
-    told = f"4 of {len(COUNTED)} requirements were asked"
-    assert summary["headline"] == f"Everything conforms in 3 runs; {told}"
+    reported = f"4 of {len(COUNTED)} requirements were asked"
+    assert summary["headline"] == f"Everything conforms in 3 runs; {reported}"
     said = re.sub("<[^>]+>", "", overview(Site(summary)).content)
-    assert f"{told}: 4 conform, {len(COUNTED) - 4} not asked" in said.partition("Needs a human")[0]
-    assert told in report_markdown(summary)
+    assert f"{reported}: 4 conform, {len(COUNTED) - 4} not asked" in said.partition("Needs a human")[0]
+    assert reported in report_markdown(summary)
 
 
 def test_what_known_bugs_violate_is_said_though_every_run_conforms() -> None:
     """Runs about something else conform all the same; "everything" would be too much."""
     summary = _summary(_requirement(COUNTED[0].id, CONFORMED), _requirement(COUNTED[1].id, VIOLATED))
 
-    told = f"2 of {len(COUNTED)} requirements were asked, known Kafka bugs violate 1 of them"
-    assert summary["headline"] == f"All 3 runs conform; {told}"
+    reported = f"2 of {len(COUNTED)} requirements were asked, known Kafka bugs violate 1 of them"
+    assert summary["headline"] == f"All 3 runs conform; {reported}"
 
 
 def test_asked_is_what_a_check_could_have_found_violated() -> None:
@@ -101,10 +101,10 @@ def test_a_share_is_one_of_runs_with_an_answer_wherever_it_stands() -> None:
     summary = summary_of(tables, ABOUT)
 
     site = Site(summary)
-    told = re.sub("<[^>]+>", " ", matrix(site).content + overview(site).content + summary["headline"])
-    assert told.count("1 of 5 runs") == 3
-    assert told.count("2 inconclusive") >= 2
-    assert "of 7" not in told + report_markdown(summary)
+    reported = re.sub("<[^>]+>", " ", matrix(site).content + overview(site).content + summary["headline"])
+    assert reported.count("1 of 5 runs") == 3
+    assert reported.count("2 inconclusive") >= 2
+    assert "of 7" not in reported + report_markdown(summary)
     assert "in 1 of 5 runs; 2 inconclusive" in report_markdown(summary)
 
 

@@ -85,7 +85,7 @@ def test_runs_without_an_answer_are_grouped_by_reason() -> None:
 
 
 def test_a_run_of_a_bad_night_is_no_reason_to_call_anybody() -> None:
-    """Explained by a known bug but for one run that is set aside, a test needs nobody; what counts needs somebody."""
+    """Explained by a known bug but for one run that is set aside, a test needs no human; what counts does."""
     explained = attempted("t", "VIOLATES", "LIVENESS", known_bugs=["KAFKA-1"])
 
     def titles(*, is_aside: bool) -> list[object]:
@@ -107,7 +107,7 @@ def test_a_lost_record_is_shown_by_the_newest_run_that_lost_one() -> None:
 
 
 def test_a_change_is_told_with_the_test_it_is_about() -> None:
-    """Since when it is worse stands beside the counts; a change to the better needs nobody."""
+    """Since when it is worse stands beside the counts; a change to the better needs no human."""
     change = {**CONDITION, **_KILLED, "since_kafka": "3.9.1"}
     rates = {"rate_before": 0.0, "rate_after": 0.5, "since_at": "2026-01-09"}
     tests, red = [listed("t", "FLAKY")], [attempted("t", "VIOLATES", "LIVENESS")]

@@ -1,4 +1,4 @@
-"""Comparison: what changed between two versions is told with how sure it is; chance is not called a change."""
+"""Comparison: what changed between two versions is reported with how sure it is; chance is not called a change."""
 
 from collections.abc import Sequence
 
@@ -44,8 +44,8 @@ def test_a_test_is_called_worse_or_better_only_when_that_is_no_chance() -> None:
 
     found = _compared(tests=rows)
 
-    told = _changes(found["tests"], "test_id")
-    assert told == {"worse": "WORSE", "better": "BETTER", "chance": "UNSURE", "same": "SAME"}
+    reported = _changes(found["tests"], "test_id")
+    assert reported == {"worse": "WORSE", "better": "BETTER", "chance": "UNSURE", "same": "SAME"}
     assert [row["test_id"] for row in found["tests"]][:2] == ["worse", "better"]
     assert found["headline"] == "Kafka A to B: 1 test worse, 1 test better"
 
@@ -104,7 +104,7 @@ def test_requirements_are_compared_test_by_test() -> None:
 
 
 def test_what_is_red_and_only_the_new_version_ran_is_told() -> None:
-    """A requirement that breaks SAFETY, and a test that violates: nobody upgrades without having heard of them."""
+    """A requirement that breaks SAFETY, and a test that violates: an upgrade must not miss them."""
     lost, red = _counted("lost", "B", 0, 40, safety=40), _counted("red", "B", 39, 1)
 
     found = _compared(requirements=[lost], tests=[red, _counted("was red", "A", 0, 40)])
@@ -112,10 +112,10 @@ def test_what_is_red_and_only_the_new_version_ran_is_told() -> None:
     assert _changes(found["requirements"], "requirement") == {"lost": "NEW"}
     assert _changes(found["tests"], "test_id") == {"red": "NEW", "was red": "ONLY_A"}
     assert found["headline"] == "Kafka A to B: 1 requirement violated that only B ran, 1 test violated that only B ran"
-    told = "".join(compared(found, clusters_of([])))
-    assert "| `lost` | **new** (not run to safety violation) |" in told
-    assert "1 only in A." in told
-    assert "only in B" not in told
+    reported = "".join(compared(found, clusters_of([])))
+    assert "| `lost` | **new** (not run to safety violation) |" in reported
+    assert "1 only in A." in reported
+    assert "only in B" not in reported
 
 
 def test_rates_come_with_their_intervals_and_outcomes() -> None:
@@ -157,8 +157,8 @@ def test_durations_that_moved_are_found_by_rank() -> None:
 
     found = _compared(trends=trends)["durations"]
 
-    told = {"slower": "WORSE", "quicker": "BETTER", "outlier": "UNSURE", "alike": "SAME"}
-    assert _changes(found, "name") == told
+    reported = {"slower": "WORSE", "quicker": "BETTER", "outlier": "UNSURE", "alike": "SAME"}
+    assert _changes(found, "name") == reported
     slower = next(row for row in found if row["name"] == "slower")
     assert (slower["median_a"], slower["median_b"]) == (109.5, 164.25)
     assert slower["ratio"] == pytest.approx(1.5)
@@ -225,7 +225,7 @@ def _named(*names: str) -> list[Row]:
 
 
 def test_failures_are_new_gone_or_more_often_by_their_runs() -> None:
-    """Counted are runs of each version, not messages; a cluster of neither version is not told."""
+    """Counted are runs of each version, not messages; a cluster of neither version is not listed."""
     found = _compared(
         failure_clusters=_named("new", "gone", "more", "alike", "elsewhere"),
         failure_members=[
@@ -263,7 +263,7 @@ def test_failures_of_infra_nights_are_not_compared() -> None:
 
 
 def test_failures_are_compared_test_by_test() -> None:
-    """What one version alone ran is told and proves nothing; failing as often in more runs proves nothing either."""
+    """What one version alone ran is listed and proves nothing; failing as often in more runs proves nothing either."""
     mix = {("A", "failing"): 4, ("B", "failing"): 40, ("A", "cleaner"): 40, ("B", "cleaner"): 4, ("B", "of B"): 30}
     runs: list[Row] = [
         {"folder": f"{kafka}/{test}/{n}", "kafka": kafka, "test_id": test, "is_aside": False, **CLUSTER}

@@ -1,4 +1,4 @@
-"""Divergences as a report tells them: by version, sides and family."""
+"""Divergences as a report lists them: by version, sides and family."""
 
 from pytest_kmigrate.reports.summary.divergences import divergence_classes
 from pytest_kmigrate.reports.summary.rows import Row
@@ -22,21 +22,21 @@ def test_differences_of_a_family_and_version_are_one_row() -> None:
     """By the family that each names, whatever its place is called; of a run that is not counted none."""
     rows = [_seen("a", "configs"), _seen("b", "configs"), _seen("b", "acls"), _seen("c", "acls"), _seen("copy", "acls")]
 
-    told = divergence_classes(rows, _attempts(a="3.9.1", b="3.9.1", c="3.10.0"))
+    reported = divergence_classes(rows, _attempts(a="3.9.1", b="3.9.1", c="3.10.0"))
 
-    shown = [(row["family"], row["kafka"], row["differences"], row["runs"]) for row in told]
+    shown = [(row["family"], row["kafka"], row["differences"], row["runs"]) for row in reported]
     assert shown == [("acls", "3.9.1", 1, 1), ("acls", "3.10.0", 1, 1), ("configs", "3.9.1", 2, 2)]
 
 
 def test_both_bounds_of_the_longest_are_told() -> None:
     """The one known to have lasted longest and the one that may have, of all that were seen to end."""
-    (told,) = divergence_classes([_lasting(0, 70), _lasting(30, 40)], _attempts(a="3.9.1"))
+    (reported,) = divergence_classes([_lasting(0, 70), _lasting(30, 40)], _attempts(a="3.9.1"))
 
-    assert (told["at_least_ms"], told["at_most_ms"], told["unended"]) == (30.0, 70.0, 0)
+    assert (reported["at_least_ms"], reported["at_most_ms"], reported["unended"]) == (30.0, 70.0, 0)
 
 
 def test_what_was_never_seen_to_end_has_no_upper_bound() -> None:
-    """That of the others would be told beside a lower bound that may be above it."""
-    (told,) = divergence_classes([_lasting(0, 70), _lasting(90, None)], _attempts(a="3.9.1"))
+    """That of the others would be reported beside a lower bound that may be above it."""
+    (reported,) = divergence_classes([_lasting(0, 70), _lasting(90, None)], _attempts(a="3.9.1"))
 
-    assert (told["at_least_ms"], told["at_most_ms"], told["unended"]) == (90.0, None, 1)
+    assert (reported["at_least_ms"], reported["at_most_ms"], reported["unended"]) == (90.0, None, 1)

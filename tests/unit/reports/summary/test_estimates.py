@@ -87,5 +87,5 @@ def test_equal_versions_differ_by_chance_only(tests: int, runs: int) -> None:
 def test_an_analysis_does_not_import_scipy_stats() -> None:
     """It takes as long as everything else that an analysis imports, before Spark is even started."""
     code = "import sys, pytest_kmigrate.reports.analyze; print('scipy.stats' in sys.modules)"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "False"
+    reported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert reported.stdout.strip() == "False"

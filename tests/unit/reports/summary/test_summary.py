@@ -20,10 +20,10 @@ def _summary(tests: list[Row], attempts: list[Row]) -> Summary:
 
 def test_flaky_tests_are_those_of_the_ranking() -> None:
     """A test that flakes under two faults is one, whatever else it does; the page of flakes has no other."""
-    told = summary_of(season(runs=240), ABOUT)
+    reported = summary_of(season(runs=240), ABOUT)
 
-    flaky = {row["test_id"] for row in told["flakiness"] if row["standing"] == "FLAKY"}
-    assert told["totals"]["flaky_tests"] == len(flaky) > 0
+    flaky = {row["test_id"] for row in reported["flakiness"] if row["standing"] == "FLAKY"}
+    assert reported["totals"]["flaky_tests"] == len(flaky) > 0
 
 
 def test_how_to_make_the_report_again_is_a_command_for_a_shell() -> None:
@@ -56,7 +56,7 @@ def test_the_headline_says_the_worst() -> None:
 
 
 def test_of_what_could_not_be_read_nothing_is_claimed() -> None:
-    """Five runs conform, of two more one file or more was set aside: nobody says that everything conforms.
+    """Five runs conform, of two more one file or more was set aside: the report does not say that everything conforms.
 
     A folder that is no run is no loss.
     """
@@ -64,15 +64,15 @@ def test_of_what_could_not_be_read_nothing_is_claimed() -> None:
     aside: list[Row] = [damaged, {**damaged, "line": 2}, {**damaged, "path": "a/run.json"}]
     stranger: Row = {**damaged, "path": "notes", "is_run": False}
 
-    def told(*rows: Row, outcome: str = "CONFORMS") -> Summary:
+    def reported(*rows: Row, outcome: str = "CONFORMS") -> Summary:
         attempts = [attempted("t", outcome, attempt=number) for number in range(5)]
         return summary_of({"attempts": attempts, "set_aside": list(rows)}, ABOUT)
 
-    assert told(stranger)["headline"] == "Everything conforms in 5 runs; 0 of 222 requirements were asked"
-    assert told(stranger)["attention"] == []
-    assert told(*aside)["headline"] == "No violation in 5 runs; 2 paths set aside may change that"
-    assert told(*aside, outcome="VIOLATES")["headline"] == "5 of 5 runs failed; 2 paths set aside may change that"
-    (concern,) = told(*aside, stranger)["attention"]
+    assert reported(stranger)["headline"] == "Everything conforms in 5 runs; 0 of 222 requirements were asked"
+    assert reported(stranger)["attention"] == []
+    assert reported(*aside)["headline"] == "No violation in 5 runs; 2 paths set aside may change that"
+    assert reported(*aside, outcome="VIOLATES")["headline"] == "5 of 5 runs failed; 2 paths set aside may change that"
+    (concern,) = reported(*aside, stranger)["attention"]
     assert (concern["level"], concern["title"]) == ("INCONCLUSIVE", "2 paths set aside")
     assert concern["example"] == "a/run.json: torn"
 
@@ -133,10 +133,10 @@ def test_safety_is_claimed_only_of_runs_whose_operations_were_checked() -> None:
     checked, foreign = summary["versions"]
     assert (checked["safety_runs"], checked["checked"]) == (2, {"lost write": 3, "phantom": 4})
     assert (foreign["safety_runs"], foreign["safety_bound"]) == (0, None)
-    told = page(summary)
-    assert "none broken in 2 runs" in told
-    assert "none broken in 9" not in told
-    assert "not checked" in told
+    reported = page(summary)
+    assert "none broken in 2 runs" in reported
+    assert "none broken in 9" not in reported
+    assert "not checked" in reported
 
 
 def test_anomalies_are_summed_by_class_and_version() -> None:

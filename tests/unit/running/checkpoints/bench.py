@@ -23,13 +23,13 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.now = datetime(2026, 11, 26, 12, tzinfo=UTC)
-        self.told: list[str] = []
+        self.reported: list[str] = []
         self.made: list[str] = []
         self.store = self.another()
 
     def another(self, most_bytes: int = 1 << 30) -> Store:
         """As another process has it."""
-        return Store(self.folder, self.told.append, lambda: self.now, most_bytes)
+        return Store(self.folder, self.reported.append, lambda: self.now, most_bytes)
 
     def make(self, disks: Path) -> Content:
         """Two disks of 64 KiB, the first with a folder in it."""

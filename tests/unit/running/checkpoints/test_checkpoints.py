@@ -40,7 +40,7 @@ class Made:
     def __init__(self) -> None:
         self.starts: list[Start] = []
         self.bases: list[str | None] = []
-        self.told: list[str] = []
+        self.reported: list[str] = []
         self.fails = False
 
     def __call__(
@@ -71,7 +71,7 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Made:
 
 def held(made: Made, start: Start, shape: Topology = SHAPE, provider: FakeProvider | None = None) -> Checkpoint | None:
     """What a run of a new pytest would begin from."""
-    checkpoints = Checkpoints(provider or FakeProvider(), DOCUMENT, made.told.append)
+    checkpoints = Checkpoints(provider or FakeProvider(), DOCUMENT, made.reported.append)
     with checkpoints.held(shape, start) as checkpoint:
         return checkpoint
 
@@ -86,7 +86,7 @@ def test_what_a_run_begins_from_is_made_once_and_kept_in_the_cache(made: Made, t
     assert [tuple(each.key.families) for each in (first, empty)] == [FAMILIES, ()]
     assert made.starts == [Start("HYBRID", is_filled=True), Start("HYBRID")]
     assert first.disks.is_relative_to(tmp_path / "cache" / "checkpoints")
-    assert made.told == [
+    assert made.reported == [
         "making a checkpoint: small in HYBRID, filled; it serves other runs, too",
         "making a checkpoint: small in HYBRID; it serves other runs, too",
     ]
@@ -105,7 +105,7 @@ def test_where_there_can_be_none_the_run_starts_from_scratch(made: Made) -> None
     secured = replace(SHAPE, security=Security(client="SASL_PLAINTEXT"))
     assert held(made, Start("HYBRID"), provider=provider) is None
     assert held(made, Start("HYBRID"), secured) is None
-    assert (made.starts, made.told) == (
+    assert (made.starts, made.reported) == (
         [],
         [
             "small starts from scratch, not from a checkpoint: provider fake makes none",
@@ -114,8 +114,8 @@ def test_where_there_can_be_none_the_run_starts_from_scratch(made: Made) -> None
     )
     made.fails = True
     assert held(made, Start("ALL_KRAFT")) is None
-    assert made.told[-2].endswith("so this run starts from scratch: the quorum stands still")
-    assert made.told[-1].endswith("so this run starts from scratch: there is no checkpoint HYBRID to make it of")
+    assert made.reported[-2].endswith("so this run starts from scratch: the quorum stands still")
+    assert made.reported[-1].endswith("so this run starts from scratch: there is no checkpoint HYBRID to make it of")
 
 
 @contextmanager
@@ -125,8 +125,8 @@ def unstarted(tmp_path: Path) -> Iterator[Stage]:
     view = FakeView(leader="controller-3001", controller="controller-3001", readings={PHASE: Reading("HYBRID")})
     with FakeProvider().provision(SHAPE, recorder, tmp_path) as cluster:
         for broker in cluster.nodes(Role.BROKER):
-            cluster.told[broker.name] = {"UnderReplicatedPartitions": 0}
-        cluster.told["controller-3001"] = {"ActiveControllerCount": 1, "ZkWriteBehindLag": 0}
+            cluster.reported[broker.name] = {"UnderReplicatedPartitions": 0}
+        cluster.reported["controller-3001"] = {"ActiveControllerCount": 1, "ZkWriteBehindLag": 0}
         znodes = FakeZnodes(**{"/controller": b'{"brokerid": 3001, "kraftControllerEpoch": 2}'})
         yield Stage(Scene(cluster, view, znodes, recorder, 1), cluster, view, znodes, recorder)
 
@@ -162,6 +162,6 @@ def test_in_sync_means_that_no_broker_lacks_a_replica_and_each_says_so(tmp_path:
     with unstarted(tmp_path) as stage:
         stage.cluster.start_together(stage.cluster.nodes())
         assert in_sync(stage.cluster) is True
-        for told in ({"UnderReplicatedPartitions": 2}, {}):
-            stage.cluster.told["broker-2"] = told
+        for reported in ({"UnderReplicatedPartitions": 2}, {}):
+            stage.cluster.reported["broker-2"] = reported
             assert in_sync(stage.cluster) is not True

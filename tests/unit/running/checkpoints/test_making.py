@@ -22,7 +22,7 @@ UP: list[dict[str, bool]] = []
 
 
 class Brand:
-    """A move that leaves a mark on the controller's disk, unless it is told to fail."""
+    """A move that leaves a mark on the controller's disk, unless a test makes it fail."""
 
     needs = frozenset[object]()
     fails = False

@@ -28,7 +28,7 @@ def test_a_checkpoint_is_made_once_and_read_back_as_it_was(bench: Bench) -> None
         Frozen(NODES, 474, 1138), bench.now, [{"change": "create-topic", "wanted": {"partitions": 3}}], []
     )
     assert (again.disks / "broker-0/orders-0/0.log").stat().st_size == 64 * KIB
-    assert (len(bench.made), bench.told, bench.there) == (1, [], [KEY.name])
+    assert (len(bench.made), bench.reported, bench.there) == (1, [], [KEY.name])
     assert (bench.place.stat().st_mode & 0o777) == 0o700
 
 
@@ -84,7 +84,7 @@ def lacking(place: Path) -> None:
 
 
 def added(place: Path) -> None:
-    """There is a file that nobody wrote."""
+    """There is a foreign file."""
     (place / "disks/broker-0/left.over").touch()
 
 
@@ -115,7 +115,7 @@ DAMAGED = "it is damaged: broker-0/orders-0/0.log is not as it was written"
 
 
 @pytest.mark.parametrize(
-    ("damage", "told"),
+    ("damage", "reported"),
     [
         (cut, DAMAGED),
         (lacking, DAMAGED),
@@ -128,7 +128,7 @@ DAMAGED = "it is damaged: broker-0/orders-0/0.log is not as it was written"
     ],
 )
 def test_what_is_not_whole_is_made_anew_and_told_in_one_line(
-    bench: Bench, damage: Callable[[Path], None], told: str
+    bench: Bench, damage: Callable[[Path], None], reported: str
 ) -> None:
     """Nothing of it is used."""
     first = bench.get()
@@ -136,7 +136,7 @@ def test_what_is_not_whole_is_made_anew_and_told_in_one_line(
     again = bench.get()
     assert again == first
     assert len(bench.made) == 2
-    assert bench.told == [f"checkpoint {KEY.name}: {told}; made anew"]
+    assert bench.reported == [f"checkpoint {KEY.name}: {reported}; made anew"]
     assert not (bench.place / "disks/broker-0/left.over").exists()
 
 
@@ -147,7 +147,7 @@ def test_it_is_not_used_for_ever(bench: Bench, later: timedelta, made: int) -> N
     bench.now += later
     bench.get()
     assert len(bench.made) == made
-    assert len(bench.told) == made - 1
+    assert len(bench.reported) == made - 1
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_where_it_cannot_be_made_the_run_starts_from_scratch(bench: Bench, error
 
     assert (bench.get(make=fail), bench.get(make=fail)) == (None, None)
     text = str(error).splitlines()[0]
-    assert bench.told == [f"no checkpoint {KEY.name}, so this run starts from scratch: {text}"]
+    assert bench.reported == [f"no checkpoint {KEY.name}, so this run starts from scratch: {text}"]
     assert (len(bench.made), bench.there) == (1, [])
     bench.store = bench.another()
     assert bench.get() is not None
@@ -172,7 +172,7 @@ def test_a_folder_that_cannot_be_made_costs_no_run(bench: Bench) -> None:
     """A file is in its place, say."""
     bench.folder.touch()
     assert bench.get() is None
-    assert len(bench.told) == 1
+    assert len(bench.reported) == 1
 
 
 def test_an_interrupt_leaves_nothing(bench: Bench) -> None:
@@ -211,7 +211,7 @@ def test_the_oldest_go_when_there_are_too_many(bench: Bench) -> None:
 
 
 def test_what_is_too_old_goes_when_another_is_made(bench: Bench) -> None:
-    """And so do folders that nobody can tell the age of."""
+    """And so do folders of unknown age."""
     bench.get()
     (bench.folder / "hybrid-unknown").mkdir()
     bench.now += MOST_AGE + timedelta(minutes=1)

@@ -99,7 +99,7 @@ def _judge_takeover(history: History, rows: ByRequirement, before: Sequence[Even
 
 
 def _known_after(requests: Sequence[Event]) -> dict[str, int]:
-    """The number of partitions of each topic that the broker was told of, without those it was told to delete."""
+    """The number of partitions of each topic that the broker received, without those it received deletions of."""
     known: dict[str, int] = {}
     for event in requests:
         if event.data["request"] == "UpdateMetadata":
@@ -125,5 +125,5 @@ def _is_of_kraft(history: History, event: Event) -> bool:
 
 
 def _violation(history: History, event: Event, expected: str, observed: str) -> Violation:
-    told = f"{observed} ({when(history, event.at_ns)})"
-    return violation_at(history, expected, told, event.at_ns, f"event {event.seq}")
+    reported = f"{observed} ({when(history, event.at_ns)})"
+    return violation_at(history, expected, reported, event.at_ns, f"event {event.seq}")

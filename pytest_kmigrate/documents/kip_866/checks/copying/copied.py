@@ -56,7 +56,7 @@ def copy_holds_what_was_acknowledged(history: History) -> Verdict:
 
 def _violation(history: History, first: Settled, lost: Lost) -> Violation:
     state, label = lost.state, first.labels[LOG]
-    observed = f"it is {state.told(lost.observed)} ({when(history, first.ended_ns)})"
+    observed = f"it is {state.reported(lost.observed)} ({when(history, first.ended_ns)})"
     return violation_at(
         history,
         f"{state.subject} is {state.expected} in {label}, as acknowledged before the take-over",

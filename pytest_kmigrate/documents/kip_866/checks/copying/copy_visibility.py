@@ -41,7 +41,7 @@ def copy_shows_only_when_ended(history: History) -> Verdict:
         return not_applicable(name, "the metadata version knows no transactions")
     by_life = {log.life: log for log in reversed(images) if log.hidden}
     if not by_life:
-        return inconclusive(name, Kind.VACUOUS, "no image of a metadata log tells where topics were copied")
+        return inconclusive(name, Kind.VACUOUS, "no image of a metadata log shows where topics were copied")
     looks = _looks(history, by_life)
     found = [_shown(history, by_life, look.shown[0]) for look in looks if look.shown]
     if found:

@@ -1,4 +1,4 @@
-"""Check of the copy as the metadata log tells it: one transaction, with the record that the migration has begun."""
+"""Check of the copy as the metadata log has it: one transaction, with the record that the migration has begun."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ def copy_is_one_transaction(history: History) -> Verdict:
     Transactions never nest, and none stays open; the states recorded are PRE_MIGRATION, MIGRATION and POST_MIGRATION,
     each once, or NONE before them. A copy that was aborted counts for nothing: the next one starts anew. What the
     controllers were formatted with comes with the first state and is not of the copy. Before metadata.version 3.6-IV1
-    there are no transactions, and a log of which only a snapshot is left does not tell. Nor does the part of a log that
+    there are no transactions, and a log with only a snapshot left proves nothing. Nor does the part of a log that
     came with a checkpoint: its copy was made in another run.
     Source: K866-PROC-single-transaction, K866-REC-start-record.
     """
@@ -66,8 +66,8 @@ def copy_is_one_transaction(history: History) -> Verdict:
     if not copies:
         text = "no image holds a copy, from the beginning of a log that has transactions"
         return not_applicable(name, text)
-    told = "; ".join(f"offsets {begin} to {end}" for begin, end in copies.values())
-    return conforms(name, f"the copy is one transaction of the metadata log: {told}", images=len(logs))
+    reported = "; ".join(f"offsets {begin} to {end}" for begin, end in copies.values())
+    return conforms(name, f"the copy is one transaction of the metadata log: {reported}", images=len(logs))
 
 
 def _own_mistakes(log: LogImage) -> list[_Mistake]:

@@ -36,7 +36,7 @@ def takeover_waits_for_every_broker(history: History) -> Verdict:
     """The controllers did not take over from ZooKeeper while a broker was down, registered with them or not.
 
     A broker that is being started counts as up: it may have registered before it was seen to be ready. They took over
-    when ``/controller`` was theirs, or when the phase was seen to change if nobody saw that earlier. Inconclusive
+    when ``/controller`` was theirs, or when the phase was seen to change, if that was not observed. Inconclusive
     unless a broker was down for 10 s while the controllers waited with all brokers registered: as long as one is not,
     they wait for that one. Source: K866-TRIG-no-offline.
     """
@@ -55,8 +55,8 @@ def takeover_waits_for_every_broker(history: History) -> Verdict:
     if withstood_ns < _WOULD_HAVE_NS:
         text = f"no broker was down for {span(_WOULD_HAVE_NS)} while all were registered and the controllers waited"
         return inconclusive(name, Kind.VACUOUS, text)
-    told = f"{counted(len(takeovers), 'take-over')}, none while a broker was down"
-    return conforms(name, f"{told}, as one was for {span(withstood_ns)} with all registered")
+    reported = f"{counted(len(takeovers), 'take-over')}, none while a broker was down"
+    return conforms(name, f"{reported}, as one was for {span(withstood_ns)} with all registered")
 
 
 def _waits(history: History) -> Iterator[_Wait]:
@@ -74,7 +74,7 @@ def _waits(history: History) -> Iterator[_Wait]:
 
 
 def _withstood_ns(history: History, wait: _Wait) -> int:
-    """For how long a broker was down while the controllers told that they had every broker, and did not take over."""
+    """For how long a broker was down while the controllers reported every broker, and did not take over."""
     seen: dict[int, list[int]] = {}
     by_role = roles(history)
     for sample in history.samples:

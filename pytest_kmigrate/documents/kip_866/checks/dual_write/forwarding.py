@@ -35,7 +35,7 @@ def admin_changes_reach_the_log(history: History) -> Verdict:
 
 @checker(_TOLD, in_every_run=_has_settled, anomaly="broker not told of a change", needs=[Capability.CHANGE])
 def brokers_are_told_of_changes(history: History) -> Verdict:
-    """Brokers tell clients of topics as dual write has made them, while some of the brokers are in ZooKeeper mode.
+    """Brokers report topics to clients as dual write has made them, while some of the brokers are in ZooKeeper mode.
 
     Judged by images of what brokers answer; one of them that does not agree makes a value differ from what it must be.
     """
@@ -44,7 +44,7 @@ def brokers_are_told_of_changes(history: History) -> Verdict:
         in_zookeeper_mode = [b for b in brokers_at(history, each.began_ns) if b.is_migrating and b.away_ns is None]
         if each.is_dual_write and each.has(BROKERS) and in_zookeeper_mode:
             _judge(history, rows, each, _TOLD, BROKERS, ("topics", "partitions"))
-    text = "all brokers tell of topics as they were changed in dual write"
+    text = "all brokers report topics as they were changed in dual write"
     return rows.verdict(text, "no broker in ZooKeeper mode was asked about topics that were changed in dual write")
 
 
@@ -67,6 +67,6 @@ def _judge(
 
 def _violation(history: History, settled: Settled, side: str, lost: Lost) -> Violation:
     state, label = lost.state, settled.labels[side]
-    observed = f"it is {state.told(lost.observed)} ({when(history, settled.ended_ns)})"
+    observed = f"it is {state.reported(lost.observed)} ({when(history, settled.ended_ns)})"
     expected = f"{state.subject} is {state.expected} in {label}, as a broker acknowledged"
     return violation_at(history, expected, observed, settled.ended_ns, f"image {label}", f"event {state.last.seq}")

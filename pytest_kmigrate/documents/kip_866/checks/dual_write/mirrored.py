@@ -142,7 +142,7 @@ def _unlike(history: History, pair: Settled, each: Difference) -> Violation:
 
 def _lost(history: History, pair: Settled, state: State, observed: object) -> Violation:
     expected = f"{state.subject} is {state.expected} in {pair.labels[ZOOKEEPER]}, as acknowledged"
-    return _violation(history, pair, expected, f"it is {state.told(observed)}")
+    return _violation(history, pair, expected, f"it is {state.reported(observed)}")
 
 
 def _violation(history: History, pair: Settled, expected: str, observed: str) -> Violation:

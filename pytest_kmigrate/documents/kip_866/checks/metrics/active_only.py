@@ -40,7 +40,7 @@ def only_the_active_controller_reports(history: History, metric: str) -> Verdict
     """A controller that is not active does not expose the metric, or with the value 0 or less, which says nothing.
 
     Judged by samples in a row in which it says that it is not active. That the metric holds its peace is shown by
-    a standby while the active controller has something to tell; of ``ZkWriteBehindLag``, which counts from what a
+    a standby while the active controller has something to report; of ``ZkWriteBehindLag``, which counts from what a
     controller wrote to ZooKeeper itself, by one that was active in dual write before, and with no fault in force.
     Source: K866-METRIC-ZkMigrationState-active-only, K866-METRIC-MigratingZkBrokerCount-active-only,
     K866-METRIC-ZkWriteBehindLag-active-only.
@@ -90,7 +90,7 @@ def _in_dual_write(history: History, sample: Sample) -> bool:
 
 
 def _silent(history: History, metric: str, rows: Sequence[_Row]) -> Iterator[Sample]:
-    """The samples without the metric that show that it is kept quiet, for there was something to tell."""
+    """The samples without the metric that show that it is kept quiet, because there was something to report."""
     if metric == _LAG:
         of_former = (sample for row in rows if row.was_active for sample in row.samples)
         yield from (each for each in of_former if not faults_during(history, each.at_ns, each.at_ns))

@@ -28,9 +28,9 @@ def migration_metrics_end_with_the_migration(history: History) -> Verdict:
     """
     name = "migration_metrics_end_with_the_migration"
     looked_at = list(_after_finalization(history))
-    told = [(each, metric) for each in looked_at for metric in _METRICS if (each.values.get(metric) or 0) > 0]
-    first_of = {(each.node, metric): each for each, metric in reversed(told)}
-    standing = {key: each for key, each in first_of.items() if _count(told, key) >= FEWEST}
+    reported = [(each, metric) for each in looked_at for metric in _METRICS if (each.values.get(metric) or 0) > 0]
+    first_of = {(each.node, metric): each for each, metric in reversed(reported)}
+    standing = {key: each for key, each in first_of.items() if _count(reported, key) >= FEWEST}
     if standing:
         # It misleads an operator; no metadata is at stake, which is what SAFETY says.
         found = [_violation(history, each, metric) for (_, metric), each in sorted(standing.items())]
@@ -64,8 +64,8 @@ def _has_zookeeper_brokers(history: History, sample: Sample) -> bool:
     return any(each.mode == "zookeeper" for each in brokers_at(history, sample.at_ns))
 
 
-def _count(told: list[tuple[Sample, str]], key: tuple[str, str]) -> int:
-    return sum((each.node, metric) == key for each, metric in told)
+def _count(reported: list[tuple[Sample, str]], key: tuple[str, str]) -> int:
+    return sum((each.node, metric) == key for each, metric in reported)
 
 
 def _violation(history: History, sample: Sample, metric: str) -> Violation:

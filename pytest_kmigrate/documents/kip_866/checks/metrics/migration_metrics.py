@@ -29,7 +29,7 @@ _OF_LOGS = ("ZkMigrationState", "MigratingZkBrokerCount")
 _NEAR_NS = 2_000_000_000
 """Samples so near to an image are of the same moment: a few, with one of before and one of after a change."""
 FEWEST = 3
-"""Samples that tell something: one may be of before and after a change, its values are not read at one moment."""
+"""Samples that prove something: one may be of before and after a change, its values are not read at one moment."""
 _LONG_NS = 30_000_000_000  # by then a controller that goes on has caught up
 _NONE_BEHIND = 1  # the gauge subtracts two readings, and a no-op may be written between them
 
@@ -55,12 +55,12 @@ def migration_metrics_agree_with_the_log(history: History) -> Verdict:
     for log in images:
         near = _of_active(history, log.began_ns - _NEAR_NS, log.ended_ns + _NEAR_NS)
         for metric, held in _held(log).items():
-            told = [told_by(history, sample, metric) for sample in near]
-            if len(told) < FEWEST or history.header.kafka.startswith(LACKED_BY[metric]):
+            reported = [told_by(history, sample, metric) for sample in near]
+            if len(reported) < FEWEST or history.header.kafka.startswith(LACKED_BY[metric]):
                 continue
             compared[metric] += 1
-            if held not in told:
-                found.append(_disagreement(history, log, f"{metric} of the active controller is {held}", told))
+            if held not in reported:
+                found.append(_disagreement(history, log, f"{metric} of the active controller is {held}", reported))
     if found:
         return violates(name, Kind.SAFETY, found, compared=compared.total())
     if not compared:
@@ -125,7 +125,7 @@ def _outages(history: History) -> Iterator[_Outage]:
             continue
         began_ns = event.at_ns + _NEAR_NS  # what was under way has ended, and was seen
         written_ns, claimed_ns = (_last_change_ns(history, path, ended_ns) for path in (MIGRATION, CONTROLLER))
-        # Without ZooKeeper nobody can claim /controller; the observer tells of such a take-over.
+        # Without ZooKeeper no node can claim /controller; the observer reports such a take-over.
         is_taken_over = any(event.at_ns <= each.at_ns < ended_ns for each in history.of(EventKind.ACTIVE_CONTROLLER))
         # Who has not written to ZooKeeper yet since it took over reports no lag, whatever there is.
         if claimed_ns < written_ns <= began_ns and not is_taken_over:
@@ -168,7 +168,7 @@ def _held(log: LogImage) -> dict[str, str]:
 
 
 def told_by(history: History, sample: Sample, metric: str) -> str:
-    """What a sample tells: a state by its name, any other metric as its number; "nothing" where it has none."""
+    """What a sample reports: a state by its name, any other metric as its number; "nothing" where it has none."""
     number = sample.values.get(metric)
     if number is None:
         return "nothing"
@@ -178,8 +178,8 @@ def told_by(history: History, sample: Sample, metric: str) -> str:
     return f"{number:g}"
 
 
-def _disagreement(history: History, log: LogImage, expected: str, told: list[str]) -> Violation:
-    observed = f"it was {', then '.join(dict.fromkeys(told))}, {when(history, log.ended_ns)}"
+def _disagreement(history: History, log: LogImage, expected: str, reported: list[str]) -> Violation:
+    observed = f"it was {', then '.join(dict.fromkeys(reported))}, {when(history, log.ended_ns)}"
     return violation_at(history, expected, observed, log.ended_ns, log.file)
 
 

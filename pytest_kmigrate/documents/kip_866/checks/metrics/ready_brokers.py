@@ -37,9 +37,9 @@ def only_live_brokers_count_as_ready(history: History) -> Verdict:
             if count > ready:
                 of_node[sample.node].append((sample, ready))
                 are_registrations &= count <= len(migrating)
-    standing = [told for told in of_node.values() if len(told) >= FEWEST]
+    standing = [reported for reported in of_node.values() if len(reported) >= FEWEST]
     if standing:
-        found = [_violation(history, *told[0], told[-1][0]) for told in standing]
+        found = [_violation(history, *reported[0], reported[-1][0]) for reported in standing]
         # It misleads an operator; no metadata is at stake, which is what SAFETY says.
         return violates(name, Kind.LIVENESS, found, are_registrations=are_registrations)
     if looked_at < FEWEST:

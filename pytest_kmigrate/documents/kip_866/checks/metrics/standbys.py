@@ -29,9 +29,9 @@ def standbys_report_no_migration_metrics(history: History) -> Verdict:
         for each in verdict.speaking_for(f"K866-METRIC-{metric}-active-only").about
     ]
     if worst.outcome is Outcome.VIOLATES:
-        told = [metric for metric, verdict in judged.items() if verdict.outcome is Outcome.VIOLATES]
+        reported = [metric for metric, verdict in judged.items() if verdict.outcome is Outcome.VIOLATES]
         kept = tuple(violations[:MOST_VIOLATIONS])
-        worst = replace(worst, violations=kept, count=len(violations), facts={"metrics": told})
+        worst = replace(worst, violations=kept, count=len(violations), facts={"metrics": reported})
     return worst.about_each(about)
 
 

@@ -1,4 +1,4 @@
-"""Check of the numbers by which ``ZkMigrationState`` tells the state of a migration to whoever watches it."""
+"""Check of the numbers by which ``ZkMigrationState`` reports the state of a migration to its observers."""
 
 from pytest_kmigrate.checkers.controllers.lives import processes
 from pytest_kmigrate.checkers.evidence.findings import violation_at
@@ -30,12 +30,12 @@ def migration_state_has_its_documented_number(history: History) -> Verdict:
     wrong = [each for state, each in by_state.items() if _number(each) != _DOCUMENTED.get(state)]
     if wrong:
         found = [_undocumented(history, sample) for sample in wrong]
-        # It misleads whoever watches; no record and no metadata is at stake, which is what SAFETY says.
+        # It misleads observers; no record and no metadata is at stake, which is what SAFETY says.
         numbers = {told_by(history, each, _METRIC): _number(each) for each in wrong}
         return violates(name, Kind.LIVENESS, found, numbers=numbers)
     if not by_state.keys() - {ZkMigrationState.NONE.value}:
-        return inconclusive(name, Kind.VACUOUS, "no active controller told of a migration")
-    return conforms(name, f"{counted(len(by_state), 'state')} told by the documented numbers")
+        return inconclusive(name, Kind.VACUOUS, "no active controller reported a migration")
+    return conforms(name, f"{counted(len(by_state), 'state')} reported by the documented numbers")
 
 
 def _told(history: History) -> list[Sample]:

@@ -17,18 +17,18 @@ _METRIC = "ZkMigrationState"
 def zookeeper_brokers_report_no_migration_state(history: History) -> Verdict:
     """A broker in ZooKeeper mode does not expose ``ZkMigrationState``, active controller or not.
 
-    Judged by samples in which it tells whether it is the active controller, which a broker in KRaft mode does not.
+    Judged by samples in which it reports whether it is the active controller, which a broker in KRaft mode does not.
     """
     name = "zookeeper_brokers_report_no_migration_state"
     if history.header.kafka.startswith(LACKED_BY[_METRIC]):
         return not_applicable(name, f"this release has no {_METRIC}")
     by_role = roles(history)
     asked = [each for each in history.samples if by_role.get(each.node) == "broker" and _is_in_zookeeper_mode(each)]
-    told = [each for each in asked if each.values.get(_METRIC) is not None]
-    if told:
-        first_of = {each.node: each for each in reversed(told)}
+    reported = [each for each in asked if each.values.get(_METRIC) is not None]
+    if reported:
+        first_of = {each.node: each for each in reversed(reported)}
         found = [_violation(history, first_of[node]) for node in sorted(first_of)]
-        numbers = sorted({each.values[_METRIC] or 0 for each in told})
+        numbers = sorted({each.values[_METRIC] or 0 for each in reported})
         # It misleads a dashboard; no metadata is at stake, which is what SAFETY says.
         return violates(name, Kind.LIVENESS, found, numbers=numbers)
     if len(asked) < FEWEST:

@@ -21,7 +21,7 @@ from pytest_kmigrate.model.verdict import Kind, Verdict
 _ALWAYS, _BROKERS = "K866-COMPAT-availability", "K866-PROC-no-downtime-broker-phase"
 _ROLLED = (ENTER_MIGRATION.name, ROLL_TO_KRAFT.name)
 _MOST_NS = 20_000_000_000
-"""Twice the session of a broker (9 s), and a little: whoever is stopped in a controlled way costs no session at all."""
+"""Twice the session of a broker (9 s), and a little: a controlled shutdown costs no session at all."""
 
 _Spans = Sequence[tuple[int, int]]
 

@@ -44,5 +44,5 @@ def documented_steps_end_finalized(history: History) -> Verdict:
 
 
 def _violated(history: History, rows: ByRequirement, event: Event, expected: str, observed: str) -> None:
-    told = f"{observed} ({when(history, event.at_ns)})"
-    rows.violated(_HAPPY, violation_at(history, expected, told, event.at_ns, f"event {event.seq}"), Kind.LIVENESS)
+    reported = f"{observed} ({when(history, event.at_ns)})"
+    rows.violated(_HAPPY, violation_at(history, expected, reported, event.at_ns, f"event {event.seq}"), Kind.LIVENESS)

@@ -38,8 +38,8 @@ def brokers_register_before_the_takeover(history: History) -> Verdict:
 
 def _of_active(history: History) -> list[Sample]:
     by_role = roles(history)
-    told = [each for each in history.samples if by_role.get(each.node) == "controller"]
-    return [each for each in told if each.values.get("ActiveControllerCount") == 1]
+    reported = [each for each in history.samples if by_role.get(each.node) == "controller"]
+    return [each for each in reported if each.values.get("ActiveControllerCount") == 1]
 
 
 def _known(history: History, sample: Sample) -> int:

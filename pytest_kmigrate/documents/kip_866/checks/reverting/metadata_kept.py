@@ -52,6 +52,6 @@ def _is_of_former_life(history: History, settled: Settled, state: State) -> bool
 
 def _violation(history: History, settled: Settled, label: str, lost: Lost) -> Violation:
     state = lost.state
-    observed = f"it is {state.told(lost.observed)} ({when(history, settled.ended_ns)})"
+    observed = f"it is {state.reported(lost.observed)} ({when(history, settled.ended_ns)})"
     expected = f"{state.subject} is {state.expected} in {label}, as acknowledged before the way back"
     return violation_at(history, expected, observed, settled.ended_ns, f"image {label}", f"event {state.last.seq}")

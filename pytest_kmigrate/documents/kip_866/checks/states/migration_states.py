@@ -114,14 +114,14 @@ def _by_requirement(
 
 
 def _later_leaders(history: History, lives: list[list[_Reported]]) -> int:
-    """How many leaderships began when a state was known, of which enough was seen to tell the state."""
+    """How many leaderships began when a state was known, of which enough was seen to know the state."""
     starts = life_starts_ns(history)
     later = 0
     for number, of_life in enumerate(lives):
         rows = [row for row in leaderships(history) if life_at(starts, row[0].at_ns) == number]
         first_ns = min((event.at_ns for event, _ in of_life), default=None)
-        told = [[each for each in row if _state(history, each) in _ORDER] for row in rows]
-        later += sum(first_ns is not None and row[0].at_ns > first_ns and len(row) >= FEWEST for row in told if row)
+        stated = [[each for each in row if _state(history, each) in _ORDER] for row in rows]
+        later += sum(first_ns is not None and row[0].at_ns > first_ns and len(row) >= FEWEST for row in stated if row)
     return later
 
 
@@ -160,11 +160,11 @@ def _is_close(history: History, move: _Move) -> bool:
 
 
 def _was_seen_between(history: History, move: _Move) -> bool:
-    """Whether a controller, leading or not, reported a state that nobody saw while it counted."""
+    """Whether a controller, leading or not, reported a state that was not observed while it counted."""
     (former, before), (event, after) = move.before, move.after
-    told = {_state(history, each) for each in history.samples if former.at_ns < each.at_ns < event.at_ns}
+    stated = {_state(history, each) for each in history.samples if former.at_ns < each.at_ns < event.at_ns}
     missed = {state for state, place in _ORDER.items() if _ORDER[before.value] < place < _ORDER[after.value]}
-    return missed <= told
+    return missed <= stated
 
 
 def _left_behind(history: History, starts: list[int], lives: list[list[_Reported]]) -> Iterator[Violation]:

@@ -24,17 +24,17 @@ def recorded_states_have_their_documented_numbers(history: History) -> Verdict:
         for each in log.states
         if each.offset > log.inherited_until
     }
-    told = [each for each in first_seen.values() if each[1] is not ZkMigrationState.NONE]
-    wrong = [each for each in told if each[1] is None or each[2] != DOCUMENTED_NUMBERS.get(each[1])]
+    reported = [each for each in first_seen.values() if each[1] is not ZkMigrationState.NONE]
+    wrong = [each for each in reported if each[1] is None or each[2] != DOCUMENTED_NUMBERS.get(each[1])]
     if wrong:
         found = [_violation(history, *each) for each in wrong]
         # Who reads the log by the document misunderstands it; no metadata is at stake, which is what SAFETY says.
         return violates(
             name, Kind.LIVENESS, found, numbers={state.value if state else "": number for _, state, number in wrong}
         )
-    if not told:
+    if not reported:
         return inconclusive(name, Kind.VACUOUS, "no image of a metadata log holds a state of a migration")
-    return conforms(name, f"{counted(len(told), 'state')} recorded by the documented numbers")
+    return conforms(name, f"{counted(len(reported), 'state')} recorded by the documented numbers")
 
 
 def _violation(history: History, log: LogImage, state: ZkMigrationState | None, number: int) -> Violation:

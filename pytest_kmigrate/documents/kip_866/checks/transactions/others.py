@@ -1,4 +1,4 @@
-"""Checks of who else writes: nobody during the copy, and no controller that another one has succeeded."""
+"""Checks of other writers: none during the copy, and no controller that another one has succeeded."""
 
 from collections.abc import Iterator
 
@@ -45,7 +45,7 @@ def nobody_else_writes_during_the_copy(history: History) -> Verdict:
                 observed = f"{named(each)}: {write.operation} {write.path} ({when(history, each.at_ns)})"
                 expected = "only KRaft controllers write metadata during the copy"
                 rows.violated(_COPY, violation_at(history, expected, observed, each.at_ns, EVIDENCE))
-    text = f"{counted(len(copies), 'copy', 'copies')}, and nobody else wrote metadata"
+    text = f"{counted(len(copies), 'copy', 'copies')}, and no other client wrote metadata"
     return rows.verdict(text, "ZooKeeper logged no copy in this run", refused_attempts=attempts)
 
 

@@ -1,4 +1,4 @@
-"""Whose transactions they are: sessions of KRaft controllers and of brokers, told apart by what they wrote."""
+"""Whose transactions they are: sessions of KRaft controllers and of brokers, distinguished by what they wrote."""
 
 import json
 from collections.abc import Iterator

@@ -85,9 +85,9 @@ class _Mistake:
     needs=[Capability.ZNODES],
 )
 def controller_znodes_tell_who_and_how_far(history: History) -> Verdict:
-    """``/controller`` and ``/migration`` have their schema, and tell a controller in office and a place after the copy.
+    """``/controller`` and ``/migration`` have their schema, and name a controller in office and a place after the copy.
 
-    Who writes to ``/migration`` took ``/controller`` with that epoch, and nobody with a later one. It has no place in
+    Who writes to ``/migration`` took ``/controller`` with that epoch, and no other with a later one. It has no place in
     the metadata log before the copy, none before the end of the copy afterwards, and is not deleted in between. Neither
     goes with a session. That Kafka writes the time in ``/controller`` as a text is another check's. What a znode held
     before the first KRaft controller started is not judged, nor is anything after a test tampered with it.
@@ -115,8 +115,10 @@ def controller_znodes_tell_who_and_how_far(history: History) -> Verdict:
         *_deleted(history, claims, changes[MIGRATION]),
     ):
         rows.violated(mistake.row, _violation(history, mistake))
-    told = f"{counted(len(claims), 'controller')} took {CONTROLLER}, {counted(len(places), 'content')} of {MIGRATION}"
-    return rows.verdict(f"{told}, each as it must be", "no KRaft controller was seen to write to ZooKeeper")
+    reported = (
+        f"{counted(len(claims), 'controller')} took {CONTROLLER}, {counted(len(places), 'content')} of {MIGRATION}"
+    )
+    return rows.verdict(f"{reported}, each as it must be", "no KRaft controller was seen to write to ZooKeeper")
 
 
 def _superseded(history: History, claims: Sequence[_Claim]) -> int:
@@ -182,7 +184,7 @@ def _of_another(claims: Sequence[_Claim], place: _Position) -> Iterator[_Mistake
 
 
 def _too_late(claims: Sequence[_Claim], place: _Position) -> Iterator[_Mistake]:
-    """ZooKeeper's transaction ids tell which of two writes was first, whenever they were seen."""
+    """ZooKeeper's transaction ids show which of two writes was first, whenever they were seen."""
     for claim in claims:
         is_after = 0 <= claim.change.mzxid < place.change.mzxid
         if claim.life == place.life and is_after and claim.epoch > place.controller_epoch:

@@ -43,7 +43,7 @@ class _Claim:
 def kraft_takes_both_controller_znodes(history: History) -> Verdict:
     """Each time a KRaft controller takes ``/controller``, the same transaction raises ``/controller_epoch``.
 
-    ZooKeeper's transaction ids tell, where the watch saw both. The epoch rises by value and by version. A controller in
+    Transaction ids show it, where the watch saw both. The epoch rises by value and by version. A controller in
     ZooKeeper mode that lives is overwritten: the znode did not stand empty before. What a test tampered with is judged
     up to then.
     """
@@ -104,7 +104,9 @@ def _judge_overwriting(history: History, rows: ByRequirement, claim: _Claim) -> 
     empty_ns = claim.change.at_ns - claim.before.at_ns if claim.before and claim.before.data is None else 0
     if empty_ns > _STANDS_EMPTY_NS:
         observed = f"it stood empty for {span(empty_ns)} before the claim"
-        rows.violated(_OVERWRITE, _violation(history, claim, f"{CONTROLLER} is taken from whoever holds it", observed))
+        rows.violated(
+            _OVERWRITE, _violation(history, claim, f"{CONTROLLER} is taken from its present holder", observed)
+        )
 
 
 def _lives(history: History, broker: str, from_ns: int, to_ns: int) -> bool:
@@ -120,5 +122,5 @@ def _number(change: ZnodeChange) -> int:
 
 def _violation(history: History, claim: _Claim, expected: str, observed: str) -> Violation:
     at_ns = claim.change.at_ns
-    told = f"{observed} ({when(history, at_ns)})"
-    return violation_at(history, expected, told, at_ns, evidence_of(claim.change))
+    reported = f"{observed} ({when(history, at_ns)})"
+    return violation_at(history, expected, reported, at_ns, evidence_of(claim.change))

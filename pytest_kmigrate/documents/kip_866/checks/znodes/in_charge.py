@@ -18,7 +18,7 @@ from pytest_kmigrate.model.verdict import Verdict
 
 _WATCH, _MANAGED = "K866-ZNODE-controller-watch", "K866-ZNODE-managed-by-kraft"
 _NOTICED_NS = 5_000_000_000
-"""By then a broker has been told of the new content of the znode, and resigned."""
+"""By then a broker has been notified of the new content of the znode, and resigned."""
 _FEWEST = 2
 
 
@@ -59,9 +59,9 @@ def _judge_reports(history: History, rows: ByRequirement, from_ns: int, to_ns: i
     for samples in processes(history, "broker"):
         was_active = any(_is_active(each) for each in samples if each.at_ns < from_ns)
         later = [each for each in samples if from_ns + _NOTICED_NS <= each.at_ns < to_ns]
-        told = [each for each in later if each.values.get("ActiveControllerCount") is not None]
-        active = [each for each in told if _is_active(each)]
-        if was_active and len(told) >= _FEWEST:
+        reported = [each for each in later if each.values.get("ActiveControllerCount") is not None]
+        active = [each for each in reported if _is_active(each)]
+        if was_active and len(reported) >= _FEWEST:
             rows.looked_at(_WATCH)
         if len(active) >= _FEWEST and not faults_during(history, from_ns, active[0].at_ns):
             first = active[0]

@@ -51,7 +51,7 @@ def holds_position(history: History) -> bool:
 def migration_znode_never_moves_back(history: History) -> Verdict:
     """The position in the metadata log that ``/migration`` holds (epoch and offset) only rises.
 
-    -1 in both, before the first copy, is the lowest of all. A revert begins a new log, and whoever deletes the znode
+    -1 in both, before the first copy, is the lowest of all. A revert begins a new log, and a deletion of the znode
     begins anew; so do the first KRaft controllers, whatever it held before.
     """
     name = "migration_znode_never_moves_back"

@@ -44,8 +44,8 @@ def _is_of_the_image(history: History, metric: str) -> bool:
 def two_numbers_are_swapped(_: History, verdict: Verdict) -> bool:
     """Of the numbers that differ from KIP-866's, that of PRE_MIGRATION is 2 and that of MIGRATION is 1."""
     numbers = verdict.facts.get("numbers")
-    told = numbers if verdict.check in _NUMBERS and isinstance(numbers, Mapping) else {}
-    return bool(told) and all(_SWAPPED.get(state) == number for state, number in told.items())
+    stated = numbers if verdict.check in _NUMBERS and isinstance(numbers, Mapping) else {}
+    return bool(stated) and all(_SWAPPED.get(state) == number for state, number in stated.items())
 
 
 @diagnosis("KAFKA-15532")

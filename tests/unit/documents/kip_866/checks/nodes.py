@@ -1,4 +1,4 @@
-"""Nodes of a migration as events tell of them."""
+"""Nodes of a migration as events record them."""
 
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
 from pytest_kmigrate.model.event import Event, EventKind

@@ -38,7 +38,7 @@ def test_a_phase_nobody_went_for_is_inconclusive() -> None:
 
 
 def test_a_phase_not_reached_under_a_fault_is_inconclusive() -> None:
-    """Inconclusive: the fault may have been one that nobody has to survive; healed in time, it is no excuse."""
+    """Inconclusive: the fault may have been one that no cluster has to survive; healed in time, it is no excuse."""
     began, bit = fault(8000)
     verdict = phase_reached.judge(history(events=[phase(1, "PREPARING"), began, bit, FAILED_STEP]), "HYBRID")
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
@@ -57,7 +57,7 @@ def test_an_unknown_phase_is_wrong_use() -> None:
 
 
 def test_a_phase_that_was_to_be_avoided_and_came_makes_the_run_inconclusive() -> None:
-    """It is no violation: Kafka was quicker, and the run tells of something else than it was to."""
+    """It is no violation: Kafka was quicker, and the run is about something else."""
     early = history(events=[phase(5, "COPYING"), phase(9, "ZOOKEEPER")])
     assert phase_not_reached.judge(early, "HYBRID").outcome is Outcome.CONFORMS
     late = phase_not_reached.judge(history(events=[phase(5, "COPYING"), phase(7000, "HYBRID")]), "HYBRID")

@@ -87,7 +87,7 @@ LONG_BEFORE = sent(5, 2, began_ns=100 * MS, ended_ns=9_000 * MS)
 def test_clients_that_are_not_served_since_are_kmigrate_7(
     rows: list[Row], events: list[Event], log: str | None, bugs: tuple[str, ...]
 ) -> None:
-    """In HYBRID, where brokers are told whom they lead when ZooKeeper has been written: as gaps, and as a wait."""
+    """In HYBRID, where brokers learn whom they lead when ZooKeeper has been written: as gaps, and as a wait."""
     ended = unmet(80_000, CLIENTS_SERVED, expected="500 acknowledged sends", observed="41")
     run = after_an_outage(*events, ended, log=log, rows=[*SENDS, *rows, WAITING])
     assert named(run, longest_time_without_acked_write.judge(run, at_most_s=5)) == bugs
@@ -105,8 +105,8 @@ def test_another_expectation_is_not_kmigrate_7() -> None:
 def test_a_lag_that_does_not_fall_back_is_named_by_the_log(log: str | None, bugs: tuple[str, ...]) -> None:
     """It grows for ever where a driver hangs for another reason, too."""
     claimed = znode(10_000, "/controller", json.dumps({"brokerid": 3001, "kraftControllerEpoch": 1}))
-    told = {"ActiveControllerCount": 1, "ZkMigrationState": 1}
-    samples = [sample(at, "controller-3001", ZkWriteBehindLag=at // 100, **told) for at in range(0, 70_000, 100)]
+    reported = {"ActiveControllerCount": 1, "ZkMigrationState": 1}
+    samples = [sample(at, "controller-3001", ZkWriteBehindLag=at // 100, **reported) for at in range(0, 70_000, 100)]
     run = after_an_outage(event(EventKind.RUN_ENDED, 70_000), log=log, samples=samples)
     run = history(events=run.events, znodes=[claimed, *run.znodes], samples=samples, logs=run.logs)
     assert named(run, zookeeper_lag_grows_and_falls_back.judge(run)) == bugs

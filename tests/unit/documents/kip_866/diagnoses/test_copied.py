@@ -33,7 +33,7 @@ def pending(at_ms: int, *topics: str) -> ZnodeChange:
 def test_topics_that_were_pending_at_the_takeover_are_kafka_15605(
     znodes: list[ZnodeChange], kafka: str, bugs: tuple[str, ...]
 ) -> None:
-    """Topics that live on though nobody had their deletion pending are another defect."""
+    """Topics that live on without a pending deletion are another defect."""
     events = [
         *started(*BROKERS, "controller-3000"),
         unmet(60_000, "topics that live on", expected=[], observed=["a", "b"]),

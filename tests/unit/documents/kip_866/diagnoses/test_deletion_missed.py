@@ -46,6 +46,6 @@ def test_a_deletion_that_a_fenced_broker_missed_is_kmigrate_13(
     log: str, observed: list[object], active: str, bugs: tuple[str, ...]
 ) -> None:
     """A broker that keeps a deleted topic for another reason is another defect."""
-    still = unmet(60_000, "brokers that tell clients of the topic", expected=[], observed=observed)
+    still = unmet(60_000, "brokers that report the topic to clients", expected=[], observed=observed)
     events = [*started(*BROKERS), event(EventKind.ACTIVE_CONTROLLER, 5_000, active, controller=active), still]
     assert named_of_expectations(history(events=events, logs={"controller-3001": log})) == bugs

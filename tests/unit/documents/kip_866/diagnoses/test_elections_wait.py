@@ -1,4 +1,4 @@
-"""Facts about leaders of which brokers in ZooKeeper mode are told when ZooKeeper is back."""
+"""Facts about leaders of which brokers in ZooKeeper mode learn when ZooKeeper is back."""
 
 import pytest
 
@@ -32,7 +32,7 @@ BOTH = [gone("broker-0"), gone("zookeeper-1")]
     ],
     ids=[
         "ZooKeeper is down",
-        "nobody was fenced",
+        "no broker was fenced",
         "ZooKeeper is up",
         "it went down meanwhile",
         "it came back meanwhile",

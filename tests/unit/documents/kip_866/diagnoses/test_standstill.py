@@ -30,12 +30,12 @@ def started(at_ms: int, node: str, kafka: str = "3.6.0") -> list[Event]:
 
 
 def flagged(at_ms: int, node: str, flag: str | None = "true") -> Event:
-    """A node that was told to take part in the migration, or not to."""
+    """A node that was configured to take part in the migration, or not to."""
     return event(EventKind.NODE_RECONFIGURED, at_ms, node, changed={MIGRATION_FLAG: flag}, mode=None)
 
 
-def told(at_ms: int, node: str = ACTIVE, brokers: float | None = 3, **more: float | None) -> Sample:
-    """What an active controller reports that waits for nothing any more, unless told otherwise."""
+def reported(at_ms: int, node: str = ACTIVE, brokers: float | None = 3, **more: float | None) -> Sample:
+    """What an active controller reports that waits for nothing any more, by default."""
     values: dict[str, float | None] = {"ActiveControllerCount": 1, "ZkMigrationState": PRE_MIGRATION}
     return sample(at_ms, node, **{**values, "MigratingZkBrokerCount": brokers, **more})
 
@@ -63,8 +63,8 @@ def stuck(kafka: str = "3.6.0") -> History:
     events.append(event(EventKind.STEP_BEGAN, 11_100, **step))
     failed = {**step, "outcome": "failed", "reason": "phase HYBRID: not within 120 s"}
     events.append(event(EventKind.STEP_ENDED, FAILED_MS, **failed))
-    active = [told(at_ms, brokers=min(3, (at_ms - 11_000) // 7000)) for at_ms in range(12_000, FAILED_MS, 500)]
-    standby = [told(each.at_ns // MS, STANDBY, ActiveControllerCount=0) for each in active]
+    active = [reported(at_ms, brokers=min(3, (at_ms - 11_000) // 7000)) for at_ms in range(12_000, FAILED_MS, 500)]
+    standby = [reported(each.at_ns // MS, STANDBY, ActiveControllerCount=0) for each in active]
     changes = [registered(1000, 0, 1, 2), in_charge(1000), registered(24_000, 0, 1), registered(29_500, 0, 1, 2)]
     return history(events=events, samples=[*active, *standby], znodes=changes, kafka=kafka)
 
@@ -147,7 +147,7 @@ def test_a_standstill_is_named_by_what_the_driver_logged_last(log: str, kafka: s
         with_metric("ZkMigrationState", None),
         with_metric("ActiveControllerCount", 0, after_ms=60_000, before_ms=62_000),
         with_samples(lambda each: replace(each, node=STANDBY if each.at_ns > 80_000 * MS else each.node)),
-        with_samples(lambda each: told(each.at_ns // MS, each.node)),
+        with_samples(lambda each: reported(each.at_ns // MS, each.node)),
         with_samples(lambda each: None if 60_000 < each.at_ns // MS < 75_000 else each),
         lambda run: replace(run, samples=()),
         with_events(event(EventKind.NODE_STOPPED, 60_000, STANDBY)),
@@ -174,8 +174,8 @@ def test_a_standstill_is_named_by_what_the_driver_logged_last(log: str, kafka: s
         "another election",
         "another controller",
         "two that say they are active",
-        "nobody looked for long",
-        "nobody looked at all",
+        "no look for long",
+        "no look at all",
         "a controller is down",
         "ZooKeeper is down",
         "a broker stands still",
@@ -188,8 +188,8 @@ def test_a_standstill_is_named_by_what_the_driver_logged_last(log: str, kafka: s
         "ZooKeeper's controller changed",
         "a broker lost its session",
         "a broker lost its session for a while",
-        "nobody knows the controller",
-        "nobody knows the brokers",
+        "the controller is unknown",
+        "the brokers are unknown",
     ],
 )
 def test_a_step_that_something_else_may_hold_is_not_named(change: Changed) -> None:
@@ -214,7 +214,7 @@ def test_it_may_stand_as_long_as_a_driver_may_wait_between_two_looks() -> None:
         with_samples(lambda each: None if 60_000 < each.at_ns // MS < 68_000 else each),
         with_znodes(znode(60_000, "/migration", "{}")),
     ],
-    ids=["a fault long before", "answers that were missed", "nobody looked for a moment", "another znode"],
+    ids=["a fault long before", "answers that were missed", "no look for a moment", "another znode"],
 )
 def test_what_holds_no_driver_excuses_none(change: Changed) -> None:
     """Trouble with ZooKeeper that is over may be what set the bug off."""

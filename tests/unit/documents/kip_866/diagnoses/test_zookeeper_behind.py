@@ -81,7 +81,7 @@ DROPPED = SHUTTING_DOWN + EXPIRED_WRITE + CLOSED
     ],
     ids=[
         "owed",
-        "owed, and told before the queue ended",
+        "owed, and reported before the queue ended",
         "nothing failed in the shutdown",
         "it failed before and afterwards",
         "no revert",

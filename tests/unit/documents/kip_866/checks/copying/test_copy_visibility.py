@@ -43,7 +43,7 @@ HELD = shows((12, 0), (54, 0), (54, 0), (54, 0), (54, 0), (55, 0), (60, 9))
 
 
 def test_a_copy_that_shows_when_it_has_ended_conforms() -> None:
-    """Conforming: topics are in the log, committed, and nobody sees one before the end is."""
+    """Conforming: topics are in the log, committed, and none is seen before the end is."""
     verdict = copy_shows_only_when_ended.judge(
         run(*HELD, *shows((40, 0), (40, 0), (54, 0), (90, 9), node="controller-3001"))
     )
@@ -121,7 +121,7 @@ def test_a_controller_that_is_started_again_reads_the_log_anew() -> None:
     ids=["no topic yet", "quickly over", "old folder", "no count", "a broker", "not ended", "a snapshot", "no image"],
 )
 def test_a_copy_that_nobody_looked_into_is_inconclusive(looked: History) -> None:
-    """Vacuous: nobody asked while topics lay in an open transaction, or the log does not tell where they are."""
+    """Vacuous: there was no sample while topics lay in an open transaction, or the log does not show where they are."""
     verdict = copy_shows_only_when_ended.judge(looked)
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
 

@@ -154,7 +154,7 @@ OPEN = REAL[:STATE]
 
 
 def test_a_transaction_that_stays_open_violates() -> None:
-    """Violating: nobody ends or aborts it, with a leader there whose log could be read."""
+    """Violating: it is neither ended nor aborted, with a leader there whose log could be read."""
     verdict = copy_is_one_transaction.judge(seen(OPEN, OPEN))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.LIVENESS, 1)
     assert verdict.violations[0].observed == "the one begun at offset 11 is still open 38.5 s later"

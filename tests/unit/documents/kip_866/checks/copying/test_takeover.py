@@ -37,7 +37,7 @@ def test_a_takeover_without_a_broker_violates(first: str) -> None:
 
 
 def registered(count: float | None, *at_ms: int) -> list[Sample]:
-    """How many brokers in migration mode a controller told of."""
+    """How many brokers in migration mode a controller reported."""
     return [sample(at, "controller-3000", MigratingZkBrokerCount=count) for at in at_ms]
 
 
@@ -96,7 +96,7 @@ def test_controllers_that_wait_conform(after: list[Event]) -> None:
     ids=["no samples", "one is missing", "no such metric", "the last one came late"],
 )
 def test_a_wait_for_one_that_never_registered_is_inconclusive(samples: list[Sample]) -> None:
-    """Inconclusive: they waited for one that had not registered yet, or not for long enough to tell."""
+    """Inconclusive: they waited for one that had not registered yet, or not for long enough."""
     events = [*WAITING, stopped(2_000, "broker-1"), started(14_500, "broker-1"), phase(15_500, "COPYING")]
     verdict = takeover_waits_for_every_broker.judge(history(events=events, samples=samples))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)

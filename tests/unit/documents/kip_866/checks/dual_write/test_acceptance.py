@@ -18,7 +18,7 @@ def refused(at_ms: int, kind: str = "remove-acl", error: str = "SECURITY_DISABLE
 
 
 def test_a_family_that_is_refused_after_the_copy_violates() -> None:
-    """Violating: told with its errors, and since when; what goes on being accepted beside it is not named."""
+    """Violating: reported with its errors, and since when; what goes on being accepted beside it is not named."""
     after = [refused(6_000), change(6_500, "set-scram", "a:SCRAM-SHA-256"), refused(7_000, "set-acl", "NOT_CONTROLLER")]
     verdict = metadata_changes_stay_accepted.judge(history(events=[*BEFORE, phase(4_000, "COPYING"), HYBRID, *after]))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.LIVENESS, 1)
@@ -66,7 +66,7 @@ def test_single_refusals_are_none_of_a_family(after: list[Event]) -> None:
 
 
 def test_refusals_under_a_fault_prove_nothing() -> None:
-    """Not applicable: who is cut off may refuse; nor what nobody answered, nor what was never accepted."""
+    """Not applicable: who is cut off may refuse; nor what had no answer, nor what was never accepted."""
     cut = fault(5_500, "cut")
     healed = event(EventKind.FAULT_HEALED, 9_000, fault_id="cut")
     under_fault = history(events=[*BEFORE, HYBRID, *cut, refused(6_000), refused(7_000), healed])

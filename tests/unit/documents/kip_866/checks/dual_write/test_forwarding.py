@@ -1,4 +1,4 @@
-"""Checks that changes in dual write reach the metadata log, and what brokers tell."""
+"""Checks that changes in dual write reach the metadata log, and what brokers report."""
 
 from dataclasses import replace
 
@@ -28,8 +28,8 @@ def test_what_was_acknowledged_in_dual_write_is_in_the_log() -> None:
     assert admin_changes_reach_the_log.judge(migrated([EARLIER], log=lacking)).outcome is Outcome.INCONCLUSIVE
 
 
-def told(brokers: MetadataImage, *events: Event) -> History:
-    """What brokers told after 30 s, in dual write from 11 s on."""
+def reported(brokers: MetadataImage, *events: Event) -> History:
+    """What brokers reported after 30 s, in dual write from 11 s on."""
     edges = [phase(0, "ZOOKEEPER"), phase(11_000, "HYBRID"), *settled(30_000, "after", "brokers")]
     taken = [znode(10_000, "/controller", CLAIM)]
     return history(events=[*edges, *events], images={"after-brokers": brokers}, znodes=taken)
@@ -40,13 +40,13 @@ BROKERS = replace(LOG, source="admin", extra={})
 
 def test_brokers_in_zookeeper_mode_tell_of_what_was_created() -> None:
     """Conforming; and violating where one of them does not know it."""
-    assert brokers_are_told_of_changes.judge(told(BROKERS, CREATED, *migrating(0))).outcome is Outcome.CONFORMS
+    assert brokers_are_told_of_changes.judge(reported(BROKERS, CREATED, *migrating(0))).outcome is Outcome.CONFORMS
     unlike = replace(BROKERS, topics={"orders": {"id": {"broker-0": "x1", "broker-1": None}}})
-    verdict = brokers_are_told_of_changes.judge(told(unlike, CREATED, *migrating(0)))
+    verdict = brokers_are_told_of_changes.judge(reported(unlike, CREATED, *migrating(0)))
     assert verdict.outcome is Outcome.VIOLATES
 
 
 def test_without_a_broker_in_zookeeper_mode_nothing_is_proved() -> None:
     """Vacuous: all in KRaft mode, or created before the take-over."""
-    for run in (told(BROKERS, CREATED, *broker(0, mode="kraft")), told(BROKERS, EARLIER, *migrating(0))):
+    for run in (reported(BROKERS, CREATED, *broker(0, mode="kraft")), reported(BROKERS, EARLIER, *migrating(0))):
         assert brokers_are_told_of_changes.judge(run).outcome is Outcome.INCONCLUSIVE

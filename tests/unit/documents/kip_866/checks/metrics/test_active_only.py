@@ -21,8 +21,8 @@ def controller(
 ) -> list[Sample]:
     """What one controller reports, again and again."""
     dual_write = {"ZkMigrationState": 1.0, "MigratingZkBrokerCount": 3.0, "ZkWriteBehindLag": 0.0, **values}
-    told = {"ActiveControllerCount": active, **dual_write}
-    return [sample(at, node, **told) for at in range(from_ms, to_ms, every_ms)]
+    reported = {"ActiveControllerCount": active, **dual_write}
+    return [sample(at, node, **reported) for at in range(from_ms, to_ms, every_ms)]
 
 
 def election(
@@ -45,29 +45,31 @@ SILENT: dict[str, float | None] = {"ZkMigrationState": 0, "MigratingZkBrokerCoun
 @pytest.mark.parametrize("metric", [LAG, STATE, BROKERS])
 @pytest.mark.parametrize("value", [None, 0, -1])
 def test_a_standby_that_says_nothing_conforms(metric: str, value: float | None) -> None:
-    """Conforming: no such MBean, or a value that nobody takes for a report."""
+    """Conforming: no such MBean, or a value that is no report."""
     verdict = only_the_active_controller_reports.judge(election(*standby(**{metric: value})), metric)
     assert verdict.outcome is Outcome.CONFORMS
     assert verdict.summary == f"20 samples of 1 standby without a {metric} of their own"
 
 
 @pytest.mark.parametrize(
-    ("metric", "value", "told"),
+    ("metric", "value", "reported"),
     [
         (LAG, 14, "14, at last 14"),
         (STATE, 1, "MIGRATION, at last MIGRATION"),
         (BROKERS, 3, "3, at last 3"),
     ],
 )
-def test_a_standby_that_reports_violates(metric: str, value: float, told: str) -> None:
-    """Violating: told with the values, and how long it went on; once per controller."""
+def test_a_standby_that_reports_violates(metric: str, value: float, reported: str) -> None:
+    """Violating: reported with the values, and how long it went on; once per controller."""
     again = [*standby(to_ms=14_000, **{metric: value}), *standby(14_000, 16_000, **{metric: 0})]
     run = election(*again, *standby(16_000, **{metric: value}))
     verdict = only_the_active_controller_reports.judge(run, metric)
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.LIVENESS, 1)
     (found,) = verdict.violations
     assert found.expected == f"a controller that is not active reports no {metric}"
-    assert found.observed.startswith(f"controller-3000 reported {told}, in 8 samples in a row (3.5 s), 10.0 s after")
+    assert found.observed.startswith(
+        f"controller-3000 reported {reported}, in 8 samples in a row (3.5 s), 10.0 s after"
+    )
     assert verdict.facts["metric"] == metric
 
 

@@ -33,7 +33,7 @@ def test_nothing_or_zero_conforms(values: dict[str, float | None]) -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "reported",
     [
         finalized(until_ms=17_000, MigratingZkBrokerCount=3.0),
         finalized(restarted_ms=2_000, MigratingZkBrokerCount=3.0),
@@ -42,6 +42,6 @@ def test_nothing_or_zero_conforms(values: dict[str, float | None]) -> None:
     ],
     ids=["too early", "not restarted", "brokers in ZooKeeper mode", "not finalized"],
 )
-def test_without_a_controller_of_after_the_migration_nothing_is_proved(told: History) -> None:
+def test_without_a_controller_of_after_the_migration_nothing_is_proved(reported: History) -> None:
     """Vacuous: what it reports may still be true."""
-    assert migration_metrics_end_with_the_migration.judge(told).outcome is Outcome.INCONCLUSIVE
+    assert migration_metrics_end_with_the_migration.judge(reported).outcome is Outcome.INCONCLUSIVE

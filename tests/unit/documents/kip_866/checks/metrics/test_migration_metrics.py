@@ -74,9 +74,9 @@ def test_metrics_that_never_say_what_the_log_holds_violate(
     """Violating: another state, another number, or no metric at all on a release that has it."""
     verdict = migration_metrics_agree_with_the_log.judge(compared([active(at, **values) for at in NEAR_MS]))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
-    told = verdict.violations[0]
-    assert (told.expected, told.evidence[0]) == (expected, "metadata/copied-log.json")
-    assert told.observed.startswith(observed)
+    reported = verdict.violations[0]
+    assert (reported.expected, reported.evidence[0]) == (expected, "metadata/copied-log.json")
+    assert reported.observed.startswith(observed)
 
 
 def test_what_a_standby_or_a_broker_reports_counts_for_nothing() -> None:
@@ -96,7 +96,7 @@ def test_a_run_without_an_image_of_the_log_shows_nothing() -> None:
 
 
 def test_a_release_is_not_asked_for_what_it_lacks() -> None:
-    """Before 3.6 nobody counts migrating brokers; the state is there from 3.5 on, and compared; 4.0 has neither."""
+    """Before 3.6 migrating brokers are not counted; the state is there from 3.5 on, and compared; 4.0 has neither."""
     silent = [active(at, brokers=None) for at in NEAR_MS]
     nothing = [active(at, state=None, brokers=None) for at in NEAR_MS]
     assert migration_metrics_agree_with_the_log.judge(compared(nothing, "4.0.0")).outcome is Outcome.NOT_APPLICABLE
@@ -134,7 +134,7 @@ GROWN: dict[int, float | None] = {9: 0, 11: 0, 13: 2, 15: 6, 17: 9, 19: 14, 21: 
 
 @pytest.mark.parametrize("targets", [CUT, ("zookeeper-1",)], ids=["cut", "killed"])
 def test_a_lag_that_grows_and_falls_back_conforms(targets: tuple[str, ...]) -> None:
-    """Conforming: told with how far ZooKeeper was behind, and how long it took to catch up."""
+    """Conforming: reported with how far ZooKeeper was behind, and how long it took to catch up."""
     verdict = zookeeper_lag_grows_and_falls_back.judge(outage({**GROWN, 23: 1, 24: 3}, *targets))
     assert verdict.outcome is Outcome.CONFORMS
     assert verdict.summary == "ZooKeeper was 14 records behind, and had caught up 3.0 s later"
@@ -208,7 +208,7 @@ def test_a_lag_that_falls_back_though_nothing_is_written_violates(znodes: list[Z
     ],
 )
 def test_what_was_no_outage_or_not_seen_is_inconclusive(run: History) -> None:
-    """Inconclusive: the controller could write, nobody looked, or the run was over too soon."""
+    """Inconclusive: the controller could write, there was no sample, or the run was over too soon."""
     verdict = zookeeper_lag_grows_and_falls_back.judge(run)
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
 

@@ -15,8 +15,8 @@ BOTH = [controller(), *migrating(1_000, 0), *migrating(1_000, 1)]
 
 def counted(count: float | None, *events: Event, active: float = 1, until_ms: int = 40_000) -> History:
     """A controller reports this count from 11 s on; broker-1 was stopped after 10 s."""
-    told = {"ActiveControllerCount": active, "MigratingZkBrokerCount": count}
-    samples = [sample(at, "controller-3000", **told) for at in range(11_000, until_ms, 1_000)]
+    reported = {"ActiveControllerCount": active, "MigratingZkBrokerCount": count}
+    samples = [sample(at, "controller-3000", **reported) for at in range(11_000, until_ms, 1_000)]
     return history(events=[*BOTH, *(events or [stopped(10_000)])], samples=samples)
 
 
@@ -38,7 +38,7 @@ def test_a_count_of_those_that_live_conforms() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "reported",
     [
         counted(2, until_ms=24_000),
         counted(2, active=0),
@@ -48,6 +48,6 @@ def test_a_count_of_those_that_live_conforms() -> None:
     ],
     ids=["too early", "not active", "not reported", "back again", "resumed"],
 )
-def test_without_a_broker_that_stays_away_nothing_is_proved(told: History) -> None:
+def test_without_a_broker_that_stays_away_nothing_is_proved(reported: History) -> None:
     """Vacuous: nothing that a count could be wrong about."""
-    assert only_live_brokers_count_as_ready.judge(told).outcome is Outcome.INCONCLUSIVE
+    assert only_live_brokers_count_as_ready.judge(reported).outcome is Outcome.INCONCLUSIVE

@@ -10,7 +10,7 @@ from tests.unit.documents.kip_866.checks.outcomes import looked_at, outcomes
 
 
 def test_each_metric_of_the_migration_has_its_own_outcome() -> None:
-    """Violating: one is told by a standby, the other is not."""
+    """Violating: one is reported by a standby, the other is not."""
     verdict = standbys_report_no_migration_metrics.judge(election(*standby(ZkMigrationState=None)))
     assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     assert looked_at(verdict) == {

@@ -30,16 +30,16 @@ def test_a_broker_that_reports_a_state_violates() -> None:
 
 
 def test_a_broker_without_the_metric_conforms() -> None:
-    """Conforming: it was asked, and tells that it is no active controller, or that it is."""
+    """Conforming: it was asked, and reports that it is no active controller, or that it is."""
     for active in (0, 1):
         verdict = zookeeper_brokers_report_no_migration_state.judge(reported(None, None, None, active=active))
         assert verdict.outcome is Outcome.CONFORMS
 
 
-@pytest.mark.parametrize("told", [reported(), reported(4, 4, 4, active=None), reported(None, None)])
-def test_without_a_broker_in_zookeeper_mode_nothing_is_proved(told: History) -> None:
-    """Vacuous: nobody asked, it is in KRaft mode, or it was asked too seldom."""
-    verdict = zookeeper_brokers_report_no_migration_state.judge(told)
+@pytest.mark.parametrize("stated", [reported(), reported(4, 4, 4, active=None), reported(None, None)])
+def test_without_a_broker_in_zookeeper_mode_nothing_is_proved(stated: History) -> None:
+    """Vacuous: no sample, it is in KRaft mode, or it was asked too seldom."""
+    verdict = zookeeper_brokers_report_no_migration_state.judge(stated)
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
 
 

@@ -12,8 +12,8 @@ from tests.unit.documents.kip_866.checks.nodes import controller, migrating
 
 def preparing(count: float | None, *events: Event, until_ms: int = 60_000, kafka: str = "3.9.1") -> History:
     """A broker came up after 10 s; the leader reports this count from 20 s on."""
-    told = {"ActiveControllerCount": 1.0, "MigratingZkBrokerCount": count}
-    samples = [sample(at, "controller-3000", **told) for at in range(20_000, until_ms, 1_000)]
+    reported = {"ActiveControllerCount": 1.0, "MigratingZkBrokerCount": count}
+    samples = [sample(at, "controller-3000", **reported) for at in range(20_000, until_ms, 1_000)]
     nodes = [phase(0, "PREPARING"), controller(), *migrating(10_000), *events]
     return history(events=nodes, samples=samples, kafka=kafka)
 

@@ -1,4 +1,4 @@
-"""The migration states in their order, as events and samples of the controllers tell."""
+"""The migration states in their order, as events and samples of the controllers show."""
 
 from collections.abc import Sequence
 
@@ -76,11 +76,11 @@ def test_states_off_the_legal_edges_violate() -> None:
     for events in (skipped, reversed_, none_at_last, left_behind):
         verdict = migration_state_moves_along_legal_edges.judge(history(events=events))
         assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1), events
-    told = migration_state_moves_along_legal_edges.judge(history(events=[*skipped, phase(0, "PREPARING")])).violations[
-        0
-    ]
-    assert told.expected == "after PRE_MIGRATION comes MIGRATION"
-    assert told.observed == (
+    reported = migration_state_moves_along_legal_edges.judge(
+        history(events=[*skipped, phase(0, "PREPARING")])
+    ).violations[0]
+    assert reported.expected == "after PRE_MIGRATION comes MIGRATION"
+    assert reported.observed == (
         "PRE_MIGRATION was followed by POST_MIGRATION on controller-3000 2 ms after the run began, in PREPARING"
     )
 
@@ -135,7 +135,7 @@ def test_a_leader_that_catches_up_conforms(samples: Sequence[Sample]) -> None:
 
 
 def test_a_leader_of_a_new_log_is_not_behind_the_former_one() -> None:
-    """Conforming: the state of the log before a revert binds nobody."""
+    """Conforming: the state of the log before a revert does not count."""
     revert = [*_wiped(50_000, *THREE), *_started(51_000, *THREE), _state(60_000, "PRE_MIGRATION")]
     run = history(events=[*COPIED, *revert], samples=_leading(55_000, 99_000, "PRE_MIGRATION"))
     assert migration_state_moves_along_legal_edges.judge(run).outcome is Outcome.CONFORMS
@@ -152,7 +152,7 @@ def test_a_state_that_passed_while_nobody_looked_is_left_undecided() -> None:
 
 @pytest.mark.parametrize("leads", [True, False, None])
 def test_a_state_that_only_samples_saw_was_not_skipped(leads: bool | None) -> None:
-    """Conforming: whoever reported it, and however short it was."""
+    """Conforming: from any controller, and however short it was."""
     for events in (SKIPPED, [*_started(0, *THREE), _state(29_900, "NONE"), _state(30_100, "MIGRATION")]):
         run = history(events=events, samples=[_told(30_000, "PRE_MIGRATION", THREE[1], leads=leads)])
         verdict = migration_state_moves_along_legal_edges.judge(run)
@@ -168,7 +168,7 @@ def test_a_state_skipped_between_two_samples_violates() -> None:
 
 
 def test_the_last_word_of_a_life_counts_though_a_state_was_not_seen() -> None:
-    """Violating: what was missed in between excuses nobody who ends behind."""
+    """Violating: what was missed in between excuses no controller that ends behind."""
     events = [*SKIPPED, _state(60_000, "NONE", THREE[1])]
     verdict = migration_state_moves_along_legal_edges.judge(history(events=events))
     assert (verdict.outcome, verdict.count) == (Outcome.VIOLATES, 1)
@@ -176,7 +176,7 @@ def test_the_last_word_of_a_life_counts_though_a_state_was_not_seen() -> None:
 
 
 def test_each_requirement_is_looked_at_by_its_own_evidence() -> None:
-    """Conforming: one state is no order; a leader that began later tells of a failover."""
+    """Conforming: one state is no order; a leader that began later proves a failover."""
     alone = history(events=[*_started(0, *THREE), _state(1_000, "MIGRATION")], samples=_leading(0, 9_000, "MIGRATION"))
     assert looked_at(migration_state_moves_along_legal_edges.judge(alone)) == {"STATE-None-not-reachable": "CONFORMS"}
     successor = [*_leading(0, 9_000, "MIGRATION"), *_leading(9_000, 20_000, "MIGRATION", THREE[1])]

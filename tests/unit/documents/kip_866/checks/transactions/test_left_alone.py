@@ -78,7 +78,7 @@ def test_a_zookeeper_that_is_not_written_any_more_conforms() -> None:
 
 @pytest.mark.parametrize("session", [FIRST, SECOND, BROKER])
 def test_a_write_after_finalization_violates(session: int) -> None:
-    """Violating: whoever it is."""
+    """Violating: any session."""
     verdict = zookeeper_is_left_alone_after_finalization.judge(finalized(logged(26_000, session, TOPIC)))
     assert verdict.outcome is Outcome.VIOLATES
     assert verdict.violations[0].observed.startswith(

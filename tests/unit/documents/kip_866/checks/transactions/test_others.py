@@ -1,4 +1,4 @@
-"""Checks that nobody else writes during the copy, and no former controller later."""
+"""Checks that no other client writes during the copy, and no former controller later."""
 
 from dataclasses import replace
 
@@ -47,7 +47,7 @@ def test_a_copy_in_which_nobody_else_writes_conforms(during: Transaction) -> Non
 
 @pytest.mark.parametrize("path", ["/brokers/topics/orders", "/config/topics/orders", "/kafka-acl/Topic/orders"])
 def test_metadata_written_during_the_copy_violate(path: str) -> None:
-    """Violating: nobody copies them any more."""
+    """Violating: they are not copied any more."""
     verdict = nobody_else_writes_during_the_copy.judge(
         run(before=copied(logged(10_500, BROKER, replace(TOPIC, path=path))))
     )

@@ -91,13 +91,13 @@ def test_a_whole_migration_conforms() -> None:
     ],
 )
 def test_another_schema_violates(wrong: ZnodeChange) -> None:
-    """Violating: another version, a number that is none, no JSON object; told with what was held."""
+    """Violating: another version, a number that is none, no JSON object; reported with the content."""
     verdict = controller_znodes_tell_who_and_how_far.judge(seen(*WAY, wrong))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
-    (told,) = verdict.violations
-    assert told.expected == f"{wrong.path} has its schema"
-    assert f"it held {wrong.data}" in told.observed
-    assert told.evidence[0] == f"znode {wrong.path} version {wrong.version}"
+    (reported,) = verdict.violations
+    assert reported.expected == f"{wrong.path} has its schema"
+    assert f"it held {wrong.data}" in reported.observed
+    assert reported.evidence[0] == f"znode {wrong.path} version {wrong.version}"
 
 
 def test_what_a_znode_held_before_any_controller_started_is_a_circumstance() -> None:
@@ -149,7 +149,7 @@ def test_what_a_zookeeper_controller_writes_is_not_judged() -> None:
     ids=["not its epoch", "a former controller", "reset", "an epoch to come", "an epoch without an offset"],
 )
 def test_somebody_not_in_office_or_an_impossible_place_violates(wrong: ZnodeChange, observed: str) -> None:
-    """Violating: who writes must hold /controller, and nobody can be further than his own epoch."""
+    """Violating: who writes must hold /controller, and none can be further than his own epoch."""
     verdict = controller_znodes_tell_who_and_how_far.judge(seen(*WAY, wrong))
     assert verdict.outcome is Outcome.VIOLATES
     assert observed in [each.observed.partition(" (")[0] for each in verdict.violations]
@@ -173,7 +173,7 @@ def test_a_place_before_the_copy_violates() -> None:
 
 
 def test_a_znode_of_a_former_migration_holds_its_place() -> None:
-    """Who left /migration when reverting finds it as it was, with a place of another log: that is told elsewhere."""
+    """Who left /migration when reverting finds it as it was, with a place of another log: reported elsewhere."""
     forgotten = place(11, 3, 5, controller_epoch=1)
     assert controller_znodes_tell_who_and_how_far.judge(seen(forgotten)).outcome is Outcome.CONFORMS
 

@@ -34,14 +34,14 @@ def test_a_position_that_only_rises_conforms() -> None:
 
 @pytest.mark.parametrize("back", [at(1400, 11, epoch=3), at(1400, 99, epoch=2), at(1400, -1, -1)])
 def test_a_position_that_falls_violates(back: ZnodeChange) -> None:
-    """Violating: a lower offset, an earlier epoch, or nothing copied at all any more; told with when and evidence."""
+    """Violating: a lower offset, an earlier epoch, or nothing copied at all; reported with time and evidence."""
     events = [phase(0, "HYBRID"), *fault(200)]
     verdict = migration_znode_never_moves_back.judge(history(events=events, znodes=[*CAUGHT_UP, back, at(1500, 13, 3)]))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
-    (told,) = verdict.violations
-    assert told.observed.startswith("it went back from offset 12 of epoch 3 to offset ")
-    assert told.observed.endswith("1.2 s after kill(active-controller) began, in HYBRID")
-    assert told.evidence[0] == f"znode {MIGRATION} version -1"
+    (reported,) = verdict.violations
+    assert reported.observed.startswith("it went back from offset 12 of epoch 3 to offset ")
+    assert reported.observed.endswith("1.2 s after kill(active-controller) began, in HYBRID")
+    assert reported.evidence[0] == f"znode {MIGRATION} version -1"
 
 
 @pytest.mark.parametrize("znodes", [[], [znode(1, MIGRATION, None)], [znode(1, MIGRATION, "[]")]])
@@ -115,7 +115,7 @@ TAKEN_OVER = event(EventKind.ACTIVE_CONTROLLER, 6_000, controller="controller-30
 def test_dual_write_is_given_up_if_the_same_controller_never_writes_again(
     events: list[Event], last_written_ms: int, taken_ms: int, *, is_given_up: bool
 ) -> None:
-    """After ZooKeeper was away; whoever looks soon, or sees another controller or another write, cannot say so."""
+    """After ZooKeeper was away; a look that is early, or sees another controller or another write, cannot say so."""
     seen = history(events=events, znodes=[at(10, 3), at(last_written_ms, 7)])
     assert is_given_up_at(seen, taken_ms * 1_000_000) is is_given_up
 
