@@ -15,14 +15,14 @@ _FOLLOW_EVERY_S = 0.2
 def up(
     topology: Annotated[str, typer.Argument(help="A topology file, or the name of a shipped one.", metavar="TOPOLOGY")],
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be started.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be started, and start nothing.")] = False,
     kafka: Annotated[str | None, typer.Option(help="The distribution to run.", metavar="VERSION|PATH")] = None,
     phase: Annotated[
         str | None, typer.Option(help="Drive the procedure of the profile's document to this phase.", metavar="PHASE")
     ] = None,
     profile: Annotated[str, typer.Option(help="The document.", metavar="PROFILE")] = "kip-866",
 ) -> None:
-    """Start a cluster and leave it standing, until `kmigrate down`."""
+    """Start a cluster and leave it running until `kmigrate down`."""
     from pytest_kmigrate.documents import document
     from pytest_kmigrate.machine import plan as dry
     from pytest_kmigrate.running.standing_up import Goal
@@ -42,7 +42,7 @@ def up(
 
 
 def ps() -> None:
-    """List the clusters that stand here, and what dead runs left."""
+    """List the clusters that run on this machine, and what crashed runs left."""
     from pytest_kmigrate.cli.console import say, show
     from pytest_kmigrate.providers.process.standing import leftovers, standing
 
@@ -61,10 +61,10 @@ def ps() -> None:
 def logs(
     node: Annotated[str, typer.Argument(help="The node's name, such as broker-0.", metavar="NODE")],
     *,
-    block: Annotated[int | None, typer.Option(help="The cluster, where several stand.", metavar="BLOCK")] = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until Ctrl-C, or the cluster's end.")] = False,
+    block: Annotated[int | None, typer.Option(help="The cluster, if several run.", metavar="BLOCK")] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Continue until Ctrl-C or the cluster's end.")] = False,
 ) -> None:
-    """Print the log of one node of a standing cluster."""
+    """Print the log of one node of a running cluster."""
     import difflib
     import threading
 
@@ -98,7 +98,7 @@ def logs(
 def down(
     block: Annotated[int | None, typer.Argument(help="Only this cluster, even if pytest still uses it.")] = None,
 ) -> None:
-    """End the clusters that were kept standing, and remove their disks."""
+    """Stop the clusters that were kept running, and remove their disks."""
     from pytest_kmigrate.cli.console import say
     from pytest_kmigrate.providers.process.standing import end, standing
 
@@ -113,7 +113,7 @@ def down(
 
 
 def gc() -> None:
-    """Clear what dead runs left: processes, disks, descriptions, logs of `up`. Whatever somebody still uses stays."""
+    """Remove what crashed runs left: processes, disks, descriptions, logs of `up`. What is in use stays."""
     from pytest_kmigrate.cli.console import say
     from pytest_kmigrate.providers.process.standing import clear_all, clear_logs
 

@@ -10,7 +10,7 @@ def doctor(
     *,
     cure: Annotated[bool, typer.Option("--cure", help="Install what is missing (Debian or Ubuntu, as root).")] = False,
 ) -> None:
-    """Check that this machine has what a run needs; for each lack, say the command that cures it."""
+    """Check that this machine has what a run needs, and print the command for whatever is missing."""
     from pytest_kmigrate.cli.console import notify, say, show
     from pytest_kmigrate.machine import doctor as examining
 
@@ -29,7 +29,7 @@ def fetch(
     version: Annotated[str, typer.Argument(help="A release of Apache Kafka, such as 3.9.1.", metavar="VERSION")],
     to: Annotated[Path, typer.Option("--to", help="A new or empty folder.", metavar="DIR")],
 ) -> None:
-    """Lay a release and the agents down in a folder that works without any network."""
+    """Download a release, the agents and a Toxiproxy into a folder that works without a network."""
     from pytest_kmigrate.cli.console import notify
     from pytest_kmigrate.distributions import fetch as fetching
 

@@ -29,10 +29,10 @@ def requirements(
     profile: Annotated[str, typer.Option(help="The document.", metavar="PROFILE")] = "kip-866",
     covered_by: Annotated[
         Path | None,
-        typer.Option("--coverage", help="A folder of runs: show what they say of each requirement.", metavar="RUNS"),
+        typer.Option("--coverage", help="A folder of runs: show their outcome for each requirement.", metavar="RUNS"),
     ] = None,
 ) -> None:
-    """List the requirements of a profile, and what runs say about them."""
+    """List the requirements of a profile, and what runs show about them."""
     from pytest_kmigrate import catalogue
     from pytest_kmigrate.cli.console import say, show
 
@@ -77,7 +77,7 @@ def analyze(
         ),
     ] = None,
 ) -> None:
-    """Let Spark aggregate many runs into tables and a report."""
+    """Aggregate many runs with Spark into tables and a report."""
     from pytest_kmigrate.cli.console import notify
     from pytest_kmigrate.model.verdict import EXIT_STATUS
     from pytest_kmigrate.reports.analyze import analyze as analyzed
@@ -88,7 +88,7 @@ def analyze(
 
 
 def replay(run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RUN")]) -> None:
-    """Run a recorded run's test again with the same seed, Kafka, topology and profile; ends as judging it does."""
+    """Run the test of a recorded run again with the same seed, Kafka, topology and profile, and judge it."""
     import shlex
 
     from pytest_kmigrate.cli.console import notify
