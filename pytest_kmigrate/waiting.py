@@ -10,8 +10,10 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError
 T = TypeVar("T")
 
 PATIENCE_S = 180
-"""How long to wait for what is no claim and must come, on the slowest machine: on one that had a third of its usual
-speed, three controllers needed more than a minute to elect one of them. Nobody waits so long for what goes well."""
+"""Default timeout for steps that must succeed but are not themselves under test, sized for slow machines.
+
+One machine needed more than a minute to elect a controller. A healthy run never waits this long.
+"""
 
 
 class NotYet:

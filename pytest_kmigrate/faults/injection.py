@@ -84,7 +84,7 @@ class Injection:
         self._reraise()
 
     def _witness(self) -> str | None:
-        """What the witness says; or said before, as a test may undo a fault itself, by starting the node again say."""
+        """The witness's evidence, remembered once seen: a test may end the fault early, by restarting the node."""
         if self._applied:
             self._witnessed = self._applied.witness() or self._witnessed
         return self._witnessed

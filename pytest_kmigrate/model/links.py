@@ -42,7 +42,7 @@ class Disturbance:
 
 @dataclass(frozen=True)
 class Arrived:
-    """What has come to links in the ways that are disturbed, and on how many of them anything has."""
+    """Bytes that arrived in the disturbed direction since the fault began, and the number of links with any."""
 
     size_bytes: int
     links: int

@@ -127,9 +127,10 @@ class Run:
         self._probes.callback(observer.stop)
 
     def verify(self, checks: Sequence[Check] | None, *, reads_back: bool = True) -> Judgement:
-        """Complete the evidence, and judge the folder as anybody later would; who is in a hurry reads nothing back.
+        """Finish recording, then judge the run folder with the same code as ``kmigrate judge``.
 
-        ``checks`` is None where a test ended before it asked for any: then nothing conforms.
+        With ``reads_back=False`` the final read is skipped. ``checks`` is None if a test ended before it asked for any:
+        then nothing conforms.
         """
         if self.judgement is not None:
             raise WrongUseError("verify was called already in this test: expected once, with every check")

@@ -61,10 +61,10 @@ def claims(history: History) -> list[Claim]:
 
 
 def lone_claims(history: History) -> Iterator[LoneClaim]:
-    """Who took ``/controller`` without ``/controller_epoch``, which was watched for long enough to be sure.
+    """Controllers that took ``/controller`` without ``/controller_epoch``, which was watched for long enough.
 
-    Of a pair the watch may miss one half, but then sees what came after it. An epoch that is gone, or was deleted soon
-    after, says nothing: who goes back by hand deletes both. Nor does what came after a test had tampered with either.
+    The watcher may miss one of the two writes, but then sees the next one. A missing or soon deleted epoch proves
+    nothing, because a manual rollback deletes both znodes. Anything after a test tampered with either is ignored.
     """
     changes = untampered(history, CONTROLLER, CONTROLLER_EPOCH)
     epochs_seen = [each for each in changes if each.path == CONTROLLER_EPOCH]

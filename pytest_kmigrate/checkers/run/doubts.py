@@ -1,4 +1,4 @@
-"""Doubts: what happened in a run that takes the ground from under a verdict "conforms"."""
+"""Doubts: events that make a CONFORMS verdict untrustworthy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -78,7 +78,7 @@ def harness_troubles(history: History) -> list[Doubt]:
 
 
 def deaths_as_doubts(history: History) -> list[Doubt]:
-    """Nodes that died by themselves: whatever was tested, it was not this."""
+    """Nodes that died unexpectedly: the test no longer ran under the conditions it assumed."""
     return [
         Doubt(Kind.INFRA, f"{event.node} died by itself with exit code {event.data.get('exit_code')}", event)
         for event in unexpected_deaths(history)

@@ -1,9 +1,9 @@
 """How the listeners of one cluster are protected: credentials, key stores, properties of nodes and clients.
 
-Each Kafka listener has a protocol of its own; ZooKeeper stays plain. Who logs in is the one user ``admin``: brokers,
-controllers and our clients are all that superuser. Who need not is User:ANONYMOUS. A node is known as the listener that
-it dials has it, and a client as its own has it, also where a broker hands its request on to a controller: with
-listeners of both kinds both are superusers.
+Each Kafka listener has a protocol of its own; ZooKeeper stays plain. Brokers, controllers and our clients log in
+as one user, the superuser ``admin``. On listeners without a login every connection is User:ANONYMOUS. A connection's
+principal is set by the listener it connects to; forwarded requests keep the client's principal. With listeners of both
+kinds both principals are superusers.
 
 - INTERNAL and CLIENT: SCRAM-SHA-512. Its credentials are metadata. A cluster in ZooKeeper mode gets the first one
   before its brokers start (``scram_in_zookeeper``), a cluster born in KRaft mode when it is formatted
