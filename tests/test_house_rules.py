@@ -19,7 +19,7 @@ PACKAGES = ("pytest_kmigrate", "fixtures", "reports")
 MOST_LINES_PER_FILE = 300
 MOST_LINES_PER_FUNCTION = 50
 MOST_FILES_PER_FOLDER = 18
-MOST_LINES_OF_SPEECH = 66
+MOST_LINES_OF_SPEECH = 40
 """A ratchet: it may only fall. Verbs of speech and pronouns without a noun hide who does what."""
 NOT_WRITTEN_BY_HAND = (".lock", ".json", ".jsonl")
 # In two halves, so that this file does not break its own rule.

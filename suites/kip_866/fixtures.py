@@ -70,7 +70,10 @@ def controllers(kmigrate_run: "Run") -> "Callable[[], list[Peer]]":
 
 @pytest.fixture
 def stub(kmigrate_run: "Run", controllers: "Callable[[], list[Peer]]") -> "Iterator[StubBroker]":
-    """A stub of broker 9, not yet registered; it records the control requests that it receives."""
+    """A stub of broker 9, not yet registered; it records the control requests that it receives.
+
+    ``zookeeper.create_ephemeral("/brokers/ids/9", stub.znode())`` or ``stub.register(*identity())`` registers it.
+    """
     from pytest_kmigrate.workloads.stub_broker import StubBroker
 
     with StubBroker(9, kmigrate_run.recorder, controllers) as broker:
@@ -133,7 +136,7 @@ def control_requests(kmigrate_run: "Run") -> Callable[[], list[str]]:
 def registration(
     controllers: "Callable[[], list[Peer]]", identity: "Callable[[], tuple[str, int]]"
 ) -> "Callable[..., str]":
-    """``registration(level=20)``: the active controller's answer to a registration of broker 8 with this change."""
+    """``registration(by=1)``, ``registration(version=0)``: the controller's answer to a broker that differs so."""
     from pytest_kmigrate.wire.registration import Registration, register_at
 
     def answered(by: int = 0, **changes: object) -> str:
