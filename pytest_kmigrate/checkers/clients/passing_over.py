@@ -25,7 +25,7 @@ class _Skip(Found):
 
 @checker(needs=[Capability.CHANGE])
 def no_record_passed_over(history: History) -> Verdict:
-    """Who reads on above an acknowledged record has read it, or somebody of its group has, sooner or later.
+    """A client that reads past an acknowledged record has read it, or another of its group has, sooner or later.
 
     The kernel ``polls_over`` excludes what only looks like a skip. While a workload runs, its last reads may have no
     row yet, so skips are then no violation.

@@ -35,8 +35,8 @@ def one_active_controller_per_epoch(history: History) -> Verdict:
     """No epoch has two active controllers.
 
     Judged in the controller znodes, which are written together: by ``/controller_epoch``, and by KRaft's own epoch
-    within each life of the metadata log, for which controllers also report whether they lead the quorum. Who takes
-    ``/controller`` and leaves ``/controller_epoch`` as it is shares the epoch of the one before.
+    within each life of the metadata log, for which controllers also report whether they lead the quorum. A
+    controller that takes ``/controller`` without raising ``/controller_epoch`` shares the epoch of the one before.
     """
     name = "one_active_controller_per_epoch"
     seen = sorted([*claims(history), *quorum_claims(history)], key=lambda each: each.at_ns)
