@@ -87,7 +87,7 @@ class _Mistake:
 def controller_znodes_tell_who_and_how_far(history: History) -> Verdict:
     """``/controller`` and ``/migration`` have their schema, and name a controller in office and a place after the copy.
 
-    The writer of ``/migration`` took ``/controller`` with that epoch, and no other took it later. It has no place in the
+    The writer of ``/migration`` took ``/controller`` with that epoch; no other took it later. It has no place in the
     metadata log before the copy, none before the end of the copy afterwards, and is not deleted in between. Neither
     goes with a session. That Kafka writes the time in ``/controller`` as a text is another check's. What a znode held
     before the first KRaft controller started is not judged, nor is anything after a test tampered with it.
