@@ -17,7 +17,7 @@ Point = tuple[float, float | None]
 
 @dataclass(frozen=True)
 class Band:
-    """A stretch of a lane; ``style`` is a class of the style sheet, ``tip`` what a pointer is told."""
+    """A stretch of a lane; ``style`` is a class of the style sheet, ``tip`` what a pointer shows."""
 
     begin_ms: float
     end_ms: float
@@ -173,7 +173,7 @@ def fault_lane(evidence: RunEvidence) -> Lane:
 
 
 def _fault_band(evidence: RunEvidence, began: Event) -> Band:
-    """A fault's bar; hatched when nobody saw it take effect."""
+    """A fault's bar; hatched if it was never seen to take effect."""
     of_fault = {
         event.kind: event
         for event in evidence.history.events

@@ -13,10 +13,14 @@ def legend(lanes: Iterable[Lane]) -> str:
     entries: dict[str, dict[str, None]] = {}
     for lane in lanes:
         label = _NODES if lane.group == "nodes" else lane.label
-        told = [_entry(style, glyph, lane.signs[style, glyph]) for style, glyph in _drawn(lane)]
-        told += [_UNSEEN] if any(band.style == "fault-unseen" for band in lane.bands) else []
-        entries.setdefault(label, {}).update(dict.fromkeys(told))
-    lines = [f"<div><dt>{escape(label)}</dt><dd>{' '.join(told)}</dd></div>" for label, told in entries.items() if told]
+        reported = [_entry(style, glyph, lane.signs[style, glyph]) for style, glyph in _drawn(lane)]
+        reported += [_UNSEEN] if any(band.style == "fault-unseen" for band in lane.bands) else []
+        entries.setdefault(label, {}).update(dict.fromkeys(reported))
+    lines = [
+        f"<div><dt>{escape(label)}</dt><dd>{' '.join(reported)}</dd></div>"
+        for label, reported in entries.items()
+        if reported
+    ]
     return f'<dl class="legend">{"".join(lines)}</dl>' if lines else ""
 
 

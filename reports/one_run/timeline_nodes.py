@@ -30,10 +30,10 @@ def _node_lane(evidence: RunEvidence, node: str) -> Lane:
         if event.kind is EventKind.NODE_STARTED:
             mode = _mode(event)
         state = _NODE_EVENTS[event.kind]
-        told = {"up": _MODES[mode], "starting": f"starting ({_MODES[mode]})"}.get(state, state)
+        reported = {"up": _MODES[mode], "starting": f"starting ({_MODES[mode]})"}.get(state, state)
         style = f"mode-{mode}" if state == "up" else f"{state} mode-{mode}" if state == "starting" else state
-        tip = f"{node}: {told} for {clock(end_ns - event.at_ns)}"
-        bands.append(Band(ms(event.at_ns), ms(end_ns), style, told, tip))
+        tip = f"{node}: {reported} for {clock(end_ns - event.at_ns)}"
+        bands.append(Band(ms(event.at_ns), ms(end_ns), style, reported, tip))
     marks, swatch = list(_node_marks(events)), node_style(evidence, node)
     return Lane(node, bands=bands, marks=marks, swatch=swatch, group="nodes", signs=_NODE_SIGNS)
 

@@ -88,9 +88,9 @@ def metadata_lane(evidence: RunEvidence) -> Lane:
     marks = []
     for (_, outcome), events in together.items():
         style, glyph = _CHANGE_STYLES.get(outcome, ("unsure", "?"))
-        told = [_change(event) for event in events[:_MOST_CHANGES_TOLD]]
-        told += [f"and {len(events) - len(told)} more"] if len(events) > len(told) else []
-        marks.append(Mark(ms(events[0].at_ns), style, glyph, "\n".join(told)))
+        reported = [_change(event) for event in events[:_MOST_CHANGES_TOLD]]
+        reported += [f"and {len(events) - len(reported)} more"] if len(events) > len(reported) else []
+        marks.append(Mark(ms(events[0].at_ns), style, glyph, "\n".join(reported)))
     return Lane("Metadata changes", marks=marks, signs=_CHANGE_SIGNS)
 
 
@@ -100,7 +100,7 @@ def _change(event: Event) -> str:
 
 
 def metric_lanes(evidence: RunEvidence) -> list[Lane]:
-    """A lane per metric that any node exposed, a line per node; the ones that tell of the migration first."""
+    """A lane per metric that any node exposed, a line per node; those of the migration first."""
     names = list(dict.fromkeys(name for sample in evidence.history.samples for name in sample.values))
     ordered = [*_FIRST_METRICS, *(name for name in names if name not in (*_FIRST_METRICS, *_TOLD_BY_OTHER_LANES))]
     lanes = []

@@ -18,7 +18,7 @@ CAPABILITIES = frozenset(Capability) - {
     Capability.IDENTITY,
     Capability.CHANGE,
 }
-"""What needs nobody who answers."""
+"""What works without an answering node."""
 
 
 class FakeProvider:

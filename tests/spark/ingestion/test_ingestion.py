@@ -75,8 +75,8 @@ def test_runs_are_read_once_replaced_when_they_changed_and_kept_when_they_are_go
     shutil.rmtree(runs / "a")
     last = counted(runs, out)
     assert (last.read, set(_attempts(last))) == (0, {"a", "b", "c"})
-    told = "folders of runs that earlier analyses read and that stay counted are gone (1): a"
-    assert _aside(last) == [(".", None, told)]
+    reported = "folders of runs that earlier analyses read and that stay counted are gone (1): a"
+    assert _aside(last) == [(".", None, reported)]
 
 
 def test_an_interrupted_analysis_leaves_what_was_there(
@@ -156,8 +156,8 @@ def test_bad_input_is_told_with_path_line_and_reason(bad_input: AnalysisResult) 
     strange = f"operations/clients-000001.parquet: {no_part}"
     jumped = "the clock ran backwards: at_ns is 1, and that of the line before it 9000000000"
     twin = "not counted: its run id, twin, is also that of another run, in twin-before, which is counted"
-    told = [(path, line, re.split(r"; restore| \(of such", reason)[0]) for path, line, reason in _aside(bad_input)]
-    assert told == [
+    reported = [(path, line, re.split(r"; restore| \(of such", reason)[0]) for path, line, reason in _aside(bad_input)]
+    assert reported == [
         ("altered/verdicts.jsonl", None, altered),
         ("corrupt-part/operations", None, corrupt),
         ("empty", None, "not a run folder: it holds no run.json"),
@@ -203,7 +203,7 @@ def test_every_run_that_can_be_read_is_counted(bad_input: AnalysisResult) -> Non
 
 
 def test_an_odd_clock_torn_observations_or_a_copy_leave_no_verdict_open(spark: SparkSession, tmp_path: Path) -> None:
-    """They are told, and the outcome stays that of the verdicts."""
+    """They are reported, and the outcome stays that of the verdicts."""
     torn = write_run(tmp_path / "runs", "torn", [GREEN], started_at="1970-01-01T00:00:00Z")
     (torn / "metrics").mkdir()
     (torn / "metrics" / "metrics.jsonl").write_text('{"at_ns": 1, "no')
@@ -224,11 +224,11 @@ def test_which_of_two_runs_with_one_id_counts_does_not_hang_on_which_was_read_fi
         (("late", "a", 11), ("early", "b", 11)): {"late", "early"},
         (("earlier", "a", 10), ("later", "b", 12)): {"earlier", "early"},
     }
-    for night, told in nights.items():
+    for night, reported in nights.items():
         for name, run_id, hour in night:
             _with_manifest(write_run(runs, name, [GREEN], run_id=run_id, started_at=f"2026-03-01T{hour}:00:00Z"))
         result = counted(runs, out)
-        assert _attempts(result).keys() == told
+        assert _attempts(result).keys() == reported
     assert (result.outcome, [path for path, *_ in _aside(result)]) == (
         Outcome.INCONCLUSIVE,
         ["late/run.json", "later/run.json"],
@@ -291,8 +291,8 @@ def test_results_of_other_tools_count_as_attempts(spark: SparkSession, tmp_path:
     (theirs / "TEST-torn.xml").write_text('<testsuite name="torn"><testcase classname="org.Acme" na')
     result = analyze(str(runs), tmp_path / "out")
 
-    told = {(row["test_id"].rpartition(".")[2], row["outcome"]) for row in _report(result)["attempts"]}
-    assert {name for name, _ in told if "works" in name or "breaks" in name}
-    assert sorted(outcome for _, outcome in told) == ["CONFORMS", "CONFORMS", "VIOLATES"]
+    reported = {(row["test_id"].rpartition(".")[2], row["outcome"]) for row in _report(result)["attempts"]}
+    assert {name for name, _ in reported if "works" in name or "breaks" in name}
+    assert sorted(outcome for _, outcome in reported) == ["CONFORMS", "CONFORMS", "VIOLATES"]
     assert [path for path, _, _ in _aside(result)] == ["jenkins/TEST-torn.xml"]
     assert analyze(str(theirs), tmp_path / "alone").runs == 2

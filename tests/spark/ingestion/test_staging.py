@@ -121,7 +121,7 @@ def test_a_header_that_cannot_be_used_is_set_aside(spark: SparkSession) -> None:
 
 
 def test_a_header_of_an_older_version_is_read_as_if_written_today(spark: SparkSession) -> None:
-    """What an older version named otherwise is found where it was; a version nobody wrote is reported."""
+    """What an older version named otherwise is found where it was; an unknown version is reported."""
     texts = {
         "older": json.dumps({**HEADER, "run_id": "o", "schema": 0, "test_id": None, "test": {"name": "t0"}}),
         "today": json.dumps({**HEADER, "run_id": "t", "test": {"name": "not looked at"}}),

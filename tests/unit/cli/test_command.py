@@ -217,10 +217,10 @@ def test_coverage_says_how_much_was_asked(invoke: Invoke, tmp_path: Path, capsys
 
     invoke("requirements", "--coverage", str(tmp_path))
 
-    told = capsys.readouterr().out
-    assert "222 requirements over 1 run: 1 asked (0 VIOLATES, 0 INCONCLUSIVE, 1 CONFORMS, 0 NOT_APPLICABLE)" in told
-    assert "221 not asked" in told
-    assert "K866-METRIC-ControllerMetadataType-active-only " in told
+    reported = capsys.readouterr().out
+    assert "222 requirements over 1 run: 1 asked (0 VIOLATES, 0 INCONCLUSIVE, 1 CONFORMS, 0 NOT_APPLICABLE)" in reported
+    assert "221 not asked" in reported
+    assert "K866-METRIC-ControllerMetadataType-active-only " in reported
 
 
 @pytest.mark.parametrize("words", ["requirements", "--version"])

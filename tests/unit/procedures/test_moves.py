@@ -67,7 +67,7 @@ def test_a_broker_that_never_told_is_not_waited_for(stage: Stage) -> None:
 
 
 def test_a_broker_that_is_gone_is_not_waited_for(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dead broker leads nothing; what it led is reported by whoever leads it now."""
+    """A dead broker leads nothing; what it led is reported by its present leader."""
 
     def gone() -> None:
         lag(stage, None)

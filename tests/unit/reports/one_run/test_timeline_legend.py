@@ -15,26 +15,26 @@ from tests.unit.reports.recorded_runs import GREEN, HEADER, RecordedRun, faulty_
 
 def _legend(run: RecordedRun) -> dict[str, str]:
     page = timeline_page(read_evidence(run.end(9_000, lost(1_250, "event 5"))))
-    (told,) = re.findall(r'<dl class="legend">(.*?)</dl>', page)
-    lines = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", told)
+    (reported,) = re.findall(r'<dl class="legend">(.*?)</dl>', page)
+    lines = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", reported)
     return {label: " ".join(re.sub("<[^>]+>", "", line).split()) for label, line in lines}
 
 
 def test_the_legend_names_the_marks_of_the_run(tmp_path: Path) -> None:
-    """By lane, since a cross is a killed node in one and an unmet expectation in another; nodes are told once."""
+    """By lane, since a cross is a killed node in one and an unmet expectation in another; nodes are reported once."""
     run = faulty_run(tmp_path)
     run.at(2_100, EventKind.EXPECTATION, name="all is well", met=False)
     run.at(2_200, EventKind.EXPECTATION, name="all is well", met=True)
     run.at(2_300, EventKind.NODE_WIPED, "broker-1")
     run.at(2_400, EventKind.FAULT_BEGAN, fault="cut", fault_id="fault-2", effect="cut", trigger="now")
 
-    told = _legend(run)
+    reported = _legend(run)
 
-    assert told["Violations"] == "✖ violation"
-    assert "✓ expectation met ✖ expectation not met" in told["Notes"]
-    assert told["Nodes"] == "✖ node was killed"
-    assert told["Faults"] == "in force, though no witness saw it"
-    assert "trouble" not in str(told)
+    assert reported["Violations"] == "✖ violation"
+    assert "✓ expectation met ✖ expectation not met" in reported["Notes"]
+    assert reported["Nodes"] == "✖ node was killed"
+    assert reported["Faults"] == "in force, though no witness saw it"
+    assert "trouble" not in str(reported)
 
 
 def test_every_mark_that_is_drawn_is_in_the_legend(tmp_path: Path) -> None:

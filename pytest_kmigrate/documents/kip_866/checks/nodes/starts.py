@@ -44,7 +44,7 @@ def last_start(history: History, at: Event) -> Started | None:
         if each.kind is EventKind.NODE_RECONFIGURED and each.seq < started.seq
         if isinstance(changed := each.data.get("changed"), Mapping) and MIGRATION_FLAG in changed
     ]
-    # Of nodes that came with a checkpoint nobody saw how they were configured: there all but KRaft brokers migrate.
+    # Of nodes that came with a checkpoint the configuration was not observed: there all but KRaft brokers migrate.
     unseen = history.header.inherited_offset >= 0 and mode != "kraft"
     return Started(
         str(at.node),
