@@ -102,7 +102,7 @@ def _write_step(step: Step, files: RunFiles, reported: Verified, tables: TableFo
 
 
 def _begin_facts(
-    step: Step, files: RunFiles, reported: Verified, kept: Callable[[DataFrame], DataFrame], begin: Begin
+    step: Step, files: RunFiles, seen: Verified, kept: Callable[[DataFrame], DataFrame], begin: Begin
 ) -> None:
     """Begin every kept table, of the runs whose files these are; ``kept`` holds on to what is used more than once.
 
@@ -131,10 +131,8 @@ def _begin_facts(
     anomalies = consistency.anomalies(judged)
     begin("anomalies", lambda: anomalies.unionByName(consistency.controller_anomalies(verdicts)))
     damaged = staged_verdicts.where(F.col("reason").isNotNull()).select("folder")
-    if reported.altered:
-        damaged = damaged.unionByName(
-            damaged.sparkSession.createDataFrame([(each,) for each in reported.altered], _FOLDER)
-        )
+    if seen.altered:
+        damaged = damaged.unionByName(damaged.sparkSession.createDataFrame([(each,) for each in seen.altered], _FOLDER))
     of_runs = facts.verdicts(runs, verdicts, damaged)
     of_good = anomalies.join(runs.select("folder"), "folder", "left_semi")
     begin("verdicts", lambda: of_runs.unionByName(consistency.verdicts(of_good, verdicts)))
@@ -144,7 +142,7 @@ def _begin_facts(
     begin("metrics", lambda: observations.metrics(staging.good(samples)))
     begin("znode_changes", lambda: observations.znode_changes(staging.good(znodes)))
     begin("metadata_images", lambda: staging.good(images))
-    told_here = [*reported.bad, *_without_end(step.runs, {row["folder"] for row in endings if not row["has_ended"]})]
+    told_here = [*seen.bad, *_without_end(step.runs, {row["folder"] for row in endings if not row["has_ended"]})]
     bad = judged.sparkSession.createDataFrame(told_here, schemas.TABLES["bad_rows"])
     bad = bad.unionByName(consistency.set_aside(judged))
     for staged in (staged_runs, staged_verdicts, staged_events):

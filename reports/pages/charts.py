@@ -70,7 +70,7 @@ def lift(row: Row) -> str:
     """
     value, low, high = (number(row[name]) for name in ("lift", "lift_low", "lift_high"))
     if value is None or low is None or high is None:
-        return '<span class="soft">unknown</span>'
+        return '<span class="soft">no estimate</span>'
     middle, left, right = (_on_doublings(each) for each in (value, low, high))
     shade = colour("VIOLATES" if is_sure(row) else "NOT_APPLICABLE")
     said = "only with it" if math.isinf(value) else _times(value)

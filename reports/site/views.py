@@ -31,7 +31,7 @@ MOST_ROWS = 300
 EVERY_RUN = "(every run)"
 """Stands in the tables for the test, where checks judged a requirement that their runs' tests did not ask for."""
 
-NO_VERSION = "version unknown"
+NO_VERSION = "no version"
 """What stands for the version of runs without one."""
 
 _SAFE = re.compile(r"[A-Za-z0-9._-]{1,80}")

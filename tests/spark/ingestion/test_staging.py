@@ -231,10 +231,8 @@ def test_an_event_before_the_one_told_before_it_is_set_aside(spark: SparkSession
 def test_verdict_lines_are_read_one_by_one(spark: SparkSession) -> None:
     """Bad lines are set aside by number; blank ones are nothing; good ones around them are read."""
     seen = {"expected": "e", "observed": "o", "at_ns": 7, "evidence": ["event 3"]}
-    reported = verdict(
-        outcome="VIOLATES", kind="SAFETY", requirements=["R1"], violations=[seen], known_bugs=["KAFKA-1"]
-    )
-    good = json.dumps({**reported, "facts": {"acknowledged": 5, "nested": {"a": [{"b": "} {"}, {"b": float("nan")}]}}})
+    line = verdict(outcome="VIOLATES", kind="SAFETY", requirements=["R1"], violations=[seen], known_bugs=["KAFKA-1"])
+    good = json.dumps({**line, "facts": {"acknowledged": 5, "nested": {"a": [{"b": "} {"}, {"b": float("nan")}]}}})
     lines = [good, "", '{"check": "cut', '{"check": "c"}', json.dumps(verdict(outcome="MAYBE")), good + " trailing"]
     lines += [good + good, f"{good} {good}"]
 
@@ -243,7 +241,7 @@ def test_verdict_lines_are_read_one_by_one(spark: SparkSession) -> None:
     (row,) = [each.asDict(recursive=True) for each in staging.good(staged).collect()]
     assert json.loads(row.pop("facts")) == {"acknowledged": 5, "nested": {"a": [{"b": "} {"}, {"b": "NaN"}]}}
     added = {"anomaly": None, "about": None, "standing": False, "counts": True}  # as version 0.1 wrote them
-    assert row == {"folder": "r1", **{key: value for key, value in reported.items() if key != "facts"}, **added}
+    assert row == {"folder": "r1", **{key: value for key, value in line.items() if key != "facts"}, **added}
     expected = "unknown outcome: expected one of NOT_APPLICABLE, CONFORMS, INCONCLUSIVE, VIOLATES; got MAYBE"
     begins = "the line is not a JSON object of the expected shape; it begins: "
     assert _reasons(staged) == [

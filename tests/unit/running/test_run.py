@@ -239,26 +239,24 @@ def test_reports_that_cannot_be_written_do_not_hide_what_ended_the_run(tmp_path:
 
 def test_a_run_begins_from_a_checkpoint_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Held until its nodes are up; run.json names it, and there is nowhere to walk to any more."""
-    reported: list[object] = []
+    done: list[object] = []
     key = Key("fake", {}, "shape", "kip-866", "HYBRID", (), "ours")
     checkpoint = Checkpoint(key, Content(Frozen({}, 474, 1138), datetime(2026, 11, 26, tzinfo=UTC)), tmp_path)
 
     class OneCheckpoint:
         @contextmanager
         def held(self, shape: Topology, start: Start) -> Iterator[Checkpoint]:
-            reported.append((shape.name, start))
+            done.append((shape.name, start))
             yield checkpoint
-            reported.append("free")
+            done.append("free")
 
-    monkeypatch.setattr(
-        "pytest_kmigrate.running.run.resume", lambda of, document, *_: reported.append((of, document.id))
-    )
+    monkeypatch.setattr("pytest_kmigrate.running.run.resume", lambda of, document, *_: done.append((of, document.id)))
     settings = RunSettings(tmp_path, seed=7, checkpoints=cast("Checkpoints", OneCheckpoint()))
     claim = Claim("t.py::test_it", starts_at=Start("HYBRID"))
     with open_run(settings, FakeProvider(), SHAPE, claim, lambda _folder: None) as run:
         run.walk_to(Start("HYBRID"))
         assert not any(each.alive for each in run.cluster.nodes())
-        assert reported == [(SHAPE.name, Start("HYBRID")), (checkpoint, "kip-866"), "free"]
+        assert done == [(SHAPE.name, Start("HYBRID")), (checkpoint, "kip-866"), "free"]
         run.verify(None)
     assert read_history(run.folder).header.inherited_offset == 474
 

@@ -55,7 +55,7 @@ def test_a_lift_beyond_the_scale_ends_at_its_edge() -> None:
     assert "var(--NOT_APPLICABLE)" in unsure
     steep = lift({"lift": 1_300.0, "lift_low": 0.0004, "lift_high": 1.7e7, "q_value": 0.9})
     assert "1,300x, 95 % interval below 0.001x to 17,000,000x" in steep
-    assert "unknown" in lift({"lift": None, "lift_low": None, "lift_high": None})
+    assert "no estimate" in lift({"lift": None, "lift_low": None, "lift_high": None})
 
 
 def test_panels_share_one_scale_and_split_at_the_change() -> None:
