@@ -118,8 +118,8 @@ def test_numbers_texts_and_what_is_absent(client: JolokiaClient, agent: Agent) -
 
 def test_a_pattern_counts_the_mbeans_that_match_it(client: JolokiaClient, agent: Agent) -> None:
     """None matching is absent, as where the pattern is refused."""
-    told = client.read_many(url(agent), asked("matched", "matching none"), 5)
-    assert told == {"matched": 2, "matching none": None}
+    reported = client.read_many(url(agent), asked("matched", "matching none"), 5)
+    assert reported == {"matched": 2, "matching none": None}
 
 
 def test_no_stack_traces_are_asked_for(client: JolokiaClient, agent: Agent) -> None:

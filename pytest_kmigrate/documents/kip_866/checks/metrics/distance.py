@@ -39,11 +39,11 @@ def lag_is_the_distance(history: History) -> Verdict:
         rows.not_applicable(_ROW, f"this release has no {_LAG}")
     places = [each for each in untampered(history, MIGRATION) if isinstance(_offset(each), int)]
     for samples in processes(history, "controller"):
-        told = [each for each in samples if _is_active(each)]
-        if told and places and not history.header.kafka.startswith(LACKED_BY[_LAG]):
-            _judge(history, rows, told, places)
+        reported = [each for each in samples if _is_active(each)]
+        if reported and places and not history.header.kafka.startswith(LACKED_BY[_LAG]):
+            _judge(history, rows, reported, places)
     return rows.verdict(
-        "the lag is the distance to the last committed record", f"no controller in dual write told its {_LAG}"
+        "the lag is the distance to the last committed record", f"no controller in dual write reported its {_LAG}"
     )
 
 
@@ -52,14 +52,14 @@ def _is_active(sample: Sample) -> bool:
     return is_told and sample.values.get("ActiveControllerCount") == 1
 
 
-def _judge(history: History, rows: ByRequirement, told: Sequence[Sample], places: Sequence[ZnodeChange]) -> None:
-    written = [each for each in places if f"controller-{held_in(each).get('kraft_controller_id')}" == told[0].node]
-    since_ns = min((each.at_ns for each in written if each.at_ns >= told[0].at_ns), default=None)
+def _judge(history: History, rows: ByRequirement, reported: Sequence[Sample], places: Sequence[ZnodeChange]) -> None:
+    written = [each for each in places if f"controller-{held_in(each).get('kraft_controller_id')}" == reported[0].node]
+    since_ns = min((each.at_ns for each in written if each.at_ns >= reported[0].at_ns), default=None)
     if since_ns is None:
         return
     wrong = 0
-    for number, sample in enumerate(told):
-        around = _distances(told, number, places)
+    for number, sample in enumerate(reported):
+        around = _distances(reported, number, places)
         if sample.at_ns < since_ns + _AROUND_NS or around is None:
             continue
         rows.looked_at(_ROW)
@@ -76,10 +76,10 @@ def _judge(history: History, rows: ByRequirement, told: Sequence[Sample], places
             )
 
 
-def _distances(told: Sequence[Sample], number: int, places: Sequence[ZnodeChange]) -> tuple[float, float] | None:
+def _distances(reported: Sequence[Sample], number: int, places: Sequence[ZnodeChange]) -> tuple[float, float] | None:
     """The least and the greatest distance around a sample; None where the offset is not known."""
-    at_ns = told[number].at_ns
-    committed = [each.values[_COMMITTED] or 0 for each in told if abs(each.at_ns - at_ns) <= _AROUND_NS]
+    at_ns = reported[number].at_ns
+    committed = [each.values[_COMMITTED] or 0 for each in reported if abs(each.at_ns - at_ns) <= _AROUND_NS]
     first = bisect_right(places, at_ns - _AROUND_NS, key=lambda each: each.at_ns) - 1
     last = bisect_right(places, at_ns + _AROUND_NS, key=lambda each: each.at_ns)
     offsets = [_offset(each) for each in places[max(0, first) : last]]

@@ -1,4 +1,4 @@
-"""Check of the metrics that KIP-866 introduces and that tell the modes apart: they exist, and hold what they should."""
+"""Check of the metrics that KIP-866 introduces and that distinguish modes: they exist, and hold what they should."""
 
 from collections.abc import Iterator, Sequence
 
@@ -37,8 +37,8 @@ def _were_asked_for(history: History) -> bool:
 def metrics_of_the_document(history: History) -> Verdict:
     """Brokers expose their MetadataType, 1 or 2 by their mode; active controllers theirs, 1 to 3, and their features.
 
-    A metric is absent if a node answers, was asked for it, and exposes none in any of its samples. Runs in which nobody
-    asked prove nothing. Where no controller has a MetadataType, none can be reported by a standby.
+    A metric is absent if a node answers, was asked for it, and exposes none in any of its samples. Runs that
+    did not ask for it prove nothing. Where no controller has a MetadataType, none can be reported by a standby.
     """
     rows = ByRequirement("metrics_of_the_document", _BROKER, _CONTROLLER, _ACTIVE_ONLY, _FEATURES)
     brokers = [_answers(each, _OF_BROKERS) for each in processes(history, "broker")]

@@ -16,7 +16,7 @@ def place(at_ms: int, offset: int, number: int = 3000) -> ZnodeChange:
     return znode(at_ms, "/migration", json.dumps({"kraft_metadata_offset": offset, "kraft_controller_id": number}))
 
 
-def told(lag: float | None, committed: float = 200, *, active: float = 1, count: int = 5) -> list[Sample]:
+def reported(lag: float | None, committed: float = 200, *, active: float = 1, count: int = 5) -> list[Sample]:
     """A controller reports this, each 500 ms from 10 s on."""
     values = {"ZkWriteBehindLag": lag, "LastCommittedRecordOffset": committed, "ActiveControllerCount": active}
     return [sample(10_000 + 500 * number, "controller-3000", **values) for number in range(count)]
@@ -32,34 +32,34 @@ def run(samples: list[Sample], *places: ZnodeChange, kafka: str = "3.9.1") -> Hi
 @pytest.mark.parametrize("lag", [98, 100, 102])
 def test_a_lag_that_is_the_distance_conforms(lag: float) -> None:
     """Conforming: what is read is of no one moment."""
-    assert check.judge(run(told(lag))).outcome is Outcome.CONFORMS
+    assert check.judge(run(reported(lag))).outcome is Outcome.CONFORMS
 
 
 @pytest.mark.parametrize("lag", [0, 97, 103])
 def test_any_other_lag_violates(lag: float) -> None:
     """Violating: in three samples in a row; two prove nothing."""
-    verdict = check.judge(run(told(lag)))
+    verdict = check.judge(run(reported(lag)))
     assert verdict.outcome is Outcome.VIOLATES
     assert verdict.violations[0].expected == "ZkWriteBehindLag is 100"
     assert verdict.violations[0].observed.startswith(
         f"controller-3000 reports {lag} in 3 samples in a row (11.0 s after"
     )
-    assert check.judge(run(told(lag, count=2))).outcome is Outcome.CONFORMS
+    assert check.judge(run(reported(lag, count=2))).outcome is Outcome.CONFORMS
 
 
 def test_while_the_offset_changes_each_distance_of_that_time_conforms() -> None:
     """Conforming: between the former and the next one."""
     moving = (place(2_000, 100), place(10_500, 150), place(11_500, 190))
-    assert check.judge(run(told(60), *moving)).outcome is Outcome.CONFORMS
-    assert check.judge(run(told(5), *moving)).outcome is Outcome.VIOLATES
+    assert check.judge(run(reported(60), *moving)).outcome is Outcome.CONFORMS
+    assert check.judge(run(reported(5), *moving)).outcome is Outcome.VIOLATES
 
 
 @pytest.mark.parametrize(
     "there",
     [
-        run(told(0), place(2_000, 100, number=3001)),
-        run(told(0, active=0)),
-        run(told(None)),
+        run(reported(0), place(2_000, 100, number=3001)),
+        run(reported(0, active=0)),
+        run(reported(None)),
         run([], place(2_000, 100)),
         history(),
     ],
@@ -72,4 +72,4 @@ def test_before_its_first_write_a_controller_may_report_none(there: History) -> 
 
 def test_a_release_without_the_metric_is_not_judged() -> None:
     """Not applicable."""
-    assert check.judge(run(told(0), kafka="3.5.2")).outcome is Outcome.NOT_APPLICABLE
+    assert check.judge(run(reported(0), kafka="3.5.2")).outcome is Outcome.NOT_APPLICABLE

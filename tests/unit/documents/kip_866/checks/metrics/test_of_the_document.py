@@ -1,4 +1,4 @@
-"""Check that the metrics of KIP-866 that tell the modes apart exist."""
+"""Check that the metrics of KIP-866 that distinguish the modes exist."""
 
 import pytest
 
@@ -96,5 +96,5 @@ def test_a_wrong_value_violates(samples: list[Sample], row: str, observed: str) 
     ids=["not asked", "no answer", "too few", "not active", "nothing"],
 )
 def test_what_was_not_asked_is_not_absent(samples: list[Sample]) -> None:
-    """Vacuous: nobody asked, the node did not answer, or too seldom."""
+    """Vacuous: not asked, the node did not answer, or too seldom."""
     assert not looked_at(check.judge(run(samples)))

@@ -46,7 +46,7 @@ def test_a_histogram_that_is_absent_in_dual_write_violates() -> None:
 
 
 @pytest.mark.parametrize(
-    "there", [run(count=0), run(lag=None), history()], ids=["none counted", "no dual write", "nobody"]
+    "there", [run(count=0), run(lag=None), history()], ids=["none counted", "no dual write", "no node"]
 )
 def test_without_a_write_nothing_is_proved(there: History) -> None:
     """Vacuous."""
