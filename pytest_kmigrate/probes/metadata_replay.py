@@ -28,6 +28,8 @@ _COPIED = frozenset(
     }
 )
 """What a migration copies. Brokers register, and features are set, before it."""
+_PARTS = ("offset", "type", "version", "data")
+_ANNOUNCED = frozenset({"FEATURE_LEVEL_RECORD", "REGISTER_BROKER_RECORD", "ZK_MIGRATION_STATE_RECORD"})
 
 
 def image_from_records(records: Iterable[Record]) -> MetadataImage:
@@ -38,7 +40,8 @@ def image_from_records(records: Iterable[Record]) -> MetadataImage:
     metadata per type in that transaction), ``topics_held_back`` [{first, until, event}] (per transaction with topics,
     the offsets of the first one and of what ended or aborted it), ``brokers`` id -> {is_migrating_zk_broker, fenced,
     epoch, offset}, ``begins_with_snapshot``, and ``unplaced`` (changes to what does not exist, and topics that exist
-    already: a log that is right has none). For readers of the folder: ``record_counts`` and
+    already: a log that is right has none), ``announced`` [{offset, type, version, data}] (records of features,
+    registrations and migration states as they are). For readers of the folder: ``record_counts`` and
     ``discarded_record_counts`` (those in transactions that were aborted or never ended) per type, ``in_transaction``,
     ``last_offset``.
     """
@@ -61,6 +64,7 @@ class _Replay:
         self._outside: Counter[str] = Counter()
         self._begins_with_snapshot = False
         self._brokers: dict[str, dict[str, object]] = {}
+        self._announced: list[Record] = []
         self._unplaced: list[str] = []
         self._last_offset = -1
         self._topics: dict[str, str] = {}
@@ -98,6 +102,7 @@ class _Replay:
     def feed(self, record: Record) -> None:
         kind = record["type"]
         self._counts[kind] += 1
+        self._announced += [{key: record.get(key) for key in _PARTS}] if kind in _ANNOUNCED else []
         self._last_offset = max(self._last_offset, record["offset"])
         self._begins_with_snapshot |= bool(record.get("snapshot"))
         if kind in ("BEGIN_TRANSACTION_RECORD", "END_TRANSACTION_RECORD", "ABORT_TRANSACTION_RECORD"):
@@ -152,6 +157,7 @@ class _Replay:
                 "record_counts": dict(sorted(self._counts.items())),
                 "discarded_record_counts": dict(sorted((self._discarded + unfinished).items())),
                 "brokers": self._brokers,
+                "announced": self._announced,
                 "transactions": self._transactions,
                 "topics_held_back": self._held_topics,
                 "in_transaction": self._pending is not None,

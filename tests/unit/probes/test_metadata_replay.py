@@ -210,6 +210,20 @@ def test_tokens_producer_ids_and_features_follow_their_last_record() -> None:
     assert image_from_records(log(made, ("REMOVE_DELEGATION_TOKEN", {"tokenId": "k"}))).delegation_tokens == {}
 
 
+def test_features_registrations_and_states_are_kept_as_they_are() -> None:
+    """Checks read versions and fields of them that no image holds."""
+    entries = log(
+        ("FEATURE_LEVEL", {"name": "metadata.version", "featureLevel": 21}),
+        ("NO_OP", {}),
+        ("ZK_MIGRATION_STATE", {"zkMigrationState": 2}),
+        ("REGISTER_BROKER", {"brokerId": 0, "brokerEpoch": 3, "features": []}),
+    )
+    announced = image_from_records(entries).extra["announced"]
+    assert announced == [
+        {key: entries[at].get(key) for key in ("offset", "type", "version", "data")} for at in (0, 2, 3)
+    ]
+
+
 def test_brokers_are_fenced_and_unfenced_in_every_releases_way() -> None:
     """Older releases have records of their own for it, newer ones a registration change."""
     register = ("REGISTER_BROKER", {"brokerId": 1, "brokerEpoch": 9, "isMigratingZkBroker": True, "fenced": True})

@@ -1,0 +1,125 @@
+"""Check of the records that KIP-866 introduces or changes: states, registrations and the first feature level."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.checkers.metadata.changes import began_ns
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.verdict import Verdict
+
+_STATE_RECORD, _REGISTRATION = "K866-REC-ZkMigrationStateRecord", "K866-REC-RegisterBroker-v2"
+_BOOTSTRAP, _FEATURES = "K866-MV-controller-bootstrap", "K866-REG-features-eq-ibp"
+_STATE, _REGISTER, _LEVEL = "ZK_MIGRATION_STATE_RECORD", "REGISTER_BROKER_RECORD", "FEATURE_LEVEL_RECORD"
+_FEATURE = "metadata.version"
+_WITH_FLAG = 2
+"""The version of registrations that has the flag of migrating brokers."""
+
+
+@dataclass(frozen=True)
+class _Log:
+    """The announced records of one image that are evidence of the run's own."""
+
+    event: Event
+    file: str
+    records: Sequence[Mapping[str, Any]]
+    is_whole: bool
+    """Whether it holds the log from its first record on, and all of it is the run's own."""
+
+    def of(self, kind: str) -> list[Mapping[str, Any]]:
+        """Those of one type."""
+        return [each for each in self.records if each["type"] == kind]
+
+
+def _has_announced(history: History) -> bool:
+    return any("announced" in each.extra for each in history.images.values())
+
+
+@checker(
+    _STATE_RECORD,
+    _REGISTRATION,
+    _BOOTSTRAP,
+    _FEATURES,
+    in_every_run=_has_announced,
+    anomaly="record unlike the document",
+    needs=[Capability.METADATA_LOG],
+)
+def records_are_those_of_the_document(history: History) -> Verdict:
+    """Migration states are one number in version 0, and registrations have the flag of migrating brokers (version 2).
+
+    ``metadata.version`` is in the log before any of them, at the level of the brokers that register as migrating; each
+    of these supports that level only.
+    """
+    rows = ByRequirement("records_are_those_of_the_document", _STATE_RECORD, _REGISTRATION, _BOOTSTRAP, _FEATURES)
+    logs = list(_logs(history))
+    for log in logs:
+        for record in log.of(_STATE):
+            wrong = record["version"] != 0 or set(record["data"]) != {"zkMigrationState"}
+            expected = "a migration state is version 0 with one number"
+            _judge(history, rows, _STATE_RECORD, log, record, expected if wrong else "")
+        for record in log.of(_REGISTER):
+            wrong = record["version"] < _WITH_FLAG
+            _judge(history, rows, _REGISTRATION, log, record, "a registration has version 2 at least" if wrong else "")
+            if record["data"].get("isMigratingZkBroker"):
+                low, high = _levels(record)
+                expected = f"a migrating broker supports one level of {_FEATURE}"
+                _judge(history, rows, _FEATURES, log, record, expected if low is None or low != high else "")
+        if log.is_whole and log.records:
+            _judge_bootstrap(history, rows, log)
+    text = f"{counted(len(logs), 'image')} of the metadata log, each with the records of the document"
+    return rows.verdict(text, "no image of a metadata log holds records of a migration that began in this run")
+
+
+def _logs(history: History) -> Iterator[_Log]:
+    taken = {str(event.data.get("label")): event for event in history.of(EventKind.SNAPSHOT)}
+    starts = life_starts_ns(history)
+    for label, image in history.images.items():
+        if "announced" in image.extra and label in taken:
+            event = taken[label]
+            inherited = history.header.inherited_offset if life_at(starts, began_ns(event)) == 0 else -1
+            yield _log(image, event, inherited)
+
+
+def _log(image: MetadataImage, event: Event, inherited: int) -> _Log:
+    announced: Any = image.extra["announced"]
+    own = [each for each in announced if each["offset"] > inherited]
+    is_whole = inherited < 0 and not image.extra.get("begins_with_snapshot")
+    return _Log(event, str(event.data["file"]), own, is_whole)
+
+
+def _judge_bootstrap(history: History, rows: ByRequirement, log: _Log) -> None:
+    first = log.records[0]
+    is_first = first["type"] == _LEVEL and first["data"].get("name") == _FEATURE
+    _judge(history, rows, _BOOTSTRAP, log, first, "" if is_first else f"{_FEATURE} is recorded first")
+    for record in log.of(_REGISTER) if is_first else ():
+        level = first["data"].get("featureLevel")
+        if record["data"].get("isMigratingZkBroker") and level not in _levels(record):
+            _judge(history, rows, _BOOTSTRAP, log, record, f"brokers have the level {level} of {_FEATURE}")
+
+
+def _levels(record: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """The lowest and the highest level of ``metadata.version`` that a registered broker supports."""
+    features = (each for each in record["data"].get("features", ()) if each.get("name") == _FEATURE)
+    found: Mapping[str, int] = next(features, {})
+    return found.get("minSupportedVersion"), found.get("maxSupportedVersion")
+
+
+def _judge(
+    history: History, rows: ByRequirement, row: str, log: _Log, record: Mapping[str, Any], expected: str
+) -> None:
+    """One record; ``expected`` is empty if it is right."""
+    if not expected:
+        rows.looked_at(row)
+        return
+    at_ns = log.event.at_ns
+    what = f"offset {record['offset']}: {record['type']}, version {record['version']}, {record['data']}"
+    rows.violated(row, violation_at(history, expected, f"{what} ({when(history, at_ns)})", at_ns, log.file))
