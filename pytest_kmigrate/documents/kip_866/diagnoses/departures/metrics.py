@@ -29,10 +29,13 @@ def standbys_report_what_the_active_controller_does(history: History, verdict: V
 
 
 def _is_of_the_image(history: History, metric: str) -> bool:
-    active = [(each.at_ns, each.values.get(metric)) for each in _of(history, active=True)]
+    of_active = sorted(_of(history, active=True), key=lambda each: each.at_ns)
+    active = [(each.at_ns, each.values.get(metric)) for each in of_active]
     compared = 0
     for sample in _of(history, active=False):
         reported = {value for at_ns, value in active if abs(at_ns - sample.at_ns) <= _AROUND_NS}
+        # While none is active, after a crash, standbys are ahead of what the last one reported: the next one says it.
+        reported |= {value for _, value in [each for each in active if each[0] > sample.at_ns][:1] if reported}
         if reported and (sample.values.get(metric) or 0) > 0:
             compared += 1
             if sample.values.get(metric) not in reported:

@@ -49,6 +49,15 @@ def test_standbys_that_show_the_same_image_are_named(
     assert named(run, only_the_active_controller_reports.judge(run, metric)) == bugs
 
 
+def test_a_standby_that_is_ahead_of_a_controller_that_died_is_named() -> None:
+    """The state changed as the active controller died: standbys report what the next one does, 4 s later."""
+    dead = [each for at in range(8) for each in _both(at, STATE, 2, 2)]
+    between = [each for at in range(8, 16) for each in _both(at, STATE, 0, 1)[1:]]
+    after = [each for at in range(16, 24) for each in _both(at, STATE, 1, 1)]
+    run = history(events=started(*CONTROLLERS), samples=[*dead, *between, *after], kafka="3.9.1")
+    assert named(run, only_the_active_controller_reports.judge(run, STATE)) == ("metrics-of-the-image",)
+
+
 @pytest.mark.parametrize(
     ("standby", "kafka", "bugs"),
     [
