@@ -29,7 +29,8 @@ def up(
     from pytest_kmigrate.topology.loading import find, load
 
     wanted = load(find(topology), kafka=kafka, option="--kafka")
-    goal = Goal(document(profile), phase.upper()) if phase else None
+    of = document(profile)
+    goal = Goal(of, phase.upper()) if phase else None
     if goal:
         goal.check(wanted)
     plan = dry.plan_here(wanted)

@@ -61,5 +61,5 @@ def inapplicable(lacking: Event, claimed: Sequence[str]) -> Verdict:
     """The verdict NOT_APPLICABLE about all that a test claims, by the event that ended it."""
     named = lacking.data["lacking"]
     assert isinstance(named, list | tuple)
-    text = not_offered(str(lacking.data["what"]), map(str, named))
+    text = not_offered(str(lacking.data.get("what", "what its test asked for")), map(str, named))
     return not_applicable(OFFERED, text).speaking_for(*claimed)

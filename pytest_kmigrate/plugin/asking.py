@@ -1,6 +1,7 @@
 """What a test asks for, by its markers and the command line; reported at collection if it is not available."""
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ _EXAMPLES = {
     "known_bug": "kmigrate-1",
 }
 _OF_MANY = ("requirement",)
+_BARE = ("spoils", "sample")
+_ZNODE = re.compile(r"(/(?!\.{1,2}(/|$))[^/\0]+)+")
 
 
 def marked(item: pytest.Item, name: str) -> list[str]:
@@ -114,7 +117,26 @@ def conditions_of(item: pytest.Item) -> list[Znode]:
                 f"marker start_condition: expected znodes, got {_shown(mark)}: "
                 'write @pytest.mark.start_condition(Znode("/migration"))'
             )
-    return [each for mark in marks for each in mark.args]
+    conditions = [each for mark in marks for each in mark.args]
+    for number, each in enumerate(conditions):
+        is_again = any(other.path == each.path for other in conditions[:number])
+        is_text = each.data is None or isinstance(each.data, str)
+        if is_again or not is_text or not (isinstance(each.path, str) and _ZNODE.fullmatch(each.path)):
+            raise WrongUseError(
+                "marker start_condition: expected each znode once, a path such as /migration, text or None as data; "
+                f"got {each!r}"
+            )
+    return conditions
+
+
+def check_bare(item: pytest.Item) -> None:
+    """WrongUseError when a marker without arguments has some."""
+    for name in _BARE:
+        for mark in item.iter_markers(name):
+            if mark.args or mark.kwargs:
+                raise WrongUseError(
+                    f"marker {name}: expected no arguments, got {_shown(mark)}: write @pytest.mark.{name}"
+                )
 
 
 def check_start(item: pytest.Item, topology: "Topology") -> None:

@@ -10,6 +10,7 @@ import pytest
 from pytest_kmigrate.catalogue import KnownBug, is_before, known_bug, met_by_any_run, requirement
 from pytest_kmigrate.model.errors import KmigrateError, UnfitReleaseError, WrongUseError
 from pytest_kmigrate.plugin.asking import (
+    check_bare,
     check_runs,
     check_start,
     chosen_topology,
@@ -72,6 +73,7 @@ def _look_at(item: pytest.Item, options: Options, topologies: _Topologies) -> No
     bugs = [known_bug(each) for each in marked(item, "known_bug")]
     judged_by = _documents_of(item)
     scene_of(item)
+    check_bare(item)
     if judged_by and options.profile not in judged_by:
         item.stash[_OF_ANOTHER_DOCUMENT] = judged_by
         reason = f"judges requirements of {', '.join(sorted(judged_by))}, and --kmigrate-profile is {options.profile}"

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,8 +17,17 @@ from pytest_kmigrate.recording.operation_parts import PARTS_PATTERN, read_operat
 from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
 
 T = TypeVar("T")
-_KINDS = {str: "text", dict: "an object"}
+_KINDS = {str: "text", int: "a whole number", dict: "an object"}
 _DAMAGED = "the folder is damaged: take another copy of it, or run the test again"
+_LISTS: dict[EventKind, tuple[str, type]] = {
+    EventKind.CHECKS: ("checks", dict),
+    EventKind.NOT_OFFERED: ("lacking", str),
+}
+"""By these events a run is judged at all: the list that each has, and of what."""
+_WRONG_KEYS = (
+    (re.compile(r"missing \d+ required .*arguments?: (.+)"), "got no {}"),
+    (re.compile(r"unexpected keyword argument (.+)"), "got the unknown {}"),
+)
 
 
 def read_header(folder: RunFolder) -> RunHeader:
@@ -28,9 +38,10 @@ def read_header(folder: RunFolder) -> RunHeader:
     schema = content.pop("schema", None)
     if schema != SCHEMA:
         raise RunFolderError(
-            f"{folder.header}: schema: expected {SCHEMA}, got {schema}; was it written by a later release?"
+            f"{folder.header}: schema: expected {SCHEMA}, got {schema!r}; was it written by a later release?"
         )
-    for key, kind in (("kafka", str), ("test_id", str), ("topology", str), ("profile", str), ("extra", dict)):
+    kinds = {"kafka": str, "test_id": str, "topology": str, "profile": str, "seed": int, "extra": dict}
+    for key, kind in kinds.items():
         if not isinstance(content.get(key, kind()), kind):
             raise RunFolderError(f"{folder.header}: {key}: expected {_KINDS[kind]}, got {content[key]!r}; {_DAMAGED}")
     requirements = content.get("requirements", [])
@@ -40,7 +51,7 @@ def read_header(folder: RunFolder) -> RunHeader:
         test_id = stable_id(content["test_id"])
         return RunHeader(**{**content, "test_id": test_id, "requirements": tuple(content["requirements"])})
     except (KeyError, TypeError) as error:
-        raise RunFolderError(f"{folder.header}: expected the keys of a run header; {error}") from error
+        raise RunFolderError(f"{folder.header}: expected the keys of a run header; {_plainly(error)}") from error
 
 
 def read_history(folder: RunFolder) -> History:
@@ -137,7 +148,20 @@ def _event(seq: int, at_ns: int, kind: str, node: str | None, data: Mapping[str,
         name, key = OLDER_STATES[kind]
         data = {"of": name, "state": data.get(key), "previous": data.get("previous")}
         return Event(seq, at_ns, EventKind.STATE, node, data)
+    if kind not in tuple(EventKind):
+        raise ValueError(f"got the unknown kind {kind!r}; was it written by a later release?")
+    _must_have_its_list(EventKind(kind), data)
     return Event(seq, at_ns, EventKind(kind), node, data)
+
+
+def _must_have_its_list(kind: EventKind, data: Mapping[str, object]) -> None:
+    """Without it the run would be judged by nothing, and so conform."""
+    key, of = _LISTS.get(kind, ("", str))
+    entries = data.get(key)
+    if key and not (isinstance(entries, list) and all(isinstance(each, of) for each in entries)):
+        raise TypeError(
+            f"a list of {'texts' if of is str else 'objects'} as {key} in the data of {kind}, not {entries!r}"
+        )
 
 
 def _znode_change(children: list[str], **keys: Any) -> ZnodeChange:
@@ -164,8 +188,17 @@ def _made(make: Callable[..., T], file: Path, text: bytes, line: int = 1) -> T:
         return make(**_json(file, text, line))
     except (KeyError, TypeError, ValueError) as error:
         raise RunFolderError(
-            f"{file}: line {line}: expected the keys of {make.__name__.strip('_')}; {error}"
+            f"{file}: line {line}: expected the keys of {make.__name__.strip('_')}; {_plainly(error)}"
         ) from error
+
+
+def _plainly(error: Exception) -> str:
+    """What is wrong with the keys, without the name of a function of ours."""
+    text = str(error)
+    if isinstance(error, KeyError):
+        return f"got no {text}"
+    matches = ((pattern.search(text), plain) for pattern, plain in _WRONG_KEYS)
+    return next((plain.format(match[1]) for match, plain in matches if match), text)
 
 
 def _json(file: Path, text: bytes, line: int = 1) -> dict[str, Any]:

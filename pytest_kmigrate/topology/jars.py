@@ -16,9 +16,25 @@ def wrong_jars(file: TopologyFile, folder: Path) -> Iterator[Mistake]:
     """The jars that are not there, or are none; ``folder`` is the file's."""
     for path, jar in _jars(file):
         found = _place(jar, folder)
-        if found is None or not zipfile.is_zipfile(found):
-            got = "something else" if found else "nothing there"
+        got = _wrong(jar, found, folder)
+        if got:
             yield Mistake(path, f"expected the path of a jar, from the folder of this file on, got {shown(jar)}: {got}")
+
+
+def _wrong(jar: str, found: Path | None, folder: Path) -> str:
+    """What is at the place of a jar that is none; empty for a jar."""
+    if found is None:
+        return "a folder" if jar and _is_folder(os.path.join(folder, jar)) else "nothing there"  # noqa: PTH118
+    if os.pathsep in str(found):
+        return f"a path with {os.pathsep!r} in it, which would divide the class path"
+    return "" if zipfile.is_zipfile(found) else "something else"
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return os.path.isdir(path)  # noqa: PTH112 - a path that no file system takes
+    except ValueError:
+        return False
 
 
 def jars_at(jars: Iterable[str], folder: Path) -> tuple[Jar, ...]:

@@ -1,5 +1,6 @@
 """Rules of levels: no protocol and no metadata.version is higher than the oldest release that has to know it."""
 
+import re
 from collections.abc import Iterator
 
 from pytest_kmigrate.model.topology import Role
@@ -10,6 +11,7 @@ from pytest_kmigrate.topology.properties import properties_of
 from pytest_kmigrate.topology.values import NO_ZOOKEEPER_FROM, version_of
 
 _ABOVE_ALL = (99, 0)
+_PROTOCOL = re.compile(r"[0-9]+(\.[0-9]+){1,2}(-IV[0-9]+)?")
 _KAFKA = (Role.BROKER, Role.COMBINED, Role.CONTROLLER)
 
 
@@ -27,7 +29,11 @@ def levels_are_known(file: TopologyFile) -> Iterator[Mistake]:
 def _protocols(file: TopologyFile) -> Iterator[Mistake]:
     _, oldest = _oldest(file, NO_ZOOKEEPER_FROM[:2], Role.BROKER)
     for path, name, value in properties_of(file):
-        if name == "inter.broker.protocol.version" and _level(value) > oldest:
+        if name != "inter.broker.protocol.version":
+            continue
+        if not _PROTOCOL.fullmatch(value):
+            yield Mistake(path, f'expected a release\'s protocol, such as "3.9" or "3.9-IV0", got {shown(value)}')
+        elif _level(value) > oldest:
             text = f"expected at most {oldest[0]}.{oldest[1]}, which the oldest broker knows, got {shown(value)}"
             yield Mistake(path, text)
 

@@ -25,6 +25,7 @@ _EXPECTED = {
     "greater_than_equal": "at least {ge}",
     "less_than_equal": "at most {le}",
     "too_short": "at least one",
+    "too_long": "at most {max_length} and found {actual_length}",
 }
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 

@@ -17,6 +17,7 @@ MOST_NODES = 199
 LARGEST_ID = 2_147_483_647
 LARGEST_SERVER_ID = 255
 MOST_EXTRA_LISTENERS = 5
+LONGEST_NAME = 100
 
 _VERSION = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -58,12 +59,16 @@ def _release_or_place(kafka: str) -> str:
 def _fit_for_a_folder(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise ValueError("expected small letters, digits, dots and dashes (run folders are named after it)")
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"expected at most {LONGEST_NAME} characters")
     return name
 
 
 def _options(jvm: list[str]) -> list[str]:
     if not all(option.startswith("-") for option in jvm):
         raise ValueError('expected JVM options, each with its dash, such as "-XX:+UseG1GC"')
+    if any(option.startswith("-Xmx") for option in jvm):  # the plan counts the memory that heap_mb names
+        raise ValueError("expected no -Xmx, because heap_mb sets it")
     return jvm
 
 
@@ -75,8 +80,9 @@ def _among(number: int) -> int:
 
 
 def _each_once(ids: list[int]) -> list[int]:
-    if len(set(ids)) < len(ids):
-        raise ValueError("expected each id once")
+    doubled = sorted({each for each in ids if ids.count(each) > 1})
+    if doubled:
+        raise ValueError(f"expected each id once and found {', '.join(map(str, doubled))} again")
     return ids
 
 
@@ -101,11 +107,13 @@ def _znode_path(chroot: str) -> str:
 
 def _listener_names(extra: dict[str, SecurityProtocol]) -> dict[str, SecurityProtocol]:
     taken = [name for name in extra if name in tuple(Listener) or not _LISTENER.fullmatch(name)]
-    if taken or len(extra) > MOST_EXTRA_LISTENERS:
+    if taken:
         raise ValueError(
-            f"expected at most {MOST_EXTRA_LISTENERS} names of capitals, digits and underscores, such as EXTERNAL, "
-            f"besides {', '.join(Listener)}"
+            "expected names of capitals, digits and underscores, such as EXTERNAL, "
+            f"besides {', '.join(Listener)}, and found {', '.join(map(repr, taken))}"
         )
+    if len(extra) > MOST_EXTRA_LISTENERS:
+        raise ValueError(f"expected at most {MOST_EXTRA_LISTENERS} listeners and found {len(extra)}")
     return extra
 
 

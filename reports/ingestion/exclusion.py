@@ -24,6 +24,8 @@ def alone_in(out: str) -> Iterator[None]:
         return
     folder = local_path(out)
     require_folder(out, LocalStorage(folder).kind())
+    if (folder / "run.json").is_file():  # its evidence stays what the run left
+        raise WrongUseError(f"{out}: expected a folder for the report, got the folder of a run; choose another --out")
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK_FILE).open("a+", encoding="ascii") as lock:
         try:

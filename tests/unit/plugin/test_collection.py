@@ -37,6 +37,12 @@ pytest_plugins = ["pytester"]
             "start_condition(Znode('/migration', ''))\n@pytest.mark.topology('kraft-broker3-controller3')",
             "marker start_condition: expected a topology with ZooKeeper, and kraft-broker3-controller3 has none: *",
         ),
+        ("start_condition(Znode('migration'))", "marker start_condition: * got Znode(path='migration', data=None)"),
+        ("start_condition(Znode('/'))", "marker start_condition: * a path such as /migration, *"),
+        ("start_condition(Znode('/a', data=5))", "marker start_condition: *, text or None as data; got *data=5)"),
+        ("start_condition(Znode('/a'), Znode('/a', ''))", "marker start_condition: expected each znode once, *"),
+        ("spoils(5)", "marker spoils: expected no arguments, got 5: write @pytest.mark.spoils"),
+        ("sample('a')", "marker sample: expected no arguments, got 'a': write @pytest.mark.sample"),
         ("requirement", "marker requirement: expected texts, got nothing: write @pytest.mark.requirement(*)"),
     ],
 )

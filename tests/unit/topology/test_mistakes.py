@@ -108,6 +108,18 @@ ONE_KEY = [
         MIGRATABLE + 'jvm = ["Xmx1g"]\n',
         'broker.jvm: expected JVM options, each with its dash, such as "-XX:+UseG1GC", got a list',
     ),
+    (MIGRATABLE + 'jvm = ["-Xmx1g"]\n', "broker.jvm: expected no -Xmx, because heap_mb sets it, got a list"),
+    (
+        f'name = "{"x" * 101}"\nkafka = "3.9.1"\n' + ZOOKEEPER + BROKER,
+        f'name: expected at most 100 characters, got "{"x" * 59}…',
+    ),
+    (
+        MIGRATABLE + 'properties = { "inter.broker.protocol.version" = "three" }\n',
+        (
+            'broker.properties."inter.broker.protocol.version": expected a release\'s protocol, such as "3.9" or '
+            '"3.9-IV0", got "three"'
+        ),
+    ),
     (MIGRATABLE + "jvm = [3]\n", 'broker.jvm[#1]: expected text, got 3 (without quotes): write "3"'),
     (MIGRATABLE + "[[node]]\nheap_mb = 512\n", 'node[#1].name: expected role and id, such as "broker-1"; got nothing'),
     (MIGRATABLE + "[probe.jmx]\nevery_ms = 50\n", "probe.jmx.every_ms: expected at least 100, got 50"),

@@ -108,6 +108,14 @@ def test_jars_are_found_from_the_file_on_and_belong_to_the_topology(tmp_path: Pa
     assert digests[0] != digests[1]
 
 
+def test_a_jar_with_a_colon_in_its_path_is_refused(tmp_path: Path) -> None:
+    """It would be two entries of the class path."""
+    with zipfile.ZipFile(tmp_path / "a:b.jar", "w") as archive:
+        archive.writestr("Mine.class", "")
+    (only,) = problems_of(tmp_path, f'{BORN_IN_KRAFT}jars = ["a:b.jar"]\n')
+    assert only.endswith("got \"a:b.jar\": a path with ':' in it, which would divide the class path")
+
+
 def test_one_level_for_the_quorum(tmp_path: Path) -> None:
     """The file's, if it has one."""
     assert loaded(tmp_path, 'metadata_version = "3.8-IV0"\n' + BORN_IN_KRAFT).metadata_version == "3.8-IV0"
@@ -123,7 +131,11 @@ MISTAKES = [
         MIGRATABLE + "[broker]\ncount = 2\nids = [1, 2]\n",
         "broker.count: expected nothing beside ids, got 2: leave it out",
     ),
-    (MIGRATABLE + "[broker]\nids = [1, 2, 1]\n", "broker.ids: expected each id once, got a list"),
+    (MIGRATABLE + "[broker]\nids = [1, 2, 1]\n", "broker.ids: expected each id once and found 1 again, got a list"),
+    (
+        MIGRATABLE + f"[broker]\nids = {list(range(1, 202))}\n",
+        "broker.ids: expected at most 199 and found 201, got a list",
+    ),
     (MIGRATABLE + "[broker]\nids = []\n", "broker.ids: expected at least one, got an empty list"),
     (MIGRATABLE + "[broker]\nids = [-1]\n", "broker.ids[#1]: expected at least 0, got -1"),
     (
@@ -164,7 +176,11 @@ MISTAKES = [
     ),
     (
         BORN_IN_KRAFT + '[security.extra_listeners]\nCLIENT = "SSL"\n',
-        f"security.extra_listeners: expected at most 5 names of {NAMES}, got a table",
+        f"security.extra_listeners: expected names of {NAMES}, and found 'CLIENT', got a table",
+    ),
+    (
+        BORN_IN_KRAFT + "[security.extra_listeners]\n" + "".join(f'L{number} = "SSL"\n' for number in range(6)),
+        "security.extra_listeners: expected at most 5 listeners and found 6, got a table",
     ),
     (
         BORN_IN_KRAFT + '[security.extra_listeners]\nEXTERNAL = "TLS"\n',
@@ -182,6 +198,10 @@ MISTAKES = [
         MIGRATABLE
         + '[broker]\ncount = 1\njvm = ["-Djava.security.auth.login.config=/x"]\n[security]\nzookeeper = "SASL"\n',
         'broker.jvm[#1]: expected no login file of its own beside security.zookeeper = "SASL", got "-Djava.security',
+    ),
+    (
+        BORN_IN_KRAFT + 'jars = ["."]\n',
+        'broker.jars[#1]: expected the path of a jar, from the folder of this file on, got ".": a folder',
     ),
     (
         BORN_IN_KRAFT + 'jars = ["./none.jar"]\n',

@@ -67,3 +67,11 @@ def test_a_bucket_is_not_guarded() -> None:
     """Nothing is made on this machine for a path behind a URI."""
     with alone_in("s3a://nights/report"), alone_in("s3a://nights/report"):
         pass
+
+
+def test_a_report_does_not_go_into_a_run(tmp_path: Path) -> None:
+    """Its folder is evidence, and nothing is added to it."""
+    (tmp_path / "run.json").touch()
+    with pytest.raises(WrongUseError, match="got the folder of a run; choose another --out"), alone_in(str(tmp_path)):
+        pass
+    assert [file.name for file in tmp_path.iterdir()] == ["run.json"]

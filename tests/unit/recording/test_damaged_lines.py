@@ -1,0 +1,49 @@
+"""Facts about lines of a run folder that were edited or cut: each is refused in words of its file."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.model.errors import RunFolderError
+from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.recording.reading import read_history
+from pytest_kmigrate.recording.recorder import RunRecorder
+from pytest_kmigrate.recording.run_folder import RunFolder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    """A run folder of two events."""
+    folder = RunFolder(tmp_path)
+    RunRecorder(folder, RunHeader("run-1", "test.py::test", 7, "3.9.1", "small")).close()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "problem"),
+    [
+        ("checks", {}, "a list of objects as checks in the data of checks, not None"),
+        ("checks", {"checks": ["it"]}, "a list of objects as checks"),
+        ("not-offered", {"what": "a fault"}, "a list of texts as lacking in the data of not-offered, not None"),
+    ],
+)
+def test_an_event_that_decides_how_to_judge_is_whole(
+    folder: RunFolder, kind: str, data: dict[str, object], problem: str
+) -> None:
+    """A run whose list of checks is gone must not conform."""
+    with folder.history.open("a") as history:
+        history.write(json.dumps({"seq": 2, "at_ns": 9, "kind": kind, "node": None, "data": data}) + "\n")
+    with pytest.raises(RunFolderError, match=f"line 3: .*{problem}"):
+        read_history(folder)
+
+
+def test_a_line_without_a_key_is_described_without_names_of_functions(folder: RunFolder) -> None:
+    """It says which key is not there, or is one too many."""
+    folder.znodes.parent.mkdir(exist_ok=True)
+    folder.znodes.write_text('{"at_ns": 5}\n')
+    with pytest.raises(RunFolderError, match=r"line 1: expected the keys of znode_change; got no 'children'$"):
+        read_history(folder)
+    folder.znodes.write_text('{"at_ns": 5, "children": [], "colour": "red"}\n')
+    with pytest.raises(RunFolderError, match=r"; got the unknown 'colour'"):
+        read_history(folder)
