@@ -1,5 +1,7 @@
 """Check that the metrics of KIP-866 that distinguish the modes exist."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_kmigrate.documents.kip_866.checks.metrics.of_the_document import metrics_of_the_document as check
@@ -60,6 +62,14 @@ def test_metrics_that_are_absent_violate_as_known_deviations() -> None:
         "no-metadata-type-of-controllers",
         "no-metrics-of-features",
     )
+
+
+def test_releases_that_cannot_migrate_are_not_asked() -> None:
+    """Kafka 4 has nothing of the document, and a run of it is not judged by it."""
+    absent = run(of_broker(None), of_active(None, None))
+    assert check.in_every_run is not None
+    assert check.in_every_run(absent)
+    assert not check.in_every_run(replace(absent, header=replace(absent.header, kafka="4.1.0")))
 
 
 def test_a_metric_that_some_nodes_lack_is_no_known_deviation() -> None:
