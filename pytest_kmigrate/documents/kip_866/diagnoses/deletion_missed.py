@@ -1,6 +1,7 @@
 """kmigrate-13: a broker in ZooKeeper mode that was fenced never learns what was deleted meanwhile."""
 
 import re
+from collections.abc import Iterable
 
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
 from pytest_kmigrate.checkers.evidence.logs import log_of
@@ -17,21 +18,32 @@ _FENCED_AND_BACK = (
 )
 
 
+_STILL_HAS = re.compile(r"broker-\d+ in \w+ mode reports nothing more; broker-(\d+) in ZooKeeper mode reports ")
+
+
 @diagnosis("kmigrate-13")
 def deletion_was_missed_while_fenced(history: History, verdict: Verdict) -> bool:
     """The active controller fenced a broker, deleted a topic and unfenced the broker, which had not registered anew.
 
     It explains what that broker still has while the same controller is active.
     """
-    return all_unmet(history, verdict, lambda event: _is_of_missed_deletion(history, event))
+    if verdict.check != "clients_are_told_the_same":
+        return all_unmet(history, verdict, lambda event: _is_of_missed_deletion(history, event))
+    still = [(_STILL_HAS.match(each.observed), each.at_ns or 0) for each in verdict.violations]
+    known = [found is not None and _missed(history, at_ns, [found[1]]) for found, at_ns in still]
+    return len(known) == verdict.count > 0 and all(known)
 
 
 def _is_of_missed_deletion(history: History, event: Event) -> bool:
-    both, active = lists_in(event), _active_at(history, event.at_ns)
+    both = lists_in(event)
     if both is None or both[0] or not both[1] or not all(isinstance(each, int) for each in both[1]):
         return False
-    log = log_of(history, active)
-    missed = [re.compile(_FENCED_AND_BACK.format(broker=each), re.DOTALL) for each in both[1]]
+    return _missed(history, event.at_ns, both[1])
+
+
+def _missed(history: History, at_ns: int, brokers: Iterable[object]) -> bool:
+    log = log_of(history, _active_at(history, at_ns))
+    missed = [re.compile(_FENCED_AND_BACK.format(broker=each), re.DOTALL) for each in brokers]
     return all(each.search(log) for each in missed)
 
 
