@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.history import History, ZnodeChange
+from pytest_kmigrate.model.history import History, Write, ZnodeChange
 
 
-def held_in(change: ZnodeChange) -> dict[str, Any]:
-    """The JSON object that the znode held; empty when it is gone or holds something else."""
+def held_in(change: ZnodeChange | Write) -> dict[str, Any]:
+    """The JSON object that the znode held, or that was written; empty when it is gone or holds something else."""
     try:
         held = json.loads(change.data or "")
     except ValueError:

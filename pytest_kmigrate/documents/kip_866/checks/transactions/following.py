@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import violation_at
 from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, when
@@ -12,7 +13,6 @@ from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
     data_of,
     dual_writes,
     has_transactions,
-    held,
     named,
     position_set,
 )
@@ -118,7 +118,7 @@ def _judge_committed(history: History, rows: ByRequirement, writes: Sequence[Tra
 
 
 def _controller(transaction: Transaction) -> str:
-    ids = (held(each).get("kraft_controller_id") for each in transaction.changes if each.path == MIGRATION)
+    ids = (held_in(each).get("kraft_controller_id") for each in transaction.changes if each.path == MIGRATION)
     return f"controller-{next(ids, None)}"
 
 

@@ -1,12 +1,11 @@
 """Whose transactions they are: sessions of KRaft controllers and of brokers, distinguished by what they wrote."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
+from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
 from pytest_kmigrate.model.history import History, Transaction, Write
 
@@ -35,15 +34,6 @@ def has_transactions(history: History) -> bool:
     return bool(history.transactions)
 
 
-def held(write: Write) -> dict[str, Any]:
-    """The JSON object that was written; empty if it was something else."""
-    try:
-        content = json.loads(write.data or "")
-    except ValueError:
-        return {}
-    return content if isinstance(content, dict) else {}
-
-
 def claims(history: History) -> list[Claimed]:
     """Every claim that took effect."""
     starts = life_starts_ns(history)
@@ -53,14 +43,14 @@ def claims(history: History) -> list[Claimed]:
         )
         for each in history.transactions
         for write in each.changes
-        if write.path == CONTROLLER and "brokerid" in (content := held(write))
+        if write.path == CONTROLLER and "brokerid" in (content := held_in(write))
     ]
 
 
 def position_set(transaction: Transaction) -> int | None:
     """The offset that a transaction put into ``/migration``; None: it left the znode alone."""
     for write in transaction.changes:
-        offset = held(write).get("kraft_metadata_offset") if write.path == MIGRATION else None
+        offset = held_in(write).get("kraft_metadata_offset") if write.path == MIGRATION else None
         if isinstance(offset, int):
             return offset
     return None
