@@ -7,6 +7,7 @@ from pytest_kmigrate.checkers.evidence.findings import (
     Found,
     chosen,
     found_by,
+    timed_violation,
     told_each,
     total,
     violated,
@@ -129,8 +130,8 @@ def _answered(history: History, rows: Operations, row: int) -> tuple[str, int]:
 def _told_twice(history: History, each: Found, row: int) -> Violation:
     rows, partners, at = each.rows, each.partners or each.rows, int(each.rows.ended_ns[row])
     before = f"{kernels.identity(partners, row)} ({when(history, int(partners.ended_ns[row]))})"
-    observed = f"{before} and {kernels.identity(rows, row)} ({when(history, at)})"
-    return violation_at(history, f"{each.place} offset {rows.offset[row]} holds one record", observed, at)
+    observed = f"{before} and {kernels.identity(rows, row)}"
+    return timed_violation(history, f"{each.place} offset {rows.offset[row]} holds one record", observed, at)
 
 
 def _told_moved(history: History, each: Found, row: int) -> Violation:

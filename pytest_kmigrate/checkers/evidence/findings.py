@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pytest_kmigrate.checkers.evidence.grouping import partitions
-from pytest_kmigrate.checkers.evidence.moments import evidence_at
+from pytest_kmigrate.checkers.evidence.moments import evidence_at, when
 from pytest_kmigrate.checkers.evidence.wording import counted, listed, ranges, runs_of
 from pytest_kmigrate.checkers.kernels import Pairs
 from pytest_kmigrate.model.history import History
@@ -68,6 +68,11 @@ def told_each(found: Sequence[Found], reported: Told) -> list[Violation]:
 def violation_at(history: History, expected: str, observed: str, at_ns: int, *evidence: str) -> Violation:
     """A violation with the events that place it in time, and more evidence."""
     return Violation(expected, observed, at_ns, (*evidence, *evidence_at(history, at_ns)))
+
+
+def timed_violation(history: History, expected: str, observed: str, at_ns: int, *evidence: str) -> Violation:
+    """As ``violation_at``; what was observed also says when, in brackets at its end."""
+    return violation_at(history, expected, f"{observed} ({when(history, at_ns)})", at_ns, *evidence)
 
 
 def violated(

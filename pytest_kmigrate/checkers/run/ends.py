@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_kmigrate.checkers.evidence.expectations import claims_of
 from pytest_kmigrate.checkers.evidence.expected_ends import ExpectedEnd, expected_ends
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import EventKind
@@ -83,7 +82,6 @@ def _violation(history: History, each: ExpectedEnd) -> Violation:
     expectation = each.expectation
     expected = f"{each.node} ends by an error within {expectation.data.get('within_s')} s"
     if each.end is not None:
-        observed = f"it ended with exit code 0 ({when(history, each.end.at_ns)})"
-        return violation_at(history, expected, observed, each.end.at_ns, f"event {each.end.seq}")
-    observed = f"it did not end ({when(history, expectation.at_ns)})"
-    return violation_at(history, expected, observed, expectation.at_ns, f"event {expectation.seq}")
+        evidence = f"event {each.end.seq}"
+        return timed_violation(history, expected, "it ended with exit code 0", each.end.at_ns, evidence)
+    return timed_violation(history, expected, "it did not end", expectation.at_ns, f"event {expectation.seq}")

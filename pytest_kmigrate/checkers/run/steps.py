@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from pytest_kmigrate.checkers.evidence.expectations import claimed, claims_of, unmet
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import failed_steps, when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.moments import failed_steps
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.checks import always, checker
 from pytest_kmigrate.model.event import Event, EventKind
@@ -34,10 +34,10 @@ def steps_completed(history: History) -> Verdict:
     blamed, excused = failed_steps(history)
     if blamed:
         found = [
-            violation_at(
+            timed_violation(
                 history,
                 f"step {event.data.get('step')} completes",
-                f"{event.data.get('reason')} ({when(history, event.at_ns)})",
+                str(event.data.get("reason")),
                 event.at_ns,
                 f"event {event.seq}",
             )
@@ -72,10 +72,10 @@ def _judged(history: History) -> Verdict:
         names = ", ".join(str(event.data["name"]) for event in expectations)
         return conforms(name, f"{counted(len(expectations), 'expectation')} met: {names}")
     found = [
-        violation_at(
+        timed_violation(
             history,
             f"{event.data['name']}: {event.data['expected']}",
-            f"{event.data['observed']} after {event.data['within_s']} s ({when(history, event.at_ns)})",
+            f"{event.data['observed']} after {event.data['within_s']} s",
             event.at_ns,
             f"event {event.seq}",
         )

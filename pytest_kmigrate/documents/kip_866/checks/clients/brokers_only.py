@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import EVIDENCE, Answer, answers, has_answers
 from pytest_kmigrate.model.capabilities import Capability
@@ -65,5 +64,4 @@ def _judge_drawing(history: History, rows: ByRequirement, of_broker: Sequence[An
 
 
 def _violate(history: History, rows: ByRequirement, answer: Answer, expected: str, observed: str) -> None:
-    text = f"{observed} ({when(history, answer.at_ns)})"
-    rows.violated(_ROW, violation_at(history, expected, text, answer.at_ns, EVIDENCE), Kind.LIVENESS)
+    rows.violated(_ROW, timed_violation(history, expected, observed, answer.at_ns, EVIDENCE), Kind.LIVENESS)

@@ -1,8 +1,7 @@
 """Check that brokers in ZooKeeper mode list every broker, also those in KRaft mode."""
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import span
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import BrokerAt
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import EVIDENCE, Answer, answers, has_answers, named
@@ -58,5 +57,5 @@ def _violate(history: History, rows: ByRequirement, answer: Answer, peer: Broker
     expected = f"{answer} lists {named(peer)}"
     since = span(answer.at_ns - (peer.ready_ns or 0))
     listed = ", ".join(map(str, answer.content.brokers))
-    observed = f"it lists {listed}, {since} after {peer.name} was ready ({when(history, answer.at_ns)})"
-    rows.violated(_ROW, violation_at(history, expected, observed, answer.at_ns, EVIDENCE), Kind.LIVENESS)
+    observed = f"it lists {listed}, {since} after {peer.name} was ready"
+    rows.violated(_ROW, timed_violation(history, expected, observed, answer.at_ns, EVIDENCE), Kind.LIVENESS)

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import span
 from pytest_kmigrate.documents.kip_866.checks.clients.answers import EVIDENCE, GONE_NS, Answer, answers, has_answers
 from pytest_kmigrate.documents.kip_866.checks.clients.pairs import BROKERS, Pair
@@ -62,8 +61,8 @@ def _judge_both(history: History, rows: ByRequirement, pair: Pair, first: Answer
         rows.looked_at(each, ripe)
     for key, lasted_ns in pair.overdue(now_ns):
         parts = _brokers(first, second) if key == BROKERS else _topic(key, first, second)
-        observed = f"{'; '.join(parts)}, for {span(lasted_ns)} ({when(history, now_ns)})"
-        violation = violation_at(history, f"both brokers report the same {key}", observed, now_ns, EVIDENCE)
+        observed = f"{'; '.join(parts)}, for {span(lasted_ns)}"
+        violation = timed_violation(history, f"both brokers report the same {key}", observed, now_ns, EVIDENCE)
         for each in ids:
             rows.violated(each, violation, Kind.LIVENESS)
 
@@ -97,7 +96,6 @@ def _judge_gone(history: History, rows: ByRequirement, calm: Sequence[Answer]) -
     for (_, broker_id, away_ns), found in listing.items():
         if len(found) > 1:
             last_ns = found[-1].at_ns
-            lasted = f"for {span(last_ns - away_ns)} ({when(history, last_ns)})"
-            observed = f"{found[-1]} lists broker-{broker_id}, which is away, {lasted}"
-            violation = violation_at(history, "clients get no broker that is away", observed, last_ns, EVIDENCE)
+            observed = f"{found[-1]} lists broker-{broker_id}, which is away, for {span(last_ns - away_ns)}"
+            violation = timed_violation(history, "clients get no broker that is away", observed, last_ns, EVIDENCE)
             rows.violated(_SAME, violation, Kind.LIVENESS)

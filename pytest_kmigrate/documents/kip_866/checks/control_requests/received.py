@@ -5,8 +5,7 @@ from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Event, EventKind
@@ -125,5 +124,4 @@ def _is_of_kraft(history: History, event: Event) -> bool:
 
 
 def _violation(history: History, event: Event, expected: str, observed: str) -> Violation:
-    reported = f"{observed} ({when(history, event.at_ns)})"
-    return violation_at(history, expected, reported, event.at_ns, f"event {event.seq}")
+    return timed_violation(history, expected, observed, event.at_ns, f"event {event.seq}")

@@ -6,8 +6,8 @@ from itertools import pairwise
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER, kraft_claims
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import faults_during, when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.moments import faults_during
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.settled import is_inherited
@@ -46,14 +46,14 @@ def migration_begins_when_every_node_is_ready(history: History) -> Verdict:
         for node, why in _not_ready(history, at_ns):
             missing.append(node)
             expected = f"{CONTROLLER} is taken once every node is ready"
-            observed = f"{node} {why} ({when(history, at_ns)})"
-            rows.violated(_EVERY_NODE, violation_at(history, expected, observed, at_ns, evidence))
+            observed = f"{node} {why}"
+            rows.violated(_EVERY_NODE, timed_violation(history, expected, observed, at_ns, evidence))
         if not missing:
             rows.looked_at(_EVERY_NODE)
     for from_ns, to_ns in _waits(history):
         expected = f"{CONTROLLER} is taken by itself within {span(_BEGINS_NS)} once every node is ready"
-        observed = f"it was not for {span(to_ns - from_ns)} ({when(history, to_ns)})"
-        rows.violated(_AUTOMATIC, violation_at(history, expected, observed, to_ns), Kind.LIVENESS)
+        observed = f"it was not for {span(to_ns - from_ns)}"
+        rows.violated(_AUTOMATIC, timed_violation(history, expected, observed, to_ns), Kind.LIVENESS)
     text = f"{counted(len(takeovers), 'take-over')}, each once every node was ready"
     return rows.verdict(text, "no KRaft controller took over", not_ready=missing)
 

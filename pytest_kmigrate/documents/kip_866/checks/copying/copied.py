@@ -1,8 +1,7 @@
 """Check of the copy by what it holds: all that had been changed in ZooKeeper before the controllers took over."""
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.metadata.acknowledged import Lost, looked_for
 from pytest_kmigrate.documents.kip_866.checks.settled import LOG, Settled, settled_images, takeover_ns
@@ -56,8 +55,8 @@ def copy_holds_what_was_acknowledged(history: History) -> Verdict:
 
 def _violation(history: History, first: Settled, lost: Lost) -> Violation:
     state, label = lost.state, first.labels[LOG]
-    observed = f"it is {state.reported(lost.observed)} ({when(history, first.ended_ns)})"
-    return violation_at(
+    observed = f"it is {state.reported(lost.observed)}"
+    return timed_violation(
         history,
         f"{state.subject} is {state.expected} in {label}, as acknowledged before the take-over",
         observed,

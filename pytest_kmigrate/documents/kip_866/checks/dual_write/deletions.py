@@ -2,8 +2,7 @@
 
 from pytest_kmigrate.checkers.controllers.lives import life_starts_ns
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.settled import (
     ZOOKEEPER,
@@ -52,9 +51,9 @@ def _judge(history: History, rows: ByRequirement, topic: str, since_ns: int, lif
     if left and until_ns - since_ns < _DONE_NS:
         return False
     if left:
-        observed = f"{' and '.join(left)} is still there ({when(history, until_ns)})"
+        observed = f"{' and '.join(left)} is still there"
         expected = f"nothing is left of {topic}, whose deletion was pending"
-        rows.violated(_ROW, violation_at(history, expected, observed, until_ns, f"znode {_PENDING}"), Kind.LIVENESS)
+        rows.violated(_ROW, timed_violation(history, expected, observed, until_ns, f"znode {_PENDING}"), Kind.LIVENESS)
     else:
         rows.looked_at(_ROW)
     return True

@@ -1,8 +1,7 @@
 """Checks of changes in dual write: they reach the metadata log, and the brokers in ZooKeeper mode."""
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.metadata.acknowledged import Lost, looked_for
 from pytest_kmigrate.checkers.metadata.changes import State, began_ns
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
@@ -67,6 +66,6 @@ def _judge(
 
 def _violation(history: History, settled: Settled, side: str, lost: Lost) -> Violation:
     state, label = lost.state, settled.labels[side]
-    observed = f"it is {state.reported(lost.observed)} ({when(history, settled.ended_ns)})"
+    observed = f"it is {state.reported(lost.observed)}"
     expected = f"{state.subject} is {state.expected} in {label}, as a broker acknowledged"
-    return violation_at(history, expected, observed, settled.ended_ns, f"image {label}", f"event {state.last.seq}")
+    return timed_violation(history, expected, observed, settled.ended_ns, f"image {label}", f"event {state.last.seq}")

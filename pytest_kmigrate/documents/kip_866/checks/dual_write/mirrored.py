@@ -1,8 +1,7 @@
 """Check of dual write: at each quiet moment ZooKeeper holds what the log holds, and every change made since."""
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.metadata.acknowledged import looked_for
 from pytest_kmigrate.checkers.metadata.changes import State, began_ns
@@ -147,4 +146,4 @@ def _lost(history: History, pair: Settled, state: State, observed: object) -> Vi
 
 def _violation(history: History, pair: Settled, expected: str, observed: str) -> Violation:
     evidence = [f"image {pair.labels[side]}" for side in (LOG, ZOOKEEPER)]
-    return violation_at(history, expected, f"{observed} ({when(history, pair.ended_ns)})", pair.ended_ns, *evidence)
+    return timed_violation(history, expected, observed, pair.ended_ns, *evidence)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pytest_kmigrate.checkers.controllers.lives import processes
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, untampered
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST, LACKED_BY
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
@@ -68,11 +67,9 @@ def _judge(history: History, rows: ByRequirement, reported: Sequence[Sample], pl
         wrong = 0 if low - _SLACK <= lag <= high + _SLACK else wrong + 1
         if wrong == FEWEST:
             expected = f"{_LAG} is {low:g}" + (f" to {high:g}" if high > low else "")
-            observed = (
-                f"{sample.node} reports {lag:g} in {counted(wrong, 'sample')} in a row ({when(history, sample.at_ns)})"
-            )
+            observed = f"{sample.node} reports {lag:g} in {counted(wrong, 'sample')} in a row"
             rows.violated(
-                _ROW, violation_at(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl"), Kind.LIVENESS
+                _ROW, timed_violation(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl"), Kind.LIVENESS
             )
 
 

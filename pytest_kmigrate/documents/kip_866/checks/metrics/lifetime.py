@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from pytest_kmigrate.checkers.controllers.lives import processes
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST
@@ -69,7 +68,7 @@ def _count(reported: list[tuple[Sample, str]], key: tuple[str, str]) -> int:
 
 
 def _violation(history: History, sample: Sample, metric: str) -> Violation:
-    observed = f"{sample.node} reported {sample.values[metric]:g} ({when(history, sample.at_ns)})"
-    return violation_at(
+    observed = f"{sample.node} reported {sample.values[metric]:g}"
+    return timed_violation(
         history, f"{metric} is 0 or absent after finalization", observed, sample.at_ns, "metrics/metrics.jsonl"
     )

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_kmigrate.checkers.controllers.lives import processes
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST
@@ -68,10 +67,10 @@ def _judge_existence(
         first = without[0][0]
         lacking = f"{len(without)} of {counted(len(asked), 'process', 'processes')} expose none"
         samples = counted(sum(map(len, without)), "sample")
-        observed = f"{lacking} in {samples}; the first is {first.node} ({when(history, first.at_ns)})"
+        observed = f"{lacking} in {samples}; the first is {first.node}"
         expected = f"{metric} is exposed"
         rows.violated(
-            row, violation_at(history, expected, observed, first.at_ns, "metrics/metrics.jsonl"), Kind.LIVENESS
+            row, timed_violation(history, expected, observed, first.at_ns, "metrics/metrics.jsonl"), Kind.LIVENESS
         )
 
 
@@ -81,9 +80,9 @@ def _judge_types(history: History, rows: ByRequirement, samples: Sequence[Sample
         modes = {each.name: each.mode for each in brokers_at(history, sample.at_ns)} if value is not None else {}
         expected = _TYPE_OF.get(modes.get(sample.node, ""))
         if expected is not None and value != expected:
-            observed = f"{sample.node} reports {value:g} in {modes[sample.node]} mode ({when(history, sample.at_ns)})"
+            observed = f"{sample.node} reports {value:g} in {modes[sample.node]} mode"
             text = f"{_OF_BROKERS} is {expected}"
-            rows.violated(_BROKER, violation_at(history, text, observed, sample.at_ns, "metrics/metrics.jsonl"))
+            rows.violated(_BROKER, timed_violation(history, text, observed, sample.at_ns, "metrics/metrics.jsonl"))
 
 
 def _judge_standbys(history: History, rows: ByRequirement, samples: Sequence[Sample]) -> None:
@@ -95,11 +94,11 @@ def _judge_standbys(history: History, rows: ByRequirement, samples: Sequence[Sam
         row = _CONTROLLER if is_active else _ACTIVE_ONLY
         if is_active and value in _TYPES:
             continue
-        observed = f"{sample.node} reports {value:g} ({when(history, sample.at_ns)})"
+        observed = f"{sample.node} reports {value:g}"
         expected = (
             f"{_OF_CONTROLLERS} is 1, 2 or 3" if is_active else f"only active controllers report {_OF_CONTROLLERS}"
         )
-        rows.violated(row, violation_at(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl"))
+        rows.violated(row, timed_violation(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl"))
     rows.looked_at(_ACTIVE_ONLY, sum(each.values.get("ActiveControllerCount") == 0 for each in samples))
 
 

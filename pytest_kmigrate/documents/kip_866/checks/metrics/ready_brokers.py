@@ -3,8 +3,7 @@
 from collections import defaultdict
 
 from pytest_kmigrate.checkers.controllers.lives import roles
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import BrokerAt, brokers_at
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST, LACKED_BY
@@ -64,9 +63,6 @@ def _is_gone(broker: BrokerAt, sample: Sample) -> bool:
 
 
 def _violation(history: History, first: Sample, ready: int, last: Sample) -> Violation:
-    observed = (
-        f"{first.node} reported {first.values[_METRIC]:g}, for {span(last.at_ns - first.at_ns)} "
-        f"({when(history, first.at_ns)})"
-    )
+    observed = f"{first.node} reported {first.values[_METRIC]:g}, for {span(last.at_ns - first.at_ns)}"
     expected = f"{_METRIC} is {ready} at most: the others are away"
-    return violation_at(history, expected, observed, first.at_ns, "metrics/metrics.jsonl")
+    return timed_violation(history, expected, observed, first.at_ns, "metrics/metrics.jsonl")

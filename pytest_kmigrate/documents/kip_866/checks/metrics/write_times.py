@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pytest_kmigrate.catalogue import is_before
 from pytest_kmigrate.checkers.controllers.lives import processes
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
@@ -61,6 +60,7 @@ def _judge(history: History, rows: ByRequirement, row: str, metric: str, samples
 
 
 def _violate(history: History, rows: ByRequirement, row: str, sample: Sample, expected: str, observed: str) -> None:
-    text = f"{observed} ({when(history, sample.at_ns)})"
     # It misleads an operator; no metadata is at stake, which is what SAFETY says.
-    rows.violated(row, violation_at(history, expected, text, sample.at_ns, "metrics/metrics.jsonl"), Kind.LIVENESS)
+    rows.violated(
+        row, timed_violation(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl"), Kind.LIVENESS
+    )

@@ -1,8 +1,7 @@
 """Check of the state of the migration: no controller in ZooKeeper mode reports one."""
 
 from pytest_kmigrate.checkers.controllers.lives import roles
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST, LACKED_BY
 from pytest_kmigrate.model.capabilities import Capability
@@ -41,6 +40,6 @@ def _is_in_zookeeper_mode(sample: Sample) -> bool:
 
 
 def _violation(history: History, sample: Sample) -> Violation:
-    observed = f"{sample.node} reported {sample.values[_METRIC]:g} ({when(history, sample.at_ns)})"
+    observed = f"{sample.node} reported {sample.values[_METRIC]:g}"
     expected = f"a broker in ZooKeeper mode reports no {_METRIC}"
-    return violation_at(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl")
+    return timed_violation(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl")

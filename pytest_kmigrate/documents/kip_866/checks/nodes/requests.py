@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from pytest_kmigrate.catalogue import is_before
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.nodes.starts import Started, last_start
 from pytest_kmigrate.model.capabilities import Capability
@@ -87,5 +86,4 @@ def _versions(event: Event, number: str) -> Sequence[int]:
 
 
 def _violate(history: History, rows: ByRequirement, row: str, event: Event, expected: str, observed: str) -> None:
-    text = f"{observed} ({when(history, event.at_ns)})"
-    rows.violated(row, violation_at(history, expected, text, event.at_ns, f"event {event.seq}"))
+    rows.violated(row, timed_violation(history, expected, observed, event.at_ns, f"event {event.seq}"))

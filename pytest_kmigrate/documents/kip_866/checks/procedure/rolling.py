@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.grouping import partitions
-from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at, when
+from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.phases import Phase
@@ -55,8 +55,8 @@ def _controlled_stops(history: History) -> Iterator[Event]:
 def _judge_stop(history: History, rows: ByRequirement, stop: Event) -> None:
     began_ns = stop.at_ns - _took_ns(stop)
     if stop.data.get("how") == "hung":
-        observed = f"it was still there {span(_took_ns(stop))} later, and was killed ({when(history, stop.at_ns)})"
-        violation = violation_at(history, f"{stop.node} ends when it is stopped", observed, stop.at_ns, _event(stop))
+        observed = f"it was still there {span(_took_ns(stop))} later, and was killed"
+        violation = timed_violation(history, f"{stop.node} ends when it is stopped", observed, stop.at_ns, _event(stop))
         rows.violated(_SHUTDOWN, violation, Kind.LIVENESS)
         return
     waited = _waited_ns(history, began_ns, stop.at_ns + _LOOKED_FOR_NS)
@@ -64,9 +64,9 @@ def _judge_stop(history: History, rows: ByRequirement, stop: Event) -> None:
         if waited_ns < _SESSION_NS:
             rows.looked_at(_SHUTDOWN)
         else:
-            observed = f"none was for {span(waited_ns)} ({when(history, stop.at_ns)})"
+            observed = f"none was for {span(waited_ns)}"
             expected = f"writes to {place} are acknowledged again as soon as {stop.node} is stopped"
-            violation = violation_at(history, expected, observed, stop.at_ns, _event(stop))
+            violation = timed_violation(history, expected, observed, stop.at_ns, _event(stop))
             rows.violated(_SHUTDOWN, violation, Kind.LIVENESS)
 
 
@@ -98,9 +98,9 @@ def _judge_start(history: History, rows: ByRequirement, start: Event) -> None:
     if end.kind is EventKind.NODE_READY:
         rows.looked_at(_ONE_BY_ONE)
     else:
-        observed = f"it died {span(end.at_ns - start.at_ns)} later ({when(history, end.at_ns)})"
+        observed = f"it died {span(end.at_ns - start.at_ns)} later"
         expected = f"{start.node} comes up in KRaft mode beside the others"
-        rows.violated(_ONE_BY_ONE, violation_at(history, expected, observed, end.at_ns, _event(start), _event(end)))
+        rows.violated(_ONE_BY_ONE, timed_violation(history, expected, observed, end.at_ns, _event(start), _event(end)))
 
 
 def _took_ns(stop: Event) -> int:

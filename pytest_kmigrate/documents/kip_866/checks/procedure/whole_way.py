@@ -1,8 +1,8 @@
 """Check of the whole way: the documented steps end in FINALIZED, with one release of Kafka in every phase."""
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import faults_during, when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.moments import faults_during
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.documents.kip_866.procedure import STEPS
 from pytest_kmigrate.model.checks import checker
@@ -44,5 +44,6 @@ def documented_steps_end_finalized(history: History) -> Verdict:
 
 
 def _violated(history: History, rows: ByRequirement, event: Event, expected: str, observed: str) -> None:
-    reported = f"{observed} ({when(history, event.at_ns)})"
-    rows.violated(_HAPPY, violation_at(history, expected, reported, event.at_ns, f"event {event.seq}"), Kind.LIVENESS)
+    rows.violated(
+        _HAPPY, timed_violation(history, expected, observed, event.at_ns, f"event {event.seq}"), Kind.LIVENESS
+    )

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import BrokerAt, brokers_at
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, has_log_images, log_images
@@ -92,4 +91,4 @@ def _told(registered: bool | None) -> str:
 
 
 def _violation(history: History, log: LogImage, expected: str, observed: str) -> Violation:
-    return violation_at(history, expected, f"{observed} ({when(history, log.ended_ns)})", log.ended_ns, log.file)
+    return timed_violation(history, expected, observed, log.ended_ns, log.file)

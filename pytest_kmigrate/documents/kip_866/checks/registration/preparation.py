@@ -1,8 +1,8 @@
 """Check of the time before the take-over: the quorum elects a leader, and brokers register with it."""
 
 from pytest_kmigrate.checkers.controllers.lives import roles
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at, when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST, LACKED_BY
@@ -52,6 +52,6 @@ def _known(history: History, sample: Sample) -> int:
 
 
 def _violation(history: History, sample: Sample) -> Violation:
-    observed = f"{sample.node} counts {sample.values.get(_METRIC) or 0:g} ({when(history, sample.at_ns)})"
+    observed = f"{sample.node} counts {sample.values.get(_METRIC) or 0:g}"
     expected = f"{_known(history, sample)} brokers, ready for {span(_REGISTERED_NS)}, are registered"
-    return violation_at(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl")
+    return timed_violation(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl")

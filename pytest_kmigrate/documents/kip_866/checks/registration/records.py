@@ -6,8 +6,7 @@ from typing import Any
 
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.metadata.changes import began_ns
 from pytest_kmigrate.model.capabilities import Capability
@@ -120,6 +119,5 @@ def _judge(
     if not expected:
         rows.looked_at(row)
         return
-    at_ns = log.event.at_ns
     what = f"offset {record['offset']}: {record['type']}, version {record['version']}, {record['data']}"
-    rows.violated(row, violation_at(history, expected, f"{what} ({when(history, at_ns)})", at_ns, log.file))
+    rows.violated(row, timed_violation(history, expected, what, log.event.at_ns, log.file))

@@ -2,8 +2,7 @@
 
 from pytest_kmigrate.checkers.controllers.lives import life_starts_ns
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.checkers.metadata.acknowledged import Lost, looked_for
 from pytest_kmigrate.checkers.metadata.changes import State
@@ -52,6 +51,6 @@ def _is_of_former_life(history: History, settled: Settled, state: State) -> bool
 
 def _violation(history: History, settled: Settled, label: str, lost: Lost) -> Violation:
     state = lost.state
-    observed = f"it is {state.reported(lost.observed)} ({when(history, settled.ended_ns)})"
+    observed = f"it is {state.reported(lost.observed)}"
     expected = f"{state.subject} is {state.expected} in {label}, as acknowledged before the way back"
-    return violation_at(history, expected, observed, settled.ended_ns, f"image {label}", f"event {state.last.seq}")
+    return timed_violation(history, expected, observed, settled.ended_ns, f"image {label}", f"event {state.last.seq}")

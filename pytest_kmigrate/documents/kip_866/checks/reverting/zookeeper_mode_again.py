@@ -1,8 +1,8 @@
 """Check of brokers on the way back: one that ran in KRaft mode starts again in ZooKeeper mode."""
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import faults_during, when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.moments import faults_during
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.model.checks import always, checker
 from pytest_kmigrate.model.event import Event, EventKind
@@ -33,10 +33,10 @@ def brokers_start_in_zookeeper_mode_again(history: History) -> Verdict:
             continue
         elif end is None or end.kind is EventKind.NODE_DIED:
             became = "it died" if end else "it was not ready"
-            observed = f"{became} {span(ended_ns - started.at_ns)} later ({when(history, ended_ns)})"
+            observed = f"{became} {span(ended_ns - started.at_ns)} later"
             expected = f"{started.node} starts in ZooKeeper mode after it ran in KRaft mode"
             evidence = [f"event {started.seq}"] + ([f"event {end.seq}"] if end else [])
-            violation = violation_at(history, expected, observed, ended_ns, *evidence)
+            violation = timed_violation(history, expected, observed, ended_ns, *evidence)
             rows.violated(_ROW, violation, Kind.LIVENESS)
     text = f"{counted(looked, 'start')} in ZooKeeper mode of brokers that had run in KRaft mode, all ready"
     return rows.verdict(text, "no broker that had run in KRaft mode was started in ZooKeeper mode")

@@ -3,8 +3,7 @@
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, since_controllers, untampered
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation, violation_at
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, has_log_images, log_images
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
@@ -118,4 +117,4 @@ def _has_place(change: ZnodeChange) -> bool:
 
 
 def _violation(history: History, log: LogImage, expected: str, observed: str) -> Violation:
-    return violation_at(history, expected, f"{observed} ({when(history, log.ended_ns)})", log.ended_ns, log.file)
+    return timed_violation(history, expected, observed, log.ended_ns, log.file)

@@ -1,7 +1,6 @@
 """Check of the numbers by which the metadata log records the states of a migration."""
 
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, has_log_images, log_images
 from pytest_kmigrate.documents.kip_866.phases import DOCUMENTED_NUMBERS, ZkMigrationState
@@ -42,5 +41,5 @@ def _violation(history: History, log: LogImage, state: ZkMigrationState | None, 
     expected = (
         f"{named} is recorded as {DOCUMENTED_NUMBERS[state]}" if state in DOCUMENTED_NUMBERS else "a state of 0 to 3"
     )
-    observed = f"{number} was recorded ({when(history, log.ended_ns)})"
-    return violation_at(history, expected, observed, log.ended_ns, log.file)
+    observed = f"{number} was recorded"
+    return timed_violation(history, expected, observed, log.ended_ns, log.file)

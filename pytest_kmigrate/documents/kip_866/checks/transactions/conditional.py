@@ -4,8 +4,7 @@ from collections import defaultdict
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER_EPOCH
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
     EVIDENCE,
@@ -50,9 +49,9 @@ def every_write_of_a_controller_is_conditional(history: History) -> Verdict:
     for shape, found in sorted(unlike.items()):
         first = found[0]
         what = f"the first is {named(first)}, of {data_of(first)[0].path}"
-        observed = f"{len(found)} of {counted(count, 'transaction')} {shape}; {what} ({when(history, first.at_ns)})"
+        observed = f"{len(found)} of {counted(count, 'transaction')} {shape}; {what}"
         expected = f"each write checks {CONTROLLER_EPOCH} and sets {MIGRATION} in one transaction"
-        rows.violated(_ROW, violation_at(history, expected, observed, first.at_ns, EVIDENCE))
+        rows.violated(_ROW, timed_violation(history, expected, observed, first.at_ns, EVIDENCE))
     text = f"{counted(count, 'transaction')} of KRaft controllers, each with {MIGRATION}"
     return rows.verdict(text, "ZooKeeper logged no change by a KRaft controller in charge", transactions=count)
 

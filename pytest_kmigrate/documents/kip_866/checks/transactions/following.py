@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.moments import faults_begun_of
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
     EVIDENCE,
@@ -69,10 +69,10 @@ def _judge_steps(history: History, rows: ByRequirement, writes: Sequence[Transac
         first = lazy[0]
         observed = (
             f"{len(lazy)} of {counted(count, 'write')} leave the offset as it was; the first is {named(first)}, "
-            f"of {data_of(first)[0].path} ({when(history, first.at_ns)})"
+            f"of {data_of(first)[0].path}"
         )
         expected = f"each write puts the offset of its record into {MIGRATION}"
-        rows.violated(_ADVANCE, violation_at(history, expected, observed, first.at_ns, EVIDENCE))
+        rows.violated(_ADVANCE, timed_violation(history, expected, observed, first.at_ns, EVIDENCE))
 
 
 def _judge_standing(history: History, rows: ByRequirement, writes: Sequence[Transaction]) -> None:
@@ -89,9 +89,9 @@ def _judge_standing(history: History, rows: ByRequirement, writes: Sequence[Tran
         since = since or each
         lasted_ns = each.at_ns - since.at_ns
         if lasted_ns > _FOLLOWS_NS and not faults_begun_of(history, since.at_ns, each.at_ns):
-            observed = f"offset {offset} stays for {span(lasted_ns)} of writes ({when(history, each.at_ns)})"
+            observed = f"offset {offset} stays for {span(lasted_ns)} of writes"
             expected = f"{MIGRATION} follows what is written"
-            rows.violated(_ADVANCE, violation_at(history, expected, observed, each.at_ns, EVIDENCE), Kind.LIVENESS)
+            rows.violated(_ADVANCE, timed_violation(history, expected, observed, each.at_ns, EVIDENCE), Kind.LIVENESS)
             since = each
 
 
@@ -110,11 +110,11 @@ def _judge_committed(history: History, rows: ByRequirement, writes: Sequence[Tra
         if position >= watermark:
             later = span(sample.at_ns - write.at_ns)
             observed = (
-                f"{named(write)} puts {position} there; {later} later {sample.node} reports the high watermark "
-                f"{watermark:g} ({when(history, write.at_ns)})"
+                f"{named(write)} puts {position} there; "
+                f"{later} later {sample.node} reports the high watermark {watermark:g}"
             )
             expected = f"{MIGRATION} holds offsets below the high watermark"
-            rows.violated(_COMMITTED, violation_at(history, expected, observed, write.at_ns, EVIDENCE))
+            rows.violated(_COMMITTED, timed_violation(history, expected, observed, write.at_ns, EVIDENCE))
 
 
 def _controller(transaction: Transaction) -> str:

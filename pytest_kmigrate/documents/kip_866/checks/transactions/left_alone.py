@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import span
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
     EVIDENCE,
@@ -111,5 +110,5 @@ def _violate(
     history: History, rows: ByRequirement, row: str, transaction: Transaction, write: Write, expected: str
 ) -> None:
     at_ns = transaction.at_ns
-    observed = f"{named(transaction)}: {write.operation} {write.path} ({when(history, at_ns)})"
-    rows.violated(row, violation_at(history, expected, observed, at_ns, EVIDENCE))
+    observed = f"{named(transaction)}: {write.operation} {write.path}"
+    rows.violated(row, timed_violation(history, expected, observed, at_ns, EVIDENCE))

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.transactions.sessions import (
     EVIDENCE,
@@ -42,9 +41,9 @@ def nobody_else_writes_during_the_copy(history: History) -> Verdict:
                 continue
             attempts += bool(each.error)
             for write in filter(_is_metadata, each.changes):
-                observed = f"{named(each)}: {write.operation} {write.path} ({when(history, each.at_ns)})"
+                observed = f"{named(each)}: {write.operation} {write.path}"
                 expected = "only KRaft controllers write metadata during the copy"
-                rows.violated(_COPY, violation_at(history, expected, observed, each.at_ns, EVIDENCE))
+                rows.violated(_COPY, timed_violation(history, expected, observed, each.at_ns, EVIDENCE))
     text = f"{counted(len(copies), 'copy', 'copies')}, and no other client wrote metadata"
     return rows.verdict(text, "ZooKeeper logged no copy in this run", refused_attempts=attempts)
 
@@ -91,6 +90,6 @@ def former_controller_writes_nothing(history: History) -> Verdict:
 
 
 def _violate(history: History, rows: ByRequirement, transaction: Transaction, write: Write, current: Claimed) -> None:
-    observed = f"{named(transaction)}: {write.operation} {write.path} ({when(history, transaction.at_ns)})"
+    observed = f"{named(transaction)}: {write.operation} {write.path}"
     expected = f"only controller-{current.controller} writes after {named(current.transaction)}"
-    rows.violated(_FENCED, violation_at(history, expected, observed, transaction.at_ns, EVIDENCE))
+    rows.violated(_FENCED, timed_violation(history, expected, observed, transaction.at_ns, EVIDENCE))

@@ -8,8 +8,7 @@ from pytest_kmigrate.checkers.controllers.znode_changes import (
     since_controllers,
     untampered,
 )
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import holds_position
 from pytest_kmigrate.model.capabilities import Capability
@@ -43,6 +42,6 @@ def _is_of_kraft(by_role: dict[str, str], change: ZnodeChange) -> bool:
 
 
 def _violation(history: History, change: ZnodeChange, time: object) -> Violation:
-    observed = f"it is {time!r} in {change.data} ({when(history, change.at_ns)})"
+    observed = f"it is {time!r} in {change.data}"
     expected = f"the timestamp in {CONTROLLER} is a number"
-    return violation_at(history, expected, observed, change.at_ns, evidence_of(change))
+    return timed_violation(history, expected, observed, change.at_ns, evidence_of(change))

@@ -13,8 +13,8 @@ from pytest_kmigrate.checkers.controllers.znode_changes import (
     untampered,
 )
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import phase_at, when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.moments import phase_at
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.log_images import log_images
 from pytest_kmigrate.documents.kip_866.checks.settled import is_inherited
@@ -226,5 +226,4 @@ def _deleted(history: History, claims: Sequence[_Claim], changes: Sequence[Znode
 
 def _violation(history: History, mistake: _Mistake) -> Violation:
     change = mistake.change
-    observed = f"{mistake.observed} ({when(history, change.at_ns)})"
-    return violation_at(history, mistake.expected, observed, change.at_ns, evidence_of(change))
+    return timed_violation(history, mistake.expected, mistake.observed, change.at_ns, evidence_of(change))

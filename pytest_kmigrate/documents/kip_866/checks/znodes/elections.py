@@ -7,8 +7,7 @@ from pytest_kmigrate.checkers.controllers.claims import CONTROLLER, CONTROLLER_E
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns, roles
 from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held_in, untampered
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import holds_position
 from pytest_kmigrate.model.capabilities import Capability
@@ -122,5 +121,4 @@ def _number(change: ZnodeChange) -> int:
 
 def _violation(history: History, claim: _Claim, expected: str, observed: str) -> Violation:
     at_ns = claim.change.at_ns
-    reported = f"{observed} ({when(history, at_ns)})"
-    return violation_at(history, expected, reported, at_ns, evidence_of(claim.change))
+    return timed_violation(history, expected, observed, at_ns, evidence_of(claim.change))

@@ -6,8 +6,8 @@ from pytest_kmigrate.checkers.controllers.claims import CONTROLLER, kraft_claims
 from pytest_kmigrate.checkers.controllers.lives import DEPROVISIONING, life_at, life_starts_ns, processes, roles
 from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held_in, untampered
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import faults_during, when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.moments import faults_during
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import holds_position
 from pytest_kmigrate.model.capabilities import Capability
@@ -66,10 +66,10 @@ def _judge_reports(history: History, rows: ByRequirement, from_ns: int, to_ns: i
         if len(active) >= _FEWEST and not faults_during(history, from_ns, active[0].at_ns):
             first = active[0]
             observed = f"{first.node} reported that it is, {span(first.at_ns - from_ns)} after the take-over"
-            violation = violation_at(
+            violation = timed_violation(
                 history,
                 "no broker is the active controller once KRaft has taken over",
-                f"{observed} ({when(history, first.at_ns)})",
+                observed,
                 first.at_ns,
                 "metrics/metrics.jsonl",
             )
@@ -83,9 +83,9 @@ def _judge_znode(history: History, rows: ByRequirement, from_ns: int, to_ns: int
     for change in untampered(history, CONTROLLER):
         holder = f"broker-{held_in(change).get('brokerid')}"
         if from_ns < change.at_ns < to_ns and by_role.get(holder) == "broker":
-            observed = f"{holder} took it ({when(history, change.at_ns)})"
+            observed = f"{holder} took it"
             expected = f"{CONTROLLER} is KRaft's from the take-over on"
-            rows.violated(_MANAGED, violation_at(history, expected, observed, change.at_ns, evidence_of(change)))
+            rows.violated(_MANAGED, timed_violation(history, expected, observed, change.at_ns, evidence_of(change)))
 
 
 def _is_active(sample: Sample) -> bool:

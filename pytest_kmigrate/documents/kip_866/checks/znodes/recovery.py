@@ -5,8 +5,7 @@ from itertools import pairwise
 from pytest_kmigrate.checkers.controllers.lives import life_at, life_starts_ns
 from pytest_kmigrate.checkers.controllers.znode_changes import evidence_of, held_in, since_controllers, untampered
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
-from pytest_kmigrate.checkers.evidence.findings import violation_at
-from pytest_kmigrate.checkers.evidence.moments import when
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_866.checks.log_images import LogImage, log_images
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, holds_position
@@ -35,9 +34,9 @@ def failover_copies_nothing_again(history: History) -> Verdict:
     for before, after, life in failovers:
         later = [log for log in images if log.life == life and log.began_ns > after.at_ns]
         if _offset(after) < 0:
-            observed = f"it begins anew, after {_offset(before)}: {after.data} ({when(history, after.at_ns)})"
+            observed = f"it begins anew, after {_offset(before)}: {after.data}"
             expected = f"a new controller goes on from the place in {MIGRATION}"
-            rows.violated(_RECOVERY, violation_at(history, expected, observed, after.at_ns, evidence_of(after)))
+            rows.violated(_RECOVERY, timed_violation(history, expected, observed, after.at_ns, evidence_of(after)))
         elif later:
             rows.looked_at(_RECOVERY)
         for log in (each for each in later if _copies(each) > 1):
@@ -74,5 +73,5 @@ def _copies(log: LogImage) -> int:
 
 
 def _again(history: History, log: LogImage) -> Violation:
-    observed = f"{_copies(log)} transactions with metadata ended in the log ({when(history, log.ended_ns)})"
-    return violation_at(history, "the metadata is copied once", observed, log.ended_ns, log.file)
+    observed = f"{_copies(log)} transactions with metadata ended in the log"
+    return timed_violation(history, "the metadata is copied once", observed, log.ended_ns, log.file)
