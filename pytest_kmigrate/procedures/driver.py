@@ -1,7 +1,8 @@
 """Walks a procedure: forward to a state, part of a step, and back; every step is an event."""
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from pytest_kmigrate.model.capabilities import require
 from pytest_kmigrate.model.document import Move, Step, name_of
@@ -55,7 +56,9 @@ class ProcedureDriver:
         if name in known or not moves:
             got = f"the documented step {name}" if name in known else f"none for {name}"
             raise WrongUseError(f"make: expected a name of the test's own and moves, got {got}")
-        self._carry_out(name, moves, 0, len(moves), lambda: "done")
+        with self._recorded(name, moves, 0, len(moves)):
+            for move in moves:
+                move.make(self._scene)
 
     def resume_at(self, value: str) -> None:
         """Take up where another driver had come to ``value``, and wait until the cluster is there again."""
@@ -107,37 +110,24 @@ class ProcedureDriver:
         all_moves = step.moves(self._scene.cluster)
         done = self._half_done[1] if self._half_done and self._half_done[0] is step else 0
         last = len(all_moves) if moves is None else min(done + moves, len(all_moves))
+        with self._recorded(step.name, all_moves, done, last, "done" if moves is None else "stopped"):
+            for number in range(done, last):
+                all_moves[number].make(self._scene)
+                self._half_done = (step, number + 1)
+            if moves is None:
+                self.await_state(*step.reaches)
 
-        def reached() -> StepOutcome:
-            if moves is not None:
-                return "stopped"
-            self.await_state(*step.reaches)
-            return "done"
-
-        def keep(made: int) -> None:
-            self._half_done = (step, made)
-
-        self._carry_out(step.name, all_moves, done, last, reached, keep)
-
-    def _carry_out(
-        self,
-        name: str,
-        moves: Sequence[Move],
-        done: int,
-        last: int,
-        reached: Callable[[], StepOutcome],
-        keep: Callable[[int], None] = lambda _made: None,
-    ) -> None:
-        """Make the moves from ``done`` to ``last`` as one recorded step; ``keep`` is given how many are made."""
+    @contextmanager
+    def _recorded(
+        self, name: str, moves: Sequence[Move], first: int, last: int, outcome: StepOutcome = "done"
+    ) -> Iterator[None]:
+        """Record what happens meanwhile as one step, by the moves from ``first`` to ``last``."""
         recorder = self._scene.recorder
         needs = frozenset(need for move in moves for need in move.needs)
         require(self._scene.cluster.capabilities, needs, f"step {name}", recorder)
-        recorder.record(StepBegan(name, done, last, len(moves)))
+        recorder.record(StepBegan(name, first, last, len(moves)))
         try:
-            for move in moves[done:last]:
-                move.make(self._scene)
-                done += 1
-            outcome = reached()
+            yield
         except ClusterError as error:
             recorder.record(StepEnded(name, "failed", str(error)))
             if trouble := self._scene.cluster.machine_trouble():
@@ -148,8 +138,6 @@ class ProcedureDriver:
             recorder.record(HarnessTrouble(f"step {name}", str(error), of_machine))
             recorder.record(StepEnded(name, "stopped", str(error)))
             raise
-        finally:
-            keep(done)
         recorder.record(StepEnded(name, outcome, reason=""))
 
     def _is_in(self, name: str, value: str) -> bool | NotYet:
