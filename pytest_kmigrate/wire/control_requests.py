@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.wire.request import framed
 
 LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA = 4, 5, 6
 API_VERSIONS = 18
@@ -160,8 +161,7 @@ def decoded(frame: bytes) -> ControlRequest:
 def answer_to(request: ControlRequest) -> bytes:
     """The frame, with its length, by which a broker accepts one of these requests: no error, for each partition."""
     body = struct.pack(">h", 0) + (b"" if request.api == UPDATE_METADATA else b"\x01") + b"\x00"
-    message = struct.pack(">i", request.correlation) + b"\x00" + body
-    return struct.pack(">i", len(message)) + message
+    return framed(struct.pack(">i", request.correlation) + b"\x00" + body)
 
 
 class _Reader:

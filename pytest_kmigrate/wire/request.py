@@ -151,6 +151,11 @@ def named(code: ErrorCode) -> str:
     return code.name.upper()
 
 
+def framed(message: bytes) -> bytes:
+    """A message as it goes over the wire, its length before it."""
+    return len(message).to_bytes(4, "big") + message
+
+
 def _authenticate(connection: socket.socket, security: Mapping[str, str], deadline: float) -> None:
     mechanism = security.get("sasl.mechanism") or security["sasl.mechanisms"]
     is_token = TOKEN_LOGIN in security
@@ -189,8 +194,7 @@ def _encoded(request: Any) -> bytes:
     buffer = io.BytesIO()
     entity_writer(header_type)(buffer, header)
     entity_writer(type(request))(buffer, request)
-    message = buffer.getvalue()
-    return len(message).to_bytes(4, "big") + message
+    return framed(buffer.getvalue())
 
 
 def _decoded(message: bytes, answer_type: Any) -> Any:

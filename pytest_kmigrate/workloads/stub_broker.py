@@ -6,12 +6,12 @@ which real brokers act upon can be looked at.
 
 import io
 import json
-import socket
 import socketserver
 import struct
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, Self, TypeVar
 
 from kio.schema.api_versions.v0.response import ApiVersion, ApiVersionsResponse
@@ -23,7 +23,7 @@ from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.workloads import ControlRequestReceived
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.waiting import PATIENCE_S, until
+from pytest_kmigrate.waiting import PATIENCE_S, repeat, until
 from pytest_kmigrate.wire.control_requests import (
     API_VERSIONS,
     LEADER_AND_ISR,
@@ -34,6 +34,7 @@ from pytest_kmigrate.wire.control_requests import (
     decoded,
 )
 from pytest_kmigrate.wire.registration import Registration, heartbeat_at, register_at
+from pytest_kmigrate.wire.request import framed
 
 Answer = TypeVar("Answer")
 
@@ -85,16 +86,17 @@ class StubBroker:
         }
         return json.dumps(held).encode()
 
-    def register(self, cluster_id: str, level: int, *, is_migrating: bool = True) -> str:
+    def register(self, cluster_id: str, level: int) -> str:
         """Register with the active controller, and send heartbeats from then on; Kafka's name of the error or NONE.
 
         Returns when the controllers hold the stub for alive; AwaitTimeoutError if they do not.
         """
-        registration = Registration(self.broker_id, cluster_id, level, is_migrating, self.listeners)
+        registration = Registration(self.broker_id, cluster_id, level, listeners=self.listeners)
         error, epoch = self._asked(lambda peer: register_at(peer, registration, within_s=10))
         if error == "NONE":
             until(lambda: self._beat(epoch), awaited=f"{self.name} unfenced", within_s=PATIENCE_S, every_s=0.1)
-            self._threads.append(threading.Thread(target=self._beat_on, args=(epoch,), daemon=True))
+            beats = (partial(self._beat, epoch), _EVERY_S, self._ended)
+            self._threads.append(threading.Thread(target=repeat, args=beats, daemon=True))
             self._threads[-1].start()
         return error
 
@@ -126,10 +128,6 @@ class StubBroker:
         """Send one heartbeat; whether the controllers hold the stub for alive."""
         error, is_fenced = self._asked(lambda peer: heartbeat_at(peer, self.broker_id, epoch, _CAUGHT_UP, within_s=5))
         return error == "NONE" and not is_fenced
-
-    def _beat_on(self, epoch: int) -> None:
-        while not self._ended.wait(_EVERY_S):
-            self._beat(epoch)
 
     def _receive(self, frame: bytes) -> bytes:
         """The answer to one frame; what is no control request is not recorded."""
@@ -174,8 +172,7 @@ def _api_versions(request: ControlRequest) -> bytes:
         ApiVersion(api_key=i16(key), min_version=i16(0), max_version=i16(highest)) for key, highest in _HIGHEST.items()
     )
     body = _written(ApiVersionsResponse(error_code=error, api_keys=keys))
-    message = struct.pack(">i", request.correlation) + body
-    return struct.pack(">i", len(message)) + message
+    return framed(struct.pack(">i", request.correlation) + body)
 
 
 def _written(message: Any) -> bytes:
@@ -195,26 +192,10 @@ class _Server(socketserver.ThreadingTCPServer):
         super().__init__(address, _Connection)
 
 
-class _Connection(socketserver.BaseRequestHandler):
+class _Connection(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         """Serve until the other side hangs up."""
         assert isinstance(self.server, _Server)
         with suppress(OSError, ClusterError):
-            while frame := _frame(self.request):
-                self.request.sendall(self.server.receive(frame))
-
-
-def _frame(connection: socket.socket) -> bytes:
-    """The next frame without its length; empty at the end of the connection."""
-    length = _exactly(connection, 4)
-    return _exactly(connection, int.from_bytes(length, "big")) if length else b""
-
-
-def _exactly(connection: socket.socket, count: int) -> bytes:
-    received = bytearray()
-    while len(received) < count:
-        piece = connection.recv(count - len(received))
-        if not piece:
-            return b""
-        received += piece
-    return bytes(received)
+            while frame := self.rfile.read(int.from_bytes(self.rfile.read(4), "big")):
+                self.wfile.write(self.server.receive(frame))
