@@ -95,10 +95,8 @@ def test_a_broker_that_is_in_zookeeper_only_is_sent_nothing(
 def test_a_migration_with_brokers_in_zookeeper_mode_is_not_finalized(workload, cluster, migration, expect, verify):
     """The flag is taken from the controllers while every broker is in ZooKeeper mode."""
     workload.await_acked(500)
-    leave = {procedure.MIGRATION_FLAG: None, "zookeeper.connect": None}
-    controllers = [node.name for node in cluster.nodes(Role.CONTROLLER)]
 
-    migration.make("finalize-too-early", *(moves.Roll(name, leave) for name in controllers))
+    migration.make("finalize-too-early", *procedure.FINALIZE.moves(cluster))
 
     expect("the phase", lambda: migration.phase.name, equals=Phase.HYBRID.name, within_s=10)
     workload.await_acked(500)
