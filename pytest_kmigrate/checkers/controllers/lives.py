@@ -40,6 +40,12 @@ def roles(history: History) -> dict[str, str]:
     return {str(event.node): str(event.data.get("role")) for event in history.of(EventKind.NODE_STARTED)}
 
 
+def controller_ids(history: History) -> frozenset[int]:
+    """The ids of the nodes that started as KRaft controllers, and as nothing else."""
+    of_controllers = (node for node, role in roles(history).items() if role == Role.CONTROLLER)
+    return frozenset(int(node.rpartition("-")[2]) for node in of_controllers)
+
+
 def plays(own: object, role: str) -> bool:
     """Whether a node that started as ``own`` plays a role; a combined node plays broker and controller."""
     return own == role or (own == Role.COMBINED and role in Role.COMBINED.parts)

@@ -1,10 +1,14 @@
 """Expectations that a run did not meet, and what was wrong with what was observed instead."""
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
+
+Speaking = TypeVar("Speaking")
 
 CLIENTS_SERVED = "clients are served"
 """The expectation of a test that waits for its clients."""
@@ -29,6 +33,15 @@ def claims_of(history: History, event: Event) -> Sequence[str]:
     """The requirements an expectation speaks for: those it names, or all that its test claims."""
     named = event.data.get("requirements")
     return [str(each) for each in named] if isinstance(named, list | tuple) and named else history.header.requirements
+
+
+def by_requirement(history: History, expectations: Iterable[tuple[Event, Speaking]]) -> dict[str, list[Speaking]]:
+    """What speaks for each requirement; each is given with the expectation that says for which."""
+    speaking = defaultdict[str, list[Speaking]](list)
+    for event, each in expectations:
+        for requirement in claims_of(history, event):
+            speaking[requirement].append(each)
+    return speaking
 
 
 def lists_in(event: Event) -> tuple[list[object], list[object]] | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from pytest_kmigrate.checkers.evidence.expectations import claims_of
+from pytest_kmigrate.checkers.evidence.expectations import by_requirement
 from pytest_kmigrate.checkers.evidence.expected_ends import ExpectedEnd, expected_ends
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
@@ -44,10 +44,7 @@ def expected_ends_came(history: History) -> Verdict:
 
 
 def _by_requirement(history: History, ends: Sequence[ExpectedEnd]) -> Iterator[About]:
-    speaking: dict[str, list[ExpectedEnd]] = {}
-    for each in ends:
-        for requirement in claims_of(history, each.expectation):
-            speaking.setdefault(requirement, []).append(each)
+    speaking = by_requirement(history, ((each.expectation, each) for each in ends))
     for requirement, of in speaking.items():
         missing = [each for each in of if _is_missing(each)]
         unexplained = [each for each in of if _is_unexplained(each)]

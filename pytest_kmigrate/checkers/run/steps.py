@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from pytest_kmigrate.checkers.evidence.expectations import claimed, claims_of, unmet
+from pytest_kmigrate.checkers.evidence.expectations import by_requirement, claimed, unmet
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.moments import failed_steps
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.checks import always, checker
-from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import (
     About,
@@ -87,10 +87,7 @@ def _judged(history: History) -> Verdict:
 
 
 def _by_requirement(history: History) -> Iterator[About]:
-    speaking: dict[str, list[Event]] = {}
-    for event in claimed(history):
-        for requirement in claims_of(history, event):
-            speaking.setdefault(requirement, []).append(event)
+    speaking = by_requirement(history, ((event, event) for event in claimed(history)))
     for requirement, events in speaking.items():
         wrong = [event for event in events if not event.data.get("met")]
         if wrong:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from pytest_kmigrate.checkers.controllers.lives import roles
+from pytest_kmigrate.checkers.controllers.lives import controller_ids
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
@@ -26,7 +26,7 @@ def clients_are_told_of_brokers_only(history: History) -> Verdict:
     id of several are judged only where controllers, ZooKeeper and the network are undisturbed.
     """
     rows = ByRequirement("clients_are_told_of_brokers_only", _ROW)
-    controllers = {int(name.rpartition("-")[2]) for name, role in roles(history).items() if role == "controller"}
+    controllers = controller_ids(history)
     by_broker = defaultdict[str, list[Answer]](list)
     for each in answers(history):
         rows.looked_at(_ROW)
@@ -41,7 +41,7 @@ def clients_are_told_of_brokers_only(history: History) -> Verdict:
     return rows.verdict(text, "no broker answered while a KRaft controller was in charge")
 
 
-def _wrong(answer: Answer, controllers: set[int]) -> str:
+def _wrong(answer: Answer, controllers: frozenset[int]) -> str:
     """What is wrong with the controller of an answer; empty if nothing is."""
     controller = answer.content.controller
     if controller in controllers and controller not in answer.brokers:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from pytest_kmigrate.checkers.controllers.lives import roles
+from pytest_kmigrate.checkers.controllers.lives import controller_ids
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
@@ -35,19 +35,20 @@ def control_requests_are_right(history: History) -> Verdict:
     """
     rows = ByRequirement("control_requests_are_right", *_ROWS)
     received = history.of(EventKind.CONTROL_REQUEST)
+    controllers = controller_ids(history)
     for event in received:
-        _judge_flag(history, rows, event)
-        if _is_of_kraft(history, event):
+        is_of_kraft = event.data["controller_id"] in controllers
+        _judge_flag(history, rows, event, is_of_kraft=is_of_kraft)
+        if is_of_kraft:
             _judge_layout(history, rows, event)
     for before, after in pairwise(_by_controller(received)):
-        if _is_of_kraft(history, after[0]):
+        if after[0].data["controller_id"] in controllers:
             _judge_takeover(history, rows, before, after)
     text = f"{counted(len(received), 'control request')} received, each as documented"
     return rows.verdict(text, "no stub broker received a control request")
 
 
-def _judge_flag(history: History, rows: ByRequirement, event: Event) -> None:
-    is_of_kraft = _is_of_kraft(history, event)
+def _judge_flag(history: History, rows: ByRequirement, event: Event, *, is_of_kraft: bool) -> None:
     row = _TRUE if is_of_kraft else _FALSE
     if bool(event.data["is_kraft"]) is is_of_kraft:
         rows.looked_at(row)
@@ -117,10 +118,6 @@ def _topics(event: Event) -> dict[str, int]:
 
 def _sender(event: Event) -> tuple[object, object]:
     return event.data["controller_id"], event.data["controller_epoch"]
-
-
-def _is_of_kraft(history: History, event: Event) -> bool:
-    return roles(history).get(f"controller-{event.data['controller_id']}") == "controller"
 
 
 def _violation(history: History, event: Event, expected: str, observed: str) -> Violation:
