@@ -22,7 +22,7 @@ from pytest_kmigrate.providers.metadata_log import decoded
 from pytest_kmigrate.providers.process.agents import crash_points
 from pytest_kmigrate.providers.process.disks import storage
 from pytest_kmigrate.providers.process.disks.freezing import freeze, put_back
-from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CLIENTS, CONTROLLER_PORT, ZOOKEEPER_PORT
+from pytest_kmigrate.providers.process.network.addresses import ANSWERS_AT, CLIENTS, ZOOKEEPER_PORT
 from pytest_kmigrate.providers.process.network.links import ProxiedLinks
 from pytest_kmigrate.providers.process.node import ProcessNode
 from pytest_kmigrate.providers.process.properties import quorum_voters, zookeeper_connect
@@ -160,12 +160,14 @@ class ProcessCluster:
 
     def peer(self, node: str) -> Peer:
         """A broker's own client listener, or a controller's of the quorum, past the links."""
-        if self.node(node).spec.role is not Role.CONTROLLER:
-            return Peer(f"{self.addresses.real(node)}:{CLIENT_PORT}", self._protection.client_properties())
+        role = self.node(node).spec.role
+        address = f"{self.addresses.real(node)}:{ANSWERS_AT[role]}"
+        if role is not Role.CONTROLLER:
+            return Peer(address, self._protection.client_properties())
         protocol = self.topology.security.protocols[Listener.CONTROLLER]
         if protocol != "PLAINTEXT":
             raise WrongUseError(f"{node}: expected a plain listener of the quorum for requests to it, got {protocol}")
-        return Peer(f"{self.addresses.real(node)}:{CONTROLLER_PORT}")
+        return Peer(address)
 
     def metrics(self, node: str, names: Iterable[str]) -> Mapping[str, float | None]:
         """Metrics of a broker or controller as its Jolokia agent reports them; None for each if it does not answer."""

@@ -9,7 +9,7 @@ from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import IdentityRead, RequestsReported
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.topology import Listener, NodeSpec, Role
-from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CONTROLLER_PORT
+from pytest_kmigrate.providers.process.network.addresses import ANSWERS_AT
 from pytest_kmigrate.providers.process.surroundings import Surroundings
 from pytest_kmigrate.wire.request import api_versions
 
@@ -38,9 +38,9 @@ def record_requests(around: Surroundings, spec: NodeSpec) -> None:
 
 def _peer(around: Surroundings, spec: NodeSpec) -> Peer:
     """Where it answers, past all links; without a login, which Kafka does not require for this request."""
-    is_broker = spec.plays(Role.BROKER)
-    listener, port = (Listener.CLIENT, CLIENT_PORT) if is_broker else (Listener.CONTROLLER, CONTROLLER_PORT)
-    return Peer(f"{around.addresses.real(spec.name)}:{port}", around.protection.greeting_properties(listener))
+    listener = Listener.CLIENT if spec.plays(Role.BROKER) else Listener.CONTROLLER
+    address = f"{around.addresses.real(spec.name)}:{ANSWERS_AT[spec.role]}"
+    return Peer(address, around.protection.greeting_properties(listener))
 
 
 def _properties(file: Path) -> dict[str, str]:

@@ -10,9 +10,8 @@ from pytest_kmigrate.distributions.java import bound_to_us
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.events.nodes import ToolRan
-from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.process.jvm import Jvm
-from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CONTROLLER_PORT, ZOOKEEPER_PORT
+from pytest_kmigrate.providers.process.network.addresses import ANSWERS_AT
 from pytest_kmigrate.providers.process.node import ProcessNode
 from pytest_kmigrate.redaction import redacted
 from pytest_kmigrate.waiting import PATIENCE_S
@@ -28,13 +27,6 @@ MAIN_CLASSES = {
 }
 """The main classes of each tool, as releases from 3.3 on have it; the first that a release has is the one."""
 
-_PORTS = {
-    Role.BROKER: CLIENT_PORT,
-    Role.COMBINED: CLIENT_PORT,
-    Role.CONTROLLER: CONTROLLER_PORT,
-    Role.ZOOKEEPER: ZOOKEEPER_PORT,
-}
-
 
 def run_tool(jvm: Jvm, distribution: Distribution, tool: str, arguments: Sequence[str], doing: str) -> None:
     """Run a tool of a release; ClusterError with the tool's own words when it refuses, or does not end."""
@@ -47,7 +39,7 @@ def run_tool(jvm: Jvm, distribution: Distribution, tool: str, arguments: Sequenc
 def tool_ran(jvm: Jvm, node: ProcessNode, tool: str, arguments: Sequence[str]) -> ToolRan:
     """Run a tool by its name where a node runs; WrongUseError when there is none, ClusterError when it does not end."""
     config = node.properties_file if node.properties_file.is_file() else node.write_properties()
-    meant = {"{bootstrap}": f"{node.name}:{_PORTS[node.spec.role]}", "{config}": str(config)}
+    meant = {"{bootstrap}": f"{node.name}:{ANSWERS_AT[node.spec.role]}", "{config}": str(config)}
     given = list(arguments)
     for word, text in meant.items():
         given = [each.replace(word, text) for each in given]

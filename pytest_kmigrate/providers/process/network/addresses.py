@@ -42,6 +42,14 @@ LISTENED_AT: Mapping[Role, tuple[int, ...]] = {
 }
 """Where a node of each role may listen; at Byteman's only with rules, or at a crash point."""
 
+ANSWERS_AT: Mapping[Role, int] = {
+    Role.ZOOKEEPER: ZOOKEEPER_PORT,
+    Role.BROKER: CLIENT_PORT,
+    Role.COMBINED: CLIENT_PORT,
+    Role.CONTROLLER: CONTROLLER_PORT,
+}
+"""Where a node of each role answers requests of ours and of Kafka's tools."""
+
 
 @dataclass(frozen=True)
 class Addresses:
