@@ -132,8 +132,8 @@ def _settings(config: pytest.Config, provider: Provider) -> RunSettings:
         commit=options.commit,
         command=_command(config),
         topology=options.topology,
-        # What a mutant does must be seen in the run that it was loaded into.
         began=_progress(config).follow,
+        # What a mutant does must be seen in the run that it was loaded into.
         checkpoints=None if options.cold or options.byteman else _checkpoints(config, provider),
     )
 

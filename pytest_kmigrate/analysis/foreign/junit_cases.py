@@ -152,13 +152,14 @@ def _attempts(case: Case, *, decimal_comma: bool) -> Iterator[_Attempt | Unread]
 
 def _status(case: Case, own: Sequence[Ending]) -> tuple[str, str]:
     """What the words of a case say, the worst of them; and one that is not known, if nothing else says how it ended."""
-    known = [_WORDS[word.replace(" ", "").replace("_", "").replace("-", "")] for word in case.words if _is_known(word)]
-    unknown = next((word for word in case.words if not _is_known(word)), "")
+    said = [(word, _WORDS.get(_letters(word))) for word in case.words]
+    known = [status for _, status in said if status]
+    unknown = next((word for word, status in said if not status), "")
     return max(known, key=_WORST_LAST.index, default="passed"), "" if own else unknown
 
 
-def _is_known(word: str) -> bool:
-    return word.replace(" ", "").replace("_", "").replace("-", "") in _WORDS
+def _letters(word: str) -> str:
+    return word.replace(" ", "").replace("_", "").replace("-", "")
 
 
 def _plain(status: str) -> str:
