@@ -1,10 +1,14 @@
 """Facts about a deletion that a broker missed while it was fenced."""
 
+from dataclasses import replace
+
 import pytest
 
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
+from pytest_kmigrate.model.event import Event, EventKind
 from tests.unit.checkers.histories import event, history
-from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named_of_expectations, started, unmet
+from tests.unit.documents.kip_866.checks.clients.answering import MIXED, OF_THREE, TOPICS, answer, answered, each_second
+from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named, named_of_expectations, started, unmet
 
 CONTROL = "INFO [QuorumController id=3001] "
 FENCED = f"{CONTROL}Fencing broker 2 because its session has timed out. (ReplicationControlManager)\n"
@@ -49,3 +53,24 @@ def test_a_deletion_that_a_fenced_broker_missed_is_kmigrate_13(
     still = unmet(60_000, "brokers that report the topic to clients", expected=[], observed=observed)
     events = [*started(*BROKERS), event(EventKind.ACTIVE_CONTROLLER, 5_000, active, controller=active), still]
     assert named_of_expectations(history(events=events, logs={"controller-3001": log})) == bugs
+
+
+DOOMED = {**TOPICS, "doomed": "id; 0 leader=0 isr=0,1"}
+
+
+@pytest.mark.parametrize(
+    ("log", "brokers", "bugs"),
+    [(MISSED, OF_THREE, ("kmigrate-13",)), (REMOVED, OF_THREE, ()), (MISSED, MIXED, ())],
+    ids=["missed", "not fenced", "in KRaft mode"],
+)
+def test_clients_that_are_told_of_a_missed_deletion_are_kmigrate_13(
+    log: str, brokers: list[Event], bugs: tuple[str, ...]
+) -> None:
+    """Broker-1 still reports the topic; it explains that where it was fenced, and is in ZooKeeper mode."""
+    answers = each_second(
+        lambda at: answer(at, 0, topics=DOOMED if at < 20 else TOPICS), lambda at: answer(at, 1, topics=DOOMED)
+    )
+    active = event(EventKind.ACTIVE_CONTROLLER, 5_000, "controller-3001", controller="controller-3001")
+    of_broker_1 = log.replace("broker 2", "broker 1").replace("brokerId=2", "brokerId=1")
+    run = replace(answered(answers, [*brokers, active]), logs={"controller-3001": of_broker_1})
+    assert named(run, clients_are_told_the_same.judge(run)) == bugs
