@@ -1,9 +1,10 @@
 """The metadata of one run: fill it before the migration, change it meanwhile, take images and let them settle."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 from pytest_kmigrate.checkers.metadata.differences import differences
 from pytest_kmigrate.model.capabilities import require
@@ -130,12 +131,19 @@ class Metadata:
 
     def await_acknowledged(self, more: int = 2, within_s: float = PATIENCE_S) -> None:
         """Return when so many more changes than now were acknowledged: what follows meets changes already made."""
-        before = self._acknowledged()
+        before = len(self._changes())
+
+        def enough() -> bool | NotYet:
+            ended = Counter(f"{data['outcome']} {data['error']}".strip() for data in self._changes()[before:])
+            return ended["ok"] >= more or NotYet(", ".join(f"{count} {how}" for how, count in ended.items()) or "none")
+
         until(
-            lambda: self._acknowledged() >= before + more or NotYet(self._acknowledged() - before),
-            awaited=f"{more} more acknowledged metadata changes",
-            within_s=within_s,
+            enough, awaited=f"{more} more acknowledged metadata changes", within_s=within_s, abort=self._still_changes
         )
+
+    def _still_changes(self) -> None:
+        if self._running is not None:
+            self._running.raise_trouble()
 
     def _await_first_round(self, since_ns: int, within_s: float = PATIENCE_S) -> None:
         """Return when every change that a stream begins with was acknowledged; one that Kafka refuses never will be."""
@@ -146,11 +154,11 @@ class Metadata:
             lacking = FIRST_ROUND - {data["change"] for data in changes if data["outcome"] != "indefinite"}
             return NotYet(f"none of {', '.join(sorted(lacking))}") if lacking else True
 
-        until(all_answered, awaited="an acknowledged metadata change of every kind", within_s=within_s)
+        awaited = "an acknowledged metadata change of every kind"
+        until(all_answered, awaited=awaited, within_s=within_s, abort=self._still_changes)
 
-    def _acknowledged(self) -> int:
-        changes = [event for event in self._recorder.events if event.kind is EventKind.METADATA_CHANGE]
-        return sum(event.data["outcome"] == "ok" for event in changes)
+    def _changes(self) -> list[Mapping[str, Any]]:
+        return [event.data for event in self._recorder.events if event.kind is EventKind.METADATA_CHANGE]
 
     def stop(self) -> None:
         """Stop changing metadata; nothing when that was never begun."""

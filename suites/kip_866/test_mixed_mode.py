@@ -7,7 +7,6 @@ from pytest_kmigrate import BrokerMode, Kill, Kind, Phase, Role, checks, moves, 
 SESSION_AND_MORE_S = 40
 
 
-@pytest.mark.sample
 @pytest.mark.starts_at("HYBRID", filled=True)
 @pytest.mark.requirement(
     "K866-PROC-mixed-unbounded", "K866-PROC-zk-mode-continues", "K866-RB-mixed", "K866-FWD-producer-ids"

@@ -9,7 +9,7 @@ from random import Random
 from typing import Protocol
 
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.events.workloads import MetadataWorkloadBegan, MetadataWorkloadEnded
@@ -51,6 +51,7 @@ class RunningMetadata:
         self._recorder = recorder
         self._counts: Counter[str] = Counter()
         self._stopping = threading.Event()
+        self._trouble = ""
         self._thread = threading.Thread(target=self._run, name="metadata-workload", daemon=True)
 
     def start(self) -> None:
@@ -70,11 +71,17 @@ class RunningMetadata:
         """Changes so far by outcome: ok, failed, indefinite."""
         return dict(self._counts)
 
+    def raise_trouble(self) -> None:
+        """ClusterError if the workload ended by an error of its own: no more changes will come."""
+        if self._trouble:
+            raise ClusterError(f"the metadata workload ended: {self._trouble}")
+
     def _run(self) -> None:
         try:
             self._change_until_stopped()
         except Exception as error:  # noqa: BLE001  # ours, whatever it is: a dead thread alone would go unnoticed
-            self._recorder.record(HarnessTrouble("metadata workload", repr(error)))
+            self._trouble = repr(error)
+            self._recorder.record(HarnessTrouble("metadata workload", self._trouble))
 
     def _change_until_stopped(self) -> None:
         stream = operations(Random(self.workload.seed), self.workload.scope)

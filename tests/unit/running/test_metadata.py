@@ -1,5 +1,7 @@
 """What a test does with metadata: the order of a block of changes, and when two sides have settled."""
 
+from collections.abc import Callable
+
 import pytest
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
@@ -7,8 +9,10 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.running import metadata as running
 from pytest_kmigrate.running.metadata import Metadata, _differences_in
-from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND, Scope
-from pytest_kmigrate.workloads.metadata.metadata_workload import MetadataWorkload
+from pytest_kmigrate.waiting import until
+from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND, MetadataChange, Scope
+from pytest_kmigrate.workloads.metadata.metadata_invocation import Completion
+from pytest_kmigrate.workloads.metadata.metadata_workload import MetadataWorkload, RunningMetadata
 from tests.unit.fakes import Stage
 from tests.unit.typical_events import typical
 
@@ -65,8 +69,44 @@ def test_a_block_waits_for_a_change_of_every_kind(metadata: Metadata, stage: Sta
     metadata._await_first_round(since, within_s=0)
 
 
-def _changed(stage: Stage, change: str, outcome: str) -> None:
-    stage.recorder.record(typical(EventKind.METADATA_CHANGE, change=change, outcome=outcome))
+def _changed(stage: Stage, change: str, outcome: str, error: str = "") -> None:
+    stage.recorder.record(typical(EventKind.METADATA_CHANGE, change=change, outcome=outcome, error=error))
+
+
+def test_changes_that_are_never_acknowledged_are_counted_by_how_they_ended(
+    metadata: Metadata, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only those of the wait count; the error says what Kafka answered."""
+    _changed(stage, "set-acl", "ok")
+    answers = iter([("ok", ""), ("indefinite", "_TIMED_OUT"), ("indefinite", "_TIMED_OUT")])
+
+    def answered(condition: Callable[[], object], **asked: object) -> None:
+        for outcome, error in answers:
+            _changed(stage, "set-acl", outcome, error)
+        until(condition, **{**asked, "within_s": 0})  # type: ignore[arg-type]  # as they were asked
+
+    monkeypatch.setattr(running, "until", answered)
+    with pytest.raises(AwaitTimeoutError, match="last seen: 1 ok, 2 indefinite _TIMED_OUT"):
+        metadata.await_acknowledged()
+
+
+def test_a_wait_for_changes_ends_with_their_thread(
+    metadata: Metadata, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The thread that makes them died of an error of ours."""
+    dead = RunningMetadata(MetadataWorkload(), _Broken(), stage.recorder)
+    monkeypatch.setattr(running, "run_metadata", lambda *_: dead)
+    metadata.change()
+    with pytest.raises(ClusterError, match=r"the metadata workload ended: KeyError\('x'\)"):
+        metadata.await_acknowledged()
+
+
+class _Broken:
+    """A workload's invoker with a defect."""
+
+    def invoke(self, change: MetadataChange) -> Completion:
+        """Fail."""
+        raise KeyError("x")
 
 
 def test_a_stream_knows_the_brokers_and_is_another_in_every_test(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,8 @@ def _wrong(answer: Answer, controllers: frozenset[int]) -> str:
         return f"{answer} gives controller-{controller}"
     if not answer.is_calm:
         return ""
-    if controller == -1:
+    # A broker that lists none has received no metadata yet: it has none to draw from.
+    if controller == -1 and answer.content.brokers:
         return f"{answer} gives none"
     if controller in answer.gone:
         return f"{answer} gives broker-{controller}, which is away"

@@ -51,6 +51,12 @@ def test_without_an_answer_under_kraft_nothing_is_proved(run: History) -> None:
     assert clients_are_told_of_brokers_only.judge(run).is_vacuous
 
 
+def test_a_broker_that_lists_none_yet_has_none_to_give() -> None:
+    """Conforming: it received no metadata until now, as after a restart of the whole cluster."""
+    run = answered([answer(20, controller=-1, brokers=()), answer(21)])
+    assert clients_are_told_of_brokers_only.judge(run).outcome is Outcome.CONFORMS
+
+
 def test_while_the_cluster_is_disturbed_only_a_controllers_id_violates() -> None:
     """A broker that is cut off may know of none, or of one that has died."""
     cut = [*AWAY, *fault(15_000, "cut(a->b)", effect="cut")]

@@ -14,6 +14,7 @@ from tests.unit.checkers.histories import history
 from tests.unit.documents.kip_866.checks.transactions.logged import (
     BROKER,
     FIRST,
+    NOTIFICATION,
     SECOND,
     TOPIC,
     claim,
@@ -21,6 +22,7 @@ from tests.unit.documents.kip_866.checks.transactions.logged import (
     place,
     run,
 )
+from tests.unit.documents.kip_866.diagnoses.naming import named
 
 REGISTERED = Write("create", "/brokers/ids/1", "", 0, is_ephemeral=True)
 
@@ -80,6 +82,14 @@ def test_a_former_controller_that_writes_violates() -> None:
     verdict = former_controller_writes_nothing.judge(run(AGAIN, logged(21_000, FIRST, TOPIC)))
     assert verdict.outcome is Outcome.VIOLATES
     assert verdict.violations[0].expected == "only controller-3001 writes after zxid 0x4e20 of session 0x30"
+
+
+def test_only_a_notification_of_a_former_controller_is_a_known_deviation() -> None:
+    """It has no condition in Kafka; data written by a former controller would be no notification."""
+    notified = run(AGAIN, logged(21_000, FIRST, NOTIFICATION))
+    assert named(notified, former_controller_writes_nothing.judge(notified)) == ("former-controller-notifies",)
+    both = run(AGAIN, logged(21_000, FIRST, NOTIFICATION), logged(21_100, FIRST, TOPIC))
+    assert named(both, former_controller_writes_nothing.judge(both)) == ()
 
 
 @pytest.mark.parametrize(
