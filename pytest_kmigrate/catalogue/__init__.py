@@ -55,6 +55,8 @@ class Requirement:
     """The requirement that says the same; counted once, there."""
     untestable: str | None = None
     """Why no run can judge it; None: some run can."""
+    same_as: tuple[str, ...] = ()
+    """The requirements of another document that together say the same; what they are judged by judges this one."""
     final: str | None = None
     """Draft only: how the final revision stands to it."""
 
@@ -214,7 +216,15 @@ def _requirement(place: Place, row: dict[str, Any]) -> Requirement:
         raise WrongUseError(
             f"{place.folder / REQUIREMENTS}: {name}: expected the keys of a requirement, got {', '.join(got)}"
         )
-    return Requirement(profile=place.profile, **row)
+    return Requirement(profile=place.profile, **{**row, "same_as": _ids(place, row)})
+
+
+def _ids(place: Place, row: dict[str, Any]) -> tuple[str, ...]:
+    same_as = row.get("same_as", [])
+    if not (isinstance(same_as, list) and all(isinstance(each, str) for each in same_as)):
+        where = f"{place.folder / REQUIREMENTS}: {row['id']}"
+        raise WrongUseError(f"{where}: same_as: expected a list of requirement ids, got {same_as!r}")
+    return tuple(same_as)
 
 
 def _unknown(what: str, got: str, known: Iterable[str], hint: str) -> str:

@@ -9,7 +9,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_kmigrate.judging.coverage import Coverage
+    from pytest_kmigrate.judging.coverage import Coverage, Covered
     from pytest_kmigrate.judging.rejudge import JudgedAgain
     from pytest_kmigrate.reports.analyze import AnalysisResult
     from pytest_kmigrate.reports.summary.comparison import Comparison
@@ -28,19 +28,23 @@ def requirements(
     *,
     profile: Annotated[str, typer.Option(help="The document.", metavar="PROFILE")] = "kip-866",
     covered_by: Annotated[
-        Path | None,
-        typer.Option("--coverage", help="A folder of runs: show their outcome for each requirement.", metavar="RUNS"),
+        list[Path] | None,
+        typer.Option(
+            "--coverage",
+            help="A folder of runs: show their outcome for each requirement. May be given again.",
+            metavar="RUNS",
+        ),
     ] = None,
 ) -> None:
     """List the requirements of a profile, and what runs show about them."""
     from pytest_kmigrate import catalogue
     from pytest_kmigrate.cli.console import say, show
 
-    if covered_by is not None:
+    if covered_by:
         from pytest_kmigrate.judging.coverage import coverage
         from pytest_kmigrate.model.verdict import EXIT_STATUS, merged
 
-        found = coverage(profile, covered_by)
+        found = coverage(profile, *covered_by)
         _show_coverage(found)
         raise typer.Exit(EXIT_STATUS[merged(row.worst for row in found.rows if row.worst is not None)])
     listed = catalogue.requirements(profile)
@@ -48,13 +52,20 @@ def requirements(
     say(f"{len(listed)} requirements of {profile}")
 
 
-def judge(run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RUN")]) -> None:
+def judge(
+    run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RUN")],
+    *,
+    profile: Annotated[
+        str | None,
+        typer.Option(help="Another document, which builds on the one of the run.", metavar="PROFILE"),
+    ] = None,
+) -> None:
     """Judge a recorded run again from its evidence, without a cluster; nothing in the folder is changed."""
     from pytest_kmigrate.cli.console import notify
     from pytest_kmigrate.judging.rejudge import judge_again
     from pytest_kmigrate.model.verdict import EXIT_STATUS
 
-    again = judge_again(run)
+    again = judge_again(run, profile)
     if not again.is_complete:
         notify(f"{run}: no manifest.json: the run was interrupted; it is judged by what it left")
     _show_verdicts(again)
@@ -114,7 +125,7 @@ def _show_coverage(found: "Coverage") -> None:
     from pytest_kmigrate.model.verdict import Outcome
 
     rows = [
-        (row.requirement.id, row.requirement.level, row.state, str(row.runs), _few(row.checks)) for row in found.rows
+        (row.requirement.id, row.requirement.level, row.state, str(row.runs), _judged_by(row)) for row in found.rows
     ]
     show(("id", "level", "worst outcome", "runs", "judged by"), rows)
     for sentence in found.unread:
@@ -123,6 +134,11 @@ def _show_coverage(found: "Coverage") -> None:
     unasked = found.of(None)
     asked = f"{len(found.counted) - unasked} asked ({counts}), {unasked} not asked"
     say(f"{len(found.counted)} requirements over {found.runs} run{'s' * (found.runs != 1)}: {asked}")
+
+
+def _judged_by(row: "Covered") -> str:
+    same_as = row.requirement.same_as
+    return "; ".join([*([f"as {', '.join(same_as)}"] if same_as else []), *([_few(row.checks)] if row.checks else [])])
 
 
 def _few(checks: "Sequence[str]") -> str:
@@ -135,7 +151,7 @@ def _show_verdicts(again: "JudgedAgain") -> None:
     from pytest_kmigrate.cli.console import say, show
 
     header = again.header
-    title = f"{header.test_id}, Kafka {header.kafka}, {header.topology}, seed {header.seed}, profile {header.profile}"
+    title = f"{header.test_id}, Kafka {header.kafka}, {header.topology}, seed {header.seed}, profile {again.profile}"
     rows = []
     for verdict in again.verdicts:
         known_as = f" (known as: {', '.join(verdict.known_bugs)})" if verdict.known_bugs else ""
@@ -143,7 +159,9 @@ def _show_verdicts(again: "JudgedAgain") -> None:
         rows.append((verdict.outcome.name, kind, verdict.check, f"{verdict.summary}{known_as}"))
     show(("outcome", "kind", "check", "summary"), rows, title=title)
     say(f"merged: {again.outcome.name}")
-    if not again.has_stored:
+    if again.header.profile != again.profile:
+        say(f"judged by {again.profile}; verdicts.jsonl has the verdicts of {again.header.profile}")
+    elif not again.has_stored:
         say("no verdicts.jsonl to compare with: this run was never judged")
     elif not again.differences:
         say("the same as stored in verdicts.jsonl")

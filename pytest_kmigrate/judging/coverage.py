@@ -1,13 +1,16 @@
 """What runs say about each requirement of a profile: judged by which checks, claimed in vain, or by no test at all."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_kmigrate.catalogue import Requirement, requirements
+from pytest_kmigrate.catalogue import Requirement, requirement, requirements
+from pytest_kmigrate.documents import document
+from pytest_kmigrate.judging.other_documents import judged_by
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
-from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.model.verdict import Outcome, Verdict
+from pytest_kmigrate.recording.reading import read_header, read_history
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import stored_verdicts
 
@@ -74,42 +77,74 @@ class Coverage:
         return sum(row.worst is outcome for row in self.counted)
 
 
-def coverage(profile: str, runs: Path) -> Coverage:
-    """What the run folders below ``runs`` say about a profile's requirements.
+def coverage(profile: str, *runs: Path) -> Coverage:
+    """What the run folders below each of ``runs`` say about a profile's requirements.
 
-    WrongUseError when there is no run folder. Folders that cannot be read are named in ``unread``.
+    Runs of the document that the profile's one builds on are judged again by its own checks. WrongUseError when there
+    is no run folder. Folders that cannot be read are named in ``unread``.
     """
     wanted = requirements(profile)
-    if not runs.is_dir():
-        raise WrongUseError(f"{runs}: expected a folder of runs, got none; give the folder of --kmigrate-runs")
-    folders = [RunFolder(file.parent) for file in sorted(runs.rglob("run.json"))]
-    if not folders:
-        raise WrongUseError(f"{runs}: expected at least one run folder (one with a run.json) in it, got none")
+    folders = [folder for each in runs for folder in _folders_in(each)]
     said: defaultdict[str, _Spoken] = defaultdict(_Spoken)
     unread = []
     for folder in folders:
         try:
-            _add(said, folder)
+            _add(said, _verdicts_of(folder, profile))
         except RunFolderError as error:
             unread.append(str(error))
     return Coverage(tuple(_covered(wanted, said)), len(folders) - len(unread), tuple(unread))
 
 
+def _folders_in(runs: Path) -> list[RunFolder]:
+    if not runs.is_dir():
+        raise WrongUseError(f"{runs}: expected a folder of runs, got none; give the folder of --kmigrate-runs")
+    folders = [RunFolder(file.parent) for file in sorted(runs.rglob("run.json"))]
+    if not folders:
+        raise WrongUseError(f"{runs}: expected at least one run folder (one with a run.json) in it, got none")
+    return folders
+
+
+def _verdicts_of(folder: RunFolder, profile: str) -> list[Verdict]:
+    """The stored ones, and those of a document that builds on the one of the run."""
+    if not folder.verdicts.is_file():
+        raise RunFolderError(f"{folder.path}: no verdicts.jsonl: the run was interrupted; `kmigrate judge` judges it")
+    of = document(profile)
+    is_built_upon = of.builds_on is not None and read_header(folder).profile == of.builds_on
+    return [*stored_verdicts(folder), *(judged_by(of, read_history(folder)) if is_built_upon else ())]
+
+
 def _covered(wanted: Iterable[Requirement], said: Mapping[str, _Spoken]) -> Iterable[Covered]:
     for each in wanted:
-        spoken = said.get(each.id, _Spoken())
+        spoken = _together([said.get(_counted_at(row), _Spoken()) for row in each.same_as or (each.id,)])
         worst = max(spoken.outcomes, default=None)
         bugs = tuple(sorted(spoken.bugs)) if spoken.is_explained else ()
         yield Covered(each, worst, len(spoken.outcomes), tuple(sorted(spoken.checks)), bugs, spoken.unseen)
 
 
-def _add(said: defaultdict[str, _Spoken], folder: RunFolder) -> None:
+def _counted_at(row: str) -> str:
+    """The requirement that counts for one of this id."""
+    return requirement(row).covered_by or row
+
+
+def _together(several: Sequence[_Spoken]) -> _Spoken:
+    """What runs say about requirements that say the same only together: without one of them none conforms."""
+    outcomes = [outcome for each in several for outcome in each.outcomes]
+    if not all(each.outcomes for each in several):
+        outcomes = [each for each in outcomes if each is Outcome.VIOLATES]
+    return _Spoken(
+        outcomes,
+        set().union(*(each.checks for each in several)) if outcomes else set(),
+        set().union(*(each.bugs for each in several)),
+        all(each.is_explained for each in several),
+        max(each.unseen for each in several),
+    )
+
+
+def _add(said: defaultdict[str, _Spoken], verdicts: Iterable[Verdict]) -> None:
     """Add what one run says."""
-    if not folder.verdicts.is_file():
-        raise RunFolderError(f"{folder.path}: no verdicts.jsonl: the run was interrupted; `kmigrate judge` judges it")
     worst: dict[str, Outcome] = {}
     named: set[str] = set()
-    for verdict in stored_verdicts(folder):
+    for verdict in verdicts:
         for each in verdict.about:
             named.add(each.requirement)
             if not each.is_vacuous:

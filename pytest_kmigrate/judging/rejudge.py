@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_kmigrate.judging.judge import Judgement, judged
+from pytest_kmigrate.judging.judge import Judgement
+from pytest_kmigrate.judging.other_documents import judged_as, judging
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
 from pytest_kmigrate.model.verdict import Outcome, Verdict
 from pytest_kmigrate.recording.reading import read_history, verify_manifest
@@ -21,6 +22,8 @@ _COMPARED = ("check", "outcome", "kind", "summary", "count", "violations", "know
 class JudgedAgain(Judgement):
     """Verdicts computed from a run folder as it is now."""
 
+    profile: str
+    """The document that it is judged by."""
     is_complete: bool
     """Whether the folder has a manifest (and every file is as it says)."""
     has_stored: bool
@@ -34,26 +37,30 @@ class JudgedAgain(Judgement):
         return worst if self.is_complete else max(worst, Outcome.INCONCLUSIVE)
 
 
-def judge_again(path: Path) -> JudgedAgain:
+def judge_again(path: Path, profile: str | None = None) -> JudgedAgain:
     """Judge a run folder from its evidence alone; nothing in it is written, so its manifest stays true.
 
-    RunFolderError when it is no run folder, or when files are not what its manifest says: such evidence proves nothing.
+    ``profile``: another document that builds on the one of the run; what is stored is compared with the run's own only.
+    WrongUseError for one that does not. RunFolderError when it is no run folder, or when files are not what its
+    manifest says: such evidence proves nothing.
     """
     folder = RunFolder(path)
     is_complete = folder.manifest.is_file()
     history = read_history(folder)
+    own = history.header.profile
+    by = judging(profile or own, own)
     if is_complete:
         verify_manifest(folder)
     try:
-        verdicts = judged(history)
+        verdicts = judged_as(by, history)
     except WrongUseError as error:
         raise RunFolderError(f"{folder.history}: {error}; judge it with the release that recorded it") from error
     has_stored = folder.verdicts.is_file()
     differences: tuple[str, ...] = ()
-    if has_stored:
+    if has_stored and by.id == own:
         stored = stored_verdicts(folder)
         differences = _differences(stored, verdicts, is_by_requirement=has_outcomes_by_requirement(folder))
-    return JudgedAgain(history.header, verdicts, is_complete, has_stored, differences)
+    return JudgedAgain(history.header, verdicts, by.id, is_complete, has_stored, differences)
 
 
 def _differences(stored: Sequence[Verdict], now: Sequence[Verdict], *, is_by_requirement: bool) -> tuple[str, ...]:

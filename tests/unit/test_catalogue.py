@@ -78,6 +78,18 @@ def test_what_covers_a_requirement_exists() -> None:
         assert (other.profile, other.covered_by) == ("kip-866", None)
 
 
+def test_the_same_requirements_of_another_document_exist() -> None:
+    """``same_as`` names rows that are judged themselves, of one other profile; 64 rows of the draft have it."""
+    same = [row for profile in COUNTS for row in catalogue.requirements(profile) if row.same_as]
+    assert len(same) == 64
+    for row in same:
+        others = [catalogue.requirement(each) for each in row.same_as]
+        assert row.profile == "kip-866-draft"
+        assert {(each.profile, each.same_as, each.untestable) for each in others} == {("kip-866", (), None)}
+        assert not row.untestable
+    assert len([row for row in catalogue.requirements("kip-866-draft") if row.untestable]) == 3
+
+
 def test_a_requirement_is_found_by_its_id() -> None:
     """An id finds its requirement whatever the profile."""
     found = catalogue.requirement("K866-FAIL-crash-in-migration")

@@ -1,4 +1,7 @@
-"""The draft of KIP-866: its requirements are its own, its procedure and what shows it are those of the final one."""
+"""The draft of KIP-866: it has requirements and checks of its own, and the procedure and evidence of the final one.
+
+Rows that are the same in both (``same_as``) are judged by the final one's checks, in the runs of its suite.
+"""
 
 from dataclasses import replace
 
@@ -6,5 +9,9 @@ from pytest_kmigrate.documents.kip_866.document import DOCUMENT as FINAL
 from pytest_kmigrate.model.document import Document
 
 DOCUMENT: Document = replace(
-    FINAL, id="kip-866-draft", title="KIP-866, an early draft: ZooKeeper to KRaft migration", checks=()
+    FINAL,
+    id="kip-866-draft",
+    title="KIP-866, an early draft: ZooKeeper to KRaft migration",
+    builds_on=FINAL.id,
+    checks=(),
 )

@@ -11,6 +11,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, Violation, conforms, inconclusive, violates
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import write_verdicts
+from tests.unit.reports.recorded_runs import faulty_run
 
 FIRST, SECOND = [each.id for each in requirements("kip-866") if each.covered_by is None][:2]
 
@@ -72,3 +73,41 @@ def test_a_folder_without_runs_is_wrong_use(tmp_path: Path) -> None:
     """Nothing to read is a mistake of the caller, not zero coverage."""
     with pytest.raises(WrongUseError, match="at least one run folder"):
         coverage("kip-866", tmp_path)
+
+
+OF_DRAFT = {row.id: row.same_as for row in requirements("kip-866-draft")}
+ROLL, OPTIONAL = "K866D-PROC-roll", "K866D-CONF-controller-zk-optional"
+
+
+def states_of_draft(runs: Path) -> dict[str, str]:
+    """The states of its rows that are the same in the final document."""
+    return {row.requirement.id: row.state for row in coverage("kip-866-draft", runs).rows if row.requirement.same_as}
+
+
+def of_final(runs: Path, *verdicts: Verdict) -> None:
+    """A run by the final document, with these verdicts."""
+    write_verdicts(faulty_run(runs / "1").end(3000), verdicts)
+
+
+def test_what_is_said_of_a_row_is_said_of_the_same_one_of_another_document(tmp_path: Path) -> None:
+    """With the known bugs that explain it; other rows are not asked."""
+    red = replace(violates("a", Kind.SAFETY, [Violation("x", "y")]), known_bugs=("KAFKA-1",))
+    of_final(tmp_path, red.speaking_for(*OF_DRAFT[ROLL]))
+    states = states_of_draft(tmp_path)
+    assert states.pop(ROLL) == "VIOLATES, known as KAFKA-1"
+    assert set(states.values()) == {"not asked"}
+
+
+@pytest.mark.parametrize(
+    ("judged", "state"), [(OF_DRAFT[OPTIONAL], "CONFORMS"), (OF_DRAFT[OPTIONAL][1:], "not asked")], ids=["all", "three"]
+)
+def test_rows_that_say_the_same_together_conform_together(judged: tuple[str, ...], state: str, tmp_path: Path) -> None:
+    """Of four settings each must be honoured."""
+    of_final(tmp_path, conforms("a", "all").speaking_for(*judged))
+    assert states_of_draft(tmp_path)[OPTIONAL] == state
+
+
+def test_one_of_several_rows_is_enough_to_violate(tmp_path: Path) -> None:
+    """One setting that is not honoured decides."""
+    of_final(tmp_path, violates("a", Kind.SAFETY, [Violation("x", "y")]).speaking_for(OF_DRAFT[OPTIONAL][0]))
+    assert states_of_draft(tmp_path)[OPTIONAL] == "VIOLATES"

@@ -1,0 +1,69 @@
+"""Judges a run by a document that builds on the one that the run is of."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pytest_kmigrate.catalogue import requirements
+from pytest_kmigrate.documents import document, documents
+from pytest_kmigrate.judging.explaining import explained
+from pytest_kmigrate.judging.judge import judge, judged
+from pytest_kmigrate.model.checks import by_name
+from pytest_kmigrate.model.document import Document
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import About, Outcome, Verdict, merged
+
+
+def judged_by(of: Document, history: History) -> list[Verdict]:
+    """What a document's own checks say of a run of another one, which asked for none of them."""
+    seen = replace(history, header=replace(history.header, profile=of.id, requirements=()))
+    return explained(seen, judge(seen, (), by_name(of.checks)), of.diagnoses)
+
+
+def judging(profile: str, own: str) -> Document:
+    """The document of a profile; WrongUseError if it judges no run of the profile ``own``."""
+    if profile != own and document(profile).builds_on != own:
+        possible = ", ".join([own, *(each.id for each in documents() if each.builds_on == own)])
+        raise WrongUseError(f"--profile: expected a document that judges a run of {own} ({possible}), got {profile}")
+    return document(profile)
+
+
+def judged_as(of: Document, history: History) -> list[Verdict]:
+    """The verdicts on a run by the document it is of, or by one that builds on that.
+
+    What the run's own document says of a requirement, it says of those that are the same as it.
+    """
+    if of.id == history.header.profile:
+        return judged(history)
+    return [*_inherited(judged(history), _heirs(of.id)), *judged_by(of, history)]
+
+
+def _heirs(profile: str) -> Mapping[str, Sequence[str]]:
+    """By each requirement of another document, those of the profile that are the same."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for row in requirements(profile):
+        for each in row.same_as:
+            found[each].append(row.id)
+    return found
+
+
+def _inherited(verdicts: Sequence[Verdict], heirs: Mapping[str, Sequence[str]]) -> Iterator[Verdict]:
+    """The verdicts about what is the same, and those that speak for no requirement at all."""
+    for verdict in verdicts:
+        about = [replace(each, requirement=heir) for each in verdict.about for heir in heirs.get(each.requirement, ())]
+        if about or not verdict.about:
+            yield _about(verdict, about) if about else verdict
+
+
+def _about(verdict: Verdict, about: Sequence[About]) -> Verdict:
+    """The verdict about less; one that violates something else only is none of a violation any more."""
+    outcome = merged(each.outcome for each in about)
+    if outcome is verdict.outcome:
+        return verdict.about_each(about)
+    summary = next((each.summary for each in about if each.outcome is outcome and each.summary), verdict.summary)
+    kind = next(each.kind for each in about if each.outcome is outcome)
+    if outcome is Outcome.VIOLATES:
+        return replace(verdict, outcome=outcome, kind=kind, summary=summary).about_each(about)
+    bare = replace(verdict, outcome=outcome, kind=kind, summary=summary, violations=(), count=0, known_bugs=())
+    return bare.about_each(about)

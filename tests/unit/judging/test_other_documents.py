@@ -1,0 +1,60 @@
+"""A run is judged by a document that builds on its own: what is the same is inherited, the rest is judged anew."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.documents import document
+from pytest_kmigrate.judging.other_documents import judged_as, judging
+from pytest_kmigrate.judging.rejudge import judge_again
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.evidence import ExpectationEnded
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Outcome, Verdict
+from tests.unit.checkers.histories import event, history
+from tests.unit.reports.recorded_runs import faulty_run
+
+DRAFT = document("kip-866-draft")
+CHECKS = {"checks": [{"name": "expectations_met", "arguments": {}}]}
+
+
+def run_of(*rows: str) -> History:
+    """A run of the final document with an unmet expectation that speaks for these rows."""
+    unmet = ExpectationEnded("brokers were rolled", "yes", "no", met=False, kind="SAFETY", within_s=1, took_ms=1000)
+    expected = replace(unmet, requirements=rows).event(0, 1, None)
+    return history(events=[expected, event(EventKind.CHECKS, 2, **CHECKS)])
+
+
+def by_draft(*rows: str) -> Verdict:
+    """What that expectation is to the draft."""
+    verdicts = judged_as(DRAFT, run_of(*rows))
+    return next(each for each in verdicts if each.check == "expectations_met")
+
+
+def test_a_verdict_is_inherited_by_the_rows_that_are_the_same() -> None:
+    """One row of the final document may be two of the draft."""
+    verdict = by_draft("K866-TRIG-ibp", "K866-REC-state-values")
+    assert verdict.outcome is Outcome.VIOLATES
+    assert verdict.requirements == ("K866D-MV-all-brokers", "K866D-TRIG-1")
+
+
+def test_a_violation_of_other_rows_is_none_of_the_document() -> None:
+    """Nothing of it is left, if the document has no such row."""
+    verdicts = judged_as(DRAFT, run_of("K866-REC-state-values"))
+    assert not [each for each in verdicts if each.outcome is Outcome.VIOLATES]
+
+
+def test_only_a_document_that_builds_on_it_judges_a_run() -> None:
+    """The run's own, and one that says so; the error names them."""
+    assert judging("kip-866", "kip-866").id == "kip-866"
+    assert judging("kip-866-draft", "kip-866") is DRAFT
+    with pytest.raises(WrongUseError, match=r"judges a run of kip-866 \(kip-866, kip-866-draft\), got kip-125"):
+        judging("kip-125", "kip-866")
+
+
+def test_verdicts_of_another_document_are_not_compared_with_the_stored_ones(tmp_path: Path) -> None:
+    """They are of other requirements."""
+    again = judge_again(faulty_run(tmp_path).end(3000).path, "kip-866-draft")
+    assert (again.profile, again.header.profile, again.differences) == ("kip-866-draft", "kip-866", ())
