@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate import catalogue, documents
-from pytest_kmigrate.catalogue import places
+from pytest_kmigrate.catalogue import mistakes, places
 
 _READ_ONCE = (
     *(
@@ -19,6 +19,8 @@ _READ_ONCE = (
         catalogue.deviations,
         catalogue.all_departures,
         catalogue._by_id,
+        catalogue._known_bugs,
+        mistakes.mistakes,
     ),
     documents.document,
 )

@@ -2,15 +2,17 @@
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from pytest_kmigrate.catalogue.deviations import DEVIATIONS, Deviation
+from pytest_kmigrate.catalogue.mistakes import mistakes as mistakes_of
 from pytest_kmigrate.catalogue.places import REQUIREMENTS, Place, place_of, profiles
+from pytest_kmigrate.catalogue.rows import Ranges, Releases, between, check_ids, records, wrong
 from pytest_kmigrate.model.errors import WrongUseError
 
 __all__ = [
@@ -20,11 +22,11 @@ __all__ = [
     "Requirement",
     "all_departures",
     "all_known_bugs",
+    "check_data",
     "deviations",
     "is_before",
     "is_release",
     "known_bug",
-    "known_bugs",
     "place_of",
     "profiles",
     "requirement",
@@ -68,11 +70,11 @@ class KnownBug:
     id: str
     area: str
     symptom: str
-    broken: tuple[str, ...]
+    broken: Ranges
     """Release ranges such as ``>=3.4.0,<=3.6.1``; a release is broken if any matches."""
-    fixed_in: tuple[str, ...]
+    fixed_in: Releases
     """The first fixed release of each line; empty if there is none."""
-    severity: int
+    severity: Annotated[int, between(1, 5)]
     """1 (noise in a log) to 5 (data lost or the migration impossible)."""
     reachability: Literal["blackbox", "race", "byteman"]
     verified: bool
@@ -131,7 +133,13 @@ def requirements(profile: str) -> tuple[Requirement, ...]:
     if profile not in profiles():
         raise WrongUseError(_unknown("a profile", profile, profiles(), ", ".join(profiles())))
     place = place_of(profile)
-    return tuple(_requirement(place, row) for row in place.rows(REQUIREMENTS, "requirement"))
+    found = records(Requirement, place, REQUIREMENTS, "requirement", profile=profile)
+    own = {each.id for each in found if not each.covered_by}
+    for each in found:
+        if each.covered_by and each.covered_by not in own:
+            expected = "expected the id of another requirement here that none covers"
+            raise wrong(place.folder / REQUIREMENTS, each.id, f'covered_by: {expected}, got "{each.covered_by}"')
+    return found
 
 
 def requirement(requirement_id: str) -> Requirement:
@@ -145,28 +153,45 @@ def requirement(requirement_id: str) -> Requirement:
 @lru_cache
 def all_known_bugs() -> tuple[KnownBug, ...]:
     """The known bugs that documents list, in the order of the files."""
-    places = (place_of(profile) for profile in profiles())
-    return tuple(
-        _known_bug(row)
-        for place in places
-        if (place.folder / KNOWN_BUGS).is_file()
-        for row in place.rows(KNOWN_BUGS, "bug")
-    )
+    return tuple(each for profile in profiles() for each in _known_bugs(profile))
 
 
 @lru_cache
 def deviations(profile: str) -> tuple[Deviation, ...]:
     """The known deviations of a profile's document, in the order of its file."""
     place = place_of(profile)
-    rows = place.rows(DEVIATIONS, "deviation") if (place.folder / DEVIATIONS).is_file() else []
-    return tuple(Deviation(**{**row, "broken": tuple(row["broken"])}) for row in rows)
+    found = records(Deviation, place, DEVIATIONS, "deviation") if place.has(DEVIATIONS) else ()
+    known = {each.id for each in requirements(profile)} if found else set()
+    for each in found:
+        if each.requirement not in known:
+            text = _unknown(f"a requirement of {profile}", each.requirement, known, f"see {REQUIREMENTS} beside it")
+            raise wrong(place.folder / DEVIATIONS, each.id, f"requirement: {text}")
+    return found
+
+
+def check_data(profile: str) -> None:
+    """WrongUseError when a file of this document is wrong, or an id is used again in that of another."""
+    known, path = _by_id(), place_of(profile).folder / REQUIREMENTS
+    for row in requirements(profile):
+        for other in row.same_as:
+            if other not in known:
+                text = _unknown("a requirement of another document", other, known, "`kmigrate requirements` lists them")
+                raise wrong(path, row.id, f"same_as: {text}")
+    mistakes_of(profile)
+    all_departures()
 
 
 @lru_cache
 def all_departures() -> tuple[KnownBug, ...]:
     """Everything a violation may be known as: the known bugs of all documents, then their deviations."""
-    deviating = (each for profile in profiles() for each in deviations(profile))
-    return (*all_known_bugs(), *map(_as_known_bug, deviating))
+    bugs, deviating = all_known_bugs(), [each for profile in profiles() for each in deviations(profile)]
+    check_ids(
+        (place_of(profile).folder / file, each.id)
+        for profile in profiles()
+        for file, rows in ((KNOWN_BUGS, _known_bugs(profile)), (DEVIATIONS, deviations(profile)))
+        for each in rows
+    )
+    return (*bugs, *map(_as_known_bug, deviating))
 
 
 @lru_cache
@@ -185,7 +210,9 @@ def known_bug(bug_id: str) -> KnownBug:
 
 @lru_cache
 def _by_id() -> dict[str, Requirement]:
-    return {each.id: each for profile in profiles() for each in requirements(profile)}
+    found = [each for profile in profiles() for each in requirements(profile)]
+    check_ids((place_of(each.profile).folder / REQUIREMENTS, each.id) for each in found)
+    return {each.id: each for each in found}
 
 
 def _as_known_bug(deviation: Deviation) -> KnownBug:
@@ -202,29 +229,10 @@ def _as_known_bug(deviation: Deviation) -> KnownBug:
     )
 
 
-def _known_bug(row: dict[str, Any]) -> KnownBug:
-    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
-    return KnownBug(**values)
-
-
-def _requirement(place: Place, row: dict[str, Any]) -> Requirement:
-    keys = {each.name: each for each in fields(Requirement) if each.name != "profile"}
-    lacking = [name for name, each in keys.items() if each.default is MISSING and name not in row]
-    got = [*(f"no {name}" for name in lacking), *(f"the unknown {name}" for name in row if name not in keys)]
-    if got:
-        name = row.get("id", "a row without id")
-        raise WrongUseError(
-            f"{place.folder / REQUIREMENTS}: {name}: expected the keys of a requirement, got {', '.join(got)}"
-        )
-    return Requirement(profile=place.profile, **{**row, "same_as": _ids(place, row)})
-
-
-def _ids(place: Place, row: dict[str, Any]) -> tuple[str, ...]:
-    same_as = row.get("same_as", [])
-    if not (isinstance(same_as, list) and all(isinstance(each, str) for each in same_as)):
-        where = f"{place.folder / REQUIREMENTS}: {row['id']}"
-        raise WrongUseError(f"{where}: same_as: expected a list of requirement ids, got {same_as!r}")
-    return tuple(same_as)
+@lru_cache
+def _known_bugs(profile: str) -> tuple[KnownBug, ...]:
+    place = place_of(profile)
+    return records(KnownBug, place, KNOWN_BUGS, "bug") if place.has(KNOWN_BUGS) else ()
 
 
 def _unknown(what: str, got: str, known: Iterable[str], hint: str) -> str:

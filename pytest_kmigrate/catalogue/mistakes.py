@@ -1,11 +1,11 @@
 """Well-known mistakes of operators, as data of a document: what shows them in a message, and what to do."""
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 
 from pytest_kmigrate.catalogue.places import place_of
-from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.catalogue.rows import Pattern, records
 
 MISTAKES = "mistakes.toml"
 """A file that a document's folder may have."""
@@ -16,7 +16,7 @@ class Mistake:
     """One mistake that many operators have made."""
 
     id: str
-    shows: str
+    shows: Pattern
     """A regular expression that is found in what a node logs, or in a message of ours, after this mistake only."""
     advice: str
     """One sentence: the cause, the property, and the value to use."""
@@ -31,18 +31,4 @@ def advice(profile: str, text: str) -> list[str]:
 def mistakes(profile: str) -> tuple[Mistake, ...]:
     """The mistakes that a document names; WrongUseError for a row that is none."""
     place = place_of(profile)
-    if not (place.folder / MISTAKES).is_file():
-        return ()
-    return tuple(_mistake(f"{place.folder / MISTAKES}", row) for row in place.rows(MISTAKES, "mistake"))
-
-
-def _mistake(file: str, row: dict[str, object]) -> Mistake:
-    keys = {each.name for each in fields(Mistake)}
-    texts = {key: value for key, value in row.items() if isinstance(value, str)}
-    if texts.keys() != keys or row.keys() != keys:
-        raise WrongUseError(f"{file}: {row.get('id')}: expected the texts {', '.join(sorted(keys))}; got {sorted(row)}")
-    try:
-        re.compile(texts["shows"])
-    except re.error as error:
-        raise WrongUseError(f"{file}: {row['id']}: shows: expected a regular expression; {error}") from error
-    return Mistake(**texts)
+    return records(Mistake, place, MISTAKES, "mistake") if place.has(MISTAKES) else ()

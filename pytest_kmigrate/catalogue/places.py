@@ -38,12 +38,19 @@ class Place:
         if not path.is_file():
             raise WrongUseError(f"{self.origin}: expected {file} in {self.folder}, got none: add it; {_GUIDE}")
         try:
-            rows = tomllib.loads(path.read_text(encoding="utf-8")).get(table, [])
+            held = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors begin a file with a mark
         except (ValueError, RecursionError) as error:
             raise WrongUseError(f"{path}: expected TOML; {error}") from error
+        rows = held.pop(table, [])
         if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
             raise WrongUseError(f"{path}: expected [[{table}]] tables, got none; {_GUIDE}")
+        if held:
+            raise WrongUseError(f"{path}: expected [[{table}]] tables, got the unknown {', '.join(held)}; {_GUIDE}")
         return rows
+
+    def has(self, file: str) -> bool:
+        """Whether the document has a file that it need not have."""
+        return (self.folder / file).is_file()
 
 
 @lru_cache

@@ -21,7 +21,6 @@ from pytest_kmigrate.plugin.hooks import (
     pytest_report_collectionfinish,
     pytest_report_header,
     pytest_runtest_makereport,
-    pytest_runtest_setup,
     pytest_terminal_summary,
 )
 
@@ -41,7 +40,6 @@ __all__ = [
     "pytest_report_collectionfinish",
     "pytest_report_header",
     "pytest_runtest_makereport",
-    "pytest_runtest_setup",
     "pytest_terminal_summary",
     "topology",
     "verify",

@@ -1,13 +1,13 @@
 """What is asked at collection: which tests can run on this release and by this document, and which red is expected."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from types import CodeType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_kmigrate.catalogue import KnownBug, is_before, known_bug, met_by_any_run, requirement
+from pytest_kmigrate.catalogue import KnownBug, check_data, is_before, known_bug, met_by_any_run, requirement
 from pytest_kmigrate.model.errors import KmigrateError, UnfitReleaseError, WrongUseError
 from pytest_kmigrate.plugin.asking import (
     check_bare,
@@ -28,7 +28,7 @@ from pytest_kmigrate.recording.identity import SUITES, module_in_suites
 if TYPE_CHECKING:
     from pytest_kmigrate.model.topology import Topology
 
-_REFUSED = pytest.StashKey[str]()
+_REFUSED = "kmigrate_refused"
 _UNFIT = pytest.StashKey[UnfitReleaseError]()
 _OF_ANOTHER_DOCUMENT = pytest.StashKey[frozenset[str]]()
 _KAFKA = pytest.StashKey[str]()
@@ -37,21 +37,59 @@ _Topologies = dict[str, "Topology | UnfitReleaseError"]
 """What each name or file comes to with the release under test."""
 
 
-def look_at(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
-    """Refuse wrong use, leave out what cannot run here, expect the red of known bugs; nothing is downloaded."""
-    options, topologies = options_of(config), _Topologies()
+def look_at(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Refuse wrong use, leave out what cannot run here, expect the red of known bugs; nothing is downloaded.
+
+    pytest.UsageError for wrong use. Of a worker of pytest-xdist pytest would only show that it broke: it runs no test,
+    and the process that started it refuses the same.
+    """
+    try:
+        _look_at_all(options_of(config), items)
+    except pytest.UsageError as error:
+        if not hasattr(config, "workeroutput"):
+            raise
+        config.workeroutput[_REFUSED] = str(error)
+        items.clear()
+
+
+class Refusals:
+    """What workers of pytest-xdist refused, in the process that started them: it ends as it would without them."""
+
+    def __init__(self) -> None:
+        self._refused: str | None = None
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """A worker has ended, and may have refused its tests; all of them refuse the same."""
+        self._refused = getattr(node, "workeroutput", {}).get(_REFUSED, self._refused)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Refuse it once they are gone."""
+        is_done = yield
+        if self._refused is not None:
+            raise pytest.UsageError(self._refused)
+        return is_done
+
+
+def _look_at_all(options: Options, items: Sequence[pytest.Item]) -> None:
+    topologies = _Topologies()
+    if any(needs_cluster(item) for item in items):
+        _check_data(options.profile)
     for item in items:
         try:
             _look_at(item, options, topologies)
         except (KmigrateError, OSError) as error:
-            _refuse(config, [item], _said_of(item, error))
-    _refuse_a_profile_without_tests(config, options, items)
-    _refuse_a_release_without_tests(config, items)
+            raise pytest.UsageError(_said_of(item, error)) from error
+    _refuse_a_profile_without_tests(options, items)
+    _refuse_a_release_without_tests(items)
 
 
-def refusal_of(item: pytest.Item) -> WrongUseError | None:
-    """Why a test is refused in a worker of pytest-xdist; elsewhere pytest has ended before any test runs."""
-    return WrongUseError(item.stash[_REFUSED]) if _REFUSED in item.stash else None
+def _check_data(profile: str) -> None:
+    try:
+        check_data(profile)
+    except (KmigrateError, OSError) as error:
+        raise pytest.UsageError(str(error)) from error
 
 
 def kafka_in_header(config: pytest.Config) -> str:
@@ -172,35 +210,25 @@ def _expect_red(item: pytest.Item, bugs: Sequence[KnownBug], release: str, *, is
             item.add_marker(pytest.mark.xfail(raises=KnownBugError, reason=bug.expectation, strict=True))
 
 
-def _refuse_a_profile_without_tests(config: pytest.Config, options: Options, items: Sequence[pytest.Item]) -> None:
+def _refuse_a_profile_without_tests(options: Options, items: Sequence[pytest.Item]) -> None:
     """A test that is for no document in particular runs under any, so it is enough."""
     others = [item for item in items if _OF_ANOTHER_DOCUMENT in item.stash]
     if others and len(others) == len(items):
         judged_by = sorted(frozenset[str]().union(*(item.stash[_OF_ANOTHER_DOCUMENT] for item in others)))
         suites = sorted(each.name.replace("_", "-") for each in SUITES.iterdir() if any(each.glob("test_*.py")))
-        _refuse(
-            config,
-            others,
+        raise pytest.UsageError(
             f"--kmigrate-profile: expected a document that these tests judge ({', '.join(judged_by)}), got "
-            f"{options.profile}; the package has suites of: {', '.join(suites)}",
+            f"{options.profile}; the package has suites of: {', '.join(suites)}"
         )
 
 
-def _refuse_a_release_without_tests(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+def _refuse_a_release_without_tests(items: Sequence[pytest.Item]) -> None:
     """A release that rules out every topology here, as 4.x does those with ZooKeeper, was hardly meant."""
     here = [item for item in items if _OF_ANOTHER_DOCUMENT not in item.stash and needs_cluster(item)]
     unfit = [item for item in here if _UNFIT in item.stash and item.stash[_UNFIT].is_general]
     if unfit and len(unfit) == len(here):
-        _refuse(config, unfit, _said_of(unfit[0], unfit[0].stash[_UNFIT]))
+        raise pytest.UsageError(_said_of(unfit[0], unfit[0].stash[_UNFIT]))
 
 
 def _said_of(item: pytest.Item, error: Exception) -> str:
     return f"{place_of(item)}: {item.nodeid}: {error}"
-
-
-def _refuse(config: pytest.Config, items: Sequence[pytest.Item], text: str) -> None:
-    """End pytest; in a worker of pytest-xdist, which would show how the worker broke and not why, fail these tests."""
-    if not hasattr(config, "workerinput"):
-        raise pytest.UsageError(text)
-    for item in items:
-        item.stash[_REFUSED] = text

@@ -10,7 +10,7 @@ from pytest_kmigrate.catalogue import KnownBug
 from pytest_kmigrate.catalogue.mistakes import advice
 from pytest_kmigrate.model.errors import ClusterError, KmigrateError, NotApplicableError
 from pytest_kmigrate.model.event import Ending
-from pytest_kmigrate.plugin.collecting import kafka_in_header, kafka_in_use, look_at, refusal_of
+from pytest_kmigrate.plugin.collecting import Refusals, kafka_in_header, kafka_in_use, look_at
 from pytest_kmigrate.plugin.display import display
 from pytest_kmigrate.plugin.options import add_options, options_of
 from pytest_kmigrate.plugin.outcomes import (
@@ -68,6 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", marker)
     options_of(config)
     display(config)
+    config.pluginmanager.register(Refusals(), "kmigrate-refusals")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -92,14 +93,6 @@ def pytest_collection_finish(session: pytest.Session) -> Generator[None]:
     """Let pytest-xdist's loadgroup, in a worker, send the tests of a scene to one worker."""
     with grouped(session) if session.config.getoption("loadgroup", default=False) else nullcontext():
         yield
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Refuse, in a worker of pytest-xdist, what elsewhere is refused before anything runs."""
-    refused = refusal_of(item)
-    if refused is not None:
-        raise refused
 
 
 @pytest.hookimpl(tryfirst=True)

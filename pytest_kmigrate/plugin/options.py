@@ -105,6 +105,8 @@ def _wrong_with_rules(file: Path) -> str:
         lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     except (OSError, UnicodeDecodeError):
         lines = []
+    if lines and lines[0].startswith("\ufeff"):
+        return "begins with a byte order mark, which Byteman does not understand: save it without one"
     return next(_mistakes(lines), "")
 
 

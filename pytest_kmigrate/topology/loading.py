@@ -113,7 +113,7 @@ def _read(path: Path) -> str:
     if not path.is_file():
         raise _no_such_file(path)
     try:
-        return path.read_bytes().decode("utf-8").replace("\r\n", "\n")
+        return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         raise TopologyError(str(path), [f"line {line}: expected UTF-8 text, got other bytes"]) from None

@@ -15,7 +15,6 @@ from pytest_kmigrate.catalogue import (
     requirement,
 )
 from pytest_kmigrate.judging.explaining import deviations_gone, explained
-from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict
 from tests.unit.checkers.histories import history
@@ -87,16 +86,6 @@ def test_a_deviation_that_must_show_and_does_not_is_named() -> None:
         (run(byteman="RULE x").header, [good]),
     ]:
         assert deviations_gone(header, verdicts) == []
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "message"),
-    [("when", "sometimes", 'when: expected "always"'), ("observed", "(", "d: "), ("broken", ("soon",), "d: ")],
-)
-def test_a_wrong_entry_is_refused_by_its_id(key: str, value: object, message: str) -> None:
-    """With the file and what was expected."""
-    with pytest.raises(WrongUseError, match=rf"deviations.toml: .*{message}"):
-        replace(OF_DEVIATION, **{key: value})  # type: ignore[arg-type]
 
 
 def test_each_deviation_is_of_a_requirement_that_deviates() -> None:

@@ -158,13 +158,24 @@ def test_two_topologies_on_one_test_are_refused(pytester: pytest.Pytester) -> No
     result.stderr.fnmatch_lines([f"ERROR: *::test_it: {reported}"])
 
 
-def test_a_worker_tells_what_was_refused(pytester: pytest.Pytester) -> None:
-    """pytest-xdist shows of a worker that ends at collection how it broke, not why: there each test fails instead."""
-    pytester.makepyfile("def test_one(cluster): pass\n")
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-n", "1", "--kmigrate-topology", "zk1-brokr3")
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*::test_one: zk1-brokr3: expected *shipped topologies*"])
+@pytest.mark.parametrize("scheduling", ["load", "loadgroup", "each", "worksteal"])
+def test_with_workers_pytest_ends_as_without(pytester: pytest.Pytester, scheduling: str) -> None:
+    """Wrong use is status 4 and one error, no test runs, and nothing is shown of how workers ended."""
+    pytester.makepyfile("def test_one(cluster): pass\ndef test_other(): pass\n")
+    words = ("-p", "no:cacheprovider", "-n", "2", "--dist", scheduling, "--kmigrate-topology", "zk1-brokr3")
+    result = pytester.runpytest_subprocess(*words)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.assert_outcomes()
+    result.stderr.fnmatch_lines(["ERROR: *::test_one: zk1-brokr3: expected *shipped topologies*"])
+    assert result.stderr.str().count("expected a topology file") == 1
     assert "INTERNALERROR" not in result.stdout.str()
+
+
+def test_the_status_of_workers_stands_where_nothing_is_refused(pytester: pytest.Pytester) -> None:
+    """A test that fails is status 1."""
+    pytester.makepyfile("def test_one(topology): assert not topology\n")
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-n", "2")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
 
 
 def test_a_test_that_is_skipped_refuses_nobody(pytester: pytest.Pytester) -> None:

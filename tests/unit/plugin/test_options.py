@@ -43,6 +43,7 @@ def test_a_wrong_option_is_told_in_one_sentence(
         (b"\xff\xfe", "is none"),
         (b"a poem", "is none"),
         (b"# RULE x\n# ENDRULE\n", "is none"),
+        (b"\xef\xbb\xbfRULE x\nCLASS Y\nMETHOD z\nENDRULE\n", "begins with a byte order mark, which Byteman *"),
         (b"RULE x\nCLASS Y\n", "has no ENDRULE for the RULE of line 1"),
         (b"RULE x\nRULE y\nENDRULE\n", "has no ENDRULE for the RULE of line 1 before the next begins in line 2"),
         (b"RULE x\nCLASS Y\nMETHOD z\nENDRULE\nENDRULE\n", "has an ENDRULE without a RULE in line 5"),

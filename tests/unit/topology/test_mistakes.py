@@ -120,6 +120,13 @@ ONE_KEY = [
             '"3.9-IV0", got "three"'
         ),
     ),
+    (
+        MIGRATABLE + 'properties = { "inter.broker.protocol.version" = "3.4-IV1" }\n',
+        (
+            'broker.properties."inter.broker.protocol.version": expected one of "3.4", "3.4-IV0"; got "3.4-IV1", '
+            "which no release has"
+        ),
+    ),
     (MIGRATABLE + "jvm = [3]\n", 'broker.jvm[#1]: expected text, got 3 (without quotes): write "3"'),
     (MIGRATABLE + "[[node]]\nheap_mb = 512\n", 'node[#1].name: expected role and id, such as "broker-1"; got nothing'),
     (MIGRATABLE + "[probe.jmx]\nevery_ms = 50\n", "probe.jmx.every_ms: expected at least 100, got 50"),

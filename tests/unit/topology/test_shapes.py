@@ -122,6 +122,11 @@ def test_one_level_for_the_quorum(tmp_path: Path) -> None:
     assert loaded(tmp_path, BORN_IN_KRAFT).metadata_version is None
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """As some editors write it."""
+    assert loaded(tmp_path, "\ufeff" + BORN_IN_KRAFT) == loaded(tmp_path, BORN_IN_KRAFT)
+
+
 MISTAKES = [
     (
         MIGRATABLE + "[broker]\n",
@@ -214,6 +219,14 @@ MISTAKES = [
     (
         'metadata_version = "3.9"\n' + BORN_IN_KRAFT + '[[node]]\nname = "controller-3002"\nkafka = "3.7.2"\n',
         'metadata_version: expected at most 3.7, which controller-3002 of 3.7.2 knows, got "3.9": let a test install',
+    ),
+    (
+        'metadata_version = "3.8-IV99"\n' + BORN_IN_KRAFT,
+        'metadata_version: expected one of "3.8", "3.8-IV0"; got "3.8-IV99", which no release has',
+    ),
+    (
+        'metadata_version = "3.10"\n' + BORN_IN_KRAFT,
+        'metadata_version: expected the level of a release, got "3.10", and there is no Kafka 3.10',
     ),
     (
         'metadata_version = "latest"\n' + BORN_IN_KRAFT,

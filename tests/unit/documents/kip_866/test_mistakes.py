@@ -1,10 +1,6 @@
 """Facts about the mistakes of operators that messages give advice for."""
 
-import pytest
-
-from pytest_kmigrate.catalogue import mistakes as module
 from pytest_kmigrate.catalogue.mistakes import advice, mistakes
-from pytest_kmigrate.model.errors import WrongUseError
 
 SHOWN = {
     "authorizer-of-zookeeper-mode": 'java.lang.NullPointerException: Cannot invoke "String.indexOf(String)" because '
@@ -52,17 +48,3 @@ def test_other_messages_and_other_documents_get_none() -> None:
     """Also a document that names no mistakes."""
     assert advice("kip-866", "broker-1 ready: not within 180 s; last seen: no answer yet") == []
     assert advice("kip-125", SHOWN["flag-missing"]) == []
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ({"id": "a", "shows": "("}, "a: expected the texts advice, id, shows; got"),
-        ({"id": "a", "shows": 1, "advice": "b"}, "a: expected the texts"),
-        ({"id": "a", "shows": "(", "advice": "b"}, "a: shows: expected a regular expression"),
-    ],
-)
-def test_a_row_that_is_none_is_refused(row: dict[str, object], message: str) -> None:
-    """With its file, its id and what lacks."""
-    with pytest.raises(WrongUseError, match="mistakes.toml: " + message.replace("(", r"\(")):
-        module._mistake("mistakes.toml", row)
