@@ -8,7 +8,7 @@ from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.verdict import Verdict
+from pytest_kmigrate.model.verdict import Verdict, Violation
 
 _FENCED_AND_BACK = (
     r"Fencing broker {broker} because its session"
@@ -18,7 +18,11 @@ _FENCED_AND_BACK = (
 )
 
 
-_STILL_HAS = re.compile(r"broker-\d+ in \w+ mode reports nothing more; broker-(\d+) in ZooKeeper mode reports ")
+_STILL_HAS = (
+    re.compile(r"broker-\d+ in \w+ mode reports nothing more; broker-(\d+) in ZooKeeper mode reports (?!nothing)"),
+    re.compile(r"broker-(\d+) in ZooKeeper mode reports (?!nothing).+; broker-\d+ in \w+ mode reports nothing more"),
+)
+"""What two brokers report of a topic that only the one named here still has."""
 
 
 @diagnosis("kmigrate-13")
@@ -29,9 +33,13 @@ def deletion_was_missed_while_fenced(history: History, verdict: Verdict) -> bool
     """
     if verdict.check != "clients_are_told_the_same":
         return all_unmet(history, verdict, lambda event: _is_of_missed_deletion(history, event))
-    still = [(_STILL_HAS.match(each.observed), each.at_ns or 0) for each in verdict.violations]
-    known = [found is not None and _missed(history, at_ns, [found[1]]) for found, at_ns in still]
+    known = [_still_has(history, each) for each in verdict.violations]
     return len(known) == verdict.count > 0 and all(known)
+
+
+def _still_has(history: History, violation: Violation) -> bool:
+    found = next((found for each in _STILL_HAS if (found := each.match(violation.observed))), None)
+    return found is not None and _missed(history, violation.at_ns or 0, [found[1]])
 
 
 def _is_of_missed_deletion(history: History, event: Event) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import ClientMetadata
 from tests.unit.checkers.histories import event, history
 from tests.unit.documents.kip_866.checks.clients.answering import MIXED, OF_THREE, TOPICS, answer, answered, each_second
 from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named, named_of_expectations, started, unmet
@@ -70,7 +71,43 @@ def test_clients_that_are_told_of_a_missed_deletion_are_kmigrate_13(
     answers = each_second(
         lambda at: answer(at, 0, topics=DOOMED if at < 20 else TOPICS), lambda at: answer(at, 1, topics=DOOMED)
     )
+    assert named_of_answers(answers, brokers, log, keeper=1) == bugs
+
+
+@pytest.mark.parametrize(
+    ("log", "brokers", "keeper", "bugs"),
+    [
+        (MISSED, OF_THREE, 0, ("kmigrate-13",)),
+        (MISSED, MIXED, 0, ("kmigrate-13",)),
+        (MISSED, OF_THREE, 1, ()),
+        (REMOVED, OF_THREE, 0, ()),
+    ],
+    ids=["missed", "the other in KRaft mode", "missed by the other", "not fenced"],
+)
+def test_so_are_they_if_the_broker_that_keeps_it_comes_first(
+    log: str, brokers: list[Event], keeper: int, bugs: tuple[str, ...]
+) -> None:
+    """Broker-0 still reports the topic, and broker-1 does not any more."""
+    answers = each_second(
+        lambda at: answer(at, 0, topics=DOOMED), lambda at: answer(at, 1, topics=DOOMED if at < 20 else TOPICS)
+    )
+    assert named_of_answers(answers, brokers, log, keeper) == bugs
+
+
+@pytest.mark.parametrize("keeper", [0, 1])
+def test_a_topic_that_both_have_and_differently_is_another_defect(keeper: int) -> None:
+    """In either order."""
+    other = {**TOPICS, "doomed": "id; 0 leader=1 isr=1"}
+    answers = each_second(
+        lambda at: answer(at, keeper, topics=DOOMED),
+        lambda at: answer(at, 1 - keeper, topics=DOOMED if at < 20 else other),
+    )
+    assert named_of_answers(answers, OF_THREE, MISSED, keeper) == ()
+
+
+def named_of_answers(answers: list[ClientMetadata], brokers: list[Event], log: str, keeper: int) -> tuple[str, ...]:
+    """What the verdict on these answers is known as, where the log is about the broker that keeps the topic."""
     active = event(EventKind.ACTIVE_CONTROLLER, 5_000, "controller-3001", controller="controller-3001")
-    of_broker_1 = log.replace("broker 2", "broker 1").replace("brokerId=2", "brokerId=1")
-    run = replace(answered(answers, [*brokers, active]), logs={"controller-3001": of_broker_1})
-    assert named(run, clients_are_told_the_same.judge(run)) == bugs
+    of_keeper = log.replace("broker 2", f"broker {keeper}").replace("brokerId=2", f"brokerId={keeper}")
+    run = replace(answered(answers, [*brokers, active]), logs={"controller-3001": of_keeper})
+    return named(run, clients_are_told_the_same.judge(run))
