@@ -7,7 +7,8 @@ A catalogue is a superset: what a mode or release does not expose reads as None.
 - ``MigratingZkBrokerCount``, ``ZkWrite...`` and the ``LastAppliedRecord...`` ones are those of KRaft controllers only.
 - Raft metrics exist on controllers, and on brokers in migration or KRaft mode.
 - ``BrokerMetadataType``, ``ControllerMetadataType`` and ``ControllerFeatures`` (how many MBeans there are) are those of
-  KIP-866, which no release is known to have.
+  KIP-866, ``MigrationIneligible...``, ``ZooKeeperWriteBehindLag`` and ``ZooKeeperBlockingKRaftMillis`` of its draft; no
+  release is known to have them.
 - ``ZkWriteSnapshotTimeMs`` was negative (-378) on 3.9.1 for the one snapshot written: judge its Count, not its times.
 """
 
@@ -75,6 +76,10 @@ CONTROLLER: Mapping[str, MBean] = {
     **_gauges(
         "kafka.controller:type=KafkaController",
         "MigratingZkBrokerCount",
+        "MigrationIneligibleBrokerCount",
+        "MigrationIneligibleControllerCount",
+        "ZooKeeperWriteBehindLag",
+        "ZooKeeperBlockingKRaftMillis",
         "ZkWriteBehindLag",
         "LastAppliedRecordOffset",
         "LastCommittedRecordOffset",

@@ -29,7 +29,7 @@ _COPIED = frozenset(
 )
 """What a migration copies. Brokers register, and features are set, before it."""
 _PARTS = ("offset", "type", "version", "data")
-_ANNOUNCED = frozenset({"FEATURE_LEVEL_RECORD", "REGISTER_BROKER_RECORD", "ZK_MIGRATION_STATE_RECORD"})
+_ANNOUNCED = ("FEATURE_LEVEL_RECORD", "REGISTER_BROKER_RECORD", "ZK_MIGRATION_")  # how such types begin
 
 
 def image_from_records(records: Iterable[Record]) -> MetadataImage:
@@ -102,7 +102,7 @@ class _Replay:
     def feed(self, record: Record) -> None:
         kind = record["type"]
         self._counts[kind] += 1
-        self._announced += [{key: record.get(key) for key in _PARTS}] if kind in _ANNOUNCED else []
+        self._announced += [{key: record.get(key) for key in _PARTS}] if kind.startswith(_ANNOUNCED) else []
         self._last_offset = max(self._last_offset, record["offset"])
         self._begins_with_snapshot |= bool(record.get("snapshot"))
         if kind in ("BEGIN_TRANSACTION_RECORD", "END_TRANSACTION_RECORD", "ABORT_TRANSACTION_RECORD"):

@@ -7,7 +7,8 @@ kio has none of them. Layouts: LeaderAndIsrRequest.json, StopReplicaRequest.json
 import struct
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_kmigrate.model.errors import ClusterError
@@ -27,6 +28,9 @@ Layout = Sequence[tuple[str, Any, int]]
 
 _FIRST_FLEXIBLE = {LEADER_AND_ISR: 4, STOP_REPLICA: 2, UPDATE_METADATA: 6}
 _INTS = "ints"
+_SENDER = "is_kraft"
+_SENDER_ID = ("kraft_controller_id", ">i")
+"""What an early draft of KIP-866 has in the place of the flag, in the same versions: the id of a KRaft controller."""
 _HEADER: Layout = (("api", ">h", 0), ("version", ">h", 0), ("correlation", ">i", 0))
 _LEADERSHIP: Layout = (
     ("controller_epoch", ">i", 0),
@@ -37,7 +41,7 @@ _LEADERSHIP: Layout = (
 _LAYOUTS: Mapping[int, Layout] = {
     LEADER_AND_ISR: (
         ("controller_id", ">i", 0),
-        ("is_kraft", ">?", 7),
+        (_SENDER, ">?", 7),
         ("controller_epoch", ">i", 0),
         ("broker_epoch", ">q", 2),
         ("type", ">b", 5),
@@ -67,7 +71,7 @@ _LAYOUTS: Mapping[int, Layout] = {
     ),
     STOP_REPLICA: (
         ("controller_id", ">i", 0),
-        ("is_kraft", ">?", 4),
+        (_SENDER, ">?", 4),
         ("controller_epoch", ">i", 0),
         ("broker_epoch", ">q", 1),
         (
@@ -81,7 +85,7 @@ _LAYOUTS: Mapping[int, Layout] = {
     ),
     UPDATE_METADATA: (
         ("controller_id", ">i", 0),
-        ("is_kraft", ">?", 8),
+        (_SENDER, ">?", 8),
         ("controller_epoch", ">i", 0),
         ("broker_epoch", ">q", 5),
         (
@@ -142,9 +146,11 @@ class ControlRequest:
 def decoded(frame: bytes) -> ControlRequest:
     """A request from its frame without the length; the body of another request than these three is empty.
 
-    ClusterError where the frame ends too early, or for a version before the first flexible one.
+    Of the two layouts that it may have, with a flag or with the id of a KRaft controller, it is the one that ends with
+    the frame; the one with the flag if neither does. ClusterError where the frame ends too early, or for a version
+    before the first flexible one.
     """
-    reader = _Reader(frame)
+    reader = FrameReader(frame)
     header = reader.fields(_HEADER, 0)
     api, version = header["api"], header["version"]
     if api not in _LAYOUTS:
@@ -153,9 +159,23 @@ def decoded(frame: bytes) -> ControlRequest:
         raise ClusterError(f"{NAMES[api]}: expected version {_FIRST_FLEXIBLE[api]} or later, got {version}")
     reader.skip_client_id()
     reader.tags()
-    body = reader.fields(_LAYOUTS[api], version)
+    read = ControlRequest(api, version, header["correlation"], {})
+    with suppress(ClusterError, UnicodeDecodeError):
+        drafted = _read(read, reader.copy(), _with_id(_LAYOUTS[api]))
+        if not drafted.left and _SENDER_ID[0] in drafted.body:
+            return drafted
+    return _read(read, reader, _LAYOUTS[api])
+
+
+def _read(request: ControlRequest, reader: "FrameReader", layout: Layout) -> ControlRequest:
+    body = reader.fields(layout, request.version)
     tags = reader.tags()
-    return ControlRequest(api, version, header["correlation"], body, tags, reader.left)
+    return replace(request, body=body, tags=tags, left=reader.left)
+
+
+def _with_id(layout: Layout) -> Layout:
+    """The layout with an id in the place of the flag."""
+    return tuple((*_SENDER_ID, since) if name == _SENDER else (name, kind, since) for name, kind, since in layout)
 
 
 def answer_to(request: ControlRequest) -> bytes:
@@ -164,15 +184,20 @@ def answer_to(request: ControlRequest) -> bytes:
     return framed(struct.pack(">i", request.correlation) + b"\x00" + body)
 
 
-class _Reader:
-    """Reads flexible fields one after the other."""
+class FrameReader:
+    """Reads flexible fields one after the other; ClusterError where the frame ends too early."""
 
-    def __init__(self, frame: bytes) -> None:
+    def __init__(self, frame: bytes, at: int = 0) -> None:
         self._frame = frame
-        self._at = 0
+        self._at = at
+
+    def copy(self) -> "FrameReader":
+        """Another one that goes on from here."""
+        return FrameReader(self._frame, self._at)
 
     @property
     def left(self) -> int:
+        """Bytes that were not read yet."""
         return len(self._frame) - self._at
 
     def fields(self, layout: Layout, version: int) -> dict[str, Any]:

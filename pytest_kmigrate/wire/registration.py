@@ -1,8 +1,9 @@
 """Registrations and heartbeats of brokers, sent to one controller byte for byte."""
 
+import struct
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
@@ -11,11 +12,13 @@ from kio.schema.broker_heartbeat.v1.response import BrokerHeartbeatResponse
 from kio.schema.types import BrokerId
 from kio.static.primitive import i16, i64, u16
 
+from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.wire.request import ANSWER_WITHIN_S, ask, named
+from pytest_kmigrate.wire.request import ANSWER_WITHIN_S, answer_to_frame, ask, decoded_as, frame_of, named
 
 _PLAINTEXT = 0
 _WITH_FLAG, _WITH_LOG_DIRS = 1, 2
+_READY_TAG = 1
 _LOG_DIR = uuid.UUID(int=1 << 64)
 """Any id that Kafka does not reserve."""
 
@@ -47,6 +50,27 @@ def register_at(
     )
     answer = ask(controller, _request(schema, registration), answers.BrokerRegistrationResponse, within_s)
     return named(answer.error_code), int(answer.broker_epoch)
+
+
+def register_with_tag_at(
+    controller: Peer | str, registration: Registration, ready: int | None, *, within_s: float = ANSWER_WITHIN_S
+) -> str:
+    """Kafka's name of the error that answers a registration whose readiness is a tagged number; ``CLOSED`` for none.
+
+    The layout is that of an early draft of KIP-866: version 1 is version 0 with the tag 1, a byte; None: without it. A
+    controller that cannot read it closes the connection.
+    """
+    schema, answers = (import_module(f"kio.schema.broker_registration.v0.{part}") for part in ("request", "response"))
+    frame = frame_of(_request(schema, replace(registration, version=0)))
+    tags = b"\x00" if ready is None else bytes([1, _READY_TAG, 1, ready])
+    drafted = frame[:2] + struct.pack(">h", 1) + frame[4:-1] + tags
+    try:
+        answer = answer_to_frame(controller, drafted, within_s=within_s)
+    except AwaitTimeoutError as unanswered:
+        if isinstance(unanswered.__cause__, EOFError | ConnectionResetError):
+            return "CLOSED"
+        raise
+    return named(decoded_as(answers.BrokerRegistrationResponse, answer).error_code)
 
 
 def _request(schema: Any, registration: Registration) -> Any:

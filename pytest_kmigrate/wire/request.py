@@ -67,6 +67,34 @@ def api_versions(peer: Peer | str, *, within_s: float = ANSWER_WITHIN_S) -> ApiV
     return _asked(_plain(peer), request, ApiVersionsResponse, within_s)
 
 
+def answer_to_frame(peer: Peer | str, frame: bytes, *, within_s: float = ANSWER_WITHIN_S) -> bytes:
+    """The frame that answers one that is sent as it is, both without their length; errors are those of ``ask``.
+
+    It is for requests in layouts that kio does not have.
+    """
+    to = _plain(peer)
+    deadline = time.monotonic() + within_s
+    with _connected(to, "a frame", deadline) as connection:
+        try:
+            connection.settimeout(max(0.001, deadline - time.monotonic()))
+            connection.sendall(framed(frame))
+            return _frame(connection, deadline)
+        except (OSError, EOFError) as error:
+            awaited = f"answer of {to.address} to a frame"
+            raise AwaitTimeoutError(awaited, within_s, f"{type(error).__name__}: {error}") from error
+
+
+def frame_of(request: Any) -> bytes:
+    """The frame of one of kio's messages without its length."""
+    return _encoded(request)[4:]
+
+
+def decoded_as(answer_type: type[Answer], frame: bytes) -> Answer:
+    """An answer of one of kio's message classes from its frame without the length."""
+    answer: Answer = _decoded(frame, answer_type)
+    return answer
+
+
 def _plain(peer: Peer | str) -> Peer:
     """An address alone is that of a listener without protection."""
     return Peer(peer) if isinstance(peer, str) else peer
@@ -178,8 +206,12 @@ def _authenticate(connection: socket.socket, security: Mapping[str, str], deadli
 def _exchange(connection: socket.socket, request: Any, answer_type: Any, deadline: float) -> Any:
     connection.settimeout(max(0.001, deadline - time.monotonic()))
     connection.sendall(_encoded(request))
-    length = int.from_bytes(_bytes(connection, 4, deadline), "big")
-    return _decoded(_bytes(connection, length, deadline), answer_type)
+    return _decoded(_frame(connection, deadline), answer_type)
+
+
+def _frame(connection: socket.socket, deadline: float) -> bytes:
+    """The next frame without its length."""
+    return _bytes(connection, int.from_bytes(_bytes(connection, 4, deadline), "big"), deadline)
 
 
 def _encoded(request: Any) -> bytes:

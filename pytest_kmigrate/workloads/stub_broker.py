@@ -154,6 +154,7 @@ def _as_event(request: ControlRequest) -> ControlRequestReceived:
         live_brokers=sorted(each["id"] for each in body.get("live_brokers") or []),
         tags=sorted(request.tags),
         unread_bytes=request.left,
+        kraft_controller_id=body.get("kraft_controller_id"),
     )
 
 

@@ -5,7 +5,9 @@ Rows that are the same in both (``same_as``) are judged by the final one's check
 
 from dataclasses import replace
 
+from pytest_kmigrate.checkers.registry import checkers_in
 from pytest_kmigrate.documents.kip_866.document import DOCUMENT as FINAL
+from pytest_kmigrate.documents.kip_866_draft.checks.metrics import METRICS
 from pytest_kmigrate.model.document import Document
 
 DOCUMENT: Document = replace(
@@ -13,5 +15,6 @@ DOCUMENT: Document = replace(
     id="kip-866-draft",
     title="KIP-866, an early draft: ZooKeeper to KRaft migration",
     builds_on=FINAL.id,
-    checks=(),
+    checks=checkers_in("pytest_kmigrate.documents.kip_866_draft.checks"),
+    metrics=(*FINAL.metrics, *METRICS),
 )

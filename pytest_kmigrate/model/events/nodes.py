@@ -164,6 +164,8 @@ class RequestsReported(EventData):
     """By name of each feature that it supports, the lowest and the highest level."""
     is_ready_to_migrate: bool
     """The field ``ZkMigrationReady``; false also where it is not sent."""
+    readiness: Mapping[str, int | None] | None = None
+    """By version of ApiVersions from 3 on that the node answers, the byte in that field, null where it is not sent."""
 
 
 @dataclass(frozen=True)

@@ -127,3 +127,5 @@ class ControlRequestReceived(EventData):
     """Numbers of its own tagged fields; the documented versions have none."""
     unread_bytes: int
     """Bytes of the request that its documented layout does not account for."""
+    kraft_controller_id: int | None = None
+    """Id of a KRaft controller in the place of the flag, as an early draft of KIP-866 has it; missing otherwise."""

@@ -11,6 +11,7 @@ from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.topology import Listener, NodeSpec, Role
 from pytest_kmigrate.providers.process.network.addresses import ANSWERS_AT
 from pytest_kmigrate.providers.process.surroundings import Surroundings
+from pytest_kmigrate.wire.readiness import readiness_at
 from pytest_kmigrate.wire.request import api_versions
 
 _FILE = "meta.properties"
@@ -32,7 +33,8 @@ def record_requests(around: Surroundings, spec: NodeSpec) -> None:
         answer = api_versions(_peer(around, spec), within_s=_ANSWER_WITHIN_S)
         requests = {str(int(each.api_key)): [int(each.min_version), int(each.max_version)] for each in answer.api_keys}
         supported = {each.name: [int(each.min_version), int(each.max_version)] for each in answer.supported_features}
-        reported = RequestsReported(requests, supported, bool(answer.zk_migration_ready))
+        ready = bool(answer.zk_migration_ready)
+        reported = RequestsReported(requests, supported, ready, readiness_at(_peer(around, spec), _ANSWER_WITHIN_S))
         around.recorder.record(reported, spec.name)
 
 

@@ -33,8 +33,8 @@ def claimed(document: Document) -> set[str]:
 
 
 def is_accounted_for(row: Requirement) -> bool:
-    """Whether it is counted at another row, or no run can judge it."""
-    return bool(row.covered_by or row.untestable)
+    """Whether it is counted at another row, or judged as one, or no run can judge it."""
+    return bool(row.covered_by or row.untestable or row.same_as)
 
 
 @pytest.mark.parametrize("document", WITH_CHECKS, ids=lambda each: each.id)

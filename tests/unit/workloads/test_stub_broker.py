@@ -47,6 +47,23 @@ def test_a_real_frame_is_read_to_its_last_byte(frame: bytes, name: str, version:
         decoded(frame[:-3])
 
 
+def drafted(frame: bytes, controller: int = -1, kraft_controller: int = 3000) -> bytes:
+    """A real frame in the layout of the draft: four bytes in the place of the flag."""
+    header, rest = frame[:15], frame[20:]
+    return header + struct.pack(">ii", controller, kraft_controller) + rest
+
+
+@pytest.mark.parametrize("frame", [LEADER_AND_ISR, UPDATE_METADATA, STOP_REPLICA])
+def test_a_frame_with_an_id_in_the_place_of_the_flag_is_read_to_its_last_byte(frame: bytes) -> None:
+    """Its other fields are those of the frame with the flag."""
+    request, other = decoded(drafted(frame)), decoded(frame)
+    assert (request.body["controller_id"], request.body["kraft_controller_id"], request.left) == (-1, 3000, 0)
+    assert {key: value for key, value in request.body.items() if key in other.body and key != "controller_id"} == {
+        key: value for key, value in other.body.items() if key not in ("controller_id", "is_kraft")
+    }
+    assert request.tags == other.tags
+
+
 def test_partitions_and_brokers_are_read_field_by_field() -> None:
     """Replicas, what is deleted, and who lives."""
     (partition,) = decoded(LEADER_AND_ISR).body["topics"][0]["partitions"]
@@ -75,10 +92,12 @@ def test_a_stub_records_and_accepts_what_it_is_sent() -> None:
     """Each request is an event of its own node; an ApiVersions request is answered and is none."""
     recorder = MemoryRecorder()
     with StubBroker(9, recorder, list) as stub:
-        for frame in (UPDATE_METADATA, STOP_REPLICA):
+        for frame in (UPDATE_METADATA, drafted(LEADER_AND_ISR), STOP_REPLICA):
             assert struct.pack(">i", len(asked(stub, frame))) + asked(stub, frame) == answer_to(decoded(frame))
         assert asked(stub, struct.pack(">hhih", 18, 0, 7, -1))[:6] == struct.pack(">ih", 7, 0)
-    update, *_, stop = recorder.of(EventKind.CONTROL_REQUEST)
+    update, _, with_id, *_, stop = recorder.of(EventKind.CONTROL_REQUEST)
+    assert (with_id.data["kraft_controller_id"], with_id.data["is_kraft"]) == (3000, None)
+    assert "kraft_controller_id" not in update.data
     assert (update.node, update.data["request"], update.data["tags"]) == ("stub-9", "UpdateMetadata", [0])
     assert (update.data["live_brokers"], update.data["is_full"]) == ([0, 1, 2, 9], False)
     assert (stop.data["topics"], stop.data["deleted"]) == ({"everywhere": 1}, ["everywhere"])

@@ -47,10 +47,12 @@ def test_requests_are_asked_for_where_a_node_answers_without_a_login(
         addresses=Addresses(shape, 7), protection=Protection(shape.security, tmp_path), recorder=recorder
     )
     monkeypatch.setattr(reporting, "api_versions", lambda peer, **_: asked.append(peer) or ANSWER)
+    monkeypatch.setattr(reporting, "readiness_at", lambda *_: {"3": 1, "4": None})
     reporting.record_requests(cast("Surroundings", around), shape.node(node))
     assert [each.address.rpartition(":")[2] for each in asked] == ([str(port)] if port else [])
     reported = recorder.of(EventKind.NODE_REQUESTS)
     expected = {"requests": {"4": [0, 7]}, "supported": {"metadata.version": [1, 21]}, "is_ready_to_migrate": True}
+    expected["readiness"] = {"3": 1, "4": None}
     assert [(each.node, each.data) for each in reported] == ([(node, expected)] if port else [])
 
 

@@ -36,22 +36,35 @@ def lag_is_the_distance(history: History) -> Verdict:
     rows = ByRequirement("lag_is_the_distance", _ROW)
     if history.header.kafka.startswith(LACKED_BY[_LAG]):
         rows.not_applicable(_ROW, f"this release has no {_LAG}")
-    places = [each for each in untampered(history, MIGRATION) if isinstance(_offset(each), int)]
-    for samples in processes(history, "controller"):
-        reported = [each for each in samples if _is_active(each)]
-        if reported and places and not history.header.kafka.startswith(LACKED_BY[_LAG]):
-            _judge(history, rows, reported, places)
+    else:
+        judge_distance(history, rows, _ROW, _LAG)
     return rows.verdict(
         "the lag is the distance to the last committed record", f"no controller in dual write reported its {_LAG}"
     )
 
 
-def _is_active(sample: Sample) -> bool:
-    is_told = all(sample.values.get(each) is not None for each in (_LAG, _COMMITTED))
-    return is_told and sample.values.get("ActiveControllerCount") == 1
+def judge_distance(history: History, rows: ByRequirement, row: str, metric: str) -> None:
+    """Judge a requirement by whether this metric of each active controller is that distance."""
+    places = [each for each in untampered(history, MIGRATION) if isinstance(_offset(each), int)]
+    for samples in processes(history, "controller"):
+        reported = [each for each in samples if _is_active(each, metric)]
+        if reported and places:
+            _judge(history, rows, row, metric, reported, places)
 
 
-def _judge(history: History, rows: ByRequirement, reported: Sequence[Sample], places: Sequence[ZnodeChange]) -> None:
+def _is_active(sample: Sample, metric: str) -> bool:
+    is_reported = all(sample.values.get(each) is not None for each in (metric, _COMMITTED))
+    return is_reported and sample.values.get("ActiveControllerCount") == 1
+
+
+def _judge(
+    history: History,
+    rows: ByRequirement,
+    row: str,
+    metric: str,
+    reported: Sequence[Sample],
+    places: Sequence[ZnodeChange],
+) -> None:
     written = [each for each in places if f"controller-{held_in(each).get('kraft_controller_id')}" == reported[0].node]
     since_ns = min((each.at_ns for each in written if each.at_ns >= reported[0].at_ns), default=None)
     if since_ns is None:
@@ -61,15 +74,15 @@ def _judge(history: History, rows: ByRequirement, reported: Sequence[Sample], pl
         around = _distances(reported, number, places)
         if sample.at_ns < since_ns + _AROUND_NS or around is None:
             continue
-        rows.looked_at(_ROW)
+        rows.looked_at(row)
         low, high = around
-        lag = sample.values[_LAG] or 0
+        lag = sample.values[metric] or 0
         wrong = 0 if low - _SLACK <= lag <= high + _SLACK else wrong + 1
         if wrong == FEWEST:
-            expected = f"{_LAG} is {low:g}" + (f" to {high:g}" if high > low else "")
+            expected = f"{metric} is {low:g}" + (f" to {high:g}" if high > low else "")
             observed = f"{sample.node} reports {lag:g} in {counted(wrong, 'sample')} in a row"
             rows.violated(
-                _ROW, timed_violation(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl"), Kind.LIVENESS
+                row, timed_violation(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl"), Kind.LIVENESS
             )
 
 

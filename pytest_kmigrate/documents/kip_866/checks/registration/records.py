@@ -25,7 +25,7 @@ _WITH_FLAG = 2
 
 
 @dataclass(frozen=True)
-class _Log:
+class LogRecords:
     """The announced records of one image that are evidence of the run's own."""
 
     event: Event
@@ -34,12 +34,18 @@ class _Log:
     is_whole: bool
     """Whether it holds the log from its first record on, and all of it is the run's own."""
 
+    @property
+    def began_ns(self) -> int:
+        """When taking the image began."""
+        return began_ns(self.event)
+
     def of(self, kind: str) -> list[Mapping[str, Any]]:
         """Those of one type."""
         return [each for each in self.records if each["type"] == kind]
 
 
-def _has_announced(history: History) -> bool:
+def has_announced(history: History) -> bool:
+    """Whether any image lists the records that tell of a migration as they are; those of 0.1 do not."""
     return any("announced" in each.extra for each in history.images.values())
 
 
@@ -48,7 +54,7 @@ def _has_announced(history: History) -> bool:
     _REGISTRATION,
     _BOOTSTRAP,
     _FEATURES,
-    in_every_run=_has_announced,
+    in_every_run=has_announced,
     anomaly="record unlike the document",
     needs=[Capability.METADATA_LOG],
 )
@@ -59,7 +65,7 @@ def records_are_those_of_the_document(history: History) -> Verdict:
     of these supports that level only.
     """
     rows = ByRequirement("records_are_those_of_the_document", _STATE_RECORD, _REGISTRATION, _BOOTSTRAP, _FEATURES)
-    logs = list(_logs(history))
+    logs = list(records_of_logs(history))
     for log in logs:
         for record in log.of(_STATE):
             wrong = record["version"] != 0 or set(record["data"]) != {"zkMigrationState"}
@@ -78,7 +84,8 @@ def records_are_those_of_the_document(history: History) -> Verdict:
     return rows.verdict(text, "no image of a metadata log holds records of a migration that began in this run")
 
 
-def _logs(history: History) -> Iterator[_Log]:
+def records_of_logs(history: History) -> Iterator[LogRecords]:
+    """Such records of each image, in the order in which the images were taken."""
     taken = {str(event.data.get("label")): event for event in history.of(EventKind.SNAPSHOT)}
     starts = life_starts_ns(history)
     for label, image in history.images.items():
@@ -88,14 +95,14 @@ def _logs(history: History) -> Iterator[_Log]:
             yield _log(image, event, inherited)
 
 
-def _log(image: MetadataImage, event: Event, inherited: int) -> _Log:
+def _log(image: MetadataImage, event: Event, inherited: int) -> LogRecords:
     announced: Any = image.extra["announced"]
     own = [each for each in announced if each["offset"] > inherited]
     is_whole = inherited < 0 and not image.extra.get("begins_with_snapshot")
-    return _Log(event, str(event.data["file"]), own, is_whole)
+    return LogRecords(event, str(event.data["file"]), own, is_whole)
 
 
-def _judge_bootstrap(history: History, rows: ByRequirement, log: _Log) -> None:
+def _judge_bootstrap(history: History, rows: ByRequirement, log: LogRecords) -> None:
     first = log.records[0]
     is_first = first["type"] == _LEVEL and first["data"].get("name") == _FEATURE
     _judge(history, rows, _BOOTSTRAP, log, first, "" if is_first else f"{_FEATURE} is recorded first")
@@ -113,7 +120,7 @@ def _levels(record: Mapping[str, Any]) -> tuple[int | None, int | None]:
 
 
 def _judge(
-    history: History, rows: ByRequirement, row: str, log: _Log, record: Mapping[str, Any], expected: str
+    history: History, rows: ByRequirement, row: str, log: LogRecords, record: Mapping[str, Any], expected: str
 ) -> None:
     """One record; ``expected`` is empty if it is right."""
     if not expected:

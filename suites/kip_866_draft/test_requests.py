@@ -1,0 +1,70 @@
+"""The draft of KIP-866, RPCs: what controllers send to brokers, and which registrations they take."""
+
+import pytest
+
+from pytest_kmigrate import Phase, raw_admin
+
+
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement(
+    "K866D-RPC-LeaderAndIsr-v7",
+    "K866D-RPC-StopReplica-v4",
+    "K866D-RPC-UpdateMetadata-v8",
+    "K866D-RPC-KRaftControllerId-only-kraft",
+    "K866D-RPC-ControllerId-minus-one",
+    "K866D-DW-rpcs",
+    "K866D-FWD-umr-actual-controller",
+)
+def test_control_requests_name_the_controller_of_kraft(
+    workload, migration, zookeeper, stub, identity, created, admin_of, expect, verify
+):
+    """A broker that lives in ZooKeeper, and then registers, is sent requests by both kinds of controllers."""
+    zookeeper.create_ephemeral("/brokers/ids/9", stub.znode())
+    created("before", partitions=1, replication=4)
+    migration.advance_to(Phase.PREPARING)
+    expect("the answer to the registration of broker 9", lambda: stub.register(*identity()), equals="NONE", kind=None)
+    migration.advance_to(Phase.HYBRID)
+    created("everywhere", partitions=1, replication=4)
+    raw_admin.delete_topics_at(admin_of("broker-0"), ["everywhere"])
+    workload.await_acked(1000)
+
+    verify()
+
+
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement(
+    "K866D-RPC-BrokerRegistration-v1", "K866D-RPC-BrokerRegistration-presence", "K866D-REG-ready-valid"
+)
+def test_brokers_register_by_a_number_that_says_whether_they_are_ready(
+    migration, registration, drafted_registration, expect, verify
+):
+    """A registration of version 1 with ZkMigrationReady in a tag, a byte that must be 1."""
+    migration.advance_to(Phase.PREPARING)
+
+    expect(
+        "the answer to ready 1, and whether one without the field and one of version 0 can be read",
+        lambda: [
+            drafted_registration(1),
+            drafted_registration(None) != "CLOSED",
+            registration(version=0) != "CLOSED",
+        ],
+        equals=["NONE", True, True],
+        within_s=0,
+        requirements=["K866D-RPC-BrokerRegistration-v1"],
+    )
+    expect(
+        "whether registrations with ready 0, 1 and 2 are taken",
+        lambda: [drafted_registration(ready) == "NONE" for ready in (0, 1, 2)],
+        equals=[False, True, False],
+        within_s=0,
+        requirements=["K866D-RPC-BrokerRegistration-presence"],
+    )
+    expect(
+        "whether registrations with ready 0, 1 and 7 are taken",
+        lambda: [drafted_registration(ready) == "NONE" for ready in (0, 1, 7)],
+        equals=[False, True, False],
+        within_s=0,
+        requirements=["K866D-REG-ready-valid"],
+    )
+
+    verify()
