@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_kmigrate.catalogue import Requirement, requirement, requirements
+from pytest_kmigrate.catalogue import Requirement, deviations, requirement, requirements
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.other_documents import judged_by
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
@@ -121,6 +121,12 @@ def _covered(wanted: Iterable[Requirement], said: Mapping[str, _Spoken]) -> Iter
         yield Covered(each, worst, len(spoken.outcomes), tuple(sorted(spoken.checks)), bugs, spoken.unseen)
 
 
+def _known_for(row: str, known: Iterable[str]) -> list[str]:
+    """Of what a verdict is known as, the bugs, and the deviations from this requirement."""
+    listed = {each.id: each.requirement for each in deviations(requirement(row).profile)}
+    return [each for each in known if listed.get(each, row) == row]
+
+
 def _counted_at(row: str) -> str:
     """The requirement that counts for one of this id."""
     return requirement(row).covered_by or row
@@ -151,7 +157,7 @@ def _add(said: defaultdict[str, _Spoken], verdicts: Iterable[Verdict]) -> None:
                 worst[each.requirement] = max(each.outcome, worst.get(each.requirement, each.outcome))
                 said[each.requirement].checks.add(verdict.check)
             if each.outcome is Outcome.VIOLATES:
-                said[each.requirement].bugs.update(verdict.known_bugs)
+                said[each.requirement].bugs.update(_known_for(each.requirement, verdict.known_bugs))
                 said[each.requirement].is_explained &= bool(verdict.known_bugs)
     for requirement_id in named:
         if requirement_id in worst:

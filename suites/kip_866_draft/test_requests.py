@@ -5,6 +5,7 @@ import pytest
 from pytest_kmigrate import Phase, raw_admin
 
 
+@pytest.mark.sample
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement(
     "K866D-RPC-LeaderAndIsr-v7",

@@ -5,6 +5,7 @@ import pytest
 from pytest_kmigrate import Phase, checks, moves, procedure
 
 
+@pytest.mark.sample
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement(
     "K866D-METRIC-ZkMigrationState",

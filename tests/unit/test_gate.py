@@ -42,13 +42,26 @@ def test_a_profile_without_a_suite_is_told_in_one_line(profile: list[str]) -> No
     assert result.returncode == 2
     (line,) = result.stderr.splitlines()
     name = "".join(profile).removeprefix("PROFILE=")
-    assert f"PROFILE: expected a document that has a suite (kip-866), got '{name}'" in line
+    assert f"PROFILE: expected a document that has a suite (kip-866 kip-866-draft), got '{name}'" in line
     assert result.stdout == ""
+
+
+def test_a_document_is_judged_by_the_runs_of_the_one_it_builds_on() -> None:
+    """Both suites are run, each by its own document, and coverage reads both folders."""
+    said = make("conformance", "PROFILE=kip-866-draft").stdout
+    folders = [f'"reports/runs/conformance/{each}/3.9.1"' for each in ("kip-866", "kip-866-draft")]
+    for suite, folder in zip(("kip_866", "kip_866_draft"), folders, strict=True):
+        assert f"suites/{suite} --kmigrate-resume --kmigrate-profile {suite.replace('_', '-')} " in said
+        assert f"--kmigrate-runs {folder}" in said
+    assert f"kmigrate requirements --profile kip-866-draft --coverage {folders[0]} --coverage {folders[1]}" in said
 
 
 def test_the_gate_runs_all_real_tests_and_every_sample() -> None:
     """Both by their markers, in one pytest, so that two clusters stand side by side to the end."""
-    assert '-m "real or sample" tests/real suites' in make("test").stdout
+    said = make("test").stdout
+    assert '-m "real or sample" tests/real suites' in said
+    words = " ".join(said.replace("\\\n", " ").split())
+    assert "-m sample suites/kip_866_draft --kmigrate-profile kip-866-draft" in words
 
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from pytest_kmigrate.checkers.controllers.lives import processes
+from pytest_kmigrate.checkers.controllers.lives import processes, roles
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation, violation_at
 from pytest_kmigrate.checkers.evidence.moments import phase_at
@@ -14,6 +14,7 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import PHASE
 from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _METRIC, _NUMBERS = "ZkMigrationState", "K866D-METRIC-ZkMigrationState"
@@ -33,8 +34,8 @@ _ENDED_NS = 5_000_000_000
 
 
 def has_phases(history: History) -> bool:
-    """Whether the run was seen to stand anywhere in a migration."""
-    return bool(history.states(PHASE))
+    """Whether the run was seen to stand anywhere in a migration; the draft has no state for one born in KRaft mode."""
+    return bool(history.states(PHASE)) and Role.ZOOKEEPER in roles(history).values()
 
 
 @checker(

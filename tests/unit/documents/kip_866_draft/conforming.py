@@ -58,7 +58,8 @@ def nodes() -> list[Event]:
     controllers = [each for n in (0, 2) for each in (flagged(9, f"controller-300{n}"), controller(9_000, 3000 + n))]
     late = [flagged(9, SECOND, "false"), controller(9_000, 3001), answered(10, SECOND, 0)]
     late += [flagged(30, SECOND), controller(30_000, 3001), answered(31, SECOND, 1)]
-    first = [configured(9, "controller-3002"), answered(10, FIRST, 1), answered(21, "broker-0", None)]
+    zookeeper = event(EventKind.NODE_STARTED, 0, "zookeeper-1", role="zookeeper", mode=None, kafka="3.9.1")
+    first = [zookeeper, configured(9, "controller-3002"), answered(10, FIRST, 1), answered(21, "broker-0", None)]
     return [*brokers, *joined, *controllers, *late, *first]
 
 

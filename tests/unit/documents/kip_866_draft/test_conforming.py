@@ -209,6 +209,12 @@ def test_what_does_not_exist_cannot_be_zero() -> None:
     assert outcomes(run)[f"{COUNT}-zero"] == {Outcome.NOT_APPLICABLE}
 
 
+def test_a_cluster_born_in_kraft_mode_has_no_state_of_the_draft() -> None:
+    """Whatever it reports."""
+    run = migration(without=lambda each: each.node == "zookeeper-1")
+    assert not {row for row in outcomes(run) if row.startswith("STATE-")}
+
+
 def test_folders_of_before_hold_whether_a_broker_sends_the_field() -> None:
     """Without the number of each version, the rest is vacuous."""
 
