@@ -6,7 +6,7 @@ from collections import Counter
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lacking_members
 from pytest_kmigrate.checkers.evidence.logs import after_last, logs_of
-from pytest_kmigrate.checkers.evidence.moments import failed_steps
+from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -28,7 +28,7 @@ def alter_partition_was_lost_at_the_takeover(history: History, verdict: Verdict)
     frozen = _frozen(history)
     if not frozen:
         return False
-    blamed = failed_steps(history)[0] if verdict.check in ("steps_completed", "phase_reached") else []
+    blamed = blamed_steps(history, verdict)
     if blamed:
         return all(BACK_IN_SYNC in str(step.data.get("reason")) for step in blamed)
     return all_unmet(history, verdict, lambda event: _lacks_replicas_of(event, frozen))

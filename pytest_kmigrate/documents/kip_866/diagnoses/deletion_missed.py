@@ -1,9 +1,9 @@
-"""kmigrate-13: a broker in ZooKeeper mode that was fenced never learns what was deleted meanwhile."""
+"""kmigrate-13 and KAFKA-15799: a broker in ZooKeeper mode that was fenced never learns what was deleted meanwhile."""
 
 import re
 from collections.abc import Iterable
 
-from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
+from pytest_kmigrate.checkers.evidence.expectations import lists_in, unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
@@ -25,36 +25,81 @@ _STILL_HAS = (
 """What two brokers report of a topic that only the one named here still has."""
 
 
+_OF_METADATA = r"\[Broker id={broker}\] Add \d+ partitions and deleted {deleted} partitions .* sent by controller {by} "
+_NONE, _SOME = "0", r"[1-9]\d*"
+
+
 @diagnosis("kmigrate-13")
 def deletion_was_missed_while_fenced(history: History, verdict: Verdict) -> bool:
     """The active controller fenced a broker, deleted a topic and unfenced the broker, which had not registered anew.
 
     It explains what that broker still has while the same controller is active.
     """
-    if verdict.check != "clients_are_told_the_same":
-        return all_unmet(history, verdict, lambda event: _is_of_missed_deletion(history, event))
-    known = [_still_has(history, each) for each in verdict.violations]
-    return len(known) == verdict.count > 0 and all(known)
+    kept = _kept(history, verdict)
+    return bool(kept) and all(_missed(history, _active_at(history, at_ns), brokers) for at_ns, brokers in kept)
 
 
-def _still_has(history: History, violation: Violation) -> bool:
+@diagnosis("KAFKA-15799")
+def complete_metadata_removed_nothing(history: History, verdict: Verdict) -> bool:
+    """A later controller sent such a broker all metadata, and the broker removed nothing, though it lacks the topic.
+
+    It explains what that broker still has, its replicas too, from the deletion on.
+    """
+    kept = _kept(history, verdict)
+    later = [each for each in kept if not _missed(history, _active_at(history, each[0]), each[1])]
+    return bool(later) and all(
+        any(_missed(history, former, brokers) for former in _active_before(history, at_ns))
+        and _removed_nothing(history, _active_at(history, at_ns), brokers)
+        for at_ns, brokers in later
+    )
+
+
+def _kept(history: History, verdict: Verdict) -> list[tuple[int, list[int]]]:
+    """When brokers still had what was deleted, and which; nothing if the verdict is about anything else, too."""
+    if verdict.check == "clients_are_told_the_same":
+        found = [_still_has(each) for each in verdict.violations]
+        is_complete = verdict.count == len(found)
+    else:
+        found = [_of_list(event) for event in unmet(history)] if verdict.check == "expectations_met" else []
+        is_complete = True
+    kept = [each for each in found if each is not None]
+    return kept if is_complete and len(kept) == len(found) else []
+
+
+def _still_has(violation: Violation) -> tuple[int, list[int]] | None:
     found = next((found for each in _STILL_HAS if (found := each.match(violation.observed))), None)
-    return found is not None and _missed(history, violation.at_ns or 0, [found[1]])
+    return (violation.at_ns or 0, [int(found[1])]) if found else None
 
 
-def _is_of_missed_deletion(history: History, event: Event) -> bool:
+def _of_list(event: Event) -> tuple[int, list[int]] | None:
     both = lists_in(event)
-    if both is None or both[0] or not both[1] or not all(isinstance(each, int) for each in both[1]):
-        return False
-    return _missed(history, event.at_ns, both[1])
+    brokers = [each for each in both[1] if isinstance(each, int)] if both else []
+    return (event.at_ns, brokers) if both and not both[0] and brokers and len(brokers) == len(both[1]) else None
 
 
-def _missed(history: History, at_ns: int, brokers: Iterable[object]) -> bool:
-    log = log_of(history, _active_at(history, at_ns))
+def _missed(history: History, controller: str, brokers: Iterable[int]) -> bool:
+    log = log_of(history, controller)
     missed = [re.compile(_FENCED_AND_BACK.format(broker=each), re.DOTALL) for each in brokers]
     return all(each.search(log) for each in missed)
+
+
+def _removed_nothing(history: History, controller: str, brokers: Iterable[int]) -> bool:
+    """Whether each broker took metadata of this controller, and removed nothing on its account."""
+    by = controller.rpartition("-")[2]
+    return all(_updated(history, each, by, _NONE) and not _updated(history, each, by, _SOME) for each in brokers)
+
+
+def _updated(history: History, broker: int, by: str, deleted: str) -> bool:
+    pattern = _OF_METADATA.format(broker=broker, deleted=deleted, by=by)
+    return re.search(pattern, log_of(history, f"broker-{broker}")) is not None
 
 
 def _active_at(history: History, at_ns: int) -> str:
     seen = [each for each in history.of(EventKind.ACTIVE_CONTROLLER) if each.at_ns <= at_ns]
     return str(seen[-1].node) if seen else ""
+
+
+def _active_before(history: History, at_ns: int) -> set[str]:
+    """Those that were active up to then, and are no more."""
+    seen = {str(each.node) for each in history.of(EventKind.ACTIVE_CONTROLLER) if each.at_ns <= at_ns}
+    return seen - {_active_at(history, at_ns)}

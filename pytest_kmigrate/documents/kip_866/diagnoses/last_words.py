@@ -1,9 +1,11 @@
-"""kmigrate-3 and kmigrate-8: a node or a thread ends, and the last line that it logs names the reason."""
+"""KAFKA-15098, 14237, kmigrate-3 and kmigrate-8: a node or a thread ends, and what it logs last names the reason."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
-from pytest_kmigrate.checkers.evidence.moments import failed_steps
+from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.run.deaths import failed_stops, unexpected_deaths
+from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -13,7 +15,23 @@ from pytest_kmigrate.procedures.moves import BACK_IN_SYNC
 _NO_BOOTSTRAP = "Should not have ZK migrations enabled on a cluster running metadata.version 3.0-IV1"
 _METRIC_LEFT = "already exists, can't register another one"
 _CHANNEL = "to-controller-"
-_STEPS = ("steps_completed", "phase_reached")
+_NO_AUTHORIZERS = "ZooKeeper migration does not yet support authorizers"
+_COPY_ABORTED = "Aborting the ZK migration"
+_EMPTY_ID = re.compile(
+    r'NumberFormatException: For input string: ""\n(?:\s+at [^\n]*\n)*?\s+at [^\n]*migrateBrokerConfigs'
+)
+
+
+@diagnosis("KAFKA-15098")
+def authorizers_cannot_migrate(history: History, verdict: Verdict) -> bool:
+    """A broker with an authorizer ended when it was restarted with the flag, and named the authorizer as the reason."""
+    return _explains(history, verdict, lambda event: _NO_AUTHORIZERS in str(event.data.get("said")))
+
+
+@diagnosis("apache/kafka#14237")
+def default_broker_config_ended_the_copy(history: History, verdict: Verdict) -> bool:
+    """A controller aborted the copy, and itself, as it took the empty name of the default broker for a broker's id."""
+    return _explains(history, verdict, lambda event: _took_for_an_id(history, event))
 
 
 @diagnosis("kmigrate-3")
@@ -22,12 +40,7 @@ def bootstrap_was_lost(history: History, verdict: Verdict) -> bool:
 
     The migration waits for the registration of every controller, so that no step reaches its phase any more.
     """
-    deaths = _deaths(history)
-    if not deaths or not all(_is_bootstrap_lost(event) for event in deaths):
-        return False
-    return verdict.check == "no_unexpected_death" or (
-        verdict.check in _STEPS and all(_waits_for(step, deaths) for step in failed_steps(history)[0])
-    )
+    return _explains(history, verdict, lambda event: _NO_BOOTSTRAP in str(event.data.get("said")))
 
 
 @diagnosis("kmigrate-8")
@@ -36,7 +49,7 @@ def channel_to_the_controller_ended(history: History, verdict: Verdict) -> bool:
     ended = [event for event in _deaths(history) if _is_channel(event)]
     if verdict.check == "no_unexpected_death":
         return bool(ended) and len(ended) == len(_deaths(history))
-    blamed = failed_steps(history)[0] if verdict.check in _STEPS else []
+    blamed = blamed_steps(history, verdict)
     changes_no_isr = any(f"{_CHANNEL}alter-partition" in str(event.data.get("thread")) for event in ended)
     return bool(blamed) and changes_no_isr and all(BACK_IN_SYNC in str(step.data.get("reason")) for step in blamed)
 
@@ -45,8 +58,17 @@ def _deaths(history: History) -> list[Event]:
     return [*unexpected_deaths(history), *history.of(EventKind.THREAD_DIED), *failed_stops(history)]
 
 
-def _is_bootstrap_lost(event: Event) -> bool:
-    return event.kind is EventKind.NODE_DIED and _NO_BOOTSTRAP in str(event.data.get("said"))
+def _explains(history: History, verdict: Verdict, is_of_the_bug: Callable[[Event], bool]) -> bool:
+    """Whether all that ended is nodes, for this reason, and the verdict is about these or steps that wait for them."""
+    deaths = _deaths(history)
+    if not deaths or not all(event.kind is EventKind.NODE_DIED and is_of_the_bug(event) for event in deaths):
+        return False
+    blamed = blamed_steps(history, verdict)
+    return verdict.check == "no_unexpected_death" or (bool(blamed) and all(_waits_for(step, deaths) for step in blamed))
+
+
+def _took_for_an_id(history: History, event: Event) -> bool:
+    return _COPY_ABORTED in str(event.data.get("said")) and bool(_EMPTY_ID.search(log_of(history, str(event.node))))
 
 
 def _is_channel(event: Event) -> bool:

@@ -10,7 +10,7 @@ from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.logs import log_of
-from pytest_kmigrate.checkers.evidence.moments import failed_steps
+from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
 from pytest_kmigrate.model.document import diagnosis
@@ -60,7 +60,7 @@ def driver_waits_for_the_registration_of_a_controller(history: History, verdict:
 
 def _explains(history: History, verdict: Verdict, is_last: Callable[[str], bool]) -> bool:
     """Whether steps failed while the migration stood still, and what the driver logged last is this."""
-    blamed = failed_steps(history)[0] if verdict.check in ("steps_completed", "phase_reached") else []
+    blamed = blamed_steps(history, verdict)
     stood = [standing_still_at(history, step.at_ns) for step in blamed]
     logged = [_DRIVER.findall(log_of(history, node)) if node else [] for node in stood]
     return bool(blamed) and all(lines and is_last(lines[-1]) for lines in logged)

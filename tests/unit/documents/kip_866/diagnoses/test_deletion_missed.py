@@ -111,3 +111,51 @@ def named_of_answers(answers: list[ClientMetadata], brokers: list[Event], log: s
     of_keeper = log.replace("broker 2", f"broker {keeper}").replace("brokerId=2", f"brokerId={keeper}")
     run = replace(answered(answers, [*brokers, active]), logs={"controller-3001": of_keeper})
     return named(run, clients_are_told_the_same.judge(run))
+
+
+def updated(deleted: int, by: int = 3002, broker: int = 2) -> str:
+    """What a broker logs of metadata that a controller sent it."""
+    counts = f"Add 6 partitions and deleted {deleted} partitions from metadata cache"
+    request = f"in response to UpdateMetadata request sent by controller {by} epoch 5 with correlation id 0"
+    return f"INFO [Broker id={broker}] {counts} {request} (state.change.logger)\n"
+
+
+@pytest.mark.parametrize(
+    ("controllers", "broker", "kafka", "bugs"),
+    [
+        (MISSED, updated(0), "3.6.0", ("KAFKA-15799",)),
+        (MISSED, updated(0), "3.6.1", ()),
+        (MISSED, updated(0) + updated(3), "3.6.0", ()),
+        (MISSED, updated(0, by=3001), "3.6.0", ()),
+        (MISSED, updated(0, broker=1), "3.6.0", ()),
+        (MISSED, "", "3.6.0", ()),
+        (FENCED + BACK + REMOVED, updated(0), "3.6.0", ()),
+    ],
+    ids=["met", "mended", "removed", "of the former", "another broker", "not sent", "not missed"],
+)
+def test_metadata_of_a_later_controller_that_removes_nothing_is_kafka_15799(
+    controllers: str, broker: str, kafka: str, bugs: tuple[str, ...]
+) -> None:
+    """The former controller deleted the topic while the broker was fenced; the later one has sent it everything."""
+    reported, held = "brokers that report the topic to clients", "brokers that have the topic on their disks"
+    logs = {"controller-3001": controllers, "broker-2": broker}
+    active = [event(EventKind.ACTIVE_CONTROLLER, at_ms, node) for at_ms, node in ((5_000, FIRST), (62_000, SECOND))]
+    before = [unmet(at_ms, name, expected=[], observed=[2]) for at_ms, name in ((60_000, reported), (61_000, held))]
+    after = [unmet(at_ms, name, expected=[], observed=[2]) for at_ms, name in ((90_000, reported), (91_000, held))]
+    for unmet_ones in (after, [*before, *after]):
+        events = [*started(*BROKERS), *sorted([*active, *unmet_ones], key=lambda each: each.at_ns)]
+        assert named_of_expectations(history(events=events, logs=logs, kafka=kafka)) == bugs
+
+
+FIRST, SECOND = "controller-3001", "controller-3002"
+
+
+def test_while_the_same_controller_is_active_only_kmigrate_13_is_named() -> None:
+    """Nothing complete has been sent yet."""
+    events = [
+        *started(*BROKERS),
+        event(EventKind.ACTIVE_CONTROLLER, 5_000, FIRST),
+        unmet(60_000, "brokers that report the topic to clients", expected=[], observed=[2]),
+    ]
+    run = history(events=events, logs={FIRST: MISSED, "broker-2": updated(0, by=3001)}, kafka="3.6.0")
+    assert named_of_expectations(run) == ("kmigrate-13",)

@@ -4,15 +4,30 @@ from typing import Any
 
 import pytest
 
+from pytest_kmigrate.documents.kip_866.checks.procedure.whole_way import documented_steps_end_finalized
+from pytest_kmigrate.documents.kip_866.procedure import STEPS
 from pytest_kmigrate.model.event import Event, EventKind
 from tests.unit.checkers.histories import event, history
-from tests.unit.documents.kip_866.diagnoses.naming import failed_step, named_of_deaths, named_of_steps, started
+from tests.unit.documents.kip_866.diagnoses.naming import failed_step, named, named_of_deaths, named_of_steps, started
 
 NO_BOOTSTRAP = (
     "ERROR Encountered fatal fault / java.lang.RuntimeException: Should not have ZK migrations enabled on a cluster "
     "running metadata.version 3.0-IV1"
 )
 METRIC_LEFT = "java.lang.IllegalArgumentException: A metric named 'x' already exists, can't register another one."
+
+NO_AUTHORIZERS = (
+    "ERROR Exiting Kafka due to fatal exception (kafka.Kafka$) / java.lang.IllegalArgumentException: requirement "
+    "failed: ZooKeeper migration does not yet support authorizers. Remove authorizer.class.name before performing a "
+    "migration."
+)
+ABORTED = "ERROR Encountered fatal fault: Aborting the ZK migration (ProcessTerminatingFaultHandler)"
+EMPTY_ID = """\
+java.lang.NumberFormatException: For input string: ""
+	at java.base/java.lang.NumberFormatException.forInputString(NumberFormatException.java:67)
+	at java.base/java.lang.Integer.valueOf(Integer.java:999)
+	at kafka.zk.ZkMigrationClient.$anonfun$migrateBrokerConfigs$2(ZkMigrationClient.scala:200)
+"""
 
 
 def died(node: str = "controller-3002", said: str = NO_BOOTSTRAP) -> Event:
@@ -66,3 +81,53 @@ def test_a_step_that_waited_for_the_dead_is_named(events: list[Event], reason: s
     """The same wait that failed for no death, for another one, or for something else, is not."""
     run = history(events=[*started("controller-3001", "broker-1"), *events, *failed_step(180_000, reason)])
     assert named_of_steps(run) == bugs
+    assert named(run, documented_steps_end_finalized.judge(run)) == bugs
+
+
+@pytest.mark.parametrize(
+    ("deaths", "reason", "bugs"),
+    [
+        ([died("broker-0", NO_AUTHORIZERS)], "broker-0 died with exit code 1: ERROR", ("KAFKA-15098",)),
+        ([died("broker-0", NO_AUTHORIZERS), died("broker-1", "ERROR x")], "broker-0 died with exit code 1: ERROR", ()),
+        ([died("broker-0", "ERROR out of memory")], "broker-0 died with exit code 1: ERROR", ()),
+        ([died("broker-0", NO_AUTHORIZERS)], NOT_IN_SYNC, ()),
+    ],
+    ids=["met", "another death", "another reason", "another wait"],
+)
+def test_a_broker_whose_authorizer_cannot_migrate_is_kafka_15098(
+    deaths: list[Event], reason: str, bugs: tuple[str, ...]
+) -> None:
+    """Its end, and the step that restarted it."""
+    events = [*started("controller-3001", "broker-0"), *deaths, *failed_step(180_000, reason)]
+    run = history(events=events, kafka="3.5.0")
+    assert named_of_steps(run) == bugs
+    assert named(run, documented_steps_end_finalized.judge(run)) == bugs
+    assert named_of_deaths(run) == (bugs if reason != NOT_IN_SYNC else ("KAFKA-15098",))
+    assert named_of_steps(history(events=events, kafka="3.5.1")) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "log", "bugs"),
+    [
+        (ABORTED, EMPTY_ID, ("apache/kafka#14237",)),
+        (ABORTED, EMPTY_ID.replace('""', '"x"'), ()),
+        (ABORTED, EMPTY_ID.replace("migrateBrokerConfigs", "migrateTopics"), ()),
+        (ABORTED, "", ()),
+        ("ERROR out of memory", EMPTY_ID, ()),
+    ],
+    ids=["met", "another id", "another place", "no log", "another end"],
+)
+def test_a_copy_that_stumbles_over_the_default_broker_is_14237(said: str, log: str, bugs: tuple[str, ...]) -> None:
+    """The controller's end, and the step that waits for the copy."""
+    dead = died("controller-3001", said)
+    events = [*started("controller-3001", "broker-0"), dead, *failed_step(180_000, PHASE_LATE)]
+    run = history(events=events, logs={"controller-3001": log}, kafka="3.5.1")
+    assert (named_of_deaths(run), named_of_steps(run)) == (bugs, bugs)
+    assert named(run, documented_steps_end_finalized.judge(run)) == bugs
+
+
+def test_all_steps_are_explained_only_if_steps_failed() -> None:
+    """A migration that is not finalized, though every step was done, is another defect."""
+    done = [event(EventKind.STEP_ENDED, 100, step=each.name, outcome="done", reason="") for each in STEPS]
+    run = history(events=[*started("controller-3001", "broker-1"), died(), *done])
+    assert named(run, documented_steps_end_finalized.judge(run)) == ()
