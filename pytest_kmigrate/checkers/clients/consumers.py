@@ -1,6 +1,9 @@
 """Checks of consumers: positions and committed offsets never run backwards."""
 
 from dataclasses import replace
+from typing import Any
+
+import numpy.typing as npt
 
 from pytest_kmigrate.checkers import kernels
 from pytest_kmigrate.checkers.evidence.findings import (
@@ -19,7 +22,7 @@ from pytest_kmigrate.checkers.evidence.wording import counted, number
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.operations import OperationKind, Operations
+from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive
 
 _OWN_READING = "its own reading so far"
@@ -46,6 +49,8 @@ def consumer_positions_never_run_backwards(history: History) -> Verdict:
     if unjudged:
         text = f"{counted(unjudged, 'step')} back in groups without a recorded commit: nothing to hold them against"
         return inconclusive(name, Kind.VACUOUS, text, **facts)
+    if not (_follow_each_other(reads, reads.client) or _have_something_before(history.operations)):
+        return inconclusive(name, Kind.VACUOUS, "no consumer read a second record of a partition", **facts)
     text = f"{counted(len(reads), 'read')} in order; {counted(steps_back, 'step')} back, none below a committed offset"
     return conforms(name, text, **facts)
 
@@ -61,11 +66,26 @@ def committed_offsets_never_run_backwards(history: History) -> Verdict:
     if not len(commits):
         return inconclusive(name, Kind.VACUOUS, "no offset was committed")
     found = found_by(history.operations, kernels.commits_back)
+    if not found and not _follow_each_other(commits, commits.group):
+        return inconclusive(name, Kind.VACUOUS, "no group committed a second offset of a partition")
     if not found:
         return conforms(name, f"{counted(len(commits), 'commit')}, none below an earlier one", commits=len(commits))
     text = f"{number(total(found))} of {counted(len(commits), 'commit')} went below an earlier one: {where(found)}"
     examples = told_each(found, lambda each, row: _told_commit(history, each, row))
     return violated(name, Kind.SAFETY, text, examples, total(found), commits=len(commits))
+
+
+def _follow_each_other(rows: Operations, by: npt.NDArray[Any]) -> bool:
+    """Whether any client, or any group, has two of these rows in one partition."""
+    places = set(zip(by.tolist(), rows.topic.tolist(), rows.partition.tolist(), strict=True))
+    return len(places) < len(rows)
+
+
+def _have_something_before(operations: Operations) -> bool:
+    """Whether a group has read or committed twice in any partition, by whichever of its members."""
+    is_of_group = (operations.kind == OperationKind.CONSUME) | (operations.kind == OperationKind.COMMIT)
+    done = operations.where(is_of_group & (operations.outcome == OperationOutcome.OK) & (operations.group != ""))
+    return _follow_each_other(done, done.group)
 
 
 def _positions(operations: Operations) -> tuple[list[Found], int, int]:

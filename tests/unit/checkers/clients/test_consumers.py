@@ -45,6 +45,15 @@ def test_a_commit_that_overlaps_or_timed_out_leaves_both_offsets_admissible() ->
     assert consumer_positions_never_run_backwards.judge(history(failed_commit)).outcome is Outcome.VIOLATES
 
 
+def test_what_was_done_once_proves_nothing() -> None:
+    """Inconclusive: one record read, by clients that have nothing to do with each other, or one offset committed."""
+    for rows in ([consumed(5, 1)], [consumed(5, 1, group=""), consumed(6, 2, group="", client=51)]):
+        assert consumer_positions_never_run_backwards.judge(history(rows)).is_vacuous
+    assert committed_offsets_never_run_backwards.judge(history([committed(5, 1)])).is_vacuous
+    members = [consumed(5, 1), consumed(6, 2, client=51)]
+    assert consumer_positions_never_run_backwards.judge(history(members)).outcome is Outcome.CONFORMS
+
+
 def test_a_consumer_without_a_group_never_steps_back() -> None:
     """Violating: nothing can re-assign a consumer that assigned itself; the same offset twice is a step back too."""
     rows = [consumed(3, 1, group=""), consumed(4, 2, group=""), consumed(4, 3, group="")]

@@ -72,6 +72,13 @@ def test_no_sighting_is_inconclusive() -> None:
     assert controller_epoch_never_falls.judge(nothing).outcome is Outcome.INCONCLUSIVE
 
 
+def test_an_epoch_that_was_seen_once_is_inconclusive() -> None:
+    """Inconclusive: nothing came after it, and epochs of two series say nothing of each other."""
+    verdict = controller_epoch_never_falls.judge(history(znodes=_take_over(2, 3000, 2, 1, 11)))
+    assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
+    assert verdict.summary.startswith("no epoch was seen to follow another: /controller_epoch up to 2; ")
+
+
 def test_unreadable_znodes_are_passed_over() -> None:
     """A tampered znode that holds no JSON, or no object, claims nothing."""
     znodes = [znode(1, "/controller", "{"), znode(2, "/controller", "[]"), znode(3, CONTROLLER_EPOCH, "many")]

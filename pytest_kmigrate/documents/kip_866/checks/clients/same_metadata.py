@@ -1,6 +1,6 @@
 """Check that clients get the same metadata from every broker, whatever its mode, and no broker that has gone."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
@@ -85,14 +85,15 @@ def _topic(key: str, first: Answer, second: Answer) -> Iterator[str]:
 
 def _judge_gone(history: History, rows: ByRequirement, calm: Sequence[Answer]) -> None:
     """Two answers of one broker have to list the broker that is away."""
-    listing = defaultdict[tuple[str, int, int], list[Answer]](list)
+    listing, away = defaultdict[tuple[str, int, int], list[Answer]](list), Counter[tuple[str, int, int]]()
     for answer in calm:
         for broker_id, broker in answer.brokers.items():
             if broker.away_ns is None or answer.at_ns - broker.away_ns < GONE_NS:
                 continue
-            rows.looked_at(_SAME)
+            away[answer.content.node, broker_id, broker.away_ns] += 1
             if broker_id in answer.content.brokers:
                 listing[answer.content.node, broker_id, broker.away_ns].append(answer)
+    rows.looked_at(_SAME, sum(count for count in away.values() if count > 1))
     for (_, broker_id, away_ns), found in listing.items():
         if len(found) > 1:
             last_ns = found[-1].at_ns

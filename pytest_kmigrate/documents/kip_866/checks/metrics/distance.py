@@ -69,12 +69,12 @@ def _judge(
     since_ns = min((each.at_ns for each in written if each.at_ns >= reported[0].at_ns), default=None)
     if since_ns is None:
         return
-    wrong = 0
+    wrong, compared = 0, 0
     for number, sample in enumerate(reported):
         around = _distances(reported, number, places)
         if sample.at_ns < since_ns + _AROUND_NS or around is None:
             continue
-        rows.looked_at(row)
+        compared += 1
         low, high = around
         lag = sample.values[metric] or 0
         wrong = 0 if low - _SLACK <= lag <= high + _SLACK else wrong + 1
@@ -84,6 +84,7 @@ def _judge(
             rows.violated(
                 row, timed_violation(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl"), Kind.LIVENESS
             )
+    rows.looked_at(row, compared if compared >= FEWEST else 0)
 
 
 def _distances(reported: Sequence[Sample], number: int, places: Sequence[ZnodeChange]) -> tuple[float, float] | None:

@@ -99,7 +99,8 @@ def _judge_standbys(history: History, rows: ByRequirement, samples: Sequence[Sam
             f"{_OF_CONTROLLERS} is 1, 2 or 3" if is_active else f"only active controllers report {_OF_CONTROLLERS}"
         )
         rows.violated(row, timed_violation(history, expected, observed, sample.at_ns, "metrics/metrics.jsonl"))
-    rows.looked_at(_ACTIVE_ONLY, sum(each.values.get("ActiveControllerCount") == 0 for each in samples))
+    silent = sum(each.values.get("ActiveControllerCount") == 0 for each in samples)
+    rows.looked_at(_ACTIVE_ONLY, silent if silent >= FEWEST else 0)
 
 
 def _reported(samples: Sequence[Sample]) -> Iterator[tuple[Sample, float]]:

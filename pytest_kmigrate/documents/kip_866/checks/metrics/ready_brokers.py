@@ -1,6 +1,6 @@
 """Check of ``MigratingZkBrokerCount``: brokers that are away are not ready, and not counted."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
@@ -26,12 +26,12 @@ def only_live_brokers_count_as_ready(history: History) -> Verdict:
     name = "only_live_brokers_count_as_ready"
     if history.header.kafka.startswith(LACKED_BY[_METRIC]):
         return not_applicable(name, f"this release has no {_METRIC}")
-    of_node, looked_at, are_registrations = defaultdict[str, list[tuple[Sample, int]]](list), 0, True
+    of_node, looked_at, are_registrations = defaultdict[str, list[tuple[Sample, int]]](list), Counter[str](), True
     for sample in _of_active(history):
         migrating = [each for each in brokers_at(history, sample.at_ns) if each.is_migrating]
         gone = [each for each in migrating if _is_gone(each, sample)]
         if gone:
-            looked_at += 1
+            looked_at[sample.node] += 1
             count, ready = sample.values[_METRIC] or 0, len(migrating) - len(gone)
             if count > ready:
                 of_node[sample.node].append((sample, ready))
@@ -41,10 +41,10 @@ def only_live_brokers_count_as_ready(history: History) -> Verdict:
         found = [_violation(history, *reported[0], reported[-1][0]) for reported in standing]
         # It misleads an operator; no metadata is at stake, which is what SAFETY says.
         return violates(name, Kind.LIVENESS, found, are_registrations=are_registrations)
-    if looked_at < FEWEST:
-        text = f"no broker in migration mode was away for more than {span(_NOTICED_NS)}"
+    if max(looked_at.values(), default=0) < FEWEST:
+        text = f"no controller reported {FEWEST} times while a broker was away for more than {span(_NOTICED_NS)}"
         return inconclusive(name, Kind.VACUOUS, text)
-    return conforms(name, f"{counted(looked_at, 'sample')} with a broker away, none of which counts it")
+    return conforms(name, f"{counted(looked_at.total(), 'sample')} with a broker away, none of which counts it")
 
 
 def _of_active(history: History) -> list[Sample]:

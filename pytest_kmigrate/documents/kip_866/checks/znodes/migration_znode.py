@@ -66,6 +66,9 @@ def migration_znode_never_moves_back(history: History) -> Verdict:
     if found:
         text = f"{MIGRATION} moved back {counted(len(found), 'time')}; {found[0].observed}"
         return violates(name, Kind.SAFETY, found, text, sightings=len(seen))
+    if all(after.series != before.series for before, after in itertools.pairwise(seen)):
+        text = f"{MIGRATION} was seen to hold {seen[-1]}, and no position that it could have moved back from"
+        return inconclusive(name, Kind.VACUOUS, text)
     text = f"{counted(len(seen), 'position')} seen in {MIGRATION}, none below the one before; the last is {seen[-1]}"
     return conforms(name, text, sightings=len(seen))
 

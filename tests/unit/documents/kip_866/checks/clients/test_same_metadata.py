@@ -74,6 +74,13 @@ def test_a_change_that_one_broker_does_not_report_violates() -> None:
     assert named(changed(12, MIXED), verdict) == ()
 
 
+def test_a_broker_that_is_away_is_looked_for_in_two_answers() -> None:
+    """Vacuous: one answer that lists it would not violate."""
+    for number, expected in ((1, {}), (2, {SAME: "CONFORMS"})):
+        after = [answer(36 + each, 0, brokers=(0, 1)) for each in range(number)]
+        assert looked_at(clients_are_told_the_same.judge(answered(after, [*OF_THREE, *GONE]))) == expected
+
+
 def test_a_topic_that_changes_all_the_time_conforms() -> None:
     """Neither broker reports the same value for long."""
     answers = each_second(

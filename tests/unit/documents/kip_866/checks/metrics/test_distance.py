@@ -44,7 +44,7 @@ def test_any_other_lag_violates(lag: float) -> None:
     assert verdict.violations[0].observed.startswith(
         f"controller-3000 reports {lag} in 3 samples in a row (11.0 s after"
     )
-    assert check.judge(run(reported(lag, count=2))).outcome is Outcome.CONFORMS
+    assert check.judge(run(reported(lag, count=2))).is_vacuous
 
 
 def test_while_the_offset_changes_each_distance_of_that_time_conforms() -> None:

@@ -46,6 +46,12 @@ def test_metrics_that_exist_and_hold_what_they_should_conform() -> None:
     assert set(looked_at(verdict).values()) == {"CONFORMS"}
 
 
+def test_a_standby_that_was_looked_at_twice_proves_nothing() -> None:
+    """Vacuous for that row."""
+    twice = reported("controller-3001", 0, ControllerMetadataType=None)[:2]
+    assert ACTIVE_ONLY not in looked_at(check.judge(run(of_broker(1), of_active(3, 2), twice)))
+
+
 def test_metrics_that_are_absent_violate_as_known_deviations() -> None:
     """Violating: they were asked for; what a standby reports then is no question."""
     absent = run(of_broker(None), of_active(None, None))

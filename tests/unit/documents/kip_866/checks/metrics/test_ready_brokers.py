@@ -1,5 +1,7 @@
 """Check that brokers which are away do not count as ready."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_kmigrate.documents.kip_866.checks.metrics.ready_brokers import only_live_brokers_count_as_ready
@@ -18,6 +20,14 @@ def counted(count: float | None, *events: Event, active: float = 1, until_ms: in
     reported = {"ActiveControllerCount": active, "MigratingZkBrokerCount": count}
     samples = [sample(at, "controller-3000", **reported) for at in range(11_000, until_ms, 1_000)]
     return history(events=[*BOTH, *(events or [stopped(10_000)])], samples=samples)
+
+
+def each_twice() -> History:
+    """Two controllers were active one after the other, and reported twice each while the broker was away."""
+    run = counted(1, until_ms=27_000)
+    values = {"ActiveControllerCount": 1.0, "MigratingZkBrokerCount": 1.0}
+    others = [sample(at, "controller-3001", **values) for at in (27_500, 28_500)]
+    return replace(run, events=(*run.events, controller(0, 3001)), samples=(*run.samples, *others))
 
 
 def test_a_broker_that_is_away_and_counted_violates() -> None:
@@ -45,8 +55,9 @@ def test_a_count_of_those_that_live_conforms() -> None:
         counted(None),
         counted(2, stopped(10_000), *broker(20_000)),
         counted(2, event(EventKind.NODE_PAUSED, 10_000, "broker-1"), event(EventKind.NODE_RESUMED, 20_000, "broker-1")),
+        each_twice(),
     ],
-    ids=["too early", "not active", "not reported", "back again", "resumed"],
+    ids=["too early", "not active", "not reported", "back again", "resumed", "each reported twice"],
 )
 def test_without_a_broker_that_stays_away_nothing_is_proved(reported: History) -> None:
     """Vacuous: nothing that a count could be wrong about."""

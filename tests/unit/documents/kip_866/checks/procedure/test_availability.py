@@ -51,6 +51,7 @@ def test_a_gap_under_a_fault_is_not_judged() -> None:
 
 
 def test_without_steps_or_writes_nothing_is_proved() -> None:
-    """Vacuous."""
-    for run in (written(events=[]), history(events=STEPS)):
+    """Vacuous; so are writes of less time than a partition may go without."""
+    few = [sent(at, began_ns=at * MS, ended_ns=(at + 10) * MS) for at in range(52_000, 70_000, 1_000)]
+    for run in (written(events=[]), history(events=STEPS), history(few, events=STEPS)):
         assert partitions_stay_available.judge(run).outcome is Outcome.INCONCLUSIVE

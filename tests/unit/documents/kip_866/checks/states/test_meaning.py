@@ -70,6 +70,14 @@ def test_what_was_under_way_may_still_be_seen_after_finalization() -> None:
     assert recorded_states_mean_what_they_say.judge(run).outcome is Outcome.CONFORMS
 
 
+def test_a_run_that_ends_with_finalization_does_not_show_that_zookeeper_is_left_alone() -> None:
+    """Vacuous for that row: what was under way may still be written for 5 s."""
+    events = [controller(), snapshot(44_000, "end-log"), *FINALIZED]
+    run = history(events=events, znodes=[place(22, 55)], images={"end-log": log(PRE, DURING, POST)})
+    rows = [each for each in ROWS if each != "STATE-PostMigration"]
+    assert looked_at(recorded_states_mean_what_they_say.judge(run)) == dict.fromkeys(rows, "CONFORMS")
+
+
 def test_without_a_state_nothing_is_proved() -> None:
     """Vacuous: a log without a migration, one of a cluster that was born in KRaft mode, or no log."""
     for run in (recorded(log()), recorded(log(0)), history(events=[controller()])):

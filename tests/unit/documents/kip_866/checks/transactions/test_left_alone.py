@@ -81,6 +81,9 @@ def test_a_write_after_finalization_violates(session: int) -> None:
     """Violating: any session."""
     verdict = zookeeper_is_left_alone_after_finalization.judge(finalized(logged(26_000, session, TOPIC)))
     assert verdict.outcome is Outcome.VIOLATES
+    hardly = [phase(20_000, "FINALIZED"), event(EventKind.CHECKS, 26_500)]
+    in_a_second = run(logged(26_000, session, TOPIC), events=hardly)
+    assert zookeeper_is_left_alone_after_finalization.judge(in_a_second).outcome is Outcome.VIOLATES
     assert verdict.violations[0].observed.startswith(
         f"zxid 0x6590 of session {session:#x}: set-data /brokers/topics/orders"
     )
@@ -93,8 +96,9 @@ def test_a_write_after_finalization_violates(session: int) -> None:
         finalized(logged(26_000, SECOND, TOPIC), events=[stopped(24_000, "zookeeper-1")]),
         finalized(logged(26_000, SECOND, TOPIC), events=broker(23_000)),
         run(logged(26_000, SECOND, TOPIC), events=[phase(20_000, "FINALIZED"), event(EventKind.CHECKS, 24_000)]),
+        run(events=[phase(20_000, "FINALIZED"), event(EventKind.CHECKS, 26_000)]),
     ],
-    ids=["not finalized", "ZooKeeper down", "a broker is back", "just finalized"],
+    ids=["not finalized", "ZooKeeper down", "a broker is back", "just finalized", "a second"],
 )
 def test_without_a_zookeeper_to_write_to_nothing_is_proved(there: History) -> None:
     """Vacuous."""

@@ -44,9 +44,9 @@ def test_a_position_that_falls_violates(back: ZnodeChange) -> None:
     assert reported.evidence[0] == f"znode {MIGRATION} version -1"
 
 
-@pytest.mark.parametrize("znodes", [[], [znode(1, MIGRATION, None)], [znode(1, MIGRATION, "[]")]])
+@pytest.mark.parametrize("znodes", [[], [znode(1, MIGRATION, None)], [znode(1, MIGRATION, "[]")], [at(1, 49)]])
 def test_a_history_without_a_position_shows_nothing(znodes: list[ZnodeChange]) -> None:
-    """Vacuous: the znode was never there, or never held a position."""
+    """Vacuous: the znode was never there, or never held a position, or one only."""
     verdict = migration_znode_never_moves_back.judge(history(znodes=znodes))
     assert (verdict.outcome, verdict.kind) == (Outcome.INCONCLUSIVE, Kind.VACUOUS)
 
