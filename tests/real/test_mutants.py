@@ -139,6 +139,24 @@ IF true
 DO RETURN new org.apache.kafka.common.requests.ApiError(org.apache.kafka.common.protocol.Errors.INVALID_REQUEST, "no")
 ENDRULE
 """
+TAKEN_BACK = """\
+RULE an override that is taken back stays in ZooKeeper
+CLASS kafka.zk.migration.ZkConfigMigrationClient
+METHOD deleteConfigs
+AT ENTRY
+IF true
+DO RETURN $2
+ENDRULE
+"""
+STANDING = """\
+RULE the position in /migration stands still
+CLASS org.apache.kafka.metadata.migration.ZkMigrationLeadershipState
+METHOD withKRaftMetadataOffsetAndEpoch
+AT ENTRY
+IF $0.kraftMetadataOffset() > 0
+DO $1 = $0.kraftMetadataOffset(); $2 = $0.kraftMetadataEpoch()
+ENDRULE
+"""
 
 
 def test_what_mutants_do_to_records_is_told(tmp_path: Path) -> None:
@@ -196,6 +214,34 @@ def test_what_mutants_do_to_metadata_is_told(tmp_path: Path) -> None:
         "metadata_changes_stay_accepted",
         "zookeeper_mirrors_the_log",
     }
+
+
+def test_an_override_that_stays_in_zookeeper_is_seen(tmp_path: Path) -> None:
+    """It is taken back in dual write, and nothing else changes on the topic."""
+
+    def act(run: Run) -> None:
+        run.metadata.fill(families=("topic-configs",))
+        run.driver.advance_to(Phase.HYBRID)
+        run.metadata.take_back(families=("topic-configs",))
+        run.metadata.settle("unset", within_s=0)
+
+    shape = topology(zookeepers=1, brokers=1, controllers=1)
+    asked = [checks.metadata_equivalent("unset-log", "unset-zookeeper")]
+    found = reds(tmp_path, TAKEN_BACK, shape, act, asked)
+    assert {"metadata_equivalent", "zookeeper_mirrors_the_log"} <= found
+
+
+def test_a_position_that_stands_still_is_seen(tmp_path: Path) -> None:
+    """ZooKeeper is written all the same."""
+
+    def act(run: Run) -> None:
+        run.driver.advance_to(Phase.HYBRID)
+        run.metadata.change(per_s=5)
+        run.metadata.await_acknowledged(40)
+        run.metadata.stop()
+
+    shape = topology(zookeepers=1, brokers=1, controllers=1)
+    assert "lag_is_the_distance" in reds(tmp_path, STANDING, shape, act, [])
 
 
 def reds(runs: Path, mutant: str, shape: Topology, act: Callable[[Run], None], asked: Sequence[Check]) -> set[str]:
