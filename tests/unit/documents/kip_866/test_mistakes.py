@@ -48,3 +48,9 @@ def test_other_messages_and_other_documents_get_none() -> None:
     """Also a document that names no mistakes."""
     assert advice("kip-866", "broker-1 ready: not within 180 s; last seen: no answer yet") == []
     assert advice("kip-125", SHOWN["flag-missing"]) == []
+
+
+def test_a_migration_znode_without_data_is_one_of_them() -> None:
+    """A step that never came reports it among what it waits for."""
+    (only,) = advice("kip-866", "phase HYBRID: not within 180 s; /controller holds {}; /migration holds no data")
+    assert "deleteall /migration" in only

@@ -34,7 +34,7 @@ def provisioning_leaves_zookeeper_alone(history: History) -> Verdict:
     """From the start of the first controller to the take-over, controllers create ``/migration`` and nothing else.
 
     Sessions that registered a broker are brokers'. ``/kafka-acl`` is not judged, as brokers' authorizers write there;
-    nor are empty parents.
+    nor are empty parents. A ``/migration`` that somebody left without data may be made anew in one transaction.
     """
     rows = ByRequirement("provisioning_leaves_zookeeper_alone", _PROVISION)
     from_ns, to_ns = _provisioned(history)
@@ -45,7 +45,7 @@ def provisioning_leaves_zookeeper_alone(history: History) -> Verdict:
             each for each in history.transactions if each.session not in brokers and from_ns <= each.at_ns < to_ns
         ]
         for each, write in _changes(others):
-            if not _is_of_provisioning(write):
+            if not (_is_of_provisioning(write) or _fills_what_was_empty(history, each, write)):
                 _violate(history, rows, _PROVISION, each, write, "a quorum that has not taken over writes nothing")
     text = f"a quorum was beside ZooKeeper for {span(max(0, to_ns - from_ns))} and wrote nothing but {MIGRATION}"
     return rows.verdict(text, "no controller was started beside ZooKeeper, and up for 2 s before the take-over")
@@ -63,6 +63,14 @@ def _is_of_provisioning(write: Write) -> bool:
     return (
         is_parent or (write.operation == "create" and write.path == MIGRATION) or write.path.startswith(_OF_AUTHORIZERS)
     )
+
+
+def _fills_what_was_empty(history: History, transaction: Transaction, write: Write) -> bool:
+    """Whether ``/migration``, which held no data, is deleted only to be created by the same transaction."""
+    made = [each.operation for each in transaction.writes if each.path == MIGRATION]
+    before = [each for each in history.znodes if each.path == MIGRATION and 0 <= each.mzxid < transaction.zxid]
+    was_empty = bool(before) and not before[-1].data
+    return write.path == MIGRATION and made == ["delete", "create"] and was_empty
 
 
 @checker(_FINALIZED, in_every_run=has_transactions, anomaly="ZooKeeper written again", needs=[Capability.ZOOKEEPER_LOG])

@@ -11,7 +11,7 @@ from pytest_kmigrate.documents.kip_866.checks.transactions.left_alone import (
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History, Transaction, Write
 from pytest_kmigrate.model.verdict import Outcome
-from tests.unit.checkers.histories import event, history, phase
+from tests.unit.checkers.histories import event, history, phase, znode
 from tests.unit.documents.kip_866.checks.nodes import broker, stopped
 from tests.unit.documents.kip_866.checks.transactions.logged import (
     BROKER,
@@ -52,6 +52,29 @@ def test_a_quorum_that_writes_more_before_the_takeover_violates(write: Write) ->
     assert provisioning_leaves_zookeeper_alone.judge(run(logged(6_000, SECOND, write))).outcome is Outcome.VIOLATES
     waits = run(logged(6_000, SECOND, write), before=[], events=[END])
     assert provisioning_leaves_zookeeper_alone.judge(waits).outcome is Outcome.VIOLATES
+
+
+GONE = Write("delete", "/migration")
+
+
+@pytest.mark.parametrize(
+    ("data", "transactions", "outcome"),
+    [
+        ("", [logged(6_000, SECOND, GONE, NONE_YET)], Outcome.CONFORMS),
+        (None, [logged(6_000, SECOND, GONE, NONE_YET)], Outcome.VIOLATES),
+        ("{}", [logged(6_000, SECOND, GONE, NONE_YET)], Outcome.VIOLATES),
+        ("", [logged(6_000, SECOND, GONE)], Outcome.VIOLATES),
+        ("", [logged(6_000, SECOND, GONE), logged(6_100, SECOND, NONE_YET)], Outcome.VIOLATES),
+        ("", [logged(6_000, SECOND, GONE, NONE_YET, TOPIC)], Outcome.VIOLATES),
+    ],
+    ids=["left empty", "not seen", "left with data", "only deleted", "not at once", "more"],
+)
+def test_a_znode_that_was_left_empty_may_be_made_anew(
+    data: str | None, transactions: list[Transaction], outcome: Outcome
+) -> None:
+    """Kafka 3.9.2 does so (KAFKA-19480): to write what ``/migration`` begins with is all that it does."""
+    left = [] if data is None else [znode(1_000, "/migration", data, mzxid=1_000)]
+    assert provisioning_leaves_zookeeper_alone.judge(run(*transactions, znodes=left)).outcome is outcome
 
 
 def test_without_a_quorum_that_waits_nothing_is_proved() -> None:
