@@ -1,6 +1,7 @@
-"""KAFKA-16121 and KAFKA-16003: what the KRaft controllers leave out while brokers are in ZooKeeper mode."""
+"""KAFKA-15149, KAFKA-16121, KAFKA-16003: what the KRaft controllers leave out while brokers are in ZooKeeper mode."""
 
 import re
+from collections.abc import Sequence
 
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
 from pytest_kmigrate.checkers.evidence.logs import logs_of
@@ -14,7 +15,15 @@ _IGNORED = (
     r"Ignoring LeaderAndIsr request from controller [3-9]\d{{3}} .*for partition {partition} since its associated "
     r"leader epoch {epoch} matches"
 )
+_CREATED = re.compile(r"Created partition (\S+)-(\d+) with topic ID ")
+_SENT = re.compile(r"Sending UpdateMetadata request to brokers \S*\([\d, ]+\) for [1-9]\d* partitions")
 _CONFIG = re.compile(r"/config/topics/(\S+)")
+
+
+@diagnosis("KAFKA-15149")
+def added_partitions_were_never_sent(history: History, verdict: Verdict) -> bool:
+    """A controller created partitions, and no UpdateMetadata that it sent since holds any partition at all."""
+    return all_unmet(history, verdict, lambda event: _were_never_sent(history, event))
 
 
 @diagnosis("KAFKA-16121")
@@ -46,6 +55,22 @@ def _is_ignored(history: History, event: Event) -> bool:
     logs = [log for _, log in logs_of(history, "broker")]
     orders = [re.compile(_IGNORED.format(partition=re.escape(key), epoch=epoch)) for key, epoch in under_way]
     return lists_in(event) is not None and any(each.search(log) for each in orders for log in logs)
+
+
+def _were_never_sent(history: History, event: Event) -> bool:
+    """Whether brokers report fewer partitions of a topic than expected, and lack those that a controller created."""
+    both = lists_in(event)
+    if both is None or len(both[0]) != len(both[1]) or not all(isinstance(each, int) for each in (*both[0], *both[1])):
+        return False
+    lacking = {each for wanted, seen in zip(*both, strict=True) for each in range(int(str(seen)), int(str(wanted)))}
+    topics = str(event.data.get("name")).split()
+    return bool(lacking) and any(_are_unsent(log, topics, lacking) for _, log in logs_of(history, "controller"))
+
+
+def _are_unsent(log: str, topics: Sequence[str], partitions: set[int]) -> bool:
+    """Whether a controller created these partitions of a topic, and sent no partition to any broker afterwards."""
+    created = [each for each in _CREATED.finditer(log) if each[1] in topics and int(each[2]) in partitions]
+    return partitions == {int(each[2]) for each in created} and not _SENT.search(log, created[0].end())
 
 
 def _lacks_config_alone(history: History, event: Event) -> bool:

@@ -14,8 +14,8 @@ _SEVERAL_DISKS = re.compile(
     re.DOTALL,
 )
 """What a broker logs of its properties, and then that it runs."""
-_OLD_LEVEL = re.compile(r"etting metadata version to (?:3\.[45]-IV\d+|3\.6-IV0)\b")
-_COPIES = "Starting ZK migration"
+_COPIES_UNPROTECTED = "Starting ZK Migration without metadata transactions enabled"
+"""What controllers from 3.6 on log; before, none has such transactions."""
 
 
 @diagnosis("KAFKA-15450")
@@ -27,9 +27,9 @@ def broker_with_several_disks_runs(history: History, verdict: Verdict) -> bool:
 
 @diagnosis("KAFKA-17457")
 def quorum_without_transactions_copies(history: History, verdict: Verdict) -> bool:
-    """A controller began to copy at a metadata.version that has no metadata transactions."""
-    logs = [log_of(history, each.node) for each in _missing(history, verdict)]
-    return bool(logs) and all(_OLD_LEVEL.search(log) and _COPIES in log for log in logs)
+    """A controller began to copy, and logged that its metadata.version has no metadata transactions."""
+    missing = _missing(history, verdict)
+    return bool(missing) and all(_COPIES_UNPROTECTED in log_of(history, each.node) for each in missing)
 
 
 def _missing(history: History, verdict: Verdict) -> list[ExpectedEnd]:

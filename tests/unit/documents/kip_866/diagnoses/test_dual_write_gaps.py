@@ -71,3 +71,37 @@ def test_a_topic_that_lacks_only_its_config_znode_is_kafka_16003(
     events = [*started(*CONTROLLERS), absent]
     run = history(events=events, images={"created-zookeeper": image}, kafka=kafka, logs={"controller-3000": log})
     assert named_of_expectations(run) == bugs
+
+
+CREATED = "".join(
+    f"INFO [QuorumController id=3000] Created partition orders-{n} with topic ID F7v16 and PartitionRegistration(x)\n"
+    for n in (3, 4, 5)
+)
+COPIED = CREATED.partition("\n")[0].replace("orders-3", "orders-2") + "\n"
+NOTHING = (
+    "INFO [Controller id=3000 epoch=3] Sending UpdateMetadata request to brokers HashSet(0, 1, 2) for 0 partitions\n"
+)
+SENT = NOTHING.replace("for 0", "for 3")
+
+
+@pytest.mark.parametrize(
+    ("log", "observed", "kafka", "bugs"),
+    [
+        (CREATED + NOTHING, [3, 3, 3], "3.5.0", ("KAFKA-15149",)),
+        (COPIED + SENT + CREATED + NOTHING, [3, 3, 3], "3.5.0", ("KAFKA-15149",)),
+        (CREATED + NOTHING, [3, 3, 3], "3.5.1", ()),
+        (CREATED + SENT, [6, 6, 3], "3.5.0", ()),
+        (CREATED.replace("orders", "others") + NOTHING, [3, 3, 3], "3.5.0", ()),
+        (CREATED + NOTHING, [2, 2, 2], "3.5.0", ()),
+        (NOTHING, [3, 3, 3], "3.5.0", ()),
+        (CREATED + NOTHING, [None, 3, 3], "3.5.0", ()),
+    ],
+    ids=["met", "sent before", "mended", "sent", "another topic", "one more", "not created", "no answer"],
+)
+def test_added_partitions_that_no_broker_is_sent_are_kafka_15149(
+    log: str, observed: list[object], kafka: str, bugs: tuple[str, ...]
+) -> None:
+    """By what the controller logs of the partitions, and of the requests it sends afterwards."""
+    lacking = unmet(60_000, "partitions of orders as each broker reports them", expected=[6, 6, 6], observed=observed)
+    run = history(events=[*started("controller-3000"), lacking], logs={"controller-3000": log}, kafka=kafka)
+    assert named_of_expectations(run) == bugs
