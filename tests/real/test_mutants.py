@@ -220,7 +220,7 @@ def test_an_override_that_stays_in_zookeeper_is_seen(tmp_path: Path) -> None:
     """It is taken back in dual write, and nothing else changes on the topic."""
 
     def act(run: Run) -> None:
-        run.metadata.fill(families=("topic-configs",))
+        run.metadata.fill()
         run.driver.advance_to(Phase.HYBRID)
         run.metadata.take_back(families=("topic-configs",))
         run.metadata.settle("unset", within_s=0)
