@@ -62,7 +62,9 @@ _EITHER: Mapping[str, MBean] = {
     ),
     "ControllerMetadataType": ("kafka.controller:type=KafkaController,name=MetadataType", "Value"),
     "ControllerFeatures": ("kafka.controller:type=KafkaController,name=Features,*", "Value"),
-    **_gauges("kafka.server:type=MetadataLoader", "CurrentMetadataVersion", "CurrentControllerId"),
+    **_gauges(
+        "kafka.server:type=MetadataLoader", "CurrentMetadataVersion", "CurrentControllerId", "HandleLoadSnapshotCount"
+    ),
     "RequestHandlerAvgIdlePercent": (
         "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent",
         "OneMinuteRate",

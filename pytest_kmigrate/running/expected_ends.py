@@ -1,7 +1,7 @@
 """Expected ends: a test claims that nodes must end by themselves, and the run waits for that and records it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, WrongUseError
 from pytest_kmigrate.model.event import Recorder
@@ -44,6 +44,24 @@ def end_expected(
             raise
     finally:
         recorder.record(EndExpected(list(nodes), within_s, naming or None, began_ns, list(requirements) or None))
+
+
+@contextmanager
+def end_allowed(cluster: Cluster, recorder: Recorder, *nodes: str) -> Iterator[None]:
+    """Let these nodes end while the block runs, or not become ready; nothing is judged by it.
+
+    A ClusterError out of the block is what either looks like to the test. WrongUseError as of ``end_expected``.
+    """
+    if not nodes:
+        raise WrongUseError('may_end: expected names of nodes, got none: write may_end("controller-3000")')
+    allowed = [cluster.node(name).name for name in nodes]
+    began_ns = recorder.now_ns()
+    try:
+        with suppress(ClusterError):
+            yield
+    finally:
+        took_s = (recorder.now_ns() - began_ns) / 1e9
+        recorder.record(EndExpected(allowed, took_s, None, began_ns, is_optional=True))
 
 
 def _ended(nodes: Sequence[Node]) -> bool | NotYet:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pytest_kmigrate.workloads.stub_broker import StubBroker
 
 __all__ = [
+    "answer_to_forwarded_isr",
+    "answers_to_admin",
+    "answers_to_broker",
     "broker_in_migration_mode",
     "control_requests",
     "controllers",
@@ -24,9 +27,11 @@ __all__ = [
     "join",
     "migration",
     "new_producer_ids",
+    "quorum_leader",
     "recorded_states",
     "registration",
     "stub",
+    "written_together",
 ]
 __all__ += fixtures.__all__
 
@@ -56,6 +61,12 @@ def in_control(kmigrate_run: "Run") -> "Callable[[], str | None]":
 
 
 @pytest.fixture
+def quorum_leader(kmigrate_run: "Run") -> "Callable[[], str | None]":
+    """``quorum_leader()``: the controller that leads the quorum, in charge of the cluster or not; None without one."""
+    return kmigrate_run.view.quorum_leader
+
+
+@pytest.fixture
 def controllers(kmigrate_run: "Run") -> "Callable[[], list[Peer]]":
     """``controllers()``: the listeners of all live controllers, the active one first."""
     from pytest_kmigrate.model.topology import Role
@@ -66,6 +77,56 @@ def controllers(kmigrate_run: "Run") -> "Callable[[], list[Peer]]":
         return [kmigrate_run.cluster.peer(name) for name in sorted(names, key=lambda name: name != leader)]
 
     return live
+
+
+@pytest.fixture
+def answers_to_admin(
+    admin_of: "Callable[[str], Peer]", identity: "Callable[[], tuple[str, int]]"
+) -> "Callable[[str, str], list[str]]":
+    """``answers_to_admin("broker-0", "orders")``: the errors of a broker for three requests that admins seldom send.
+
+    An election of the topic's preferred leader, a replacement of its configs, and an upgrade to the metadata.version
+    that there is.
+    """
+    from pytest_kmigrate.wire.describing import TOPIC_RESOURCE
+    from pytest_kmigrate.wire.rare_admin import elect_leader_at, replace_configs_at, update_feature_at
+
+    def answers(broker: str, topic: str) -> list[str]:
+        peer = admin_of(broker)
+        return [
+            elect_leader_at(peer, topic, 0),
+            replace_configs_at(peer, TOPIC_RESOURCE, topic, {"flush.messages": "500000"}),
+            update_feature_at(peer, "metadata.version", identity()[1]),
+        ]
+
+    return answers
+
+
+@pytest.fixture
+def answers_to_broker(controllers: "Callable[[], list[Peer]]") -> "Callable[[], list[str]]":
+    """``answers_to_broker()``: the errors of the leader when broker 0 asks it to change an ISR, and for producer ids.
+
+    Neither request is one that could be granted: its broker epoch is missing.
+    """
+    import uuid
+
+    from pytest_kmigrate.wire.broker_requests import allocate_producer_ids_at, alter_partition_at
+
+    def answers() -> list[str]:
+        leader = controllers()[0]
+        return [alter_partition_at(leader, 0, uuid.uuid4()), allocate_producer_ids_at(leader, 0)]
+
+    return answers
+
+
+@pytest.fixture
+def answer_to_forwarded_isr(controllers: "Callable[[], list[Peer]]") -> "Callable[[], str]":
+    """``answer_to_forwarded_isr()``: the leader's error when a change of an ISR comes in an Envelope."""
+    import uuid
+
+    from pytest_kmigrate.wire.broker_requests import forwarded_alter_partition_at
+
+    return lambda: forwarded_alter_partition_at(controllers()[0], 0, uuid.uuid4())
 
 
 @pytest.fixture
@@ -176,3 +237,19 @@ def join(kmigrate_run: "Run") -> Callable[[str], None]:
         broker.start()
 
     return joined
+
+
+@pytest.fixture
+def written_together(kmigrate_run: "Run") -> Callable[..., int]:
+    """``written_together("orders", within_ms=150)``: how many transactions about a topic ZooKeeper took in that time.
+
+    The most of any time so long. If each way to ZooKeeper and back takes longer, they were all in flight at once.
+    """
+
+    def most(topic: str, within_ms: int) -> int:
+        path = f"/brokers/topics/{topic}/"
+        logged = kmigrate_run.cluster.zookeeper_log(-1)
+        at_ns = [each.at_ns for each in logged if any(write.path.startswith(path) for write in each.changes)]
+        return max(sum(since <= other < since + within_ms * 1_000_000 for other in at_ns) for since in at_ns)
+
+    return most

@@ -13,6 +13,8 @@ from pytest_kmigrate import (
     Pause,
     Phase,
     Role,
+    Slow,
+    Tamper,
     checks,
     crash_points,
     procedure,
@@ -20,6 +22,8 @@ from pytest_kmigrate import (
     targets,
     triggers,
 )
+
+PENDING = [f"pending-{number}" for number in range(10)]
 
 
 @pytest.mark.sample
@@ -137,6 +141,58 @@ def test_partitions_added_before_a_takeover_reach_zookeeper(
     verify_clients()
 
 
+@pytest.mark.known_bug("kmigrate-2")
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-DW-atomic-crash", "K866-FAIL-failover-with-pending-writes")
+def test_what_was_half_written_or_not_at_all_is_whole_after_a_takeover(
+    workload, migration, inject, admin_of, zookeeper, expect, verify_clients
+):
+    """The controller dies as ZooKeeper has a topic, and neither its 100 partitions yet nor ten other topics."""
+    workload.await_consumed(500)
+    with inject(Kill(targets.active_controller()), at=triggers.on_znode_change("/brokers/topics")) as crash:
+        with inject(Slow(targets.every(Role.CONTROLLER), targets.every(Role.ZOOKEEPER), latency_ms=300)):
+            raw_admin.create_topics_at(admin_of("broker-0"), ["wide"], partitions=100, replication=1)
+            raw_admin.create_topics_at(admin_of("broker-0"), PENDING, partitions=1, replication=3)
+            crash.await_bitten()
+            expect("states that ZooKeeper has", lambda: _states_of_wide(zookeeper), equals=0, within_s=0, kind=None)
+        migration.await_new_active_controller()
+        expect(
+            "the topics made after it that ZooKeeper has",
+            lambda: sorted(set(PENDING) & set(zookeeper.children("/brokers/topics"))),
+            equals=PENDING,
+            requirements=["K866-FAIL-failover-with-pending-writes"],
+        )
+        expect(
+            "whether ZooKeeper has all states, of wide-0 to wide-99",
+            lambda: _states_of_wide(zookeeper) == 100,
+            equals=True,
+            within_s=15,
+            requirements=["K866-DW-atomic-crash"],
+        )
+    verify_clients()
+
+
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-ZNODE-controller-epoch-field-informational")
+def test_nothing_depends_on_the_epoch_in_the_controller_znode(
+    workload, migration, inject, zookeeper, in_control, expect, verify
+):
+    """The field kraftControllerEpoch is taken away, then raised to 1000; each time another controller takes over."""
+    workload.await_acked(500)
+    held = json.loads(zookeeper.get("/controller"))
+    without = json.dumps({key: value for key, value in held.items() if key != "kraftControllerEpoch"})
+    with inject(Tamper("/controller", without)), inject(Kill(targets.active_controller())):
+        successor = migration.await_new_active_controller()
+        expect("the node that /controller names, after one without an epoch", in_control, equals=successor)
+
+    raised = json.dumps(json.loads(zookeeper.get("/controller")) | {"kraftControllerEpoch": 1000})
+    with inject(Tamper("/controller", raised)), inject(Kill(targets.active_controller())):
+        successor = migration.await_new_active_controller()
+        expect("the node that /controller names, after epoch 1000", in_control, equals=successor, within_s=10)
+    workload.await_acked(500)
+    verify(checks.no_acked_record_lost(), checks.no_phantom_record())
+
+
 @pytest.mark.known_bug("kmigrate-10")
 @pytest.mark.since("3.7.0")  # KIP-714
 @pytest.mark.starts_at("HYBRID")
@@ -199,3 +255,8 @@ def _written_in_later_epochs(zookeeper):
     epoch = int(zookeeper.get("/controller_epoch"))
     states = {number: zookeeper.get(f"/brokers/topics/orders/partitions/{number}/state") for number in range(3)}
     return [number for number, state in states.items() if json.loads(state)["controller_epoch"] > epoch]
+
+
+def _states_of_wide(zookeeper):
+    path = "/brokers/topics/wide/partitions"
+    return sum(zookeeper.get(f"{path}/{number}/state") is not None for number in zookeeper.children(path))

@@ -2,8 +2,23 @@
 
 import pytest
 
-from pytest_kmigrate import Cut, Kind, Phase, checks, procedure, raw_admin, targets
+from pytest_kmigrate import (
+    Cut,
+    Hold,
+    Kind,
+    Pause,
+    Phase,
+    Role,
+    Tamper,
+    checks,
+    crash_points,
+    moves,
+    procedure,
+    raw_admin,
+    targets,
+)
 
+NO_NUMBER = '{"version": 1, "config": {"producer_byte_rate": "fast"}}'
 DOOMED = [f"doomed-{number}" for number in range(20)]
 
 
@@ -121,3 +136,104 @@ def test_delegation_tokens_are_copied_and_go_on_opening_every_broker(
         checks.metadata_equivalent("filled-brokers", "joined-brokers", families=("delegation_tokens",)),
         checks.acknowledged_metadata_changes_present("copied-log"),
     )
+
+
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement("K866-PROC-takeover-order", "K866-PROC-copy-no-broker-rpcs")
+def test_what_changes_before_the_claim_is_copied_and_brokers_wait_for_the_end(
+    workload, cluster_metadata, migration, inject, controllers, created, answers_to_broker, in_control, expect, verify
+):
+    """A topic is made when the controller is about to claim; before the copy ends it refuses what brokers ask for."""
+    workload.await_acked(500)
+    migration.advance_to(Phase.PREPARING)
+    with (
+        inject(Hold(crash_points.ABOUT_TO_CLAIM)) as claiming,
+        inject(Hold(crash_points.METADATA_COPIED_NOT_COMMITTED)) as copying,
+    ):
+        migration.begin(procedure.ENTER_MIGRATION, moves=3)
+        claiming.await_bitten()
+        created("late", partitions=1, replication=3)
+        expect("the role that /controller names", lambda: in_control().partition("-")[0], equals="broker", within_s=0)
+        copying.await_bitten()
+        expect(
+            "the answers to a change of an ISR, a request for producer ids, and the creation of a topic",
+            lambda: [*answers_to_broker(), _answer_to_creation(controllers()[0])],
+            equals=["NOT_CONTROLLER"] * 3,
+            within_s=0,
+            requirements=["K866-PROC-copy-no-broker-rpcs"],
+        )
+    migration.advance_to(Phase.HYBRID)
+    expect(
+        "whether the log has the topic that was made before the claim",
+        lambda: "late" in cluster_metadata.seen("log").topics,
+        equals=True,
+        requirements=["K866-PROC-takeover-order"],
+    )
+    workload.await_acked(500)
+    verify(checks.no_acked_record_lost(), checks.no_phantom_record())
+
+
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement("K866-FAIL-copy-error")
+def test_a_copy_that_cannot_be_read_is_not_completed(
+    workload, cluster, cluster_metadata, migration, inject, may_end, expect, verify_clients
+):
+    """A quota in a znode is no number as the copy begins; it is put right, and the controller is started again."""
+    workload.await_acked(500)
+    migration.advance_to(Phase.PREPARING)
+    controller = cluster.node("controller-3000")
+    with inject(Hold(crash_points.ABOUT_TO_CLAIM)) as claiming, may_end(controller.name):
+        migration.begin(procedure.ENTER_MIGRATION, moves=3)
+        claiming.await_bitten()
+        with inject(Tamper("/config/users/broken", NO_NUMBER)):
+            expect(
+                "whether the controller has ended", lambda: not controller.alive, equals=True, within_s=20, kind=None
+            )
+            expect(
+                "whether the copy counts as complete",
+                lambda: migration.phase >= Phase.HYBRID,
+                equals=False,
+                within_s=0,
+            )
+    migration.make("start-it-again", moves.Roll(controller.name))
+    migration.advance_to(Phase.HYBRID)
+    workload.await_acked(500)
+    workload.await_consumed(500)
+    cluster_metadata.settle("copied")
+    verify_clients(checks.metadata_equivalent("copied-log", "copied-zookeeper"))
+
+
+@pytest.mark.requirement("K866-FAIL-begin-refused")
+def test_a_copy_that_cannot_begin_writes_nothing(
+    workload, cluster, cluster_metadata, migration, inject, quorum_leader, created, expect, verify_clients
+):
+    """The other controllers are paused just before the transaction of the copy: it is not begun, and later it is."""
+    created("early", partitions=1, replication=3)
+    migration.advance_to(Phase.PREPARING)
+    leader = quorum_leader()
+    followers = [targets.node(each.name) for each in cluster.nodes(Role.CONTROLLER) if each.name != leader]
+    with inject(Hold(crash_points.COPY_NOT_BEGUN)) as beginning:
+        migration.begin(procedure.ENTER_MIGRATION, moves=3)
+        beginning.await_bitten()
+        with inject(Pause(followers[0])), inject(Pause(followers[1])):
+            expect("whether the controller leads", lambda: quorum_leader() == leader, equals=False, kind=None)
+            workload.await_acked(3000)
+            expect(
+                "topics in the log of the controller that could not begin",
+                lambda: _topics_in(cluster.metadata_log(leader)),
+                equals=[],
+                within_s=0,
+            )
+    migration.advance_to(Phase.HYBRID)
+    workload.await_acked(500)
+    workload.await_consumed(500)
+    cluster_metadata.settle("copied")
+    verify_clients(checks.metadata_equivalent("copied-log", "copied-zookeeper"))
+
+
+def _answer_to_creation(controller):
+    return raw_admin.create_topics_at(controller, ["early"], partitions=1, replication=1)["early"]
+
+
+def _topics_in(records):
+    return sorted(each["data"]["name"] for each in records if each["type"] == "TOPIC_RECORD")

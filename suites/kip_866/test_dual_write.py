@@ -5,9 +5,14 @@ One scene: tests that begin with the same metadata share a cluster. Each changes
 
 import pytest
 
-from pytest_kmigrate import Kind, Phase, checks, procedure, raw_admin
+from pytest_kmigrate import Kind, Phase, Role, Slow, checks, moves, procedure, raw_admin, targets
 
 pytestmark = pytest.mark.scene
+
+IN_FLIGHT = "zookeeper.max.in.flight.requests"
+BETWEEN_SNAPSHOTS = "metadata.log.max.record.bytes.between.snapshots"
+LATENCY_MS = 150
+LATE = Slow(targets.every(Role.CONTROLLER), targets.every(Role.ZOOKEEPER), latency_ms=LATENCY_MS)
 
 
 @pytest.mark.sample
@@ -84,6 +89,40 @@ def test_added_partitions_are_seen_by_every_broker(workload, cluster_metadata, a
     workload.await_consumed(500)
     cluster_metadata.settle("grown")
     verify_clients(checks.metadata_equivalent("grown-log", "grown-zookeeper", families=("topics", "partitions")))
+
+
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-FWD-all-admin", "K866-PRE-normal-after")
+def test_every_kind_of_request_to_a_broker_in_zookeeper_mode_is_carried_out(
+    workload, cluster_metadata, admin_of, created, answers_to_admin, expect, verify_clients
+):
+    """Admins send one request of each kind to brokers in ZooKeeper mode; the metadata log and ZooKeeper have it all."""
+    replicas = created("moved", partitions=1, replication=3).partitions[0].replicas
+    with cluster_metadata.changing("asked"):
+        expect(
+            "the answer to a reassignment",
+            lambda: raw_admin.reassign(admin_of("broker-0"), {("moved", 0): replicas[::-1]})["moved", 0],
+            equals="NONE",
+            within_s=0,
+        )
+        expect(
+            "the answers to an election, a replacement of configs, and an upgrade to the present metadata.version",
+            lambda: answers_to_admin("broker-1", "moved"),
+            equals=["NONE", "NONE", "INVALID_UPDATE_VERSION"],  # of a feature that only KRaft controllers have
+            within_s=0,
+        )
+    expect(
+        "the leader of moved-0 and its config, in the log and in ZooKeeper",
+        lambda: [_leader_and_configs(cluster_metadata.seen(side)) for side in ("log", "zookeeper")],
+        equals=[(replicas[-1], {"flush.messages": "500000"})] * 2,
+    )
+    workload.await_acked(500)
+    workload.await_consumed(500)
+    verify_clients(
+        checks.metadata_equivalent("asked-log", "asked-zookeeper"),
+        checks.acknowledged_metadata_changes_present("asked-log"),
+        checks.acknowledged_metadata_changes_present("asked-zookeeper"),
+    )
 
 
 @pytest.mark.sample
@@ -165,6 +204,86 @@ def test_tokens_made_in_dual_write_and_no_former_ones_open_every_broker(
         checks.metadata_equivalent("made-log", "made-zookeeper", families=("delegation_tokens",)),
         checks.acknowledged_metadata_changes_present("made-log"),
     )
+
+
+@pytest.mark.spoils
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement(
+    "K866-CONF-controller-zk-max-inflight", "K866-DW-async", "K866-DW-pipelining", "K866-REC-snapshot-roundtrip"
+)
+def test_zookeeper_is_written_behind_by_as_many_requests_as_are_allowed(
+    workload, cluster, migration, inject, admin_of, zookeeper, written_together, expect, verify_clients
+):
+    """ZooKeeper is far away. A controller may send one request at a time, and ten after a restart from a snapshot."""
+    controller = cluster.node("controller-3000")
+    controller.reconfigure({IN_FLIGHT: "1", BETWEEN_SNAPSHOTS: "1"})
+    migration.advance_to(Phase.HYBRID)
+    with inject(LATE):
+        _expect_written_behind("one-by-one", admin_of, zookeeper, expect)
+        expect(
+            "requests in flight at once, of one allowed",
+            lambda: written_together("one-by-one", within_ms=LATENCY_MS),
+            equals=1,
+            within_s=0,
+            requirements=["K866-CONF-controller-zk-max-inflight"],
+        )
+
+    migration.make("let-ten-be-in-flight", moves.Roll(controller.name, {IN_FLIGHT: "10"}))
+    expect(
+        "snapshots loaded, phase and brokers in ZooKeeper mode after a restart",
+        lambda: (_loaded_snapshots(cluster), migration.phase.name, _zookeeper_brokers(cluster)),
+        equals=(1, "HYBRID", 3),
+        requirements=["K866-REC-snapshot-roundtrip"],
+    )
+    with inject(LATE):
+        _expect_written_behind("in-tens", admin_of, zookeeper, expect)
+        expect(
+            "whether several requests were in flight at once",
+            lambda: written_together("in-tens", within_ms=LATENCY_MS) > 1,
+            equals=True,
+            within_s=0,
+            requirements=["K866-DW-pipelining"],
+        )
+        expect(
+            "whether more than ten requests were in flight at once",
+            lambda: written_together("in-tens", within_ms=LATENCY_MS) > 10,
+            equals=False,
+            within_s=0,
+            requirements=["K866-CONF-controller-zk-max-inflight"],
+        )
+    workload.await_acked(500)
+    verify_clients()
+
+
+def _expect_written_behind(topic, admin_of, zookeeper, expect):
+    path = f"/brokers/topics/{topic}"
+    raw_admin.create_topics_at(admin_of("broker-0"), [topic], partitions=12, replication=1)
+    expect(
+        f"whether {topic} was acknowledged before ZooKeeper had it",
+        lambda: zookeeper.get(path) is None,
+        equals=True,
+        within_s=0,
+        requirements=["K866-DW-async"],
+    )
+    expect(
+        f"partitions of {topic} in ZooKeeper",
+        lambda: len(zookeeper.children(f"{path}/partitions")),
+        equals=12,
+        kind=Kind.LIVENESS,
+        requirements=["K866-CONF-controller-zk-max-inflight"],
+    )
+
+
+def _leader_and_configs(image):
+    return image.partitions["moved-0"]["leader"], dict(image.configs["topic:moved"])
+
+
+def _loaded_snapshots(cluster):
+    return cluster.metrics("controller-3000", ["HandleLoadSnapshotCount"])["HandleLoadSnapshotCount"]
+
+
+def _zookeeper_brokers(cluster):
+    return cluster.metrics("controller-3000", ["MigratingZkBrokerCount"])["MigratingZkBrokerCount"]
 
 
 def _expiries(image):

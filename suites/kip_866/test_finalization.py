@@ -5,6 +5,7 @@ import pytest
 from pytest_kmigrate import BrokerMode, Kill, Phase, Role, checks, moves, procedure, targets
 
 FLAG = procedure.MIGRATION_FLAG
+SOON_GIVING_UP = {"zookeeper.connection.timeout.ms": "3000"}
 
 
 @pytest.mark.sample
@@ -16,7 +17,7 @@ FLAG = procedure.MIGRATION_FLAG
     "K866-FAIL-final-then-flag",
 )
 def test_a_migration_is_finalized_once_and_for_good(
-    workload, cluster, cluster_metadata, migration, zookeeper, registration, expect, verify_clients
+    workload, cluster, cluster_metadata, migration, zookeeper, registration, errors_of, expect, verify_clients
 ):
     """The controllers restart in dual write, then with the flag set to false, then with the flag again."""
     workload.await_acked(500)
@@ -33,9 +34,16 @@ def test_a_migration_is_finalized_once_and_for_good(
         equals="BROKER_ID_NOT_REGISTERED",
         requirements=["K866-PROC-finalize-no-zk-rpcs"],
     )
+    reported = _errors(cluster, errors_of)
     migration.make("set-the-flag-again", *_each_controller(cluster, {FLAG: "true"}))
     workload.await_acked(500)
     workload.await_consumed(500)
+    expect(
+        "whether controllers have reported errors since they have the flag again",
+        lambda: _errors(cluster, errors_of) > reported,
+        equals=True,
+        requirements=["K866-FAIL-final-then-flag-errors"],
+    )
 
     expect("the phase", lambda: migration.phase.name, equals="FINALIZED", requirements=["K866-FAIL-final-then-flag"])
     expect(
@@ -49,6 +57,47 @@ def test_a_migration_is_finalized_once_and_for_good(
         checks.acknowledged_metadata_changes_present("dual-zookeeper"),
         checks.phase_reached(Phase.FINALIZED),
     )
+
+
+@pytest.mark.starts_at("ALL_KRAFT")
+@pytest.mark.requirement(
+    "K866-PROC-finalize-all-members", "K866-FAIL-misconf-leader-resigns", "K866-FAIL-misconf-leader-error"
+)
+def test_controllers_without_the_flag_do_not_finalize_before_all_others(
+    workload, cluster, migration, inject, in_control, quorum_leader, recorded_states, errors_of, expect, verify
+):
+    """Two controllers lose the flag, and one of them is elected while the third, which has it still, is away."""
+    flagged = in_control()
+    others = [node.name for node in cluster.nodes(Role.CONTROLLER) if node.name != flagged]
+    migration.make("take-the-flag-from-two", *(moves.Roll(name, {FLAG: None}) for name in others))
+    reported = _errors(cluster, errors_of)
+    with inject(Kill(targets.node(flagged))):
+        expect("whether one without the flag is elected", lambda: quorum_leader() in others, equals=True, kind=None)
+        workload.await_acked(1000)
+    workload.await_acked(500)
+
+    expect(
+        "the states that each controller's log records",
+        recorded_states,
+        equals=[["PRE_MIGRATION", "MIGRATION"]] * 3,
+        within_s=0,
+        requirements=["K866-PROC-finalize-all-members"],
+    )
+    expect(
+        "whether the quorum's leader has the flag",
+        lambda: quorum_leader() == flagged,
+        equals=True,
+        within_s=10,
+        requirements=["K866-FAIL-misconf-leader-resigns"],
+    )
+    expect(
+        "whether controllers have reported errors since one without the flag was elected",
+        lambda: _errors(cluster, errors_of) > reported,
+        equals=True,
+        within_s=0,
+        requirements=["K866-FAIL-misconf-leader-error"],
+    )
+    verify(checks.no_acked_record_lost(), checks.no_phantom_record())
 
 
 @pytest.mark.starts_at("ALL_KRAFT")
@@ -73,20 +122,36 @@ def test_a_broker_does_not_go_back_after_finalization(
 
 
 @pytest.mark.starts_at("ALL_KRAFT")
-@pytest.mark.requirement("K866-PROC-post-decommission-zk")
+@pytest.mark.requirement("K866-PROC-post-decommission-zk", "K866-FAIL-final-then-flag-errors")
 def test_a_finalized_cluster_needs_no_zookeeper(
-    workload, cluster, migration, inject, created, tellers, expect, verify_clients
+    workload, cluster, migration, inject, created, tellers, may_end, expect, verify_clients
 ):
-    """ZooKeeper is gone, and every node is restarted."""
+    """ZooKeeper is gone, and every node is restarted; then a controller is given the flag again."""
     workload.await_acked(500)
     migration.advance_to(Phase.FINALIZED)
 
     with inject(Kill(targets.every(Role.ZOOKEEPER))):
         migration.make("restart-all", *(moves.Roll(node.name) for node in _kafka_nodes(cluster)))
         created("newcomer", partitions=1, replication=3)
-        expect("brokers that know the new topic", lambda: tellers("newcomer"), equals=[0, 1, 2])
+        expect(
+            "brokers that know the new topic",
+            lambda: tellers("newcomer"),
+            equals=[0, 1, 2],
+            requirements=["K866-PROC-post-decommission-zk"],
+        )
         workload.await_acked(500)
         workload.await_consumed(500)
+        with may_end("controller-3000"):
+            flagged = procedure.controllers_join(cluster) | SOON_GIVING_UP
+            migration.make("set-the-flag-again", moves.Roll("controller-3000", flagged))
+        expect(
+            "whether a controller with the flag runs",
+            lambda: cluster.node("controller-3000").alive,
+            equals=True,
+            within_s=0,
+            requirements=["K866-FAIL-final-then-flag-errors"],
+        )
+        workload.await_acked(500)
 
     verify_clients()
 
@@ -97,3 +162,7 @@ def _each_controller(cluster, changes):
 
 def _kafka_nodes(cluster):
     return [*cluster.nodes(Role.CONTROLLER), *cluster.nodes(Role.BROKER)]
+
+
+def _errors(cluster, errors_of):
+    return sum(errors_of(node.name, about="migration") for node in cluster.nodes(Role.CONTROLLER))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import BrokerMode, Kill, Kind, Phase, Role, checks, moves, procedure, targets
+from pytest_kmigrate import BrokerMode, Kill, Kind, Partition, Phase, Role, checks, moves, procedure, targets
 
 SESSION_AND_MORE_S = 40
 
@@ -89,6 +89,35 @@ def test_a_broker_that_is_in_zookeeper_only_is_sent_nothing(
     verify_clients(checks.metadata_equivalent("later-log", "later-zookeeper", families=("topics", "partitions")))
 
 
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement("K866-FWD-alter-partition-direct")
+def test_brokers_that_reach_only_the_controller_change_isrs(
+    workload, cluster, cluster_metadata, migration, inject, answer_to_forwarded_isr, expect, verify_clients
+):
+    """Brokers in ZooKeeper mode cannot reach each other: every leader shrinks its ISRs, and not by forwarding."""
+    for broker in cluster.nodes(Role.BROKER):
+        broker.reconfigure({"replica.lag.time.max.ms": "3000"})
+    migration.advance_to(Phase.HYBRID)
+    workload.await_acked(500)
+    expect(
+        "the answer to a change of an ISR that a broker forwards",
+        answer_to_forwarded_isr,
+        equals="INVALID_REQUEST",
+        within_s=0,
+    )
+
+    with inject(Partition(tuple(targets.node(broker.name) for broker in cluster.nodes(Role.BROKER)))):
+        expect(
+            "in-sync replicas of each partition of orders, in the log and in ZooKeeper",
+            lambda: [_isr_sizes(cluster_metadata.seen(side)) for side in ("log", "zookeeper")],
+            equals=[[1, 1, 1]] * 2,
+            within_s=30,
+            kind=Kind.LIVENESS,
+        )
+    workload.await_acked(500)
+    verify_clients()
+
+
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-PROC-finalize-with-zk-brokers")
 def test_a_migration_with_brokers_in_zookeeper_mode_is_not_finalized(workload, cluster, migration, expect, verify):
@@ -104,3 +133,7 @@ def test_a_migration_with_brokers_in_zookeeper_mode_is_not_finalized(workload, c
 
 def _is_controller(cluster, name):
     return cluster.metrics(name, ["ActiveControllerCount"])["ActiveControllerCount"] == 1
+
+
+def _isr_sizes(image):
+    return [len(image.partitions[f"orders-{number}"]["isr"]) for number in range(3)]

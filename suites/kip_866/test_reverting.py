@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Hold, Kind, Phase, Role, Slow, checks, crash_points, procedure, raw_admin, targets
+from pytest_kmigrate import Hold, Kind, Phase, Role, Slow, Stop, checks, crash_points, procedure, raw_admin, targets
 
 
 @pytest.mark.requirement("K866-RB-any-point", "K866-RB-provisioned", "K866-RB-data-kept", "K866-RB-metadata-kept")
@@ -62,6 +62,43 @@ def test_what_waits_for_zookeeper_is_written_before_the_quorum_ends(
     cluster_metadata.settle("reverted", sides=("zookeeper", "brokers"))
 
     verify_clients(checks.acknowledged_metadata_changes_present("reverted-zookeeper"))
+
+
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-RB-forceful-may-lose")
+def test_what_killed_controllers_left_half_written_is_whole_under_zookeeper(
+    workload, cluster, cluster_metadata, migration, inject, admin_of, zookeeper, expect, verify_clients
+):
+    """All controllers are killed as ZooKeeper has a topic and few of its 120 partitions; a broker is elected then."""
+    workload.await_acked(500)
+    before = set(cluster_metadata.seen("zookeeper").topics)
+    with inject(Slow(targets.every(Role.CONTROLLER), targets.every(Role.ZOOKEEPER), latency_ms=300)):
+        raw_admin.create_topics_at(admin_of("broker-0"), ["wide", "later"], partitions=120, replication=1)
+        half_written = "/brokers/topics/wide"
+        expect("whether ZooKeeper has wide", lambda: zookeeper.get(half_written) is not None, equals=True, kind=None)
+        for controller in cluster.nodes(Role.CONTROLLER):
+            controller.kill()
+    expect(
+        "partitions of wide in ZooKeeper",
+        lambda: len(zookeeper.children(f"{half_written}/partitions")),
+        equals=0,
+        within_s=0,
+        kind=None,
+    )
+    migration.revert()
+
+    expect(
+        "topics that were there before and are not",
+        lambda: sorted(before - cluster_metadata.seen("zookeeper").topics.keys()),
+        equals=[],
+    )
+    expect(
+        "partitions of wide that have a leader",
+        lambda: sum(each.leader >= 0 for each in _partitions(admin_of("broker-0"), "wide")),
+        equals=120,
+        kind=Kind.LIVENESS,
+    )
+    _goes_on_with_zookeeper(workload, cluster_metadata, verify_clients)
 
 
 @pytest.mark.known_bug("kmigrate-12")
@@ -133,6 +170,33 @@ def test_second_migration_begins_with_what_zookeeper_has(
     verify_clients()
 
 
+@pytest.mark.topology("zk1-broker3-controller1-tls")
+@pytest.mark.requirement("K866-FWD-channel-selection")
+def test_brokers_reach_each_kind_of_controller_by_its_own_listener(
+    workload, migration, inject, in_sync, expect, verify_clients
+):
+    """KRaft controllers speak TLS, brokers do not. A broker restarts before, in and after KRaft's reign."""
+    migration.advance_to(Phase.PREPARING)
+    migration.begin(procedure.ENTER_MIGRATION, moves=2)
+    _expect_a_broker_back_in_sync("before the take-over", workload, inject, in_sync, expect)
+    migration.advance_to(Phase.HYBRID)
+    _expect_a_broker_back_in_sync("in dual write", workload, inject, in_sync, expect)
+    migration.revert()
+    _expect_a_broker_back_in_sync("after the way back", workload, inject, in_sync, expect)
+    verify_clients()
+
+
+def _expect_a_broker_back_in_sync(when, workload, inject, in_sync, expect):
+    with inject(Stop(targets.node("broker-1"))):
+        workload.await_acked(500)
+    expect(
+        f"in-sync replicas of orders, {when}",
+        lambda: in_sync("orders"),
+        equals=[[0, 1, 2]] * 3,
+        kind=Kind.LIVENESS,
+    )
+
+
 def _goes_on_with_zookeeper(workload, cluster_metadata, verify_clients, *more):
     with cluster_metadata.changing("reverted", per_s=2, sides=("zookeeper", "brokers")):
         workload.await_acked(500)
@@ -142,3 +206,7 @@ def _goes_on_with_zookeeper(workload, cluster_metadata, verify_clients, *more):
         checks.metadata_equivalent("reverted-zookeeper", "reverted-brokers"),
         *more,
     )
+
+
+def _partitions(peer, topic):
+    return raw_admin.describe_topic_at(peer, topic).partitions.values()

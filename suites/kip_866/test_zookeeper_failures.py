@@ -2,7 +2,10 @@
 
 import pytest
 
-from pytest_kmigrate import Cut, ExpireSession, Kill, Kind, Phase, Role, Stream, checks, targets
+from pytest_kmigrate import Cut, ExpireSession, Kill, Kind, Phase, Role, Stream, checks, moves, raw_admin, targets
+
+SOON_GIVING_UP = {"zookeeper.connection.timeout.ms": "3000"}
+RATES = [float(1_000_000 + number) for number in range(300)]
 
 
 @pytest.mark.starts_at("HYBRID", filled=True)
@@ -56,6 +59,48 @@ def test_clients_are_served_while_zookeeper_is_down(workload, cluster_metadata, 
         checks.metadata_equivalent("after-log", "after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-zookeeper"),
     )
+
+
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-DW-bounded-lag", "K866-FAIL-zk-down-stop-log", "K866-FAIL-zk-down-controller-restart")
+def test_changes_stop_and_the_quorum_stays_while_zookeeper_is_down(
+    workload, cluster, cluster_metadata, migration, inject, quorum_leader, admin_of, may_end, expect, verify_clients
+):
+    """A quota is changed 300 times while ZooKeeper is away; then a controller that does not lead is restarted."""
+    leader = quorum_leader()
+    follower = next(node.name for node in cluster.nodes(Role.CONTROLLER) if node.name != leader)
+    workload.await_acked(500)
+    with inject(Kill(targets.zookeeper_leader())):
+        answers = [_set_rate(admin_of("broker-0"), rate) for rate in RATES]
+        expect(
+            "whether the last of 300 changes was accepted",
+            lambda: answers[-1] == "NONE",
+            equals=False,
+            within_s=0,
+            requirements=["K866-DW-bounded-lag"],
+        )
+        expect(
+            "whether the metadata log holds the last of 300 changes",
+            lambda: RATES[-1] in _rates(cluster_metadata.seen("log")),
+            equals=False,
+            within_s=0,
+            requirements=["K866-FAIL-zk-down-stop-log"],
+        )
+        with may_end(follower):
+            migration.make("restart-a-follower", moves.Roll(follower, SOON_GIVING_UP))
+        expect(
+            "the controller that leads, and those that are down besides the restarted one",
+            lambda: (quorum_leader(), _down(cluster, besides=follower)),
+            equals=(leader, []),
+            within_s=0,
+            requirements=["K866-FAIL-zk-down-controller-restart"],
+        )
+        workload.await_acked(500)
+        workload.await_consumed(500)
+    migration.make("start-it-again", moves.Roll(follower))
+    cluster_metadata.settle("after")
+
+    verify_clients(checks.metadata_equivalent("after-log", "after-zookeeper"))
 
 
 @pytest.mark.sample
@@ -125,3 +170,15 @@ def test_dual_write_goes_on_after_a_session_expired(workload, cluster_metadata, 
         checks.metadata_equivalent("after-log", "after-zookeeper"),
         checks.acknowledged_metadata_changes_present("after-zookeeper"),
     )
+
+
+def _set_rate(peer, rate):
+    return raw_admin.alter_quota_at(peer, {"user": "limited"}, {"producer_byte_rate": rate})
+
+
+def _rates(image):
+    return [quota.get("producer_byte_rate") for quota in image.quotas.values()]
+
+
+def _down(cluster, besides):
+    return [node.name for node in cluster.nodes(Role.CONTROLLER) if not node.alive and node.name != besides]

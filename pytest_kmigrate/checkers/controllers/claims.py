@@ -92,9 +92,9 @@ def epochs(history: History) -> list[Epoch]:
 
 
 def kraft_claims(history: History) -> Iterator[Claim]:
-    """What /controller says of KRaft's own epoch; -1 is a ZooKeeper-mode controller."""
+    """What /controller says of KRaft's own epoch, until a test tampered with it; -1 is a ZooKeeper-mode controller."""
     starts = life_starts_ns(history)
-    for change in since_controllers(history, _series(history, CONTROLLER)):
+    for change in since_controllers(history, untampered(history, CONTROLLER)):
         controller, epoch = _claim_in(change)
         if controller is not None and epoch is not None and epoch >= 0:
             series = kraft_series(life_at(starts, change.at_ns))

@@ -22,22 +22,26 @@ class ExpectedEnd:
 
 
 def expected_ends(history: History) -> list[ExpectedEnd]:
-    """One for each node of each expectation, in their order."""
-    return [
-        ExpectedEnd(event, node, _first_death(history, event, node))
-        for event in history.of(EventKind.EXPECTED_END)
-        for node in _nodes_of(event)
-    ]
+    """One for each node of each expectation that is a claim, in their order."""
+    return [each for each in _ends(history) if not each.expectation.data.get("is_optional")]
 
 
 def is_expected_end(history: History, death: Event) -> bool:
-    """Whether a test expected this death."""
-    return any(each.end is not None and each.end.seq == death.seq for each in expected_ends(history))
+    """Whether a test expected this death, or allowed it."""
+    return any(each.end is not None and each.end.seq == death.seq for each in _ends(history))
 
 
 def is_while_an_end_is_expected(history: History, event: Event) -> bool:
     """Whether an event lies between the beginning of such an expectation and its end."""
     return any(_began_ns(each) <= event.at_ns <= each.at_ns for each in history.of(EventKind.EXPECTED_END))
+
+
+def _ends(history: History) -> list[ExpectedEnd]:
+    return [
+        ExpectedEnd(event, node, _first_death(history, event, node))
+        for event in history.of(EventKind.EXPECTED_END)
+        for node in _nodes_of(event)
+    ]
 
 
 def _first_death(history: History, expectation: Event, node: str) -> Event | None:

@@ -18,3 +18,16 @@ ISR_CHANGE_ASKED = CrashPoint(
     "isr-change-asked", "org.apache.kafka.common.requests.AlterPartitionRequest$Builder", "build", held_s=25
 )
 """A leader has chosen the controller that it will ask to change an ISR; the request is not sent yet."""
+
+ABOUT_TO_CLAIM = CrashPoint(
+    "about-to-claim",
+    "org.apache.kafka.metadata.migration.KRaftMigrationDriver$BecomeZkControllerEvent",
+    "run",
+    held_s=5,
+)
+"""Everything that the migration waits for is there; ``/controller`` is not claimed yet."""
+
+COPY_NOT_BEGUN = CrashPoint(
+    "copy-not-begun", "org.apache.kafka.controller.QuorumController$MigrationRecordConsumer", "beginMigration", held_s=5
+)
+"""``/controller`` is claimed; the transaction of the copy is not begun yet."""

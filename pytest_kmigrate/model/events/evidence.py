@@ -102,6 +102,8 @@ class EndExpected(EventData):
     """When the time for it began, in nanoseconds since the run began."""
     requirements: Sequence[str] | None = None
     """The requirements it speaks for; missing: all that the test claims."""
+    is_optional: bool | None = None
+    """True if the nodes may as well stay up, so that nothing is judged by their end; missing otherwise."""
 
 
 @dataclass(frozen=True)

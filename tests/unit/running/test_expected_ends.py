@@ -6,10 +6,10 @@ from typing import cast
 
 import pytest
 
-from pytest_kmigrate.model.errors import ClusterError, NodeDiedError, WrongUseError
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Cluster
-from pytest_kmigrate.running.expected_ends import end_expected
+from pytest_kmigrate.running.expected_ends import end_allowed, end_expected
 from tests.unit.fakes import MemoryRecorder
 
 
@@ -68,10 +68,25 @@ def test_other_errors_are_raised_on(error: Exception) -> None:
     assert recorder.of(EventKind.EXPECTED_END)
 
 
+def test_an_end_may_come_or_not() -> None:
+    """What the driver raises of a node that died, or is not ready, is no failure; another error is raised on."""
+    for error in (None, NodeDiedError("a", 1, ""), AwaitTimeoutError("a ready", 9, "")):
+        recorder = MemoryRecorder()
+        with end_allowed(cluster(Node("a", 2)), recorder, "a"):
+            if error:
+                raise error
+        (event,) = recorder.of(EventKind.EXPECTED_END)
+        assert (event.data["nodes"], event.data["is_optional"]) == (["a"], True)
+    with pytest.raises(WrongUseError, match="no such step"), end_allowed(cluster(Node("a", 2)), recorder, "a"):
+        raise WrongUseError("no such step")
+
+
 def test_an_expectation_of_no_node_is_wrong_use() -> None:
     """It would conform whatever happens."""
     with (
         pytest.raises(WrongUseError, match="expect_end: expected names of nodes"),
         end_expected(cluster(), MemoryRecorder()),
     ):
+        pytest.fail("the block must not begin")
+    with pytest.raises(WrongUseError, match="may_end: expected names"), end_allowed(cluster(), MemoryRecorder()):
         pytest.fail("the block must not begin")

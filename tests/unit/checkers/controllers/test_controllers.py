@@ -96,6 +96,14 @@ def test_a_falling_epoch_violates() -> None:
     assert text == "/controller_epoch fell from 7 to 2 2 ms after the run began"
 
 
+def test_an_epoch_that_a_test_put_there_is_none() -> None:
+    """What /controller holds from the first tampering on is not a claim of KRaft's."""
+    znodes = [*_take_over(1, 3000, 7, 4, 10), *_take_over(20, 3000, 8, 1000, 11), *_take_over(30, 3001, 9, 5, 12)]
+    events = fault(15, "tamper(/controller)")
+    assert controller_epoch_never_falls.judge(history(events=events, znodes=znodes)).outcome is Outcome.CONFORMS
+    assert controller_epoch_never_falls.judge(history(znodes=znodes)).outcome is Outcome.VIOLATES
+
+
 def test_a_revert_begins_epochs_of_the_metadata_log_anew() -> None:
     """KRaft's epochs restart with a new log; /controller_epoch does not, unless it was deleted for the revert."""
     before, after = _take_over(1, 3000, 5, 1, 10), _take_over(20, 3001, 6, 1, 30)

@@ -35,6 +35,15 @@ def run(*events: Event) -> History:
     return history(events=[STARTED, *events], requirements=(ROW,))
 
 
+def test_an_end_that_is_allowed_is_no_claim() -> None:
+    """The death is excused where it is in that time; nothing is judged by it, whether it comes or not."""
+    there = run(died(2_000), expected(1_000, 3_000, is_optional=True))
+    assert expected_ends_came.judge(there).is_vacuous
+    assert no_unexpected_death.judge(there).outcome is Outcome.CONFORMS
+    late = run(expected(1_000, 3_000, is_optional=True), died(3_500))
+    assert no_unexpected_death.judge(late).outcome is Outcome.VIOLATES
+
+
 def test_a_node_that_ended_in_time_by_an_error_conforms() -> None:
     """Conforming: also for the requirement, and its death is expected."""
     there = run(died(2_000), expected(1_000, 3_000, naming="KRaft mode"))

@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 
 from pytest_kmigrate.checkers.controllers.lives import processes
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, untampered
@@ -30,8 +31,8 @@ def _was_asked_for(history: History) -> bool:
 def lag_is_the_distance(history: History) -> Verdict:
     """The active controller's lag is the distance between its last committed record and the offset in ``/migration``.
 
-    Judged from the first time on that the controller wrote ``/migration``; before, it reports 0. Three samples in a row
-    have to differ from every distance that there was around them.
+    Judged from the first time on that the controller wrote an offset to ``/migration``; before, it reports 0. Three
+    samples in a row have to differ from every distance that there was around them.
     """
     rows = ByRequirement("lag_is_the_distance", _ROW)
     if history.header.kafka.startswith(LACKED_BY[_LAG]):
@@ -65,7 +66,10 @@ def _judge(
     reported: Sequence[Sample],
     places: Sequence[ZnodeChange],
 ) -> None:
-    written = [each for each in places if f"controller-{held_in(each).get('kraft_controller_id')}" == reported[0].node]
+    # The claim itself leaves the offset as it was: -1 before the copy, and what the controller before has written.
+    moved = places[:1] if (_offset(places[0]) or 0) >= 0 else []
+    moved = [*moved, *(after for before, after in pairwise(places) if (_offset(after) or 0) > (_offset(before) or 0))]
+    written = [each for each in moved if f"controller-{held_in(each).get('kraft_controller_id')}" == reported[0].node]
     since_ns = min((each.at_ns for each in written if each.at_ns >= reported[0].at_ns), default=None)
     if since_ns is None:
         return

@@ -34,8 +34,11 @@ def _is_of_the_image(history: History, metric: str) -> bool:
     compared = 0
     for sample in _of(history, active=False):
         reported = {value for at_ns, value in active if abs(at_ns - sample.at_ns) <= _AROUND_NS}
-        # While none is active, after a crash, standbys are ahead of what the last one reported: the next one says it.
-        reported |= {value for _, value in [each for each in active if each[0] > sample.at_ns][:1] if reported}
+        # While none is active, after a crash, standbys report what the last one did, or what the next one will; and a
+        # standby replays the records of the next one a little later.
+        around = [each for each in active if each[0] < sample.at_ns - _AROUND_NS][-1:]
+        around += [each for each in active if each[0] > sample.at_ns][:1]
+        reported |= {value for _, value in around if reported}
         if reported and (sample.values.get(metric) or 0) > 0:
             compared += 1
             if sample.values.get(metric) not in reported:

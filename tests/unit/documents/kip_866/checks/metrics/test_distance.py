@@ -57,13 +57,15 @@ def test_while_the_offset_changes_each_distance_of_that_time_conforms() -> None:
 @pytest.mark.parametrize(
     "there",
     [
+        run(reported(0), place(2_000, -1)),
+        run(reported(0), place(500, 100, number=3001), place(2_000, 100)),
         run(reported(0), place(2_000, 100, number=3001)),
         run(reported(0, active=0)),
         run(reported(None)),
         run([], place(2_000, 100)),
         history(),
     ],
-    ids=["it never wrote", "not active", "no lag", "no sample", "nothing"],
+    ids=["no offset yet", "only its claim", "it never wrote", "not active", "no lag", "no sample", "nothing"],
 )
 def test_before_its_first_write_a_controller_may_report_none(there: History) -> None:
     """Vacuous."""

@@ -58,6 +58,15 @@ def test_a_standby_that_is_ahead_of_a_controller_that_died_is_named() -> None:
     assert named(run, only_the_active_controller_reports.judge(run, STATE)) == ("metrics-of-the-image",)
 
 
+def test_a_standby_that_is_behind_a_controller_that_took_over_is_named() -> None:
+    """The next active controller changes the state at once; until then standbys report that of the dead one."""
+    dead = [each for at in range(8) for each in _both(at, STATE, 1, 1)]
+    between = [each for at in range(8, 16) for each in _both(at, STATE, 0, 1)[1:]]
+    after = [each for at in range(16, 24) for each in _both(at, STATE, 3, 1 if at == 16 else 3)]
+    run = history(events=started(*CONTROLLERS), samples=[*dead, *between, *after], kafka="3.9.1")
+    assert named(run, only_the_active_controller_reports.judge(run, STATE)) == ("metrics-of-the-image",)
+
+
 @pytest.mark.parametrize(
     ("standby", "kafka", "bugs"),
     [

@@ -1,0 +1,48 @@
+"""Administration that few tests ask for, by raw requests to a chosen broker: elections, whole configs, features."""
+
+from collections.abc import Mapping
+
+from kio.schema.alter_configs.v2 import request as configs_request
+from kio.schema.alter_configs.v2.response import AlterConfigsResponse
+from kio.schema.elect_leaders.v2 import request as election_request
+from kio.schema.elect_leaders.v2.response import ElectLeadersResponse
+from kio.schema.types import TopicName
+from kio.schema.update_features.v1 import request as features_request
+from kio.schema.update_features.v1.response import UpdateFeaturesResponse
+from kio.static.primitive import i8, i16, i32
+
+from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.wire.request import ANSWER_WITHIN_S, as_timeout, ask, named
+
+_PREFERRED = 0
+
+
+def elect_leader_at(peer: Peer | str, topic: str, partition: int, *, within_s: float = ANSWER_WITHIN_S) -> str:
+    """Let the preferred replica lead a partition: the error; ELECTION_NOT_NEEDED if it does so already."""
+    wanted = election_request.TopicPartitions(topic=TopicName(topic), partitions=(i32(partition),))
+    request = election_request.ElectLeadersRequest(
+        election_type=i8(_PREFERRED), topic_partitions=(wanted,), timeout=as_timeout(within_s)
+    )
+    answer = ask(peer, request, ElectLeadersResponse, within_s)
+    results = [part for each in answer.replica_election_results for part in each.partition_result]
+    return named(results[0].error_code if results else answer.error_code)
+
+
+def replace_configs_at(
+    peer: Peer | str, resource_type: int, name: str, wanted: Mapping[str, str], *, within_s: float = ANSWER_WITHIN_S
+) -> str:
+    """Let a resource have these dynamic configs and no others, by the request that is not incremental: the error."""
+    configs = tuple(configs_request.AlterableConfig(name=key, value=value) for key, value in wanted.items())
+    resource = configs_request.AlterConfigsResource(
+        resource_type=i8(resource_type), resource_name=name, configs=configs
+    )
+    request = configs_request.AlterConfigsRequest(resources=(resource,), validate_only=False)
+    return named(ask(peer, request, AlterConfigsResponse, within_s).responses[0].error_code)
+
+
+def update_feature_at(peer: Peer | str, feature: str, level: int, *, within_s: float = ANSWER_WITHIN_S) -> str:
+    """Upgrade a finalized feature to this level: the error."""
+    wanted = features_request.FeatureUpdateKey(feature=feature, max_version_level=i16(level))
+    request = features_request.UpdateFeaturesRequest(feature_updates=(wanted,), timeout=as_timeout(within_s))
+    answer = ask(peer, request, UpdateFeaturesResponse, within_s)
+    return named(answer.results[0].error_code if answer.results else answer.error_code)

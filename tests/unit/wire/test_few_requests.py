@@ -1,0 +1,113 @@
+"""Requests that few tests send: what is asked, and whose error comes back."""
+
+import uuid
+from typing import Any
+
+import pytest
+from kio.schema.allocate_producer_ids.v0.response import AllocateProducerIdsResponse
+from kio.schema.alter_configs.v2 import response as configs
+from kio.schema.alter_partition.v3.response import AlterPartitionResponse
+from kio.schema.elect_leaders.v2 import response as elections
+from kio.schema.envelope.v0.response import EnvelopeResponse
+from kio.schema.errors import ErrorCode
+from kio.schema.types import ProducerId, TopicName
+from kio.schema.update_features.v1 import response as features
+from kio.static.primitive import i8, i32, i32Timedelta, i64
+
+from pytest_kmigrate.wire import broker_requests, rare_admin
+from pytest_kmigrate.wire.broker_requests import (
+    allocate_producer_ids_at,
+    alter_partition_at,
+    forwarded_alter_partition_at,
+)
+from pytest_kmigrate.wire.rare_admin import elect_leader_at, replace_configs_at, update_feature_at
+from pytest_kmigrate.wire.request import as_timeout
+
+AT_ONCE: i32Timedelta = as_timeout(0)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The requests so far; each is answered with the next of the answers put here before."""
+    requests: list[Any] = []
+    answers: list[Any] = []
+
+    def ask(_peer: object, request: object, answer_type: type, _within_s: float) -> Any:
+        requests.append(request)
+        answer = answers.pop(0)
+        assert isinstance(answer, answer_type)
+        return answer
+
+    for module in (broker_requests, rare_admin):
+        monkeypatch.setattr(module, "ask", ask)
+    requests.append(answers)
+    return requests
+
+
+def test_brokers_ask_for_an_isr_and_for_ids(asked: list[Any]) -> None:
+    """In the name of a broker; the error is that of the whole request."""
+    topic = uuid.uuid4()
+    asked[0] += [
+        AlterPartitionResponse(throttle_time=AT_ONCE, error_code=ErrorCode.not_controller, topics=()),
+        AllocateProducerIdsResponse(
+            throttle_time=AT_ONCE,
+            error_code=ErrorCode.stale_broker_epoch,
+            producer_id_start=ProducerId(i64(0)),
+            producer_id_len=i32(0),
+        ),
+    ]
+    assert alter_partition_at("controller:1", 2, topic) == "NOT_CONTROLLER"
+    assert allocate_producer_ids_at("controller:1", 2) == "STALE_BROKER_EPOCH"
+    _, altered, allocated = asked
+    assert (altered.broker_id, altered.topics[0].topic_id, allocated.broker_id) == (2, topic, 2)
+    assert [each.broker_id for each in altered.topics[0].partitions[0].new_isr_with_epochs] == [2]
+
+
+def test_a_change_of_an_isr_may_come_in_an_envelope(asked: list[Any]) -> None:
+    """The whole request with its header is in it, and the principal as Kafka writes it; the envelope's error counts."""
+    topic = uuid.uuid4()
+    asked[0].append(EnvelopeResponse(error_code=ErrorCode.invalid_request))
+    assert forwarded_alter_partition_at("controller:1", 2, topic) == "INVALID_REQUEST"
+    envelope = asked[1]
+    assert envelope.request_data[:4] == bytes([0, 56, 0, 3])
+    assert topic.bytes in envelope.request_data
+    assert envelope.request_principal == b"\0\0" + b"\x05User" + b"\x0aANONYMOUS" + b"\0\0"
+
+
+def test_an_election_answers_for_its_partition(asked: list[Any]) -> None:
+    """Where the request is refused as a whole there is none, and its own error counts."""
+    part = elections.PartitionResult(partition_id=i32(0), error_code=ErrorCode.election_not_needed, error_message=None)
+    topic = elections.ReplicaElectionResult(topic=TopicName("orders"), partition_result=(part,))
+    for error, results in ((ErrorCode.none, (topic,)), (ErrorCode.not_controller, ())):
+        asked[0].append(
+            elections.ElectLeadersResponse(throttle_time=AT_ONCE, error_code=error, replica_election_results=results)
+        )
+    assert [elect_leader_at("broker:1", "orders", 0) for _ in range(2)] == ["ELECTION_NOT_NEEDED", "NOT_CONTROLLER"]
+    assert asked[1].topic_partitions[0].topic == "orders"
+
+
+def test_configs_are_replaced_as_a_whole(asked: list[Any]) -> None:
+    """By the request that is not incremental."""
+    answered = configs.AlterConfigsResourceResponse(
+        error_code=ErrorCode.invalid_config, error_message=None, resource_type=i8(2), resource_name="orders"
+    )
+    asked[0].append(configs.AlterConfigsResponse(throttle_time=AT_ONCE, responses=(answered,)))
+    assert replace_configs_at("broker:1", 2, "orders", {"flush.messages": "9"}) == "INVALID_CONFIG"
+    (resource,) = asked[1].resources
+    assert [(each.name, each.value) for each in resource.configs] == [("flush.messages", "9")]
+
+
+def test_a_feature_answers_for_itself(asked: list[Any]) -> None:
+    """Or the request as a whole."""
+    result = features.UpdatableFeatureResult(
+        feature="metadata.version", error_code=ErrorCode.invalid_update_version, error_message=None
+    )
+    for error, results in ((ErrorCode.none, (result,)), (ErrorCode.not_controller, ())):
+        asked[0].append(
+            features.UpdateFeaturesResponse(
+                throttle_time=AT_ONCE, error_code=error, error_message=None, results=results
+            )
+        )
+    levels = [update_feature_at("broker:1", "metadata.version", 21) for _ in range(2)]
+    assert levels == ["INVALID_UPDATE_VERSION", "NOT_CONTROLLER"]
+    assert asked[1].feature_updates[0].max_version_level == 21
