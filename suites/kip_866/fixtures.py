@@ -245,11 +245,16 @@ def written_together(kmigrate_run: "Run") -> Callable[..., int]:
 
     The most of any time so long. If each way to ZooKeeper and back takes longer, they were all in flight at once.
     """
+    from pytest_kmigrate.model.capabilities import Capability, require
+
+    cluster = kmigrate_run.cluster
+    needs = frozenset({Capability.ZOOKEEPER_LOG})
+    require(cluster.capabilities, needs, "written_together", kmigrate_run.recorder)
 
     def most(topic: str, within_ms: int) -> int:
-        path = f"/brokers/topics/{topic}/"
-        logged = kmigrate_run.cluster.zookeeper_log(-1)
+        path, logged = f"/brokers/topics/{topic}/", cluster.zookeeper_log(-1)
         at_ns = [each.at_ns for each in logged if any(write.path.startswith(path) for write in each.changes)]
-        return max(sum(since <= other < since + within_ms * 1_000_000 for other in at_ns) for since in at_ns)
+        window_ns = within_ms * 1_000_000
+        return max((sum(since <= other < since + window_ns for other in at_ns) for since in at_ns), default=0)
 
     return most

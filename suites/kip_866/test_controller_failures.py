@@ -155,7 +155,7 @@ def test_what_was_half_written_or_not_at_all_is_whole_after_a_takeover(
             raw_admin.create_topics_at(admin_of("broker-0"), PENDING, partitions=1, replication=3)
             crash.await_bitten()
             expect("states that ZooKeeper has", lambda: _states_of_wide(zookeeper), equals=0, within_s=0, kind=None)
-        migration.await_new_active_controller()
+            migration.await_new_active_controller()
         expect(
             "the topics made after it that ZooKeeper has",
             lambda: sorted(set(PENDING) & set(zookeeper.children("/brokers/topics"))),

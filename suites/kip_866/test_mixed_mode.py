@@ -92,7 +92,7 @@ def test_a_broker_that_is_in_zookeeper_only_is_sent_nothing(
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement("K866-FWD-alter-partition-direct")
 def test_brokers_that_reach_only_the_controller_change_isrs(
-    workload, cluster, cluster_metadata, migration, inject, answer_to_forwarded_isr, expect, verify_clients
+    workload, cluster, cluster_metadata, migration, inject, answer_to_forwarded_isr, fenced, expect, verify_clients
 ):
     """Brokers in ZooKeeper mode cannot reach each other: every leader shrinks its ISRs, and not by forwarding."""
     for broker in cluster.nodes(Role.BROKER):
@@ -108,9 +108,9 @@ def test_brokers_that_reach_only_the_controller_change_isrs(
 
     with inject(Partition(tuple(targets.node(broker.name) for broker in cluster.nodes(Role.BROKER)))):
         expect(
-            "in-sync replicas of each partition of orders, in the log and in ZooKeeper",
-            lambda: [_isr_sizes(cluster_metadata.seen(side)) for side in ("log", "zookeeper")],
-            equals=[[1, 1, 1]] * 2,
+            "in-sync replicas of each partition of orders, in the log and in ZooKeeper, and fenced brokers",
+            lambda: ([_isr_sizes(cluster_metadata.seen(side)) for side in ("log", "zookeeper")], fenced()),
+            equals=([[1, 1, 1]] * 2, []),  # controllers shrink ISRs themselves where a broker is fenced
             within_s=30,
             kind=Kind.LIVENESS,
         )

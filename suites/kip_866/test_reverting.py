@@ -78,6 +78,7 @@ def test_what_killed_controllers_left_half_written_is_whole_under_zookeeper(
         expect("whether ZooKeeper has wide", lambda: zookeeper.get(half_written) is not None, equals=True, kind=None)
         for controller in cluster.nodes(Role.CONTROLLER):
             controller.kill()
+        workload.await_acked(500)
     expect(
         "partitions of wide in ZooKeeper",
         lambda: len(zookeeper.children(f"{half_written}/partitions")),

@@ -7,7 +7,6 @@ from pytest_kmigrate.checkers.evidence.expected_ends import ExpectedEnd, expecte
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import (
     About,
@@ -21,7 +20,7 @@ from pytest_kmigrate.model.verdict import (
 )
 
 
-@checker(in_every_run=lambda history: bool(history.of(EventKind.EXPECTED_END)))
+@checker(in_every_run=lambda history: bool(expected_ends(history)))
 def expected_ends_came(history: History) -> Verdict:
     """Every node that a test expects to refuse its start, or to end, did so in time and with an exit code other than 0.
 
