@@ -35,6 +35,7 @@ class EventKind(enum.StrEnum):
     WORKLOAD_ENDED = "workload-ended"
     METADATA_CHANGE = "metadata-change"
     CONTROL_REQUEST = "control-request"
+    REGISTRATION = "registration"
     ACTIVE_CONTROLLER = "active-controller"
     SNAPSHOT = "snapshot"
     EXPECTATION = "expectation"

@@ -11,8 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pytest_kmigrate.model.errors import ClusterError
-from pytest_kmigrate.wire.request import framed
+from kio.schema.errors import ErrorCode
+
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
+from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.wire.request import CORRELATION_ID, answer_to_frame, framed, named
 
 LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA = 4, 5, 6
 API_VERSIONS = 18
@@ -182,6 +185,22 @@ def answer_to(request: ControlRequest) -> bytes:
     """The frame, with its length, by which a broker accepts one of these requests: no error, for each partition."""
     body = struct.pack(">h", 0) + (b"" if request.api == UPDATE_METADATA else b"\x01") + b"\x00"
     return framed(struct.pack(">i", request.correlation) + b"\x00" + body)
+
+
+def empty_update_metadata_at(broker: Peer | str, kraft_controller_id: int) -> str:
+    """Send an UpdateMetadata that holds nothing, in the layout with an id; Kafka's name of the error, or ``CLOSED``.
+
+    It comes from a later controller than any before, since its epoch is the highest; no broker epoch is given.
+    """
+    header = struct.pack(">hhi", UPDATE_METADATA, 8, CORRELATION_ID) + b"\x00\x00" + b"\x00"
+    body = struct.pack(">iiiq", -1, kraft_controller_id, (1 << 31) - 1, -1) + b"\x01\x01\x00"
+    try:
+        answer = answer_to_frame(broker, header + body)
+    except AwaitTimeoutError as unanswered:
+        if isinstance(unanswered.__cause__, EOFError | ConnectionResetError):
+            return "CLOSED"
+        raise
+    return named(ErrorCode(struct.unpack(">h", answer[5:7])[0]))
 
 
 class FrameReader:

@@ -3,6 +3,7 @@
 import struct
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
@@ -12,8 +13,9 @@ from kio.schema.broker_heartbeat.v1.response import BrokerHeartbeatResponse
 from kio.schema.types import BrokerId
 from kio.static.primitive import i16, i64, u16
 
-from pytest_kmigrate.model.errors import AwaitTimeoutError
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.wire.control_requests import FrameReader, Layout
 from pytest_kmigrate.wire.request import ANSWER_WITHIN_S, answer_to_frame, ask, decoded_as, frame_of, named
 
 _PLAINTEXT = 0
@@ -111,3 +113,44 @@ def heartbeat_at(
 def _listener(schema: Any, name: str, address: str) -> Any:
     host, _, port = address.rpartition(":")
     return schema.Listener(name=name, host=host, port=u16(int(port)), security_protocol=i16(_PLAINTEXT))
+
+
+_LAYOUT: Layout = (
+    ("broker", ">i", 0),
+    ("cluster_id", "string", 0),
+    ("incarnation", "uuid", 0),
+    ("listeners", (("name", "string", 0), ("host", "string", 0), ("port", ">H", 0), ("protocol", ">h", 0)), 0),
+    ("features", (("name", "string", 0), ("lowest", ">h", 0), ("highest", ">h", 0)), 0),
+    ("rack", "string", 0),
+)
+_FLAG: Layout = (("is_migrating", ">?", 1),)
+
+
+@dataclass(frozen=True)
+class ReceivedRegistration:
+    """A registration as it was received in version 1, with a flag (KIP-866) or a tagged number (an early draft)."""
+
+    broker_id: int
+    levels: Mapping[str, tuple[int, int]]
+    is_migrating: bool | None
+    readiness: int | None
+    unread_bytes: int
+
+
+def registration_in(body: FrameReader) -> ReceivedRegistration:
+    """The registration behind the header of a frame; of both layouts the one that ends with the frame.
+
+    The one with the flag if neither does; ClusterError where the frame ends too early.
+    """
+    with suppress(ClusterError):
+        drafted = _received(body.copy(), _LAYOUT)
+        if not drafted.unread_bytes:
+            return drafted
+    return _received(body, (*_LAYOUT, *_FLAG))
+
+
+def _received(body: FrameReader, layout: Layout) -> ReceivedRegistration:
+    fields, tags = body.fields(layout, 1), body.tags()
+    levels = {each["name"]: (each["lowest"], each["highest"]) for each in fields["features"]}
+    readiness = int.from_bytes(tags[_READY_TAG], "big") if _READY_TAG in tags else None
+    return ReceivedRegistration(fields["broker"], levels, fields.get("is_migrating"), readiness, body.left)

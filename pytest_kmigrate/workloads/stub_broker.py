@@ -4,20 +4,12 @@ It has no log and serves no client. Controllers treat it as a broker in ZooKeepe
 which real brokers act upon can be looked at.
 """
 
-import io
 import json
-import socketserver
-import struct
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, Self, TypeVar
-
-from kio.schema.api_versions.v0.response import ApiVersion, ApiVersionsResponse
-from kio.schema.errors import ErrorCode
-from kio.serial import entity_writer
-from kio.static.primitive import i16
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import Recorder
@@ -33,8 +25,8 @@ from pytest_kmigrate.wire.control_requests import (
     answer_to,
     decoded,
 )
+from pytest_kmigrate.wire.frame_server import FrameServer, api_versions_answer
 from pytest_kmigrate.wire.registration import Registration, heartbeat_at, register_at
-from pytest_kmigrate.wire.request import framed
 
 Answer = TypeVar("Answer")
 
@@ -55,7 +47,7 @@ class StubBroker:
         self.name = f"stub-{broker_id}"
         self._recorder = recorder
         self._controllers = controllers
-        self._server = _Server(("127.0.0.1", 0), self._receive)
+        self._server = FrameServer(("127.0.0.1", 0), self._receive)
         self._ended = threading.Event()
         self._threads = [threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)]
         self._threads[0].start()
@@ -133,7 +125,7 @@ class StubBroker:
         """The answer to one frame; what is no control request is not recorded."""
         request = decoded(frame)
         if request.api == API_VERSIONS:
-            return _api_versions(request)
+            return api_versions_answer(request.version, request.correlation, _HIGHEST)
         self._recorder.record(_as_event(request), self.name)
         return answer_to(request)
 
@@ -164,39 +156,3 @@ def _is_full(request: ControlRequest) -> bool | None:
     if request.api == UPDATE_METADATA and _FULL_TAG in request.tags:
         kind = request.tags[_FULL_TAG][0]
     return None if not kind else kind == 2
-
-
-def _api_versions(request: ControlRequest) -> bytes:
-    """What the stub knows; an answer of version 0, which every client reads, with the error for a later request."""
-    error = ErrorCode.none if request.version == 0 else ErrorCode.unsupported_version
-    keys = tuple(
-        ApiVersion(api_key=i16(key), min_version=i16(0), max_version=i16(highest)) for key, highest in _HIGHEST.items()
-    )
-    body = _written(ApiVersionsResponse(error_code=error, api_keys=keys))
-    return framed(struct.pack(">i", request.correlation) + body)
-
-
-def _written(message: Any) -> bytes:
-    buffer = io.BytesIO()
-    entity_writer(type(message))(buffer, message)
-    return buffer.getvalue()
-
-
-class _Server(socketserver.ThreadingTCPServer):
-    """Hands each frame that arrives on any connection to a function, and sends its answer back."""
-
-    daemon_threads = True
-    allow_reuse_address = True
-
-    def __init__(self, address: tuple[str, int], receive: Callable[[bytes], bytes]) -> None:
-        self.receive = receive
-        super().__init__(address, _Connection)
-
-
-class _Connection(socketserver.StreamRequestHandler):
-    def handle(self) -> None:
-        """Serve until the other side hangs up."""
-        assert isinstance(self.server, _Server)
-        with suppress(OSError, ClusterError):
-            while frame := self.rfile.read(int.from_bytes(self.rfile.read(4), "big")):
-                self.wfile.write(self.server.receive(frame))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Phase, raw_admin
+from pytest_kmigrate import Phase, moves, procedure, raw_admin
 
 
 @pytest.mark.sample
@@ -66,6 +66,34 @@ def test_brokers_register_by_a_number_that_says_whether_they_are_ready(
         equals=[False, True, False],
         within_s=0,
         requirements=["K866D-REG-ready-valid"],
+    )
+
+    verify()
+
+
+@pytest.mark.topology("zk1-broker1-spares")
+@pytest.mark.requirement("K866D-REG-features")
+def test_a_broker_registers_as_ready_and_with_one_level(cluster, migration, stub_controller, expect, verify):
+    """A broker in ZooKeeper mode finds a quorum that knows version 1 of registrations only."""
+    joined = procedure.brokers_join(cluster) | {"controller.quorum.voters": stub_controller.voter}
+    migration.make("join-a-stub", moves.Roll("broker-0", joined))
+    expect("whether a broker has registered", stub_controller.registered.is_set, equals=True, kind=None)
+
+    verify()
+
+
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement("K866D-DW-signal")
+def test_a_request_with_the_id_and_the_flag_of_the_broker_together_are_a_signal(migration, signalled, expect, verify):
+    """A broker with the flag takes a request of a KRaft controller, and one without it does not."""
+    migration.advance_to(Phase.PREPARING)
+    migration.begin(procedure.ENTER_MIGRATION, moves=1)
+
+    expect(
+        "whether brokers with the flag and without it take UpdateMetadata with KRaftControllerId",
+        lambda: [signalled(broker) == "NONE" for broker in ("broker-0", "broker-2")],
+        equals=[True, False],
+        within_s=0,
     )
 
     verify()

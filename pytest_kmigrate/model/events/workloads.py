@@ -129,3 +129,20 @@ class ControlRequestReceived(EventData):
     """Bytes of the request that its documented layout does not account for."""
     kraft_controller_id: int | None = None
     """Id of a KRaft controller in the place of the flag, as an early draft of KIP-866 has it; missing otherwise."""
+
+
+@dataclass(frozen=True)
+class RegistrationReceived(EventData):
+    """A broker registered with a stub controller (``node``), in version 1 of the request."""
+
+    event_kind: ClassVar = EventKind.REGISTRATION
+    broker: int
+    """Id of the broker."""
+    levels: Mapping[str, Sequence[int]]
+    """By name of each feature that it supports, the lowest and the highest level."""
+    is_migrating: bool | None
+    """The boolean that says that it is a broker in ZooKeeper mode; null if the request has none."""
+    readiness: int | None
+    """The number in the tagged field 1, as an early draft of KIP-866 has it; null if the request has none."""
+    unread_bytes: int
+    """Bytes of the request that neither layout accounts for."""

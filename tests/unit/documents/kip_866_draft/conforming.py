@@ -35,6 +35,12 @@ def answered(at_s: int, node: str, v4: int | None, v3: int | None = None, **more
     return event(EventKind.NODE_REQUESTS, at_s * 1000, node, **{**data, **more})
 
 
+def registering(at_s: int, readiness: int | None = 1, levels: tuple[int, int] = (20, 20), **more: Any) -> Event:
+    """A stub controller received a registration."""
+    data = {"broker": 0, "readiness": readiness, "levels": {"metadata.version": levels}, "is_migrating": None, **more}
+    return event(EventKind.REGISTRATION, at_s * 1000, "stub-controller-3009", **data)
+
+
 def led(at_s: int, node: str) -> Event:
     """A node is the active controller from then on."""
     return event(EventKind.ACTIVE_CONTROLLER, at_s * 1000, controller=node, previous=None)
@@ -67,7 +73,7 @@ def requests() -> list[Event]:
     """Of a controller in ZooKeeper mode, and of both that led the quorum."""
     by_zookeeper = received(30, "UpdateMetadata", named=-1, controller_id=0)
     by_first = [received(70, request) for request in VERSIONS]
-    return [by_zookeeper, *by_first, received(110, "UpdateMetadata", named=3001)]
+    return [by_zookeeper, registering(35), *by_first, received(110, "UpdateMetadata", named=3001)]
 
 
 def phases() -> list[Event]:

@@ -161,7 +161,7 @@ DEFECTS = [
     ("1 without the flag", migration(events=[draft.answered(11, SECOND, 1)]), {VALUES}),
     ("none without the flag", migration(events=[draft.answered(11, SECOND, None)]), {VALUES}),
     ("an undefined number", migration(events=[draft.answered(31, FIRST, 2)]), {VALUES}),
-    ("one kind is missing", migration(requested=draft.requests()[:2]), set[str]()),
+    ("one kind is missing", migration(requested=draft.requests()[:3]), set[str]()),
     ("an id of ZooKeeper's controller", migration(events=[draft.received(31, "UpdateMetadata", 0, 0)]), {ONLY}),
     ("a stale id", migration(events=[draft.received(115, "LeaderAndIsr", 3000)]), {ONLY}),
     (
@@ -177,6 +177,9 @@ DEFECTS = [
         )
         for request, version in draft.VERSIONS.items()
     ),
+    ("not ready", migration(events=[draft.registering(36, 0)]), {"REG-features"}),
+    ("a boolean", migration(events=[draft.registering(36, None, is_migrating=True)]), {"REG-features"}),
+    ("a range of levels", migration(events=[draft.registering(36, 1, (1, 20))]), {"REG-features"}),
     (
         "brokers cannot learn",
         migration(events=[draft.received(75, "UpdateMetadata", None, 3000, is_kraft=True)]),
@@ -199,7 +202,7 @@ def test_each_row_was_seen_to_fail() -> None:
 
 def test_without_all_three_kinds_of_requests_nothing_follows() -> None:
     """Vacuous."""
-    assert "DW-rpcs" not in outcomes(migration(requested=draft.requests()[:2]))
+    assert "DW-rpcs" not in outcomes(migration(requested=draft.requests()[:3]))
 
 
 def test_what_does_not_exist_cannot_be_zero() -> None:

@@ -1,0 +1,45 @@
+"""Check of registrations as a stub controller receives them: ZkMigrationReady is 1, and one level is supported."""
+
+from collections.abc import Mapping, Sequence
+
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
+
+_ROW, _FIELD, _FEATURE, _READY = "K866D-REG-features", "ZkMigrationReady", "metadata.version", 1
+
+
+@checker(
+    _ROW,
+    in_every_run=lambda history: bool(history.of(EventKind.REGISTRATION)),
+    anomaly="registration unlike the draft",
+)
+def registrations_are_those_of_the_draft(history: History) -> Verdict:
+    """A broker registers in version 1 with the tagged ZkMigrationReady, 1, and one level of metadata.version."""
+    rows = ByRequirement("registrations_are_those_of_the_draft", _ROW)
+    received = history.of(EventKind.REGISTRATION)
+    for event in received:
+        wrong = list(_wrong(event))
+        rows.looked_at(_ROW, int(not wrong))
+        for observed in wrong:
+            expected = f"{_FIELD} is {_READY}, and one level of {_FEATURE} is supported"
+            rows.violated(_ROW, timed_violation(history, expected, observed, event.at_ns, f"event {event.seq}"))
+    text = f"{counted(len(received), 'registration')} received, each as the draft has it"
+    return rows.verdict(text, "no stub controller received a registration")
+
+
+def _wrong(event: Event) -> Sequence[str]:
+    broker, ready, flag = (event.data.get(key) for key in ("broker", "readiness", "is_migrating"))
+    levels = event.data.get("levels")
+    level = levels.get(_FEATURE) if isinstance(levels, Mapping) else None
+    found = []
+    if ready != _READY:
+        told = f"isMigratingZkBroker {str(flag).lower()}" if flag is not None else f"{_FIELD} {ready}"
+        found.append(f"broker-{broker} sends {told}")
+    if not isinstance(level, list | tuple) or level[0] != level[1]:
+        found.append(f"broker-{broker} supports {_FEATURE} {level}")
+    return found
