@@ -7,7 +7,7 @@ import pytest
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.wire.control_requests import answer_to, decoded
+from pytest_kmigrate.wire.control_requests import answer_to, decoded, empty_update_metadata_at
 from pytest_kmigrate.workloads.stub_broker import StubBroker
 from tests.unit.fakes import MemoryRecorder
 
@@ -107,3 +107,13 @@ def test_a_registration_that_no_controller_takes_starts_no_heartbeat() -> None:
     """Without an active controller the answer is that of one that is none."""
     with StubBroker(9, MemoryRecorder(), list) as stub:
         assert stub.register("cluster", 21) == "NOT_CONTROLLER"
+
+
+def test_an_empty_request_with_an_id_is_answered() -> None:
+    """It names a controller of KRaft, and nothing else."""
+    recorder = MemoryRecorder()
+    with StubBroker(9, recorder, list) as stub:
+        assert empty_update_metadata_at(stub.address, kraft_controller_id=3000) == "NONE"
+    (event,) = recorder.of(EventKind.CONTROL_REQUEST)
+    assert (event.data["version"], event.data["controller_id"], event.data["kraft_controller_id"]) == (8, -1, 3000)
+    assert (event.data["topics"], event.data["live_brokers"], event.data["unread_bytes"]) == ({}, [], 0)
