@@ -8,6 +8,7 @@ import pytest
 from pytest_kmigrate.catalogue import requirements
 from pytest_kmigrate.judging.coverage import coverage
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, Violation, conforms, inconclusive, violates
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.verdicts import write_verdicts
@@ -111,3 +112,28 @@ def test_one_of_several_rows_is_enough_to_violate(tmp_path: Path) -> None:
     """One setting that is not honoured decides."""
     of_final(tmp_path, violates("a", Kind.SAFETY, [Violation("x", "y")]).speaking_for(OF_DRAFT[OPTIONAL][0]))
     assert states_of_draft(tmp_path)[OPTIONAL] == "VIOLATES"
+
+
+def test_a_row_is_known_as_the_deviations_from_it_alone(tmp_path: Path) -> None:
+    """Of a verdict about several rows, which is known as a deviation from each; a bug may explain all of them."""
+    deviations = ("draft-name-of-the-lag", "draft-no-time-of-blocking", "KAFKA-1")
+    lag, blocking = "K866D-METRIC-ZooKeeperWriteBehindLag", "K866D-METRIC-ZooKeeperBlockingKRaftMillis"
+    red = replace(violates("a", Kind.SAFETY, [Violation("x", "y")]), known_bugs=deviations)
+    of_final(tmp_path, red.speaking_for(lag, blocking))
+    states = {row.requirement.id: row.state for row in coverage("kip-866-draft", tmp_path).rows}
+    assert states[lag] == "VIOLATES, known as KAFKA-1, draft-name-of-the-lag"
+    assert states[blocking] == "VIOLATES, known as KAFKA-1, draft-no-time-of-blocking"
+
+
+KNOWN = "VIOLATES, known as draft-flag-in-stop-replica"
+
+
+def test_runs_of_the_document_it_builds_on_are_judged_again(tmp_path: Path) -> None:
+    """By its own checks: what was stored says nothing of these rows."""
+    run = faulty_run(tmp_path / "1")
+    request = {"request": "StopReplica", "version": 4, "controller_id": 3000, "controller_epoch": 2, "is_kraft": True}
+    run.at(2500, EventKind.CONTROL_REQUEST, "stub-9", **request, unread_bytes=0)
+    write_verdicts(run.end(3000), [])
+    found = {row.requirement.id: (row.state, row.checks) for row in coverage("kip-866-draft", tmp_path).rows}
+    assert found["K866D-RPC-StopReplica-v4"] == (KNOWN, ("control_requests_are_those_of_the_draft",))
+    assert coverage("kip-866", tmp_path).of(None) == len(coverage("kip-866", tmp_path).counted)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.documents import document
+from pytest_kmigrate.judging.judge import judge_folder
 from pytest_kmigrate.judging.other_documents import judged_as, judging
 from pytest_kmigrate.judging.rejudge import judge_again
 from pytest_kmigrate.model.errors import WrongUseError
@@ -46,6 +47,16 @@ def test_a_violation_of_other_rows_is_none_of_the_document() -> None:
     assert not [each for each in verdicts if each.outcome is Outcome.VIOLATES]
 
 
+def test_what_is_left_of_a_violation_of_other_rows_conforms() -> None:
+    """One expectation of a row that is the same was met, another one of a row that is not was missed."""
+    run = run_of("K866-REC-state-values")
+    met = ExpectationEnded("the answer", "yes", "yes", met=True, kind="SAFETY", within_s=1, took_ms=1)
+    events = [*run.events, replace(met, requirements=["K866-TRIG-ibp"]).event(9, 1, None)]
+    verdicts = judged_as(DRAFT, replace(run, events=events))
+    (verdict,) = (each for each in verdicts if each.check == "expectations_met")
+    assert (verdict.outcome, verdict.violations, verdict.count) == (Outcome.CONFORMS, (), 0)
+
+
 def test_only_a_document_that_builds_on_it_judges_a_run() -> None:
     """The run's own, and one that says so; the error names them."""
     assert judging("kip-866", "kip-866").id == "kip-866"
@@ -56,5 +67,7 @@ def test_only_a_document_that_builds_on_it_judges_a_run() -> None:
 
 def test_verdicts_of_another_document_are_not_compared_with_the_stored_ones(tmp_path: Path) -> None:
     """They are of other requirements."""
-    again = judge_again(faulty_run(tmp_path).end(3000).path, "kip-866-draft")
+    folder = faulty_run(tmp_path).end(3000)
+    judge_folder(folder)
+    again = judge_again(folder.path, "kip-866-draft")
     assert (again.profile, again.header.profile, again.differences) == ("kip-866-draft", "kip-866", ())

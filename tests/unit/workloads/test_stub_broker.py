@@ -64,6 +64,13 @@ def test_a_frame_with_an_id_in_the_place_of_the_flag_is_read_to_its_last_byte(fr
     assert request.tags == other.tags
 
 
+def test_a_frame_that_neither_layout_ends_with_is_read_by_the_one_with_the_flag() -> None:
+    """As before, with what is left of it."""
+    request = decoded(drafted(STOP_REPLICA) + bytes(2))
+    assert "kraft_controller_id" not in request.body
+    assert request.left
+
+
 def test_partitions_and_brokers_are_read_field_by_field() -> None:
     """Replicas, what is deleted, and who lives."""
     (partition,) = decoded(LEADER_AND_ISR).body["topics"][0]["partitions"]
