@@ -5,12 +5,13 @@ It has no log. It knows version 1 of registrations only, and records each as the
 
 import struct
 import threading
+import uuid
 from typing import Self
 
 from kio.schema.broker_registration.v1.response import BrokerRegistrationResponse
 from kio.schema.errors import ErrorCode
-from kio.schema.fetch.v12.response import FetchableTopicResponse, FetchResponse, LeaderIdAndEpoch, PartitionData
-from kio.schema.types import BrokerId, TopicName
+from kio.schema.fetch.v13.response import FetchableTopicResponse, FetchResponse, LeaderIdAndEpoch, PartitionData
+from kio.schema.types import BrokerId
 from kio.static.primitive import i32, i64
 
 from pytest_kmigrate.model.errors import ClusterError
@@ -22,9 +23,11 @@ from pytest_kmigrate.wire.registration import registration_in
 from pytest_kmigrate.wire.request import as_timeout, framed
 
 _FETCH, _REGISTRATION = 1, 62
-_HIGHEST = {_FETCH: 12, API_VERSIONS: 0, _REGISTRATION: 1}
+_HIGHEST = {_FETCH: 13, API_VERSIONS: 0, _REGISTRATION: 1}
 _HEADER = (("api", ">h", 0), ("version", ">h", 0), ("correlation", ">i", 0))
 _EPOCH = i32(1)
+_METADATA_TOPIC = uuid.UUID(int=1)
+"""The id that Kafka gives the metadata log; brokers of 3.9 look at it alone, which versions before 13 do not have."""
 
 
 class StubController:
@@ -85,7 +88,7 @@ class StubController:
             aborted_transactions=None,
             records=None,
         )
-        topic = FetchableTopicResponse(topic=TopicName("__cluster_metadata"), partitions=(partition,))
+        topic = FetchableTopicResponse(topic_id=_METADATA_TOPIC, partitions=(partition,))
         return FetchResponse(
             throttle_time=as_timeout(0), error_code=ErrorCode.none, session_id=i32(0), responses=(topic,)
         )

@@ -71,6 +71,7 @@ def test_brokers_register_by_a_number_that_says_whether_they_are_ready(
     verify()
 
 
+@pytest.mark.sample
 @pytest.mark.topology("zk1-broker1-spares")
 @pytest.mark.requirement("K866D-REG-features")
 def test_a_broker_registers_as_ready_and_with_one_level(cluster, migration, stub_controller, expect, verify):
@@ -82,6 +83,7 @@ def test_a_broker_registers_as_ready_and_with_one_level(cluster, migration, stub
     verify()
 
 
+@pytest.mark.sample
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement("K866D-DW-signal")
 def test_a_request_with_the_id_and_the_flag_of_the_broker_together_are_a_signal(migration, signalled, expect, verify):

@@ -1,11 +1,12 @@
 """A stub controller: it says that it leads, and records registrations in both layouts of version 1."""
 
 import struct
+import uuid
 
 import pytest
 from kio.schema.api_versions.v0.response import ApiVersionsResponse
-from kio.schema.fetch.v12.request import FetchRequest
-from kio.schema.fetch.v12.response import FetchResponse
+from kio.schema.fetch.v13.request import FetchRequest
+from kio.schema.fetch.v13.response import FetchResponse
 from kio.static.primitive import i16, i32
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError
@@ -41,8 +42,8 @@ def test_brokers_find_in_it_the_leader_of_their_quorum(recorder: MemoryRecorder)
             assert (known.error_code.value, len(known.api_keys)) == (error, 3)
             assert {each.api_key: each.max_version for each in known.api_keys}[i16(62)] == 1
     (partition,) = topic.partitions
-    assert (topic.topic, partition.current_leader.leader_id, partition.current_leader.leader_epoch) == (
-        "__cluster_metadata",
+    assert (topic.topic_id, partition.current_leader.leader_id, partition.current_leader.leader_epoch) == (
+        uuid.UUID(int=1),
         3009,
         1,
     )

@@ -38,8 +38,8 @@ def _wrong(event: Event) -> Sequence[str]:
     level = levels.get(_FEATURE) if isinstance(levels, Mapping) else None
     found = []
     if ready != _READY:
-        told = f"isMigratingZkBroker {str(flag).lower()}" if flag is not None else f"{_FIELD} {ready}"
-        found.append(f"broker-{broker} sends {told}")
+        sent = f"isMigratingZkBroker {str(flag).lower()}" if flag is not None else f"{_FIELD} {ready}"
+        found.append(f"broker-{broker} sends {sent}")
     if not isinstance(level, list | tuple) or level[0] != level[1]:
         found.append(f"broker-{broker} supports {_FEATURE} {level}")
     return found

@@ -45,7 +45,7 @@ class LogRecords:
 
 
 def has_announced(history: History) -> bool:
-    """Whether any image lists the records that tell of a migration as they are; those of 0.1 do not."""
+    """Whether any image lists the records of a migration as they are; those of 0.1 do not."""
     return any("announced" in each.extra for each in history.images.values())
 
 
