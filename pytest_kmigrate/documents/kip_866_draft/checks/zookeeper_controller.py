@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from pytest_kmigrate.catalogue import is_before
 from pytest_kmigrate.checkers.controllers.lives import processes
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
@@ -9,11 +10,13 @@ from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import F
 from pytest_kmigrate.documents.kip_866_draft.checks.states import has_phases
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, Sample
 from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _ROW, _METRIC = "K866D-METRIC-ZkMigrationState-from-zk-controller", "ZkMigrationState"
 _INELIGIBLE = 1
+_FIRST_TO_MIGRATE = "3.4.0"
 
 
 @checker(_ROW, in_every_run=has_phases, needs=[Capability.METRICS])
@@ -35,13 +38,21 @@ def the_zookeeper_controller_reports_ineligible(history: History) -> Verdict:
 
 
 def _asked(history: History) -> Iterator[tuple[list[Sample], list[Sample]]]:
-    """Of each process in ZooKeeper mode: what it reported as the active controller, and otherwise."""
+    """Of each process in ZooKeeper mode: what it reported as the active controller, and otherwise.
+
+    Releases that know nothing of a migration take no part in one.
+    """
     for samples in processes(history, "broker"):
-        asked = [each for each in samples if _METRIC in each.values]
+        asked = [each for each in samples if _METRIC in each.values and not _is_too_old(history, each)]
         yield (
             [each for each in asked if each.values.get("ActiveControllerCount") == 1],
             [each for each in asked if each.values.get("ActiveControllerCount") == 0],
         )
+
+
+def _is_too_old(history: History, sample: Sample) -> bool:
+    started = [e for e in history.of(EventKind.NODE_STARTED) if e.node == sample.node and e.at_ns <= sample.at_ns]
+    return bool(started) and is_before(str(started[-1].data["kafka"]), _FIRST_TO_MIGRATE)
 
 
 def _judge(history: History, rows: ByRequirement, samples: Sequence[Sample], who: str, due: int | None) -> None:

@@ -218,6 +218,17 @@ def test_a_cluster_born_in_kraft_mode_has_no_state_of_the_draft() -> None:
     assert not {row for row in outcomes(run) if row.startswith("STATE-")}
 
 
+def test_a_broker_of_an_older_release_takes_no_part() -> None:
+    """Vacuous: it cannot know of a migration."""
+    started = draft.event(EventKind.NODE_STARTED, 1, "broker-0", role="broker", mode="zookeeper", kafka="3.3.2")
+    run = migration(
+        without=lambda each: each.node == "broker-0",
+        events=[started],
+        changed=reporting("broker-0", "ZkMigrationState", None),
+    )
+    assert "METRIC-ZkMigrationState-from-zk-controller" not in outcomes(run)
+
+
 def test_folders_of_before_hold_whether_a_broker_sends_the_field() -> None:
     """Without the number of each version, the rest is vacuous."""
 
