@@ -179,6 +179,12 @@ class Cluster(Protocol):
         None for what it does not expose, and for each when it does not answer.
         """
 
+    def requests_received(self, node: str) -> Mapping[tuple[str, int], int]:
+        """How many requests a broker or controller has received since its start, by name and version.
+
+        ClusterError when it does not answer.
+        """
+
     def zookeeper_mode(self, node: str) -> str | None:
         """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
 

@@ -15,6 +15,7 @@ from pytest_kmigrate.model.metrics import CATALOGUES, RAFT_STATES, ZOOKEEPER_SES
 from pytest_kmigrate.model.topology import Role
 
 _ANSWER_WITHIN_S = 1.0
+_REQUESTS = "kafka.network:type=RequestMetrics,name=RequestsPerSec,*"
 _TEXTS: Mapping[str, float] = {**RAFT_STATES, **ZOOKEEPER_SESSION_STATES, "true": 1, "false": 0}
 
 
@@ -56,6 +57,19 @@ class JolokiaClient:
                 f"{base_url}: expected {len(names)} answers of a Jolokia agent, got {str(answers)[:200]}"
             )
         return {name: _number(answer) for name, answer in zip(names, answers, strict=True)}
+
+    def requests_at(self, base_url: str, timeout_s: float = _ANSWER_WITHIN_S) -> dict[tuple[str, int], int]:
+        """How many requests a node has received since its start, by name and version. Errors are those of read_many.
+
+        A node counts what was inside an Envelope under its own name.
+        """
+        (answer,) = self._posted(base_url, json.dumps([_question(_REQUESTS, "Count")]), timeout_s)
+        counted: dict[tuple[str, int], int] = {}
+        for mbean, values in (answer.get("value") or {}).items():
+            properties = dict(part.split("=", 1) for part in mbean.partition(":")[2].split(","))
+            if "version" in properties:
+                counted[properties["request"], int(properties["version"])] = int(values["Count"])
+        return counted
 
     def close(self) -> None:
         """Close every idle connection, and each of the others when its answer is there. Safe to call twice."""

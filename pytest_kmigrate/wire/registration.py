@@ -31,8 +31,8 @@ class Registration:
 
     broker_id: int
     cluster_id: str
-    level: int | tuple[int, int]
-    """The ``metadata.version`` it supports, or the lowest and the highest."""
+    level: int | tuple[int, int] | None
+    """The ``metadata.version`` it supports, or the lowest and the highest; None: it says nothing of it."""
     is_migrating: bool = True
     """Whether it says that it is a broker in ZooKeeper mode that migrates."""
     listeners: Mapping[str, str] = field(default_factory=dict)
@@ -76,9 +76,6 @@ def register_with_tag_at(
 
 
 def _request(schema: Any, registration: Registration) -> Any:
-    level = registration.level
-    low, high = level if isinstance(level, tuple) else (level, level)
-    feature = schema.Feature(name="metadata.version", min_supported_version=i16(low), max_supported_version=i16(high))
     later: dict[str, Any] = {}
     if registration.version >= _WITH_FLAG:
         later["is_migrating_zk_broker"] = registration.is_migrating
@@ -89,10 +86,18 @@ def _request(schema: Any, registration: Registration) -> Any:
         cluster_id=registration.cluster_id,
         incarnation_id=registration.incarnation,
         listeners=tuple(_listener(schema, *each) for each in registration.listeners.items()),
-        features=(feature,),
+        features=_features(schema, registration.level),
         rack=None,
         **later,
     )
+
+
+def _features(schema: Any, level: int | tuple[int, int] | None) -> tuple[Any, ...]:
+    if level is None:
+        return ()
+    low, high = level if isinstance(level, tuple) else (level, level)
+    supported = {"min_supported_version": i16(low), "max_supported_version": i16(high)}
+    return (schema.Feature(name="metadata.version", **supported),)
 
 
 def heartbeat_at(

@@ -4,7 +4,8 @@ import io
 import socket
 import ssl
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -95,6 +96,23 @@ def decoded_as(answer_type: type[Answer], frame: bytes) -> Answer:
     return answer
 
 
+@contextmanager
+def conversation(
+    peer: Peer | str, within_s: float = ANSWER_WITHIN_S
+) -> Iterator[Callable[[Any, type[Answer]], Answer]]:
+    """One connection to a broker for as long as the block lasts, and a function that asks on it, as ``ask`` does.
+
+    ClusterError when the broker takes no connection; AwaitTimeoutError when it does not answer, or has hung up.
+    """
+    to = _plain(peer)
+    with _connected(to, "a conversation", time.monotonic() + within_s) as connection:
+
+        def answered(request: Any, answer_type: type[Answer]) -> Answer:
+            return _exchanged(connection, to, request, answer_type, within_s)
+
+        yield answered
+
+
 def _plain(peer: Peer | str) -> Peer:
     """An address alone is that of a listener without protection."""
     return Peer(peer) if isinstance(peer, str) else peer
@@ -113,14 +131,19 @@ def _is_unknown_to(peer: Peer, request: Any, within_s: float) -> bool:
 
 
 def _asked(peer: Peer, request: Any, answer_type: type[Answer], within_s: float) -> Answer:
-    name = type(request).__name__
     deadline = time.monotonic() + within_s
-    with _connected(peer, name, deadline) as connection:
-        try:
-            answer: Answer = _exchange(connection, request, answer_type, deadline)
-        except (OSError, EOFError, DecodeError) as error:
-            awaited = f"answer of {peer.address} to {name}"
-            raise AwaitTimeoutError(awaited, within_s, f"{type(error).__name__}: {error}") from error
+    with _connected(peer, type(request).__name__, deadline) as connection:
+        return _exchanged(connection, peer, request, answer_type, deadline - time.monotonic())
+
+
+def _exchanged(
+    connection: socket.socket, peer: Peer, request: Any, answer_type: type[Answer], within_s: float
+) -> Answer:
+    try:
+        answer: Answer = _exchange(connection, request, answer_type, time.monotonic() + within_s)
+    except (OSError, EOFError, DecodeError) as error:
+        awaited = f"answer of {peer.address} to {type(request).__name__}"
+        raise AwaitTimeoutError(awaited, within_s, f"{type(error).__name__}: {error}") from error
     return answer
 
 

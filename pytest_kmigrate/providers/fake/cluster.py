@@ -143,6 +143,11 @@ class FakeCluster:
         reported = self.reported.get(node, {}) if self.node(node).alive else {}
         return {name: reported.get(name) for name in names}
 
+    def requests_received(self, node: str) -> Mapping[tuple[str, int], int]:
+        """None: nothing is sent."""
+        self.node(node)
+        return {}
+
     def zookeeper_mode(self, node: str) -> str | None:
         """A server alone stands alone; of several, the one that is set to leads."""
         if not self.node(node).alive:

@@ -11,7 +11,7 @@ from typing import Any
 from pytest_kmigrate.distributions.cds import flags_to_use
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checkpoint import Frozen
-from pytest_kmigrate.model.errors import NodeDiedError, WrongUseError
+from pytest_kmigrate.model.errors import ClusterError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.history import Transaction
 from pytest_kmigrate.model.peer import Peer
@@ -173,6 +173,13 @@ class ProcessCluster:
         """Metrics of a broker or controller as its Jolokia agent reports them; None for each if it does not answer."""
         asked = self.node(node)
         return self.jolokia.metrics_at(asked.metrics_url, asked.spec.role, names)
+
+    def requests_received(self, node: str) -> Mapping[tuple[str, int], int]:
+        """How many requests a node has received since its start, by name and version."""
+        try:
+            return self.jolokia.requests_at(self.node(node).metrics_url)
+        except OSError as error:
+            raise ClusterError(f"{node}: expected its counts of requests; got {error}") from error
 
     def zookeeper_mode(self, node: str) -> str | None:
         """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
