@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_kmigrate.model.capabilities import Capability, Needs
+from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Node, Scene
 from pytest_kmigrate.model.topology import BrokerMode, Role
@@ -58,6 +59,8 @@ class Roll:
         if self.kafka is not None:
             node.install(self.kafka)
         node.start()
+        if node.spec.plays(Role.CONTROLLER):
+            _await_caught_up(scene, node)
         if node.spec.plays(Role.BROKER):
             _await_in_sync(scene, node, before)
 
@@ -91,6 +94,28 @@ class DeleteZnode:
 def _fault_in_force(scene: Scene) -> bool:
     kinds = [event.kind for event in scene.recorder.events]
     return kinds.count(EventKind.FAULT_BEGAN) > kinds.count(EventKind.FAULT_HEALED)
+
+
+def _await_caught_up(scene: Scene, node: Node) -> None:
+    """A controller follows before it has read its log; if the next one is stopped then, there may be no quorum."""
+    committed: list[float] = []
+
+    def caught_up() -> bool | NotYet:
+        if not node.alive:
+            raise ClusterError(f"{node.name} ended while it read its metadata log")
+        if not committed:
+            leader = scene.view.quorum_leader()
+            offset = scene.view.metric(leader, "LastCommittedRecordOffset") if leader else None
+            committed.extend([] if offset is None else [offset])
+        read = scene.view.metric(node.name, "LastAppliedRecordOffset")
+        is_there = bool(committed) and read is not None and read >= committed[0]
+        return is_there or NotYet(f"read up to {read} of {committed or 'no leader'}")
+
+    until(
+        lambda: _fault_in_force(scene) or caught_up(),
+        awaited=f"the metadata log read by {node.name}",
+        within_s=PATIENCE_S,
+    )
 
 
 def _await_in_sync(scene: Scene, node: Node, before: Mapping[str, float | None]) -> None:

@@ -37,7 +37,7 @@ class NodeFeatures:
 
 @dataclass(frozen=True)
 class FeatureAnswer:
-    """The answer to an UpdateFeatures request: Kafka's name of the error (``NONE``) and its text, of all and of each."""
+    """The answer to an UpdateFeatures request: error by Kafka's name (or ``NONE``) and text, of all and of each."""
 
     error: str
     text: str

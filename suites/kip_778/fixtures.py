@@ -10,21 +10,31 @@ from pytest_kmigrate import fixtures
 from pytest_kmigrate.fixtures import *
 
 if TYPE_CHECKING:
+    from pytest_kmigrate.documents.kip_778.moves import SetLevel
     from pytest_kmigrate.documents.kip_778.walking import AtLevel
     from pytest_kmigrate.model.events.nodes import ToolRan
+    from pytest_kmigrate.procedures.driver import ProcedureDriver
     from pytest_kmigrate.running import Run
     from pytest_kmigrate.wire.features import FeatureAnswer, NodeFeatures
 
 __all__ = [
+    "behind",
+    "brokers_known",
     "features",
     "features_tool",
+    "formatted",
     "held_connection",
+    "let_lead",
     "levels",
     "log_of",
+    "lower",
+    "meta_properties",
     "registered_without_a_range",
     "set_level",
     "snapshots_of",
+    "supported",
     "top_level",
+    "upgrade",
     "walk",
 ]
 __all__ += fixtures.__all__
@@ -105,7 +115,7 @@ def features_tool(tool: "Callable[..., ToolRan]") -> "Callable[..., ToolRan]":
 
 @pytest.fixture
 def held_connection(kmigrate_run: "Run") -> "Callable[..., AbstractContextManager[Callable[[], NodeFeatures]]]":
-    """Asks for features on one connection again and again: ``with held_connection("broker-0") as ask: ask()``."""
+    """One connection for as long as a block lasts, and what a node answers on it: ``as ask: ask().finalized``."""
     from pytest_kmigrate.wire.features import features_asked_again
 
     return lambda node: features_asked_again(kmigrate_run.cluster.peer(node))
@@ -123,6 +133,112 @@ def registered_without_a_range(kmigrate_run: "Run") -> Callable[[], str]:
         return register_at(kmigrate_run.cluster.peer("controller-3000"), silent)[0]
 
     return answered
+
+
+@pytest.fixture
+def upgrade(kmigrate_run: "Run") -> "ProcedureDriver":
+    """Drives the documented upgrade: ``advance_to(UpgradePhase.ROLLED)``, or ``make("by-hand", *moves)``."""
+    from pytest_kmigrate.model.errors import WrongUseError
+    from pytest_kmigrate.procedures.driver import ProcedureDriver
+
+    driver = kmigrate_run.driver
+    if not isinstance(driver, ProcedureDriver):
+        raise WrongUseError("upgrade: expected --kmigrate-profile kip-778, got one without an upgrade")
+    return driver
+
+
+@pytest.fixture
+def formatted(tool: "Callable[..., ToolRan]") -> "Callable[..., ToolRan]":
+    """``formatted("--release-version", "3.6", at="controller-3001")``: kafka-storage format of a node's disk."""
+
+    def run(
+        *words: str,
+        at: str = "controller-3000",
+        config: str | None = "{config}",
+        cluster_id: str | None = "MkU3OEZvcm1hdHRlZERpcw",
+    ) -> "ToolRan":
+        given = [f"--cluster-id={cluster_id}"] if cluster_id else []
+        given += ["--config", config] if config else []
+        return tool(at, "kafka-storage", "format", *given, *words)
+
+    return run
+
+
+@pytest.fixture
+def meta_properties(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
+    """``meta_properties("controller-3000")``: what the node's meta.properties hold; empty on an unformatted disk."""
+    from pytest_kmigrate.model.event import EventKind
+
+    def held(node: str) -> dict[str, str]:
+        kmigrate_run.cluster.node(node).tell_identity()
+        events = [event for event in list(kmigrate_run.recorder.events) if event.kind is EventKind.NODE_IDENTITY]
+        files = next(event.data["files"] for event in reversed(events) if event.node == node)
+        return {key: value for file in dict(files).values() for key, value in (file or {}).items()}
+
+    return held
+
+
+@pytest.fixture
+def let_lead(kmigrate_run: "Run") -> Callable[[str], None]:
+    """``let_lead("controller-3000")`` restarts whichever other controller leads the quorum, until this one does."""
+    from pytest_kmigrate.waiting import PATIENCE_S, until
+
+    def leads(name: str) -> bool:
+        leader = kmigrate_run.view.quorum_leader()
+        if leader and leader != name:
+            kmigrate_run.cluster.node(leader).stop()
+            kmigrate_run.cluster.node(leader).start()
+        return leader == name
+
+    def until_it_leads(name: str) -> None:
+        until(lambda: leads(name), awaited=f"{name} leading", within_s=PATIENCE_S)
+
+    return until_it_leads
+
+
+@pytest.fixture
+def behind(kmigrate_run: "Run") -> Callable[[], list[str]]:
+    """``behind()``: the live controllers that have not applied what the leader had committed before."""
+    from pytest_kmigrate.model.topology import Role
+
+    def late() -> list[str]:
+        leader = kmigrate_run.view.quorum_leader()
+        committed = (leader and kmigrate_run.view.metric(leader, "LastCommittedRecordOffset")) or 0
+        live = [node.name for node in kmigrate_run.cluster.nodes(Role.CONTROLLER) if node.alive]
+        applied = {name: kmigrate_run.view.metric(name, "LastAppliedRecordOffset") for name in live}
+        return [name for name, offset in applied.items() if offset is None or offset < committed] if leader else live
+
+    return late
+
+
+@pytest.fixture
+def lower(kmigrate_run: "Run") -> "Callable[[], SetLevel]":
+    """``lower()``: the move that lowers the level to that of the release that nodes began with."""
+    from pytest_kmigrate.distributions.versions import version_of
+    from pytest_kmigrate.documents.kip_778.moves import SetLevel
+    from pytest_kmigrate.model.topology import Role
+
+    def move() -> "SetLevel":
+        began = version_of(kmigrate_run.cluster.nodes(Role.BROKER)[0].spec.kafka)
+        return SetLevel("downgrade", ".".join(began.split(".")[:2]))
+
+    return move
+
+
+@pytest.fixture
+def brokers_known(kmigrate_run: "Run") -> Callable[[str], list[int]]:
+    """``brokers_known("broker-0")``: the brokers that it lists to clients."""
+    from pytest_kmigrate.wire.admin import cluster_at
+
+    return lambda node: sorted(cluster_at(kmigrate_run.cluster.peer(node))[1])
+
+
+@pytest.fixture
+def supported(features: "Callable[..., NodeFeatures]") -> Callable[..., dict[str, tuple[int, int]]]:
+    """``supported("broker-0", "broker-1")``: by node, the lowest and the highest metadata.version that it supports."""
+    from pytest_kmigrate.documents.kip_778.levels import METADATA_VERSION
+
+    return lambda *nodes: {node: features(node).supported[METADATA_VERSION] for node in nodes}
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ def level_changes(records: Iterable[Mapping[str, Any]]) -> list[int]:
 
 def is_level(record: Mapping[str, Any]) -> bool:
     """Whether a record sets the level of ``metadata.version``."""
-    return record["type"] == LEVEL_RECORD and record["data"]["name"] == METADATA_VERSION
+    return bool(record["type"] == LEVEL_RECORD and record["data"]["name"] == METADATA_VERSION)
 
 
 def written_too_early(records: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -94,4 +94,10 @@ def described_level(output: str) -> str:
     """The level of metadata.version in the output of ``kafka-features describe``; empty if it has none."""
     line = next((line for line in output.splitlines() if line.startswith(f"Feature: {METADATA_VERSION}")), "")
     found = re.search(r"FinalizedVersionLevel: (\S+)", line)
+    return found[1] if found else ""
+
+
+def formatted_for(output: str) -> str:
+    """The level that ``kafka-storage format`` says it formats a disk for; empty if it says none."""
+    found = re.search(r"with metadata\.version (\S+?)\.?\s", f"{output} ")
     return found[1] if found else ""

@@ -1,0 +1,43 @@
+"""Check that one roll is enough: each node is started once with the new release, and the level is raised afterwards."""
+
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.documents.kip_778.procedure import RAISE, UpgradePhase
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.event import PHASE, Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Kind, Verdict, Violation
+
+_ROW = "K778-UPG-single-roll"
+
+
+def _is_raised(history: History) -> bool:
+    """Whether the run raised the level, or tried to."""
+    return any(event.data["step"] == RAISE.name for event in history.of(EventKind.STEP_BEGAN))
+
+
+@checker(_ROW, in_every_run=_is_raised, anomaly="second roll", needs=[Capability.INSTALL])
+def one_roll_is_enough(history: History) -> Verdict:
+    """A node is started once after it got the new release, and with this the level can be raised.
+
+    Source: K778-UPG-single-roll.
+    """
+    rows = ByRequirement("one_roll_is_enough", _ROW)
+    installed = {str(event.node): event for event in history.of(EventKind.NODE_INSTALLED)}
+    for name, event in installed.items():
+        rows.looked_at(_ROW)
+        starts = [each for each in history.of(EventKind.NODE_STARTED) if _is_after(each, event)]
+        if len(starts) != 1:
+            observed = f"{name} was started {counted(len(starts), 'time')} with the new release"
+            rows.violated(_ROW, Violation("each node is started once", observed, event.at_ns, (f"event {event.seq}",)))
+    if installed and not any(change.data["state"] == UpgradePhase.RAISED.name for change in history.states(PHASE)):
+        at_ns = history.of(EventKind.STEP_BEGAN)[-1].at_ns
+        found = Violation("the level can be raised after the roll", "it was not", at_ns, ())
+        rows.violated(_ROW, found, Kind.LIVENESS)
+    text = f"{counted(len(installed), 'node')} rolled once each, and the level was raised"
+    return rows.verdict(text, "no node got another release in this run")
+
+
+def _is_after(start: Event, installed: Event) -> bool:
+    return start.node == installed.node and start.seq > installed.seq

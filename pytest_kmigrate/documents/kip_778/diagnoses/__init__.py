@@ -1,0 +1,1 @@
+"""Diagnoses of KIP-778's known bugs."""

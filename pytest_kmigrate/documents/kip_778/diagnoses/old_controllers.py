@@ -1,0 +1,48 @@
+"""kmigrate-15 and kmigrate-16: controllers of an older release end when they read a level that they do not know."""
+
+from packaging.version import Version
+
+from pytest_kmigrate.documents.kip_778.procedure import RAISE
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
+
+_LEVEL = "CurrentMetadataVersion"
+
+
+@diagnosis("kmigrate-15")
+def most_controllers_did_not_know_the_level(history: History, _: Verdict) -> bool:
+    """The level rose while most controllers ran an older release than the newest, and all of these ended."""
+    releases = _releases(history)
+    older = {node for node, release in releases.items() if release < max(releases.values())}
+    ended = {str(event.node) for event in history.of(EventKind.NODE_DIED)}
+    return len(older) * 2 > len(releases) and ended == older and _rose(history)
+
+
+@diagnosis("kmigrate-16")
+def old_controllers_read_the_higher_level(history: History, _: Verdict) -> bool:
+    """The level was raised; each node that ended later is a controller, rolled back to an older release before."""
+    raised = [event for event in history.of(EventKind.STEP_ENDED) if event.data["step"] == RAISE.name]
+    ended = history.of(EventKind.NODE_DIED)
+    return bool(raised and ended) and all(_went_back(history, event, raised[0]) for event in ended)
+
+
+def _went_back(history: History, end: Event, raised: Event) -> bool:
+    """Whether a controller got an older release after the level was raised, and ended at the start with it."""
+    installed = [event for event in history.of(EventKind.NODE_INSTALLED) if event.node == end.node]
+    versions = [Version(str(event.data["version"])) for event in installed]
+    is_back = len(installed) > 1 and versions[-1] < versions[-2] and raised.seq < installed[-1].seq < end.seq
+    return is_back and str(end.node) in _releases(history)
+
+
+def _releases(history: History) -> dict[str, Version]:
+    """By controller, the release of its last start."""
+    starts = [event for event in history.of(EventKind.NODE_STARTED) if event.data["role"] == "controller"]
+    return {str(event.node): Version(str(event.data["kafka"])) for event in starts}
+
+
+def _rose(history: History) -> bool:
+    """Whether some node reported a higher level than before."""
+    levels = [each.values[_LEVEL] for each in history.samples if each.values.get(_LEVEL) is not None]
+    return bool(levels) and max(levels) > min(levels)  # type: ignore[type-var]  # none is None

@@ -1,0 +1,121 @@
+"""KIP-778: nodes of an older release, which a level must not be raised above, or which it ends."""
+
+import pytest
+
+from pytest_kmigrate import Kind, moves
+from pytest_kmigrate.documents.kip_778.levels import level_changes
+
+REFUSED = "INVALID_UPDATE_VERSION"
+OF_3_7 = 15
+
+
+@pytest.mark.topology("kraft-broker2-controller1-behind")
+@pytest.mark.requirement("K778-UPG-validate-brokers", "K778-CMP-broker-rejected", "K778-FLAG-no-assume-highest")
+def test_a_broker_is_left_behind(workload, cluster, tool, set_level, levels, expect, expect_end, brokers_known, verify):
+    """No level above what it knows, until it is unregistered; afterwards it is refused, and nobody else is touched."""
+    old = cluster.node("broker-1")
+    workload.await_acked(500)
+    expect(
+        "the answer while the old broker runs",
+        lambda: set_level(OF_3_7).first_error,
+        equals=REFUSED,
+        within_s=0,
+        requirements=["K778-UPG-validate-brokers"],
+    )
+    old.stop()
+    expect(
+        "the answer while it is registered and down",
+        lambda: set_level(OF_3_7).first_error,
+        equals=REFUSED,
+        within_s=0,
+        requirements=["K778-UPG-validate-brokers"],
+    )
+    tool("broker-0", "kafka-cluster", "unregister", "--bootstrap-server", "{bootstrap}", "--id", "1")
+    expect(
+        "the answer after it was unregistered",
+        lambda: set_level(OF_3_7).first_error,
+        equals="NONE",
+        within_s=0,
+        kind=Kind.LIVENESS,
+        requirements=["K778-UPG-validate-brokers"],
+    )
+    with expect_end("broker-1", within_s=60, requirements=["K778-CMP-broker-rejected"]):
+        old.start()
+    expect(
+        "the brokers that clients are told of",
+        lambda: brokers_known("broker-0"),
+        equals=[0],
+        requirements=["K778-CMP-broker-rejected"],
+    )
+    expect(
+        "the levels in force",
+        lambda: set(levels().values()),
+        equals={OF_3_7},
+        requirements=["K778-FLAG-no-assume-highest"],
+    )
+    verify()
+
+
+@pytest.mark.topology("kraft-broker2-controller1-behind")
+@pytest.mark.requirement("K778-CMP-broker-terminates")
+def test_a_running_broker_meets_a_level_that_it_does_not_know(cluster, tool, set_level, expect, verify):
+    """It was unregistered while it runs, so that the level could be raised: it has to end."""
+    old = cluster.node("broker-1")
+    tool("broker-0", "kafka-cluster", "unregister", "--bootstrap-server", "{bootstrap}", "--id", "1")
+    expect("the answer to the level", lambda: set_level(OF_3_7).first_error, equals="NONE", within_s=0)
+    expect("whether broker 1 runs", lambda: old.alive, equals=False, within_s=20, kind=Kind.LIVENESS)
+    old.kill()
+    verify()
+
+
+@pytest.mark.topology("kraft-broker1-controller3-behind")
+@pytest.mark.requirement(
+    "K778-CMP-old-controller-joins", "K778-CMP-old-controller-terminates", "K778-UPG-quorum-majority"
+)
+def test_an_old_controller_joins_and_ends_at_the_new_level(
+    cluster, upgrade, behind, set_level, levels, expect, expect_end, verify
+):
+    """It follows at the old level; the level is raised while it is down, and when it is back it has to end."""
+    upgrade.make("roll-one", moves.Roll("controller-3001", kafka=cluster.topology.kafka))
+    old = cluster.node("controller-3002")
+    expect(
+        "controllers that have not read what the leader committed",
+        behind,
+        equals=[],
+        requirements=["K778-CMP-old-controller-joins"],
+    )
+    old.stop()
+    expect(
+        "the answer to the level while one old controller is down",
+        lambda: set_level(OF_3_7).first_error,
+        equals="NONE",
+        within_s=0,
+        kind=Kind.LIVENESS,
+        requirements=["K778-UPG-quorum-majority"],
+    )
+    with expect_end("controller-3002", within_s=60, requirements=["K778-CMP-old-controller-terminates"]):
+        old.start()
+    expect(
+        "the levels in force without it",
+        lambda: set(levels().values()),
+        equals={OF_3_7},
+        requirements=["K778-CMP-old-controller-terminates"],
+    )
+    verify()
+
+
+@pytest.mark.topology("kraft-broker1-controller3-behind")
+@pytest.mark.requirement("K778-UPG-quorum-majority")
+def test_a_level_that_most_controllers_do_not_know_is_refused(cluster, let_lead, set_level, log_of, expect, verify):
+    """Two of three are of an old release; accepting the level would end both, and the quorum."""
+    began = level_changes(log_of("broker-0"))
+    let_lead("controller-3000")
+    expect("the answer to the level", lambda: set_level(OF_3_7).first_error, equals=REFUSED, within_s=0)
+    expect("the levels that broker 0 recorded", lambda: level_changes(log_of("broker-0")), equals=began, within_s=0)
+    expect(
+        "nodes that have ended",
+        lambda: [node.name for node in cluster.nodes() if not node.alive],
+        equals=[],
+        within_s=0,
+    )
+    verify()

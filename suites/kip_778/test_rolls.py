@@ -1,0 +1,124 @@
+"""KIP-778: a cluster is rolled to the next release under load, and the level is raised online."""
+
+import pytest
+
+from pytest_kmigrate import Kill, Kind, checks, moves, targets
+from pytest_kmigrate.documents.kip_778.levels import level_changes
+from pytest_kmigrate.documents.kip_778.procedure import UpgradePhase
+
+CREATE_TOPICS = 19
+CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
+BROKERS = ("broker-0", "broker-1", "broker-2")
+
+
+@pytest.mark.topology("kraft-broker3-controller3-upgrade")
+@pytest.mark.requirement(
+    "K778-UPG-single-roll",
+    "K778-UPG-mixed-software",
+    "K778-FLAG-software-does-not-bump",
+    "K778-APIV-supported-range",
+    "K778-APIV-forwarded-intersection",
+)
+def test_controllers_first(
+    workload, cluster, cluster_metadata, features, supported, levels, log_of, upgrade, expect, verify_clients
+):
+    """Every node is rolled once, one by one, and then the level is raised; metadata change all the while."""
+    began = level_changes(log_of("controller-3000"))
+    old = supported("broker-0")["broker-0"]
+    create_topics = features("broker-0").requests[CREATE_TOPICS]
+    workload.await_acked(500)
+    with cluster_metadata.changing("rolled", sides=("log", "brokers")):
+        upgrade.advance_to(UpgradePhase.MIXED)
+        expect(
+            "the ranges of brokers that were not rolled",
+            lambda: supported(*BROKERS),
+            equals=dict.fromkeys(BROKERS, old),
+            within_s=0,
+            requirements=["K778-APIV-supported-range"],
+        )
+        expect(
+            "brokers that offer clients other versions of CreateTopics than they and the controllers know",
+            lambda: [each for each in BROKERS if features(each).requests[CREATE_TOPICS] != create_topics],
+            equals=[],
+            within_s=0,
+            requirements=["K778-APIV-forwarded-intersection"],
+        )
+        upgrade.advance_to(UpgradePhase.ROLLED)
+    workload.await_acked(500)
+    expect(
+        "nodes that still support no more than the old release",
+        lambda: [node for node, (_, highest) in supported(*CONTROLLERS, *BROKERS).items() if highest <= old[1]],
+        equals=[],
+        requirements=["K778-APIV-supported-range"],
+    )
+    expect(
+        "the levels that the log records after the roll, and those in force",
+        lambda: (level_changes(log_of("controller-3000")), set(levels().values())),
+        equals=(began, {began[-1]}),
+        within_s=0,
+        requirements=["K778-FLAG-software-does-not-bump"],
+    )
+
+    upgrade.advance_to(UpgradePhase.RAISED)
+
+    workload.await_acked(500)
+    verify_clients(
+        checks.metadata_equivalent("rolled-log", "rolled-brokers"),
+        checks.acknowledged_metadata_changes_present("rolled-log"),
+    )
+
+
+@pytest.mark.topology("kraft-broker3-controller3-upgrade")
+@pytest.mark.requirement("K778-UPG-mixed-software")
+def test_brokers_first_and_a_controller_dies(workload, cluster, cluster_metadata, upgrade, inject, verify_clients):
+    """Brokers are rolled before controllers, and the active controller is killed in between."""
+    new = cluster.topology.kafka
+    workload.await_acked(500)
+    with cluster_metadata.changing("rolled", sides=("log", "brokers")):
+        upgrade.make("brokers-first", *(moves.Roll(name, kafka=new) for name in BROKERS))
+        with inject(Kill(targets.active_controller())):
+            upgrade.await_new_active_controller()
+        upgrade.make("then-controllers", *(moves.Roll(name, kafka=new) for name in CONTROLLERS))
+    workload.await_acked(500)
+
+    verify_clients(
+        checks.metadata_equivalent("rolled-log", "rolled-brokers"),
+        checks.acknowledged_metadata_changes_present("rolled-log"),
+    )
+
+
+@pytest.mark.topology("kraft-broker3-controller3-upgrade")
+@pytest.mark.requirement("K778-DWN-software-after")
+def test_software_goes_back_after_the_level(workload, cluster, upgrade, lower, verify):
+    """The level is raised and lowered again without loss, and controllers are rolled back to the old release."""
+    workload.await_acked(500)
+    upgrade.advance_to(UpgradePhase.RAISED)
+    upgrade.make("lower-the-level", lower())
+
+    upgrade.make("roll-back", *(moves.Roll(node.name, kafka=node.spec.kafka) for node in cluster.nodes()))
+
+    workload.await_acked(500)
+    verify(checks.no_acked_record_lost())
+
+
+@pytest.mark.topology("kraft-broker1-controller3-low")
+@pytest.mark.requirement("K778-RPC-forwarded")
+def test_a_controller_dies_while_the_level_is_raised(set_level, levels, log_of, inject, expect, verify):
+    """A broker takes the request as the active controller is gone, three times; each level is recorded once."""
+    for level in (8, 9, 10):
+        with inject(Kill(targets.quorum_leader())) as injection:
+            injection.await_bitten()
+            expect(
+                f"the answer of broker 0 to level {level}",
+                lambda: set_level(level, at="broker-0", within_s=60).first_error,
+                equals="NONE",
+                within_s=0,
+                kind=Kind.LIVENESS,
+            )
+    expect(
+        "the levels that broker 0 recorded, and those in force",
+        lambda: (level_changes(log_of("broker-0")), set(levels().values())),
+        equals=([7, 8, 9, 10], {10}),
+        within_s=10,
+    )
+    verify()
