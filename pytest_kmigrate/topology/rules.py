@@ -102,9 +102,15 @@ def _modes_have_what_they_need(file: TopologyFile) -> Iterator[Mistake]:
         modes.setdefault("kraft", ("combined",))
     elif "kraft" in modes and file.controller is None:
         yield Mistake(modes["kraft"], 'expected a [controller] table for mode "kraft", got none: give it a count')
-    if "kraft" in modes and file.controller is not None and start_of(file, Role.CONTROLLER) == "later":
+    if "kraft" in modes and file.controller and _brokers_start_before_controllers(file):
         text = f'expected "at-once" because KRaft brokers cannot start without, got {shown(file.controller.start)}'
         yield Mistake(("controller", "start"), text)
+
+
+def _brokers_start_before_controllers(file: TopologyFile) -> bool:
+    """Whether controllers start later than some broker; where all wait for a test, it can start them in order."""
+    later = {node.name for node in file.node if node.start == "later"}
+    return start_of(file, Role.CONTROLLER) == "later" and not set(node_names(file, Role.BROKER)) <= later
 
 
 def _combined_nodes_never_migrate(file: TopologyFile) -> Iterator[Mistake]:

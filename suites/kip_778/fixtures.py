@@ -172,8 +172,8 @@ def meta_properties(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
     def held(node: str) -> dict[str, str]:
         kmigrate_run.cluster.node(node).tell_identity()
         events = [event for event in list(kmigrate_run.recorder.events) if event.kind is EventKind.NODE_IDENTITY]
-        files = next(event.data["files"] for event in reversed(events) if event.node == node)
-        return {key: value for file in dict(files).values() for key, value in (file or {}).items()}
+        files: Any = next(event.data["files"] for event in reversed(events) if event.node == node)
+        return {key: value for file in files.values() for key, value in (file or {}).items()}
 
     return held
 

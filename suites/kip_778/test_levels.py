@@ -37,6 +37,7 @@ class TestLevels:
         "K778-DYN-interbroker-renegotiate",
         "K778-DYN-client-reconnect",
         "K778-DYN-hold-back-rpc",
+        "K778-IBP-ignored",
         "K778-NG-no-transitional",
         "K778-NG-no-duplicate-records",
         "K778-MVC-snapshot-before",
@@ -92,7 +93,7 @@ class TestLevels:
             "levels at which followers went on with an older fetch",
             lambda: [each.level for each in seen if highest_fetch(each.level) not in each.fetches],
             equals=[],
-            requirements=["K778-DYN-interbroker-renegotiate"],
+            requirements=["K778-DYN-interbroker-renegotiate", "K778-IBP-ignored"],
         )
         expect(
             "levels at which SCRAM credentials were answered otherwise than they should",

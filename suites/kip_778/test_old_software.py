@@ -104,6 +104,7 @@ def test_an_old_controller_joins_and_ends_at_the_new_level(
     verify()
 
 
+@pytest.mark.known_bug("kmigrate-15")
 @pytest.mark.topology("kraft-broker1-controller3-behind")
 @pytest.mark.requirement("K778-UPG-quorum-majority")
 def test_a_level_that_most_controllers_do_not_know_is_refused(cluster, let_lead, set_level, log_of, expect, verify):

@@ -44,5 +44,5 @@ def _releases(history: History) -> dict[str, Version]:
 
 def _rose(history: History) -> bool:
     """Whether some node reported a higher level than before."""
-    levels = [each.values[_LEVEL] for each in history.samples if each.values.get(_LEVEL) is not None]
-    return bool(levels) and max(levels) > min(levels)  # type: ignore[type-var]  # none is None
+    levels = [level for each in history.samples if (level := each.values.get(_LEVEL)) is not None]
+    return bool(levels) and max(levels) > min(levels)
