@@ -168,10 +168,7 @@ class Cluster(Protocol):
         """
 
     def peer(self, node: str) -> Peer:
-        """A broker's own client listener, past the links, for requests to that very broker.
-
-        Of a controller the listener of the quorum; WrongUseError where that asks for a login.
-        """
+        """A broker's own client listener, past the links, or a controller's; WrongUseError where that needs a login."""
 
     def metrics(self, node: str, names: Iterable[str]) -> Mapping[str, float | None]:
         """Those of these metrics that brokers or controllers have, by the catalogue's names, read now from a node.
@@ -180,10 +177,7 @@ class Cluster(Protocol):
         """
 
     def requests_received(self, node: str) -> Mapping[tuple[str, int], int]:
-        """How many requests a broker or controller has received since its start, by name and version.
-
-        ClusterError when it does not answer.
-        """
+        """How many requests Kafka has received since its start, by name and version; ClusterError when silent."""
 
     def zookeeper_mode(self, node: str) -> str | None:
         """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""

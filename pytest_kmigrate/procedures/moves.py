@@ -109,7 +109,7 @@ def _await_caught_up(scene: Scene, node: Node) -> None:
             committed.extend([] if offset is None else [offset])
         read = scene.view.metric(node.name, "LastAppliedRecordOffset")
         is_there = bool(committed) and read is not None and read >= committed[0]
-        return is_there or NotYet(f"read up to {read} of {committed or 'no leader'}")
+        return is_there or NotYet(f"read up to {read} of {committed[0] if committed else 'no leader'}")
 
     until(
         lambda: _fault_in_force(scene) or caught_up(),

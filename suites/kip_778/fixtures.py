@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "behind",
     "brokers_known",
+    "claim",
     "features",
     "features_tool",
     "formatted",
@@ -30,14 +31,24 @@ __all__ = [
     "lower",
     "meta_properties",
     "registered_without_a_range",
+    "release_of",
     "set_level",
     "snapshots_of",
+    "status_and_level",
     "supported",
     "top_level",
     "upgrade",
     "walk",
 ]
 __all__ += fixtures.__all__
+
+
+@pytest.fixture
+def claim(expect: Callable[..., bool]) -> Callable[..., bool]:
+    """``claim("name", observed, equals, "K778-...", "K778-...")``: what was observed, for these requirements."""
+    return lambda name, observed, equals, *requirements: expect(
+        name, lambda: observed, equals=equals, within_s=0, requirements=requirements
+    )
 
 
 @pytest.fixture
@@ -114,6 +125,14 @@ def features_tool(tool: "Callable[..., ToolRan]") -> "Callable[..., ToolRan]":
 
 
 @pytest.fixture
+def status_and_level(
+    features_tool: "Callable[..., ToolRan]", levels: Callable[[], dict[str, int | None]]
+) -> Callable[..., tuple[int, int | None]]:
+    """``status_and_level("upgrade", "--metadata", "3.4")``: of kafka-features, and what controller 3000 has then."""
+    return lambda *words: (features_tool(*words).status, levels()["controller-3000"])
+
+
+@pytest.fixture
 def held_connection(kmigrate_run: "Run") -> "Callable[..., AbstractContextManager[Callable[[], NodeFeatures]]]":
     """One connection for as long as a block lasts, and what a node answers on it: ``as ask: ask().finalized``."""
     from pytest_kmigrate.wire.features import features_asked_again
@@ -170,12 +189,19 @@ def meta_properties(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
     from pytest_kmigrate.model.event import EventKind
 
     def held(node: str) -> dict[str, str]:
+        before = len(kmigrate_run.recorder.events)
         kmigrate_run.cluster.node(node).tell_identity()
-        events = [event for event in list(kmigrate_run.recorder.events) if event.kind is EventKind.NODE_IDENTITY]
-        files: Any = next(event.data["files"] for event in reversed(events) if event.node == node)
-        return {key: value for file in files.values() for key, value in (file or {}).items()}
+        events = list(kmigrate_run.recorder.events)[before:]
+        found: Any = [event.data["files"] for event in events if event.kind is EventKind.NODE_IDENTITY]
+        return {key: value for files in found for file in files.values() for key, value in (file or {}).items()}
 
     return held
+
+
+@pytest.fixture
+def release_of() -> Callable[[str], str]:
+    """``release_of("3.9-IV0")``, ``release_of("3.9.1")``: major and minor of a level or a release, ``3.9``."""
+    return lambda text: ".".join(text.partition("-")[0].split(".")[:2])
 
 
 @pytest.fixture

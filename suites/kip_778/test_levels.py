@@ -17,6 +17,7 @@ from pytest_kmigrate.documents.kip_778.levels import (
 from pytest_kmigrate.wire.features import SAFE_DOWNGRADE
 
 NODES = ("controller-3000", "broker-0", "broker-1")
+FAMILIES = ("topics", "partitions", "configs", "scram")
 
 
 @pytest.mark.scene
@@ -26,209 +27,124 @@ class TestLevels:
 
     @pytest.mark.sample
     @pytest.mark.requirement(
-        "K778-FLAG-gates-records",
-        "K778-FLAG-gates-rpcs",
-        "K778-FLAG-iv-granularity",
-        "K778-UPG-record-written",
-        "K778-UPG-takes-effect-online",
-        "K778-UPG-many-steps",
-        "K778-APIV-finalized-updates",
-        "K778-REC-featurelevel-schema",
-        "K778-DYN-interbroker-renegotiate",
-        "K778-DYN-client-reconnect",
-        "K778-DYN-hold-back-rpc",
-        "K778-IBP-ignored",
-        "K778-NG-no-transitional",
-        "K778-NG-no-duplicate-records",
-        "K778-MVC-snapshot-before",
+        *("K778-FLAG-gates-rpcs", "K778-FLAG-iv-granularity", "K778-UPG-takes-effect-online", "K778-UPG-many-steps"),
+        *("K778-APIV-finalized-updates", "K778-DYN-interbroker-renegotiate", "K778-DYN-client-reconnect"),
+        *("K778-DYN-hold-back-rpc", "K778-IBP-ignored", "K778-NG-no-transitional", "K778-MVC-snapshot-before"),
     )
-    def test_every_level_in_turn(
-        self, features, walk, log_of, snapshots_of, top_level, held_connection, expect, verify
-    ):
+    def test_every_level_in_turn(self, walk, features, snapshots_of, top_level, held_connection, claim, verify):
         """The level is raised by one again and again; a topic is created and credentials are asked for at each."""
         began = features("broker-0").finalized[METADATA_VERSION][1]
-        raised = list(range(began + 1, top_level() + 1))
         with held_connection("broker-0") as ask:
             ask()
             seen = walk()
-            expect(
-                "the level that a connection says which was held",
-                lambda: ask().finalized[METADATA_VERSION][1],
-                equals="the broker closed the connection",
-                within_s=0,
-                requirements=["K778-DYN-client-reconnect"],
-            )
-        expect(
+            held = ask().finalized[METADATA_VERSION][1]
+        set_ = [each.level for each in seen if each.answer == "NONE"]
+        late = [each.level for each in seen if {level for level, _ in each.in_force.values()} != {each.level}]
+        same = [
+            (node, each.level)
+            for each in seen
+            for node, (_, epoch) in each.in_force.items()
+            if epoch <= each.before[node][1]
+        ]
+        early = [(each.level, sorted(each.fetches)) for each in seen if max(each.fetches) > highest_fetch(each.level)]
+        stale = [each.level for each in seen if highest_fetch(each.level) not in each.fetches]
+        claim(
             "levels that were set",
-            lambda: [each.level for each in seen if each.answer == "NONE"],
-            equals=raised,
-            requirements=["K778-FLAG-iv-granularity", "K778-UPG-many-steps"],
+            *(set_, list(range(began + 1, top_level() + 1))),
+            *("K778-FLAG-iv-granularity", "K778-UPG-many-steps"),
         )
-        expect(
-            "levels that were not in force on every node within 10 s",
-            lambda: [each.level for each in seen if {level for level, _ in each.in_force.values()} != {each.level}],
-            equals=[],
-            requirements=["K778-UPG-takes-effect-online", "K778-APIV-finalized-updates"],
-        )
-        expect(
-            "nodes whose epoch of features did not rise with a level",
-            lambda: [
-                (node, each.level)
-                for each in seen
-                for node, (_, epoch) in each.in_force.items()
-                if epoch <= each.before[node][1]
-            ],
-            equals=[],
-            requirements=["K778-APIV-finalized-updates"],
-        )
-        expect(
-            "fetches of followers that the level did not allow",
-            lambda: [
-                (each.level, sorted(each.fetches)) for each in seen if max(each.fetches) > highest_fetch(each.level)
-            ],
-            equals=[],
-            requirements=["K778-FLAG-gates-rpcs"],
-        )
-        expect(
+        claim("levels that were not in force on every node within 10 s", late, [], "K778-UPG-takes-effect-online")
+        claim("nodes whose epoch of features did not rise with a level", same, [], "K778-APIV-finalized-updates")
+        claim("fetches of followers that the level did not allow", early, [], "K778-FLAG-gates-rpcs")
+        claim(
             "levels at which followers went on with an older fetch",
-            lambda: [each.level for each in seen if highest_fetch(each.level) not in each.fetches],
-            equals=[],
-            requirements=["K778-DYN-interbroker-renegotiate", "K778-IBP-ignored"],
+            *(stale, [], "K778-DYN-interbroker-renegotiate", "K778-IBP-ignored"),
         )
-        expect(
-            "levels at which SCRAM credentials were answered otherwise than they should",
-            lambda: [
-                (each.level, each.scram)
-                for each in seen
-                if each.scram != ("NONE" if each.level >= FIRST_SCRAM_LEVEL else "UNSUPPORTED_VERSION")
-            ],
-            equals=[],
-            requirements=["K778-DYN-hold-back-rpc"],
+        claim("levels at which SCRAM was answered as it should not", wrong_scram(seen), [], "K778-DYN-hold-back-rpc")
+        claim(
+            "the level that a connection says which was held", held, "the broker closed it", "K778-DYN-client-reconnect"
         )
-        records = {node: log_of(node) for node in NODES}
-        expect(
-            "the levels that each log records last",
-            lambda: {node: level_changes(records[node])[-len(raised) :] for node in NODES},
-            equals=dict.fromkeys(NODES, raised),
-            requirements=["K778-UPG-record-written"],
+        ranges = [node for node in NODES if len(set(features(node).finalized[METADATA_VERSION])) != 1]
+        claim("nodes whose finalized minimum is not the level", ranges, [], "K778-NG-no-transitional")
+        enough = len(snapshots_of("controller-3000")) > len(seen)
+        claim("whether a snapshot was written before each level", *(enough, True, "K778-MVC-snapshot-before"))
+        verify()
+
+    @pytest.mark.requirement(
+        *("K778-FLAG-gates-records", "K778-UPG-record-written", "K778-REC-featurelevel-schema"),
+        *("K778-NG-no-duplicate-records", "K778-UPG-takes-effect-online"),
+    )
+    def test_what_the_log_holds_of_the_levels(self, top_level, log_of, claim, verify):
+        """Each node has the same levels in its log, and under each only what it allows."""
+        logs = {node: log_of(node) for node in NODES}
+        of_broker = logs["broker-0"]
+        levels = {node: level_changes(records) for node, records in logs.items()}
+        all_in_turn = {node: list(range(7, top_level() + 1)) for node in NODES}
+        claim("the levels that each log records", levels, all_in_turn, "K778-UPG-record-written")
+        shapes = {(each["version"], *sorted(each["data"])) for each in of_type(of_broker, LEVEL_RECORD)}
+        claim(
+            "the version and fields of records of levels",
+            *(shapes, {(0, "featureLevel", "name")}, "K778-REC-featurelevel-schema"),
         )
-        expect(
-            "the fields and versions of records of levels",
-            lambda: {(each["version"], *sorted(each["data"])) for each in of_type(records["broker-0"], LEVEL_RECORD)},
-            equals={(0, "featureLevel", "name")},
-            requirements=["K778-REC-featurelevel-schema"],
-        )
-        expect(
+        claim(
             "records that the level in force did not allow, and whether others needed a level",
-            lambda: (written_too_early(records["broker-0"]), gated(records["broker-0"]) > 0),
-            equals=([], True),
-            requirements=["K778-FLAG-gates-records"],
+            *((written_too_early(of_broker), gated(of_broker) > 0), ([], True), "K778-FLAG-gates-records"),
         )
-        expect(
-            "topics and partitions that have two records",
-            lambda: made_twice(records["broker-0"]),
-            equals=[],
-            requirements=["K778-NG-no-duplicate-records"],
-        )
-        expect(
-            "brokers that were registered as fenced, each once",
-            lambda: sorted(
-                each["data"]["brokerId"] for each in of_type(records["broker-0"], "REGISTER_BROKER_RECORD", fenced=True)
-            ),
-            equals=[0, 1],
-            requirements=["K778-UPG-takes-effect-online"],
-        )
-        expect(
-            "nodes whose finalized minimum is not the level",
-            lambda: [node for node in NODES if len(set(features(node).finalized[METADATA_VERSION])) != 1],
-            equals=[],
-            requirements=["K778-NG-no-transitional"],
-        )
-        expect(
-            "snapshots of controller 3000, one before each change of the level",
-            lambda: len(snapshots_of("controller-3000")) - 1 >= len(raised),
-            equals=True,
-            within_s=0,
-            requirements=["K778-MVC-snapshot-before"],
+        claim("topics and partitions that have two records", made_twice(of_broker), [], "K778-NG-no-duplicate-records")
+        fenced = of_type(of_broker, "REGISTER_BROKER_RECORD", fenced=True)
+        claim(
+            "brokers that were registered as fenced, once each",
+            *(sorted(each["data"]["brokerId"] for each in fenced), [0, 1], "K778-UPG-takes-effect-online"),
         )
         verify()
 
     @pytest.mark.requirement(
-        "K778-DWN-lossy-refused",
-        "K778-DWN-per-level-flag",
-        "K778-RPC-unsafe-error",
-        "K778-DWN-lossless-allowed",
-        "K778-DWN-lossless-no-rewrite",
-        "K778-DWN-controller-snapshot",
-        "K778-DWN-broker-snapshot",
+        *("K778-DWN-lossy-refused", "K778-DWN-per-level-flag", "K778-RPC-unsafe-error", "K778-DWN-lossless-allowed"),
+        *("K778-DWN-lossless-no-rewrite", "K778-DWN-controller-snapshot", "K778-DWN-broker-snapshot"),
     )
     def test_a_level_is_lowered_where_nothing_can_be_lost(
-        self, cluster_metadata, features, set_level, levels, log_of, snapshots_of, expect, verify
+        self, cluster_metadata, features, set_level, levels, log_of, snapshots_of, expect, claim, verify
     ):
         """Asked for every lower level, and done for the lowest one that loses nothing."""
         top = features("controller-3000").finalized[METADATA_VERSION][1]
         lowest = lossless_down_to(top)
-        expect(
+        answers = {level: set_level(level, SAFE_DOWNGRADE, dry_run=True).first_error for level in range(7, top)}
+        claim(
             "the lower levels that would be accepted",
-            lambda: [
-                level for level in range(7, top) if set_level(level, SAFE_DOWNGRADE, dry_run=True).first_error == "NONE"
-            ],
-            equals=list(range(lowest, top)),
-            within_s=0,
-            requirements=["K778-DWN-lossy-refused", "K778-DWN-per-level-flag"],
+            *([level for level, answer in answers.items() if answer == "NONE"], list(range(lowest, top))),
+            *("K778-DWN-lossy-refused", "K778-DWN-per-level-flag"),
         )
-        expect(
-            "the answer to a lossy downgrade",
-            lambda: set_level(lowest - 1, SAFE_DOWNGRADE).first_error,
-            equals="UNSAFE_FEATURE_DOWNGRADE",
-            within_s=0,
-            requirements=["K778-RPC-unsafe-error"],
-        )
+        lossy = set_level(lowest - 1, SAFE_DOWNGRADE).first_error
+        claim("the answer to a lossy downgrade", lossy, "UNSAFE_FEATURE_DOWNGRADE", "K778-RPC-unsafe-error")
         before, kept = cluster_metadata.seen("log"), len(log_of("controller-3000"))
-        expect(
-            "the answer to a lossless downgrade",
-            lambda: set_level(lowest, SAFE_DOWNGRADE).first_error,
-            equals="NONE",
-            within_s=0,
-            requirements=["K778-DWN-lossless-allowed"],
-        )
+        lossless = set_level(lowest, SAFE_DOWNGRADE).first_error
+        claim("the answer to a lossless downgrade", lossless, "NONE", "K778-DWN-lossless-allowed")
         expect(
             "the levels in force",
-            levels,
-            equals=dict.fromkeys(NODES, lowest),
+            *(levels, dict.fromkeys(NODES, lowest)),
             within_s=10,
             requirements=["K778-DWN-lossless-allowed"],
         )
         after = cluster_metadata.seen("log")
-        expect(
-            "topics, partitions and configs that changed",
-            lambda: [
-                family
-                for family in ("topics", "partitions", "configs", "scram")
-                if getattr(before, family) != getattr(after, family)
-            ],
-            equals=[],
-            requirements=["K778-DWN-lossless-allowed", "K778-DWN-lossless-no-rewrite"],
+        changed = [family for family in FAMILIES if getattr(before, family) != getattr(after, family)]
+        written = {each["type"] for each in log_of("controller-3000")[kept:]} - {"NO_OP_RECORD"}
+        claim(
+            "families of metadata that changed with it",
+            *(changed, [], "K778-DWN-lossless-allowed", "K778-DWN-lossless-no-rewrite"),
         )
-        expect(
-            "what was written for it, besides nothing",
-            lambda: {each["type"] for each in log_of("controller-3000")[kept:]} - {"NO_OP_RECORD"},
-            equals={LEVEL_RECORD},
-            within_s=0,
-            requirements=["K778-DWN-lossless-no-rewrite"],
-        )
+        claim("what was written for it", written, {LEVEL_RECORD}, "K778-DWN-lossless-no-rewrite")
         expect(
             "whether controller 3000 wrote a snapshot at the change",
-            lambda: len(snapshots_of("controller-3000")) > 1,
-            equals=True,
+            *(lambda: len(snapshots_of("controller-3000")) > 1, True),
             within_s=10,
             requirements=["K778-DWN-controller-snapshot"],
         )
-        expect(
-            "whether broker 0 wrote a snapshot at the change",
-            lambda: len(snapshots_of("broker-0")) > 1,
-            equals=True,
-            within_s=0,
-            requirements=["K778-DWN-broker-snapshot"],
-        )
+        of_broker = len(snapshots_of("broker-0")) > 1
+        claim("whether broker 0 wrote a snapshot at the change", *(of_broker, True, "K778-DWN-broker-snapshot"))
         verify()
+
+
+def wrong_scram(seen):
+    """The levels at which credentials were taken and cannot be recorded, or refused and could be, and the answers."""
+    right = {each.level: "NONE" if each.level >= FIRST_SCRAM_LEVEL else "UNSUPPORTED_VERSION" for each in seen}
+    return [(each.level, each.scram) for each in seen if each.scram != right[each.level]]

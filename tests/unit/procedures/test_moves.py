@@ -1,11 +1,12 @@
 """Facts about moves: what a roll waits for, what it does not wait for, and what the way back waits for."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import pytest
 
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.errors import AwaitTimeoutError
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.procedures import moves
@@ -97,6 +98,23 @@ def test_a_roll_may_put_another_kafka_under_a_node(stage: Stage) -> None:
     assert stage.of(EventKind.NODE_STARTED)[0].data["kafka"] == "3.8.1"
     assert Capability.INSTALL in Roll("broker-0", kafka="3.8.1").needs
     assert Capability.INSTALL not in ROLL.needs
+
+
+def test_a_controller_has_read_its_log_before_the_next_one_is_rolled(stage: Stage) -> None:
+    """It follows earlier than that; without a leader there is nothing to compare with yet."""
+    stage.view.leader = "controller-3001"
+    stage.view.metrics["controller-3001", "LastCommittedRecordOffset"] = 40
+    for read, seen in ((12, "read up to 12 of 40"), (40, None)):
+        stage.view.metrics["controller-3000", "LastAppliedRecordOffset"] = read
+        with pytest.raises(AwaitTimeoutError, match=seen) if seen else nullcontext():
+            Roll("controller-3000").make(stage.scene)
+
+
+def test_a_controller_that_ends_over_its_log_fails_the_roll(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was ready before, and is waited for no longer."""
+    monkeypatch.setattr(stage.cluster.node("controller-3000"), "start", lambda: None)
+    with pytest.raises(ClusterError, match="controller-3000 ended while it read its metadata log"):
+        Roll("controller-3000").make(stage.scene)
 
 
 def test_the_leader_is_the_last_controller_to_be_stopped(stage: Stage) -> None:

@@ -122,6 +122,16 @@ def test_a_pattern_counts_the_mbeans_that_match_it(client: JolokiaClient, agent:
     assert reported == {"matched": 2, "matching none": None}
 
 
+def test_requests_are_counted_by_name_and_version(client: JolokiaClient, agent: Agent) -> None:
+    """What has no version is a sum of others; a node that received none has no such MBean."""
+    bean = "kafka.network:name=RequestsPerSec,request=Fetch,type=RequestMetrics"
+    value = {f"{bean},version=17": {"Count": 8}, f"{bean},version=16": {"Count": 2}, bean: {"Count": 10}}
+    agent.body = json.dumps([{"status": 200, "value": value}]).encode()
+    assert client.requests_at(url(agent), 5) == {("Fetch", 17): 8, ("Fetch", 16): 2}
+    agent.body = json.dumps([{"status": 404}]).encode()
+    assert client.requests_at(url(agent), 5) == {}
+
+
 def test_no_stack_traces_are_asked_for(client: JolokiaClient, agent: Agent) -> None:
     """Each is several kilobytes, at every sample, for an MBean that is not there."""
     client.read_many(url(agent), asked("a", "gone"), 5)
