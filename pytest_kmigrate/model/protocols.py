@@ -15,6 +15,7 @@ from pytest_kmigrate.model.history import Transaction
 from pytest_kmigrate.model.links import Links
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.topology import BrokerMode, Listener, NodeSpec, Role, Topology
+from pytest_kmigrate.model.znodes import Znodes
 
 Record = Mapping[str, Any]
 """A decoded record of the metadata log; what a release puts into one is not ours to type."""
@@ -194,6 +195,9 @@ class Cluster(Protocol):
         Each is ``{"offset", "timestamp_ms", "type", "version", "data", "snapshot"}``.
         """
 
+    def metadata_snapshots(self, node: str) -> Sequence[str]:
+        """The file names of the snapshots of a node's metadata log, in order: ``<offset>-<epoch>.checkpoint``."""
+
     def run_tool(self, node: str, tool: str, arguments: Sequence[str]) -> ToolRan:
         """Run one of Kafka's own tools to its end, of the release and with the names that this node knows; recorded.
 
@@ -209,38 +213,6 @@ class Cluster(Protocol):
 
     def hold_at(self, point: CrashPoint, nodes: Sequence[Node]) -> AbstractContextManager[Callable[[], str | None]]:
         """Arm a crash point in these running nodes; the first to reach it is held there, and the callable names it."""
-
-
-class Znodes(Protocol):
-    """The cluster's ZooKeeper, reached past the links."""
-
-    def get(self, path: str) -> bytes | None:
-        """A znode's data; None when it does not exist."""
-        ...
-
-    def set(self, path: str, data: bytes | None) -> None:
-        """Overwrite a znode, or create it; None leaves it without data."""
-        ...
-
-    def delete(self, path: str) -> None:
-        """Delete a znode and all below it; nothing when it does not exist."""
-        ...
-
-    def children(self, path: str) -> Sequence[str]:
-        """Names below a path; none when it does not exist."""
-        ...
-
-    def owner(self, path: str) -> int | None:
-        """The session that an ephemeral znode goes with; None when there is no such znode."""
-        ...
-
-    def sessions(self) -> Mapping[str, int]:
-        """The session of every connection, by the address it comes from, as ``host:port``."""
-        ...
-
-    def expire_session(self, session: int) -> None:
-        """End a session, as if its time were over."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -18,22 +18,17 @@ if TYPE_CHECKING:
     from pytest_kmigrate.wire.features import FeatureAnswer, NodeFeatures
 
 __all__ = [
-    "behind",
-    "brokers_known",
-    "claim",
     "features",
     "features_tool",
     "formatted",
     "held_connection",
     "let_lead",
     "levels",
-    "log_of",
     "lower",
     "meta_properties",
     "registered_without_a_range",
     "release_of",
     "set_level",
-    "snapshots_of",
     "status_and_level",
     "supported",
     "top_level",
@@ -41,14 +36,6 @@ __all__ = [
     "walk",
 ]
 __all__ += fixtures.__all__
-
-
-@pytest.fixture
-def claim(expect: Callable[..., bool]) -> Callable[..., bool]:
-    """``claim("name", observed, equals, "K778-...", "K778-...")``: what was observed, for these requirements."""
-    return lambda name, observed, equals, *requirements: expect(
-        name, lambda: observed, equals=equals, within_s=0, requirements=requirements
-    )
 
 
 @pytest.fixture
@@ -96,18 +83,6 @@ def set_level(kmigrate_run: "Run") -> "Callable[..., FeatureAnswer]":
         return update_features_at(kmigrate_run.cluster.peer(at or leader()), wanted, kind, **how)
 
     return asked
-
-
-@pytest.fixture
-def log_of(kmigrate_run: "Run") -> Callable[[str], list[Mapping[str, Any]]]:
-    """``log_of("broker-0")``: the records of a node's metadata log, those of snapshots left out."""
-    return lambda node: [each for each in kmigrate_run.cluster.metadata_log(node) if not each["snapshot"]]
-
-
-@pytest.fixture
-def snapshots_of(kmigrate_run: "Run") -> Callable[[str], list[str]]:
-    """``snapshots_of("controller-3000")``: the snapshots of the metadata log on a node's disk, by name."""
-    return lambda node: sorted({each["snapshot"] for each in kmigrate_run.cluster.metadata_log(node)} - {None, ""})
 
 
 @pytest.fixture
@@ -223,21 +198,6 @@ def let_lead(kmigrate_run: "Run") -> Callable[[str], None]:
 
 
 @pytest.fixture
-def behind(kmigrate_run: "Run") -> Callable[[], list[str]]:
-    """``behind()``: the live controllers that have not applied what the leader had committed before."""
-    from pytest_kmigrate.model.topology import Role
-
-    def late() -> list[str]:
-        leader = kmigrate_run.view.quorum_leader()
-        committed = (leader and kmigrate_run.view.metric(leader, "LastCommittedRecordOffset")) or 0
-        live = [node.name for node in kmigrate_run.cluster.nodes(Role.CONTROLLER) if node.alive]
-        applied = {name: kmigrate_run.view.metric(name, "LastAppliedRecordOffset") for name in live}
-        return [name for name, offset in applied.items() if offset is None or offset < committed] if leader else live
-
-    return late
-
-
-@pytest.fixture
 def lower(kmigrate_run: "Run") -> "Callable[[], SetLevel]":
     """``lower()``: the move that lowers the level to that of the release that nodes began with."""
     from pytest_kmigrate.distributions.versions import version_of
@@ -249,14 +209,6 @@ def lower(kmigrate_run: "Run") -> "Callable[[], SetLevel]":
         return SetLevel("downgrade", ".".join(began.split(".")[:2]))
 
     return move
-
-
-@pytest.fixture
-def brokers_known(kmigrate_run: "Run") -> Callable[[str], list[int]]:
-    """``brokers_known("broker-0")``: the brokers that it lists to clients."""
-    from pytest_kmigrate.wire.admin import cluster_at
-
-    return lambda node: sorted(cluster_at(kmigrate_run.cluster.peer(node))[1])
 
 
 @pytest.fixture

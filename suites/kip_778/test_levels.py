@@ -66,7 +66,7 @@ class TestLevels:
         )
         ranges = [node for node in NODES if len(set(features(node).finalized[METADATA_VERSION])) != 1]
         claim("nodes whose finalized minimum is not the level", ranges, [], "K778-NG-no-transitional")
-        enough = len(snapshots_of("controller-3000")) > len(seen)
+        enough = len(snapshots_of("controller-3000")) >= len(seen)
         claim("whether a snapshot was written before each level", *(enough, True, "K778-MVC-snapshot-before"))
         verify()
 
@@ -135,11 +135,11 @@ class TestLevels:
         claim("what was written for it", written, {LEVEL_RECORD}, "K778-DWN-lossless-no-rewrite")
         expect(
             "whether controller 3000 wrote a snapshot at the change",
-            *(lambda: len(snapshots_of("controller-3000")) > 1, True),
+            *(lambda: len(snapshots_of("controller-3000")) > 0, True),
             within_s=10,
             requirements=["K778-DWN-controller-snapshot"],
         )
-        of_broker = len(snapshots_of("broker-0")) > 1
+        of_broker = len(snapshots_of("broker-0")) > 0
         claim("whether broker 0 wrote a snapshot at the change", *(of_broker, True, "K778-DWN-broker-snapshot"))
         verify()
 

@@ -164,6 +164,11 @@ class FakeCluster:
         """As set."""
         return self.records
 
+    def metadata_snapshots(self, node: str) -> Sequence[str]:
+        """None: there are no disks."""
+        self.node(node)
+        return ()
+
     def run_tool(self, node: str, tool: str, arguments: Sequence[str]) -> ToolRan:
         """As set; no tool is run."""
         status, output = self.answers.get(tool, (0, ""))

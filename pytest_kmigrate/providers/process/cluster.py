@@ -205,6 +205,10 @@ class ProcessCluster:
         flags = (*_DUMP_FLAGS, *(flags_to_use(archive) if archive else ()))
         return decoded(read.metadata_dir, self.software.java, read.distribution.classpath, flags)
 
+    def metadata_snapshots(self, node: str) -> list[str]:
+        """The names of the snapshots of the metadata log on a node's disk, in order."""
+        return sorted(file.name for file in self.node(node).metadata_dir.glob("__cluster_metadata-0/*.checkpoint"))
+
     def run_tool(self, node: str, tool: str, arguments: Sequence[str]) -> ToolRan:
         """Run one of Kafka's own tools, of the release and with the names that this node knows; recorded."""
         ran = tool_ran(self._jvm, self.node(node), tool, arguments)

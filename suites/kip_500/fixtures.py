@@ -1,0 +1,281 @@
+"""Fixtures of KIP-500 tests, with the general ones: a conftest gets all of them by one line, ``import *``."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_kmigrate import fixtures
+from pytest_kmigrate.fixtures import *
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.model.events.nodes import ToolRan
+    from pytest_kmigrate.procedures.driver import ProcedureDriver
+    from pytest_kmigrate.running import Run
+
+__all__ = [
+    "acknowledged_at",
+    "answers_of",
+    "broker_states",
+    "controller_serves",
+    "created_through",
+    "deleted",
+    "differing_logs",
+    "fenced_count",
+    "formatted_anew",
+    "given_while_stopping",
+    "isr_of_broker",
+    "last_stop",
+    "log_begins_with_a_snapshot",
+    "quorum",
+    "registered_as",
+    "standby",
+    "topics_in_log",
+]
+__all__ += fixtures.__all__
+
+
+@pytest.fixture
+def quorum(kmigrate_run: "Run") -> "ProcedureDriver":
+    """``quorum.await_new_active_controller()``, ``await_state("phase", QuorumPhase.SERVING)``."""
+    from pytest_kmigrate.model.errors import WrongUseError
+    from pytest_kmigrate.procedures.driver import ProcedureDriver
+
+    driver = kmigrate_run.driver
+    if not isinstance(driver, ProcedureDriver):
+        raise WrongUseError("quorum: expected --kmigrate-profile kip-500, got one without a quorum's phases")
+    return driver
+
+
+@pytest.fixture
+def standby(kmigrate_run: "Run") -> Callable[[], str]:
+    """``standby()``: a live controller that does not lead."""
+    from pytest_kmigrate.model.topology import Role
+    from pytest_kmigrate.waiting import PATIENCE_S, until
+
+    def one() -> str | None:
+        leader = kmigrate_run.view.quorum_leader()
+        live = [node.name for node in kmigrate_run.cluster.nodes(Role.CONTROLLER) if node.alive]
+        return next((name for name in live if leader and name != leader), None)
+
+    return lambda: until(one, awaited="a controller that does not lead", within_s=PATIENCE_S)
+
+
+@pytest.fixture
+def answers_of(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
+    """``answers_of("controller-3001")``: by request, the error that this very controller answers with."""
+    from pytest_kmigrate.wire.admin import cluster_id_at, create_topics_at
+    from pytest_kmigrate.wire.features import update_features_at
+    from pytest_kmigrate.wire.registration import Registration, heartbeat_at, register_at
+
+    def answers(name: str) -> dict[str, str]:
+        peer = kmigrate_run.cluster.peer(name)
+        cluster_id = cluster_id_at(kmigrate_run.cluster.peer("broker-0"))
+        newcomer = Registration(8, cluster_id, (1, 30), is_migrating=False, listeners={"INTERNAL": "127.0.0.1:9"})
+        return {
+            "BrokerRegistration": register_at(peer, newcomer)[0],
+            "BrokerHeartbeat": heartbeat_at(peer, 0, 1, 1)[0],
+            "CreateTopics": create_topics_at(peer, ["nowhere"], partitions=1, replication=1)["nowhere"],
+            "UpdateFeatures": update_features_at(peer, {"metadata.version": 30}).first_error,
+        }
+
+    return answers
+
+
+@pytest.fixture
+def created_through(kmigrate_run: "Run") -> Callable[..., dict[str, str]]:
+    """``created_through("broker-0", "a", "b")``: the error of each creation that a broker forwards."""
+    from pytest_kmigrate.wire.admin import create_topics_at
+
+    return lambda node, *topics: create_topics_at(
+        kmigrate_run.cluster.peer(node), topics, partitions=1, replication=1, within_s=5
+    )
+
+
+@pytest.fixture
+def controller_serves(kmigrate_run: "Run", created_through: Callable[..., dict[str, str]]) -> Callable[[str], bool]:
+    """``controller_serves("again")``: whether a topic of this name can be created within a minute."""
+    from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
+    from pytest_kmigrate.waiting import until
+
+    def is_created(topic: str) -> bool:
+        try:
+            return created_through("broker-0", topic)[topic] in ("NONE", "TOPIC_ALREADY_EXISTS")
+        except ClusterError:
+            return False
+
+    def serves(topic: str) -> bool:
+        try:
+            return until(lambda: is_created(topic), awaited=f"topic {topic}", within_s=60)
+        except AwaitTimeoutError:
+            return False
+
+    return serves
+
+
+@pytest.fixture
+def differing_logs(kmigrate_run: "Run") -> Callable[[], list[str]]:
+    """``differing_logs()``: the nodes whose metadata log differs from the longest one where both have records."""
+    from pytest_kmigrate.model.topology import Role
+
+    def records_of(name: str) -> dict[int, str]:
+        records = kmigrate_run.cluster.metadata_log(name)
+        return {
+            each["offset"]: f"{each['type']} {each['version']} {each['data']}"
+            for each in records
+            if not each["snapshot"]
+        }
+
+    def differing() -> list[str]:
+        nodes = (*kmigrate_run.cluster.nodes(Role.CONTROLLER), *kmigrate_run.cluster.nodes(Role.BROKER))
+        logs = {node.name: records_of(node.name) for node in nodes}
+        longest = max(logs.values(), key=len)
+        return [
+            name
+            for name, records in logs.items()
+            if not records or any(longest.get(offset, record) != record for offset, record in records.items())
+        ]
+
+    return differing
+
+
+@pytest.fixture
+def broker_states(kmigrate_run: "Run") -> Callable[[], dict[str, float | None]]:
+    """``broker_states()``: by broker, its metric BrokerState; 3 is running."""
+    from pytest_kmigrate.model.topology import Role
+
+    names = [node.name for node in kmigrate_run.cluster.nodes(Role.BROKER)]
+    return lambda: {name: kmigrate_run.view.metric(name, "BrokerState") for name in names}
+
+
+@pytest.fixture
+def isr_of_broker(kmigrate_run: "Run") -> Callable[..., list[str]]:
+    """``isr_of_broker("broker-2", "broker-0")``: what broker 0 lists broker 2 as the leader or in the ISR of."""
+    from pytest_kmigrate.wire.admin import describe_topic_at
+    from pytest_kmigrate.wire.describing import all_topics_at
+
+    def listed(name: str, at: str) -> list[str]:
+        number, peer = kmigrate_run.cluster.node(name).spec.node_id, kmigrate_run.cluster.peer(at)
+        return [
+            f"{topic}-{partition}"
+            for topic in sorted(all_topics_at(peer))
+            for partition, described in describe_topic_at(peer, topic).partitions.items()
+            if number == described.leader or number in described.isr
+        ]
+
+    return listed
+
+
+@pytest.fixture
+def registered_as(kmigrate_run: "Run") -> Callable[..., str]:
+    """``registered_as(0)``: the active controller's answer to another process that registers with this id."""
+    from pytest_kmigrate.waiting import PATIENCE_S, until
+    from pytest_kmigrate.wire.admin import cluster_id_at
+    from pytest_kmigrate.wire.features import node_features_at
+    from pytest_kmigrate.wire.registration import Registration, register_at
+
+    def answer(broker_id: int, cluster_id: str | None = None) -> str:
+        leader = until(kmigrate_run.view.quorum_leader, awaited="a leader of the quorum", within_s=PATIENCE_S)
+        peer = kmigrate_run.cluster.peer(leader)
+        of_cluster = cluster_id or cluster_id_at(kmigrate_run.cluster.peer("broker-0"))
+        level = node_features_at(peer).supported["metadata.version"]
+        twin = Registration(broker_id, of_cluster, level, is_migrating=False, listeners={"INTERNAL": "127.0.0.1:9"})
+        return register_at(peer, twin)[0]
+
+    return answer
+
+
+@pytest.fixture
+def fenced_count(kmigrate_run: "Run") -> Callable[[], float | None]:
+    """``fenced_count()``: how many brokers the active controller counts as fenced."""
+
+    def count() -> float | None:
+        leader = kmigrate_run.view.quorum_leader()
+        return kmigrate_run.view.metric(leader, "FencedBrokerCount") if leader else None
+
+    return count
+
+
+@pytest.fixture
+def deleted(kmigrate_run: "Run") -> Callable[..., dict[str, str]]:
+    """``deleted("a", "b")``: the error of each deletion that broker 0 forwards."""
+    from pytest_kmigrate.wire.admin import delete_topics_at
+
+    return lambda *topics: delete_topics_at(kmigrate_run.cluster.peer("broker-0"), topics)
+
+
+@pytest.fixture
+def topics_in_log(kmigrate_run: "Run") -> Callable[[str], set[str]]:
+    """``topics_in_log("controller-3000")``: the topics that a node's log makes, from its oldest snapshot on."""
+    return lambda node: {
+        each["data"]["name"] for each in kmigrate_run.cluster.metadata_log(node) if each["type"] == "TOPIC_RECORD"
+    }
+
+
+@pytest.fixture
+def log_begins_with_a_snapshot(kmigrate_run: "Run") -> Callable[[str], bool]:
+    """Whether what was before a node's first segment is in a snapshot alone."""
+    return lambda node: any(each["snapshot"] for each in kmigrate_run.cluster.metadata_log(node))
+
+
+@pytest.fixture
+def formatted_anew(kmigrate_run: "Run", tool: "Callable[..., ToolRan]") -> Callable[[str], None]:
+    """``formatted_anew("controller-3001")``: a node is stopped, gets an empty disk, and starts with it."""
+    from pytest_kmigrate.wire.admin import cluster_id_at
+
+    def anew(name: str) -> None:
+        node = kmigrate_run.cluster.node(name)
+        cluster_id = cluster_id_at(kmigrate_run.cluster.peer("broker-0"))
+        node.stop()
+        node.wipe()
+        tool(name, "kafka-storage", "format", f"--cluster-id={cluster_id}", "--config", "{config}")
+        node.start()
+
+    return anew
+
+
+@pytest.fixture
+def last_stop(kmigrate_run: "Run") -> Callable[[str], Mapping[str, object]]:
+    """``last_stop("broker-2")``: how the node was stopped last: ``how``, ``exit_code``, ``took_ms``."""
+    from pytest_kmigrate.model.event import EventKind
+
+    def stop(node: str) -> Mapping[str, object]:
+        events = [event for event in list(kmigrate_run.recorder.events) if event.kind is EventKind.NODE_STOPPED]
+        return next(event.data for event in reversed(events) if event.node == node)
+
+    return stop
+
+
+@pytest.fixture
+def given_while_stopping(
+    kmigrate_run: "Run", log_of: Callable[[str], list[Mapping[str, Any]]]
+) -> Callable[[str], list[str]]:
+    """``given_while_stopping("broker-2")``: the partitions that it got after it had announced to stop."""
+    from pytest_kmigrate.documents.kip_500.log import given_after_stopping
+
+    return lambda name: given_after_stopping(
+        log_of(kmigrate_run.view.quorum_leader() or "controller-3000"), kmigrate_run.cluster.node(name).spec.node_id
+    )
+
+
+@pytest.fixture
+def acknowledged_at(kmigrate_run: "Run") -> Callable[..., int]:
+    """``acknowledged_at("broker-0", "orders", 0)``: of 20 records with acks=1 sent to this broker, how many it took."""
+    from confluent_kafka import Producer
+
+    def taken(node: str, topic: str, partition: int) -> int:
+        connection: Mapping[str, str] = kmigrate_run.cluster.client_connection()
+        address = kmigrate_run.cluster.peer(node).address
+        limits = {"acks": "1", "message.timeout.ms": 5000, "bootstrap.servers": address}
+        producer, acknowledged = Producer({**connection, **limits}), list[object]()
+        for number in range(20):
+            producer.produce(
+                topic,
+                str(number).encode(),
+                partition=partition,
+                on_delivery=lambda error, _: acknowledged.append(error),
+            )
+        producer.flush(8)
+        return acknowledged.count(None)
+
+    return taken

@@ -1,0 +1,103 @@
+"""KIP-500: a broker is a member as long as it hears of the log; one that is cut off or dead is fenced."""
+
+import pytest
+
+from pytest_kmigrate import Isolate, Kill, Role, targets
+
+OTHERS = [0, 1]
+RUNNING = 3
+
+
+@pytest.mark.scene
+@pytest.mark.topology("kraft-broker3-controller3-quick")
+class TestMembers:
+    """Three brokers with short sessions; broker 2 is the one that is disturbed."""
+
+    @pytest.mark.requirement(
+        *("K500-MBR-membership-by-metadata", "K500-MBR-removed-even-if-client-reachable", "K500-MBR-rejoin"),
+        *("K500-MBR-partitioned-leader-no-zombie", "K500-ST-fenced-hidden", "K500-ST-fenced-no-leadership"),
+        *("K500-ST-fenced-no-client-rpc-running", "K500-ST-metric"),
+    )
+    def test_a_broker_is_cut_off_from_the_controllers(
+        self,
+        created,
+        inject,
+        led_by,
+        brokers_known,
+        isr_of_broker,
+        fenced_count,
+        acknowledged_at,
+        expect,
+        claim,
+        verify,
+    ):
+        """Clients reach it still: it is removed from what the others say, leads nothing, and returns by itself."""
+        created("pinned", partitions=6, replication=3)
+        own = led_by("broker-2", "pinned")[0]
+        with inject(Isolate(targets.node("broker-2"), from_roles=(Role.CONTROLLER,))):
+            expect(
+                "the brokers that broker 0 lists",
+                lambda: brokers_known("broker-0"),
+                equals=OTHERS,
+                within_s=30,
+                requirements=["K500-MBR-membership-by-metadata", GONE, "K500-ST-fenced-hidden"],
+            )
+            expect(
+                "partitions that broker 2 leads or is in sync with, as broker 0 says",
+                lambda: isr_of_broker("broker-2", "broker-0"),
+                equals=[],
+                within_s=10,
+                requirements=["K500-ST-fenced-no-leadership"],
+            )
+            claim("how many brokers controllers count as fenced", fenced_count(), 1, "K500-ST-metric")
+            taken = acknowledged_at("broker-2", "pinned", own)
+            claim("records of 20 that broker 2 acknowledges by itself", taken, 0, ZOMBIE)
+            claim("what broker 2 lists to clients while it is fenced", brokers_known("broker-2"), [], RUNNING_FENCED)
+        expect(
+            "the brokers that broker 0 lists after the cut",
+            lambda: brokers_known("broker-0"),
+            equals=[0, 1, 2],
+            within_s=30,
+            requirements=["K500-MBR-rejoin"],
+        )
+        verify()
+
+    @pytest.mark.requirement("K500-ST-crash", "K500-MBR-duplicate-id", "K500-ST-fenced-at-start", "K500-ST-online")
+    def test_a_broker_is_killed_and_comes_back(
+        self, created, inject, brokers_known, registered_as, log_of, expect, claim, verify
+    ):
+        """It is fenced after its session, and again as it registers; its id is given to no other process."""
+        created("moved", partitions=3, replication=3)
+        claim(
+            "the answer to a second process with the id of broker 0",
+            registered_as(0),
+            DUPLICATE,
+            "K500-MBR-duplicate-id",
+        )
+        foreign = registered_as(7, "AAAAAAAAAAAAAAAAAAAAAA")
+        claim("the answer to a broker of another cluster", foreign, "INCONSISTENT_CLUSTER_ID", "K500-MBR-duplicate-id")
+        with inject(Kill(targets.node("broker-2"))):
+            expect(
+                "the brokers that broker 0 lists without broker 2",
+                lambda: brokers_known("broker-0"),
+                equals=OTHERS,
+                within_s=30,
+                requirements=["K500-ST-crash"],
+            )
+        expect(
+            "the brokers that broker 0 lists again",
+            lambda: brokers_known("broker-0"),
+            equals=[0, 1, 2],
+            within_s=30,
+            requirements=["K500-ST-crash", "K500-ST-online"],
+        )
+        registered = [each["data"] for each in log_of("controller-3000") if each["type"] == "REGISTER_BROKER_RECORD"]
+        free = [each["brokerId"] for each in registered if not each["fenced"]]
+        claim("brokers that were not fenced as they registered", free, [], "K500-ST-fenced-at-start")
+        verify()
+
+
+GONE = "K500-MBR-removed-even-if-client-reachable"
+ZOMBIE = "K500-MBR-partitioned-leader-no-zombie"
+RUNNING_FENCED = "K500-ST-fenced-no-client-rpc-running"
+DUPLICATE = "DUPLICATE_BROKER_REGISTRATION"

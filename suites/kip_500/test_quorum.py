@@ -1,0 +1,121 @@
+"""KIP-500: controllers elect a leader of one log among themselves, and lose nothing when some of them are lost."""
+
+import pytest
+
+from pytest_kmigrate import Isolate, Kill, Pause, checks, targets
+from pytest_kmigrate.documents.kip_500.log import families_in, missing_families, pushed_to_brokers
+
+BROKERS = ("broker-0", "broker-1", "broker-2")
+CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
+NOT_CONTROLLER = "NOT_CONTROLLER"
+
+
+@pytest.mark.scene
+@pytest.mark.topology("kraft-broker3-controller3-quick")
+class TestQuorum:
+    """Three controllers and three brokers."""
+
+    @pytest.mark.sample
+    @pytest.mark.requirement(
+        *("K500-LOG-no-gaps", "K500-LOG-no-controller-restart-fix", "K500-QRM-durability", "K500-QRM-tolerate-1-of-3"),
+        *("K500-QRM-election-no-external", "K500-QRM-active-is-leader", "K500-LOG-single-order"),
+        *("K500-QRM-followers-replicate", "K500-LOG-one-offset"),
+    )
+    def test_a_leader_may_die_stand_still_or_be_cut_off(
+        self, workload, cluster_metadata, inject, quorum, behind, differing_logs, expect, claim, verify_clients
+    ):
+        """Metadata change all the while: another controller takes over each time, and nothing acknowledged is lost."""
+        workload.await_acked(300)
+        with cluster_metadata.changing("failovers", sides=("log", "brokers")):
+            for fault in (Kill, Pause, Isolate):
+                with inject(fault(targets.quorum_leader())):
+                    quorum.await_new_active_controller()
+        expect("controllers that have not applied what was committed", behind, equals=[], requirements=FOLLOW)
+        claim("nodes whose log differs from the others", differing_logs(), [], "K500-LOG-single-order")
+        verify_clients(
+            checks.one_active_controller_per_epoch(),
+            checks.metadata_equivalent("failovers-log", "failovers-brokers"),
+            checks.acknowledged_metadata_changes_present("failovers-log"),
+        )
+
+    @pytest.mark.requirement(
+        *("K500-QRM-active-handles-rpcs", "K500-API-zk-ops-to-controller", "K500-QRM-log-content"),
+        *("K500-API-old-clients-forward", "K500-API-new-clients-direct", "K500-PULL-brokers-pull"),
+        *("K500-PULL-metadatafetch-name", "K500-PULL-periodic", "K500-DEP-no-zk", "K500-DEP-one-config"),
+        "K500-MBR-register-with-quorum",
+    )
+    def test_who_is_asked_what(
+        self, cluster, cluster_metadata, answers_of, standby, created_through, tool, log_of, expect, claim, verify
+    ):
+        """Changes are made by the leader, whichever broker takes them; brokers fetch what was written."""
+        claim("the answers of a standby", set(answers_of(standby()).values()), {NOT_CONTROLLER}, STANDBY)
+        created = {error for each in BROKERS for error in created_through(each, f"through-{each}").values()}
+        claim("the answers of brokers to creations", created, {"NONE"}, "K500-API-old-clients-forward")
+        direct = tool("broker-0", "kafka-features", "--bootstrap-controller", "controller-3000:9093", "describe")
+        claim("the status of a tool at a controller", direct.status, 0, "K500-API-new-clients-direct")
+        cluster_metadata.fill()
+        expect(
+            "families of metadata that the log lacks",
+            lambda: missing_families(families_in(log_of("controller-3000")), cluster_metadata.left_out),
+            equals=[],
+            requirements=["K500-QRM-log-content", "K500-API-zk-ops-to-controller"],
+        )
+        received = {each: cluster.requests_received(each) for each in BROKERS}
+        claim("requests that push metadata to brokers", pushed_to_brokers(received), [], "K500-PULL-brokers-pull")
+        fetched = sum(fetches(cluster, each) for each in CONTROLLERS)
+        expect(
+            "whether brokers go on asking though nothing changes",
+            lambda: sum(fetches(cluster, each) for each in CONTROLLERS) > fetched,
+            equals=True,
+            within_s=10,
+            requirements=["K500-PULL-periodic"],
+        )
+        named = {name for each in CONTROLLERS for name, _ in cluster.requests_received(each)}
+        claim("whether controllers were asked by MetadataFetch", *("MetadataFetch" in named, True), FETCH)
+        of_zookeeper = [each.name for each in cluster.nodes() if any("zookeeper" in key for key in each.properties)]
+        claim("nodes with a property of ZooKeeper", of_zookeeper, [], "K500-DEP-no-zk", "K500-DEP-one-config")
+        registered = {each["data"]["brokerId"] for each in log_of("controller-3000") if each["type"] == REGISTER}
+        claim("the brokers that the log registers", registered, {0, 1, 2}, "K500-MBR-register-with-quorum")
+        verify()
+
+    @pytest.mark.requirement(
+        *("K500-QRM-majority-required", "K500-QRM-recover-after-majority-loss", "K500-ST-fenced-reentry"),
+        "K500-QRM-offline-controllers-brokers-up",
+    )
+    def test_without_a_majority_nothing_is_committed(
+        self, workload, cluster, inject, standby, answers_of, broker_states, controller_serves, claim, verify_clients
+    ):
+        """Two of three controllers are dead: brokers go on, the log stands still, and then everything resumes."""
+        workload.await_acked(300)
+        with inject(Kill(targets.quorum_leader())), inject(Kill(targets.node(standby()))):
+            (last,) = (each for each in CONTROLLERS if cluster.node(each).alive)
+            workload.await_acked(2_000)
+            answers = set(answers_of(last).values())
+            claim("the answers of the last controller", answers, {NOT_CONTROLLER}, "K500-QRM-majority-required")
+            serving = [node for node, state in broker_states().items() if state == RUNNING]
+            claim("brokers that run without a quorum", serving, [], "K500-ST-fenced-reentry", ALONE)
+        claim("whether a topic can be created again", *(controller_serves("again"), True), RECOVER)
+        workload.await_acked(300)
+        verify_clients()
+
+
+FOLLOW = ["K500-QRM-followers-replicate", "K500-LOG-one-offset"]
+STANDBY, FETCH = "K500-QRM-active-handles-rpcs", "K500-PULL-metadatafetch-name"
+RECOVER = "K500-QRM-recover-after-majority-loss"
+REGISTER = "REGISTER_BROKER_RECORD"
+ALONE = "K500-QRM-offline-controllers-brokers-up"
+RUNNING = 3
+
+
+def fetches(cluster, node):
+    """How many fetches a node has received."""
+    return sum(count for (name, _), count in cluster.requests_received(node).items() if name == "Fetch")
+
+
+@pytest.mark.topology("kraft-broker1-controller5")
+@pytest.mark.requirement("K500-QRM-tolerate-2-of-5")
+def test_five_controllers_stand_the_loss_of_two(cluster, inject, standby, controller_serves, claim, verify):
+    """The leader and another one are killed at once."""
+    with inject(Kill(targets.quorum_leader())), inject(Kill(targets.node(standby()))):
+        claim("whether a topic can be created with three of five", *(controller_serves("three"), True))
+    verify()

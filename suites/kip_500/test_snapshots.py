@@ -1,0 +1,67 @@
+"""KIP-500: snapshots of the metadata log, from which nodes restart, and which they fetch when they are far behind."""
+
+import pytest
+
+from pytest_kmigrate import Kind
+from pytest_kmigrate.procedures.moves import Roll
+
+TOPICS = [f"made-{number}" for number in range(60)]
+CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
+
+
+@pytest.mark.topology("kraft-broker2-controller3-snapshots")
+@pytest.mark.requirement(
+    *("K500-SNP-periodic", "K500-SNP-from-memory", "K500-SNP-restart-from", "K500-SNP-full-image-no-cache"),
+)
+def test_nodes_restart_from_snapshots_and_fetch_them(
+    workload,
+    cluster,
+    quorum,
+    created,
+    deleted,
+    snapshots_of,
+    topics_in_log,
+    log_begins_with_a_snapshot,
+    formatted_anew,
+    expect,
+    verify_clients,
+):
+    """Topics are made and deleted, every node is restarted, and a controller loses its copy of the log."""
+    workload.await_acked(200)
+    created(*TOPICS, partitions=1, replication=2)
+    deleted(*TOPICS[:30])
+    created("after-the-deletion", partitions=1, replication=2)
+    expect(
+        "controllers without a snapshot",
+        lambda: [each for each in CONTROLLERS if not snapshots_of(each)],
+        equals=[],
+        within_s=30,
+        kind=Kind.LIVENESS,
+        requirements=["K500-SNP-periodic"],
+    )
+    expect(
+        "whether the log of controller 3000 begins with a snapshot, and the deleted topics in it",
+        lambda: (log_begins_with_a_snapshot("controller-3000"), set(TOPICS[:30]) & topics_in_log("controller-3000")),
+        equals=(True, set()),
+        within_s=90,  # the log is cleaned once a minute
+        requirements=["K500-SNP-from-memory"],
+    )
+    quorum.make("restart-all", *(Roll(node.name) for node in cluster.nodes()))
+    expect(
+        "topics that controllers lack after their restart",
+        lambda: [each for each in CONTROLLERS if not topics_in_log(each) >= set(TOPICS[30:])],
+        equals=[],
+        within_s=30,
+        requirements=["K500-SNP-restart-from"],
+    )
+    formatted_anew("controller-3001")
+    expect(
+        "topics that controller 3001 lacks after it lost its log",
+        lambda: sorted(set(TOPICS[30:]) - topics_in_log("controller-3001")),
+        equals=[],
+        within_s=60,
+        kind=Kind.LIVENESS,
+        requirements=["K500-SNP-full-image-no-cache"],
+    )
+    workload.await_acked(200)
+    verify_clients()
