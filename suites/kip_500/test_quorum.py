@@ -15,7 +15,6 @@ NOT_CONTROLLER = "NOT_CONTROLLER"
 class TestQuorum:
     """Three controllers and three brokers."""
 
-    @pytest.mark.sample
     @pytest.mark.requirement(
         *("K500-LOG-no-gaps", "K500-LOG-no-controller-restart-fix", "K500-QRM-durability", "K500-QRM-tolerate-1-of-3"),
         *("K500-QRM-election-no-external", "K500-QRM-active-is-leader", "K500-LOG-single-order"),
@@ -38,6 +37,7 @@ class TestQuorum:
             checks.acknowledged_metadata_changes_present("failovers-log"),
         )
 
+    @pytest.mark.sample
     @pytest.mark.requirement(
         *("K500-QRM-active-handles-rpcs", "K500-API-zk-ops-to-controller", "K500-QRM-log-content"),
         *("K500-API-old-clients-forward", "K500-API-new-clients-direct", "K500-PULL-brokers-pull"),

@@ -24,6 +24,10 @@ NOT_SAMPLED = {
     "topology kraft-broker3-controller3-upgrade": "a whole roll costs a minute, and tests/real rolls nodes already",
     "topology kraft-broker2-controller1-behind": "nodes of an older release cost 30 s, and are the only thing it adds",
     "topology kraft-broker1-controller3-behind": "the same",
+    "topology kraft-broker1-controller5": "five controllers cost 20 s, and other samples lose some of three",
+    "topology kraft-broker2-controller3-snapshots": "the log is cleaned once a minute",
+    "topology kraft-combined1": "tests/real has combined nodes",
+    "topology kraft-combined3": "the same",
     "topology kraft-broker1-controller3-low": "three elections cost 25 s, and other samples have some",
 }
 """What a suite uses and its sample does not, each with the reason."""
