@@ -10,10 +10,10 @@ from pytest_kmigrate.model.capabilities import Needs
 from pytest_kmigrate.model.checks import AnyChecker
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.peer import Znodes
 from pytest_kmigrate.model.protocols import Cluster, Reading, Scene
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Verdict
-from pytest_kmigrate.model.znodes import Znodes
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""Peer: one broker as a client finds it."""
+"""What is reached past the links: a broker as a client finds it, and the znodes of ZooKeeper."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 
 @dataclass(frozen=True)
@@ -14,3 +15,35 @@ class Peer:
 
     address: str
     security: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+class Znodes(Protocol):
+    """The cluster's ZooKeeper, reached past the links."""
+
+    def get(self, path: str) -> bytes | None:
+        """A znode's data; None when it does not exist."""
+        ...
+
+    def set(self, path: str, data: bytes | None) -> None:
+        """Overwrite a znode, or create it; None leaves it without data."""
+        ...
+
+    def delete(self, path: str) -> None:
+        """Delete a znode and all below it; nothing when it does not exist."""
+        ...
+
+    def children(self, path: str) -> Sequence[str]:
+        """Names below a path; none when it does not exist."""
+        ...
+
+    def owner(self, path: str) -> int | None:
+        """The session that an ephemeral znode goes with; None when there is no such znode."""
+        ...
+
+    def sessions(self) -> Mapping[str, int]:
+        """The session of every connection, by the address it comes from, as ``host:port``."""
+        ...
+
+    def expire_session(self, session: int) -> None:
+        """End a session, as if its time were over."""
+        ...

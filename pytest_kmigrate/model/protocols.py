@@ -13,9 +13,8 @@ from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.history import Transaction
 from pytest_kmigrate.model.links import Links
-from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.model.peer import Peer, Znodes
 from pytest_kmigrate.model.topology import BrokerMode, Listener, NodeSpec, Role, Topology
-from pytest_kmigrate.model.znodes import Znodes
 
 Record = Mapping[str, Any]
 """A decoded record of the metadata log; what a release puts into one is not ours to type."""

@@ -5,9 +5,9 @@ from types import MappingProxyType
 
 from pytest_kmigrate.model.document import ClusterReader, Document, check_state
 from pytest_kmigrate.model.metrics import check_metric
+from pytest_kmigrate.model.peer import Znodes
 from pytest_kmigrate.model.protocols import Cluster, Reading
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.model.znodes import Znodes
 from pytest_kmigrate.probes.partition_leaders import partition_leaders
 from pytest_kmigrate.probes.quorum import leading
 

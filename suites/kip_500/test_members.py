@@ -14,9 +14,14 @@ class TestMembers:
     """Three brokers with short sessions; broker 2 is the one that is disturbed."""
 
     @pytest.mark.requirement(
-        *("K500-MBR-membership-by-metadata", "K500-MBR-removed-even-if-client-reachable", "K500-MBR-rejoin"),
-        *("K500-MBR-partitioned-leader-no-zombie", "K500-ST-fenced-hidden", "K500-ST-fenced-no-leadership"),
-        *("K500-ST-fenced-no-client-rpc-running", "K500-ST-metric"),
+        "K500-MBR-membership-by-metadata",
+        "K500-MBR-removed-even-if-client-reachable",
+        "K500-MBR-rejoin",
+        "K500-MBR-partitioned-leader-no-zombie",
+        "K500-ST-fenced-hidden",
+        "K500-ST-fenced-no-leadership",
+        "K500-ST-fenced-no-client-rpc-running",
+        "K500-ST-metric",
     )
     def test_a_broker_is_cut_off_from_the_controllers(
         self,

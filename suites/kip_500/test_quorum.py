@@ -16,9 +16,15 @@ class TestQuorum:
     """Three controllers and three brokers."""
 
     @pytest.mark.requirement(
-        *("K500-LOG-no-gaps", "K500-LOG-no-controller-restart-fix", "K500-QRM-durability", "K500-QRM-tolerate-1-of-3"),
-        *("K500-QRM-election-no-external", "K500-QRM-active-is-leader", "K500-LOG-single-order"),
-        *("K500-QRM-followers-replicate", "K500-LOG-one-offset"),
+        "K500-LOG-no-gaps",
+        "K500-LOG-no-controller-restart-fix",
+        "K500-QRM-durability",
+        "K500-QRM-tolerate-1-of-3",
+        "K500-QRM-election-no-external",
+        "K500-QRM-active-is-leader",
+        "K500-LOG-single-order",
+        "K500-QRM-followers-replicate",
+        "K500-LOG-one-offset",
     )
     def test_a_leader_may_die_stand_still_or_be_cut_off(
         self, workload, cluster_metadata, inject, quorum, behind, differing_logs, expect, claim, verify_clients
@@ -39,9 +45,16 @@ class TestQuorum:
 
     @pytest.mark.sample
     @pytest.mark.requirement(
-        *("K500-QRM-active-handles-rpcs", "K500-API-zk-ops-to-controller", "K500-QRM-log-content"),
-        *("K500-API-old-clients-forward", "K500-API-new-clients-direct", "K500-PULL-brokers-pull"),
-        *("K500-PULL-metadatafetch-name", "K500-PULL-periodic", "K500-DEP-no-zk", "K500-DEP-one-config"),
+        "K500-QRM-active-handles-rpcs",
+        "K500-API-zk-ops-to-controller",
+        "K500-QRM-log-content",
+        "K500-API-old-clients-forward",
+        "K500-API-new-clients-direct",
+        "K500-PULL-brokers-pull",
+        "K500-PULL-metadatafetch-name",
+        "K500-PULL-periodic",
+        "K500-DEP-no-zk",
+        "K500-DEP-one-config",
         "K500-MBR-register-with-quorum",
     )
     def test_who_is_asked_what(
@@ -79,7 +92,9 @@ class TestQuorum:
         verify()
 
     @pytest.mark.requirement(
-        *("K500-QRM-majority-required", "K500-QRM-recover-after-majority-loss", "K500-ST-fenced-reentry"),
+        "K500-QRM-majority-required",
+        "K500-QRM-recover-after-majority-loss",
+        "K500-ST-fenced-reentry",
         "K500-QRM-offline-controllers-brokers-up",
     )
     def test_without_a_majority_nothing_is_committed(

@@ -11,7 +11,7 @@ CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
 
 @pytest.mark.topology("kraft-broker2-controller3-snapshots")
 @pytest.mark.requirement(
-    *("K500-SNP-periodic", "K500-SNP-from-memory", "K500-SNP-restart-from", "K500-SNP-full-image-no-cache"),
+    "K500-SNP-periodic", "K500-SNP-from-memory", "K500-SNP-restart-from", "K500-SNP-full-image-no-cache"
 )
 def test_nodes_restart_from_snapshots_and_fetch_them(
     workload,
@@ -55,6 +55,13 @@ def test_nodes_restart_from_snapshots_and_fetch_them(
         requirements=["K500-SNP-restart-from"],
     )
     formatted_anew("controller-3001")
+    it_has_the_topics_again(expect, topics_in_log)
+    workload.await_acked(200)
+    verify_clients()
+
+
+def it_has_the_topics_again(expect, topics_in_log):
+    """Controller 3001 fetches what it lost."""
     expect(
         "topics that controller 3001 lacks after it lost its log",
         lambda: sorted(set(TOPICS[30:]) - topics_in_log("controller-3001")),
@@ -63,5 +70,3 @@ def test_nodes_restart_from_snapshots_and_fetch_them(
         kind=Kind.LIVENESS,
         requirements=["K500-SNP-full-image-no-cache"],
     )
-    workload.await_acked(200)
-    verify_clients()

@@ -1,4 +1,4 @@
-"""KIP-500: a broker that is told to stop hands over what it leads before it goes."""
+"""KIP-500: a broker that has to stop hands over what it leads before it goes."""
 
 import pytest
 
@@ -9,7 +9,7 @@ class TestStopping:
     """Three brokers; broker 2 is stopped."""
 
     @pytest.mark.requirement(
-        *("K500-ST-stopping-signal", "K500-ST-stopping-handover-complete", "K500-ST-stopping-not-isr"),
+        "K500-ST-stopping-signal", "K500-ST-stopping-handover-complete", "K500-ST-stopping-not-isr"
     )
     def test_a_broker_hands_over_what_it_leads(
         self, cluster, created, led_by, given_while_stopping, last_stop, claim, verify

@@ -27,9 +27,17 @@ class TestLevels:
 
     @pytest.mark.sample
     @pytest.mark.requirement(
-        *("K778-FLAG-gates-rpcs", "K778-FLAG-iv-granularity", "K778-UPG-takes-effect-online", "K778-UPG-many-steps"),
-        *("K778-APIV-finalized-updates", "K778-DYN-interbroker-renegotiate", "K778-DYN-client-reconnect"),
-        *("K778-DYN-hold-back-rpc", "K778-IBP-ignored", "K778-NG-no-transitional", "K778-MVC-snapshot-before"),
+        "K778-FLAG-gates-rpcs",
+        "K778-FLAG-iv-granularity",
+        "K778-UPG-takes-effect-online",
+        "K778-UPG-many-steps",
+        "K778-APIV-finalized-updates",
+        "K778-DYN-interbroker-renegotiate",
+        "K778-DYN-client-reconnect",
+        "K778-DYN-hold-back-rpc",
+        "K778-IBP-ignored",
+        "K778-NG-no-transitional",
+        "K778-MVC-snapshot-before",
     )
     def test_every_level_in_turn(self, walk, features, snapshots_of, top_level, held_connection, claim, verify):
         """The level is raised by one again and again; a topic is created and credentials are asked for at each."""
@@ -71,8 +79,11 @@ class TestLevels:
         verify()
 
     @pytest.mark.requirement(
-        *("K778-FLAG-gates-records", "K778-UPG-record-written", "K778-REC-featurelevel-schema"),
-        *("K778-NG-no-duplicate-records", "K778-UPG-takes-effect-online"),
+        "K778-FLAG-gates-records",
+        "K778-UPG-record-written",
+        "K778-REC-featurelevel-schema",
+        "K778-NG-no-duplicate-records",
+        "K778-UPG-takes-effect-online",
     )
     def test_what_the_log_holds_of_the_levels(self, top_level, log_of, claim, verify):
         """Each node has the same levels in its log, and under each only what it allows."""
@@ -99,8 +110,13 @@ class TestLevels:
         verify()
 
     @pytest.mark.requirement(
-        *("K778-DWN-lossy-refused", "K778-DWN-per-level-flag", "K778-RPC-unsafe-error", "K778-DWN-lossless-allowed"),
-        *("K778-DWN-lossless-no-rewrite", "K778-DWN-controller-snapshot", "K778-DWN-broker-snapshot"),
+        "K778-DWN-lossy-refused",
+        "K778-DWN-per-level-flag",
+        "K778-RPC-unsafe-error",
+        "K778-DWN-lossless-allowed",
+        "K778-DWN-lossless-no-rewrite",
+        "K778-DWN-controller-snapshot",
+        "K778-DWN-broker-snapshot",
     )
     def test_a_level_is_lowered_where_nothing_can_be_lost(
         self, cluster_metadata, features, set_level, levels, log_of, snapshots_of, expect, claim, verify

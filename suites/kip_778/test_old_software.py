@@ -12,7 +12,7 @@ OF_3_7 = 15
 @pytest.mark.topology("kraft-broker2-controller1-behind")
 @pytest.mark.requirement("K778-UPG-validate-brokers", "K778-CMP-broker-rejected", "K778-FLAG-no-assume-highest")
 def test_a_broker_is_left_behind(workload, cluster, tool, set_level, levels, expect, expect_end, brokers_known, verify):
-    """No level above what it knows, until it is unregistered; afterwards it is refused, and nobody else is touched."""
+    """No level above what it knows, until it is unregistered; afterwards it is refused, and no other is touched."""
     old = cluster.node("broker-1")
     workload.await_acked(500)
     expect(
@@ -42,7 +42,7 @@ def test_a_broker_is_left_behind(workload, cluster, tool, set_level, levels, exp
     with expect_end("broker-1", within_s=60, requirements=["K778-CMP-broker-rejected"]):
         old.start()
     expect(
-        "the brokers that clients are told of",
+        "the brokers that clients are given",
         lambda: brokers_known("broker-0"),
         equals=[0],
         requirements=["K778-CMP-broker-rejected"],

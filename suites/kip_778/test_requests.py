@@ -18,8 +18,13 @@ class TestRequests:
     """One small cluster, formatted at a low level, which only the last test changes."""
 
     @pytest.mark.requirement(
-        *("K778-FLAG-exists", "K778-FLAG-no-assume-highest", "K778-APIV-finalized-shape", "K778-FIN-no-minimum"),
-        *("K778-RPC-controller-listener", "K778-RPC-valid-versions", "K778-RPC-allowdowngrade-removed"),
+        "K778-FLAG-exists",
+        "K778-FLAG-no-assume-highest",
+        "K778-APIV-finalized-shape",
+        "K778-FIN-no-minimum",
+        "K778-RPC-controller-listener",
+        "K778-RPC-valid-versions",
+        "K778-RPC-allowdowngrade-removed",
         "K778-INI-bootstrap-record",
     )
     def test_what_each_node_says(self, features, supported, levels, log_of, claim, verify):
@@ -49,8 +54,13 @@ class TestRequests:
         verify()
 
     @pytest.mark.requirement(
-        *("K778-RPC-downgrade-type-field", "K778-RPC-dryrun-field", "K778-RPC-level-below-one"),
-        *("K778-RPC-per-feature-results", "K778-RPC-forwarded", "K778-UPG-validate-local", "K778-DWN-floor"),
+        "K778-RPC-downgrade-type-field",
+        "K778-RPC-dryrun-field",
+        "K778-RPC-level-below-one",
+        "K778-RPC-per-feature-results",
+        "K778-RPC-forwarded",
+        "K778-UPG-validate-local",
+        "K778-DWN-floor",
         "K778-CMP-broker-no-range",
     )
     def test_what_a_request_may_ask(self, set_level, top_level, log_of, registered_without_a_range, claim, verify):
@@ -80,7 +90,10 @@ class TestRequests:
         verify()
 
     @pytest.mark.requirement(
-        *("K778-CLI-subcommands", "K778-CLI-bootstrap-required", "K778-CLI-describe", "K778-CLI-dry-run"),
+        "K778-CLI-subcommands",
+        "K778-CLI-bootstrap-required",
+        "K778-CLI-describe",
+        "K778-CLI-dry-run",
         "K778-CLI-exit-status",
     )
     def test_what_the_tool_offers(self, tool, features_tool, log_of, claim, verify):
@@ -114,8 +127,12 @@ class TestRequests:
         verify()
 
     @pytest.mark.requirement(
-        *("K778-CLI-upgrade-metadata", "K778-CLI-feature-kv", "K778-CLI-downgrade-safe", "K778-CLI-downgrade-unsafe"),
-        *("K778-CLI-downgrade-wrong-direction", "K778-CLI-disable"),
+        "K778-CLI-upgrade-metadata",
+        "K778-CLI-feature-kv",
+        "K778-CLI-downgrade-safe",
+        "K778-CLI-downgrade-unsafe",
+        "K778-CLI-downgrade-wrong-direction",
+        "K778-CLI-disable",
     )
     def test_what_the_tool_does(self, status_and_level, claim, verify):
         """Levels are raised by name and by number, lowered where nothing is lost, and never taken away."""

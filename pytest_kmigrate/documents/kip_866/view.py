@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pytest_kmigrate.documents.kip_866.phases import MIGRATION_STATE, Phase, ZkMigrationState, zk_migration_state
 from pytest_kmigrate.model.document import ClusterReader, State
 from pytest_kmigrate.model.event import PHASE
+from pytest_kmigrate.model.peer import Znodes
 from pytest_kmigrate.model.protocols import Cluster, Reading
 from pytest_kmigrate.model.topology import BrokerMode, Role
-from pytest_kmigrate.model.znodes import Znodes
 from pytest_kmigrate.probes.quorum import leading
 
 _METRICS = ("ZkMigrationState", "MigratingZkBrokerCount")
