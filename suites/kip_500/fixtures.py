@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "acknowledged_at",
     "answers_of",
+    "asked_for_isr",
     "broker_states",
     "controller_serves",
     "created_through",
@@ -24,12 +25,16 @@ __all__ = [
     "fenced_count",
     "formatted_anew",
     "given_while_stopping",
+    "images_fetched",
     "isr_of_broker",
     "last_stop",
+    "leaders_claimed",
     "log_begins_with_a_snapshot",
     "quorum",
     "registered_as",
     "standby",
+    "started_up",
+    "takes_connections",
     "topics_in_log",
 ]
 __all__ += fixtures.__all__
@@ -183,6 +188,88 @@ def registered_as(kmigrate_run: "Run") -> Callable[..., str]:
         return register_at(peer, twin)[0]
 
     return answer
+
+
+@pytest.fixture
+def asked_for_isr(kmigrate_run: "Run", log_of: Callable[[str], list[Mapping[str, Any]]]) -> Callable[..., str]:
+    """``asked_for_isr("pinned", leader_epoch=-1)``: the leader's answer to a change of partition 0 that differs so.
+
+    The change leaves the leader alone in the ISR; the three epochs are added to the right ones.
+    """
+    from pytest_kmigrate.documents.kip_500.log import broker_epoch_in, partition_in
+    from pytest_kmigrate.waiting import PATIENCE_S, until
+    from pytest_kmigrate.wire.isr import IsrChange, alter_partition_at
+
+    def answer(topic: str, *, leader_epoch: int = 0, partition_epoch: int = 0, broker_epoch: int = 0) -> str:
+        leader = until(kmigrate_run.view.quorum_leader, awaited="a leader of the quorum", within_s=PATIENCE_S)
+        records = log_of(leader)
+        now = partition_in(records, topic, 0)
+        change = IsrChange(
+            now.leader,
+            broker_epoch_in(records, now.leader) + broker_epoch,
+            now.topic_id,
+            0,
+            now.leader_epoch + leader_epoch,
+            now.partition_epoch + partition_epoch,
+            (now.leader,),
+        )
+        return alter_partition_at(kmigrate_run.cluster.peer(leader), change)
+
+    return answer
+
+
+@pytest.fixture
+def images_fetched(kmigrate_run: "Run") -> Callable[[], int]:
+    """``images_fetched()``: how many requests for snapshots the live controllers have received."""
+    from pytest_kmigrate.model.topology import Role
+
+    def count() -> int:
+        live = [node.name for node in kmigrate_run.cluster.nodes(Role.CONTROLLER) if node.alive]
+        received = [kmigrate_run.cluster.requests_received(name) for name in live]
+        return sum(count for each in received for (name, _), count in each.items() if name == "FetchSnapshot")
+
+    return count
+
+
+@pytest.fixture
+def leaders_claimed(kmigrate_run: "Run") -> Callable[[], int]:
+    """``leaders_claimed()``: how many live controllers report that they are active."""
+    from pytest_kmigrate.model.topology import Role
+
+    live = [node.name for node in kmigrate_run.cluster.nodes(Role.CONTROLLER) if node.alive]
+    return lambda: sum(kmigrate_run.view.metric(name, "ActiveControllerCount") == 1 for name in live)
+
+
+@pytest.fixture
+def takes_connections(kmigrate_run: "Run") -> Callable[[str], bool]:
+    """``takes_connections("broker-0")``: whether a client's connection is taken now."""
+    from pytest_kmigrate.model.errors import ClusterError
+    from pytest_kmigrate.wire.request import first_reachable
+
+    def taken(node: str) -> bool:
+        try:
+            first_reachable([kmigrate_run.cluster.peer(node)], within_s=1)
+        except ClusterError:
+            return False
+        return True
+
+    return taken
+
+
+@pytest.fixture
+def started_up(kmigrate_run: "Run") -> Callable[[str], None]:
+    """``started_up("broker-0")`` starts a node and returns when its process reports a state, ready or not."""
+    from pytest_kmigrate.waiting import PATIENCE_S, until
+
+    def start(name: str) -> None:
+        kmigrate_run.cluster.node(name).start(wait=False)
+        until(
+            lambda: kmigrate_run.view.metric(name, "RaftCurrentEpoch") is not None,
+            awaited=f"{name} running",
+            within_s=PATIENCE_S,
+        )
+
+    return start
 
 
 @pytest.fixture

@@ -101,8 +101,32 @@ class TestMembers:
         claim("brokers that were not fenced as they registered", free, [], "K500-ST-fenced-at-start")
         verify()
 
+    @pytest.mark.requirement("K500-API-alter-isr", "K500-API-alter-isr-fencing")
+    def test_only_who_is_in_office_may_change_the_isr(self, created, asked_for_isr, in_sync, expect, claim, verify):
+        """Stale epochs of leader, partition and broker are refused; the right ones change the ISR at once."""
+        created("pinned", partitions=1, replication=3)
+        refused = {
+            "an old epoch of the leader": asked_for_isr("pinned", leader_epoch=-1),
+            "another epoch of the partition": asked_for_isr("pinned", partition_epoch=-1),
+            "an old epoch of the broker": asked_for_isr("pinned", broker_epoch=-1),
+        }
+        claim("the answers to changes of the ISR that are stale", refused, STALE, "K500-API-alter-isr-fencing")
+        claim("the answer to a change by the leader", asked_for_isr("pinned"), "NONE", "K500-API-alter-isr")
+        expect(
+            "the replicas in sync later",
+            lambda: in_sync("pinned"),
+            equals=[[0, 1, 2]],
+            requirements=["K500-API-alter-isr"],
+        )
+        verify()
+
 
 GONE = "K500-MBR-removed-even-if-client-reachable"
 ZOMBIE = "K500-MBR-partitioned-leader-no-zombie"
 RUNNING_FENCED = "K500-ST-fenced-no-client-rpc-running"
 DUPLICATE = "DUPLICATE_BROKER_REGISTRATION"
+STALE = {
+    "an old epoch of the leader": "FENCED_LEADER_EPOCH",
+    "another epoch of the partition": "INVALID_UPDATE_VERSION",
+    "an old epoch of the broker": "STALE_BROKER_EPOCH",
+}

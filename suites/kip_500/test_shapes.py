@@ -26,3 +26,18 @@ def test_one_process_is_a_cluster(workload, cluster, verify_clients):
     node.start()
     workload.await_acked(300)
     verify_clients()
+
+
+@pytest.mark.topology("kraft-broker2-controller1-low")
+@pytest.mark.requirement("K500-ST-fenced-no-client-rpc-start")
+def test_a_broker_that_cannot_read_the_log_takes_no_client(cluster, started_up, takes_connections, claim, verify):
+    """It starts while no controller is there; when one is back, it serves."""
+    controller, broker = cluster.node("controller-3000"), cluster.node("broker-1")
+    broker.stop()
+    controller.kill()
+    started_up("broker-1")
+    claim("whether broker 1 takes connections without a controller", *(takes_connections("broker-1"), False))
+    controller.start()
+    broker.await_ready()
+    claim("whether it takes them with one", *(takes_connections("broker-1"), True))
+    verify()

@@ -23,7 +23,9 @@ def test_nodes_restart_from_snapshots_and_fetch_them(
     topics_in_log,
     log_begins_with_a_snapshot,
     formatted_anew,
+    images_fetched,
     expect,
+    claim,
     verify_clients,
 ):
     """Topics are made and deleted, every node is restarted, and a controller loses its copy of the log."""
@@ -54,7 +56,9 @@ def test_nodes_restart_from_snapshots_and_fetch_them(
         within_s=30,
         requirements=["K500-SNP-restart-from"],
     )
+    fetched = images_fetched()
     formatted_anew("controller-3001")
+    claim("whether an image was fetched", *(images_fetched() > fetched, True, "K500-SNP-full-image-no-cache"))
     it_has_the_topics_again(expect, topics_in_log)
     workload.await_acked(200)
     verify_clients()

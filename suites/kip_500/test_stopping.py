@@ -9,10 +9,13 @@ class TestStopping:
     """Three brokers; broker 2 is stopped."""
 
     @pytest.mark.requirement(
-        "K500-ST-stopping-signal", "K500-ST-stopping-handover-complete", "K500-ST-stopping-not-isr"
+        "K500-ST-stopping-signal",
+        "K500-ST-stopping-handover-complete",
+        "K500-ST-stopping-not-isr",
+        "K500-LOG-restart-delta-only",
     )
     def test_a_broker_hands_over_what_it_leads(
-        self, cluster, created, led_by, given_while_stopping, last_stop, claim, verify
+        self, cluster, created, led_by, given_while_stopping, last_stop, images_fetched, claim, verify
     ):
         """Sixty partitions with three replicas: it leads none when it has gone, and none is given to it meanwhile."""
         created("led", partitions=60, replication=3)
@@ -22,7 +25,9 @@ class TestStopping:
         claim("partitions that broker 2 leads after its end", led_by("broker-2", "led"), [], HANDOVER)
         given = given_while_stopping("broker-2")
         claim("partitions that broker 2 was given while it stopped", given, [], "K500-ST-stopping-not-isr")
+        fetched = images_fetched()
         cluster.node("broker-2").start()
+        claim("images that were fetched at its restart", images_fetched() - fetched, 0, "K500-LOG-restart-delta-only")
         verify()
 
     @pytest.mark.requirement("K500-ST-stopping-no-leaders")
