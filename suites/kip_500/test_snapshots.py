@@ -45,7 +45,7 @@ def test_nodes_restart_from_snapshots_and_fetch_them(
         "whether the log of controller 3000 begins with a snapshot, and the deleted topics in it",
         lambda: (log_begins_with_a_snapshot("controller-3000"), set(TOPICS[:30]) & topics_in_log("controller-3000")),
         equals=(True, set()),
-        within_s=90,  # the log is cleaned once a minute
+        within_s=120,  # the log is cleaned once a minute
         requirements=["K500-SNP-from-memory"],
     )
     quorum.make("restart-all", *(Roll(node.name) for node in cluster.nodes()))
