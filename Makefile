@@ -101,7 +101,8 @@ bench-scale: setup ## the analysis at its large sizes too: 100 million operation
 
 nightly: cure ## the suites ten times over with different seeds, 20 SIGKILLs, the bugs brought back, and a report
 	@for seed in $$(seq 1 10); do \
-	  $(PYTEST) suites --kmigrate-seed $$seed --kmigrate-runs reports/runs/nightly || failed=1; \
+	  $(foreach each,$(SUITES),$(PYTEST) $(call SUITE,$(each)) --kmigrate-profile $(each) --kmigrate-seed $$seed \
+	    --kmigrate-runs reports/runs/nightly || failed=1;) \
 	done; \
 	KMIGRATE_SIGKILLS=20 $(PYTEST) tests/real/test_sigkill.py || failed=1; \
 	{ $(BRING_BACK); } || failed=1; \

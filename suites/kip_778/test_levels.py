@@ -85,8 +85,9 @@ class TestLevels:
         "K778-NG-no-duplicate-records",
         "K778-UPG-takes-effect-online",
     )
-    def test_what_the_log_holds_of_the_levels(self, top_level, log_of, claim, verify):
+    def test_what_the_log_holds_of_the_levels(self, walk, top_level, log_of, claim, verify):
         """Each node has the same levels in its log, and under each only what it allows."""
+        walk()
         logs = {node: log_of(node) for node in NODES}
         of_broker = logs["broker-0"]
         levels = {node: level_changes(records) for node, records in logs.items()}
@@ -119,10 +120,11 @@ class TestLevels:
         "K778-DWN-broker-snapshot",
     )
     def test_a_level_is_lowered_where_nothing_can_be_lost(
-        self, cluster_metadata, features, set_level, levels, log_of, snapshots_of, expect, claim, verify
+        self, cluster_metadata, top_level, set_level, levels, log_of, snapshots_of, expect, claim, verify
     ):
-        """Asked for every lower level, and done for the lowest one that loses nothing."""
-        top = features("controller-3000").finalized[METADATA_VERSION][1]
+        """Asked at the highest level for every lower one, and done for the lowest that loses nothing."""
+        top = top_level()
+        set_level(top)
         lowest = lossless_down_to(top)
         answers = {level: set_level(level, SAFE_DOWNGRADE, dry_run=True).first_error for level in range(7, top)}
         claim(
