@@ -108,7 +108,7 @@ def conversation(
     with _connected(to, "a conversation", time.monotonic() + within_s) as connection:
 
         def answered(request: Any, answer_type: type[Answer]) -> Answer:
-            return _exchanged(connection, to, request, answer_type, within_s)
+            return _exchanged(connection, to, request, answer_type, within_s, time.monotonic() + within_s)
 
         yield answered
 
@@ -133,14 +133,14 @@ def _is_unknown_to(peer: Peer, request: Any, within_s: float) -> bool:
 def _asked(peer: Peer, request: Any, answer_type: type[Answer], within_s: float) -> Answer:
     deadline = time.monotonic() + within_s
     with _connected(peer, type(request).__name__, deadline) as connection:
-        return _exchanged(connection, peer, request, answer_type, deadline - time.monotonic())
+        return _exchanged(connection, peer, request, answer_type, within_s, deadline)
 
 
 def _exchanged(
-    connection: socket.socket, peer: Peer, request: Any, answer_type: type[Answer], within_s: float
+    connection: socket.socket, peer: Peer, request: Any, answer_type: type[Answer], within_s: float, deadline: float
 ) -> Answer:
     try:
-        answer: Answer = _exchange(connection, request, answer_type, time.monotonic() + within_s)
+        answer: Answer = _exchange(connection, request, answer_type, deadline)
     except (OSError, EOFError, DecodeError) as error:
         awaited = f"answer of {peer.address} to {type(request).__name__}"
         raise AwaitTimeoutError(awaited, within_s, f"{type(error).__name__}: {error}") from error

@@ -22,19 +22,12 @@ __all__ = [
     "created_through",
     "deleted",
     "differing_logs",
-    "fenced_count",
     "formatted_anew",
     "given_while_stopping",
-    "images_fetched",
     "isr_of_broker",
-    "last_stop",
-    "leaders_claimed",
     "log_begins_with_a_snapshot",
     "quorum",
     "registered_as",
-    "standby",
-    "started_up",
-    "takes_connections",
     "topics_in_log",
 ]
 __all__ += fixtures.__all__
@@ -50,20 +43,6 @@ def quorum(kmigrate_run: "Run") -> "ProcedureDriver":
     if not isinstance(driver, ProcedureDriver):
         raise WrongUseError("quorum: expected --kmigrate-profile kip-500, got one without a quorum's phases")
     return driver
-
-
-@pytest.fixture
-def standby(kmigrate_run: "Run") -> Callable[[], str]:
-    """``standby()``: a live controller that does not lead."""
-    from pytest_kmigrate.model.topology import Role
-    from pytest_kmigrate.waiting import PATIENCE_S, until
-
-    def one() -> str | None:
-        leader = kmigrate_run.view.quorum_leader()
-        live = [node.name for node in kmigrate_run.cluster.nodes(Role.CONTROLLER) if node.alive]
-        return next((name for name in live if leader and name != leader), None)
-
-    return lambda: until(one, awaited="a controller that does not lead", within_s=PATIENCE_S)
 
 
 @pytest.fixture
@@ -219,71 +198,6 @@ def asked_for_isr(kmigrate_run: "Run", log_of: Callable[[str], list[Mapping[str,
 
 
 @pytest.fixture
-def images_fetched(kmigrate_run: "Run") -> Callable[[], int]:
-    """``images_fetched()``: how many requests for snapshots the live controllers have received."""
-    from pytest_kmigrate.model.topology import Role
-
-    def count() -> int:
-        live = [node.name for node in kmigrate_run.cluster.nodes(Role.CONTROLLER) if node.alive]
-        received = [kmigrate_run.cluster.requests_received(name) for name in live]
-        return sum(count for each in received for (name, _), count in each.items() if name == "FetchSnapshot")
-
-    return count
-
-
-@pytest.fixture
-def leaders_claimed(kmigrate_run: "Run") -> Callable[[], int]:
-    """``leaders_claimed()``: how many live controllers report that they are active."""
-    from pytest_kmigrate.model.topology import Role
-
-    live = [node.name for node in kmigrate_run.cluster.nodes(Role.CONTROLLER) if node.alive]
-    return lambda: sum(kmigrate_run.view.metric(name, "ActiveControllerCount") == 1 for name in live)
-
-
-@pytest.fixture
-def takes_connections(kmigrate_run: "Run") -> Callable[[str], bool]:
-    """``takes_connections("broker-0")``: whether a client's connection is taken now."""
-    from pytest_kmigrate.model.errors import ClusterError
-    from pytest_kmigrate.wire.request import first_reachable
-
-    def taken(node: str) -> bool:
-        try:
-            first_reachable([kmigrate_run.cluster.peer(node)], within_s=1)
-        except ClusterError:
-            return False
-        return True
-
-    return taken
-
-
-@pytest.fixture
-def started_up(kmigrate_run: "Run") -> Callable[[str], None]:
-    """``started_up("broker-0")`` starts a node and returns when its process reports a state, ready or not."""
-    from pytest_kmigrate.waiting import PATIENCE_S, until
-
-    def start(name: str) -> None:
-        kmigrate_run.cluster.node(name).start(wait=False)
-        until(
-            lambda: kmigrate_run.view.metric(name, "RaftCurrentEpoch") is not None,
-            awaited=f"{name} running",
-            within_s=PATIENCE_S,
-        )
-
-    return start
-
-
-@pytest.fixture
-def fenced_count(kmigrate_run: "Run") -> Callable[[], float | None]:
-    """``fenced_count()``: how many brokers the active controller counts as fenced."""
-
-    def count() -> float | None:
-        leader = kmigrate_run.view.quorum_leader()
-        return kmigrate_run.view.metric(leader, "FencedBrokerCount") if leader else None
-
-    return count
-
-
-@pytest.fixture
 def deleted(kmigrate_run: "Run") -> Callable[..., dict[str, str]]:
     """``deleted("a", "b")``: the error of each deletion that broker 0 forwards."""
     from pytest_kmigrate.wire.admin import delete_topics_at
@@ -319,18 +233,6 @@ def formatted_anew(kmigrate_run: "Run", tool: "Callable[..., ToolRan]") -> Calla
         node.start()
 
     return anew
-
-
-@pytest.fixture
-def last_stop(kmigrate_run: "Run") -> Callable[[str], Mapping[str, object]]:
-    """``last_stop("broker-2")``: how the node was stopped last: ``how``, ``exit_code``, ``took_ms``."""
-    from pytest_kmigrate.model.event import EventKind
-
-    def stop(node: str) -> Mapping[str, object]:
-        events = [event for event in list(kmigrate_run.recorder.events) if event.kind is EventKind.NODE_STOPPED]
-        return next(event.data for event in reversed(events) if event.node == node)
-
-    return stop
 
 
 @pytest.fixture

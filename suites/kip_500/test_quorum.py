@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate import Isolate, Kill, Pause, checks, targets
+from pytest_kmigrate import Isolate, Kill, Kind, Pause, Role, checks, targets
 from pytest_kmigrate.documents.kip_500.log import families_in, missing_families, pushed_to_brokers
 
 BROKERS = ("broker-0", "broker-1", "broker-2")
@@ -56,6 +56,7 @@ class TestQuorum:
         "K500-DEP-no-zk",
         "K500-DEP-one-config",
         "K500-MBR-register-with-quorum",
+        "K500-TOOL-no-zk",
     )
     def test_who_is_asked_what(
         self, cluster, cluster_metadata, answers_of, standby, created_through, tool, log_of, expect, claim, verify
@@ -66,6 +67,12 @@ class TestQuorum:
         claim("the answers of brokers to creations", created, {"NONE"}, "K500-API-old-clients-forward")
         direct = tool("broker-0", "kafka-features", "--bootstrap-controller", "controller-3000:9093", "describe")
         claim("the status of a tool at a controller", direct.status, 0, "K500-API-new-clients-direct")
+        offered = [
+            name
+            for name in ("kafka-configs", "kafka-features")
+            if "--zookeeper" in tool("broker-0", name, "--help").output
+        ]
+        claim("tools with an option for ZooKeeper", offered, [], "K500-TOOL-no-zk")
         cluster_metadata.fill()
         expect(
             "families of metadata that the log lacks",
@@ -89,6 +96,17 @@ class TestQuorum:
         claim("nodes with a property of ZooKeeper", of_zookeeper, [], "K500-DEP-no-zk", "K500-DEP-one-config")
         registered = {each["data"]["brokerId"] for each in log_of("controller-3000") if each["type"] == REGISTER}
         claim("the brokers that the log registers", registered, {0, 1, 2}, "K500-MBR-register-with-quorum")
+        verify()
+
+    @pytest.mark.requirement("K500-QRM-minority-leader-harmless")
+    def test_a_leader_without_a_majority_gives_up(
+        self, inject, quorum, leaders_claimed, controller_serves, expect, claim, verify
+    ):
+        """It is cut off from the other two controllers, and brokers are not: they find the new leader."""
+        with inject(Isolate(targets.quorum_leader(), from_roles=(Role.CONTROLLER,))):
+            quorum.await_new_active_controller()
+            expect("how many controllers report to lead", leaders_claimed, equals=1, within_s=20, kind=Kind.LIVENESS)
+            claim("whether a topic can be created meanwhile", *(controller_serves("meanwhile"), True))
         verify()
 
     @pytest.mark.requirement(

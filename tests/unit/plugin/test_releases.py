@@ -65,10 +65,10 @@ def test_a_state_that_a_release_never_comes_to_is_asked_for_at_collection(pytest
 def test_a_profile_that_no_test_is_for_is_told(pytester: pytest.Pytester, words: tuple[str, ...]) -> None:
     """In one sentence, as wrong use, also with pytest-xdist; the package's own suite is one."""
     module = "pytest_kmigrate.suites.kip_866.test_transactions"
-    result = pytester.runpytest_subprocess(*QUIET, *words, "--pyargs", module, "--kmigrate-profile", "kip-500")
+    result = pytester.runpytest_subprocess(*QUIET, *words, "--pyargs", module, "--kmigrate-profile", "kip-125")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    suites = "the package has suites of: kip-866, kip-866-draft"
-    result.stderr.fnmatch_lines([f"*--kmigrate-profile: *these tests judge (kip-866), got kip-500; {suites}"])
+    suites = "the package has suites of: kip-500, kip-778, kip-866, kip-866-draft"
+    result.stderr.fnmatch_lines([f"*--kmigrate-profile: *these tests judge (kip-866), got kip-125; {suites}"])
 
 
 def test_a_test_without_requirement_runs_under_any_profile(pytester: pytest.Pytester) -> None:
