@@ -21,13 +21,17 @@ def _is_raised(history: History) -> bool:
 def one_roll_is_enough(history: History) -> Verdict:
     """A node is started once after it got the new release, and with this the level can be raised.
 
+    Starts after a death do not count.
+
     Source: K778-UPG-single-roll.
     """
     rows = ByRequirement("one_roll_is_enough", _ROW)
     installed = {str(event.node): event for event in history.of(EventKind.NODE_INSTALLED)}
     for name, event in installed.items():
         rows.looked_at(_ROW)
-        starts = [each for each in history.of(EventKind.NODE_STARTED) if _is_after(each, event)]
+        starts = [
+            each for each in history.of(EventKind.NODE_STARTED) if _is_after(each, event) and _was_asked(history, each)
+        ]
         if len(starts) != 1:
             observed = f"{name} was started {counted(len(starts), 'time')} with the new release"
             rows.violated(_ROW, Violation("each node is started once", observed, event.at_ns, (f"event {event.seq}",)))
@@ -37,6 +41,13 @@ def one_roll_is_enough(history: History) -> Verdict:
         rows.violated(_ROW, found, Kind.LIVENESS)
     text = f"{counted(len(installed), 'node')} rolled once each, and the level was raised"
     return rows.verdict(text, "no node got another release in this run")
+
+
+def _was_asked(history: History, start: Event) -> bool:
+    """Whether it follows a controlled stop: a node that was killed, or died, is started again for that reason."""
+    ends = [each for each in history.of(EventKind.NODE_STOPPED, EventKind.NODE_DIED) if each.node == start.node]
+    before = [each for each in ends if each.seq < start.seq]
+    return not before or before[-1].data.get("how") in ("controlled", "hung")
 
 
 def _is_after(start: Event, installed: Event) -> bool:

@@ -2,8 +2,9 @@
 
 from pytest_kmigrate.documents.kip_778.checks.rolls import one_roll_is_enough as check
 from pytest_kmigrate.documents.kip_778.procedure import RAISE
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Outcome
-from tests.unit.checkers.histories import history
+from tests.unit.checkers.histories import event, history
 from tests.unit.documents.kip_778.rolling import reached, rolled, started, step
 
 NODES = ("controller-3000", "broker-0")
@@ -16,6 +17,13 @@ def test_one_start_with_the_new_release_conforms() -> None:
     """Conforming: what was started with the old one does not count."""
     verdict = check.judge(history(events=[*OLD, *ONCE, *RAISED]))
     assert (verdict.outcome, verdict.about[0].seen) == (Outcome.CONFORMS, 2)
+
+
+def test_a_start_after_a_death_is_no_roll() -> None:
+    """Conforming: the node was killed by a fault."""
+    killed = event(EventKind.NODE_STOPPED, 4_000, "broker-0", how="killed", exit_code=137, took_ms=1, said="")
+    verdict = check.judge(history(events=[*OLD, *ONCE, killed, started(4_100, "broker-0", "3.9.1"), *RAISED]))
+    assert verdict.outcome is Outcome.CONFORMS
 
 
 def test_a_second_roll_violates() -> None:
