@@ -1,0 +1,160 @@
+"""What became of each mutant, by made-up run folders, and that a wrong one is refused before anything runs."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.catalogue import place_of
+from pytest_kmigrate.catalogue.places import Place
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.reports import planted
+from pytest_kmigrate.reports.mutants import Fate, Result, is_proof, main, markdown, result_of, run_each
+from pytest_kmigrate.reports.planted import Mutant, chosen, mutants_of
+
+ROW, OTHER, DEVIATING = "K866-DW-topic-create", "K866-DW-topic-delete", "K866-DW-multi"
+MUTANT = Mutant("lost", "Topics are lost", "test_dual_write::test_it", ROW, "RULE it\nENDRULE")
+IN_FORCE = {"check": "mutant_was_in_force", "outcome": "CONFORMS", "summary": "1 rule", "about": [], "violations": []}
+
+
+def test_a_red_of_its_requirement_kills_a_mutant(tmp_path: Path) -> None:
+    """The checks that saw it are named."""
+    _write(tmp_path, IN_FORCE, _red("mirrored", ROW), _red("other", OTHER))
+    assert result_of(MUTANT, tmp_path, "kip-866") == Result(MUTANT, Fate.KILLED, "mirrored")
+
+
+def test_a_red_of_another_requirement_is_no_kill(tmp_path: Path) -> None:
+    """Neither one of another row nor of a check without any."""
+    _write(tmp_path, IN_FORCE, _red("other", OTHER), _red("no_unexpected_death"))
+    assert result_of(MUTANT, tmp_path, "kip-866") == Result(MUTANT, Fate.OTHER_RED, f"{OTHER}, no_unexpected_death")
+
+
+def test_a_deviation_of_released_kafka_is_no_red(tmp_path: Path) -> None:
+    """Under a mutant it is excused nowhere, and there is one in every run."""
+    _write(tmp_path, IN_FORCE, _red("conditional", DEVIATING))
+    assert result_of(MUTANT, tmp_path, "kip-866").fate is Fate.SURVIVED
+
+
+def test_only_what_is_observed_of_the_defect_kills_it(tmp_path: Path) -> None:
+    """The requirement may be red by itself."""
+    mutant = Mutant("lost", "", "", DEVIATING, "", observed="^planted")
+    _write(tmp_path / "itself", IN_FORCE, _red("conditional", DEVIATING, "a deviation"))
+    _write(tmp_path / "planted", IN_FORCE, _red("conditional", DEVIATING, "planted in it"))
+
+    assert result_of(mutant, tmp_path / "itself", "kip-866").fate is Fate.SURVIVED
+    assert result_of(mutant, tmp_path / "planted", "kip-866").fate is Fate.KILLED
+
+
+def test_a_mutant_whose_rule_was_not_carried_out_is_not_reached(tmp_path: Path) -> None:
+    """Whatever else is red then says nothing of it."""
+    idle = "rule it: woven in, never reached"
+    _write(tmp_path / "idle", {**IN_FORCE, "outcome": "INCONCLUSIVE", "summary": idle}, _red("mirrored", ROW))
+    _write(tmp_path / "unasked", _red("mirrored", ROW))
+
+    assert result_of(MUTANT, tmp_path / "idle", "kip-866") == Result(MUTANT, Fate.NOT_REACHED, idle)
+    assert result_of(MUTANT, tmp_path / "unasked", "kip-866").fate is Fate.NOT_REACHED
+
+
+def test_a_run_without_verdicts_is_not_judged(tmp_path: Path) -> None:
+    """Such as one whose cluster never came up: it is neither a kill nor a survivor."""
+    assert result_of(MUTANT, tmp_path, "kip-866").fate is Fate.NOT_JUDGED
+
+
+@pytest.mark.parametrize("fate", [Fate.OTHER_RED, Fate.SURVIVED, Fate.NOT_JUDGED])
+def test_one_that_is_not_killed_is_no_proof(fate: Fate) -> None:
+    """However many are."""
+    killed = Result(MUTANT, Fate.KILLED, "mirrored")
+    assert is_proof([killed])
+    assert not is_proof([killed, Result(MUTANT, fate, "-")])
+
+
+def test_one_that_was_not_reached_proves_nothing_and_spoils_nothing() -> None:
+    """Unless its rule fits nothing in Kafka: then it is a mistake."""
+    idle = Result(MUTANT, Fate.NOT_REACHED, "rule a: woven in, never reached; rule b: woven in, never reached")
+    unfit = Result(MUTANT, Fate.NOT_REACHED, "rule a: woven in, never reached; rule b: woven into nothing")
+    killed = Result(MUTANT, Fate.KILLED, "mirrored")
+    assert is_proof([killed, idle])
+    assert not is_proof([idle])
+    assert not is_proof([killed, unfit])
+
+
+def test_the_page_counts_every_fate() -> None:
+    """And has a row for each mutant."""
+    page = markdown([Result(MUTANT, Fate.KILLED, "mirrored"), Result(MUTANT, Fate.SURVIVED, "-")], "3.9.1")
+    assert "1 killed, 0 red of another row, 1 survived" in page
+    assert f"| `lost` | Topics are lost | {ROW} | killed | mirrored |" in page
+
+
+def test_each_mutant_runs_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    """Its rules are there, and what an earlier run left is gone."""
+    (tmp_path / "lost" / "earlier").mkdir(parents=True)
+    run_each(
+        [MUTANT], tmp_path, lambda mutant, folder: [sys.executable, "-c", f"print({mutant.id!r}, {folder.name!r})"]
+    )
+    assert sorted(each.name for each in (tmp_path / "lost").iterdir()) == ["pytest.log", "rules.btm"]
+    assert (tmp_path / "lost" / "pytest.log").read_text() == "lost lost\n"
+
+
+def test_a_test_that_pytest_cannot_run_is_an_error(tmp_path: Path) -> None:
+    """With what pytest said."""
+    with pytest.raises(WrongUseError, match=r"lost: expected pytest to run .*, got exit status 4: no such test"):
+        run_each([MUTANT], tmp_path, lambda *_: [sys.executable, "-c", "print('no such test'); raise SystemExit(4)"])
+
+
+def test_an_unknown_mutant_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before anything runs; known ones are chosen in the order of the file."""
+    other = Mutant("other", "", "", ROW, "")
+    assert chosen([MUTANT, other], ["other", "lost"]) == [MUTANT, other]
+    assert main("kip-866", "3.9.1", str(tmp_path), "unheard-of") == 2
+    assert "ONLY: expected ids of" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_mutant_of_a_document_is_sound() -> None:
+    """Its test and its requirement exist; the names of rules are unique in it."""
+    for each in mutants_of("kip-866"):
+        assert each.node_id("kip-866").endswith(each.test.replace("::", ".py::", 1))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("test", "test_dual_write::test_unheard_of", "test: expected a test of test_dual_write, one of test_"),
+        ("test", "test_unheard_of::test_it", "test: expected module::name with a module of test_"),
+        ("requirement", "K866-DW-unheard-of", "requirement: expected one of the document"),
+        ("requirement", DEVIATING, "observed: expected a regular expression"),
+        ("observed", "(", "observed: expected a regular expression"),
+    ],
+)
+def test_a_wrong_mutant_is_an_error(
+    key: str, value: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the file, the mutant, and what was expected."""
+    first = mutants_of("kip-866")[0]
+    row = {each: getattr(first, each) for each in ("id", "planted", "test", "requirement")} | {key: value}
+    lines = [f"{each} = '{text}'" for each, text in row.items()]
+    (tmp_path / "mutants.toml").write_text("\n".join(["[[mutant]]", *lines, "rules = 'RULE'"]))
+    place = place_of("kip-866")
+    monkeypatch.setattr(planted, "place_of", lambda _: Place(place.profile, place.package, tmp_path, place.origin))
+
+    with pytest.raises(WrongUseError, match=rf"mutants.toml: {first.id}: {expected}"):
+        mutants_of("kip-866")
+
+
+def _red(check: str, requirement: str | None = None, observed: str = "it") -> dict[str, object]:
+    about = [{"requirement": requirement, "outcome": "VIOLATES"}] if requirement else []
+    return {
+        "check": check,
+        "outcome": "VIOLATES",
+        "summary": "",
+        "about": about,
+        "violations": [{"observed": observed}],
+    }
+
+
+def _write(runs: Path, *verdicts: Mapping[str, object]) -> None:
+    run = runs / "run-1"
+    run.mkdir(parents=True)
+    (run / "verdicts.jsonl").write_text("".join(json.dumps(each) + "\n" for each in verdicts))
