@@ -97,19 +97,19 @@ def _fault_in_force(scene: Scene) -> bool:
 
 
 def _await_caught_up(scene: Scene, node: Node) -> None:
-    """A controller follows before it has read its log; if the next one is stopped then, there may be no quorum."""
-    committed: list[float] = []
+    """A controller follows before it has read its log; if the next one is stopped then, there may be no quorum.
+
+    Where no other controller reports what is committed, there is nothing to wait for.
+    """
+    others = [each.name for each in scene.cluster.nodes(Role.CONTROLLER) if each.alive and each.name != node.name]
+    offsets = [scene.view.metric(name, "LastCommittedRecordOffset") for name in others]
+    committed = max((each for each in offsets if each is not None), default=None)
 
     def caught_up() -> bool | NotYet:
         if not node.alive:
             raise ClusterError(f"{node.name} ended while it read its metadata log")
-        if not committed:
-            leader = scene.view.quorum_leader()
-            offset = scene.view.metric(leader, "LastCommittedRecordOffset") if leader else None
-            committed.extend([] if offset is None else [offset])
         read = scene.view.metric(node.name, "LastAppliedRecordOffset")
-        is_there = bool(committed) and read is not None and read >= committed[0]
-        return is_there or NotYet(f"read up to {read} of {committed[0] if committed else 'no leader'}")
+        return committed is None or (read is not None and read >= committed) or NotYet(f"read {read} of {committed}")
 
     until(
         lambda: _fault_in_force(scene) or caught_up(),
