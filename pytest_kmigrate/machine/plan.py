@@ -154,7 +154,11 @@ def _beyond_the_usual(topology: Topology) -> Iterator[str]:
     security = topology.security
     if topology.has_zookeeper:
         parts = [f"chroot {topology.chroot}"] if topology.chroot else []
-        parts.append("logins by SASL DIGEST-MD5" if security.zookeeper_login else "without logins")
+        logins = {
+            "logins by SASL DIGEST-MD5": security.zookeeper_login,
+            "TLS with certificates": security.zookeeper_tls,
+        }
+        parts.append(next((by for by, is_so in logins.items() if is_so), "without logins"))
         parts.append("znodes with ACLs" if security.zookeeper_acls else "znodes without ACLs")
         yield f"ZooKeeper: {', '.join(parts)}"
     if topology.metadata_version:

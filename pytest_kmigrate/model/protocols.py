@@ -142,10 +142,13 @@ class Cluster(Protocol):
     def await_serving(self) -> None:
         """Return when every broker reports all others and a controller to clients: before, an admin may hang."""
 
-    def format_controllers(self, cluster_id: str, release_version: str | None = None) -> None:
+    def format_controllers(
+        self, cluster_id: str, release_version: str | None = None, records: Sequence[bytes] = ()
+    ) -> None:
         """Format the disks of the controllers with Kafka's own storage tool, all for one metadata.version.
 
-        Default: the topology's, or else the highest that all brokers and controllers know.
+        Default: the topology's, or else the highest that all brokers and controllers know. ``records`` are what their
+        logs begin with besides.
         """
 
     def freeze(self, folder: Path, before_controllers: Callable[[], None] = ...) -> Frozen:

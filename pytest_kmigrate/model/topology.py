@@ -118,6 +118,8 @@ class Security:
     """Further listeners of the brokers, by name, for clients that choose them."""
     zookeeper_login: bool = False
     """Whether brokers and controllers log in at ZooKeeper, by DIGEST-MD5."""
+    zookeeper_tls: bool = False
+    """Whether brokers and controllers reach ZooKeeper by TLS only, each with a certificate that ZooKeeper asks for."""
     zookeeper_acls: bool = False
     """Whether Kafka protects the znodes that it creates (``zookeeper.set.acl``)."""
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from kazoo.client import KazooClient, KazooState
-from kazoo.exceptions import ConnectionClosedError, KazooException, NoNodeError
+from kazoo.exceptions import BadVersionError, ConnectionClosedError, KazooException, NoAuthError, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.interfaces import IAsyncResult
 from kazoo.retry import ForceRetryError, KazooRetry
@@ -22,6 +22,9 @@ _QUIET = logging.getLogger("pytest_kmigrate.kazoo")
 _QUIET.setLevel(logging.CRITICAL)  # lost connections are what we make happen; what matters of them is in the history
 _SERVER_WITHIN_S = 2
 _CONNECTION = re.compile(r"/(?P<origin>[\d.]+:\d+)\[.*sid=0x(?P<session>[0-9a-f]+)")
+_TIMEOUT = re.compile(r"\bto=(\d+)")
+_NO_VERSION = (1 << 31) - 1
+"""A version that no znode has: ZooKeeper looks at the ACL first, and then refuses to write."""
 _SERVER_SECRET = 0xB3415C00
 """ZooKeeper derives a session's password from its id and this constant, so that any server can check it."""
 
@@ -90,6 +93,22 @@ class ZookeeperClient:
             except NoNodeError:
                 return []
 
+    def may_write(self, path: str) -> bool:
+        """Whether the znode's ACL lets this client write to it; nothing is written.
+
+        ClusterError where there is no such znode.
+        """
+        try:
+            with _patience(path):
+                self._asked(lambda: self.kazoo.set_async(path, b"", version=_NO_VERSION))
+        except ClusterError as error:
+            if isinstance(error.__cause__, BadVersionError):
+                return True
+            if isinstance(error.__cause__, NoAuthError):
+                return False
+            raise
+        return True
+
     def snapshot(self) -> dict[str, bytes | None]:
         """Every znode with its data, read anew when the connection ended; ClusterError while no server answers."""
         with _patience("/"):
@@ -109,6 +128,11 @@ class ZookeeperClient:
             for host in self._hosts.partition("/")[0].split(",")
             for found in _CONNECTION.finditer(_connections_at(host))
         }
+
+    def session_timeouts(self) -> list[int]:
+        """The timeouts in ms that servers have granted to the session of each of their connections."""
+        hosts = self._hosts.partition("/")[0].split(",")
+        return [int(timeout) for host in hosts for timeout in _TIMEOUT.findall(_connections_at(host))]
 
     def expire_session(self, session: int) -> None:
         """Take over a session, and close it."""

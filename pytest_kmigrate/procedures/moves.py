@@ -1,6 +1,6 @@
 """Moves: the smallest things an operator does, each a value that can be carried out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_kmigrate.model.capabilities import Capability, Needs
@@ -17,14 +17,15 @@ BACK_IN_SYNC = "back in sync after its restart"
 
 @dataclass(frozen=True)
 class StartControllers:
-    """Configure the controllers and start all of them at once."""
+    """Configure the controllers and start all of them at once, or only some."""
 
     changes: Mapping[str, str | None] = field(default_factory=dict)
+    only: Sequence[str] = ()
     needs = frozenset({Capability.START, Capability.RECONFIGURE})
 
     def make(self, scene: Scene) -> None:
         """Carry it out."""
-        controllers = scene.cluster.nodes(Role.CONTROLLER)
+        controllers = [node for node in scene.cluster.nodes(Role.CONTROLLER) if not self.only or node.name in self.only]
         for node in controllers:
             node.reconfigure(self.changes)
         scene.cluster.start_together(controllers)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.event import Recorder
@@ -53,6 +54,44 @@ def expect(
         )
     )
     return bool(met)
+
+
+def expect_to_stay(
+    recorder: Recorder,
+    name: str,
+    actual: Callable[[], object],
+    equals: object,
+    *,
+    for_s: float,
+    requirements: Sequence[str] = (),
+) -> bool:
+    """Ask ``actual`` until it equals something else or time is up; record and return whether it stayed.
+
+    ``requirements``: as for ``expect``. ClusterError while it cannot be asked.
+    """
+    began = time.monotonic()
+    observed: object = None
+
+    def has_changed() -> bool:
+        nonlocal observed
+        observed = actual()
+        return observed != equals
+
+    with suppress(AwaitTimeoutError):
+        until(has_changed, awaited=f"another value of {name}", within_s=for_s, every_s=0.1)
+    recorder.record(
+        ExpectationEnded(
+            name=name,
+            expected=equals,
+            observed=observed,
+            met=observed == equals,
+            kind=Kind.SAFETY.value,
+            within_s=for_s,
+            took_ms=int((time.monotonic() - began) * 1000),
+            requirements=list(requirements) or None,
+        )
+    )
+    return observed == equals
 
 
 def waited_in_vain(recorder: Recorder, name: str, error: AwaitTimeoutError) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, WrongUseError
-from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.event import EventKind, Recorder
 from pytest_kmigrate.model.events.evidence import EndExpected
 from pytest_kmigrate.model.protocols import Cluster, Node
 from pytest_kmigrate.waiting import NotYet, until
@@ -83,14 +83,49 @@ def refused(
 
     Whatever becomes of it, afterwards it is down again and its properties are what they were.
     """
+    with (
+        _trial(cluster, node, changes) as trial,
+        end_expected(cluster, recorder, node, within_s=within_s, naming=naming, requirements=requirements),
+    ):
+        trial.start()
+
+
+def started(
+    cluster: Cluster, recorder: Recorder, node: str, changes: Mapping[str, str | None], *, for_s: float = 0
+) -> str:
+    """Start a node that is down with these properties (None: unset): ``ready``, or the error by which it ended.
+
+    It must be ready, and up for ``for_s`` seconds more. Whatever becomes of it, afterwards it is down again, and its
+    properties are what they were.
+    """
+    with _trial(cluster, node, changes) as trial, end_allowed(cluster, recorder, node):
+        try:
+            trial.start()
+        except ClusterError as error:
+            return str(error)
+        if _ends_within(trial, for_s):
+            deaths = [each for each in list(recorder.events) if each.kind is EventKind.NODE_DIED and each.node == node]
+            return f"{node} was ready and died: {deaths[-1].data['said']}"
+    return "ready"
+
+
+def _ends_within(trial: Node, for_s: float) -> bool:
+    try:
+        return until(lambda: _ended([trial]), awaited=f"the end of {trial.name}", within_s=for_s)
+    except AwaitTimeoutError:
+        return False
+
+
+@contextmanager
+def _trial(cluster: Cluster, node: str, changes: Mapping[str, str | None]) -> Iterator[Node]:
+    """A node that is down with other properties; down again at the end of the block, with its own ones."""
     trial = cluster.node(node)
     if trial.alive:
-        raise WrongUseError(f"refused: expected a node that is down, got {node}, which runs")
+        raise WrongUseError(f"{node}: expected a node that is down to be started on trial, got one that runs")
     before = {key: trial.properties.get(key) for key in changes}
     trial.reconfigure(changes)
     try:
-        with end_expected(cluster, recorder, node, within_s=within_s, naming=naming, requirements=requirements):
-            trial.start()
+        yield trial
     finally:
         if trial.alive:
             trial.stop()

@@ -151,11 +151,13 @@ class SecurityTable(_Table):
     extra_listeners: ExtraListeners = Field(
         default={}, description='further listeners of every broker, such as { EXTERNAL = "SASL_SSL" }'
     )
-    zookeeper: Literal["NONE", "SASL"] = Field(
-        default="NONE", description='"SASL": brokers and controllers log in at ZooKeeper, by DIGEST-MD5'
+    zookeeper: Literal["NONE", "SASL", "SSL"] = Field(
+        default="NONE",
+        description='"SASL": brokers and controllers log in at ZooKeeper, by DIGEST-MD5; "SSL": by certificates',
     )
     zookeeper_acls: bool = Field(
-        default=False, description="whether Kafka protects its znodes (zookeeper.set.acl); needs zookeeper = SASL"
+        default=False,
+        description="whether Kafka protects its znodes (zookeeper.set.acl); needs zookeeper = SASL or SSL",
     )
 
 

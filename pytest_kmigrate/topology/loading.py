@@ -214,6 +214,7 @@ def _security(file: TopologyFile) -> Security:
         authorizer_class=table.authorizer if isinstance(table.authorizer, str) else None,
         extra=dict(table.extra_listeners),
         zookeeper_login=table.zookeeper == "SASL",
+        zookeeper_tls=table.zookeeper == "SSL",
         zookeeper_acls=table.zookeeper_acls,
     )
 

@@ -65,17 +65,19 @@ _OWNED = (
     ),
     _Owned(
         re.compile(r"zookeeper\.set\.acl"),
-        lambda *_: 'write zookeeper = "SASL" and zookeeper_acls = true in [security]',
+        lambda *_: 'write zookeeper = "SASL" or "SSL" and zookeeper_acls = true in [security]',
     ),
     _Owned(
         re.compile(r"authProvider\..*|requireClientAuthScheme|sessionRequireClientSASLAuth|enforce\.auth\..*"),
         lambda *_: 'write zookeeper = "SASL" in [security]',
     ),
     _Owned(
-        re.compile(
-            r"zookeeper\.(ssl\..*|clientCnxnSocket)|secureClientPort.*|serverCnxnFactory|(ssl\.quorum|sslQuorum).*"
-        ),
-        _leave_out("TLS to ZooKeeper is not offered"),
+        re.compile(r"zookeeper\.(ssl\..*|clientCnxnSocket)|secureClientPort.*|serverCnxnFactory"),
+        lambda *_: 'write zookeeper = "SSL" in [security]',
+    ),
+    _Owned(
+        re.compile(r"(ssl\.quorum|sslQuorum).*"),
+        _leave_out("TLS among ZooKeeper servers is not offered"),
     ),
     _Owned(
         re.compile(

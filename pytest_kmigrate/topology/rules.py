@@ -155,10 +155,10 @@ def _listeners_have_an_owner(file: TopologyFile) -> Iterator[Mistake]:
 
 def _zookeeper_is_protected_as_a_whole(file: TopologyFile) -> Iterator[Mistake]:
     security = file.security
-    if security.zookeeper == "SASL" and file.zookeeper is None:
+    if security.zookeeper != "NONE" and file.zookeeper is None:
         yield Mistake(("security", "zookeeper"), "expected a [zookeeper] table to log in at, got none: leave it out")
     if security.zookeeper_acls and security.zookeeper == "NONE":
-        text = 'expected zookeeper = "SASL" beside it, because the ACLs name who logged in, got none'
+        text = 'expected zookeeper = "SASL" or "SSL" beside it, because the ACLs name who logged in, got none'
         yield Mistake(("security", "zookeeper_acls"), text)
     if security.zookeeper == "SASL":
         for path, option in _jvm_options(file):

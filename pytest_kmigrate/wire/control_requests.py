@@ -41,7 +41,7 @@ _LEADERSHIP: Layout = (
     ("leader_epoch", ">i", 0),
     ("isr", _INTS, 0),
 )
-_LAYOUTS: Mapping[int, Layout] = {
+LAYOUTS: Mapping[int, Layout] = {
     LEADER_AND_ISR: (
         ("controller_id", ">i", 0),
         (_SENDER, ">?", 7),
@@ -156,7 +156,7 @@ def decoded(frame: bytes) -> ControlRequest:
     reader = FrameReader(frame)
     header = reader.fields(_HEADER, 0)
     api, version = header["api"], header["version"]
-    if api not in _LAYOUTS:
+    if api not in LAYOUTS:
         return ControlRequest(api, version, header["correlation"], {})
     if version < _FIRST_FLEXIBLE[api]:
         raise ClusterError(f"{NAMES[api]}: expected version {_FIRST_FLEXIBLE[api]} or later, got {version}")
@@ -164,10 +164,10 @@ def decoded(frame: bytes) -> ControlRequest:
     reader.tags()
     read = ControlRequest(api, version, header["correlation"], {})
     with suppress(ClusterError, UnicodeDecodeError):
-        drafted = _read(read, reader.copy(), _with_id(_LAYOUTS[api]))
+        drafted = _read(read, reader.copy(), _with_id(LAYOUTS[api]))
         if not drafted.left and _SENDER_ID[0] in drafted.body:
             return drafted
-    return _read(read, reader, _LAYOUTS[api])
+    return _read(read, reader, LAYOUTS[api])
 
 
 def _read(request: ControlRequest, reader: "FrameReader", layout: Layout) -> ControlRequest:

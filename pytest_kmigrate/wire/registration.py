@@ -4,7 +4,7 @@ import struct
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -16,13 +16,23 @@ from kio.static.primitive import i16, i64, u16
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.wire.control_requests import FrameReader, Layout
-from pytest_kmigrate.wire.request import ANSWER_WITHIN_S, answer_to_frame, ask, decoded_as, frame_of, named
+from pytest_kmigrate.wire.request import (
+    ANSWER_WITHIN_S,
+    answer_to_frame,
+    api_versions,
+    ask,
+    decoded_as,
+    frame_of,
+    named,
+)
 
 _PLAINTEXT = 0
 _WITH_FLAG, _WITH_LOG_DIRS = 1, 2
+_REGISTRATION, _HIGHEST = 62, 4
+"""Kafka's number of the request, and the highest version of it here."""
 _READY_TAG = 1
-_LOG_DIR = uuid.UUID(int=1 << 64)
-"""Any id that Kafka does not reserve."""
+_LOG_DIRS_FROM = 1 << 64
+"""Kafka reserves the lowest ids of log directories; two brokers must not have the same one."""
 
 
 @dataclass(frozen=True)
@@ -38,20 +48,30 @@ class Registration:
     listeners: Mapping[str, str] = field(default_factory=dict)
     """Where it listens: name -> ``host:port``."""
     incarnation: uuid.UUID = field(default_factory=uuid.uuid4)
-    version: int = 4
-    """Of the request, 0 to 4: KIP-866 brought version 1 with ``is_migrating``, version 2 has log directories."""
+    version: int | None = None
+    """Of the request, 0 to 4; None: the highest that the controller knows.
+
+    KIP-866 brought version 1 with ``is_migrating``, and version 2 has log directories.
+    """
 
 
 def register_at(
     controller: Peer | str, registration: Registration, *, within_s: float = ANSWER_WITHIN_S
 ) -> tuple[str, int]:
     """Kafka's name of the error, ``NONE`` for none, and the broker's epoch (-1 with an error)."""
+    chosen = _highest_at(controller, within_s) if registration.version is None else registration.version
     schema, answers = (
-        import_module(f"kio.schema.broker_registration.v{registration.version}.{part}")
-        for part in ("request", "response")
+        import_module(f"kio.schema.broker_registration.v{chosen}.{part}") for part in ("request", "response")
     )
-    answer = ask(controller, _request(schema, registration), answers.BrokerRegistrationResponse, within_s)
+    request = _request(schema, registration, chosen)
+    answer = ask(controller, request, answers.BrokerRegistrationResponse, within_s)
     return named(answer.error_code), int(answer.broker_epoch)
+
+
+def _highest_at(controller: Peer | str, within_s: float) -> int:
+    """The highest version of a registration that both know; 3.6 and earlier know no log directories."""
+    known = api_versions(controller, within_s=within_s).api_keys
+    return min([_HIGHEST, *(int(each.max_version) for each in known if each.api_key == _REGISTRATION)])
 
 
 def register_with_tag_at(
@@ -63,7 +83,7 @@ def register_with_tag_at(
     controller that cannot read it closes the connection.
     """
     schema, answers = (import_module(f"kio.schema.broker_registration.v0.{part}") for part in ("request", "response"))
-    frame = frame_of(_request(schema, replace(registration, version=0)))
+    frame = frame_of(_request(schema, registration, 0))
     tags = b"\x00" if ready is None else bytes([1, _READY_TAG, 1, ready])
     drafted = frame[:2] + struct.pack(">h", 1) + frame[4:-1] + tags
     try:
@@ -75,12 +95,12 @@ def register_with_tag_at(
     return named(decoded_as(answers.BrokerRegistrationResponse, answer).error_code)
 
 
-def _request(schema: Any, registration: Registration) -> Any:
+def _request(schema: Any, registration: Registration, version: int) -> Any:
     later: dict[str, Any] = {}
-    if registration.version >= _WITH_FLAG:
+    if version >= _WITH_FLAG:
         later["is_migrating_zk_broker"] = registration.is_migrating
-    if registration.version >= _WITH_LOG_DIRS:
-        later["log_dirs"] = (_LOG_DIR,)
+    if version >= _WITH_LOG_DIRS:
+        later["log_dirs"] = (uuid.UUID(int=_LOG_DIRS_FROM + registration.broker_id),)
     return schema.BrokerRegistrationRequest(
         broker_id=BrokerId(registration.broker_id),
         cluster_id=registration.cluster_id,

@@ -32,7 +32,8 @@ Answer = TypeVar("Answer")
 
 _LISTENER = "INTERNAL"
 _EVERY_S = 1.0
-_HIGHEST = {LEADER_AND_ISR: 7, STOP_REPLICA: 4, UPDATE_METADATA: 8, API_VERSIONS: 3}
+HIGHEST = {LEADER_AND_ISR: 7, STOP_REPLICA: 4, UPDATE_METADATA: 8, API_VERSIONS: 3}
+"""The highest version that a broker of 3.4 to 3.9 knows of each request."""
 _FULL_TAG = 0
 _CAUGHT_UP = (1 << 62) - 1
 """An offset of the metadata log that no log reaches: the stub has read everything there is."""
@@ -45,6 +46,8 @@ class StubBroker:
         """``controllers``: where a registration is tried, the active one first."""
         self.broker_id = broker_id
         self.name = f"stub-{broker_id}"
+        self.last_update: ControlRequest | None = None
+        """The last UpdateMetadata that it received: who is alive, as the controllers have it."""
         self._recorder = recorder
         self._controllers = controllers
         self._server = FrameServer(("127.0.0.1", 0), self._receive)
@@ -125,7 +128,9 @@ class StubBroker:
         """The answer to one frame; what is no control request is not recorded."""
         request = decoded(frame)
         if request.api == API_VERSIONS:
-            return api_versions_answer(request.version, request.correlation, _HIGHEST)
+            return api_versions_answer(request.version, request.correlation, HIGHEST)
+        if request.api == UPDATE_METADATA:
+            self.last_update = request
         self._recorder.record(_as_event(request), self.name)
         return answer_to(request)
 

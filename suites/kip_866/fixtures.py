@@ -1,6 +1,6 @@
 """Fixtures of KIP-866 tests, with the general ones: a conftest gets all of them by one line, ``import *``."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,15 +13,13 @@ if TYPE_CHECKING:
     from pytest_kmigrate.model.peer import Peer
     from pytest_kmigrate.model.protocols import Node
     from pytest_kmigrate.running import Run
-    from pytest_kmigrate.workloads.stub_broker import StubBroker
 
 __all__ = [
     "answer_to_forwarded_isr",
     "answers_to_admin",
     "answers_to_broker",
     "broker_in_migration_mode",
-    "control_requests",
-    "controllers",
+    "broker_without_the_flag",
     "identity",
     "in_control",
     "join",
@@ -30,7 +28,7 @@ __all__ = [
     "quorum_leader",
     "recorded_states",
     "registration",
-    "stub",
+    "version_change",
     "written_together",
 ]
 __all__ += fixtures.__all__
@@ -64,19 +62,6 @@ def in_control(kmigrate_run: "Run") -> "Callable[[], str | None]":
 def quorum_leader(kmigrate_run: "Run") -> "Callable[[], str | None]":
     """``quorum_leader()``: the controller that leads the quorum, in charge of the cluster or not; None without one."""
     return kmigrate_run.view.quorum_leader
-
-
-@pytest.fixture
-def controllers(kmigrate_run: "Run") -> "Callable[[], list[Peer]]":
-    """``controllers()``: the listeners of all live controllers, the active one first."""
-    from pytest_kmigrate.model.topology import Role
-
-    def live() -> "list[Peer]":
-        leader = kmigrate_run.view.quorum_leader()
-        names = [node.name for node in kmigrate_run.cluster.nodes(Role.CONTROLLER) if node.alive]
-        return [kmigrate_run.cluster.peer(name) for name in sorted(names, key=lambda name: name != leader)]
-
-    return live
 
 
 @pytest.fixture
@@ -130,26 +115,24 @@ def answer_to_forwarded_isr(controllers: "Callable[[], list[Peer]]") -> "Callabl
 
 
 @pytest.fixture
-def stub(kmigrate_run: "Run", controllers: "Callable[[], list[Peer]]") -> "Iterator[StubBroker]":
-    """A stub of broker 9, not yet registered; it records the control requests that it receives.
+def identity(kmigrate_run: "Run", controllers: "Callable[[], list[Peer]]") -> "Callable[[], tuple[str, int]]":
+    """``identity()``: the cluster's id, and the ``metadata.version`` of its quorum as a number.
 
-    ``zookeeper.create_ephemeral("/brokers/ids/9", stub.znode())`` or ``stub.register(*identity())`` registers it.
+    The id is that of a live broker, or of ZooKeeper while there is none.
     """
-    from pytest_kmigrate.workloads.stub_broker import StubBroker
+    import json
 
-    with StubBroker(9, kmigrate_run.recorder, controllers) as broker:
-        yield broker
-
-
-@pytest.fixture
-def identity(
-    admin_of: "Callable[[str], Peer]", controllers: "Callable[[], list[Peer]]"
-) -> "Callable[[], tuple[str, int]]":
-    """``identity()``: the cluster's id, and the ``metadata.version`` of its quorum as a number."""
+    from pytest_kmigrate.model.topology import Role
     from pytest_kmigrate.wire.admin import cluster_id_at
     from pytest_kmigrate.wire.describing import features_at
 
-    return lambda: (cluster_id_at(admin_of("broker-0")), features_at(controllers()[0])["metadata.version"])
+    def cluster_id() -> str:
+        live = [node.name for node in kmigrate_run.cluster.nodes(Role.BROKER) if node.alive]
+        if live:
+            return cluster_id_at(kmigrate_run.cluster.peer(live[0]))
+        return str(json.loads(kmigrate_run.scene.znodes.get("/cluster/id") or b"{}")["id"])
+
+    return lambda: (cluster_id(), features_at(controllers()[0])["metadata.version"])
 
 
 @pytest.fixture
@@ -182,18 +165,6 @@ def recorded_states(kmigrate_run: "Run") -> Callable[[], list[list[str]]]:
 
 
 @pytest.fixture
-def control_requests(kmigrate_run: "Run") -> Callable[[], list[str]]:
-    """``control_requests()``: the control requests that stubs of brokers have received so far, by name."""
-    from pytest_kmigrate.model.event import EventKind
-
-    def received() -> list[str]:
-        events = list(kmigrate_run.recorder.events)
-        return [str(event.data["request"]) for event in events if event.kind is EventKind.CONTROL_REQUEST]
-
-    return received
-
-
-@pytest.fixture
 def registration(
     controllers: "Callable[[], list[Peer]]", identity: "Callable[[], tuple[str, int]]"
 ) -> "Callable[..., str]":
@@ -211,18 +182,42 @@ def registration(
 
 
 @pytest.fixture
+def version_change(
+    controllers: "Callable[[], list[Peer]]", identity: "Callable[[], tuple[str, int]]"
+) -> Callable[[int], str]:
+    """``version_change(by=-1)``: the controllers' answer to a change of ``metadata.version`` by so many levels."""
+    from pytest_kmigrate.wire.features import UNSAFE_DOWNGRADE, UPGRADE, update_features_at
+
+    def answered(by: int) -> str:
+        kind = UNSAFE_DOWNGRADE if by < 0 else UPGRADE
+        return update_features_at(controllers()[0], {"metadata.version": identity()[1] + by}, kind).first_error
+
+    return answered
+
+
+@pytest.fixture
 def broker_in_migration_mode(kmigrate_run: "Run") -> Callable[[], "Node"]:
     """A live broker that was rolled into migration mode and is not the active controller."""
+    return lambda: _not_in_charge(kmigrate_run, is_migrating=True)
+
+
+@pytest.fixture
+def broker_without_the_flag(kmigrate_run: "Run") -> Callable[[], "Node"]:
+    """A broker that was not rolled into migration mode and is not the active controller."""
+    return lambda: _not_in_charge(kmigrate_run, is_migrating=False)
+
+
+def _not_in_charge(run: "Run", *, is_migrating: bool) -> "Node":
     from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
     from pytest_kmigrate.model.topology import Role
     from pytest_kmigrate.waiting import PATIENCE_S, until
 
     def one() -> "Node | None":
-        active = kmigrate_run.view.active_controller()
-        rolled = [node for node in kmigrate_run.cluster.nodes(Role.BROKER) if MIGRATION_FLAG in node.properties]
-        return next((node for node in rolled if active and node.name != active), None)
+        active = run.view.active_controller()
+        fitting = [n for n in run.cluster.nodes(Role.BROKER) if (MIGRATION_FLAG in n.properties) == is_migrating]
+        return next((node for node in fitting if active and node.name != active), None)
 
-    return lambda: until(one, awaited="a broker in migration mode that is not the controller", within_s=PATIENCE_S)
+    return until(one, awaited="a broker that is not the controller", within_s=PATIENCE_S)
 
 
 @pytest.fixture

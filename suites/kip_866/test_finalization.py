@@ -15,12 +15,23 @@ SOON_GIVING_UP = {"zookeeper.connection.timeout.ms": "3000"}
     "K866-PROC-finalize-by-flag",
     "K866-PROC-finalize-no-zk-rpcs",
     "K866-FAIL-final-then-flag",
+    "K866-MV-no-change-during-migration",
 )
 def test_a_migration_is_finalized_once_and_for_good(
-    workload, cluster, cluster_metadata, migration, zookeeper, registration, errors_of, expect, verify_clients
+    workload,
+    cluster,
+    cluster_metadata,
+    migration,
+    zookeeper,
+    registration,
+    version_change,
+    errors_of,
+    expect,
+    verify_clients,
 ):
     """The controllers restart in dual write, then with the flag set to false, then with the flag again."""
     workload.await_acked(500)
+    _expect_to_keep_the_version(version_change, expect)
     migration.make("restart-in-dual-write", *_each_controller(cluster, {}))
     with cluster_metadata.changing("dual"):
         workload.await_acked(500)
@@ -45,17 +56,26 @@ def test_a_migration_is_finalized_once_and_for_good(
         requirements=["K866-FAIL-final-then-flag-errors"],
     )
 
-    expect("the phase", lambda: migration.phase.name, equals="FINALIZED", requirements=["K866-FAIL-final-then-flag"])
     expect(
-        "what /migration holds",
-        lambda: zookeeper.get("/migration"),
-        equals=held,
+        "the phase, and what /migration holds",
+        lambda: (migration.phase.name, zookeeper.get("/migration")),
+        equals=("FINALIZED", held),
         requirements=["K866-FAIL-final-then-flag"],
     )
     verify_clients(
         checks.metadata_equivalent("dual-log", "dual-zookeeper"),
         checks.acknowledged_metadata_changes_present("dual-zookeeper"),
         checks.phase_reached(Phase.FINALIZED),
+    )
+
+
+def _expect_to_keep_the_version(version_change, expect):
+    expect(
+        "the answers to changes of metadata.version in dual write",
+        lambda: [version_change(by=-1), version_change(by=1)],
+        equals=["INVALID_UPDATE_VERSION"] * 2,
+        within_s=0,
+        requirements=["K866-MV-no-change-during-migration"],
     )
 
 

@@ -2,7 +2,9 @@
 
 import pytest
 
-from pytest_kmigrate import Phase, checks
+from pytest_kmigrate import Phase, checks, moves, procedure
+
+WRITTEN = ("/migration", "/controller", "/brokers/topics/late", "/config/topics/late")
 
 
 @pytest.mark.requirement(
@@ -38,3 +40,38 @@ def test_migration_ends_finalized_with_all_metadata(workload, cluster_metadata, 
         checks.metadata_equivalent("all-kraft-log", "all-kraft-brokers"),
         checks.metadata_equivalent("finalized-log", "finalized-brokers"),
     )
+
+
+@pytest.mark.topology("zk1-broker1-controller1-zookeeper-tls")
+@pytest.mark.requirement("K866-CONF-controller-zk-ssl", "K866-CONF-controller-zk-acl")
+def test_a_migration_by_tls_protects_what_it_writes(
+    cluster, migration, refused, created, anonymous_zookeeper, expect, verify
+):
+    """ZooKeeper lets Kafka in by TLS and a certificate only; a controller that trusts somebody else gives up."""
+    migration.make("format", procedure.FormatControllers())
+    own = cluster.node("controller-3000").properties["zookeeper.ssl.keystore.location"]
+    astray = {"zookeeper.ssl.truststore.location": own, "zookeeper.connection.timeout.ms": "3000"}
+    refused(
+        "controller-3000",
+        procedure.controllers_join(cluster) | astray,
+        within_s=15,
+        naming="ZooKeeper",
+        requirements=["K866-CONF-controller-zk-ssl"],
+    )
+    migration.make("forget", moves.Deprovision())
+    migration.advance_to(Phase.HYBRID)
+    created("late", partitions=1, replication=1)
+    expect(
+        "the phase",
+        lambda: migration.phase.name,
+        equals="HYBRID",
+        requirements=["K866-CONF-controller-zk-ssl"],
+    )
+    expect(
+        "znodes of the controllers that anybody may write to",
+        lambda: [path for path in WRITTEN if anonymous_zookeeper.may_write(path)],
+        equals=[],
+        requirements=["K866-CONF-controller-zk-acl"],
+    )
+
+    verify(checks.phase_reached(Phase.HYBRID))

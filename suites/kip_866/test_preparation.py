@@ -1,8 +1,10 @@
 """KIP-866, Preparing the cluster: before the controllers take over, the ZooKeeper cluster stays fully operable."""
 
+import json
+
 import pytest
 
-from pytest_kmigrate import Kill, Phase, checks, moves, procedure, raw_admin, targets
+from pytest_kmigrate import Kill, Kind, Phase, checks, moves, procedure, raw_admin, targets
 
 
 @pytest.mark.sample
@@ -45,12 +47,24 @@ def test_controllers_wait_for_a_broker_that_died(workload, migration, join, inje
 
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement(
-    "K866-TRIG-broker-first-serves", "K866-TRIG-either-order", "K866-CONF-broker-flag-prerequisite"
+    "K866-TRIG-broker-first-serves",
+    "K866-TRIG-either-order",
+    "K866-CONF-broker-flag-prerequisite",
+    "K866-FWD-enabled-by-version",
 )
 def test_brokers_that_are_ready_first_wait_for_the_quorum_and_for_each_other(
-    workload, cluster, migration, admin_of, created, expect, verify_clients
+    workload, cluster, migration, admin_of, broker_without_the_flag, created, expect, verify_clients
 ):
     """Two brokers have the flag before there is a quorum; the third has it long after."""
+    expect(
+        "the answer of a broker without the flag to the creation of a topic",
+        lambda: raw_admin.create_topics_at(
+            admin_of(broker_without_the_flag().name), ["forwarded"], partitions=1, replication=1
+        )["forwarded"],
+        equals="NONE",
+        within_s=0,
+        requirements=["K866-FWD-enabled-by-version"],
+    )
     ready = procedure.brokers_join(cluster)
     migration.make("two-brokers-first", moves.Roll("broker-0", ready), moves.Roll("broker-1", ready))
     created("early", partitions=1, replication=3)
@@ -99,3 +113,137 @@ def test_a_controller_without_the_flag_neither_migrates_nor_serves(
     workload.await_consumed(500)
 
     verify_clients(checks.phase_reached(Phase.HYBRID))
+
+
+@pytest.mark.topology("zk1-broker1-spares")
+@pytest.mark.requirement(
+    "K866-MV-3.4-line",
+    "K866-TRIG-empty-cluster",
+    "K866-CONF-controller-zk-same-as-brokers",
+    "K866-TRIG-heuristic-assignments",
+    "K866-ZNODE-controller-epoch-missing",
+    "K866-TRIG-heuristic-configs",
+)
+def test_a_quorum_waits_for_whatever_is_missing(
+    cluster, migration, zookeeper, stub_of, identity, started, expect, expect_to_stay, verify
+):
+    """One thing is missing at a time: brokers, their path, one with a replica, an epoch, one with a config."""
+    first, second, third = stub_of(9), stub_of(7), stub_of(5)
+    cluster.node("broker-0").stop()
+    cluster.node("broker-0").wipe()
+    _expect_the_level_of_the_document(cluster, migration, started, expect)
+    migration.advance_to(Phase.PREPARING)
+    _expect_to_wait(expect_to_stay, migration, "any broker", "K866-TRIG-empty-cluster")
+
+    elsewhere = {"zookeeper.connect": f"{cluster.zookeeper_connect}/elsewhere"}
+    zookeeper.create_ephemeral("/brokers/ids/9", first.znode())
+    migration.make("look-elsewhere", moves.Roll("controller-3000", elsewhere))
+    first.register(*identity())
+    held = _znodes_but(zookeeper, "/elsewhere")
+    _expect_to_wait(expect_to_stay, migration, "the path of the brokers", "K866-CONF-controller-zk-same-as-brokers")
+    expect(
+        "znodes of the brokers that changed meanwhile",
+        lambda: sorted(set(held.items()) ^ set(_znodes_but(zookeeper, "/elsewhere").items())),
+        equals=[],
+        within_s=0,
+        requirements=["K866-CONF-controller-zk-same-as-brokers"],
+    )
+
+    _put_topic(zookeeper, "held", replicas=[9, 7])
+    migration.make("look-right", moves.Roll("controller-3000", procedure.controllers_join(cluster)))
+    _expect_to_wait(expect_to_stay, migration, "broker 7, which has a replica", "K866-TRIG-heuristic-assignments")
+
+    zookeeper.delete("/controller_epoch")
+    second.register(*identity())
+    _expect_to_wait(expect_to_stay, migration, "/controller_epoch", "K866-ZNODE-controller-epoch-missing")
+
+    _put(zookeeper, "/config/brokers/5", {"version": 1, "config": {"log.cleaner.backoff.ms": "20000"}})
+    zookeeper.set("/controller_epoch", b"7")
+    migration.make("look-at-once", moves.Roll("controller-3000"))  # its pauses between two looks have grown
+    _expect_to_wait(expect_to_stay, migration, "broker 5, which has a config", "K866-TRIG-heuristic-configs", for_s=6)
+
+    third.register(*identity())
+    migration.await_state("phase", Phase.HYBRID)
+    expect(
+        "whether /controller_epoch is above that of before",
+        lambda: int(zookeeper.get("/controller_epoch")) > 7,
+        equals=True,
+        requirements=["K866-ZNODE-controller-epoch-missing"],
+    )
+    verify(checks.phase_reached(Phase.HYBRID))
+
+
+def _expect_the_level_of_the_document(cluster, migration, started, expect):
+    """A quorum may be formatted for the version that the document brought."""
+    migration.make("format-for-3.4", procedure.FormatControllers("3.4"))
+    outcome = started("controller-3000", procedure.controllers_join(cluster), for_s=3)
+    expect(
+        "how a controller that is formatted for 3.4 starts",
+        lambda: outcome,
+        equals="ready",
+        within_s=0,
+        requirements=["K866-MV-3.4-line"],
+    )
+    migration.make("forget", moves.Deprovision())
+
+
+def _expect_to_wait(expect_to_stay, migration, what, requirement, for_s=3):
+    expect_to_stay(
+        f"the phase without {what}",
+        lambda: migration.phase.name,
+        equals="PREPARING",
+        for_s=for_s,
+        requirements=[requirement],
+    )
+
+
+def _znodes_but(zookeeper, path):
+    return {name: data for name, data in zookeeper.snapshot().items() if not name.startswith(path)}
+
+
+def _put(zookeeper, path, held):
+    zookeeper.set(path, json.dumps(held).encode())
+
+
+def _put_topic(zookeeper, name, replicas):
+    topic = {"version": 3, "topic_id": "bm9uLW9mLW91ci1vd24tMQ", "partitions": {"0": replicas}}
+    leader = {"leader": replicas[0], "isr": replicas, "leader_epoch": 0, "controller_epoch": 1, "version": 1}
+    _put(zookeeper, f"/brokers/topics/{name}", topic | {"adding_replicas": {}, "removing_replicas": {}})
+    _put(zookeeper, f"/brokers/topics/{name}/partitions/0/state", leader)
+
+
+@pytest.mark.since("3.6.0")
+@pytest.mark.topology("zk1-broker1-controller3")
+@pytest.mark.requirement("K866-TRIG-quorum-all-ready", "K866-TRIG-quorum-online-majority")
+def test_a_quorum_waits_for_all_of_its_controllers(cluster, migration, expect, expect_to_stay, verify):
+    """One of three is down, under metadata.version 3.6 and the latest; then it has no flag, and at last it has."""
+    older = {"inter.broker.protocol.version": "3.6"}
+    _begin_with_two(cluster, migration, "3.6", older)
+    all_ready = "K866-TRIG-quorum-all-ready"
+    _expect_to_wait(expect_to_stay, migration, "a controller under metadata.version 3.6", all_ready, for_s=10)
+    migration.revert()
+
+    _begin_with_two(cluster, migration, None, dict.fromkeys(older))
+    _expect_to_wait(expect_to_stay, migration, "a controller", all_ready, for_s=4)
+    migration.make("start-the-third", moves.StartControllers(only=["controller-3002"]))
+    _expect_to_wait(expect_to_stay, migration, "the flag of a controller", all_ready, for_s=4)
+    migration.make("give-the-flag", moves.Roll("controller-3002", procedure.controllers_join(cluster)))
+    expect(
+        "the phase with every controller",
+        lambda: migration.phase.name,
+        equals="HYBRID",
+        kind=Kind.LIVENESS,
+        requirements=["K866-TRIG-quorum-online-majority"],
+    )
+
+    verify(checks.phase_reached(Phase.HYBRID))
+
+
+def _begin_with_two(cluster, migration, level, changes):
+    two = ["controller-3000", "controller-3001"]
+    migration.make(
+        f"begin-with-two-at-{level or 'the-latest'}",
+        procedure.FormatControllers(level),
+        moves.StartControllers(procedure.controllers_join(cluster), only=two),
+        moves.Roll("broker-0", procedure.brokers_join(cluster) | changes),
+    )

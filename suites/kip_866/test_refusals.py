@@ -1,12 +1,19 @@
 """KIP-866, what Kafka must refuse: nodes with a configuration that cannot migrate do not run."""
 
+import json
+
 import pytest
 
-from pytest_kmigrate import Role, moves, procedure
+from pytest_kmigrate import BrokerMode, Phase, Role, Tamper, checks, moves, procedure
 
 JOINED = "controller.quorum.voters"
 NAMES = "controller.listener.names"
 MAP = "listener.security.protocol.map"
+SESSION_TIMEOUT, CONNECTION_TIMEOUT = "zookeeper.session.timeout.ms", "zookeeper.connection.timeout.ms"
+REGISTRATION_TIMEOUT = "initial.broker.registration.timeout.ms"
+BEFORE_THE_BRIDGE = "3.3.2"
+UNKNOWN_STATE = 9
+OTHER_CLUSTER = "bm9uLW9mLW91ci1vd24tMQ"
 FLAG = procedure.MIGRATION_FLAG
 
 
@@ -67,12 +74,146 @@ class TestConfiguration:
         refused("broker-1", procedure.brokers_join(cluster) | generated, naming="broker.id")
         verify()
 
-    @pytest.mark.requirement("K866-MV-enables-components")
+    @pytest.mark.requirement("K866-MV-enables-components", "K866-TRIG-ibp")
     def test_a_broker_of_an_older_protocol_cannot_migrate(self, cluster, refused, verify):
         """It is refused with the flag and the protocol of 3.3."""
         older = {"inter.broker.protocol.version": "3.3"}
         refused("broker-1", procedure.brokers_join(cluster) | older, naming="inter.broker.protocol.version")
         verify()
+
+
+@pytest.mark.topology("zk1-broker1-spares")
+@pytest.mark.requirement(
+    "K866-REC-extensible",
+    "K866-NG-combined-mode",
+    "K866-CONF-controller-zk-timeouts",
+    "K866-PROC-prepare-upgrade",
+    "K866-TRIG-broker-connect",
+    "K866-REG-reject-ibp",
+    "K866-REG-reject-cluster-id",
+    "K866-REG-reject-node-id",
+    "K866-REG-kraft-dup-zk-id",
+)
+def test_nodes_that_cannot_take_part(
+    cluster,
+    migration,
+    zookeeper,
+    inject,
+    stub,
+    identity,
+    registration,
+    refused,
+    admin_of,
+    created,
+    expect,
+    expect_to_stay,
+    verify,
+):
+    """A quorum waits for a broker that cannot reach it; nodes with other mistakes are started beside, and end."""
+    _expect_controllers_refused(cluster, migration, refused)
+    cluster.node("controller-3000").reconfigure({SESSION_TIMEOUT: "9000", CONNECTION_TIMEOUT: "3000"})
+    migration.advance_to(Phase.PREPARING)
+    expect(
+        "whether ZooKeeper granted a session of 9 s",
+        lambda: 9000 in zookeeper.session_timeouts(),
+        equals=True,
+        requirements=["K866-CONF-controller-zk-timeouts"],
+    )
+    ready = procedure.brokers_join(cluster)
+    migration.make("join", moves.Roll("broker-1", kafka=BEFORE_THE_BRIDGE), moves.Roll("broker-0", ready))
+    expect_to_stay(
+        "the phase with a broker of 3.3",
+        lambda: migration.phase.name,
+        equals="PREPARING",
+        for_s=3,
+        requirements=["K866-PROC-prepare-upgrade"],
+    )
+    astray = ready | {JOINED: "3000@controller-3000:9"}
+    migration.make("upgrade", moves.Roll("broker-1", astray, kafka=cluster.topology.kafka))
+    _expect_brokers_refused(cluster, inject, registration, refused, expect)
+    created("served", partitions=1, replication=2)
+    expect_to_stay(
+        "the phase without broker-1",
+        lambda: migration.phase.name,
+        equals="PREPARING",
+        for_s=1,
+        requirements=["K866-TRIG-broker-connect"],
+    )
+    migration.make("find-the-quorum", moves.Roll("broker-1", procedure.brokers_join(cluster)))
+    migration.await_state("phase", Phase.HYBRID)
+    _expect_ids_refused(cluster, stub, identity, registration, refused, expect)
+
+    verify(checks.phase_reached(Phase.HYBRID))
+
+
+def _expect_controllers_refused(cluster, migration, refused):
+    """A controller knows the state that its log records, gives up on ZooKeeper in its own time, and is no broker."""
+    migration.make("format-in-an-unknown-state", procedure.FormatControllers(state=UNKNOWN_STATE))
+    refused("controller-3000", {}, naming="ZkMigrationState", requirements=["K866-REC-extensible"])
+    migration.make("empty", moves.Deprovision())
+    migration.make("format", procedure.FormatControllers())
+    alone = {"zookeeper.connect": "zookeeper-1:9", CONNECTION_TIMEOUT: "3000"}
+    refused(
+        "controller-3000",
+        procedure.controllers_join(cluster) | alone,
+        within_s=12,
+        requirements=["K866-CONF-controller-zk-timeouts"],
+    )
+    both = cluster.node("controller-3000").properties["listeners"] + ",INTERNAL://controller-3000:0"
+    combined = {"process.roles": "broker,controller", "listeners": both}
+    refused(
+        "controller-3000",
+        procedure.controllers_join(cluster) | combined,
+        within_s=5,
+        requirements=["K866-NG-combined-mode"],
+    )
+    migration.make("forget", moves.Deprovision())
+
+
+def _expect_brokers_refused(cluster, inject, registration, refused, expect):
+    """A broker of another protocol, and one of another cluster: by the controllers' answer, and by its end."""
+    joining = procedure.brokers_join(cluster)
+    expect(
+        "the answer to a registration of a lower metadata.version",
+        lambda: registration(by=-1),
+        equals="UNSUPPORTED_VERSION",
+        requirements=["K866-REG-reject-ibp"],
+    )
+    older = {"inter.broker.protocol.version": "3.4"}
+    refused("broker-2", joining | older, within_s=8, requirements=["K866-REG-reject-ibp"])
+    cluster.node("broker-2").wipe()
+    expect(
+        "the answer to a registration of another cluster",
+        lambda: registration(cluster_id=OTHER_CLUSTER),
+        equals="INCONSISTENT_CLUSTER_ID",
+        requirements=["K866-REG-reject-cluster-id"],
+    )
+    with inject(Tamper("/cluster/id", json.dumps({"version": "1", "id": OTHER_CLUSTER}))):
+        refused("broker-2", joining, within_s=8, requirements=["K866-REG-reject-cluster-id"])
+    cluster.node("broker-2").wipe()
+
+
+def _expect_ids_refused(cluster, stub, identity, registration, refused, expect):
+    """Brokers with the id of another node: one in KRaft mode for one in ZooKeeper mode, and any for a controller."""
+    cluster_id, _ = identity()
+    expect(
+        "the answer to a broker in KRaft mode with the id of one in ZooKeeper mode",
+        lambda: registration(broker_id=0, is_migrating=False),
+        equals="DUPLICATE_BROKER_REGISTRATION",
+        requirements=["K866-REG-kraft-dup-zk-id"],
+    )
+    twin = procedure.brokers_join(cluster) | {"node.id": "0", FLAG: None, REGISTRATION_TIMEOUT: "5000"}
+    cluster.node("broker-2").reconfigure(twin, BrokerMode.KRAFT)
+    cluster.run_tool("broker-2", "kafka-storage", ["format", "-t", cluster_id, "-c", "{config}"])
+    refused("broker-2", twin, within_s=20, naming="for the controller", requirements=["K866-REG-kraft-dup-zk-id"])
+    stub.register(*identity())
+    expect(
+        "whether registrations with the ids of a live broker and of a controller are refused",
+        lambda: [registration(broker_id=broker_id) != "NONE" for broker_id in (9, 3000)],
+        equals=[True, True],
+        within_s=0,
+        requirements=["K866-REG-reject-node-id"],
+    )
 
 
 @pytest.mark.sample
@@ -103,11 +244,16 @@ def test_a_quorum_that_began_without_the_flag_never_migrates(
 
 @pytest.mark.sample
 @pytest.mark.topology("kraft-broker3-controller3")
-@pytest.mark.requirement("K866-STATE-None", "K866-STATE-cluster-wide", "K866-REG-no-flag-controller")
+@pytest.mark.requirement(
+    "K866-STATE-None",
+    "K866-STATE-cluster-wide",
+    "K866-REG-no-flag-controller",
+    "K866-CONF-kraft-broker-no-effect",
+)
 def test_a_cluster_born_in_kraft_mode_says_that_it_never_migrated(
-    workload, recorded_states, registration, expect, verify_clients
+    workload, cluster, recorded_states, registration, started, expect, verify_clients
 ):
-    """Every controller's copy of the log records NONE and nothing else, and brokers in ZooKeeper mode are refused."""
+    """Every controller's log records NONE only; brokers in ZooKeeper mode are refused; the flag changes nothing."""
     workload.await_acked(500)
     workload.await_consumed(500)
     expect(
@@ -122,4 +268,15 @@ def test_a_cluster_born_in_kraft_mode_says_that_it_never_migrated(
         equals="BROKER_ID_NOT_REGISTERED",
         requirements=["K866-REG-no-flag-controller"],
     )
+    cluster.node("broker-2").stop()
+    outcome = started("broker-2", {FLAG: "true"})
+    expect(
+        "how a broker in KRaft mode starts with the flag",
+        lambda: outcome,
+        equals="ready",
+        within_s=0,
+        requirements=["K866-CONF-kraft-broker-no-effect"],
+    )
+    cluster.node("broker-2").start()
+
     verify_clients()

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+from pytest_kmigrate.documents.kip_866.phases import state_record
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
@@ -12,15 +13,20 @@ _IDLE = 0  # of the metric ControllerState
 
 @dataclass(frozen=True)
 class FormatControllers:
-    """Format the controllers' disks with the cluster id that ZooKeeper holds."""
+    """Format the controllers' disks with the cluster id that ZooKeeper holds.
+
+    ``state`` is a number that their log then begins with as the state of the migration, also one that no release knows.
+    """
 
     release_version: str | None = None
+    state: int | None = None
     needs = frozenset({Capability.START, Capability.ZNODES})
 
     def make(self, scene: Scene) -> None:
         """Carry it out."""
         cluster_id = until(lambda: _cluster_id(scene), awaited="/cluster/id in ZooKeeper", within_s=PATIENCE_S)
-        scene.cluster.format_controllers(cluster_id, self.release_version)
+        records = () if self.state is None else (state_record(self.state),)
+        scene.cluster.format_controllers(cluster_id, self.release_version, records)
 
 
 @dataclass(frozen=True)

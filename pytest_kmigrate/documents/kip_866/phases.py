@@ -54,6 +54,11 @@ def zk_migration_state(number: int, kafka: str) -> ZkMigrationState | None:
     return table.get(number)
 
 
+def state_record(number: int) -> bytes:
+    """A ``ZkMigrationStateRecord`` as a record of the metadata log holds it: frame, type, version, number, no tags."""
+    return bytes([1, 21, 0, number, 0])
+
+
 LEGAL_EDGES = frozenset(
     {
         (ZkMigrationState.NONE, ZkMigrationState.PRE_MIGRATION),

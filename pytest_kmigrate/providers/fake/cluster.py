@@ -100,8 +100,10 @@ class FakeCluster:
     def await_serving(self) -> None:
         """As far as anybody can say who is no client."""
 
-    def format_controllers(self, cluster_id: str, release_version: str | None = None) -> None:
-        """Remember the cluster id on the controllers' disks."""
+    def format_controllers(
+        self, cluster_id: str, release_version: str | None = None, records: Sequence[bytes] = ()
+    ) -> None:
+        """Remember the cluster id on the controllers' disks; what their log begins with has no effect."""
         for node in self.nodes(Role.CONTROLLER):
             node.formatted_with = cluster_id
 

@@ -121,9 +121,13 @@ class ProcessCluster:
         """Return when every broker reports all others and a controller to clients: before, an admin may hang."""
         await_brokers_known(self)
 
-    def format_controllers(self, cluster_id: str, release_version: str | None = None) -> None:
+    def format_controllers(
+        self, cluster_id: str, release_version: str | None = None, records: Sequence[bytes] = ()
+    ) -> None:
         """Format the disks of the controllers with Kafka's own storage tool, all for one metadata.version."""
         self._format(self.nodes(Role.CONTROLLER), cluster_id, release_version, ())
+        if records:
+            storage.begin_with(self.nodes(Role.CONTROLLER), records)
 
     def freeze(self, folder: Path, before_controllers: Callable[[], None] = lambda: None) -> Frozen:
         """Stop brokers, controllers, ZooKeeper, and copy the disks; ``before_controllers`` is called in between."""

@@ -15,10 +15,10 @@ from pytest_kmigrate.providers.process.network.addresses import (
     ZOOKEEPER_PEER_PORTS,
     ZOOKEEPER_PORT,
     Addresses,
+    zookeeper_port,
 )
 from pytest_kmigrate.providers.process.protection.certificates import write_private
 from pytest_kmigrate.providers.process.protection.security import Protection
-from pytest_kmigrate.providers.process.protection.zookeeper import SERVER_PROPERTIES
 
 _ZOOKEEPER_ONLY = (
     "broker.id",
@@ -43,7 +43,8 @@ def quorum_voters(topology: Topology) -> str:
 
 def zookeeper_connect(topology: Topology) -> str:
     """The value of ``zookeeper.connect``."""
-    servers = ",".join(f"{spec.name}:{ZOOKEEPER_PORT}" for spec in topology.of_role(Role.ZOOKEEPER))
+    port = zookeeper_port(topology)
+    servers = ",".join(f"{spec.name}:{port}" for spec in topology.of_role(Role.ZOOKEEPER))
     return servers + topology.chroot if servers else ""
 
 
@@ -70,7 +71,7 @@ def node_properties(
     """What the node's properties file holds: base by role and mode, then the topology's, then ``changes``."""
     topology = addresses.topology
     if spec.role is Role.ZOOKEEPER:
-        base = _zookeeper(topology, spec, disk)
+        base = _zookeeper(topology, spec, disk) | protection.zookeeper_properties(spec)
     elif spec.role is Role.CONTROLLER:
         base = _controller(topology, protection, spec, disk)
     else:
@@ -97,8 +98,6 @@ def _zookeeper(topology: Topology, spec: NodeSpec, disk: Path) -> dict[str, str]
         "admin.enableServer": "false",
         "4lw.commands.whitelist": "srvr,ruok,cons,dump",
     }
-    if topology.security.zookeeper_login:
-        own |= SERVER_PROPERTIES
     if len(ensemble) == 1:
         return own
     peers = ":".join(str(port) for port in ZOOKEEPER_PEER_PORTS)

@@ -38,7 +38,7 @@ def run_tool(jvm: Jvm, distribution: Distribution, tool: str, arguments: Sequenc
 
 def tool_ran(jvm: Jvm, node: ProcessNode, tool: str, arguments: Sequence[str]) -> ToolRan:
     """Run a tool by its name where a node runs; WrongUseError when there is none, ClusterError when it does not end."""
-    config = node.properties_file if node.properties_file.is_file() else node.write_properties()
+    config = node.properties_file if node.alive else node.write_properties()
     meant = {"{bootstrap}": f"{node.name}:{ANSWERS_AT[node.spec.role]}", "{config}": str(config)}
     given = list(arguments)
     for word, text in meant.items():

@@ -4,7 +4,7 @@ import socket
 import threading
 
 import pytest
-from kazoo.exceptions import ConnectionClosedError, ConnectionLoss
+from kazoo.exceptions import BadVersionError, ConnectionClosedError, ConnectionLoss, NoAuthError, NoNodeError
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.probes import zookeeper
@@ -49,6 +49,32 @@ def test_a_tree_is_read_anew_when_its_reading_was_cut_short(
         client.close()
 
 
+@pytest.mark.parametrize(
+    ("answer", "expected"), [(BadVersionError(), True), (NoAuthError(), False), (NoNodeError(), ClusterError)]
+)
+def test_whether_a_znode_may_be_written_shows_without_a_write(
+    monkeypatch: pytest.MonkeyPatch, answer: Exception, expected: bool | type[ClusterError]
+) -> None:
+    """ZooKeeper looks at the ACL before the version; a znode that is not there has no ACL."""
+    client = ZookeeperClient("127.0.73.1:1")
+    versions = list[int]()
+
+    def refuse(_path: str, _data: bytes, version: int) -> _Answer:
+        versions.append(version)
+        return _Answer(answer)
+
+    monkeypatch.setattr(client.kazoo, "set_async", refuse)
+    try:
+        if isinstance(expected, bool):
+            assert client.may_write("/controller") is expected
+        else:
+            with pytest.raises(expected, match="/controller"):
+                client.may_write("/controller")
+    finally:
+        client.close()
+    assert versions == [2**31 - 1]
+
+
 def test_a_client_that_was_closed_says_so() -> None:
     """It is not asked again until time is up: closing it ends with it."""
     client = ZookeeperClient("127.0.73.1:1")
@@ -57,31 +83,33 @@ def test_a_client_that_was_closed_says_so() -> None:
         client.get("/controller")
 
 
-def test_sessions_are_told_by_the_address_they_come_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of every server that answers; what it says of the question itself, which has no session, is passed over."""
+def test_sessions_are_read_from_every_server_that_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With addresses and timeouts; what a server reports of the question itself, which has no session, is left out."""
     reported = (
         b" /127.0.0.1:41234[1](queued=0,recved=9,sent=9,sid=0x100051630f000c,lop=PING,est=1764,to=18000,lcxid=0x7)\n"
         b" /127.0.0.1:41240[0](queued=0,recved=1,sent=0)\n\n"
     )
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(10)
-        answering = threading.Thread(target=_answer_once, args=(server, reported))
+        answering = threading.Thread(target=_answer_twice, args=(server, reported))
         answering.start()
         client = ZookeeperClient("127.0.73.1:1")
         try:
             # Only now: the client itself would take this server for a real one.
             monkeypatch.setattr(client, "_hosts", f"127.0.73.1:1,127.0.0.1:{server.getsockname()[1]}/kafka/prod")
             assert client.sessions() == {"127.0.0.1:41234": 0x100051630F000C}
+            assert client.session_timeouts() == [18_000]
         finally:
             client.close()
             answering.join()
 
 
-def _answer_once(server: socket.socket, reported: bytes) -> None:
-    connection, _ = server.accept()
-    with connection:
-        assert connection.recv(4) == b"cons"
-        connection.sendall(reported)
+def _answer_twice(server: socket.socket, reported: bytes) -> None:
+    for _ in range(2):
+        connection, _ = server.accept()
+        with connection:
+            assert connection.recv(4) == b"cons"
+            connection.sendall(reported)
 
 
 def test_a_session_password_is_what_java_draws() -> None:

@@ -10,7 +10,7 @@ from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.procedures import moves
-from pytest_kmigrate.procedures.moves import BACK_IN_SYNC, Deprovision, Roll
+from pytest_kmigrate.procedures.moves import BACK_IN_SYNC, Deprovision, Roll, StartControllers
 from tests.unit.fakes import Stage
 from tests.unit.typical_events import typical
 
@@ -122,3 +122,12 @@ def test_the_leader_is_the_last_controller_to_be_stopped(stage: Stage) -> None:
     stage.view.leader = names[0]
     Deprovision().make(stage.scene)
     assert [event.node for event in stage.of(EventKind.NODE_STOPPED)] == [*names[1:], names[0]]
+
+
+def test_only_the_controllers_that_are_named_are_started(stage: Stage) -> None:
+    """And configured."""
+    Deprovision().make(stage.scene)
+    second = stage.cluster.nodes(Role.CONTROLLER)[1].name
+    StartControllers({"a": "1"}, only=[second]).make(stage.scene)
+    assert [node.name for node in stage.cluster.nodes(Role.CONTROLLER) if node.alive] == [second]
+    assert [event.node for event in stage.of(EventKind.NODE_RECONFIGURED)] == [second]

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from kio.records.readers import read_batch
 
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.providers.bench import small_topology
@@ -70,7 +71,11 @@ def test_controllers_are_formatted_for_one_level(
     shape = load(find("zk1-broker3-controller3"))
     shape = replace(shape, metadata_version=of_topology)
     shape = replace(shape, nodes=tuple(replace(n, kafka=older) if n.name == "broker-1" else n for n in shape.nodes))
-    cluster_of(shape, tmp_path).format_controllers("id", asked_for)
+    cluster = cluster_of(shape, tmp_path)
+    cluster.format_controllers("id", asked_for, [b"a record"])
+    for node in cluster.nodes(Role.CONTROLLER):
+        (record,) = read_batch((node.disk / "bootstrap.checkpoint").read_bytes(), 0)[0].records
+        assert (record.offset, record.value) == (3, b"a record")
     assert formatted == [(["controller-3000", "controller-3001", "controller-3002"], arguments)]
 
 

@@ -240,3 +240,31 @@ def test_jars_and_logins_are_on_the_command_line(grown: Topology, tmp_path: Path
 def test_no_chroot_is_made_where_there_is_none() -> None:
     """And no node is dialled for it."""
     make_chroot("127.0.73.1:1", None)
+
+
+def test_kafka_reaches_zookeeper_by_tls_only() -> None:
+    """By one certificate of all its nodes; links lead to that port only, and ours is a plain one beside it."""
+    shape = replace(topology(), security=Security(zookeeper_tls=True, zookeeper_acls=True))
+    for node, changes in (("broker-0", {}), ("controller-3000", {"zookeeper.connect": zookeeper_connect(shape)})):
+        properties = written(shape, node, BrokerMode.ZOOKEEPER, changes)
+        assert properties["zookeeper.connect"] == "zookeeper-1:2182"
+        assert properties["zookeeper.ssl.keystore.location"] == "security/kafka.pem"
+        assert properties["zookeeper.set.acl"] == "true"
+    server = written(shape, "zookeeper-1")
+    assert (server["clientPort"], server["secureClientPort"]) == ("2181", "2182")
+    assert server["ssl.keyStore.location"] == "security/zookeeper-1.pem"
+    addresses = Addresses(shape, 7)
+    assert {link.port for link in addresses.links() if link.destination == "zookeeper-1"} == {2182}
+    assert {port for at, port in addresses.listened_at() if at == addresses.real("zookeeper-1")} >= {2181, 2182}
+
+
+def test_a_login_by_certificate_needs_files_of_every_node(tmp_path: Path) -> None:
+    """And no login file; only the superuser has a password, of which the server has a hash."""
+    shape = replace(topology(), security=Security(zookeeper_tls=True))
+    login = protect(Addresses(shape, 7), tmp_path / "security").zookeeper
+    assert login is not None
+    (superuser,) = login.jvm_options(Role.ZOOKEEPER)
+    assert superuser.startswith("-Dzookeeper.DigestAuthenticationProvider.superDigest=super:")
+    assert login.jvm_options(Role.BROKER) == ()
+    names = {path.stem for path in (tmp_path / "security").iterdir()}
+    assert names == {"authority", "kafka", *(node.name for node in shape.nodes)}

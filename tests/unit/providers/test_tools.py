@@ -67,6 +67,12 @@ class Node:
         self.properties_file = folder / "server.properties"
         self.properties_file.touch()
         self.hosts = folder / "hosts"
+        self.alive = True
+
+    def write_properties(self) -> Path:
+        """Of a node that is down, as its next start would read it."""
+        self.properties_file.write_text("written")
+        return self.properties_file
 
 
 def ran(node: Node, tool: str, *arguments: str, code: str = "") -> tuple[ToolRan, list[object]]:
@@ -90,6 +96,14 @@ def test_a_tool_is_run_by_the_class_that_the_release_has(tmp_path: Path) -> None
     assert made == [node.distribution, "org.apache.kafka.tools.FeatureCommand", given, node.hosts]
     assert (reported.status, sorted(reported.output.split("\n"))) == (3, ["", "no such feature", "old"])
     assert (reported.tool, reported.arguments) == ("kafka-features", given)
+
+
+def test_a_tool_reads_what_the_next_start_of_a_node_would(tmp_path: Path) -> None:
+    """While it runs that is the file it was started with."""
+    node = Node(tmp_path, tools.STORAGE_TOOL)
+    for node.alive, held in ((True, ""), (False, "written")):
+        ran(node, "kafka-storage", "{config}")
+        assert node.properties_file.read_text() == held
 
 
 def test_what_a_tool_says_is_recorded_without_secrets(tmp_path: Path) -> None:

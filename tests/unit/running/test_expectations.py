@@ -9,7 +9,7 @@ from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.metrics import check_metric
 from pytest_kmigrate.model.verdict import Kind
-from pytest_kmigrate.running.expectations import expect
+from pytest_kmigrate.running.expectations import expect, expect_to_stay
 from tests.unit.fakes import MemoryRecorder
 
 
@@ -76,3 +76,13 @@ def test_a_question_claims_nothing(recorder: MemoryRecorder) -> None:
     assert expect(recorder, "is it so", lambda: 1, 2, within_s=0, kind=None) is False
     (event,) = recorder.of(EventKind.EXPECTATION)
     assert (event.data["met"], event.data["kind"]) == (False, None)
+
+
+@pytest.mark.parametrize(("answers", "stayed"), [([1] * 99, True), ([1, 1, 2, 1], False), ([2], False)])
+def test_a_value_must_stay_what_it_is(recorder: MemoryRecorder, answers: list[int], stayed: bool) -> None:
+    """All the time; the first other value ends it, and is what was observed."""
+    left = iter(answers)
+    assert expect_to_stay(recorder, "phase", lambda: next(left), 1, for_s=0.25, requirements=["R"]) is stayed
+    (event,) = recorder.of(EventKind.EXPECTATION)
+    seen = [event.data[key] for key in ("met", "observed", "within_s", "requirements")]
+    assert seen == [stayed, 1 if stayed else 2, 0.25, ["R"]]

@@ -8,8 +8,9 @@ import pytest
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.nodes import NodeDied
 from pytest_kmigrate.model.protocols import Cluster
-from pytest_kmigrate.running.expected_ends import end_allowed, end_expected
+from pytest_kmigrate.running.expected_ends import end_allowed, end_expected, started
 from tests.unit.fakes import MemoryRecorder
 
 
@@ -19,10 +20,33 @@ class Node:
 
     name: str
     looks: int
+    error: Exception | None = None
+    spare: bool = False
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """None that a trial changes."""
+        return {}
+
+    def reconfigure(self, changes: object) -> None:
+        """Takes any."""
+
+    def start(self) -> None:
+        """Begins to be up, or dies at once."""
+        self.spare = False
+        if self.error:
+            self.looks = 0
+            raise self.error
+
+    def stop(self) -> None:
+        """Is up no more."""
+        self.looks = 0
 
     @property
     def alive(self) -> bool:
         """Whether it is still up."""
+        if self.spare:
+            return False
         self.looks -= 1
         return self.looks >= 0
 
@@ -90,3 +114,14 @@ def test_an_expectation_of_no_node_is_wrong_use() -> None:
         pytest.fail("the block must not begin")
     with pytest.raises(WrongUseError, match="may_end: expected names"), end_allowed(cluster(), MemoryRecorder()):
         pytest.fail("the block must not begin")
+
+
+def test_a_trial_reports_how_a_node_starts() -> None:
+    """Ready, or by which error it ended: at once, or in the time in which it must stay up. Nothing is claimed by it."""
+    recorder = MemoryRecorder()
+    up, dead = Node("a", 9_999, spare=True), Node("a", 9, NodeDiedError("a", 1, "no address"), spare=True)
+    assert started(cluster(up), recorder, "a", {"x": "y"}) == "ready"
+    assert "no address" in started(cluster(dead), recorder, "a", {})
+    recorder.record(NodeDied(1, "no level"), "a")
+    assert started(cluster(Node("a", 0, spare=True)), recorder, "a", {}, for_s=9) == "a was ready and died: no level"
+    assert [event.data["is_optional"] for event in recorder.of(EventKind.EXPECTED_END)] == [True] * 3

@@ -9,15 +9,23 @@ from tests.unit.topology.test_mistakes import MIGRATABLE, THE_PROVIDERS, problem
 
 MINE = "write protocol, listeners or extra_listeners in [security]"
 LOGINS = 'write zookeeper = "SASL" in [security]'
+TLS = 'write zookeeper = "SSL" in [security]'
 OWNED = [
     ("zookeeper", "clientPort", "2181", "leave it out ([zookeeper] makes it)"),
     ("zookeeper", "dataDir", "/data", "leave it out ([zookeeper] makes it)"),
     ("zookeeper", "server.1", "elsewhere:2888:3888", "leave it out ([zookeeper] makes it)"),
     ("zookeeper", "authProvider.sasl", "org.example.Provider", LOGINS),
-    ("zookeeper", "secureClientPort", "2182", "leave it out (TLS to ZooKeeper is not offered)"),
+    ("zookeeper", "secureClientPort", "2182", TLS),
+    ("controller", "zookeeper.ssl.client.enable", "true", TLS),
+    ("zookeeper", "sslQuorum", "true", "leave it out (TLS among ZooKeeper servers is not offered)"),
     ("broker", "zookeeper.connect", "zookeeper-1:2181/kafka", 'write chroot = "/kafka" in [zookeeper]'),
     ("broker", "zookeeper.connect", "zookeeper-1:2181", "leave it out: [zookeeper] makes it"),
-    ("broker", "zookeeper.set.acl", "true", 'write zookeeper = "SASL" and zookeeper_acls = true in [security]'),
+    (
+        "broker",
+        "zookeeper.set.acl",
+        "true",
+        'write zookeeper = "SASL" or "SSL" and zookeeper_acls = true in [security]',
+    ),
     ("broker", "inter.broker.listener.name", "MINE", MINE),
     ("broker", "advertised.listeners", "MINE://broker-0:9092", MINE),
     ("broker", "log.dirs", "/data/a,/data/b", "write log_dirs = 2 in [broker]"),

@@ -78,6 +78,8 @@ def test_what_zookeeper_asks_of_kafka(tmp_path: Path) -> None:
     assert topology.chroot == "/kafka/prod"
     assert topology.security == Security(extra={"EXTERNAL": "SSL"}, zookeeper_login=True, zookeeper_acls=True)
     assert topology.security.protocols["EXTERNAL"] == "SSL"
+    by_tls = loaded(tmp_path, text + "[broker]\ncount = 1\n" + security.replace("SASL", "SSL", 1)).security
+    assert by_tls == Security(extra={"EXTERNAL": "SSL"}, zookeeper_tls=True, zookeeper_acls=True)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +199,7 @@ MISTAKES = [
     ),
     (
         MIGRATABLE + "[broker]\ncount = 1\n[security]\nzookeeper_acls = true\n",
-        'security.zookeeper_acls: expected zookeeper = "SASL" beside it, because the ACLs name who logged in, got none',
+        'security.zookeeper_acls: expected zookeeper = "SASL" or "SSL" beside it, because the ACLs name who logged in',
     ),
     (
         MIGRATABLE

@@ -5,12 +5,13 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.wire.readiness import readiness_at
-from pytest_kmigrate.wire.registration import Registration, register_with_tag_at
+from pytest_kmigrate.wire.registration import Registration, register_at, register_with_tag_at
 
 Answering = Callable[[bytes], bytes | None]
 UNSUPPORTED = struct.pack(">ih", 1, 35)
@@ -95,3 +96,20 @@ def test_a_registration_that_cannot_be_read_is_closed() -> None:
     """Kafka answers nothing; silence is an error of ours, as always."""
     with node(lambda _: None) as address:
         assert register_with_tag_at(address, REGISTRATION, 1) == "CLOSED"
+
+
+@pytest.mark.parametrize(("highest", "asked"), [(0, 0), (1, 1), (2, 2), (9, 4)])
+def test_a_registration_is_of_the_highest_version_that_the_controller_knows(highest: int, asked: int) -> None:
+    """And of none that we do not know; a version that is given is sent without asking."""
+    frames = list[bytes]()
+
+    def known(frame: bytes) -> bytes:
+        frames.append(frame)
+        if frame[1] == 18:
+            return struct.pack(">ihbhhhbib", 1, 0, 2, 62, 0, highest, 0, 0, 0)
+        return struct.pack(">ibihqb", 1, 0, 0, 0, 7, 0)
+
+    with node(known) as address:
+        assert register_at(address, REGISTRATION) == ("NONE", 7)
+        assert register_at(address, replace(REGISTRATION, version=asked)) == ("NONE", 7)
+    assert [struct.unpack(">hh", frame[:4]) for frame in frames] == [(18, 3), (62, asked), (62, asked)]

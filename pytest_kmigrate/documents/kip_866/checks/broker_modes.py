@@ -32,7 +32,7 @@ class BrokerAt:
 
 
 def brokers_at(history: History, at_ns: int) -> list[BrokerAt]:
-    """Every broker that was started until then, by name."""
+    """Every broker that was started until then, by name; one whose disk was wiped is none until it is started again."""
     started: dict[str, Event] = {}
     flags: dict[str, bool] = {}
     ready: dict[str, int] = {}
@@ -45,6 +45,8 @@ def brokers_at(history: History, at_ns: int) -> list[BrokerAt]:
             started[node] = event
             ready.pop(node, None)
             away.pop(node, None)
+        elif event.kind is EventKind.NODE_WIPED:
+            started.pop(node, None)
         elif event.kind is EventKind.NODE_RECONFIGURED:
             changed = event.data.get("changed")
             if isinstance(changed, Mapping) and MIGRATION_FLAG in changed:

@@ -11,6 +11,13 @@ from packaging.version import Version
 from pytest_kmigrate.providers.process.jvm import Jvm
 from pytest_kmigrate.providers.process.node import ProcessNode
 from pytest_kmigrate.providers.process.tools import STORAGE_TOOL, run_tool
+from pytest_kmigrate.wire.record_batches import batch_of
+
+_BOOTSTRAP = "bootstrap.checkpoint"
+"""Records with which the leader of a quorum begins an empty log."""
+
+_AFTER_THE_TOOL = 3
+"""The offset behind what the tool writes there."""
 
 
 def new_cluster_id() -> str:
@@ -40,3 +47,11 @@ def format_disks(nodes: Sequence[ProcessNode], jvm: Jvm, cluster_id: str, more: 
 def _format(node: ProcessNode, jvm: Jvm, chosen: list[str]) -> None:
     arguments = ["format", *chosen, "--config", str(node.write_properties())]
     run_tool(jvm, node.distribution, STORAGE_TOOL, arguments, f"formatting {node.name}")
+
+
+def begin_with(nodes: Iterable[ProcessNode], records: Sequence[bytes]) -> None:
+    """Let the log of formatted nodes begin with these records behind those of the tool."""
+    batch = batch_of(records, offset=_AFTER_THE_TOOL)
+    for node in nodes:
+        with (node.metadata_dir / _BOOTSTRAP).open("ab") as held:
+            held.write(batch)

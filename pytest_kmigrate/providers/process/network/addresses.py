@@ -18,6 +18,8 @@ CLIENT_PORT = 9094
 FIRST_EXTRA_PORT = 9095
 """Of the first further listener of brokers; the others count up."""
 ZOOKEEPER_PORT = 2181
+ZOOKEEPER_TLS_PORT = 2182
+"""Where brokers and controllers reach ZooKeeper by TLS; ours is the plain port, to which no link leads then."""
 ZOOKEEPER_PEER_PORTS = (2888, 3888)
 JOLOKIA_PORT = 8778
 BYTEMAN_PORT = 9091
@@ -27,6 +29,7 @@ PORTS = (
     CONTROLLER_PORT,
     CLIENT_PORT,
     ZOOKEEPER_PORT,
+    ZOOKEEPER_TLS_PORT,
     *ZOOKEEPER_PEER_PORTS,
     JOLOKIA_PORT,
     BYTEMAN_PORT,
@@ -64,6 +67,11 @@ class Addresses:
         extra = enumerate(self.topology.security.extra, start=FIRST_EXTRA_PORT)
         return {Listener.CLIENT: CLIENT_PORT, **{name: port for port, name in extra}}
 
+    @property
+    def zookeeper_port(self) -> int:
+        """Where brokers and controllers reach ZooKeeper."""
+        return zookeeper_port(self.topology)
+
     def number(self, node: str) -> int:
         """A node's number: its place in the topology, from 1; "clients" have one of their own."""
         return CLIENTS_NUMBER if node == CLIENTS else self.topology.number_of(node)
@@ -94,14 +102,16 @@ class Addresses:
         for destination in self.topology.nodes:
             for source in self.topology.nodes:
                 if source.name != destination.name:
-                    yield from (Link(source.name, destination.name, port) for port in _ports(source, destination))
+                    ports = _ports(source, destination, self.zookeeper_port)
+                    yield from (Link(source.name, destination.name, port) for port in ports)
             if destination.plays(Role.BROKER):
                 yield from (Link(CLIENTS, destination.name, port) for port in self.client_ports.values())
 
     def ports(self, node: NodeSpec) -> tuple[int, ...]:
         """Where a node listens."""
         extra = [port for port in self.client_ports.values() if port != CLIENT_PORT and node.plays(Role.BROKER)]
-        return (*LISTENED_AT[node.role], *extra)
+        tls = [self.zookeeper_port] if node.role is Role.ZOOKEEPER and self.topology.security.zookeeper_tls else []
+        return (*LISTENED_AT[node.role], *tls, *extra)
 
     def listened_at(self) -> Iterator[tuple[str, int]]:
         """Where something of the cluster listens, from the start or later: every address must be free."""
@@ -115,10 +125,15 @@ class Addresses:
         return f"{self.seen_from(link.source, link.destination)}:{link.port}"
 
 
-def _ports(source: NodeSpec, destination: NodeSpec) -> tuple[int, ...]:
+def zookeeper_port(topology: Topology) -> int:
+    """Where brokers and controllers reach ZooKeeper."""
+    return ZOOKEEPER_TLS_PORT if topology.security.zookeeper_tls else ZOOKEEPER_PORT
+
+
+def _ports(source: NodeSpec, destination: NodeSpec, of_zookeeper: int) -> tuple[int, ...]:
     """The ports of ``destination`` that a node of ``source``'s role ever dials."""
     if destination.role is Role.ZOOKEEPER:
-        return ZOOKEEPER_PEER_PORTS if source.role is Role.ZOOKEEPER else (ZOOKEEPER_PORT,)
+        return ZOOKEEPER_PEER_PORTS if source.role is Role.ZOOKEEPER else (of_zookeeper,)
     if source.role is Role.ZOOKEEPER:
         return ()
     ports = {Role.BROKER: INTERNAL_PORT, Role.CONTROLLER: CONTROLLER_PORT}

@@ -1,6 +1,6 @@
 """How the listeners of one cluster are protected: credentials, key stores, properties of nodes and clients.
 
-Each Kafka listener has a protocol of its own; ZooKeeper stays plain. Brokers, controllers and our clients log in
+Each Kafka listener has a protocol of its own, and so has ZooKeeper. Brokers, controllers and our clients log in
 as one user, the superuser ``admin``. On listeners without a login every connection is User:ANONYMOUS. A connection's
 principal is set by the listener it connects to; forwarded requests keep the client's principal. With listeners of both
 kinds both principals are superusers.
@@ -29,9 +29,17 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from pytest_kmigrate.model.topology import Listener, NodeSpec, Role, Security, SecurityProtocol
-from pytest_kmigrate.providers.process.network.addresses import CLIENTS, Addresses
+from pytest_kmigrate.providers.process.network.addresses import CLIENTS, ZOOKEEPER_TLS_PORT, Addresses
 from pytest_kmigrate.providers.process.protection.certificates import new_authority, write_private
-from pytest_kmigrate.providers.process.protection.zookeeper import ZookeeperLogin, new_zookeeper_login
+from pytest_kmigrate.providers.process.protection.zookeeper import (
+    SERVER_PROPERTIES,
+    USER,
+    ZookeeperLogin,
+    login_by_certificate,
+    new_zookeeper_login,
+    tls_of_client,
+    tls_of_server,
+)
 
 ADMIN = "admin"
 ANONYMOUS = "ANONYMOUS"
@@ -81,6 +89,7 @@ class Protection:
     def node_properties(self, spec: NodeSpec) -> dict[str, str]:
         """What a broker's or controller's properties file says about its listeners."""
         protocols = self.security.protocols
+        by_tls = self.security.zookeeper_tls
         tls = {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(_key_store(self.folder, spec.name))}
         return {
             "listener.security.protocol.map": ",".join(f"{name}:{protocol}" for name, protocol in protocols.items()),
@@ -90,7 +99,15 @@ class Protection:
             **{_jaas(name): f"{_SCRAM_MODULE};" for name in self._of_clients if has_login(protocols[name])},
             **(self._controller_login if has_login(self.security.controller) else {}),
             **({"delegation.token.secret.key": self.token_secret} if self.signs_tokens else {}),
+            **(tls_of_client(_key_store(self.folder, USER), _authority_file(self.folder)) if by_tls else {}),
         }
+
+    def zookeeper_properties(self, spec: NodeSpec) -> dict[str, str]:
+        """What a ZooKeeper server's properties file says about logins and TLS."""
+        if self.security.zookeeper_tls:
+            stores = _key_store(self.folder, spec.name), _authority_file(self.folder)
+            return tls_of_server(ZOOKEEPER_TLS_PORT, spec.name, *stores)
+        return dict(SERVER_PROPERTIES) if self.security.zookeeper_login else {}
 
     def client_properties(self, listener: str = Listener.CLIENT) -> Mapping[str, str]:
         """What a librdkafka client needs to be let in, besides the addresses; nothing at a plain listener."""
@@ -175,16 +192,20 @@ def protect(addresses: Addresses, folder: Path) -> Protection:
     """The protection that the topology asks for; what it needs of files is in ``folder`` when this returns."""
     security, nodes = addresses.topology.security, addresses.topology.nodes
     protocols = security.protocols.values()
-    if any(protocol != "PLAINTEXT" for protocol in protocols) or security.zookeeper_login:
+    if any(protocol != "PLAINTEXT" for protocol in protocols) or security.zookeeper_login or security.zookeeper_tls:
         folder.mkdir(mode=0o700, parents=True)
-    if any(map(is_encrypted, protocols)):
+    if any(map(is_encrypted, protocols)) or security.zookeeper_tls:
         authority = new_authority(addresses.topology.name)
         authority.certificate_file(_authority_file(folder))
         for spec in nodes:
-            if spec.role is not Role.ZOOKEEPER:
+            if spec.role is not Role.ZOOKEEPER or security.zookeeper_tls:
                 authority.key_store(_key_store(folder, spec.name), spec.name, _leading_to(spec.name, addresses))
+        if security.zookeeper_tls:
+            authority.key_store(_key_store(folder, USER), USER, [])
     signs_tokens = has_login(security.client) and all(map(_may_have_tokens, nodes))
     login = new_zookeeper_login(folder) if security.zookeeper_login else None
+    if security.zookeeper_tls:
+        login = login_by_certificate()
     return Protection(security, folder, signs_tokens, zookeeper=login)
 
 

@@ -1,6 +1,7 @@
-"""Logins at ZooKeeper: brokers and controllers by SASL DIGEST-MD5, and the observer as ZooKeeper's superuser.
+"""Logins at ZooKeeper: brokers and controllers by SASL DIGEST-MD5 or TLS, and the observer as ZooKeeper's superuser.
 
-ZooKeeper lets others connect, too, as it does by default. The ACLs of znodes keep them out, where Kafka sets any.
+ZooKeeper lets others connect, too, as it does by default. The ACLs of znodes keep them out, where Kafka sets any. These
+name who made a znode, so all brokers and controllers have one name: by TLS they share one certificate.
 """
 
 import base64
@@ -24,10 +25,10 @@ SERVER_PROPERTIES = {"authProvider.sasl": "org.apache.zookeeper.server.auth.SASL
 
 @dataclass(frozen=True)
 class ZookeeperLogin:
-    """The login files of servers and of Kafka, and the password of the superuser."""
+    """The login files of servers and of Kafka (None: without SASL), and the password of the superuser."""
 
-    server_file: Path
-    client_file: Path
+    server_file: Path | None
+    client_file: Path | None
     superuser_password: str = field(repr=False)
 
     @property
@@ -37,11 +38,13 @@ class ZookeeperLogin:
 
     def jvm_options(self, role: Role) -> tuple[str, ...]:
         """The options of a JVM that serves or logs in. Of the superuser's password they hold a hash only."""
+        file = self.server_file if role is Role.ZOOKEEPER else self.client_file
+        login = (f"-Djava.security.auth.login.config={file}",) if file else ()
         if role is not Role.ZOOKEEPER:
-            return (f"-Djava.security.auth.login.config={self.client_file}",)
+            return login
         digest = base64.b64encode(hashlib.sha1(self.superuser.encode(), usedforsecurity=False).digest()).decode()
         superuser = f"-Dzookeeper.DigestAuthenticationProvider.superDigest={_SUPERUSER}:{digest}"
-        return (f"-Djava.security.auth.login.config={self.server_file}", superuser)
+        return (*login, superuser)
 
 
 def new_zookeeper_login(folder: Path) -> ZookeeperLogin:
@@ -54,6 +57,43 @@ def new_zookeeper_login(folder: Path) -> ZookeeperLogin:
         write_private(folder.absolute() / "zookeeper-client.jaas", client),
         secrets.token_hex(_PASSWORD_BYTES),
     )
+
+
+def login_by_certificate() -> ZookeeperLogin:
+    """A login of Kafka without any file: only the superuser has a password."""
+    return ZookeeperLogin(None, None, secrets.token_hex(_PASSWORD_BYTES))
+
+
+def tls_of_server(port: int, name: str, key_store: Path, trust_store: Path) -> dict[str, str]:
+    """What a server needs to serve TLS at a port, to clients with certificates, beside its plain port."""
+    return {
+        "secureClientPort": str(port),
+        "secureClientPortAddress": name,
+        "serverCnxnFactory": "org.apache.zookeeper.server.NettyServerCnxnFactory",
+        "authProvider.x509": "org.apache.zookeeper.server.auth.X509AuthenticationProvider",
+        **{f"ssl.{key}": value for key, value in _stores("keyStore", "trustStore", key_store, trust_store).items()},
+    }
+
+
+def tls_of_client(key_store: Path, trust_store: Path) -> dict[str, str]:
+    """What a broker or controller needs to reach such a server."""
+    return {
+        "zookeeper.ssl.client.enable": "true",
+        "zookeeper.clientCnxnSocket": "org.apache.zookeeper.ClientCnxnSocketNetty",
+        **{
+            f"zookeeper.ssl.{key}": value
+            for key, value in _stores("keystore", "truststore", key_store, trust_store).items()
+        },
+    }
+
+
+def _stores(key: str, trust: str, key_store: Path, trust_store: Path) -> dict[str, str]:
+    return {
+        f"{key}.location": str(key_store),
+        f"{key}.type": "PEM",
+        f"{trust}.location": str(trust_store),
+        f"{trust}.type": "PEM",
+    }
 
 
 def make_chroot(servers: str, superuser: str | None) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.expected_ends import is_expected_end
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.grouping import partitions
 from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
@@ -93,7 +94,7 @@ def _starts_in_kraft_mode(history: History) -> Iterator[Event]:
 def _judge_start(history: History, rows: ByRequirement, start: Event) -> None:
     later = history.of(EventKind.NODE_READY, EventKind.NODE_DIED)
     end = next((each for each in later if each.node == start.node and each.seq > start.seq), None)
-    if end is None or faults_during(history, start.at_ns, end.at_ns):
+    if end is None or is_expected_end(history, end) or faults_during(history, start.at_ns, end.at_ns):
         return
     if end.kind is EventKind.NODE_READY:
         rows.looked_at(_ONE_BY_ONE)

@@ -1,6 +1,6 @@
 """Checks that ZooKeeper is left alone: by a new quorum until it takes over, and by everyone after finalization."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
@@ -34,7 +34,8 @@ def provisioning_leaves_zookeeper_alone(history: History) -> Verdict:
     """From the start of the first controller to the take-over, controllers create ``/migration`` and nothing else.
 
     Sessions that registered a broker are brokers'. ``/kafka-acl`` is not judged, as brokers' authorizers write there;
-    nor are empty parents. A ``/migration`` that somebody left without data may be made anew in one transaction.
+    nor are empty parents, and what is below another path that a controller was given as its ``zookeeper.connect``. A
+    ``/migration`` that somebody left without data may be made anew in one transaction.
     """
     rows = ByRequirement("provisioning_leaves_zookeeper_alone", _PROVISION)
     from_ns, to_ns = _provisioned(history)
@@ -44,7 +45,10 @@ def provisioning_leaves_zookeeper_alone(history: History) -> Verdict:
         others = [
             each for each in history.transactions if each.session not in brokers and from_ns <= each.at_ns < to_ns
         ]
+        elsewhere = _elsewhere(history)
         for each, write in _changes(others):
+            if write.path.startswith(elsewhere):
+                continue
             if not (_is_of_provisioning(write) or _fills_what_was_empty(history, each, write)):
                 _violate(history, rows, _PROVISION, each, write, "a quorum that has not taken over writes nothing")
     text = f"a quorum was beside ZooKeeper for {span(max(0, to_ns - from_ns))} and wrote nothing but {MIGRATION}"
@@ -56,6 +60,13 @@ def _provisioned(history: History) -> tuple[int, int]:
     started = [each.at_ns for each in history.of(EventKind.NODE_STARTED) if each.data.get("role") == "controller"]
     taken = [each.transaction.at_ns for each in claims(history) if each.is_kraft]
     return (started[0], min(taken, default=_end_ns(history))) if started else (0, 0)
+
+
+def _elsewhere(history: History) -> tuple[str, ...]:
+    """Paths below which controllers were sent to look for the cluster, each with its last slash."""
+    changes = [each.data.get("changed") for each in history.of(EventKind.NODE_RECONFIGURED)]
+    given = [str(each.get("zookeeper.connect") or "") for each in changes if isinstance(each, Mapping)]
+    return tuple(f"/{path}/" for _, slash, path in (each.partition("/") for each in given) if slash)
 
 
 def _is_of_provisioning(write: Write) -> bool:

@@ -29,8 +29,9 @@ def untaken(*events: Event, ended_ms: int = 200_000) -> History:
 
 
 def test_a_take_over_with_every_node_ready_conforms() -> None:
-    """Conforming: also where one has just been restarted."""
-    for events in ([], [stopped(19_500, "broker-1")], [stopped(10_000), *broker(19_000, ready_ms=None)]):
+    """Conforming: also where one has just been restarted, or was there on trial and its disk was wiped."""
+    trial = [*broker(5_000, 2), stopped(6_000, "broker-2"), event(EventKind.NODE_WIPED, 6_100, "broker-2")]
+    for events in ([], trial, [stopped(19_500, "broker-1")], [stopped(10_000), *broker(19_000, ready_ms=None)]):
         verdict = migration_begins_when_every_node_is_ready.judge(taken(*events))
         assert looked_at(verdict) == dict.fromkeys(("TRIG-automatic", "TRIG-only-when-every-node"), "CONFORMS")
 

@@ -57,8 +57,22 @@ def test_a_broker_that_dies_in_kraft_mode_violates() -> None:
         rolled(*fault(19_000), stopped(20_000), *UP),
         rolled(phase(6_000, "PREPARING"), stopped(20_000)),
         rolled(stopped(8_000, "broker-0", how="killed"), stopped(20_000, how="killed"), *UP),
+        rolled(
+            stopped(20_000, how="killed"),
+            *broker(21_000, 1, "kraft", None),
+            event(EventKind.NODE_DIED, 22_000, "broker-1", exit_code=1, said=""),
+            event(EventKind.EXPECTED_END, 23_000, nodes=["broker-1"], within_s=5, naming=None, began_ns=20_500 * MS),
+        ),
     ],
-    ids=["killed", "no writes", "no writes then", "under a fault", "before dual write", "another one is away"],
+    ids=[
+        "killed",
+        "no writes",
+        "no writes then",
+        "under a fault",
+        "before dual write",
+        "another one is away",
+        "must die",
+    ],
 )
 def test_what_is_no_roll_proves_nothing(run: History) -> None:
     """Vacuous."""

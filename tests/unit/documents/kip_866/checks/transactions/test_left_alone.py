@@ -77,6 +77,16 @@ def test_a_znode_that_was_left_empty_may_be_made_anew(
     assert provisioning_leaves_zookeeper_alone.judge(run(*transactions, znodes=left)).outcome is outcome
 
 
+def test_what_a_quorum_writes_elsewhere_is_no_matter_of_the_cluster() -> None:
+    """Conforming: below a path that a controller was given, and there only."""
+    sent = event(EventKind.NODE_RECONFIGURED, 4_500, "controller-3000", changed={"zookeeper.connect": "z:1/else"})
+    for path, outcome in (("/else/where", Outcome.CONFORMS), ("/elsewhere", Outcome.VIOLATES)):
+        write = Write("set-data", path, "{}", 1)
+        assert provisioning_leaves_zookeeper_alone.judge(run(logged(6_000, SECOND, write), events=[sent])).outcome is (
+            outcome
+        )
+
+
 def test_without_a_quorum_that_waits_nothing_is_proved() -> None:
     """Vacuous: none was started, or it took over at once, or that was before the run."""
     judge = provisioning_leaves_zookeeper_alone.judge
