@@ -1,13 +1,13 @@
 """Faults of processes: killed, stopped in a controlled way, or made to stand still."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pytest_kmigrate.faults.effect import Applied
 from pytest_kmigrate.faults.targets import Target
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.protocols import Node, Scene
+from pytest_kmigrate.model.protocols import Member, Node, Scene
 from pytest_kmigrate.procedures.restarts import await_session_over
 
 
@@ -23,15 +23,15 @@ class Kill:
 
     @contextmanager
     def applied_to(self, scene: Scene) -> Iterator[Applied]:
-        """Kill every node meant."""
-        nodes = [scene.cluster.node(name) for name in self.target.nodes(scene)]
-        lived = any(node.alive for node in nodes)
+        """Kill every node meant, or member of a group."""
+        processes = [_process(scene, name) for name in self.target.nodes(scene)]
+        lived = any(each.alive for each in processes)
         try:
-            for node in nodes:
-                node.kill()
-            yield _gone(nodes, "killed by signal 9", lived=lived)
+            for each in processes:
+                each.kill()
+            yield _gone(processes, "killed by signal 9", lived=lived)
         finally:
-            _start_again(scene, nodes)
+            _start_again(scene, [each.name for each in processes])
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Stop:
                 node.stop()
             yield _gone(nodes, "stopped", lived=lived)
         finally:
-            _start_again(scene, nodes)
+            _start_again(scene, [node.name for node in nodes])
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Pause:
 
     @contextmanager
     def applied_to(self, scene: Scene) -> Iterator[Applied]:
-        """Pause every node meant."""
-        nodes = [scene.cluster.node(name) for name in self.target.nodes(scene)]
+        """Pause every node meant, or member of a group."""
+        nodes = [_process(scene, name) for name in self.target.nodes(scene)]
         try:
             for node in nodes:
                 node.pause()
@@ -81,7 +81,11 @@ class Pause:
                 node.resume()
 
 
-def _gone(nodes: list[Node], how: str, *, lived: bool) -> Applied:
+def _process(scene: Scene, name: str) -> Node | Member:
+    return scene.members[name] if name in scene.members else scene.cluster.node(name)
+
+
+def _gone(nodes: Sequence[Node | Member], how: str, *, lived: bool) -> Applied:
     """Witnessed when no process is left, and there was one: who had ended before lost nothing by the fault."""
     names = tuple(node.name for node in nodes)
 
@@ -92,15 +96,20 @@ def _gone(nodes: list[Node], how: str, *, lived: bool) -> Applied:
     return Applied(names, "the process, which lived until then, gone", witness)
 
 
-def _start_again(scene: Scene, nodes: list[Node]) -> None:
-    """Heal; a test may have started a node itself."""
+def _start_again(scene: Scene, names: Sequence[str]) -> None:
+    """Heal; a test may have started a process itself."""
+    members = [scene.members[name] for name in names if name in scene.members]
+    for member in members:
+        if not member.alive:
+            member.start()
+    nodes = [scene.cluster.node(name) for name in names if name not in scene.members]
     ended = [node for node in nodes if not node.alive]
     for node in ended:
         await_session_over(scene, node)
     scene.cluster.start_together(ended)
 
 
-def _standing_still(nodes: list[Node]) -> str | None:
+def _standing_still(nodes: Sequence[Node | Member]) -> str | None:
     paused = [node for node in nodes if node.alive]
     still = bool(paused) and all(node.stands_still for node in paused)
     return f"{', '.join(node.name for node in paused)}: process in state T" if still else None

@@ -4,7 +4,8 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.checkers.evidence.ownership import owners
+from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.waiting import PATIENCE_S, until
@@ -88,6 +89,29 @@ def every(role: Role) -> Target:
 def node(name: str) -> Target:
     """The node of this name."""
     return Target(name, lambda scene: [scene.cluster.node(name).name])
+
+
+def member(name: str) -> Target:
+    """The member of a group under test of this name; WrongUseError when none of this name was started."""
+
+    def found(scene: Scene) -> Sequence[str]:
+        if name not in scene.members:
+            there = ", ".join(scene.members) or "none"
+            raise WrongUseError(
+                f"targets.member: expected the name of a member that was started ({there}); got {name!r}"
+            )
+        return [name]
+
+    return Target(name, found)
+
+
+def owner_of(topic: str, partition: int) -> Target:
+    """The member of a group under test that owns a partition, by what the members report."""
+
+    def owner(scene: Scene) -> Sequence[str]:
+        return _at_most_one(owners(scene.recorder.events).get((topic, partition)))
+
+    return Target(f"owner-of({topic}-{partition})", owner)
 
 
 def _one_by_seed(scene: Scene, role: Role, besides: str | None) -> list[str]:

@@ -110,6 +110,16 @@ class State:
     """Its values in order, by which timelines colour them alike in every run; none: in the order of each run."""
 
 
+@dataclass(frozen=True)
+class MembersUnderTest:
+    """The members of groups that a document is about: commands that keep the contract of ``workloads/members``."""
+
+    command: Sequence[str]
+    """Runs a member of any kind; the reference implementation."""
+    kinds: frozenset[str] = frozenset()
+    """The kinds that the command of ``--kmigrate-member`` runs in its place."""
+
+
 def check_state(name: str, known: Sequence[str]) -> None:
     """WrongUseError when a document, which has these states, has none of this name."""
     if name not in known:
@@ -151,5 +161,7 @@ class Document:
     """Whether nodes in such a value have nothing outstanding that they do in the background; None: they never have."""
     check_topology: Callable[[Topology, str], None] | None = None
     """Raises WrongUseError for a topology on which the procedure cannot come to this value of a state."""
+    members: MembersUnderTest | None = None
+    """The members that the document is about; None: it is about no groups."""
     walked_by: Sequence[str] = ()
     """Fixtures by which tests walk the procedure: their topologies are checked before any cluster is started."""

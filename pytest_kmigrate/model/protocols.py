@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import Popen
 from typing import Any, Protocol
@@ -217,6 +217,22 @@ class Cluster(Protocol):
         """Arm a crash point in these running nodes; the first to reach it is held there, and the callable names it."""
 
 
+class Member(Protocol):
+    """One member of a consumer group under test: a process that faults may hit."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def alive(self) -> bool: ...
+    @property
+    def stands_still(self) -> bool: ...
+    def kill(self) -> None: ...
+    def pause(self) -> None: ...
+    def resume(self) -> None: ...
+    def start(self) -> None:
+        """Start it again, with the same settings; WrongUseError while it is alive."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """What a state of a document was read to be, and the node that reported it (None: read from several places)."""
@@ -271,3 +287,5 @@ class Scene:
     znodes: Znodes
     recorder: Recorder
     seed: int
+    members: Mapping[str, Member] = field(default_factory=dict)
+    """Members of groups under test that have been started so far, by name."""

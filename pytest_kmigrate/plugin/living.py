@@ -129,6 +129,7 @@ def _settings(config: pytest.Config, provider: Provider) -> RunSettings:
         profile=options.profile,
         keep=options.keep,
         byteman=options.byteman,
+        member=options.member,
         commit=options.commit,
         command=_command(config),
         topology=options.topology,

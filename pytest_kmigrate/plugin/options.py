@@ -1,5 +1,7 @@
 """The command line options, each with the same key in the ini file, and what they come to."""
 
+import shlex
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,7 @@ OPTIONS = (
     ("runs", "DIR", "reports/runs", "where run folders go"),
     ("seed", "N", "1", "seed of everything that is chosen at random"),
     ("byteman", "FILE", None, "Byteman rules loaded into every Kafka JVM"),
+    ("member", "COMMAND", None, "runs the members of groups under test (default: the document's reference)"),
     ("commit", "TEXT", None, "the commit that the distribution was built from, for reports"),
 )
 
@@ -47,6 +50,8 @@ class Options:
     runs: Path
     seed: int
     byteman: Path | None
+    member: tuple[str, ...]
+    """Empty: the reference implementation of the document."""
     commit: str | None
     keep: bool
     cold: bool
@@ -87,11 +92,23 @@ def options_of(config: pytest.Config) -> Options:
         runs=Path(_chosen(config, "runs") or "reports/runs"),
         seed=int(seed),
         byteman=Path(byteman) if byteman else None,
+        member=_words(_chosen(config, "member") or ""),
         commit=_chosen(config, "commit"),
         keep=_is_set(config, "keep"),
         cold=_is_set(config, "cold"),
         resume=_is_set(config, "resume"),
     )
+
+
+def _words(command: str) -> tuple[str, ...]:
+    """A command as a shell splits it; pytest.UsageError if it cannot, or there is no such program."""
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError as error:
+        raise pytest.UsageError(f"--kmigrate-member: expected a command; got {command!r}: {error}") from error
+    if words and shutil.which(words[0]) is None:
+        raise pytest.UsageError(f"--kmigrate-member: expected a program that is there; got {words[0]!r}")
+    return words
 
 
 def _shortened(text: str) -> str:

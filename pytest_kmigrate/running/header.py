@@ -34,6 +34,8 @@ class RunSettings:
     profile: str = "kip-866"
     keep: bool = False
     byteman: Path | None = None
+    member: Sequence[str] = ()
+    """The command of members of groups under test; empty: the document's reference."""
     commit: str | None = None
     """What the distribution was built from, as the caller names it."""
     command: tuple[str, ...] = ()
@@ -94,6 +96,7 @@ def header_of(
             "python": sys.version.split()[0],
             "byteman": settings.byteman.read_text(encoding="utf-8") if settings.byteman else None,
             "commit": settings.commit,
+            "member": list(settings.member),
             "cold": claim.starts_at is not None and settings.checkpoints is None,
             "checkpoint": checkpoint.identity if checkpoint else None,
             "scene": standing.identity if standing else None,
@@ -128,6 +131,7 @@ def _reproduce(settings: RunSettings, topology: Topology, words: Sequence[str], 
         "profile": settings.profile,
         "topology": settings.topology,
         "byteman": settings.byteman,
+        "member": shlex.join(settings.member) or None,
     }
     chosen = [(f"--kmigrate-{name}", str(value)) for name, value in options.items() if value is not None]
     cold = ["--kmigrate-cold"] if is_cold else []

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_kmigrate.documents import document
@@ -32,6 +33,7 @@ from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.running.checkpoints import Checkpoint, record_inherited, resume
 from pytest_kmigrate.running.header import Claim, RunSettings, header_of, new_folder
+from pytest_kmigrate.running.members import GroupMembers
 from pytest_kmigrate.running.metadata import Metadata
 from pytest_kmigrate.running.scene import driver_of, scene_of, zookeeper_client
 from pytest_kmigrate.running.standing import Standing
@@ -59,11 +61,15 @@ class Run:
         self.folder = recorder.folder
         self.zookeeper = zookeeper_client(cluster)
         self.traffic = Traffic(cluster, recorder, place)
+        given = header.extra.get("member")
+        command = [str(each) for each in given] if isinstance(given, list) else []
+        self.members = GroupMembers(cluster, recorder, document.members, command)
         start = standing.start if standing else None
         phase = checkpoint.key.state if checkpoint else start.state if start else None
-        self.scene = scene_of(
+        scene = scene_of(
             document, cluster, self.zookeeper, recorder, header.seed, acked=self.traffic.acked, phase=phase
         )
+        self.scene = replace(scene, members=self.members.by_name)
         self.inject = Injector(self.scene)
         self.view = self.scene.view
         self.driver = driver_of(document, self.scene)
@@ -140,6 +146,7 @@ class Run:
             self.recorder.record(HarnessTrouble("nodes of the cluster", trouble, of_machine=True))
         self.metadata.stop()
         self.traffic.finish(reads_back=reads_back)
+        self.members.finish()
         self._probes.close()
         for node in self.cluster.nodes():
             node.tell_rules()
@@ -234,7 +241,7 @@ def recorded(
 @contextmanager
 def live(run: Run, header: RunHeader, conditions: Sequence[Znode] = ()) -> Iterator[None]:
     """Begin a run, with its probes; traffic and changes of metadata end with the block at the latest."""
-    with run.observed(), run.traffic, run.metadata:
+    with run.observed(), run.members, run.traffic, run.metadata:
         with _with_evidence(run.folder, header, run):
             run.begin()
             run.meet(conditions)

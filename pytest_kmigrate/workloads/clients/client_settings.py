@@ -24,6 +24,8 @@ class ClientWorkload:
     consumers: int = 2
     group: str = "kmigrate"
     record_bytes: int = 100
+    is_text: bool = False
+    """Whether records are text, for consumers under test that print their values."""
     message_timeout_s: float = 60
     request_timeout_s: float = 5
     session_timeout_s: float = 30

@@ -11,7 +11,7 @@ from pytest_kmigrate.workloads.clients.client_properties import producer_propert
 from pytest_kmigrate.workloads.clients.client_settings import ClientsSettings
 from pytest_kmigrate.workloads.clients.counting import Counts, Rows, RunClock
 from pytest_kmigrate.workloads.clients.outcomes import error_name, produce_outcome
-from pytest_kmigrate.workloads.clients.record_value import encode
+from pytest_kmigrate.workloads.clients.record_value import encode, encode_as_text
 
 KEYS = tuple(f"key-{number}".encode() for number in range(101))
 """A prime number of keys, so that keys and topics do not go round in step."""
@@ -66,6 +66,7 @@ class Sender:
         """True after an error that an idempotent producer does not survive."""
         self._topics = settings.workload.topics
         self._record_bytes = settings.workload.record_bytes
+        self._encode = encode_as_text if settings.workload.is_text else encode
         self._rows = rows
         self._counts = counts
         self._clock = clock
@@ -82,7 +83,7 @@ class Sender:
         """Send the next record; False when there is no room, and then nothing was tried."""
         sequence = self._sequence
         topic = self._topics[sequence % len(self._topics)]
-        value = encode(self.number, sequence, self._record_bytes)
+        value = self._encode(self.number, sequence, self._record_bytes)
         began_ns = self._clock.now_ns()
         answered = partial(self._answered, sequence, began_ns)
         try:

@@ -1,11 +1,15 @@
 """Facts about faults of processes: whom they hit, what shows that they bit, and that leaving heals."""
 
+from dataclasses import dataclass, replace
+
 import pytest
 
 from pytest_kmigrate.faults.injection import inject
 from pytest_kmigrate.faults.processes import Kill, Pause, Stop
-from pytest_kmigrate.faults.targets import active_controller, every, node
+from pytest_kmigrate.faults.targets import active_controller, every, member, node, owner_of
+from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.members import MemberOwns
 from pytest_kmigrate.model.topology import Role
 from tests.unit.fakes import Stage
 
@@ -91,3 +95,51 @@ def test_every_node_of_a_role_is_hit_at_once(stage: Stage) -> None:
     with inject(stage.scene, Kill(every(Role.BROKER))):
         assert not any(broker.alive for broker in brokers)
     assert all(broker.alive for broker in brokers)
+
+
+@dataclass
+class PlayedMember:
+    """A member of a group that does what it must."""
+
+    name: str = "KC-1"
+    alive: bool = True
+    stands_still: bool = False
+
+    def kill(self) -> None:
+        """Gone."""
+        self.alive = False
+
+    def pause(self) -> None:
+        """Stand still."""
+        self.stands_still = True
+
+    def resume(self) -> None:
+        """Go on."""
+        self.stands_still = False
+
+    def start(self) -> None:
+        """Live again."""
+        self.alive = True
+
+
+def test_members_of_a_group_are_hit_as_nodes_are(stage: Stage) -> None:
+    """By name, or as the owner of a partition; a killed one is started again."""
+    one = PlayedMember()
+    scene = replace(stage.scene, members={"KC-1": one})
+    with inject(scene, Kill(member("KC-1"))):
+        assert not one.alive
+    assert one.alive
+    stage.recorder.record(MemberOwns("KC-1", 7, [["orders", 0, 5]], "kafka", 0))
+    with inject(scene, Pause(owner_of("orders", 0))):
+        assert one.stands_still
+    assert not one.stands_still
+    witnessed = [str(event.data["witness"]) for event in stage.of(EventKind.FAULT_WITNESSED)]
+    assert witnessed == ["KC-1: process gone, killed by signal 9", "KC-1: process in state T"]
+
+
+def test_a_member_that_was_never_started_is_wrong_use(stage: Stage) -> None:
+    """The error names those there are."""
+    scene = replace(stage.scene, members={"KC-1": PlayedMember()})
+    fault = inject(scene, Kill(member("KC-2")))
+    with pytest.raises(WrongUseError, match=r"targets.member: expected .* \(KC-1\); got 'KC-2'"), fault:
+        pass

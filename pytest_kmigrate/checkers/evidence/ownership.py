@@ -1,0 +1,32 @@
+"""Ownership: which member of a group under test owns what, by the members' own reports."""
+
+from collections.abc import Iterable
+
+from pytest_kmigrate.model.event import Event, EventKind
+
+Partition = tuple[str, int]
+
+
+def partitions_of(event: Event) -> list[Partition]:
+    """Topic and partition of each entry of an event of a member."""
+    given = event.data.get("partitions")
+    return [(str(each[0]), int(each[1])) for each in given] if isinstance(given, list | tuple) else []
+
+
+def client_of(event: Event) -> int:
+    """The number of the member that an event is about."""
+    return int(str(event.data["client"]))
+
+
+def owners(events: Iterable[Event]) -> dict[Partition, str]:
+    """By partition, the name of the member that reported to own it last and neither released it nor ended."""
+    found: dict[Partition, tuple[str, int]] = {}
+    for event in events:
+        if event.kind is EventKind.MEMBER_OWNS:
+            found |= dict.fromkeys(partitions_of(event), (str(event.data["member"]), client_of(event)))
+        elif event.kind is EventKind.MEMBER_RELEASED:
+            mine = set(partitions_of(event))
+            found = {at: owner for at, owner in found.items() if not (at in mine and owner[1] == client_of(event))}
+        elif event.kind is EventKind.MEMBER_ENDED:
+            found = {at: owner for at, owner in found.items() if owner[1] != client_of(event)}
+    return {at: name for at, (name, _) in found.items()}

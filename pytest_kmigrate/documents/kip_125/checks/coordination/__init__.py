@@ -1,0 +1,1 @@
+"""Checks of which system members follow, and of their membership in both."""

@@ -1,0 +1,105 @@
+"""Checks of the gauges: their names, and that they show what the member does."""
+
+import re
+
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.ownership import client_of
+from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at
+from pytest_kmigrate.documents.kip_125.evidence.lives import Life, horizon_ns, lives
+from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, modes_at
+from pytest_kmigrate.documents.kip_125.evidence.spans import owned_at, spans
+from pytest_kmigrate.documents.kip_125.kinds import NAME
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Verdict
+
+_TYPE = "kafka.consumer:type=ZookeeperConsumerConnector,name="
+ACTIVE = f"{_TYPE}ActiveKafkaCoordinationCount"
+_TAGS = rf",clientId=([^,]+),groupId={NAME}"
+KAFKA_OWNED = re.compile(rf"{re.escape(_TYPE)}KafkaOwnedPartitionsCount{_TAGS}")
+OWNED = re.compile(rf"{re.escape(_TYPE)}OwnedPartitionsCount{_TAGS}")
+
+_ACTIVE_NAME, _ZERO, _ONE = "K125-MET-active-name", "K125-MET-active-zero", "K125-MET-active-one"
+_KAFKA_NAME, _KAFKA_VALUE, _LEGACY = "K125-MET-kafka-owned-name", "K125-MET-kafka-owned-value", "K125-MET-owned-legacy"
+_ROWS = (_ACTIVE_NAME, _ZERO, _ONE, _KAFKA_NAME, _KAFKA_VALUE, _LEGACY)
+_LAG_NS = 1_500_000_000
+"""Gauges are printed when they change, and every second."""
+
+
+def _has_gauges(history: History) -> bool:
+    return bool(history.of(EventKind.MEMBER_GAUGES))
+
+
+@checker(*_ROWS, in_every_run=_has_gauges)
+def gauges_show_what_members_do(history: History) -> Verdict:
+    """Each member with migration has the gauges of the document, and they follow its mode and what it holds.
+
+    The values are compared with the member's other reports, at moments at which nothing changed for a while.
+    """
+    rows = ByRequirement("gauges_show_what_members_do", *_ROWS)
+    known = lives(history)
+    reported = 0
+    for event in history.of(EventKind.MEMBER_GAUGES):
+        life = known.get(client_of(event))
+        if life is None or not life.is_migrating:
+            continue
+        reported += 1
+        _names(history, rows, life, event)
+    for at_ns in _quiet_moments(history):
+        for life in known.values():
+            gauges = _gauges_at(history, life.client, at_ns)
+            if life.is_migrating and life.began_ns < at_ns < life.ended_ns and gauges:
+                _values(history, rows, life, gauges, at_ns)
+    text = f"{counted(reported, 'report')} of gauges, all by their names and as the members do"
+    return rows.verdict(text, "no member with migration reported gauges")
+
+
+def _names(history: History, rows: ByRequirement, life: Life, event: Event) -> None:
+    gauges = event.data["gauges"]
+    assert isinstance(gauges, dict), "gauges are recorded by name"
+    found = {
+        _ACTIVE_NAME: ACTIVE in gauges and gauges[ACTIVE] in (0, 1),
+        _KAFKA_NAME: [each[1] != life.consumer_id for name in gauges if (each := KAFKA_OWNED.fullmatch(name))]
+        == [True],
+    }
+    for row, is_right in found.items():
+        rows.looked_at(row)
+        if not is_right:
+            expected = f"{life.member} has the gauge of the document"
+            rows.violated(row, timed_violation(history, expected, f"it has {sorted(gauges)}", event.at_ns))
+
+
+def _values(history: History, rows: ByRequirement, life: Life, gauges: dict[str, float], at_ns: int) -> None:
+    mode = modes_at(history, at_ns).get(life.client)
+    assigned = assigned_at(history, life.client, at_ns)
+    owned = sum(life.client in those for those in owned_at(spans(history), at_ns).values())
+    kafka_owned = next((value for name, value in gauges.items() if KAFKA_OWNED.fullmatch(name)), None)
+    legacy = next((value for name, value in gauges.items() if OWNED.fullmatch(name)), None)
+    compared = [(_ONE if mode == KAFKA else _ZERO, int(mode == KAFKA), gauges.get(ACTIVE)), (_LEGACY, owned, legacy)]
+    if assigned is not None:
+        compared.append((_KAFKA_VALUE, len(assigned), kafka_owned))
+    for row, expected, observed in compared:
+        if observed is None:
+            continue
+        rows.looked_at(row)
+        if expected != observed:
+            sentence = f"the gauge of {life.member} is {expected}"
+            rows.violated(row, timed_violation(history, sentence, f"it is {observed:g}", at_ns))
+
+
+def _quiet_moments(history: History) -> list[int]:
+    """Just before each change of the mode, and before the members end, if nothing changed shortly before."""
+    kinds = (EventKind.MEMBER_MODE, EventKind.MEMBER_ASSIGNED, EventKind.MEMBER_OWNS, EventKind.MEMBER_RELEASED)
+    moved = [event.at_ns for event in history.of(*kinds)]
+    paused = history.of(EventKind.MEMBER_PAUSED)
+    moments = [*(event.at_ns for event in history.of(EventKind.ZNODE_WRITTEN)), horizon_ns(history)]
+    return [at for at in moments if not paused and not any(at - _LAG_NS <= each <= at for each in moved)]
+
+
+def _gauges_at(history: History, client: int, at_ns: int) -> dict[str, float]:
+    mine = [e for e in history.of(EventKind.MEMBER_GAUGES) if client_of(e) == client and e.at_ns <= at_ns]
+    found = mine[-1].data["gauges"] if mine else {}
+    return dict(found) if isinstance(found, dict) else {}

@@ -1,0 +1,88 @@
+"""Checks of the embedded consumer's membership: one member of the same group for each connector, that commits."""
+
+from collections.abc import Mapping
+
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at
+from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, lives
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
+from pytest_kmigrate.model.verdict import Verdict
+
+_CLIENT_ID, _GROUP_ID = "K125-CFG-ekc-client-id", "K125-CFG-ekc-group-id"
+_DUAL, _ONE, _KC = "K125-MEM-dual-participation", "K125-KIND-one-ekc-per-connector", "K125-KIND-kc-unmodified"
+_COMMIT = "K125-OFF-commit-via-ekc"
+
+
+@checker(
+    _CLIENT_ID, _GROUP_ID, _DUAL, _ONE, _KC, in_every_run=lambda history: bool(history.of(EventKind.GROUP_DESCRIBED))
+)
+def kafka_members_are_the_connectors(history: History) -> Verdict:
+    """A stable group of Kafka has one member for each live connector with migration, whose client id is its id.
+
+    Plain KafkaConsumers are members by the client id that they were given; there is no other, and no partition is
+    assigned twice.
+    """
+    rows = ByRequirement("kafka_members_are_the_connectors", _CLIENT_ID, _GROUP_ID, _DUAL, _ONE, _KC)
+    described = [event for event in history.of(EventKind.GROUP_DESCRIBED) if event.data["state"] == "STABLE"]
+    count = 0
+    for event in described:
+        alive = [each for each in lives(history).values() if each.began_ns < event.at_ns < each.ended_ns]
+        count += 1
+        _judge(history, rows, event, alive)
+    text = f"{counted(count, 'description')} of a stable group, each with exactly the members that live"
+    return rows.verdict(text, "the group was never described while it was stable")
+
+
+def _judge(history: History, rows: ByRequirement, event: Event, alive: list[Life]) -> None:
+    members = event.data["members"]
+    assert isinstance(members, Mapping), "a description has its members by client id"
+    connectors = {each.consumer_id for each in alive if each.is_migrating}
+    plain = {each.consumer_id for each in alive if not each.is_of_zookeeper}
+    older = {each.consumer_id for each in alive if each.is_of_zookeeper and not each.is_migrating}
+    assigned = [tuple(each) for those in members.values() for each in those]
+    judged = {
+        _CLIENT_ID: bool(connectors) and not connectors <= members.keys(),
+        _DUAL: bool(connectors) and not connectors <= members.keys(),
+        _GROUP_ID: bool(connectors and plain) and len(assigned) != len(set(assigned)),
+        _ONE: bool(connectors) and len(members) != len(connectors) + len(plain),
+        _KC: bool(plain) and not plain <= members.keys(),
+    }
+    for row, is_wrong in judged.items():
+        if (plain if row == _KC else connectors) and (row != _GROUP_ID or plain):
+            rows.looked_at(row)
+        if is_wrong or (row == _CLIENT_ID and older & members.keys()):
+            expected = f"Kafka's group has the members {sorted(connectors | plain)}, and no partition twice"
+            rows.violated(row, timed_violation(history, expected, f"it has {sorted(members)}", event.at_ns))
+
+
+@checker(_COMMIT, in_every_run=has_members)
+def commits_are_those_of_members(history: History) -> Verdict:
+    """A connector commits to Kafka as a member: also for partitions that its embedded consumer is not assigned.
+
+    A commit without membership is refused as UNKNOWN_MEMBER_ID while the group has members. Members that stood still
+    are left out: the group may have gone on without them.
+    """
+    rows = ByRequirement("commits_are_those_of_members", _COMMIT)
+    stood_still = {event.data["member"] for event in history.of(EventKind.MEMBER_PAUSED)}
+    known = lives(history).values()
+    migrating = {each.client for each in known if each.is_migrating and each.member not in stood_still}
+    commits = history.operations.of(OperationKind.COMMIT)
+    foreign = 0
+    for row in range(len(commits)):
+        client, at_ns = int(commits.client[row]), int(commits.ended_ns[row])
+        if client not in migrating:
+            continue
+        if commits.outcome[row] == OperationOutcome.FAILED and commits.error[row] == "UNKNOWN_MEMBER_ID":
+            expected, observed = "a connector commits as a member of the group", "a commit met UNKNOWN_MEMBER_ID"
+            rows.violated(_COMMIT, timed_violation(history, expected, observed, at_ns))
+        assigned = assigned_at(history, client, at_ns)
+        partition = (str(commits.topic[row]), int(commits.partition[row]))
+        foreign += commits.outcome[row] == OperationOutcome.OK and assigned is not None and partition not in assigned
+    rows.looked_at(_COMMIT, foreign)
+    text = f"{counted(foreign, 'commit')} of partitions that the embedded consumer did not hold, all accepted"
+    return rows.verdict(text, "no connector committed a partition that its embedded consumer did not hold")

@@ -1,0 +1,165 @@
+"""Checks of the mode: all members follow what the group's state demands, and what they follow is what they read by."""
+
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.ownership import client_of, partitions_of
+from pytest_kmigrate.checkers.evidence.wording import counted, span
+from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at, assigned_by_kafka, assigned_by_range
+from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, lives
+from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, Change, changes, modes_at
+from pytest_kmigrate.documents.kip_125.evidence.spans import owned_at, spans
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Kind, Verdict
+
+_BY_CHANGE = {
+    "created": "K125-MODE-watch-create",
+    "changed": "K125-MODE-watch-change",
+    "deleted": "K125-MODE-watch-delete",
+    "unknown": "K125-MODE-unknown-is-zk",
+    "older-joined": "K125-MODE-fallback-on-join",
+    "older-left": "K125-MODE-resume-on-leave",
+    "older-died": "K125-MODE-resume-on-leave",
+}
+_OLDER = "K125-MODE-nonmezkcc-forces-zk"
+_REPEATED = "K125-MODE-dynamic-repeat"
+_MANY = 10
+_ROWS = (*dict.fromkeys(_BY_CHANGE.values()), _OLDER, _REPEATED)
+_WITHIN_S = 5.0
+"""The document gives no time; this is far above what a watch takes."""
+
+
+@checker(*_ROWS, in_every_run=has_members)
+def mode_agreed_within(history: History, at_most_s: float = _WITHIN_S) -> Verdict:
+    """Every member with migration follows each change of the mode within ``at_most_s``.
+
+    Kafka is to be followed only if the mode node holds exactly ``kafka`` and no older member is registered. A change
+    that is followed by the next one sooner is judged only if all had agreed by then.
+    """
+    rows = ByRequirement("mode_agreed_within", *_ROWS)
+    known, found = lives(history), changes(history)
+    slowest, judged = 0, 0
+    for change in found:
+        late = _late(history, known, change, at_most_s)
+        if late is None:
+            continue
+        judged += 1
+        slowest = max(slowest, late[1])
+        for row in _rows_of(change, found):
+            rows.looked_at(row)
+            if late[0]:
+                expected = (
+                    f"every member follows {change.must_be} within {at_most_s:g} s after the mode was {change.what}"
+                )
+                observed = f"{', '.join(late[0])} did not"
+                rows.violated(row, timed_violation(history, expected, observed, change.at_ns), Kind.LIVENESS)
+    text = f"{counted(judged, 'change')} of the mode followed by all, the slowest within {span(slowest)}"
+    return rows.verdict(text, "the mode never changed while members could follow it", slowest_s=slowest / 1e9)
+
+
+def _rows_of(change: Change, found: list[Change]) -> list[str]:
+    rows = [_BY_CHANGE[change.what]] if change.what in _BY_CHANGE else []
+    if change.what == "older-joined" and not any(each.must_be == KAFKA for each in found if each.at_ns < change.at_ns):
+        rows = []  # nothing to fall back from
+    if change.what == "older-joined" or (change.what in ("created", "changed") and _is_forced(change, found)):
+        rows.append(_OLDER)
+    return [*rows, _REPEATED] if len([each for each in found if each.what == "changed"]) >= _MANY else rows
+
+
+def _is_forced(change: Change, found: list[Change]) -> bool:
+    """Whether an older member keeps the group with ZooKeeper at this change."""
+    before = [each.what for each in found if each.at_ns <= change.at_ns]
+    return before.count("older-joined") > before.count("older-left") + before.count("older-died")
+
+
+def _late(history: History, known: dict[int, Life], change: Change, at_most_s: float) -> tuple[list[str], int] | None:
+    """The members that did not follow in time, and how long the slowest took; None: nothing can be said."""
+    limit_ns = change.at_ns + int(at_most_s * 1e9)
+    looked_ns = min(limit_ns, change.until_ns)
+    members = [
+        each
+        for each in known.values()
+        if each.is_migrating
+        and each.began_ns < change.at_ns
+        and each.ended_ns > looked_ns
+        and not _paused(history, each)
+    ]
+    modes = modes_at(history, looked_ns)
+    late = [each.member for each in members if modes.get(each.client) != change.must_be]
+    if not members or (late and looked_ns < limit_ns):
+        return None
+    events = [
+        event.at_ns - change.at_ns
+        for event in history.of(EventKind.MEMBER_MODE)
+        if change.at_ns < event.at_ns <= looked_ns and event.data["mode"] == change.must_be
+    ]
+    return late, max(events, default=0)
+
+
+def _paused(history: History, life: Life) -> bool:
+    """Whether a test let a member stand still: it cannot follow anything then."""
+    return any(event.data["member"] == life.member for event in history.of(EventKind.MEMBER_PAUSED))
+
+
+_KAFKA, _ABSENT, _ACTIVE, _LISTENER = (
+    *("K125-MODE-kafka", "K125-MODE-absent-is-zk"),
+    *("K125-MET-active-one", "K125-MEM-rebalance-listener"),
+)
+_SETTLED_S = 1.0
+
+
+@checker(_KAFKA, _ABSENT, _ACTIVE, _LISTENER, in_every_run=has_members)
+def consumption_follows_the_chosen_system(history: History) -> Verdict:
+    """Members own what the system in force assigns: Kafka's coordinator, or ``range`` over the ids in ZooKeeper.
+
+    Looked at just before each change of the mode, and before the members end, if membership was quiet for a second.
+    Whether partitions are claimed by Kafka's word only is judged at each claim.
+    """
+    rows = ByRequirement("consumption_follows_the_chosen_system", _KAFKA, _ABSENT, _ACTIVE, _LISTENER)
+    found, known = changes(history), lives(history)
+    instants = [(each.until_ns, each.must_be) for each in found]
+    if first := [each.at_ns for each in found[:1]]:
+        instants.insert(0, (first[0], "zookeeper"))
+    looked = 0
+    for at_ns, mode in instants:
+        alive = [each for each in known.values() if each.began_ns <= at_ns < each.ended_ns]
+        if not alive or not _is_quiet(history, at_ns):
+            continue
+        wanted = assigned_by_kafka(history, alive, at_ns) if mode == KAFKA else assigned_by_range(history, alive)
+        if wanted is None:
+            continue
+        looked += 1
+        owned = {each: min(those) for each, those in owned_at(spans(history), at_ns).items() if those}
+        wrong = sorted(each for each in wanted if owned.get(each) != wanted[each])
+        for row in (_KAFKA, _ACTIVE) if mode == KAFKA else (_ABSENT,):
+            rows.looked_at(row)
+            if wrong:
+                expected = f"members own what {mode} assigns"
+                observed = f"{counted(len(wrong), 'partition')} owned otherwise, such as {wrong[0]}"
+                rows.violated(row, timed_violation(history, expected, observed, at_ns))
+    _claims(history, rows)
+    return rows.verdict(f"{counted(looked, 'quiet moment')} at which members own what is assigned", "never quiet")
+
+
+def _is_quiet(history: History, at_ns: int) -> bool:
+    kinds = (EventKind.MEMBER_ASSIGNED, EventKind.MEMBER_STARTED, EventKind.MEMBER_ENDED, EventKind.MEMBER_MODE)
+    since_ns = at_ns - int(_SETTLED_S * 1e9)
+    paused = history.of(EventKind.MEMBER_PAUSED)
+    written = any(since_ns <= event.at_ns < at_ns for event in history.of(EventKind.ZNODE_WRITTEN))
+    return not (paused or written) and not any(since_ns <= event.at_ns <= at_ns for event in history.of(*kinds))
+
+
+def _claims(history: History, rows: ByRequirement) -> None:
+    """Each partition that a member with migration claims by Kafka's word is in its assignment then."""
+    migrating = {each.client for each in lives(history).values() if each.is_migrating}
+    for event in history.of(EventKind.MEMBER_OWNS):
+        if event.data["source"] != KAFKA or client_of(event) not in migrating:
+            continue
+        rows.looked_at(_LISTENER)
+        assigned = assigned_at(history, client_of(event), event.at_ns)
+        taken = set(partitions_of(event)) - (assigned or set())
+        if assigned is not None and taken:
+            expected = "a member claims by Kafka's word what its embedded consumer is assigned"
+            observed = f"client {client_of(event)} claimed {sorted(taken)}"
+            rows.violated(_LISTENER, timed_violation(history, expected, observed, event.at_ns))

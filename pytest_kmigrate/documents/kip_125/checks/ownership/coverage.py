@@ -1,0 +1,108 @@
+"""Checks that every partition has an owner again within a bound, and that no owner is interrupted without need."""
+
+from itertools import pairwise
+
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.grouping import place
+from pytest_kmigrate.checkers.evidence.ownership import client_of
+from pytest_kmigrate.checkers.evidence.wording import counted, span
+from pytest_kmigrate.documents.kip_125.evidence.lives import has_members, horizon_ns, lives
+from pytest_kmigrate.documents.kip_125.evidence.modes import changes
+from pytest_kmigrate.documents.kip_125.evidence.spans import Span, owned_at, spans
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Kind, Verdict
+
+_COVERAGE = "K125-OWN-full-coverage"
+_TOGGLE = "K125-AVL-no-downtime-toggle"
+_SAME = "K125-MODE-same-value-noop"
+_EVEN = "K125-OWN-even-canary-mezkcc"
+_EVEN_NEW = "K125-OWN-even-canary-kc"
+_SOON_NS = 2_000_000_000
+
+
+@checker(_COVERAGE)
+def every_partition_owned_within(history: History, at_most_s: float) -> Verdict:
+    """After its first owner, every partition has an owner again within ``at_most_s``, until the members end.
+
+    The bound is the test's: a toggle moves partitions within a second, a crash leaves them alone for a session.
+    """
+    name = "every_partition_owned_within"
+    rows = ByRequirement(name, _COVERAGE)
+    end_ns, longest = horizon_ns(history), 0
+    for partition, those in spans(history).items():
+        covered_ns = those[0].began_ns
+        rows.looked_at(_COVERAGE)
+        for each in [*those, _after(those, end_ns)]:
+            gap_ns = min(each.began_ns, end_ns) - covered_ns
+            longest = max(longest, gap_ns)
+            if gap_ns > at_most_s * 1e9:
+                expected = f"{place(*partition)} has an owner again within {at_most_s:g} s"
+                violation = timed_violation(history, expected, f"it had none for {span(gap_ns)}", covered_ns)
+                rows.violated(_COVERAGE, violation, Kind.LIVENESS)
+            covered_ns = max(covered_ns, min(each.ended_ns, end_ns))
+    text = f"the longest time without an owner was {span(longest)}"
+    return rows.verdict(text, "no partition ever had an owner", longest_s=longest / 1e9).about_each(())
+
+
+def _after(those: list[Span], end_ns: int) -> Span:
+    """Stands for the end of the run, up to which a partition must have an owner."""
+    return Span(those[0].partition, -1, -1, "", end_ns, end_ns, is_orderly=True)
+
+
+@checker(_TOGGLE, _SAME, in_every_run=has_members)
+def no_needless_release(history: History) -> Verdict:
+    """A change of the mode interrupts only partitions that change their owner; the same value again interrupts none.
+
+    A release counts to the last change before it. If another change, or a decision of Kafka's coordinator for the
+    member, lies between the release and the member's next span, the partition may have had another owner in between.
+    Plain KafkaConsumers know no mode.
+    """
+    rows = ByRequirement("no_needless_release", _TOGGLE, _SAME)
+    found, members = spans(history), lives(history)
+    known = [each for each in changes(history) if each.what in ("created", "changed", "deleted", "same")]
+    moved = 0
+    for change in known:
+        row = _SAME if change.what == "same" else _TOGGLE
+        rows.looked_at(row)
+        for those in found.values():
+            for before, after in pairwise(those):
+                if not change.at_ns <= before.ended_ns <= min(change.until_ns, change.at_ns + _SOON_NS):
+                    continue
+                moved += 1
+                is_its_own = before.client == after.client and members[before.client].is_migrating
+                if is_its_own and not _has_a_reason(history, before, after, change.until_ns):
+                    expected = f"{place(*before.partition)} is not released at a change of the mode that leaves it"
+                    observed = f"client {before.client} released it and owned it again after the mode was {change.what}"
+                    rows.violated(row, timed_violation(history, expected, observed, before.ended_ns))
+    text = f"{counted(moved, 'partition')} released at {counted(len(known), 'change')} of the mode, none without need"
+    return rows.verdict(text, "the mode was never written", moved=moved)
+
+
+def _has_a_reason(history: History, before: Span, after: Span, until_ns: int) -> bool:
+    decided = [
+        event
+        for event in history.of(EventKind.MEMBER_ASSIGNED)
+        if client_of(event) == before.client and before.ended_ns - _SOON_NS <= event.at_ns <= after.began_ns
+    ]
+    return bool(decided) or after.began_ns > until_ns
+
+
+@checker(_EVEN, _EVEN_NEW)
+def owners_are_even(history: History) -> Verdict:
+    """Before the members end, each that is alive owns as many partitions as any other, or one more or less."""
+    rows = ByRequirement("owners_are_even", _EVEN, _EVEN_NEW)
+    end_ns = horizon_ns(history)
+    alive = [each for each in lives(history).values() if each.began_ns <= end_ns < each.ended_ns]
+    owned = owned_at(spans(history), end_ns)
+    counts = {each.member: sum(each.client in those for those in owned.values()) for each in alive}
+    kinds = [each.kind for each in alive]
+    row = _EVEN_NEW if any(not each.is_of_zookeeper for each in alive) else _EVEN
+    if len(set(kinds)) > 1:
+        rows.looked_at(row)
+        if max(counts.values()) - min(counts.values()) > 1:
+            expected = "members own equally many partitions, or one more"
+            rows.violated(row, timed_violation(history, expected, f"they own {counts}", end_ns))
+    return rows.verdict(f"members own {counts}", "the group has not members of several kinds at its end", owned=counts)

@@ -1,0 +1,60 @@
+"""Check that a handover repeats no record, and a crash only those that its victim had not committed."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
+from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.grouping import place
+from pytest_kmigrate.checkers.evidence.wording import counted
+from pytest_kmigrate.documents.kip_125.evidence.lives import has_members
+from pytest_kmigrate.documents.kip_125.evidence.spans import Span, spans
+from pytest_kmigrate.documents.kip_125.kinds import COMMIT_EVERY_S
+from pytest_kmigrate.model.checks import checker
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.operations import OperationKind, Operations
+from pytest_kmigrate.model.verdict import Verdict
+
+_ROW = "K125-OFF-handover-forward"
+_SLACK_S = 1.0
+"""A commit that was due may still have been under way."""
+
+
+@checker(_ROW, in_every_run=has_members)
+def redelivery_bounded_by_commit(history: History) -> Verdict:
+    """A partition that was released in order is read on without repeating a record.
+
+    After a crash, or a release whose commit failed, what the former owner read within the last commit interval may be
+    repeated, and a second more for a commit that was under way.
+    """
+    rows = ByRequirement("redelivery_bounded_by_commit", _ROW)
+    reads = history.operations.of(OperationKind.CONSUME)
+    repeated = 0
+    for partition, those in spans(history).items():
+        mine = reads.where((reads.topic == partition[0]) & (reads.partition == partition[1]))
+        for before, after in pairwise(those):
+            rows.looked_at(_ROW)
+            again, oldest_s = _repeated(before, after, mine)
+            repeated += again
+            if again and (oldest_s > COMMIT_EVERY_S + _SLACK_S):
+                expected = f"{place(*partition)} is read on where its former owner had committed"
+                observed = f"{counted(again, 'record')} read again, the oldest {oldest_s:.1f} s before the handover"
+                rows.violated(_ROW, timed_violation(history, expected, observed, after.began_ns))
+    text = f"{counted(repeated, 'record')} read again at handovers, each younger than a commit"
+    return rows.verdict(text, "no partition changed its owner", repeated=repeated).about_each(())
+
+
+def _repeated(before: Span, after: Span, reads: Operations) -> tuple[int, float]:
+    """How many records the next owner reads again, and how long before the former one's last the oldest was read."""
+    old = _of(reads, before)
+    again = np.isin(old.offset, _of(reads, after).offset)
+    if not again.any():
+        return 0, 0.0
+    ages_ns = int(old.ended_ns.max()) - int(old.ended_ns[again].min())
+    return int(again.sum()), ages_ns / 1e9
+
+
+def _of(reads: Operations, span: Span) -> Operations:
+    within = (reads.ended_ns >= span.began_ns) & (reads.ended_ns <= span.ended_ns)
+    return reads.where(within & (reads.client == span.client))

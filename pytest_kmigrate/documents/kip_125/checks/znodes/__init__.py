@@ -1,0 +1,1 @@
+"""Checks of what members write to ZooKeeper, by ZooKeeper's own log."""

@@ -1,0 +1,123 @@
+"""Situations that requirements are about: what happened to the group in a run, so that a claim was put to the test."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from pytest_kmigrate.documents.kip_125.evidence.lives import Life, horizon_ns, lives
+from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, ZOOKEEPER, modes_at
+from pytest_kmigrate.documents.kip_125.kinds import MODE
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+
+_SOON_NS = 3_000_000_000
+Situation = Callable[[History], bool]
+
+
+def _killed_in(mode: str) -> Situation:
+    return lambda history: any(
+        life.how == "killed" and life.is_migrating and modes_at(history, life.ended_ns).get(life.client) == mode
+        for life in lives(history).values()
+    )
+
+
+def _paused(history: History) -> Iterator[tuple[Event, Life]]:
+    """Members with migration that stood still."""
+    for event in history.of(EventKind.MEMBER_PAUSED):
+        for life in lives(history).values():
+            if (
+                life.member == event.data["member"]
+                and life.began_ns < event.at_ns < life.ended_ns
+                and life.is_migrating
+            ):
+                yield event, life
+
+
+def _frozen(history: History) -> bool:
+    return any(True for _ in _paused(history))
+
+
+def _evicted(history: History) -> bool:
+    """A member stood still in Kafka mode beside a plain consumer."""
+    return any(
+        modes_at(history, event.at_ns).get(life.client) == KAFKA and _alive(history, event.at_ns, "new")
+        for event, life in _paused(history)
+    )
+
+
+def _kind(life: Life) -> str:
+    return "migrating" if life.is_migrating else "old" if life.is_of_zookeeper else "new"
+
+
+def _alive(history: History, at_ns: int, kind: str) -> list[Life]:
+    known = lives(history).values()
+    return [each for each in known if each.began_ns <= at_ns < each.ended_ns and _kind(each) == kind]
+
+
+def _replaced(history: History, before: str, after: str) -> bool:
+    """A member of one kind left in order while one of the other was there, and the group went on."""
+    end = horizon_ns(history)
+    return any(
+        each.how == "stopped"
+        and each.ended_ns < end
+        and _kind(each) == before
+        and _alive(history, each.ended_ns, after)
+        for each in lives(history).values()
+    )
+
+
+def _whole_way(first: str, last: str) -> Situation:
+    """All members of the first kind gave way to migrating ones, and these to the last kind."""
+
+    def happened(history: History) -> bool:
+        end = horizon_ns(history)
+        at_end = {_kind(each) for each in lives(history).values() if each.began_ns <= end < each.ended_ns}
+        steps = _replaced(history, first, "migrating") and _replaced(history, "migrating", last)
+        return steps and at_end == {last}
+
+    return happened
+
+
+def _together(history: History, one: str, other: str, mode: str) -> bool:
+    """Members of both kinds lived at the same time, and those with migration followed this mode then."""
+    for event in history.of(EventKind.MEMBER_OWNS):
+        migrating = _alive(history, event.at_ns, "migrating")
+        both = _alive(history, event.at_ns, one) and _alive(history, event.at_ns, other)
+        modes = modes_at(history, event.at_ns)
+        if both and migrating and all(modes.get(each.client) == mode for each in migrating):
+            return True
+    return False
+
+
+def _node_stood_still(name: str) -> Situation:
+    def happened(history: History) -> bool:
+        applied = history.of(EventKind.NODE_PAUSED)
+        return any(str(event.node).startswith(name) for event in applied)
+
+    return happened
+
+
+def _toggled_while_joining(history: History) -> bool:
+    written = [event.at_ns for event in history.of(EventKind.ZNODE_WRITTEN) if event.data["path"] == MODE]
+    began = [each.began_ns for each in lives(history).values()]
+    return any(abs(one - other) < _SOON_NS for one in written for other in began)
+
+
+SITUATIONS: Mapping[str, Situation] = {
+    "K125-FAIL-kill-zk-mode": _killed_in(ZOOKEEPER),
+    "K125-FAIL-kill-kafka-mode": _killed_in(KAFKA),
+    "K125-FAIL-freeze": _frozen,
+    "K125-FAIL-ekc-evicted": _evicted,
+    "K125-FAIL-zk-outage-kafka-mode": _node_stood_still("zookeeper"),
+    "K125-FAIL-toggle-during-rebalance": _toggled_while_joining,
+    "K125-OWN-mixed-roll": lambda history: _replaced(history, "old", "migrating"),
+    "K125-OWN-kc-roll": lambda history: _replaced(history, "migrating", "new"),
+    "K125-RBK-kc-to-mezkcc": lambda history: _replaced(history, "new", "migrating"),
+    "K125-RBK-mezkcc-to-old": lambda history: _replaced(history, "migrating", "old"),
+    "K125-PLAN-e2e": _whole_way("old", "new"),
+    "K125-RBK-e2e": _whole_way("new", "old"),
+    "K125-CMP-mix-old-mig": lambda history: _together(history, "old", "migrating", ZOOKEEPER),
+    "K125-CMP-mix-mig-kc": lambda history: _together(history, "migrating", "new", KAFKA),
+    "K125-AVL-no-downtime-roll": lambda history: (
+        _replaced(history, "old", "migrating") or _replaced(history, "migrating", "new")
+    ),
+}
+"""By requirement, whether a run was about it: then what holds for every group speaks for it."""

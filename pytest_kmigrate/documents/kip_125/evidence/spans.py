@@ -1,0 +1,60 @@
+"""Spans of ownership, as the members themselves report them."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of, partitions_of
+from pytest_kmigrate.documents.kip_125.evidence.lives import FOREVER, lives
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+
+
+@dataclass(frozen=True)
+class Span:
+    """One partition in the hands of one member."""
+
+    partition: Partition
+    client: int
+    position: int
+    """The first offset to read; -1: not reported."""
+    source: str
+    began_ns: int
+    ended_ns: int
+    """FOREVER: until the end of the run."""
+    is_orderly: bool
+    """Whether the member released it; otherwise its process ended."""
+
+
+def spans(history: History) -> dict[Partition, list[Span]]:
+    """By partition, all spans in the order of their beginning."""
+    found: dict[Partition, list[Span]] = defaultdict(list)
+    known = lives(history)
+    open_: dict[tuple[Partition, int], tuple[int, int, str]] = {}
+    for event in history.of(EventKind.MEMBER_OWNS, EventKind.MEMBER_RELEASED):
+        client, at_ns = client_of(event), int(str(event.data["member_ns"]))
+        for partition, position in _positions(event):
+            began = open_.pop((partition, client), None)
+            if event.kind is EventKind.MEMBER_OWNS:
+                open_[partition, client] = (at_ns, position, str(event.data["source"]))
+            elif began is not None:
+                found[partition].append(Span(partition, client, began[1], began[2], began[0], at_ns, is_orderly=True))
+    for (partition, client), (began_ns, position, source) in open_.items():
+        ended_ns = known[client].ended_ns if client in known else FOREVER
+        found[partition].append(Span(partition, client, position, source, began_ns, ended_ns, is_orderly=False))
+    return {partition: sorted(each, key=lambda span: span.began_ns) for partition, each in sorted(found.items())}
+
+
+def _positions(event: Event) -> Iterator[tuple[Partition, int]]:
+    given = event.data["partitions"]
+    assert isinstance(given, list | tuple), "an event of a member lists its partitions"
+    for partition, each in zip(partitions_of(event), given, strict=True):
+        yield partition, int(each[2]) if len(each) > 2 else -1
+
+
+def owned_at(found: dict[Partition, list[Span]], at_ns: int) -> dict[Partition, set[int]]:
+    """By partition, the clients that own it at an instant."""
+    return {
+        partition: {each.client for each in those if each.began_ns <= at_ns < each.ended_ns}
+        for partition, those in found.items()
+    }

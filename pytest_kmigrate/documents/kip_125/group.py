@@ -1,0 +1,199 @@
+"""A group on its way between two systems of coordination, as tests act on it: members, the mode, and what to await."""
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from confluent_kafka.admin import AdminClient
+
+from pytest_kmigrate.checkers.evidence.ownership import Partition, owners
+from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_by_kafka, assigned_by_range
+from pytest_kmigrate.documents.kip_125.evidence.lives import lives
+from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, ZOOKEEPER
+from pytest_kmigrate.documents.kip_125.evidence.spans import owned_at, spans
+from pytest_kmigrate.documents.kip_125.kinds import COMMIT_EVERY_S, MODE, NAME, NEW, SESSION_S, TOPIC, WITH, WITHOUT
+from pytest_kmigrate.model.document import MembersUnderTest
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.events.members import GroupDescribed, ZnodeWritten
+from pytest_kmigrate.model.history import History, RunHeader
+from pytest_kmigrate.model.protocols import Scene
+from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
+from pytest_kmigrate.workloads.members.member import RunningMember
+
+MEMBERS = MembersUnderTest(
+    (sys.executable, "-m", "pytest_kmigrate.documents.kip_125.reference"), frozenset({WITHOUT, WITH})
+)
+
+
+_HEADER = RunHeader("", "", 0, "", "")
+"""Of the history so far: what tests await is computed as the checks do."""
+
+
+class _Members(Protocol):
+    by_name: dict[str, RunningMember]
+
+    def start(
+        self, kind: str, group: str, topics: Mapping[str, int], properties: Mapping[str, str]
+    ) -> RunningMember: ...
+
+
+def properties_of(kind: str, connection: Mapping[str, str], zookeeper: str, client_id: str) -> dict[str, str]:
+    """The settings of a member of a kind: the old consumer's keys, or the new one's for a plain KafkaConsumer."""
+    bootstrap, session, commit = (
+        connection["bootstrap.servers"],
+        str(int(SESSION_S * 1000)),
+        str(int(COMMIT_EVERY_S * 1000)),
+    )
+    new = {"bootstrap.servers": bootstrap, "session.timeout.ms": session, "heartbeat.interval.ms": "1000"}
+    if kind == NEW:
+        return {**new, "group.id": NAME, "client.id": client_id, "auto.commit.interval.ms": commit}
+    old = {
+        "zookeeper.connect": zookeeper,
+        "zookeeper.session.timeout.ms": session,
+        "group.id": NAME,
+        "client.id": client_id,
+        "auto.commit.interval.ms": commit,
+        "auto.offset.reset": "smallest",
+    }
+    if kind != WITH:
+        return old
+    prefixed = {f"coordination.migration.{key}": value for key, value in new.items()}
+    migrating = {"coordination.migration.enabled": "true", "offsets.storage": "kafka", "dual.commit.enabled": "true"}
+    return {**old, **prefixed, **migrating}
+
+
+class MigratingGroup:
+    """The group ``migrating`` of one run."""
+
+    def __init__(self, scene: Scene, members: _Members, partitions: int, await_acked: Callable[[int], None]) -> None:
+        """``await_acked`` waits for so many more writes to the topic."""
+        self.flow = await_acked
+        self.partitions = {(TOPIC, number) for number in range(partitions)}
+        self._scene = scene
+        self._members = members
+        self._admin: AdminClient | None = None
+
+    def join(self, kind: str, count: int = 1, **settings: str) -> list[RunningMember]:
+        """Start members of a kind and return when they are constructed; ``settings`` have ``_`` for ``.``."""
+        started = [self.start(kind, **settings) for _ in range(count)]
+        for each in started:
+            each.await_started()
+        return started
+
+    def start(self, kind: str, **settings: str) -> RunningMember:
+        """Start a member of a kind, without waiting for it."""
+        cluster = self._scene.cluster
+        number = 1 + sum(each.kind == kind for each in self._members.by_name.values())
+        chosen = {key.replace("_", "."): value for key, value in settings.items()}
+        client_id = f"{kind.lower()}-{number}"
+        known = properties_of(kind, cluster.client_connection(), cluster.zookeeper_servers, client_id)
+        return self._members.start(kind, NAME, {TOPIC: 1}, {**known, **chosen})
+
+    def alive(self, kind: str | None = None) -> list[RunningMember]:
+        """The members that are alive, of one kind or of all."""
+        return [each for each in self._members.by_name.values() if each.alive and kind in (None, each.kind)]
+
+    def refusal(self, member: RunningMember) -> str:
+        """The key that a member with wrong settings named when it refused them; empty if it did not end so."""
+        ends = [e for e in self._scene.recorder.events if e.kind is EventKind.MEMBER_ENDED]
+        said = [str(e.data["said"]) for e in ends if e.data["member"] == member.name and e.data["how"] == "refused"]
+        return said[-1].partition(":")[0] if said else ""
+
+    def owners(self) -> dict[Partition, str]:
+        """By partition, the name of the member that owns it."""
+        return owners(list(self._scene.recorder.events))
+
+    def await_owned(self, by: Iterable[RunningMember] = (), within_s: float = PATIENCE_S) -> None:
+        """Return when every partition has an owner, and each of these members owns one."""
+        names = {each.name for each in by}
+
+        def owned() -> bool | NotYet:
+            found = self.owners()
+            return (found.keys() >= self.partitions and names <= set(found.values())) or NotYet(found)
+
+        until(owned, awaited="an owner of every partition", within_s=within_s)
+
+    def await_owned_without(self, member: RunningMember, within_s: float = PATIENCE_S) -> None:
+        """Return when others report to own every partition; a member that stands still reports nothing."""
+
+        def taken_over() -> bool | NotYet:
+            found = self.owners()
+            return (found.keys() >= self.partitions and member.name not in found.values()) or NotYet(found)
+
+        until(taken_over, awaited=f"owners other than {member.name}", within_s=within_s)
+
+    def mode_changes(self, members: Iterable[RunningMember]) -> list[str]:
+        """Every mode that these members have reported so far."""
+        clients = {each.client for each in members}
+        events = [e for e in self._scene.recorder.events if e.kind is EventKind.MEMBER_MODE]
+        return [str(e.data["mode"]) for e in events if e.data["client"] in clients]
+
+    def write_mode(self, mode: str | bytes | None) -> None:
+        """Write the mode as an operator does; None deletes the node."""
+        data = mode.encode() if isinstance(mode, str) else mode
+        shown = None if data is None else data[:100].decode("utf-8", "replace")
+        self._scene.recorder.record(ZnodeWritten(MODE, shown))
+        if data is None:
+            self._scene.znodes.delete(MODE)
+        else:
+            self._scene.znodes.set(MODE, data)
+
+    def toggle(self, mode: str | bytes | None, within_s: float = PATIENCE_S) -> None:
+        """Write the mode and return when every member with migration follows, and owns what that system assigns."""
+        self.write_mode(mode)
+        self.await_followed(KAFKA if mode in (KAFKA, b"kafka") else ZOOKEEPER, within_s)
+
+    def await_followed(self, mode: str, within_s: float = PATIENCE_S) -> None:
+        """Return when every member with migration follows this system, and owns what it assigns."""
+        self.await_mode(mode, within_s)
+
+        def followed() -> bool | NotYet:
+            now_ns = self._scene.recorder.now_ns()
+            history = History(_HEADER, list(self._scene.recorder.events))
+            clients = {each.client for each in self.alive()}
+            alive = [each for each in lives(history).values() if each.client in clients]
+            by_kafka = mode == KAFKA
+            wanted = assigned_by_kafka(history, alive, now_ns) if by_kafka else assigned_by_range(history, alive)
+            owned = {partition: those for partition, those in owned_at(spans(history), now_ns).items() if those}
+            if wanted is None or owned.keys() < self.partitions:
+                return NotYet(owned)
+            return all(owned[partition] == {client} for partition, client in wanted.items()) or NotYet(owned)
+
+        until(followed, awaited=f"owners as {mode} assigns", within_s=within_s)
+
+    def await_mode(self, mode: str, within_s: float = PATIENCE_S) -> None:
+        """Return when every live member with migration follows this system."""
+
+        def agreed() -> bool | NotYet:
+            modes = self.modes()
+            return all(modes.get(each.client) == mode for each in self.alive(WITH)) or NotYet(modes)
+
+        until(agreed, awaited=f"mode {mode} of every member", within_s=within_s, every_s=0.01)
+
+    def modes(self) -> dict[int, str]:
+        """By client number, the mode that a member reported last."""
+        events = list(self._scene.recorder.events)
+        return {int(e.data["client"]): str(e.data["mode"]) for e in events if e.kind is EventKind.MEMBER_MODE}  # type: ignore[call-overload]
+
+    def describe(self) -> GroupDescribed:
+        """Record how the coordinator describes the group."""
+        self._admin = self._admin or AdminClient(dict(self._scene.cluster.client_connection()))
+        found: Any = self._admin.describe_consumer_groups([NAME])[NAME].result(PATIENCE_S)
+        members = {each.client_id: _assigned(each) for each in found.members}
+        described = GroupDescribed(NAME, found.state.name, found.partition_assignor, members)
+        self._scene.recorder.record(described)
+        return described
+
+    def await_stable(self, count: int, within_s: float = PATIENCE_S) -> GroupDescribed:
+        """Return the description of the Kafka group when it is stable and has so many members."""
+
+        def stable() -> GroupDescribed | NotYet:
+            found = self.describe()
+            return found if (found.state, len(found.members)) == ("STABLE", count) else NotYet(found)
+
+        return until(stable, awaited=f"a stable group of {count}", within_s=within_s, every_s=0.2)
+
+
+def _assigned(member: Any) -> Sequence[Sequence[object]]:
+    topics = member.assignment.topic_partitions if member.assignment else []
+    return sorted([each.topic, each.partition] for each in topics)

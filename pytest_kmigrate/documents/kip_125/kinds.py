@@ -1,0 +1,21 @@
+"""The names of the document: kinds of members, the group under test and its znodes."""
+
+OLD, WITHOUT, WITH, NEW = "OZKCC", "MDZKCC", "MEZKCC", "KC"
+"""Of an older build, without migration, with it, and a plain KafkaConsumer."""
+
+NAME = "migrating"
+TOPIC = "orders"
+ROOT = f"/consumers/{NAME}"
+MODE = f"{ROOT}/migration/mode"
+IDS = f"{ROOT}/ids"
+MIGRATING = f"{ROOT}/migration/ids"
+OWNERS = f"{ROOT}/owners"
+OFFSETS = f"{ROOT}/offsets"
+
+ROUND_ROBIN = {"coordination_migration_partition_assignment_strategy": "roundrobin"}
+"""With it Kafka's coordinator assigns otherwise than ZooKeeper's range: a toggle moves 8 of 12 partitions of three."""
+
+SESSION_S = 3.0
+"""Session timeouts, of ZooKeeper and of Kafka, that tests choose."""
+COMMIT_EVERY_S = 1.0
+"""The commit interval that tests choose."""

@@ -1,0 +1,109 @@
+"""The command: one member, until its standard input ends or it is ordered to stop."""
+
+import argparse
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from pytest_kmigrate.documents.kip_125.reference.connector import Connector
+from pytest_kmigrate.documents.kip_125.reference.lines import Lines
+from pytest_kmigrate.documents.kip_125.reference.plain import PlainConsumer
+from pytest_kmigrate.documents.kip_125.reference.settings import RefusedError, Settings, properties, read
+from pytest_kmigrate.documents.kip_125.reference.zookeeper import ZookeeperLink
+
+REFUSED = 2
+_CONNECTORS = ("MDZKCC", "MEZKCC")
+
+
+def main(arguments: list[str]) -> int:
+    """Run a member of a kind; the exit status."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kind", required=True, choices=(*_CONNECTORS, "KC"))
+    parser.add_argument("--settings", required=True, type=Path)
+    parser.add_argument("--topics", required=True)
+    chosen = parser.parse_args(arguments)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        run = (
+            _plain(chosen.settings, chosen.topics)
+            if chosen.kind == "KC"
+            else _connector(chosen.settings, chosen.topics)
+        )
+    except RefusedError as refused:
+        sys.stderr.write(f"{refused}\n")
+        return REFUSED
+    run()
+    return 0
+
+
+def _connector(file: Path, topics: str) -> Callable[[], None]:
+    settings, lines = read(file, topics), Lines()
+    bootstrap = settings.embedded.get("bootstrap.servers") or _bootstrap(settings)
+    kind = "MEZKCC" if settings.is_migrating else "MDZKCC"
+    shown = {"poll.interval.ms": int(settings.poll_interval_s * 1000), "ignored": settings.ignored}
+    connector = Connector(settings, lines, bootstrap)
+    lines.say("startup_complete", consumer_id=settings.consumer_id, kind=kind, pid=os.getpid(), settings=shown)
+
+    def run() -> None:
+        _listen(lambda order: connector.post(lambda: connector.obey(order)))
+        connector.run()
+        lines.say("shutdown_complete")
+
+    return run
+
+
+def _plain(file: Path, topics: str) -> Callable[[], None]:
+    given, lines = properties(file.read_text(encoding="utf-8")), Lines()
+    streams = {topic: 1 for topic, _, _ in (each.partition("=") for each in topics.split(","))}
+    consumer = PlainConsumer(given, streams, lines)
+    lines.say("startup_complete", consumer_id=given.get("client.id", ""), kind="KC", pid=os.getpid(), settings={})
+
+    def run() -> None:
+        _listen(consumer.post)
+        consumer.run()
+        lines.say("shutdown_complete")
+
+    return run
+
+
+def _bootstrap(settings: Settings) -> str:
+    """The brokers as ZooKeeper has them: listeners whose host names are known here, as the old consumer finds them."""
+    asking = ZookeeperLink(settings, lambda _: None, lambda: None, lambda: None)
+    try:
+        found = [f"{host}:{port}" for host, port in asking.brokers() if _is_known(host)]
+    finally:
+        asking.close()
+    if not found:
+        raise RefusedError("zookeeper.connect: expected a broker with a plain listener of a known host; there is none")
+    return ",".join(found)
+
+
+def _is_known(host: str) -> bool:
+    try:
+        socket.getaddrinfo(host, None)
+    except OSError:
+        return False
+    return True
+
+
+def _listen(obey: Callable[[str], None]) -> None:
+    """Obey the lines of standard input; its end is an order to stop, as SIGTERM is."""
+    signal.signal(signal.SIGTERM, lambda *_: obey("stop"))
+
+    def work() -> None:
+        for line in sys.stdin:
+            obey(str(json.loads(line).get("do")))
+        obey("stop")
+
+    threading.Thread(target=work, name="orders", daemon=True).start()
+
+
+if __name__ == "__main__":
+    status = main(sys.argv[1:])
+    sys.stdout.flush()
+    os._exit(status)  # libraries' threads are not waited for

@@ -1,0 +1,223 @@
+"""One member of a group under test: its process, and what becomes of the lines that it prints."""
+
+import json
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import Popen, TimeoutExpired
+
+import psutil
+
+from pytest_kmigrate.model.errors import ClusterError, NodeDiedError, WrongUseError
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.events.evidence import HarnessTrouble
+from pytest_kmigrate.model.events.members import HowEnded, MemberEnded, MemberPaused, MemberResumed, MemberStarted
+from pytest_kmigrate.waiting import PATIENCE_S, until
+from pytest_kmigrate.workloads.members.contract import Line, line_of
+from pytest_kmigrate.workloads.members.reporting import Reports, Rows
+
+ENDED_WITHIN_S = 10.0
+"""What the contract allows for an orderly end."""
+
+REFUSED = 2
+"""The exit status of a member that refuses its settings."""
+
+Spawn = Callable[[Sequence[str], Path], Popen[bytes]]
+"""Starts a process that ends with the cluster; its stderr is appended to the file."""
+
+
+@dataclass(frozen=True)
+class MemberSettings:
+    """What a member is started with."""
+
+    name: str
+    kind: str
+    group: str
+    topics: Mapping[str, int]
+    """Number of streams by topic."""
+    properties: Mapping[str, str]
+    """The content of its properties file."""
+
+
+@dataclass(frozen=True)
+class MemberPlace:
+    """Where members run, and where what they report goes."""
+
+    spawn: Spawn
+    scratch: Path
+    logs: Path
+    recorder: Recorder
+    start_ns: int
+    """The monotonic clock when the run began."""
+    number: Callable[[], int]
+    """Gives a client number that no other client of the run has."""
+    rows: Callable[[str, int], Rows]
+    """Where the operations of a client go."""
+
+
+class RunningMember:
+    """A member, alive or not; ``start`` starts it again. Its lines are read by a thread."""
+
+    def __init__(self, command: Sequence[str], settings: MemberSettings, place: MemberPlace) -> None:
+        self.settings = settings
+        self.client = 0
+        self.consumer_id = ""
+        self._command = command
+        self._place = place
+        self._errors = place.logs / f"{settings.name}.log"
+        self._process: Popen[bytes] | None = None
+        self._is_up = False
+        self._how: HowEnded = "died"
+        self._reading: threading.Thread | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name in the run."""
+        return self.settings.name
+
+    @property
+    def kind(self) -> str:
+        """Its kind, as the document calls it."""
+        return self.settings.kind
+
+    @property
+    def alive(self) -> bool:
+        """Whether its process runs, or is paused."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether it is paused."""
+        return self.alive and bool(psutil.Process(self._pid).status() == psutil.STATUS_STOPPED)
+
+    def start(self) -> None:
+        """Start its process, without waiting for it."""
+        if self.alive:
+            raise WrongUseError(f"{self.name}: expected a member that is not alive to be started; it is")
+        settings = self.settings
+        file = self._place.scratch / f"{self.name}.properties"
+        file.write_text("".join(f"{key}={value}\n" for key, value in settings.properties.items()), encoding="utf-8")
+        topics = ",".join(f"{topic}={streams}" for topic, streams in settings.topics.items())
+        words = ["--kind", self.kind, "--settings", str(file), "--topics", topics]
+        self.client, self._is_up, self._how = self._place.number(), False, "died"
+        self._process = self._place.spawn([*self._command, *words], self._errors)
+        self._reading = threading.Thread(target=self._read, args=(self._process,), name=self.name, daemon=True)
+        self._reading.start()
+
+    def await_started(self, within_s: float = PATIENCE_S) -> None:
+        """Return when it is constructed; NodeDiedError when it ended before."""
+
+        def must_live() -> None:
+            if not self.alive and not self._is_up:
+                raise NodeDiedError(self.name, self._status, self._last_words())
+
+        until(lambda: self._is_up, awaited=f"{self.name} constructed", within_s=within_s, abort=must_live)
+
+    def await_ended(self, within_s: float = ENDED_WITHIN_S) -> int:
+        """Return its exit status when it has ended and its end is recorded."""
+        until(lambda: not self.alive, awaited=f"{self.name} ended", within_s=within_s)
+        if self._reading is not None:
+            self._reading.join()
+        return self._status
+
+    def order(self, what: str) -> None:
+        """Give it an order: ``pause-reading``, ``resume-reading`` or ``stop``."""
+        assert self._process is not None, "a member is started before it is ordered"
+        assert self._process.stdin is not None, "a member is spawned with a pipe at its stdin"
+        with suppress(OSError, ValueError):  # it has ended: its exit status says more
+            self._process.stdin.write(json.dumps({"do": what}).encode() + b"\n")
+            self._process.stdin.flush()
+
+    def ask_to_stop(self) -> None:
+        """Order an orderly end, without waiting for it."""
+        if self.alive:
+            self._how = "stopped"
+            self.resume()
+            self.order("stop")
+
+    def stop(self, within_s: float = ENDED_WITHIN_S) -> None:
+        """End it in order; killed after ``within_s``, which is recorded as its death."""
+        self.ask_to_stop()
+        self.await_stopped(within_s)
+
+    def await_stopped(self, within_s: float) -> None:
+        """Return when it has ended; kill it if it has not in time."""
+        if self._process is None:
+            return
+        try:
+            self._process.wait(within_s)
+        except TimeoutExpired:
+            self._how = "died"
+            self._process.kill()
+        self.await_ended()
+
+    def kill(self) -> None:
+        """SIGKILL; returns when it is gone."""
+        if self.alive:
+            self._how = "killed"
+            self._signal(signal.SIGKILL)
+        self.await_ended()
+
+    def pause(self) -> None:
+        """SIGSTOP."""
+        self._signal(signal.SIGSTOP)
+        until(lambda: self.stands_still, awaited=f"{self.name} paused", within_s=PATIENCE_S)
+        self._place.recorder.record(MemberPaused(self.name))
+
+    def resume(self) -> None:
+        """SIGCONT; nothing when it is not paused."""
+        if self.stands_still:
+            self._place.recorder.record(MemberResumed(self.name))
+            self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is not None and self.alive:
+            self._process.send_signal(number)
+
+    @property
+    def _pid(self) -> int:
+        assert self._process is not None, "a member that is alive has a process"
+        return self._process.pid
+
+    @property
+    def _status(self) -> int:
+        status = self._process.poll() if self._process else None
+        return 0 if status is None else status
+
+    def _read(self, process: Popen[bytes]) -> None:
+        """Take every line of one life, and record its end."""
+        assert process.stdout is not None, "a member is spawned with a pipe at its stdout"
+        rows = self._place.rows(self.name, self.client)
+        reports = Reports(self.name, self.client, self.settings.group, self._place.recorder, rows)
+        for text in process.stdout:
+            now_ns = time.monotonic_ns()
+            try:
+                line = line_of(text.decode("utf-8", "replace"))
+                self._take(line, reports, (line.ns or now_ns) - self._place.start_ns)
+            except (ClusterError, KeyError, TypeError, ValueError) as error:
+                self._place.recorder.record(HarnessTrouble(f"a line of {self.name}", str(error)))
+            rows.close_part_if_due()
+        status = process.wait()
+        rows.close()
+        if status == REFUSED and not self._is_up:
+            self._how = "refused"
+        elif self._how == "stopped" and status != 0:
+            self._how = "died"
+        self._place.recorder.record(MemberEnded(self.name, self.client, self._how, status, self._last_words()))
+
+    def _take(self, line: Line, reports: Reports, at_ns: int) -> None:
+        if line.name == "startup_complete":
+            self.consumer_id = str(line.data.get("consumer_id", ""))
+            who = (self.name, self.client, self.kind, self.settings.group, self.consumer_id)
+            self._place.recorder.record(MemberStarted(*who, self.settings.topics))
+            self._is_up = True
+        else:
+            reports.take(line, at_ns)
+
+    def _last_words(self) -> str:
+        lines = self._errors.read_text(encoding="utf-8", errors="replace").splitlines() if self._errors.exists() else []
+        return lines[-1] if lines else ""

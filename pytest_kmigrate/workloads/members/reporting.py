@@ -1,0 +1,97 @@
+"""What a member's lines become: events of the history, and rows of operations for what there are many of."""
+
+from typing import Protocol
+
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.events.members import (
+    MemberAssigned,
+    MemberGauges,
+    MemberMode,
+    MemberOwns,
+    MemberReleased,
+    MemberReported,
+)
+from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
+from pytest_kmigrate.workloads.clients.counting import Row
+from pytest_kmigrate.workloads.clients.record_value import decode
+from pytest_kmigrate.workloads.members.contract import Line
+
+_CONSUME, _COMMIT = OperationKind.CONSUME.value, OperationKind.COMMIT.value
+_OK, _FAILED = OperationOutcome.OK.value, OperationOutcome.FAILED.value
+_COMMIT_TAKES_NS = 1_000_000_000
+"""A line reports when a commit was answered, not when it was sent: so long before, at most."""
+_SILENT = ("shutdown_complete", "record_data")
+
+
+class Rows(Protocol):
+    """Where rows of operations go."""
+
+    def append(self, row: Row) -> None:
+        """Take one row."""
+        ...
+
+    def close_part_if_due(self) -> None:
+        """Write a part when its time has come."""
+        ...
+
+    def close(self) -> None:
+        """Write what is left."""
+        ...
+
+
+class Reports:
+    """One life of a member; for use by one thread."""
+
+    def __init__(self, member: str, client: int, group: str, recorder: Recorder, rows: Rows) -> None:
+        self._who = (member, client)
+        self._group = group
+        self._recorder = recorder
+        self._rows = rows
+        self._looked_ns = 0
+        self._gauges: dict[str, float] = {}
+
+    def take(self, line: Line, at_ns: int) -> None:
+        """Record one line that was printed at ``at_ns`` of the run."""
+        match line.name:
+            case "records_consumed":
+                self._consumed(line, at_ns)
+            case "offsets_committed":
+                self._committed(line, at_ns)
+            case "partitions_assigned":
+                source = str(line.data.get("source", ""))
+                self._recorder.record(MemberOwns(*self._who, line.positions, source, at_ns))
+            case "partitions_revoked":
+                why = str(line.data.get("why", ""))
+                self._recorder.record(MemberReleased(*self._who, line.partitions, why, at_ns))
+            case "kafka_assigned" | "kafka_revoked" | "kafka_lost":
+                what = line.name.removeprefix("kafka_")
+                self._recorder.record(MemberAssigned(*self._who, what, line.partitions))
+            case "coordination_mode":
+                self._recorder.record(MemberMode(*self._who, str(line.data["mode"]), str(line.data.get("why", ""))))
+            case "metrics":
+                self._changed({str(name): float(value) for name, value in line.data["gauges"].items()})
+            case name if name not in _SILENT:
+                self._recorder.record(MemberReported(*self._who, name, line.data))
+
+    def _consumed(self, line: Line, at_ns: int) -> None:
+        began_ns, self._looked_ns = self._looked_ns or at_ns, at_ns
+        for topic, partition, offset, value in line.records:
+            producer, sequence = decode(value.encode())
+            place = (self._who[1], topic, partition, offset, producer, sequence)
+            self._rows.append((_CONSUME, _OK, *place, began_ns, at_ns, self._group, False, ""))
+
+    def _committed(self, line: Line, at_ns: int) -> None:
+        """Commits to Kafka only: what ZooKeeper was written is in its own log."""
+        if line.data.get("store", "kafka") != "kafka":
+            return
+        error = "" if line.data.get("success", True) else str(line.data.get("error") or "UNKNOWN")
+        began_ns = max(0, at_ns - _COMMIT_TAKES_NS)
+        for topic, partition, offset in line.offsets:
+            place = (self._who[1], topic, partition, offset, -1, -1)
+            outcome = _FAILED if error else _OK
+            self._rows.append((_COMMIT, outcome, *place, began_ns, at_ns, self._group, False, error))
+
+    def _changed(self, gauges: dict[str, float]) -> None:
+        if gauges != self._gauges:
+            self._gauges = gauges
+            self._recorder.record(MemberGauges(*self._who, gauges))

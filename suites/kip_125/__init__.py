@@ -1,0 +1,1 @@
+"""KIP-125: groups that migrate from ZooKeeper to Kafka coordination, and back."""

@@ -1,0 +1,57 @@
+"""Fixtures of KIP-125 tests, with the general ones: a conftest gets all of them by one line, ``import *``."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_kmigrate import fixtures
+from pytest_kmigrate.fixtures import *
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.documents.kip_125.group import MigratingGroup
+    from pytest_kmigrate.model.checks import Check
+    from pytest_kmigrate.running import Run
+
+__all__ = ["group", "verify_group"]
+__all__ += fixtures.__all__
+
+
+@pytest.fixture
+def group(kmigrate_run: "Run") -> "MigratingGroup":
+    """A group that reads a topic which is written to, and has no member yet.
+
+    ``group.join(WITH, 3)`` adds members, ``group.toggle("kafka")`` writes the mode as an operator does.
+    """
+    from pytest_kmigrate.documents.kip_125.group import MigratingGroup
+    from pytest_kmigrate.documents.kip_125.kinds import TOPIC
+    from pytest_kmigrate.workloads.clients.client_settings import ClientWorkload
+
+    partitions = 12
+    workload = ClientWorkload(
+        topics=(TOPIC,), partitions=partitions, replication=1, per_s=500, producers=1, consumers=0, is_text=True
+    )
+    kmigrate_run.traffic.start(workload)
+    traffic = kmigrate_run.traffic
+    return MigratingGroup(kmigrate_run.scene, kmigrate_run.members, partitions, traffic.await_acked)
+
+
+@pytest.fixture
+def verify_group(verify: Callable[..., None]) -> Callable[..., None]:
+    """``verify`` with what holds for every group; ``owned_within_s``: how long a partition may lack an owner."""
+    from pytest_kmigrate.judging import checks
+
+    def verified(*more: "Check", owned_within_s: float = 1.0) -> None:
+        verify(
+            checks.no_acked_record_lost(),
+            checks.no_phantom_record(),
+            checks.no_record_passed_over(),
+            checks.one_owner_at_a_time(),
+            checks.redelivery_bounded_by_commit(),
+            checks.every_partition_owned_within(at_most_s=owned_within_s),
+            checks.longest_time_without_consumption(at_most_s=owned_within_s + 6),  # members start after producers
+            checks.members_end_only_when_asked(),
+            *more,
+        )
+
+    return verified

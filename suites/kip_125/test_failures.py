@@ -1,0 +1,117 @@
+"""Members and servers that fail: partitions are taken over in time, and never read by two."""
+
+import pytest
+
+from pytest_kmigrate import Kill, Pause, targets
+from pytest_kmigrate.documents.kip_125.kinds import IDS, MIGRATING, NEW, ROUND_ROBIN, SESSION_S, WITH
+
+pytestmark = pytest.mark.topology("zk1-broker1")
+
+TAKEN_OVER_S = SESSION_S + 1.5
+
+
+@pytest.mark.requirement("K125-FAIL-kill-zk-mode", "K125-FAIL-kill-kafka-mode", "K125-OWN-full-coverage")
+@pytest.mark.parametrize("mode", ["zookeeper", pytest.param("kafka", marks=pytest.mark.sample)])
+def test_partitions_of_a_killed_member_are_taken_over(mode, group, inject, verify_group):
+    """The others own the partitions of a killed member after a session, and it gets its share when it is back."""
+    members = group.join(WITH, 3, **ROUND_ROBIN)
+    group.await_owned(members)
+    group.toggle(mode)
+    with inject(Kill(targets.member("MEZKCC-2"))):
+        group.await_owned()
+        group.await_followed(mode)
+        group.flow(500)
+    group.await_owned(members)
+
+    verify_group(owned_within_s=TAKEN_OVER_S)
+
+
+@pytest.mark.requirement("K125-FAIL-freeze", "K125-OWN-exactly-one")
+@pytest.mark.parametrize("mode", ["zookeeper", pytest.param("kafka", marks=pytest.mark.sample)])
+def test_a_member_that_stood_still_reads_nothing_that_others_own(mode, group, inject, verify_group):
+    """A member stands still for longer than its sessions; when it goes on, others own what it had."""
+    members = group.join(WITH, 3, **ROUND_ROBIN)
+    group.await_owned(members)
+    group.toggle(mode)
+    group.flow(1000)
+    with inject(Pause(targets.member("MEZKCC-3"))):
+        group.await_owned_without(members[2])
+        group.flow(1000)
+    group.await_owned(members)
+    group.flow(500)
+
+    verify_group(owned_within_s=TAKEN_OVER_S)
+
+
+@pytest.mark.requirement("K125-FAIL-ekc-evicted")
+def test_an_evicted_member_gives_way_to_plain_consumers(group, inject, verify_group):
+    """A member with migration stands still beside a plain consumer, which takes over what it had in Kafka mode."""
+    members = group.join(WITH, 2, **ROUND_ROBIN)
+    group.await_owned(members)
+    group.toggle("kafka")
+    group.await_owned(group.join(NEW, partition_assignment_strategy="roundrobin"))
+    with inject(Pause(targets.member("MEZKCC-2"))):
+        group.await_owned_without(members[1])
+        group.flow(500)
+    group.await_owned(members)
+    group.flow(500)
+
+    verify_group(owned_within_s=TAKEN_OVER_S)
+
+
+@pytest.mark.requirement("K125-FAIL-zk-outage-kafka-mode")
+@pytest.mark.parametrize("stands_still_s", [2.8, pytest.param(1.0, marks=pytest.mark.sample)])
+def test_nothing_is_passed_over_while_zookeeper_stands_still(stands_still_s, group, inject, verify_group):
+    """Leases may run out while sessions survive: what was fetched meanwhile is read when ZooKeeper is back."""
+    group.await_owned(group.join(WITH, 3, **ROUND_ROBIN))
+    group.toggle("kafka")
+    group.flow(500)
+    with inject(Pause(targets.node("zookeeper-1"))):
+        group.flow(int(500 * stands_still_s))
+    group.await_owned()
+    group.flow(1500)
+
+    verify_group(owned_within_s=TAKEN_OVER_S)
+
+
+@pytest.mark.requirement("K125-FAIL-zk-session-expiry", "K125-ZN-ids-ephemeral")
+def test_a_member_registers_anew_when_its_session_expired(group, zookeeper, expect, verify_group):
+    """Its partitions change hands, and it is in both directories again with one new session."""
+    members = group.join(WITH, 3, **ROUND_ROBIN)
+    group.await_owned(members)
+    entries = [f"{each}/{members[0].consumer_id}" for each in (IDS, MIGRATING)]
+    before = zookeeper.owner(entries[0])
+    zookeeper.expire_session(before)
+    expect(
+        "both entries belong to one new session",
+        lambda: [zookeeper.owner(each) not in (None, before) for each in entries],
+        equals=[True, True],
+        within_s=10,
+        requirements=["K125-FAIL-zk-session-expiry"],
+    )
+    group.await_followed("zookeeper")
+    group.flow(1000)
+
+    verify_group(owned_within_s=TAKEN_OVER_S)
+
+
+@pytest.mark.requirement("K125-RBK-toggle-back")
+def test_the_way_back_needs_no_coordinator(group, inject, expect, verify_group):
+    """The mode is toggled back while the broker stands still, and members follow ZooKeeper at once."""
+    members = group.join(WITH, 3, **ROUND_ROBIN)
+    group.await_owned(members)
+    group.toggle("kafka")
+    group.flow(500)
+    with inject(Pause(targets.node("broker-0"))):
+        group.write_mode("zookeeper")
+        expect(
+            "members follow ZooKeeper without the coordinator",
+            lambda: sorted({group.modes()[each.client] for each in members}),
+            equals=["zookeeper"],
+            within_s=5,
+            requirements=["K125-RBK-toggle-back"],
+        )
+    group.await_followed("zookeeper")
+    group.flow(1000)
+
+    verify_group(owned_within_s=SESSION_S + 5)

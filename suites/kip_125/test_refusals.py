@@ -1,0 +1,26 @@
+"""Settings that a connector is not constructed with."""
+
+import pytest
+
+from pytest_kmigrate.documents.kip_125.kinds import ROOT, WITH
+
+pytestmark = pytest.mark.topology("zk1-broker1")
+
+ENABLED, SERVERS = "coordination.migration.enabled", "coordination.migration.bootstrap.servers"
+REFUSED = (
+    (ENABLED, "maybe", "K125-CFG-enabled-validation"),
+    (SERVERS, "", "K125-CFG-bootstrap-only-required"),
+    ("offsets.storage", "zookeeper", "K125-CFG-mezkcc-triple"),
+    ("dual.commit.enabled", "false", "K125-CFG-mezkcc-triple"),
+)
+
+
+@pytest.mark.requirement("K125-CFG-enabled-validation", "K125-CFG-bootstrap-only-required", "K125-CFG-mezkcc-triple")
+def test_wrong_settings_are_refused_by_their_key(group, zookeeper, expect, verify):
+    """The connector ends with status 2, names the key, and has created nothing in ZooKeeper."""
+    started = [(group.start(WITH, **{key.replace(".", "_"): value}), key, row) for key, value, row in REFUSED]
+    for member, key, row in started:
+        expect(f"{key} is refused", lambda member=member: group.refusal(member), equals=key, requirements=[row])
+        expect(f"{key}: no znode", lambda: zookeeper.get(ROOT), equals=None, requirements=[row])
+
+    verify()

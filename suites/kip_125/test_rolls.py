@@ -1,0 +1,129 @@
+"""The whole way: from members of an old build to plain KafkaConsumers, and back, while the group reads."""
+
+import pytest
+
+from pytest_kmigrate import checks
+from pytest_kmigrate.documents.kip_125.kinds import NEW, WITH, WITHOUT
+
+pytestmark = pytest.mark.topology("zk1-broker1")
+
+JOINED_S = 2.5
+"""A member of a Kafka group learns of a rebalance by its next heartbeat, up to a second later, and then joins anew."""
+
+
+@pytest.mark.requirement(
+    "K125-PLAN-e2e",
+    "K125-OWN-mixed-roll",
+    "K125-OWN-kc-roll",
+    "K125-AVL-no-downtime-roll",
+    "K125-OFF-handover-forward",
+    "K125-CFG-ekc-client-id",
+    "K125-CFG-ekc-group-id",
+    "K125-MEM-dual-participation",
+)
+def test_a_group_migrates_without_a_pause(group, expect, verify_group):
+    """Members are replaced one by one, the mode is toggled in between, and no record is missed or read by two."""
+    old = group.join(WITHOUT, 3)
+    group.await_owned(old)
+    for member in old:
+        group.await_owned(group.join(WITH))
+        member.stop()
+    group.await_followed("zookeeper")
+    group.await_stable(3)
+    group.toggle("kafka")
+    for member in group.alive(WITH):
+        group.await_owned(group.join(NEW))
+        group.describe()
+        member.stop()
+    group.await_owned(group.alive(NEW))
+    group.await_stable(3)
+    group.flow(1000)
+    expect("no connector is left", lambda: len(group.alive(WITH)), equals=0)
+
+    verify_group(owned_within_s=JOINED_S)
+
+
+@pytest.mark.requirement(
+    "K125-RBK-e2e",
+    "K125-RBK-kc-to-mezkcc",
+    "K125-RBK-mezkcc-to-old",
+    "K125-MODE-fallback-on-join",
+    "K125-MODE-nonmezkcc-forces-zk",
+    "K125-MODE-resume-on-leave",
+)
+def test_a_group_goes_back_without_a_pause(group, verify_group):
+    """Plain consumers give way to members with migration, and these to older ones, though the mode remains Kafka."""
+    new = group.join(NEW, 2)
+    group.await_owned(new)
+    group.write_mode("kafka")
+    for member in new:
+        group.await_owned(group.join(WITH))
+        member.stop()
+    group.await_followed("kafka")
+    (early,) = group.join(WITHOUT)
+    group.await_followed("zookeeper")
+    group.flow(500)
+    early.stop()
+    group.await_followed("kafka")
+    group.flow(500)
+    for member in group.alive(WITH):
+        group.await_owned(group.join(WITHOUT))
+        member.stop()
+    group.await_owned(group.alive(WITHOUT))
+    group.flow(1000)
+
+    verify_group(owned_within_s=JOINED_S)
+
+
+@pytest.mark.requirement("K125-OWN-even-canary-mezkcc")
+def test_a_canary_gets_its_share(group, verify_group):
+    """One member with migration among three without it owns as many partitions as each of them."""
+    group.await_owned(group.join(WITHOUT, 3))
+    group.await_owned(group.join(WITH))
+    group.await_followed("zookeeper")
+    group.flow(500)
+
+    verify_group(checks.owners_are_even(), owned_within_s=JOINED_S)
+
+
+@pytest.mark.requirement("K125-OWN-even-canary-kc", "K125-KIND-kc-unmodified", "K125-KIND-one-ekc-per-connector")
+def test_a_plain_canary_gets_its_share(group, verify_group):
+    """One plain KafkaConsumer among three members with migration owns as many partitions as each of them."""
+    group.await_owned(group.join(WITH, 3))
+    group.toggle("kafka")
+    group.await_owned(group.join(NEW))
+    group.await_stable(4)
+    group.await_followed("kafka")
+    group.flow(500)
+
+    verify_group(checks.owners_are_even(), owned_within_s=JOINED_S)
+
+
+@pytest.mark.requirement(
+    "K125-ZN-registration-atomic", "K125-ZN-deregistration-order", "K125-FAIL-toggle-during-rebalance"
+)
+def test_members_join_and_leave_without_a_change_of_mode(group, expect, verify_group):
+    """Members that join or leave in Kafka mode leave the mode of the others alone; toggles meanwhile are obeyed."""
+    first = group.join(WITH, 2)
+    group.await_owned(first)
+    group.toggle("kafka")
+    changes = len(group.mode_changes(first))
+    for _ in range(4):
+        (member,) = group.join(WITH)
+        group.await_owned([member])
+        member.stop()
+        group.await_followed("kafka")
+    expect(
+        "changes of mode while members joined and left",
+        lambda: len(group.mode_changes(first)) - changes,
+        equals=0,
+        requirements=["K125-ZN-registration-atomic", "K125-ZN-deregistration-order"],
+    )
+    for mode in ("zookeeper", "kafka"):
+        joining = group.start(WITH)
+        group.toggle(mode)
+        joining.await_started()
+        group.await_owned([joining])
+        group.await_followed(mode)
+
+    verify_group(owned_within_s=JOINED_S)

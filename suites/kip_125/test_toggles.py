@@ -1,0 +1,69 @@
+"""The operator toggles the mode, and the group goes on."""
+
+import pytest
+
+from pytest_kmigrate import checks
+from pytest_kmigrate.documents.kip_125.kinds import ROUND_ROBIN, WITH
+
+pytestmark = pytest.mark.topology("zk1-broker1")
+
+NOT_KAFKA = ("", "KAFKA", "kafka\n", "kafka ", '{"mode": "kafka"}', b"\xff\xfe", b"k" * 500_000)
+
+
+@pytest.mark.requirement(
+    "K125-MODE-watch-create",
+    "K125-MODE-watch-change",
+    "K125-MODE-watch-delete",
+    "K125-MODE-dynamic-repeat",
+    "K125-MODE-kafka",
+    "K125-MODE-absent-is-zk",
+    "K125-MODE-same-value-noop",
+    "K125-AVL-no-downtime-toggle",
+    "K125-MET-active-one",
+    "K125-MET-active-zero",
+    "K125-MET-kafka-owned-value",
+    "K125-OFF-commit-via-ekc",
+)
+def test_members_follow_every_toggle(group, verify_group):
+    """Three members follow twenty toggles while they read, though both systems assign otherwise."""
+    members = group.join(WITH, 3, **ROUND_ROBIN)
+    group.await_owned(members)
+    group.await_stable(3)
+    group.flow(1000)
+    for mode in ("kafka", "zookeeper") * 9:
+        group.toggle(mode)
+        group.flow(100)
+    group.toggle("kafka")
+    group.flow(1000)
+    group.write_mode("kafka")
+    group.flow(1000)
+    group.describe()
+    group.toggle(None)
+    group.flow(1000)
+
+    verify_group(checks.no_needless_release())
+
+
+@pytest.mark.requirement("K125-MODE-unknown-is-zk")
+def test_anything_but_kafka_means_zookeeper(group, verify_group):
+    """Members survive any content of the mode node, and take only the exact word for Kafka's turn."""
+    group.await_owned(group.join(WITH, 2, **ROUND_ROBIN))
+    for content in NOT_KAFKA:
+        group.toggle("kafka")
+        group.toggle(content)
+    group.toggle("kafka")
+
+    verify_group()
+
+
+@pytest.mark.requirement("K125-MODE-watch-change", "K125-OWN-full-coverage")
+def test_a_burst_of_toggles_ends_with_the_last_one(group, verify_group):
+    """Of five writes within a moment only the last one counts."""
+    group.await_owned(group.join(WITH, 3, **ROUND_ROBIN))
+    for last in ("kafka", "zookeeper"):
+        for mode in ("kafka", "zookeeper", "kafka", "zookeeper", last):
+            group.write_mode(mode)
+        group.await_followed(last)
+        group.flow(3000)
+
+    verify_group()

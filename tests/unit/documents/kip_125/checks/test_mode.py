@@ -1,0 +1,182 @@
+"""Checks of the mode that members follow, each with a group that conforms and one with a planted defect."""
+
+import pytest
+
+from pytest_kmigrate.documents.kip_125.checks.coordination.ends import members_end_only_when_asked
+from pytest_kmigrate.documents.kip_125.checks.coordination.gauges import ACTIVE, gauges_show_what_members_do
+from pytest_kmigrate.documents.kip_125.checks.coordination.membership import (
+    commits_are_those_of_members,
+    kafka_members_are_the_connectors,
+)
+from pytest_kmigrate.documents.kip_125.checks.coordination.mode import (
+    consumption_follows_the_chosen_system,
+    mode_agreed_within,
+)
+from pytest_kmigrate.documents.kip_125.kinds import NAME, NEW, TOPIC, WITHOUT
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.verdict import Outcome, Verdict
+from tests.unit.checkers.histories import FAILED, committed, history
+from tests.unit.documents.kip_125.groups import (
+    assigned,
+    described,
+    ended,
+    follows,
+    gauges,
+    member,
+    owns,
+    released,
+    worked_until,
+    wrote,
+)
+
+BEGUN = [member(1), member(2), follows(1, 10, "zookeeper"), follows(2, 10, "zookeeper")]
+END = worked_until(60_000)
+
+
+def violated(verdict: Verdict) -> list[str]:
+    """The requirements that a verdict finds violated."""
+    return [each.requirement for each in verdict.about if each.outcome is Outcome.VIOLATES]
+
+
+def followed(*events: Event) -> Verdict:
+    """The verdict about the mode of two members, until long after."""
+    return mode_agreed_within.judge(history(events=[*BEGUN, *events, END]))
+
+
+def test_all_members_follow_each_change() -> None:
+    """The slowest member is measured."""
+    both = [follows(1, 1020, "kafka"), follows(2, 1090, "kafka")]
+    back = [follows(1, 20_050, "zookeeper"), follows(2, 20_050, "zookeeper")]
+    verdict = followed(wrote(1000, "kafka"), *both, wrote(20_000, None), *back)
+    assert verdict.outcome is Outcome.CONFORMS
+    assert verdict.facts["slowest_s"] == pytest.approx(0.09)
+
+
+@pytest.mark.parametrize(
+    ("events", "row"),
+    [
+        ([wrote(1000, "kafka"), follows(1, 1020, "kafka")], "K125-MODE-watch-create"),
+        ([wrote(1000, "zookeeper"), wrote(20_000, "kafka"), follows(1, 20_020, "kafka")], "K125-MODE-watch-change"),
+        ([wrote(1000, "KAFKA"), follows(1, 1020, "kafka")], "K125-MODE-unknown-is-zk"),
+    ],
+)
+def test_a_member_that_does_not_follow_is_seen(events: list[Event], row: str) -> None:
+    """By the requirement about that change."""
+    assert violated(followed(*events)) == [row]
+
+
+def test_an_older_member_forces_zookeeper() -> None:
+    """Members fall back when it joins and follow Kafka again when it has left, though the mode was never written."""
+    kafka = [wrote(1000, "kafka"), follows(1, 1020, "kafka"), follows(2, 1020, "kafka")]
+    back = [member(3, WITHOUT, 20_000), follows(1, 20_100, "zookeeper"), follows(2, 20_100, "zookeeper")]
+    again = [ended(3, 40_000, kind=WITHOUT), follows(1, 40_100, "kafka"), follows(2, 40_100, "kafka")]
+    assert followed(*kafka, *back, *again).outcome is Outcome.CONFORMS
+    assert violated(followed(*kafka, *back, *again[:2])) == ["K125-MODE-resume-on-leave"]
+    assert violated(followed(*kafka, *back[:2])) == ["K125-MODE-fallback-on-join", "K125-MODE-nonmezkcc-forces-zk"]
+
+
+def test_a_change_that_is_overtaken_is_judged_only_if_all_agreed() -> None:
+    """Of writes in quick succession only the last one must be followed."""
+    quick = [wrote(1000, "kafka"), wrote(1010, "zookeeper"), wrote(1020, "kafka")]
+    both = [follows(1, 1100, "kafka"), follows(2, 1100, "kafka")]
+    assert followed(*quick, *both).outcome is Outcome.CONFORMS
+    assert violated(followed(*quick)) == ["K125-MODE-watch-change"]
+
+
+def test_owners_are_not_looked_at_while_the_mode_is_just_written() -> None:
+    """Members need a moment to follow."""
+    burst = [wrote(9000, "kafka"), wrote(9010, "zookeeper"), wrote(9020, "kafka"), follows(1, 9100, "kafka")]
+    before = [owns(1, 100, 0), owns(2, 100, 1), released(1, 9005, 0), released(2, 9005, 1)]
+    after = [
+        assigned(1, 100, 1),
+        assigned(2, 100, 0),
+        owns(1, 9200, 1, source="kafka"),
+        owns(2, 9200, 0, source="kafka"),
+    ]
+    verdict = consumption_follows_the_chosen_system.judge(history(events=[*BEGUN, *before, *burst, *after, END]))
+    assert "K125-MODE-absent-is-zk" not in violated(verdict)
+
+
+def by_kafka(*owned: Event) -> Verdict:
+    """The verdict about owners in Kafka mode; the coordinator assigned each member one partition."""
+    mode = [wrote(1000, "kafka"), follows(1, 1020, "kafka"), follows(2, 1020, "kafka")]
+    kafka = [assigned(1, 900, 1), assigned(2, 900, 0)]
+    return consumption_follows_the_chosen_system.judge(history(events=[*BEGUN, *kafka, *mode, *owned, END]))
+
+
+def test_members_own_what_the_chosen_system_assigns() -> None:
+    """A member that goes on with ZooKeeper's assignment after the toggle is seen."""
+    moved = [owns(1, 100, 0), owns(2, 100, 1), released(1, 1030, 0), released(2, 1030, 1)]
+    taken = [owns(1, 1060, 1, source="kafka"), owns(2, 1060, 0, source="kafka")]
+    assert by_kafka(*moved, *taken).outcome is Outcome.CONFORMS
+    assert violated(by_kafka(*moved[:2])) == ["K125-MODE-kafka", "K125-MET-active-one"]
+    other = [owns(1, 1060, 0, source="kafka"), owns(2, 1060, 1, source="kafka")]
+    assert "K125-MEM-rebalance-listener" in violated(by_kafka(*moved, *other))
+
+
+def test_without_a_mode_members_own_what_range_gives_them() -> None:
+    """As all do before anything is written."""
+    swapped = [owns(1, 100, 1), owns(2, 100, 0), wrote(9000, "kafka"), END]
+    assert violated(consumption_follows_the_chosen_system.judge(history(events=[*BEGUN, *swapped]))) == [
+        "K125-MODE-absent-is-zk"
+    ]
+
+
+TAGS = f"clientId=app,groupId={NAME}"
+TYPE = "kafka.consumer:type=ZookeeperConsumerConnector,name="
+
+
+def values(active: int, kafka: int, owned: int) -> dict[str, float]:
+    """The gauges of a connector."""
+    own = {f"{TYPE}KafkaOwnedPartitionsCount,{TAGS}": kafka, f"{TYPE}OwnedPartitionsCount,{TAGS}": owned}
+    return {ACTIVE: active, **own}
+
+
+@pytest.mark.parametrize(
+    ("shown", "rows"),
+    [
+        (values(0, 2, 1), []),
+        (values(1, 2, 1), ["K125-MET-active-zero"]),
+        (values(0, 0, 1), ["K125-MET-kafka-owned-value"]),
+        (values(0, 2, 0), ["K125-MET-owned-legacy"]),
+        ({f"{ACTIVE},clientId=app": 0}, ["K125-MET-active-name", "K125-MET-kafka-owned-name"]),
+    ],
+)
+def test_gauges_show_what_members_do(shown: dict[str, float], rows: list[str]) -> None:
+    """A gauge that mirrors the mode node, or counts what is owned in the wrong system, is seen; so is a wrong name."""
+    events = [member(1), follows(1, 10, "zookeeper"), assigned(1, 10, 0, 1), owns(1, 20, 0), gauges(1, 30, shown), END]
+    assert violated(gauges_show_what_members_do.judge(history(events=events))) == rows
+
+
+def test_kafka_has_one_member_for_each_connector() -> None:
+    """By its consumer id, beside plain consumers; two groups or two members are seen."""
+    alive = [member(1), member(2, NEW)]
+    right = described(100, {"c1": [[TOPIC, 0]], "c2": [[TOPIC, 1]]})
+    assert kafka_members_are_the_connectors.judge(history(events=[*alive, right])).outcome is Outcome.CONFORMS
+    others = described(100, {NAME: [[TOPIC, 0]], "c2": [[TOPIC, 1]]})
+    assert "K125-CFG-ekc-client-id" in violated(
+        kafka_members_are_the_connectors.judge(history(events=[*alive, others]))
+    )
+    more = described(100, {"c1": [[TOPIC, 0]], "c1-2": [[TOPIC, 0]], "c2": [[TOPIC, 1]]})
+    rows = violated(kafka_members_are_the_connectors.judge(history(events=[*alive, more])))
+    assert rows == ["K125-CFG-ekc-group-id", "K125-KIND-one-ekc-per-connector"]
+    gone = kafka_members_are_the_connectors.judge(history(events=[*alive, described(100, {}, state="EMPTY")]))
+    assert gone.is_vacuous
+
+
+def test_connectors_commit_as_members() -> None:
+    """A commit of a partition that only a member may commit proves membership; a refused one its lack."""
+    events = [member(1), assigned(1, 10, 1)]
+    rows = [committed(5, 100, client=1, topic=TOPIC, partition=0)]
+    assert commits_are_those_of_members.judge(history(rows, events)).outcome is Outcome.CONFORMS
+    refused = [{**rows[0], "outcome": FAILED, "error": "UNKNOWN_MEMBER_ID"}]
+    assert commits_are_those_of_members.judge(history(refused, events)).outcome is Outcome.VIOLATES
+    own = [committed(5, 100, client=1, topic=TOPIC, partition=1)]
+    assert commits_are_those_of_members.judge(history(own, events)).is_vacuous
+
+
+def test_members_end_only_when_they_are_asked_to() -> None:
+    """A member that dies, or hangs when it is to stop, is seen."""
+    assert members_end_only_when_asked.judge(history(events=[member(1), ended(1, 10)])).outcome is Outcome.CONFORMS
+    died = history(events=[member(1), ended(1, 10, "died", status=1)])
+    assert members_end_only_when_asked.judge(died).outcome is Outcome.VIOLATES

@@ -1,0 +1,105 @@
+"""Checks of who reads what, each with a group that conforms and one with a planted defect."""
+
+from pytest_kmigrate.documents.kip_125.checks.ownership.coverage import (
+    every_partition_owned_within,
+    no_needless_release,
+    owners_are_even,
+)
+from pytest_kmigrate.documents.kip_125.checks.ownership.one_owner import one_owner_at_a_time
+from pytest_kmigrate.documents.kip_125.checks.ownership.redelivery import redelivery_bounded_by_commit
+from pytest_kmigrate.documents.kip_125.kinds import NEW, WITHOUT
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.verdict import Kind, Outcome
+from tests.unit.checkers.histories import history
+from tests.unit.documents.kip_125.groups import assigned, ended, member, owns, read, released, worked_until, wrote
+
+HANDED_OVER = [member(1), member(2), owns(1, 10, 0), released(1, 100, 0), owns(2, 150, 0)]
+
+
+def killed(again_ms: int) -> list[Event]:
+    """A member is killed, and another owns its partition at this time."""
+    return [member(1), member(2), owns(1, 10, 0), ended(1, 1000, "killed"), owns(2, again_ms, 0), worked_until(9000)]
+
+
+def test_a_handover_has_one_reader_at_a_time() -> None:
+    """The second member reads after the first one's last record."""
+    rows = [*read(1, 50, 1), *read(1, 90, 2), *read(2, 160, 3), *read(2, 200, 4)]
+    verdict = one_owner_at_a_time.judge(history(rows, HANDED_OVER))
+    assert verdict.outcome is Outcome.CONFORMS
+    assert verdict.facts["spans"] == 2
+
+
+def test_a_former_owner_that_reads_on_is_seen() -> None:
+    """As a member does that stood still and does not know that its time is over, though its claim is gone."""
+    rows = [*read(1, 50, 1), *read(2, 160, 3), *read(1, 170, 2, 3), *read(2, 200, 4)]
+    verdict = one_owner_at_a_time.judge(history(rows, HANDED_OVER))
+    assert (verdict.outcome, verdict.kind) == (Outcome.VIOLATES, Kind.SAFETY)
+    assert "MEZKCC-1 read 2 records of it, from offset 2 on" in verdict.violations[0].observed
+
+
+def test_without_a_handover_nothing_could_overlap() -> None:
+    """One member alone proves nothing."""
+    verdict = one_owner_at_a_time.judge(history(read(1, 50, 1), [member(1), owns(1, 10, 0)]))
+    assert verdict.is_vacuous
+
+
+def test_a_partition_is_owned_again_in_time() -> None:
+    """The time without an owner is measured from the end of the process, and to the end of the work."""
+    assert every_partition_owned_within.judge(history(events=killed(4000)), at_most_s=4).outcome is Outcome.CONFORMS
+    late = every_partition_owned_within.judge(history(events=killed(6000)), at_most_s=4)
+    assert (late.outcome, late.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
+    never = every_partition_owned_within.judge(history(events=[*killed(4000)[:4], worked_until(9000)]), at_most_s=4)
+    assert never.outcome is Outcome.VIOLATES
+
+
+def toggled(again: int) -> list[Event]:
+    """At a toggle, two members release a partition each; the second is owned by this one afterwards."""
+    before = [member(1), member(2), owns(1, 10, 0), owns(2, 10, 1), assigned(1, 20, 0), wrote(9000, "kafka")]
+    moved = [released(1, 9050, 0), owns(2, 9090, 0), released(2, 9050, 1), owns(again, 9100, 1)]
+    return [*before, *moved, worked_until(20_000)]
+
+
+def test_a_toggle_interrupts_only_what_moves() -> None:
+    """A partition that its owner keeps must not be released; the time that it takes proves nothing."""
+    assert no_needless_release.judge(history(events=toggled(again=1))).outcome is Outcome.CONFORMS
+    needless = no_needless_release.judge(history(events=toggled(again=2)))
+    assert needless.outcome is Outcome.VIOLATES
+    assert [each.requirement for each in needless.about if each.outcome is Outcome.VIOLATES] == [
+        "K125-AVL-no-downtime-toggle"
+    ]
+
+
+def test_the_same_value_again_interrupts_nothing() -> None:
+    """The second write of the same value is judged by itself."""
+    events = [*toggled(again=1)[:-1], wrote(15_000, "kafka"), worked_until(20_000)]
+    assert no_needless_release.judge(history(events=events)).outcome is Outcome.CONFORMS
+    events += [released(1, 15_010, 1), owns(1, 15_020, 1)]
+    verdict = no_needless_release.judge(history(events=events))
+    assert [each.requirement for each in verdict.about if each.outcome is Outcome.VIOLATES] == [
+        "K125-MODE-same-value-noop"
+    ]
+
+
+def test_a_canary_gets_its_share() -> None:
+    """Counted just before the members end, for each mix of kinds by its own requirement."""
+    even = [member(1), member(2, WITHOUT), owns(1, 10, 0, 1), owns(2, 10, 2), worked_until(100)]
+    assert owners_are_even.judge(history(events=even)).outcome is Outcome.CONFORMS
+    greedy = [member(1), member(2, NEW), owns(1, 10, 0, 1, 2), owns(2, 10, 3), worked_until(100)]
+    verdict = owners_are_even.judge(history(events=greedy))
+    assert [each.requirement for each in verdict.about if each.outcome is Outcome.VIOLATES] == [
+        "K125-OWN-even-canary-kc"
+    ]
+    alike = [member(1), member(2), owns(1, 10, 0, 1, 2), owns(2, 10, 3), worked_until(100)]
+    assert owners_are_even.judge(history(events=alike)).is_vacuous
+
+
+def test_a_crash_repeats_no_more_than_a_commit() -> None:
+    """What was read long before the end must have been committed."""
+    events = killed(4000)
+    young = [*read(1, 100, 1), *read(1, 800, 2), *read(1, 990, 3), *read(2, 4100, 2, 3, 4)]
+    verdict = redelivery_bounded_by_commit.judge(history(young, events))
+    assert (verdict.outcome, verdict.facts["repeated"]) == (Outcome.CONFORMS, 2)
+    events = [member(1), member(2), owns(1, 10, 0), released(1, 5000, 0), owns(2, 5100, 0)]
+    old = [*read(1, 100, 1), *read(1, 4990, 2), *read(2, 5200, 1, 2)]
+    assert redelivery_bounded_by_commit.judge(history(old, events)).outcome is Outcome.VIOLATES
+    assert redelivery_bounded_by_commit.judge(history(old, events[:4])).is_vacuous
