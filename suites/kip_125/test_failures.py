@@ -10,16 +10,30 @@ pytestmark = pytest.mark.topology("zk1-broker1")
 TAKEN_OVER_S = SESSION_S + 1.5
 
 
-@pytest.mark.requirement("K125-FAIL-kill-zk-mode", "K125-FAIL-kill-kafka-mode", "K125-OWN-full-coverage")
-@pytest.mark.parametrize("mode", ["zookeeper", pytest.param("kafka", marks=pytest.mark.sample)])
-def test_partitions_of_a_killed_member_are_taken_over(mode, group, inject, verify_group):
-    """The others own the partitions of a killed member after a session, and it gets its share when it is back."""
+@pytest.mark.requirement("K125-FAIL-kill-zk-mode", "K125-OWN-full-coverage")
+def test_partitions_of_a_member_killed_in_zookeeper_mode_are_taken_over(group, inject, verify_group):
+    """The others own its partitions after a session of ZooKeeper, and it gets its share when it is back."""
     members = group.join(WITH, 3, **ROUND_ROBIN)
     group.await_owned(members)
-    group.toggle(mode)
     with inject(Kill(targets.member("MEZKCC-2"))):
         group.await_owned()
-        group.await_followed(mode)
+        group.await_followed("zookeeper")
+        group.flow(500)
+    group.await_owned(members)
+
+    verify_group(owned_within_s=TAKEN_OVER_S)
+
+
+@pytest.mark.sample
+@pytest.mark.requirement("K125-FAIL-kill-kafka-mode", "K125-OWN-full-coverage")
+def test_partitions_of_a_member_killed_in_kafka_mode_are_taken_over(group, inject, verify_group):
+    """The others own its partitions after the longer of both sessions, and the mode stays Kafka."""
+    members = group.join(WITH, 3, **ROUND_ROBIN)
+    group.await_owned(members)
+    group.toggle("kafka")
+    with inject(Kill(targets.member("MEZKCC-2"))):
+        group.await_owned()
+        group.await_followed("kafka")
         group.flow(500)
     group.await_owned(members)
 

@@ -203,6 +203,10 @@ class RunningMember:
             rows.close_part_if_due()
         status = process.wait()
         rows.close()
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):  # an order that it did not take
+                assert pipe is not None, "a member is spawned with pipes"
+                pipe.close()
         if status == REFUSED and not self._is_up:
             self._how = "refused"
         elif self._how == "stopped" and status != 0:

@@ -83,9 +83,6 @@ def play(tmp_path: Path, recorder: MemoryRecorder) -> Iterator[Play]:
     for process in spawned:
         process.kill()
         process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                pipe.close()
 
 
 def test_lines_become_events_and_rows(play: Play, recorder: MemoryRecorder, tmp_path: Path) -> None:
