@@ -15,6 +15,8 @@ def test_partitions_of_a_member_killed_in_zookeeper_mode_are_taken_over(group, i
     """The others own its partitions after a session of ZooKeeper, and it gets its share when it is back."""
     members = group.join(WITH, 3, **ROUND_ROBIN)
     group.await_owned(members)
+    group.await_stable(3)
+    group.flow(1500)
     with inject(Kill(targets.member("MEZKCC-2"))):
         group.await_owned()
         group.await_followed("zookeeper")
@@ -30,7 +32,9 @@ def test_partitions_of_a_member_killed_in_kafka_mode_are_taken_over(group, injec
     """The others own its partitions after the longer of both sessions, and the mode stays Kafka."""
     members = group.join(WITH, 3, **ROUND_ROBIN)
     group.await_owned(members)
+    group.await_stable(3)
     group.toggle("kafka")
+    group.flow(1500)
     with inject(Kill(targets.member("MEZKCC-2"))):
         group.await_owned()
         group.await_followed("kafka")

@@ -103,3 +103,5 @@ def test_a_crash_repeats_no_more_than_a_commit() -> None:
     old = [*read(1, 100, 1), *read(1, 4990, 2), *read(2, 5200, 1, 2)]
     assert redelivery_bounded_by_commit.judge(history(old, events)).outcome is Outcome.VIOLATES
     assert redelivery_bounded_by_commit.judge(history(old, events[:4])).is_vacuous
+    rebalanced = [*events, assigned(1, 4000, 0)]
+    assert redelivery_bounded_by_commit.judge(history(old, rebalanced)).is_vacuous
