@@ -28,8 +28,8 @@ def redelivery_bounded_by_commit(history: History) -> Verdict:
     """A partition that was released in order is read on without repeating a record.
 
     After a crash, or a release whose commit failed, what the former owner read within the last commit interval may be
-    repeated, and a second more for a commit that was under way. While Kafka's group rebalances, it refuses commits: what
-    was read during a rebalance of the former owner is left out.
+    repeated, and a second more for a commit that was under way. While Kafka's group rebalances, it refuses commits:
+    what was read during a rebalance of the former owner is left out.
     """
     rows = ByRequirement("redelivery_bounded_by_commit", _ROW)
     reads = history.operations.of(OperationKind.CONSUME)
