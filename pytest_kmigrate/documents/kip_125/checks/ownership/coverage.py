@@ -1,5 +1,6 @@
 """Checks that every partition has an owner again within a bound, and that no owner is interrupted without need."""
 
+import math
 from itertools import pairwise
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
@@ -24,13 +25,15 @@ _SOON_NS = 2_000_000_000
 
 
 @checker(_COVERAGE)
-def every_partition_owned_within(history: History, at_most_s: float) -> Verdict:
+def every_partition_owned_within(history: History, at_most_s: float | None = None) -> Verdict:
     """After its first owner, every partition has an owner again within ``at_most_s``, until the members end.
 
-    The bound is the test's: a toggle moves partitions within a second, a crash leaves them alone for a session.
+    The bound is the test's: a toggle moves partitions within a second, a crash leaves them alone for a session. Without
+    one this only measures.
     """
     name = "every_partition_owned_within"
     rows = ByRequirement(name, _COVERAGE)
+    limit_s = math.inf if at_most_s is None else at_most_s
     end_ns, longest = horizon_ns(history), 0
     for partition, those in spans(history).items():
         covered_ns = those[0].began_ns
@@ -38,8 +41,8 @@ def every_partition_owned_within(history: History, at_most_s: float) -> Verdict:
         for each in [*those, _after(those, end_ns)]:
             gap_ns = min(each.began_ns, end_ns) - covered_ns
             longest = max(longest, gap_ns)
-            if gap_ns > at_most_s * 1e9:
-                expected = f"{place(*partition)} has an owner again within {at_most_s:g} s"
+            if gap_ns > limit_s * 1e9:
+                expected = f"{place(*partition)} has an owner again within {limit_s:g} s"
                 violation = timed_violation(history, expected, f"it had none for {span(gap_ns)}", covered_ns)
                 rows.violated(_COVERAGE, violation, Kind.LIVENESS)
             covered_ns = max(covered_ns, min(each.ended_ns, end_ns))
