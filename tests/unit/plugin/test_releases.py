@@ -67,7 +67,7 @@ def test_a_profile_that_no_test_is_for_is_told(pytester: pytest.Pytester, words:
     module = "pytest_kmigrate.suites.kip_866.test_transactions"
     result = pytester.runpytest_subprocess(*QUIET, *words, "--pyargs", module, "--kmigrate-profile", "kip-125")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    suites = "the package has suites of: kip-500, kip-778, kip-866, kip-866-draft"
+    suites = "the package has suites of: kip-125, kip-500, kip-778, kip-866, kip-866-draft"
     result.stderr.fnmatch_lines([f"*--kmigrate-profile: *these tests judge (kip-866), got kip-125; {suites}"])
 
 
