@@ -1,5 +1,6 @@
 """Is a node ready? Asked through an API, never read from a log sentence."""
 
+import http.client
 import json
 import socket
 import urllib.error
@@ -14,6 +15,8 @@ _RUNNING = 3
 _RAFT_AT_WORK = ("leader", "follower")
 _ANSWER_WITHIN_S = 2.0
 _AT_ITS_START_WITHIN_S = 0.5
+_NO_ANSWER = (OSError, ValueError, http.client.HTTPException)
+"""What is raised by a node that is not there, and by one that dies while it answers."""
 
 
 def ready(role: Role, address: str) -> bool | NotYet:
@@ -31,7 +34,7 @@ def ready(role: Role, address: str) -> bool | NotYet:
             return serves
         state = _raft_state(address)
         return state in _RAFT_AT_WORK or NotYet(f"raft state {state}")
-    except (OSError, ValueError) as error:
+    except _NO_ANSWER as error:
         return NotYet(f"no answer yet ({error})")
 
 
@@ -49,7 +52,7 @@ def leads_the_quorum(address: str) -> bool:
     """Whether a controller reports that it leads; one that does not answer does not."""
     try:
         return _raft_state(address) == "leader"
-    except (OSError, ValueError):
+    except _NO_ANSWER:
         return False
 
 

@@ -1,13 +1,14 @@
 """Readiness as seen by a node that is only just there."""
 
 import socket
+import threading
 
 import pytest
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.process import readiness
-from pytest_kmigrate.providers.process.network.addresses import ZOOKEEPER_PORT
+from pytest_kmigrate.providers.process.network.addresses import JOLOKIA_PORT, ZOOKEEPER_PORT
 from pytest_kmigrate.waiting import NotYet, until
 
 ADDRESS = "127.255.77.1"
@@ -48,3 +49,21 @@ def test_a_server_that_does_not_serve_has_no_zxid_and_a_controller_that_does_not
     """Nobody listens there."""
     assert readiness.last_zxid(ADDRESS) == -1
     assert not readiness.leads_the_quorum(ADDRESS)
+
+
+def test_a_node_that_dies_while_it_answers_is_not_ready() -> None:
+    """Its answer ends in the middle; that it is dead shows elsewhere."""
+
+    def die() -> None:
+        for _ in range(2):
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+
+    with socket.create_server((ADDRESS, JOLOKIA_PORT)) as server:
+        dying = threading.Thread(target=die)
+        dying.start()
+        assert isinstance(readiness.ready(Role.CONTROLLER, ADDRESS), NotYet)
+        assert not readiness.leads_the_quorum(ADDRESS)
+        dying.join()
