@@ -128,7 +128,7 @@ def test_a_quorum_waits_for_whatever_is_missing(
     cluster, migration, zookeeper, stub_of, identity, started, expect, expect_to_stay, verify
 ):
     """One thing is missing at a time: brokers, their path, one with a replica, an epoch, one with a config."""
-    first, second, third = stub_of(9), stub_of(7), stub_of(5)
+    first, second = stub_of(9), stub_of(7)
     cluster.node("broker-0").stop()
     cluster.node("broker-0").wipe()
     _expect_the_level_of_the_document(cluster, migration, started, expect)
@@ -162,7 +162,7 @@ def test_a_quorum_waits_for_whatever_is_missing(
     migration.make("look-at-once", moves.Roll("controller-3000"))  # its pauses between two looks have grown
     _expect_to_wait(expect_to_stay, migration, "broker 5, which has a config", "K866-TRIG-heuristic-configs", for_s=6)
 
-    third.register(*identity())
+    zookeeper.delete("/config/brokers/5")
     migration.await_state("phase", Phase.HYBRID)
     expect(
         "whether /controller_epoch is above that of before",
