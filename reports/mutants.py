@@ -22,6 +22,7 @@ from pytest_kmigrate.catalogue import deviations
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.model.event import RuleOutcome
 from pytest_kmigrate.reports.planted import Mutant, chosen, mutants_of
+from pytest_kmigrate.reports.weaving import byteman_checker, check_fit
 
 RULES, OUTPUT, SUMMARY = "rules.btm", "pytest.log", "mutants.md"
 """In the folder of a mutant: what was planted, and what pytest wrote; beside these folders: what became of all."""
@@ -134,6 +135,7 @@ def main(profile: str, kafka: str, runs: str, *only: str) -> int:
     """Run the mutants and publish what became of them; the exit status says whether it is proof."""
     try:
         mutants = chosen(mutants_of(profile), only)
+        check_fit(mutants, byteman_checker(kafka, Console(stderr=True).print))
         run_each(mutants, Path(runs), lambda mutant, folder: _pytest(mutant, folder, profile, kafka))
     except KmigrateError as error:
         Console(stderr=True, markup=False, soft_wrap=True).print(error)

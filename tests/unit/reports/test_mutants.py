@@ -13,6 +13,7 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports import planted
 from pytest_kmigrate.reports.mutants import Fate, Result, is_proof, main, markdown, result_of, run_each
 from pytest_kmigrate.reports.planted import Mutant, chosen, mutants_of
+from pytest_kmigrate.reports.weaving import check_fit
 
 ROW, OTHER, DEVIATING = "K866-DW-topic-create", "K866-DW-topic-delete", "K866-DW-multi"
 MUTANT = Mutant("lost", "Topics are lost", "test_dual_write::test_it", ROW, "RULE it\nENDRULE")
@@ -110,6 +111,26 @@ def test_an_unknown_mutant_is_an_error(tmp_path: Path, capsys: pytest.CaptureFix
     assert main("kip-866", "3.9.1", str(tmp_path), "unheard-of") == 2
     assert "ONLY: expected ids of" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "got"),
+    [
+        ("ERROR : Could not load class kafka.Gone", "ERROR : Could not load class kafka.Gone"),
+        ("WARNING : Unable to transform class\nTestScript: no errors", "WARNING : Unable to transform class"),
+        ("no Java here", "no Java here"),
+    ],
+)
+def test_rules_that_fit_nothing_are_an_error(answer: str, got: str) -> None:
+    """As Byteman's checker complains of them, or does not answer at all."""
+    with pytest.raises(WrongUseError, match=rf"expected rules that fit the code of this Kafka, got:\n{got}"):
+        check_fit([MUTANT], lambda _: [sys.executable, "-c", f"print({answer!r})"])
+
+
+def test_rules_that_fit_are_no_error() -> None:
+    """The checker gets a file for each mutant, by its name."""
+    code = "import sys; print(open(sys.argv[1]).read(), sys.argv[1].endswith('/lost.btm'), 'TestScript: no errors')"
+    check_fit([MUTANT], lambda files: [sys.executable, "-c", code, *map(str, files)])
 
 
 def test_every_mutant_of_a_document_is_sound() -> None:
