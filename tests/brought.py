@@ -10,6 +10,18 @@ import pytest
 from pytest_kmigrate import catalogue, documents
 from pytest_kmigrate.catalogue import mistakes, places
 
+ROW = """[[requirement]]
+id = "TOY-one"
+area = "toys"
+level = "MUST"
+statement = "It MUST be one."
+section = "Toys"
+observe = "The toy."
+testability = "blackbox"
+real_kafka = "conforms"
+"""
+"""A requirement that Kafka conforms to, as a document's file has it."""
+
 _READ_ONCE = (
     *(
         places.profiles,

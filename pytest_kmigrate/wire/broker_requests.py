@@ -2,6 +2,7 @@
 
 import io
 import uuid
+from dataclasses import dataclass
 
 from kio.schema.allocate_producer_ids.v0.request import AllocateProducerIdsRequest
 from kio.schema.allocate_producer_ids.v0.response import AllocateProducerIdsResponse
@@ -12,7 +13,7 @@ from kio.schema.envelope.v0.request import EnvelopeRequest
 from kio.schema.envelope.v0.response import EnvelopeResponse
 from kio.schema.types import BrokerId
 from kio.serial import entity_writer
-from kio.static.primitive import i32
+from kio.static.primitive import i32, i64
 
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.wire.request import ANSWER_WITHIN_S, ask, frame_of, named
@@ -20,16 +21,28 @@ from pytest_kmigrate.wire.request import ANSWER_WITHIN_S, ask, frame_of, named
 _LOOPBACK = bytes([127, 0, 0, 1])
 
 
-def alter_partition_at(
-    controller: Peer | str, broker_id: int, topic_id: uuid.UUID, *, within_s: float = ANSWER_WITHIN_S
-) -> str:
-    """Ask, as this broker, to be the only one in the ISR of partition 0: the error of the whole request."""
-    request = _alter_partition(broker_id, topic_id)
-    return named(ask(controller, request, AlterPartitionResponse, within_s).error_code)
+@dataclass(frozen=True)
+class IsrChange:
+    """Who asks for which ISR of which partition, and what they take its epochs for."""
+
+    broker_id: int
+    broker_epoch: int
+    topic_id: uuid.UUID
+    partition: int
+    leader_epoch: int
+    partition_epoch: int
+    isr: tuple[int, ...]
+
+
+def alter_partition_at(controller: Peer | str, change: IsrChange, *, within_s: float = ANSWER_WITHIN_S) -> str:
+    """Kafka's name of the error, of the request or else of the partition, or ``NONE``; errors are those of ``ask``."""
+    answer = ask(controller, _alter_partition(change), AlterPartitionResponse, within_s)
+    errors = [answer.error_code, *(each.error_code for topic in answer.topics for each in topic.partitions)]
+    return next((named(each) for each in errors if named(each) != "NONE"), "NONE")
 
 
 def forwarded_alter_partition_at(
-    controller: Peer | str, broker_id: int, topic_id: uuid.UUID, *, within_s: float = ANSWER_WITHIN_S
+    controller: Peer | str, change: IsrChange, *, within_s: float = ANSWER_WITHIN_S
 ) -> str:
     """The same in an Envelope, as brokers forward what clients ask for: the error of the envelope."""
     principal = io.BytesIO(bytes(2))  # the version of what follows
@@ -37,20 +50,23 @@ def forwarded_alter_partition_at(
     anonymous = DefaultPrincipalData(type_="User", name="ANONYMOUS", token_authenticated=False)
     entity_writer(DefaultPrincipalData)(principal, anonymous)
     request = EnvelopeRequest(
-        request_data=frame_of(_alter_partition(broker_id, topic_id)),
+        request_data=frame_of(_alter_partition(change)),
         request_principal=principal.getvalue(),
         client_host_address=_LOOPBACK,
     )
     return named(ask(controller, request, EnvelopeResponse, within_s).error_code)
 
 
-def _alter_partition(broker_id: int, topic_id: uuid.UUID) -> alter_request.AlterPartitionRequest:
-    alone = alter_request.BrokerState(broker_id=BrokerId(broker_id))
+def _alter_partition(change: IsrChange) -> alter_request.AlterPartitionRequest:
     partition = alter_request.PartitionData(
-        partition_index=i32(0), leader_epoch=i32(0), new_isr_with_epochs=(alone,), partition_epoch=i32(0)
+        partition_index=i32(change.partition),
+        leader_epoch=i32(change.leader_epoch),
+        new_isr_with_epochs=tuple(alter_request.BrokerState(broker_id=BrokerId(each)) for each in change.isr),
+        partition_epoch=i32(change.partition_epoch),
     )
-    topic = alter_request.TopicData(topic_id=topic_id, partitions=(partition,))
-    return alter_request.AlterPartitionRequest(broker_id=BrokerId(broker_id), topics=(topic,))
+    topic = alter_request.TopicData(topic_id=change.topic_id, partitions=(partition,))
+    broker, epoch = BrokerId(change.broker_id), i64(change.broker_epoch)
+    return alter_request.AlterPartitionRequest(broker_id=broker, broker_epoch=epoch, topics=(topic,))
 
 
 def allocate_producer_ids_at(controller: Peer | str, broker_id: int, *, within_s: float = ANSWER_WITHIN_S) -> str:

@@ -1,4 +1,4 @@
-"""Administration that few tests ask for, by raw requests to a chosen broker: elections, whole configs, features."""
+"""Administration that few tests ask for, by raw requests to a chosen broker: elections, whole configs."""
 
 from collections.abc import Mapping
 
@@ -7,9 +7,7 @@ from kio.schema.alter_configs.v2.response import AlterConfigsResponse
 from kio.schema.elect_leaders.v2 import request as election_request
 from kio.schema.elect_leaders.v2.response import ElectLeadersResponse
 from kio.schema.types import TopicName
-from kio.schema.update_features.v1 import request as features_request
-from kio.schema.update_features.v1.response import UpdateFeaturesResponse
-from kio.static.primitive import i8, i16, i32
+from kio.static.primitive import i8, i32
 
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.wire.request import ANSWER_WITHIN_S, as_timeout, ask, named
@@ -38,11 +36,3 @@ def replace_configs_at(
     )
     request = configs_request.AlterConfigsRequest(resources=(resource,), validate_only=False)
     return named(ask(peer, request, AlterConfigsResponse, within_s).responses[0].error_code)
-
-
-def update_feature_at(peer: Peer | str, feature: str, level: int, *, within_s: float = ANSWER_WITHIN_S) -> str:
-    """Upgrade a finalized feature to this level: the error."""
-    wanted = features_request.FeatureUpdateKey(feature=feature, max_version_level=i16(level))
-    request = features_request.UpdateFeaturesRequest(feature_updates=(wanted,), timeout=as_timeout(within_s))
-    answer = ask(peer, request, UpdateFeaturesResponse, within_s)
-    return named(answer.results[0].error_code if answer.results else answer.error_code)

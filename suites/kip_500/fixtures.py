@@ -36,13 +36,12 @@ __all__ += fixtures.__all__
 @pytest.fixture
 def quorum(kmigrate_run: "Run") -> "ProcedureDriver":
     """``quorum.await_new_active_controller()``, ``await_state("phase", QuorumPhase.SERVING)``."""
-    from pytest_kmigrate.model.errors import WrongUseError
+    from pytest_kmigrate.fixtures.drivers import driver_of
     from pytest_kmigrate.procedures.driver import ProcedureDriver
 
-    driver = kmigrate_run.driver
-    if not isinstance(driver, ProcedureDriver):
-        raise WrongUseError("quorum: expected --kmigrate-profile kip-500, got one without a quorum's phases")
-    return driver
+    return driver_of(
+        kmigrate_run, ProcedureDriver, "quorum: expected --kmigrate-profile kip-500, got one without phases"
+    )
 
 
 @pytest.fixture
@@ -151,16 +150,14 @@ def isr_of_broker(kmigrate_run: "Run") -> Callable[..., list[str]]:
 
 
 @pytest.fixture
-def registered_as(kmigrate_run: "Run") -> Callable[..., str]:
+def registered_as(kmigrate_run: "Run", leader: Callable[[], str]) -> Callable[..., str]:
     """``registered_as(0)``: the active controller's answer to another process that registers with this id."""
-    from pytest_kmigrate.waiting import PATIENCE_S, until
     from pytest_kmigrate.wire.admin import cluster_id_at
     from pytest_kmigrate.wire.features import node_features_at
     from pytest_kmigrate.wire.registration import Registration, register_at
 
     def answer(broker_id: int, cluster_id: str | None = None) -> str:
-        leader = until(kmigrate_run.view.quorum_leader, awaited="a leader of the quorum", within_s=PATIENCE_S)
-        peer = kmigrate_run.cluster.peer(leader)
+        peer = kmigrate_run.cluster.peer(leader())
         of_cluster = cluster_id or cluster_id_at(kmigrate_run.cluster.peer("broker-0"))
         level = node_features_at(peer).supported["metadata.version"]
         twin = Registration(broker_id, of_cluster, level, is_migrating=False, listeners={"INTERNAL": "127.0.0.1:9"})
@@ -170,29 +167,30 @@ def registered_as(kmigrate_run: "Run") -> Callable[..., str]:
 
 
 @pytest.fixture
-def asked_for_isr(kmigrate_run: "Run", log_of: Callable[[str], list[Mapping[str, Any]]]) -> Callable[..., str]:
+def asked_for_isr(kmigrate_run: "Run", leader: Callable[[], str]) -> Callable[..., str]:
     """``asked_for_isr("pinned", leader_epoch=-1)``: the leader's answer to a change of partition 0 that differs so.
 
     The change leaves the leader alone in the ISR; the three epochs are added to the right ones.
     """
-    from pytest_kmigrate.documents.kip_500.log import broker_epoch_in, partition_in
-    from pytest_kmigrate.waiting import PATIENCE_S, until
-    from pytest_kmigrate.wire.isr import IsrChange, alter_partition_at
+    from base64 import urlsafe_b64decode
+    from uuid import UUID
+
+    from pytest_kmigrate.wire.broker_requests import IsrChange, alter_partition_at
 
     def answer(topic: str, *, leader_epoch: int = 0, partition_epoch: int = 0, broker_epoch: int = 0) -> str:
-        leader = until(kmigrate_run.view.quorum_leader, awaited="a leader of the quorum", within_s=PATIENCE_S)
-        records = log_of(leader)
-        now = partition_in(records, topic, 0)
+        image = kmigrate_run.metadata.seen("log")
+        now: Mapping[str, Any] = image.partitions[f"{topic}-0"]
+        brokers: Any = image.extra["brokers"]
         change = IsrChange(
-            now.leader,
-            broker_epoch_in(records, now.leader) + broker_epoch,
-            now.topic_id,
+            now["leader"],
+            brokers[str(now["leader"])]["epoch"] + broker_epoch,
+            UUID(bytes=urlsafe_b64decode(f"{image.topics[topic]['id']}==")),
             0,
-            now.leader_epoch + leader_epoch,
-            now.partition_epoch + partition_epoch,
-            (now.leader,),
+            now["leader_epoch"] + leader_epoch,
+            now["partition_epoch"] + partition_epoch,
+            (now["leader"],),
         )
-        return alter_partition_at(kmigrate_run.cluster.peer(leader), change)
+        return alter_partition_at(kmigrate_run.cluster.peer(leader()), change)
 
     return answer
 

@@ -64,17 +64,13 @@ def levels(kmigrate_run: "Run", features: "Callable[..., NodeFeatures]") -> Call
 
 
 @pytest.fixture
-def set_level(kmigrate_run: "Run") -> "Callable[..., FeatureAnswer]":
+def set_level(kmigrate_run: "Run", leader: Callable[[], str]) -> "Callable[..., FeatureAnswer]":
     """``set_level(9, kind=features.UPGRADE, dry_run=True, at="broker-0")``: the answer; default is the leader's.
 
     Several features by ``set_level(**{"metadata.version": 9, "other": 1})``.
     """
     from pytest_kmigrate.documents.kip_778.levels import METADATA_VERSION
-    from pytest_kmigrate.waiting import PATIENCE_S, until
     from pytest_kmigrate.wire.features import UPGRADE, update_features_at
-
-    def leader() -> str:
-        return until(kmigrate_run.view.quorum_leader, awaited="a leader of the quorum", within_s=PATIENCE_S)
 
     def asked(
         level: int | Mapping[str, int], kind: int = UPGRADE, *, at: str | None = None, **how: Any
@@ -132,13 +128,11 @@ def registered_without_a_range(kmigrate_run: "Run") -> Callable[[], str]:
 @pytest.fixture
 def upgrade(kmigrate_run: "Run") -> "ProcedureDriver":
     """Drives the documented upgrade: ``advance_to(UpgradePhase.ROLLED)``, or ``make("by-hand", *moves)``."""
-    from pytest_kmigrate.model.errors import WrongUseError
+    from pytest_kmigrate.fixtures.drivers import driver_of
     from pytest_kmigrate.procedures.driver import ProcedureDriver
 
-    driver = kmigrate_run.driver
-    if not isinstance(driver, ProcedureDriver):
-        raise WrongUseError("upgrade: expected --kmigrate-profile kip-778, got one without an upgrade")
-    return driver
+    wrong = "upgrade: expected --kmigrate-profile kip-778, got one without an upgrade"
+    return driver_of(kmigrate_run, ProcedureDriver, wrong)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pytest_kmigrate.model.peer import Peer
     from pytest_kmigrate.model.protocols import Node
     from pytest_kmigrate.running import Run
+    from pytest_kmigrate.wire.broker_requests import IsrChange
 
 __all__ = [
     "answer_to_forwarded_isr",
@@ -42,12 +43,10 @@ def migration(kmigrate_run: "Run") -> "MigrationDriver":
     a step of your own.
     """
     from pytest_kmigrate.documents.kip_866.driver import MigrationDriver
-    from pytest_kmigrate.model.errors import WrongUseError
+    from pytest_kmigrate.fixtures.drivers import driver_of
 
-    driver = kmigrate_run.driver
-    if not isinstance(driver, MigrationDriver):
-        raise WrongUseError("migration: expected --kmigrate-profile kip-866, got one without a migration")
-    return driver
+    wrong = "migration: expected --kmigrate-profile kip-866, got one without a migration"
+    return driver_of(kmigrate_run, MigrationDriver, wrong)
 
 
 @pytest.fixture
@@ -74,14 +73,15 @@ def answers_to_admin(
     that there is.
     """
     from pytest_kmigrate.wire.describing import TOPIC_RESOURCE
-    from pytest_kmigrate.wire.rare_admin import elect_leader_at, replace_configs_at, update_feature_at
+    from pytest_kmigrate.wire.features import update_features_at
+    from pytest_kmigrate.wire.rare_admin import elect_leader_at, replace_configs_at
 
     def answers(broker: str, topic: str) -> list[str]:
         peer = admin_of(broker)
         return [
             elect_leader_at(peer, topic, 0),
             replace_configs_at(peer, TOPIC_RESOURCE, topic, {"flush.messages": "500000"}),
-            update_feature_at(peer, "metadata.version", identity()[1]),
+            update_features_at(peer, {"metadata.version": identity()[1]}).first_error,
         ]
 
     return answers
@@ -93,13 +93,11 @@ def answers_to_broker(controllers: "Callable[[], list[Peer]]") -> "Callable[[], 
 
     Neither request is one that could be granted: its broker epoch is missing.
     """
-    import uuid
-
     from pytest_kmigrate.wire.broker_requests import allocate_producer_ids_at, alter_partition_at
 
     def answers() -> list[str]:
         leader = controllers()[0]
-        return [alter_partition_at(leader, 0, uuid.uuid4()), allocate_producer_ids_at(leader, 0)]
+        return [alter_partition_at(leader, _isr_never_granted()), allocate_producer_ids_at(leader, 0)]
 
     return answers
 
@@ -107,11 +105,18 @@ def answers_to_broker(controllers: "Callable[[], list[Peer]]") -> "Callable[[], 
 @pytest.fixture
 def answer_to_forwarded_isr(controllers: "Callable[[], list[Peer]]") -> "Callable[[], str]":
     """``answer_to_forwarded_isr()``: the leader's error when a change of an ISR comes in an Envelope."""
-    import uuid
-
     from pytest_kmigrate.wire.broker_requests import forwarded_alter_partition_at
 
-    return lambda: forwarded_alter_partition_at(controllers()[0], 0, uuid.uuid4())
+    return lambda: forwarded_alter_partition_at(controllers()[0], _isr_never_granted())
+
+
+def _isr_never_granted() -> "IsrChange":
+    """What broker 0 could ask for, without its epoch and of a topic that there is not."""
+    import uuid
+
+    from pytest_kmigrate.wire.broker_requests import IsrChange
+
+    return IsrChange(0, -1, uuid.uuid4(), 0, leader_epoch=0, partition_epoch=0, isr=(0,))
 
 
 @pytest.fixture

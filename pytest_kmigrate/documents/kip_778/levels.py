@@ -12,11 +12,9 @@ FIRST_LEVEL = 1
 """Of 3.0: what a log without any level is taken for."""
 
 _RECORDS: Mapping[str, Mapping[int, int]] = {
-    "FENCE_BROKER_RECORD": {0: 1},
-    "UNFENCE_BROKER_RECORD": {0: 1},
     "NO_OP_RECORD": {0: 5},
     "BROKER_REGISTRATION_CHANGE_RECORD": {0: 6, 1: 7, 2: 17, 3: 30},
-    "REGISTER_BROKER_RECORD": {0: 1, 1: 7, 2: 8, 3: 17},
+    "REGISTER_BROKER_RECORD": {1: 7, 2: 8, 3: 17},
     "ZK_MIGRATION_STATE_RECORD": {0: 8},
     "USER_SCRAM_CREDENTIAL_RECORD": {0: 11},
     "REMOVE_USER_SCRAM_CREDENTIAL_RECORD": {0: 11},
@@ -24,10 +22,10 @@ _RECORDS: Mapping[str, Mapping[int, int]] = {
     "END_TRANSACTION_RECORD": {0: 13},
     "DELEGATION_TOKEN_RECORD": {0: 14},
     "REGISTER_CONTROLLER_RECORD": {0: 15},
-    "PARTITION_RECORD": {0: 1, 1: 17, 2: 23},
-    "PARTITION_CHANGE_RECORD": {0: 1, 1: 17, 2: 23},
+    "PARTITION_RECORD": {1: 17, 2: 23},
+    "PARTITION_CHANGE_RECORD": {1: 17, 2: 23},
 }
-"""The first level that a version of a record needs; those of other types need none."""
+"""The first level that a version of a record needs; others need none."""
 
 _FETCHES = {1: 12, 7: 13, 9: 14, 10: 15, 19: 16, 21: 17, 27: 18}
 """From which level followers fetch from leaders by which version of the request."""
@@ -57,20 +55,24 @@ def is_level(record: Mapping[str, Any]) -> bool:
     return bool(record["type"] == LEVEL_RECORD and record["data"]["name"] == METADATA_VERSION)
 
 
+def _needed(record: Mapping[str, Any]) -> int:
+    """The first level that a record needs."""
+    return _RECORDS.get(record["type"], {}).get(record["version"], FIRST_LEVEL)
+
+
 def written_too_early(records: Iterable[Mapping[str, Any]]) -> list[str]:
     """Records that the level in force did not allow, each in words."""
     found, level = [], FIRST_LEVEL
     for each in records:
         level = int(each["data"]["featureLevel"]) if is_level(each) else level
-        needed = _RECORDS.get(each["type"], {}).get(each["version"], FIRST_LEVEL)
-        if needed > level:
+        if _needed(each) > level:
             found.append(f"offset {each['offset']}: {each['type']} version {each['version']} at level {level}")
     return found
 
 
 def gated(records: Iterable[Mapping[str, Any]]) -> int:
     """How many records need a level above the first; without any, nothing could have been written too early."""
-    return sum(_RECORDS.get(each["type"], {}).get(each["version"], FIRST_LEVEL) > FIRST_LEVEL for each in records)
+    return sum(_needed(each) > FIRST_LEVEL for each in records)
 
 
 def of_type(records: Iterable[Mapping[str, Any]], kind: str, **data: object) -> list[Mapping[str, Any]]:

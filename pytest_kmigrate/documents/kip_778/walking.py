@@ -1,6 +1,7 @@
 """Raises ``metadata.version`` level by level on a live cluster, and writes down what is seen at each."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pytest_kmigrate.documents.kip_778.levels import METADATA_VERSION, highest_fetch
@@ -77,11 +78,9 @@ def _await_fetch(cluster: Cluster, counted: Mapping[int, int], version: int) -> 
     _given(fetched, f"a fetch by version {version}")
 
 
-def _given(condition: object, awaited: str) -> None:
-    try:
-        until(condition, awaited=awaited, within_s=IN_FORCE_WITHIN_S)  # type: ignore[arg-type]
-    except AwaitTimeoutError:
-        return
+def _given(condition: Callable[[], bool | NotYet], awaited: str) -> None:
+    with suppress(AwaitTimeoutError):
+        until(condition, awaited=awaited, within_s=IN_FORCE_WITHIN_S)
 
 
 def _fetched(cluster: Cluster) -> dict[int, int]:

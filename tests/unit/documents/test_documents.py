@@ -12,7 +12,7 @@ from pytest_kmigrate.documents import document, documents
 from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.metrics import check_metric
-from tests.brought import installed
+from tests.brought import ROW, installed
 
 EVERY = pytest.mark.parametrize("each", documents(), ids=lambda each: each.id)
 
@@ -31,16 +31,6 @@ def test_steps_reach_states_of_the_document(each: Document) -> None:
     assert {step.reaches[0] for step in each.procedure} <= states
 
 
-ROW = """[[requirement]]
-id = "TOY-one"
-area = "toys"
-level = "MUST"
-statement = "It MUST be one."
-section = "Toys"
-observe = "The toy."
-testability = "blackbox"
-real_kafka = "conforms"
-"""
 CODE = "from pytest_kmigrate.model.document import Document\nDOCUMENT = Document('toy', 'A toy.')\n"
 POINT = 'entry point kmigrate.documents "toy = toys" of toys 1.2: '
 

@@ -9,20 +9,11 @@ import pytest
 from pytest_kmigrate.catalogue import check_data, deviations, requirements
 from pytest_kmigrate.cli import main
 from pytest_kmigrate.model.errors import WrongUseError
-from tests.brought import installed
+from tests.brought import ROW, installed
 
 pytest_plugins = ["pytester"]
 
-REQUIREMENT = """[[requirement]]
-id = "TOY-one"
-area = "toys"
-level = "MUST"
-statement = "It MUST be one."
-section = "Toys"
-observe = "The toy."
-testability = "blackbox"
-real_kafka = "deviates: it is two"
-"""
+REQUIREMENT = ROW.replace('"conforms"', '"deviates: it is two"')
 DEVIATION = """[[deviation]]
 id = "two-toys"
 requirement = "TOY-one"

@@ -11,16 +11,17 @@ from kio.schema.elect_leaders.v2 import response as elections
 from kio.schema.envelope.v0.response import EnvelopeResponse
 from kio.schema.errors import ErrorCode
 from kio.schema.types import ProducerId, TopicName
-from kio.schema.update_features.v1 import response as features
+from kio.schema.update_features.v1 import response as updated
 from kio.static.primitive import i8, i32, i32Timedelta, i64
 
-from pytest_kmigrate.wire import broker_requests, rare_admin
+from pytest_kmigrate.wire import broker_requests, features, rare_admin
 from pytest_kmigrate.wire.broker_requests import (
+    IsrChange,
     allocate_producer_ids_at,
     alter_partition_at,
     forwarded_alter_partition_at,
 )
-from pytest_kmigrate.wire.rare_admin import elect_leader_at, replace_configs_at, update_feature_at
+from pytest_kmigrate.wire.rare_admin import elect_leader_at, replace_configs_at
 from pytest_kmigrate.wire.request import as_timeout
 
 AT_ONCE: i32Timedelta = as_timeout(0)
@@ -38,10 +39,15 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         assert isinstance(answer, answer_type)
         return answer
 
-    for module in (broker_requests, rare_admin):
+    for module in (broker_requests, features, rare_admin):
         monkeypatch.setattr(module, "ask", ask)
     requests.append(answers)
     return requests
+
+
+def alone(topic: uuid.UUID) -> IsrChange:
+    """Broker 2 asks to be the only one in the ISR."""
+    return IsrChange(2, -1, topic, 0, leader_epoch=0, partition_epoch=0, isr=(2,))
 
 
 def test_brokers_ask_for_an_isr_and_for_ids(asked: list[Any]) -> None:
@@ -56,7 +62,7 @@ def test_brokers_ask_for_an_isr_and_for_ids(asked: list[Any]) -> None:
             producer_id_len=i32(0),
         ),
     ]
-    assert alter_partition_at("controller:1", 2, topic) == "NOT_CONTROLLER"
+    assert alter_partition_at("controller:1", alone(topic)) == "NOT_CONTROLLER"
     assert allocate_producer_ids_at("controller:1", 2) == "STALE_BROKER_EPOCH"
     _, altered, allocated = asked
     assert (altered.broker_id, altered.topics[0].topic_id, allocated.broker_id) == (2, topic, 2)
@@ -67,7 +73,7 @@ def test_a_change_of_an_isr_may_come_in_an_envelope(asked: list[Any]) -> None:
     """The whole request with its header is in it, and the principal as Kafka writes it; the envelope's error counts."""
     topic = uuid.uuid4()
     asked[0].append(EnvelopeResponse(error_code=ErrorCode.invalid_request))
-    assert forwarded_alter_partition_at("controller:1", 2, topic) == "INVALID_REQUEST"
+    assert forwarded_alter_partition_at("controller:1", alone(topic)) == "INVALID_REQUEST"
     envelope = asked[1]
     assert envelope.request_data[:4] == bytes([0, 56, 0, 3])
     assert topic.bytes in envelope.request_data
@@ -99,15 +105,13 @@ def test_configs_are_replaced_as_a_whole(asked: list[Any]) -> None:
 
 def test_a_feature_answers_for_itself(asked: list[Any]) -> None:
     """Or the request as a whole."""
-    result = features.UpdatableFeatureResult(
+    result = updated.UpdatableFeatureResult(
         feature="metadata.version", error_code=ErrorCode.invalid_update_version, error_message=None
     )
     for error, results in ((ErrorCode.none, (result,)), (ErrorCode.not_controller, ())):
         asked[0].append(
-            features.UpdateFeaturesResponse(
-                throttle_time=AT_ONCE, error_code=error, error_message=None, results=results
-            )
+            updated.UpdateFeaturesResponse(throttle_time=AT_ONCE, error_code=error, error_message=None, results=results)
         )
-    levels = [update_feature_at("broker:1", "metadata.version", 21) for _ in range(2)]
+    levels = [features.update_features_at("broker:1", {"metadata.version": 21}).first_error for _ in range(2)]
     assert levels == ["INVALID_UPDATE_VERSION", "NOT_CONTROLLER"]
     assert asked[1].feature_updates[0].max_version_level == 21

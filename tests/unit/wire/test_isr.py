@@ -7,7 +7,7 @@ from kio.schema.errors import ErrorCode
 from kio.schema.types import BrokerId
 from kio.static.primitive import i8, i32
 
-from pytest_kmigrate.wire.isr import IsrChange, alter_partition_at
+from pytest_kmigrate.wire.broker_requests import IsrChange, alter_partition_at
 from tests.unit.wire.test_describing import AT_ONCE
 from tests.unit.wire.test_features import answering
 

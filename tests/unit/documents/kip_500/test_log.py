@@ -1,18 +1,12 @@
 """What is read out of a metadata log, and out of counts of requests."""
 
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
 from pytest_kmigrate.documents.kip_500.log import (
-    PartitionState,
-    broker_epoch_in,
     families_in,
     given_after_stopping,
     missing_families,
-    partition_in,
     pushed_to_brokers,
 )
 
@@ -48,25 +42,3 @@ def test_a_broker_is_given_nothing_while_it_stops() -> None:
         "offset 6: partition 0 of t",
         "offset 7: partition 1 of t",
     ]
-
-
-def test_a_partition_is_what_its_records_made_of_it() -> None:
-    """Of the topic that was made last; a new leader raises both epochs, a new ISR the partition's alone."""
-    written = "AAAAAAAAAAAAAAAAAAAABw"
-    records = [
-        record("TOPIC_RECORD", name="a", topicId="AAAAAAAAAAAAAAAAAAAABg"),
-        record("TOPIC_RECORD", name="a", topicId=written),
-        record("PARTITION_RECORD", topicId=written, partitionId=0, leader=1, isr=[1, 2]),
-        record("PARTITION_CHANGE_RECORD", topicId=written, partitionId=0, isr=[1]),
-        record("PARTITION_CHANGE_RECORD", topicId=written, partitionId=0, leader=2),
-        record("PARTITION_CHANGE_RECORD", topicId=written, partitionId=1, leader=9),
-    ]
-    assert partition_in(records, "a", 0) == PartitionState(uuid.UUID(int=7), 2, 1, 2, (1,))
-    with pytest.raises(LookupError, match="no partition 0 of b in the log"):
-        partition_in(records, "b", 0)
-
-
-def test_the_epoch_of_a_broker_is_that_of_its_last_registration() -> None:
-    """None is -1."""
-    records = [record("REGISTER_BROKER_RECORD", brokerId=1, brokerEpoch=each) for each in (4, 9)]
-    assert (broker_epoch_in(records, 1), broker_epoch_in(records, 2)) == (9, -1)
