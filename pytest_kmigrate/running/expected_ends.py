@@ -30,11 +30,7 @@ def end_expected(
     began_ns = recorder.now_ns()
 
     def all_ended() -> bool:
-        left_s = within_s - (recorder.now_ns() - began_ns) / 1e9
-        try:
-            return until(lambda: _ended(expected), awaited="the end of nodes", within_s=left_s)
-        except AwaitTimeoutError:
-            return False
+        return _end_within(expected, within_s - (recorder.now_ns() - began_ns) / 1e9)
 
     try:
         yield
@@ -62,6 +58,14 @@ def end_allowed(cluster: Cluster, recorder: Recorder, *nodes: str) -> Iterator[N
     finally:
         took_s = (recorder.now_ns() - began_ns) / 1e9
         recorder.record(EndExpected(allowed, took_s, None, began_ns, is_optional=True))
+
+
+def _end_within(nodes: Sequence[Node], within_s: float) -> bool:
+    """Whether all of them have ended by then; asked once more when the time is over."""
+    try:
+        return until(lambda: _ended(nodes), awaited="the end of nodes", within_s=within_s)
+    except AwaitTimeoutError:
+        return False
 
 
 def _ended(nodes: Sequence[Node]) -> bool | NotYet:
@@ -103,17 +107,10 @@ def started(
             trial.start()
         except ClusterError as error:
             return str(error)
-        if _ends_within(trial, for_s):
+        if _end_within([trial], for_s):
             deaths = [each for each in list(recorder.events) if each.kind is EventKind.NODE_DIED and each.node == node]
             return f"{node} was ready and died: {deaths[-1].data['said']}"
     return "ready"
-
-
-def _ends_within(trial: Node, for_s: float) -> bool:
-    try:
-        return until(lambda: _ended([trial]), awaited=f"the end of {trial.name}", within_s=for_s)
-    except AwaitTimeoutError:
-        return False
 
 
 @contextmanager
