@@ -1,8 +1,9 @@
 """Mutants of Kafka: whether each defect that is planted is seen, by the requirement that it breaks.
 
 Run as ``python -m pytest_kmigrate.reports.mutants PROFILE KAFKA RUNS [ID ...]``. Each mutant has its folder of runs in
-RUNS; what became of all of them is printed and written to ``mutants.md`` there. Exit status 0 when every mutant that
-was reached is killed by its requirement, and one was; 2 for a mutant that cannot be run.
+RUNS; what became of all that were ever run is written to ``mutants.md`` there. Mutants that are named are run; if none
+is, those that were not run yet. Exit status 0 when each of those named (or of all) that was reached is killed by its
+requirement, and one was; 2 for a mutant that cannot be run.
 """
 
 import enum
@@ -18,16 +19,18 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from pytest_kmigrate.catalogue import deviations
+from pytest_kmigrate.checkers.run.mutants import became_of_rules, idle_rules
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
-from pytest_kmigrate.model.event import RuleOutcome
-from pytest_kmigrate.reports.planted import Mutant, chosen, mutants_of
+from pytest_kmigrate.model.event import EventKind, RuleOutcome
+from pytest_kmigrate.recording.reading import read_events
+from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.reports.planted import Mutant, chosen, mutants_of, red_anyway
 from pytest_kmigrate.reports.weaving import byteman_checker, check_fit
 
 RULES, OUTPUT, SUMMARY = "rules.btm", "pytest.log", "mutants.md"
 """In the folder of a mutant: what was planted, and what pytest wrote; beside these folders: what became of all."""
-IN_FORCE = "mutant_was_in_force"
-"""The check that the rules of a run were carried out."""
+PLANTED = "planted.json"
+"""In the folder of a mutant whose test has ended: what was run, so that it is not run again."""
 _JUDGED = (0, 1)
 """How pytest ends when it has run the tests that it was given."""
 
@@ -54,18 +57,23 @@ class Result:
 
 def result_of(mutant: Mutant, runs: Path, profile: str) -> Result:
     """What the runs in a mutant's folder show."""
-    files = sorted(runs.glob("*/verdicts.jsonl"))
-    verdicts = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    folders = [RunFolder(file.parent) for file in sorted(runs.glob("*/verdicts.jsonl"))]
+    verdicts = [json.loads(line) for each in folders for line in each.verdicts.read_text().splitlines()]
+    events = [event for each in folders for event in read_events(each)]
     if not verdicts:
-        return Result(mutant, Fate.NOT_JUDGED, f"no verdict in {runs}; see {OUTPUT}")
-    idle = [str(each["summary"]) for each in verdicts if each["check"] == IN_FORCE and each["outcome"] != "CONFORMS"]
-    if idle or not any(each["check"] == IN_FORCE for each in verdicts):
-        return Result(mutant, Fate.NOT_REACHED, "; ".join(idle) or "no node was asked for its rules")
+        return Result(mutant, Fate.NOT_JUDGED, f"no verdict; see {OUTPUT}")
+    # Not the verdict on it: of a test that ended early, as a defect may make it, no verdict may conform.
+    became = became_of_rules(events)
+    if (idle := idle_rules(became)) or not became:
+        return Result(mutant, Fate.NOT_REACHED, "; ".join(idle) or "no node reported its rules")
     red = [each for each in verdicts if each["outcome"] == "VIOLATES"]
     if own := sorted({str(each["check"]) for each in red if _is_kill(mutant, each)}):
         return Result(mutant, Fate.KILLED, ", ".join(own))
-    others = sorted(set(_others(mutant, red, profile)))
-    return Result(mutant, Fate.OTHER_RED if others else Fate.SURVIVED, ", ".join(others) or "-")
+    if others := sorted(set(_others(mutant, red, profile))):
+        return Result(mutant, Fate.OTHER_RED, ", ".join(others))
+    if not any(event.kind is EventKind.CHECKS for event in events):
+        return Result(mutant, Fate.NOT_JUDGED, f"the test ended early; see {OUTPUT}")
+    return Result(mutant, Fate.SURVIVED, "-")
 
 
 def is_proof(results: Sequence[Result]) -> bool:
@@ -94,7 +102,15 @@ def markdown(results: Sequence[Result], kafka: str) -> str:
     return "\n".join([f"Mutants of Kafka {kafka}: {counts}.", "", *head, *rows, ""])
 
 
-def run_each(mutants: Iterable[Mutant], runs: Path, command: Callable[[Mutant, Path], Sequence[str]]) -> None:
+def was_run(mutant: Mutant, runs: Path, kafka: str) -> bool:
+    """Whether its test has ended with these rules on this Kafka."""
+    record = runs / mutant.id / PLANTED
+    return record.is_file() and json.loads(record.read_text(encoding="utf-8")) == _identity(mutant, kafka)
+
+
+def run_each(
+    mutants: Iterable[Mutant], runs: Path, command: Callable[[Mutant, Path], Sequence[str]], kafka: str
+) -> None:
     """Run each mutant's test in a folder of its own; WrongUseError when pytest cannot run one."""
     for mutant in mutants:
         folder = runs / mutant.id
@@ -109,6 +125,11 @@ def run_each(mutants: Iterable[Mutant], runs: Path, command: Callable[[Mutant, P
                 f"mutant {mutant.id}: expected pytest to run {mutant.test}, got exit status {ended.returncode}: "
                 f"{' '.join(last) or 'no output'}; see {folder / OUTPUT}"
             )
+        (folder / PLANTED).write_text(json.dumps(_identity(mutant, kafka)), encoding="utf-8")
+
+
+def _identity(mutant: Mutant, kafka: str) -> dict[str, str]:
+    return {"kafka": kafka, "test": mutant.test, "rules": mutant.rules}
 
 
 def _is_kill(mutant: Mutant, red: dict[str, Any]) -> bool:
@@ -117,11 +138,11 @@ def _is_kill(mutant: Mutant, red: dict[str, Any]) -> bool:
 
 
 def _others(mutant: Mutant, reds: Iterable[dict[str, Any]], profile: str) -> Iterator[str]:
-    """Requirements that are violated, but for those that released Kafka deviates from, and checks that have none."""
-    deviating = {each.requirement for each in deviations(profile)} | {mutant.requirement}
+    """Requirements that are violated, but for those that released Kafka violates anyway, and checks that have none."""
+    anyway = red_anyway(profile) | {mutant.requirement}
     for red in reds:
         violated = [str(each["requirement"]) for each in red["about"] if each["outcome"] == "VIOLATES"]
-        yield from (each for each in violated if each not in deviating)
+        yield from (each for each in violated if each not in anyway)
         if not violated:
             yield str(red["check"])
 
@@ -133,17 +154,20 @@ def _is_unfit(result: Result) -> bool:
 
 def main(profile: str, kafka: str, runs: str, *only: str) -> int:
     """Run the mutants and publish what became of them; the exit status says whether it is proof."""
+    folder = Path(runs)
     try:
-        mutants = chosen(mutants_of(profile), only)
-        check_fit(mutants, byteman_checker(kafka, Console(stderr=True).print))
-        run_each(mutants, Path(runs), lambda mutant, folder: _pytest(mutant, folder, profile, kafka))
+        mutants = mutants_of(profile)
+        wanted = [each for each in chosen(mutants, only) if only or not was_run(each, folder, kafka)]
+        check_fit(wanted, byteman_checker(kafka, Console(stderr=True).print))
+        run_each(wanted, folder, lambda mutant, own: _pytest(mutant, own, profile, kafka), kafka)
     except KmigrateError as error:
         Console(stderr=True, markup=False, soft_wrap=True).print(error)
         return 2
-    results = [result_of(each, Path(runs) / each.id, profile) for each in mutants]
-    (Path(runs) / SUMMARY).write_text(markdown(results, kafka), encoding="utf-8")
-    Console().print(table(results, kafka))
-    return 0 if is_proof(results) else 1
+    results = [result_of(each, folder / each.id, profile) for each in mutants if was_run(each, folder, kafka)]
+    (folder / SUMMARY).write_text(markdown(results, kafka), encoding="utf-8")
+    asked = [each for each in results if not only or each.mutant.id in only]
+    Console().print(table(asked, kafka))
+    return 0 if is_proof(asked) else 1
 
 
 def _pytest(mutant: Mutant, folder: Path, profile: str, kafka: str) -> list[str]:

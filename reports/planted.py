@@ -9,13 +9,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_kmigrate.catalogue import deviations, place_of, requirements
+from pytest_kmigrate.catalogue import deviations, known_bug, place_of, requirements
 from pytest_kmigrate.catalogue.rows import Pattern, records, wrong
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.recording.identity import SUITES
 
-MUTANTS = "mutants.toml"
-"""A file that a document's folder may have."""
+MUTANTS, RED_ANYWAY = "mutants.toml", "red-anyway.toml"
+"""Files that a document's folder may have; the second counts for the mutants of the first."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,29 @@ class Mutant:
         """The test as pytest is given it: the path of its file and its name."""
         module, _, name = self.test.partition("::")
         return f"{_suite(profile) / module}.py::{name}"
+
+
+@dataclass(frozen=True)
+class RedAnyway:
+    """A requirement that released Kafka violates in every run, by a known bug: its red is no mutant's."""
+
+    id: str
+    """The requirement."""
+    bug: str
+
+
+def red_anyway(profile: str) -> frozenset[str]:
+    """Requirements whose red alone says nothing of a mutant: known bugs violate them, or released Kafka deviates.
+
+    WrongUseError for a requirement or a bug that does not exist.
+    """
+    place, known = place_of(profile), {each.id for each in requirements(profile)}
+    listed = records(RedAnyway, place, RED_ANYWAY, "red_anyway") if place.has(RED_ANYWAY) else ()
+    for each in listed:
+        if each.id not in known:
+            raise wrong(place.folder / RED_ANYWAY, each.id, "id: expected a requirement of the document")
+        known_bug(each.bug)
+    return frozenset(each.id for each in listed) | {each.requirement for each in deviations(profile)}
 
 
 def mutants_of(profile: str) -> tuple[Mutant, ...]:

@@ -17,6 +17,8 @@ _COMPLAINTS = ("ERROR", "WARNING")
 
 def check_fit(mutants: Sequence[Mutant], command: Callable[[Sequence[Path]], Sequence[str]]) -> None:
     """WrongUseError when rules are wrong or fit nothing; ``command`` has Byteman check one file a mutant."""
+    if not mutants:
+        return
     with TemporaryDirectory() as folder:
         files = [Path(folder) / f"{each.id}.btm" for each in mutants]
         for file, mutant in zip(files, mutants, strict=True):

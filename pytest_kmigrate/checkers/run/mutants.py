@@ -1,8 +1,10 @@
 """Check of a run against a mutant: what was planted in Kafka was there, and the run came by."""
 
+from collections.abc import Iterable, Mapping
+
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.model.checks import checker
-from pytest_kmigrate.model.event import EventKind, RuleOutcome
+from pytest_kmigrate.model.event import Event, EventKind, RuleOutcome
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, conforms, inconclusive
 
@@ -16,19 +18,28 @@ def mutant_was_in_force(history: History) -> Verdict:
     verdict needs a witness).
     """
     name = "mutant_was_in_force"
-    reported: dict[str, set[str]] = {}
-    for event in history.of(EventKind.RULES_TOLD):
-        rules = event.data.get("rules")
-        for rule, outcome in rules.items() if isinstance(rules, dict) else ():
-            reported.setdefault(str(rule), set()).add(str(outcome))
-    became = {rule: _became(outcomes) for rule, outcomes in reported.items()}
-    idle = [f"rule {rule}: {each}" for rule, each in sorted(became.items()) if each != RuleOutcome.CARRIED_OUT]
+    became = became_of_rules(history.events)
+    idle = idle_rules(became)
     if idle or not became:
         return inconclusive(name, Kind.VACUOUS, "; ".join(idle) or "no node was seen to have a rule")
     return conforms(name, f"{counted(len(became), 'rule')} carried out: {', '.join(sorted(became))}")
 
 
-def _became(outcomes: set[str]) -> str:
-    """The best of what several processes report, but a failure before all."""
+def became_of_rules(events: Iterable[Event]) -> dict[str, str]:
+    """By name of each rule what the processes report of it: the best of all, but a failure before all."""
+    reported: dict[str, set[str]] = {}
+    for event in events:
+        rules = event.data.get("rules") if event.kind is EventKind.RULES_TOLD else None
+        for rule, outcome in rules.items() if isinstance(rules, dict) else ():
+            reported.setdefault(str(rule), set()).add(str(outcome))
+    return {rule: _best_of(outcomes) for rule, outcomes in reported.items()}
+
+
+def idle_rules(became: Mapping[str, str]) -> list[str]:
+    """Those that were not carried out, each with what became of it, sorted by name."""
+    return [f"rule {rule}: {each}" for rule, each in sorted(became.items()) if each != RuleOutcome.CARRIED_OUT]
+
+
+def _best_of(outcomes: set[str]) -> str:
     failed = sorted(outcomes.difference(RuleOutcome))
     return failed[0] if failed else next(each for each in RuleOutcome if each in outcomes)

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,39 +11,53 @@ import pytest
 from pytest_kmigrate.catalogue import place_of
 from pytest_kmigrate.catalogue.places import Place
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.event import RuleOutcome
+from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.reports import planted
-from pytest_kmigrate.reports.mutants import Fate, Result, is_proof, main, markdown, result_of, run_each
+from pytest_kmigrate.reports.mutants import OUTPUT, Fate, Result, is_proof, main, markdown, result_of, run_each, was_run
 from pytest_kmigrate.reports.planted import Mutant, chosen, mutants_of
 from pytest_kmigrate.reports.weaving import check_fit
 
 ROW, OTHER, DEVIATING = "K866-DW-topic-create", "K866-DW-topic-delete", "K866-DW-multi"
 MUTANT = Mutant("lost", "Topics are lost", "test_dual_write::test_it", ROW, "RULE it\nENDRULE")
-IN_FORCE = {"check": "mutant_was_in_force", "outcome": "CONFORMS", "summary": "1 rule", "about": [], "violations": []}
+CARRIED_OUT, WOVEN = RuleOutcome.CARRIED_OUT, RuleOutcome.WOVEN
+HELD = {"check": "other_claim", "outcome": "CONFORMS", "summary": "", "about": [], "violations": []}
 
 
 def test_a_red_of_its_requirement_kills_a_mutant(tmp_path: Path) -> None:
     """The checks that saw it are named."""
-    _write(tmp_path, IN_FORCE, _red("mirrored", ROW), _red("other", OTHER))
+    _write(tmp_path, _red("mirrored", ROW), _red("other", OTHER))
     assert result_of(MUTANT, tmp_path, "kip-866") == Result(MUTANT, Fate.KILLED, "mirrored")
 
 
 def test_a_red_of_another_requirement_is_no_kill(tmp_path: Path) -> None:
     """Neither one of another row nor of a check without any."""
-    _write(tmp_path, IN_FORCE, _red("other", OTHER), _red("no_unexpected_death"))
+    _write(tmp_path, _red("other", OTHER), _red("no_unexpected_death"))
     assert result_of(MUTANT, tmp_path, "kip-866") == Result(MUTANT, Fate.OTHER_RED, f"{OTHER}, no_unexpected_death")
 
 
-def test_a_deviation_of_released_kafka_is_no_red(tmp_path: Path) -> None:
+@pytest.mark.parametrize("anyway", [DEVIATING, "K866-METRIC-ZkMigrationState"], ids=["a deviation", "a known bug"])
+def test_what_released_kafka_violates_anyway_is_no_red(anyway: str, tmp_path: Path) -> None:
     """Under a mutant it is excused nowhere, and there is one in every run."""
-    _write(tmp_path, IN_FORCE, _red("conditional", DEVIATING))
+    _write(tmp_path, _red("conditional", anyway))
     assert result_of(MUTANT, tmp_path, "kip-866").fate is Fate.SURVIVED
+
+
+def test_what_is_said_to_be_violated_anyway_must_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The requirement, and the bug that is the reason."""
+    place = place_of("kip-866")
+    monkeypatch.setattr(planted, "place_of", lambda _: Place(place.profile, place.package, tmp_path, place.origin))
+    for requirement, bug, expected in ((ROW, "unheard-of", "unheard-of"), ("K866-DW-unheard-of", "kmigrate-2", "id: ")):
+        (tmp_path / "red-anyway.toml").write_text(f'[[red_anyway]]\nid = "{requirement}"\nbug = "{bug}"\n')
+        with pytest.raises(WrongUseError, match=expected):
+            planted.red_anyway("kip-866")
 
 
 def test_only_what_is_observed_of_the_defect_kills_it(tmp_path: Path) -> None:
     """The requirement may be red by itself."""
     mutant = Mutant("lost", "", "", DEVIATING, "", observed="^planted")
-    _write(tmp_path / "itself", IN_FORCE, _red("conditional", DEVIATING, "a deviation"))
-    _write(tmp_path / "planted", IN_FORCE, _red("conditional", DEVIATING, "planted in it"))
+    _write(tmp_path / "itself", _red("conditional", DEVIATING, "a deviation"))
+    _write(tmp_path / "planted", _red("conditional", DEVIATING, "planted in it"))
 
     assert result_of(mutant, tmp_path / "itself", "kip-866").fate is Fate.SURVIVED
     assert result_of(mutant, tmp_path / "planted", "kip-866").fate is Fate.KILLED
@@ -50,12 +65,22 @@ def test_only_what_is_observed_of_the_defect_kills_it(tmp_path: Path) -> None:
 
 def test_a_mutant_whose_rule_was_not_carried_out_is_not_reached(tmp_path: Path) -> None:
     """Whatever else is red then says nothing of it."""
-    idle = "rule it: woven in, never reached"
-    _write(tmp_path / "idle", {**IN_FORCE, "outcome": "INCONCLUSIVE", "summary": idle}, _red("mirrored", ROW))
-    _write(tmp_path / "unasked", _red("mirrored", ROW))
+    _write(tmp_path / "idle", _red("mirrored", ROW), reported=[WOVEN, WOVEN])
+    _write(tmp_path / "unasked", _red("mirrored", ROW), reported=[])
 
-    assert result_of(MUTANT, tmp_path / "idle", "kip-866") == Result(MUTANT, Fate.NOT_REACHED, idle)
+    assert result_of(MUTANT, tmp_path / "idle", "kip-866") == Result(MUTANT, Fate.NOT_REACHED, f"rule it: {WOVEN}")
     assert result_of(MUTANT, tmp_path / "unasked", "kip-866").fate is Fate.NOT_REACHED
+
+
+def test_one_that_ends_its_test_early_is_reached_all_the_same(tmp_path: Path) -> None:
+    """No verdict of such a run may conform, so what its nodes reported of their rules is asked."""
+    _write(tmp_path / "red", _red("mirrored", ROW), reported=[WOVEN, CARRIED_OUT], is_whole=False)
+    _write(tmp_path / "nothing", is_whole=False)
+
+    assert result_of(MUTANT, tmp_path / "red", "kip-866") == Result(MUTANT, Fate.KILLED, "mirrored")
+    assert result_of(MUTANT, tmp_path / "nothing", "kip-866") == Result(
+        MUTANT, Fate.NOT_JUDGED, f"the test ended early; see {OUTPUT}"
+    )
 
 
 def test_a_run_without_verdicts_is_not_judged(tmp_path: Path) -> None:
@@ -91,17 +116,32 @@ def test_the_page_counts_every_fate() -> None:
 def test_each_mutant_runs_in_a_folder_of_its_own(tmp_path: Path) -> None:
     """Its rules are there, and what an earlier run left is gone."""
     (tmp_path / "lost" / "earlier").mkdir(parents=True)
-    run_each(
-        [MUTANT], tmp_path, lambda mutant, folder: [sys.executable, "-c", f"print({mutant.id!r}, {folder.name!r})"]
-    )
-    assert sorted(each.name for each in (tmp_path / "lost").iterdir()) == ["pytest.log", "rules.btm"]
+    run_each([MUTANT], tmp_path, _printing, "3.9.1")
+    assert sorted(each.name for each in (tmp_path / "lost").iterdir()) == ["planted.json", "pytest.log", "rules.btm"]
     assert (tmp_path / "lost" / "pytest.log").read_text() == "lost lost\n"
+
+
+def test_what_was_run_is_not_run_again(tmp_path: Path) -> None:
+    """Unless other rules, another test or another Kafka is asked for, or the run did not come to its end."""
+    assert not was_run(MUTANT, tmp_path, "3.9.1")
+    run_each([MUTANT], tmp_path, _printing, "3.9.1")
+    assert was_run(MUTANT, tmp_path, "3.9.1")
+    assert was_run(replace(MUTANT, requirement=OTHER), tmp_path, "3.9.1")  # judged anew from its folder
+
+    assert not was_run(MUTANT, tmp_path, "3.9.0")
+    assert not was_run(replace(MUTANT, rules="RULE other\nENDRULE"), tmp_path, "3.9.1")
+    assert not was_run(replace(MUTANT, test="test_copy::test_it"), tmp_path, "3.9.1")
+    with pytest.raises(WrongUseError):
+        run_each([MUTANT], tmp_path, lambda *_: [sys.executable, "-c", "raise SystemExit(4)"], "3.9.1")
+    assert not was_run(MUTANT, tmp_path, "3.9.1")
 
 
 def test_a_test_that_pytest_cannot_run_is_an_error(tmp_path: Path) -> None:
     """With what pytest said."""
     with pytest.raises(WrongUseError, match=r"lost: expected pytest to run .*, got exit status 4: no such test"):
-        run_each([MUTANT], tmp_path, lambda *_: [sys.executable, "-c", "print('no such test'); raise SystemExit(4)"])
+        run_each(
+            [MUTANT], tmp_path, lambda *_: [sys.executable, "-c", "print('no such test'); raise SystemExit(4)"], "3.9.1"
+        )
 
 
 def test_an_unknown_mutant_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,6 +165,11 @@ def test_rules_that_fit_nothing_are_an_error(answer: str, got: str) -> None:
     """As Byteman's checker complains of them, or does not answer at all."""
     with pytest.raises(WrongUseError, match=rf"expected rules that fit the code of this Kafka, got:\n{got}"):
         check_fit([MUTANT], lambda _: [sys.executable, "-c", f"print({answer!r})"])
+
+
+def test_no_mutant_is_nothing_to_check() -> None:
+    """As when all were run already; Byteman's checker takes no empty list."""
+    check_fit([], lambda _: [sys.executable, "-c", "raise SystemExit(1)"])
 
 
 def test_rules_that_fit_are_no_error() -> None:
@@ -164,6 +209,10 @@ def test_a_wrong_mutant_is_an_error(
         mutants_of("kip-866")
 
 
+def _printing(mutant: Mutant, folder: Path) -> list[str]:
+    return [sys.executable, "-c", f"print({mutant.id!r}, {folder.name!r})"]
+
+
 def _red(check: str, requirement: str | None = None, observed: str = "it") -> dict[str, object]:
     about = [{"requirement": requirement, "outcome": "VIOLATES"}] if requirement else []
     return {
@@ -175,7 +224,19 @@ def _red(check: str, requirement: str | None = None, observed: str = "it") -> di
     }
 
 
-def _write(runs: Path, *verdicts: Mapping[str, object]) -> None:
-    run = runs / "run-1"
-    run.mkdir(parents=True)
-    (run / "verdicts.jsonl").write_text("".join(json.dumps(each) + "\n" for each in verdicts))
+def _write(
+    runs: Path,
+    *verdicts: Mapping[str, object],
+    reported: Sequence[RuleOutcome] = (CARRIED_OUT,),
+    is_whole: bool = True,
+) -> None:
+    """A run folder with these verdicts; in the run, processes have reported these fates of the one rule."""
+    run = RunFolder(runs / "run-1")
+    run.path.mkdir(parents=True)
+    run.verdicts.write_text("".join(json.dumps(each) + "\n" for each in (HELD, *verdicts)))
+    events = [("rules-told", {"rules": {"it": each}}) for each in reported]
+    events += [("checks", {"checks": []})] if is_whole else []
+    lines = [
+        {"seq": at, "at_ns": at, "kind": kind, "node": None, "data": data} for at, (kind, data) in enumerate(events)
+    ]
+    run.history.write_text("".join(json.dumps(each) + "\n" for each in lines))

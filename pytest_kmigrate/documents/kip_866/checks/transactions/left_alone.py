@@ -25,6 +25,19 @@ _LONG_ENOUGH_NS = 2_000_000_000
 """In less time hardly anything would have been done."""
 _ENDED_NS = 5_000_000_000
 """By then what a controller had begun to write as it left is written."""
+_OF_EVERY_CLUSTER = (
+    "/admin/delete_topics",
+    "/brokers/ids",
+    "/brokers/seqid",
+    "/brokers/topics",
+    "/cluster",
+    *(f"/config/{each}" for each in ("brokers", "changes", "clients", "ips", "topics", "users")),
+    "/consumers",
+    "/isr_change_notification",
+    "/latest_producer_id_block",
+    "/log_dir_event_notification",
+)
+"""Empty znodes that whoever comes first creates, also a broker that then registers nothing."""
 _OF_AUTHORIZERS = "/kafka-acl"
 """Brokers write ACLs in sessions of their own, in which they register nothing."""
 
@@ -34,8 +47,8 @@ def provisioning_leaves_zookeeper_alone(history: History) -> Verdict:
     """From the start of the first controller to the take-over, controllers create ``/migration`` and nothing else.
 
     Sessions that registered a broker are brokers'. ``/kafka-acl`` is not judged, as brokers' authorizers write there;
-    nor are empty parents, and what is below another path that a controller was given as its ``zookeeper.connect``. A
-    ``/migration`` that somebody left without data may be made anew in one transaction.
+    nor are the empty znodes that every cluster has, and what is below another path that a controller was given as its
+    ``zookeeper.connect``. A ``/migration`` that somebody left without data may be made anew in one transaction.
     """
     rows = ByRequirement("provisioning_leaves_zookeeper_alone", _PROVISION)
     from_ns, to_ns = _provisioned(history)
@@ -49,7 +62,7 @@ def provisioning_leaves_zookeeper_alone(history: History) -> Verdict:
         for each, write in _changes(others):
             if write.path.startswith(elsewhere):
                 continue
-            if not (_is_of_provisioning(write) or _fills_what_was_empty(history, each, write)):
+            if not (_is_of_provisioning(write, elsewhere) or _fills_what_was_empty(history, each, write)):
                 _violate(history, rows, _PROVISION, each, write, "a quorum that has not taken over writes nothing")
     text = f"a quorum was beside ZooKeeper for {span(max(0, to_ns - from_ns))} and wrote nothing but {MIGRATION}"
     return rows.verdict(text, "no controller was started beside ZooKeeper, and up for 2 s before the take-over")
@@ -69,11 +82,12 @@ def _elsewhere(history: History) -> tuple[str, ...]:
     return tuple(f"/{path}/" for _, slash, path in (each.partition("/") for each in given) if slash)
 
 
-def _is_of_provisioning(write: Write) -> bool:
-    is_parent = write.operation == "create" and not write.data and not write.is_ephemeral
-    return (
-        is_parent or (write.operation == "create" and write.path == MIGRATION) or write.path.startswith(_OF_AUTHORIZERS)
-    )
+def _is_of_provisioning(write: Write, elsewhere: Sequence[str]) -> bool:
+    if write.path.startswith(_OF_AUTHORIZERS):
+        return True
+    parent_of = [each for each in (*_OF_EVERY_CLUSTER, *elsewhere) if f"{each}/".startswith(f"{write.path}/")]
+    is_parent = bool(parent_of) and not write.data and not write.is_ephemeral
+    return write.operation == "create" and (is_parent or write.path == MIGRATION)
 
 
 def _fills_what_was_empty(history: History, transaction: Transaction, write: Write) -> bool:

@@ -33,20 +33,39 @@ END = event(EventKind.CHECKS, 60_000)
     [
         logged(6_000, SECOND, NONE_YET),
         logged(6_000, SECOND, Write("create", "/config/ips", "", 0)),
+        logged(6_000, SECOND, Write("create", "/config", "", 0)),
         logged(6_000, SECOND, error=-110),
         logged(6_000, SECOND, Write("create", "/kafka-acl/Topic/orders", "{}", 0)),
         logged(6_000, BROKER, TOPIC),
         logged(4_000, SECOND, TOPIC),
         logged(10_500, FIRST, TOPIC),
     ],
-    ids=["/migration", "a parent", "refused", "an authorizer", "a broker", "before", "after the take-over"],
+    ids=[
+        "/migration",
+        "of every cluster",
+        "a parent",
+        "refused",
+        "an authorizer",
+        "a broker",
+        "before",
+        "after the take-over",
+    ],
 )
 def test_a_quorum_that_creates_migration_only_conforms(transaction: Transaction) -> None:
     """Conforming: what others write, and what was before and after, is not the quorum's."""
     assert provisioning_leaves_zookeeper_alone.judge(run(transaction)).outcome is Outcome.CONFORMS
 
 
-@pytest.mark.parametrize("write", [TOPIC, replace(NONE_YET, operation="set-data"), Write("delete", "/controller")])
+@pytest.mark.parametrize(
+    "write",
+    [
+        TOPIC,
+        replace(NONE_YET, operation="set-data"),
+        Write("delete", "/controller"),
+        Write("create", "/brokers/of-the-quorum", "", 0),
+    ],
+    ids=["a topic", "/migration again", "a deletion", "an empty znode of its own"],
+)
 def test_a_quorum_that_writes_more_before_the_takeover_violates(write: Write) -> None:
     """Violating: also where it never takes over."""
     assert provisioning_leaves_zookeeper_alone.judge(run(logged(6_000, SECOND, write))).outcome is Outcome.VIOLATES
@@ -80,8 +99,12 @@ def test_a_znode_that_was_left_empty_may_be_made_anew(
 def test_what_a_quorum_writes_elsewhere_is_no_matter_of_the_cluster() -> None:
     """Conforming: below a path that a controller was given, and there only."""
     sent = event(EventKind.NODE_RECONFIGURED, 4_500, "controller-3000", changed={"zookeeper.connect": "z:1/else"})
-    for path, outcome in (("/else/where", Outcome.CONFORMS), ("/elsewhere", Outcome.VIOLATES)):
-        write = Write("set-data", path, "{}", 1)
+    cases = [
+        (Write("set-data", "/else/where", "{}", 1), Outcome.CONFORMS),
+        (Write("create", "/else", "", 0), Outcome.CONFORMS),
+        (Write("set-data", "/elsewhere", "{}", 1), Outcome.VIOLATES),
+    ]
+    for write, outcome in cases:
         assert provisioning_leaves_zookeeper_alone.judge(run(logged(6_000, SECOND, write), events=[sent])).outcome is (
             outcome
         )
