@@ -8,7 +8,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_kmigrate.documents.kip_866 import crash_points, procedure
+    from pytest_kmigrate.documents.kip_866 import crash_points, procedure, sweep
     from pytest_kmigrate.documents.kip_866.phases import Phase, ZkMigrationState
     from pytest_kmigrate.faults import targets, triggers
     from pytest_kmigrate.faults.disks import FailLogDir
@@ -59,12 +59,13 @@ __all__ = [
     "moves",
     "procedure",
     "raw_admin",
+    "sweep",
     "targets",
     "triggers",
 ]
 
 _ROOMS = {
-    "documents.kip_866": ("crash_points", "procedure"),
+    "documents.kip_866": ("crash_points", "procedure", "sweep"),
     "documents.kip_866.phases": ("Phase", "ZkMigrationState"),
     "faults": ("targets", "triggers"),
     "faults.disks": ("FailLogDir",),

@@ -22,13 +22,20 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class CrashPoint:
-    """A place in Kafka's code where a node can be held: Byteman's class, method and location."""
+    """A place in Kafka's code where a node can be held: Byteman's class, method and location.
+
+    ``condition`` is one of Byteman's, such as ``$1 > 2``: what does not meet it passes by.
+    """
 
     name: str
     java_class: str
     method: str
     location: str = "AT ENTRY"
     held_s: int = 3
+    condition: str = "true"
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Node(Protocol):

@@ -52,6 +52,16 @@ def look_at(config: pytest.Config, items: list[pytest.Item]) -> None:
         items.clear()
 
 
+def deselect_nightly(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Take tests marked ``nightly`` away, without ``--kmigrate-nightly``; pytest counts them as deselected."""
+    if options_of(config).nightly:
+        return
+    left_out = [item for item in items if item.get_closest_marker("nightly")]
+    if left_out:
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
+
+
 class Refusals:
     """What workers of pytest-xdist refused, in the process that started them: it ends as it would without them."""
 

@@ -10,7 +10,7 @@ from pytest_kmigrate.catalogue import KnownBug
 from pytest_kmigrate.catalogue.mistakes import advice
 from pytest_kmigrate.model.errors import ClusterError, KmigrateError, NotApplicableError
 from pytest_kmigrate.model.event import Ending
-from pytest_kmigrate.plugin.collecting import Refusals, kafka_in_header, kafka_in_use, look_at
+from pytest_kmigrate.plugin.collecting import Refusals, deselect_nightly, kafka_in_header, kafka_in_use, look_at
 from pytest_kmigrate.plugin.display import display
 from pytest_kmigrate.plugin.options import add_options, options_of
 from pytest_kmigrate.plugin.outcomes import (
@@ -35,6 +35,7 @@ MARKERS = (
     "scene: of a module or class: its tests share a cluster, and each leaves it as it found it",
     "spoils: the test does not restore the cluster of its scene; the next one gets a new cluster",
     "sample: the test is one of a few that represent its suite, for a short run with -m sample",
+    "nightly: one of so many cases that only --kmigrate-nightly runs them all",
     "starts_at(state, filled=False): the phase in which a test begins, such as HYBRID, filled with metadata or not",
     "start_condition(*znodes): znodes that exist before the test begins: Znode(path, data=None)",
     "known_bug(id): the test meets this bug: on the releases that have it, it is expected to fail because of it alone",
@@ -79,7 +80,8 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 @pytest.hookimpl(trylast=True)  # when -k and -m have deselected: what a test needs that does not run is not asked
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Refuse what cannot be, leave out what cannot run here, expect the red of known bugs."""
+    """Refuse what cannot be, leave out what cannot run here or is for the night, expect the red of known bugs."""
+    deselect_nightly(config, items)
     look_at(config, items)
 
 

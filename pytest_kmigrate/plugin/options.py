@@ -30,6 +30,7 @@ OPTIONS = (
 FLAGS = (
     ("keep", "leave the cluster up and show how to reach it"),
     ("cold", "start every cluster from scratch, never from a checkpoint"),
+    ("nightly", "run tests that are marked nightly, too"),
     ("resume", "do not run a test again that has a complete run below --kmigrate-runs"),
 )
 
@@ -55,6 +56,7 @@ class Options:
     commit: str | None
     keep: bool
     cold: bool
+    nightly: bool
     resume: bool
 
 
@@ -96,6 +98,7 @@ def options_of(config: pytest.Config) -> Options:
         commit=_chosen(config, "commit"),
         keep=_is_set(config, "keep"),
         cold=_is_set(config, "cold"),
+        nightly=_is_set(config, "nightly"),
         resume=_is_set(config, "resume"),
     )
 

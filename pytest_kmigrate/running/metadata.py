@@ -12,6 +12,7 @@ from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.evidence import ImagesSettled
 from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.model.protocols import Cluster, View
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
@@ -20,7 +21,7 @@ from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.running.images import LOG, NEEDS, ZOOKEEPER, ImageSource, Taken, settled
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 from pytest_kmigrate.workloads.metadata.filling import FAMILIES, Filling, FillingPlan, fill, renew_tokens, take_back
-from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND, Scope
+from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND, MetadataChange, Scope
 from pytest_kmigrate.workloads.metadata.metadata_invocation import MetadataAdmin
 from pytest_kmigrate.workloads.metadata.metadata_workload import MetadataWorkload, RunningMetadata, run_metadata
 from pytest_kmigrate.workloads.metadata.reassigning import HeldReassignment
@@ -73,6 +74,16 @@ class Metadata:
         """Undo what ``fill`` did of these families; each change is recorded. ClusterError when one is refused."""
         filled = [family for family in families if family not in self.left_out]
         _accepted(take_back(self._admin, self._recorder, self._plan(filled)), "taking back")
+
+    def make(self, *changes: MetadataChange) -> None:
+        """Make some changes, one after the other; each is recorded. ClusterError when one is refused.
+
+        One that is not answered, as its controller died, may have been carried out.
+        """
+        for change in changes:
+            completion = self._admin.record(change, self._recorder)
+            if completion.outcome is OperationOutcome.FAILED:
+                raise ClusterError(f"{change.change} {change.subject}: expected to be accepted, got {completion.error}")
 
     def renew_tokens(self) -> None:
         """Renew the delegation tokens that ``fill`` made for ourselves; each is recorded. ClusterError when refused."""

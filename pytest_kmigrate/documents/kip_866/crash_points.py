@@ -31,3 +31,11 @@ COPY_NOT_BEGUN = CrashPoint(
     "copy-not-begun", "org.apache.kafka.controller.QuorumController$MigrationRecordConsumer", "beginMigration", held_s=5
 )
 """``/controller`` is claimed; the transaction of the copy is not begun yet."""
+
+LONG_BEFORE_THE_CLAIM = replace(ABOUT_TO_CLAIM, name="long-before-the-claim", held_s=15)
+"""The same, for longer than a write is held: what the former controller writes last comes in between."""
+
+TOPIC_NOT_WRITTEN = CrashPoint(
+    "topic-not-written", "kafka.zk.migration.ZkTopicMigrationClient", "createTopic", held_s=15
+)
+"""A new topic is in the metadata log, and about to be written to ZooKeeper; held for longer than elections take."""

@@ -228,3 +228,21 @@ def test_a_refusal_names_the_line_of_the_test(pytester: pytest.Pytester) -> None
     pytester.makepyfile("import pytest\n\n@pytest.mark.topology()\ndef test_it(topology): pass\n")
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     result.stderr.fnmatch_lines(["ERROR: test_a_refusal_names_*.py:3: *::test_it: marker topology: *"])
+
+
+@pytest.mark.parametrize(
+    ("options", "outcomes"), [((), {"passed": 1, "deselected": 1}), (("--kmigrate-nightly",), {"passed": 2})]
+)
+def test_what_is_for_the_night_runs_when_it_is_asked_for(
+    pytester: pytest.Pytester, options: tuple[str, ...], outcomes: dict[str, int]
+) -> None:
+    """Otherwise pytest counts it as deselected."""
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("place", ["here", pytest.param("there", marks=pytest.mark.nightly)])
+        def test_it(place): pass
+        """
+    )
+    pytester.runpytest_inprocess("-p", "no:cacheprovider", *options).assert_outcomes(**outcomes)

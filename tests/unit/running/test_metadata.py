@@ -7,6 +7,7 @@ import pytest
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.operations import OperationOutcome
 from pytest_kmigrate.running import metadata as running
 from pytest_kmigrate.running.metadata import Metadata, _differences_in
 from pytest_kmigrate.waiting import until
@@ -145,3 +146,34 @@ def test_a_side_that_is_not_there_is_told(metadata: Metadata) -> None:
     for look in (lambda: metadata.seen("zookeeper"), lambda: metadata.settle("after", ("brokers", "zookeeper"))):
         with pytest.raises(ClusterError, match=r"expected to see .*zookeeper; now there is only brokers"):
             look()
+
+
+class _Answering:
+    """An admin client that answers everything alike, and remembers what it was asked."""
+
+    def __init__(self, completion: Completion) -> None:
+        self._completion = completion
+        self.asked: list[MetadataChange] = []
+
+    def record(self, change: MetadataChange, _recorder: object) -> Completion:
+        self.asked.append(change)
+        return self._completion
+
+
+@pytest.mark.parametrize("outcome", [OperationOutcome.OK, OperationOutcome.INDEFINITE])
+def test_changes_are_made_one_after_the_other(
+    outcome: OperationOutcome, metadata: Metadata, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is not answered may have been carried out, so it is no error."""
+    admin = _Answering(Completion(outcome))
+    monkeypatch.setattr(metadata, "_admin", admin)
+    changes = [MetadataChange("delete-topic", "a"), MetadataChange("delete-topic", "b")]
+    metadata.make(*changes)
+    assert admin.asked == changes
+
+
+def test_a_refused_change_is_an_error(metadata: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what was to be changed, and Kafka's error."""
+    monkeypatch.setattr(metadata, "_admin", _Answering(Completion(OperationOutcome.FAILED, "UNKNOWN_TOPIC")))
+    with pytest.raises(ClusterError, match="delete-topic a: expected to be accepted, got UNKNOWN_TOPIC"):
+        metadata.make(MetadataChange("delete-topic", "a"))

@@ -19,7 +19,7 @@ METHOD {point.method}
 {point.location}
 BIND armed : java.io.File = new java.io.File("{armed}");
      hit : java.io.File = new java.io.File("{hit}")
-IF armed.delete()
+IF ({point.condition}) AND armed.delete()
 DO hit.createNewFile(); delay({held_ms})
 ENDRULE
 """

@@ -1,5 +1,6 @@
 """Crash points as seen without a JVM: what becomes of their rules when the block is left."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -36,3 +37,14 @@ def test_a_node_that_takes_no_rule_back_hides_no_error(
         raise AwaitTimeoutError("phase HYBRID", 120, "phase COPYING")
     assert asked == ["a", "b"]
     assert not list(tmp_path.glob("*.armed"))
+
+
+def test_a_rule_has_the_condition_of_its_point(
+    nodes: list[ProcessNode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What does not meet it passes by, and leaves the point armed."""
+    laid: list[str] = []
+    monkeypatch.setattr(attaching, "submit", lambda _address, rule: laid.append(rule))
+    monkeypatch.setattr(attaching, "withdraw", lambda _address, _rule: None)
+    with held(replace(LONG_COPY, condition="$1 > 2"), nodes, tmp_path, tmp_path):
+        assert ["IF ($1 > 2) AND armed.delete()" in rule for rule in laid] == [True, True]

@@ -1,0 +1,82 @@
+"""A former controller writes to ZooKeeper when its successor has read ``/migration`` and not claimed yet.
+
+In KAFKA-16171 the successor never gets over it. Since that was mended, it puts back the position that it had read.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from pytest_kmigrate.checkers.controllers.znode_changes import held_in
+from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
+from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION
+from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.history import History, ZnodeChange
+from pytest_kmigrate.model.verdict import Verdict
+
+_CONTROLLER = "/controller"
+_REFUSED = re.compile(
+    r"(?:Check op|Conditional update) on KRaft Migration ZNode failed\. (?:Expected|Sent) zkVersion = (\d+)"
+)
+
+
+@diagnosis("KAFKA-16171")
+def former_controller_wrote_after_it_was_read(history: History, verdict: Verdict) -> bool:
+    """The controller that ``/controller`` names sends a version of ``/migration`` that another has raised since.
+
+    It explains what ZooKeeper lacks.
+    """
+    return all_unmet(history, verdict, lambda event: _lacks_some(event) and _is_stuck_at(history, event.at_ns))
+
+
+@diagnosis("kmigrate-18")
+def position_was_read_before_the_claim(history: History, verdict: Verdict) -> bool:
+    """Each time that ``/migration`` moved back, its new owner wrote a position that it had held before."""
+    if verdict.check != "migration_znode_never_moves_back":
+        return False
+    fallen = list(_fallen(history))
+    return bool(fallen) and all(_is_read_before(history, before, after) for before, after in fallen)
+
+
+def _is_stuck_at(history: History, at_ns: int) -> bool:
+    """Whether who is in charge did not write ``/migration`` last, and sends a version below that which it has."""
+    claims = [each for each in history.znodes if each.path == _CONTROLLER and each.data and each.at_ns < at_ns]
+    written = [each for each in _positions(history) if each.at_ns < at_ns]
+    if not claims or not written:
+        return False
+    owner = held_in(claims[-1]).get("brokerid")
+    sent = [int(version) for version in _REFUSED.findall(log_of(history, f"controller-{owner}"))]
+    is_of_another = held_in(written[-1]).get("kraft_controller_id") != owner
+    return is_of_another and any(version < written[-1].version for version in sent)
+
+
+def _positions(history: History) -> list[ZnodeChange]:
+    return [each for each in history.znodes if each.path == MIGRATION and each.data]
+
+
+def _place(change: ZnodeChange) -> tuple[int, int]:
+    held = held_in(change)
+    return held.get("kraft_metadata_epoch", -1), held.get("kraft_metadata_offset", -1)
+
+
+def _fallen(history: History) -> Iterator[tuple[ZnodeChange, ZnodeChange]]:
+    for before, after in pairwise(_positions(history)):
+        if _place(after) < _place(before):
+            yield before, after
+
+
+def _is_read_before(history: History, before: ZnodeChange, after: ZnodeChange) -> bool:
+    """Whether another controller, of a later epoch, wrote what the znode held at some time before."""
+    former, owner = held_in(before), held_in(after)
+    is_new = owner.get("kraft_controller_epoch", -1) > former.get("kraft_controller_epoch", -1)
+    is_other = owner.get("kraft_controller_id") != former.get("kraft_controller_id")
+    held = [_place(each) for each in _positions(history) if each.at_ns < before.at_ns]
+    return is_new and is_other and _place(after) in held
+
+
+def _lacks_some(event: Event) -> bool:
+    """Whether a list of what is lacking, expected to be empty, is not."""
+    both = lists_in(event)
+    return both is not None and not both[0] and bool(both[1])

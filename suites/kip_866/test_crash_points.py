@@ -1,0 +1,109 @@
+"""KIP-866, Controller Crashes: the active controller dies at every place where it may lose something.
+
+Of so many places the suite visits a few; ``--kmigrate-nightly`` visits all.
+"""
+
+import json
+
+import pytest
+
+from pytest_kmigrate import Hold, Isolate, Kill, Phase, Role, checks, crash_points, moves, raw_admin, sweep, targets
+
+NIGHTLY = pytest.mark.nightly
+AT_TAKEOVER = [
+    *sweep.often(sweep.TAKEOVER),
+    *(pytest.param(each, marks=NIGHTLY) for each in sweep.seldom(sweep.TAKEOVER)),
+]
+WRITES = [*sweep.often(sweep.WRITES), *(pytest.param(each, marks=NIGHTLY) for each in sweep.seldom(sweep.WRITES))]
+
+
+@pytest.mark.requirement("K866-FAIL-crash-during-copy", "K866-FAIL-crash-in-migration")
+@pytest.mark.parametrize("at", AT_TAKEOVER, ids=str)
+def test_takeover_is_completed_by_another_controller(at, workload, cluster_metadata, migration, inject, verify_clients):
+    """Whatever the former one had written and copied, its successor ends the copy and goes on in dual write."""
+    cluster_metadata.fill()
+    migration.advance_to(Phase.PREPARING)
+    with inject(Kill(targets.quorum_leader()), at=at) as crash:
+        migration.advance_to(Phase.HYBRID)
+        crash.await_bitten()
+    migration.make("start-the-last-broker-again", moves.Roll("broker-2"))  # it may be fenced (kmigrate-1)
+    with cluster_metadata.changing("after"):
+        workload.await_acked(200)
+
+    verify_clients(
+        checks.metadata_equivalent("after-log", "after-zookeeper"),
+        checks.acknowledged_metadata_changes_present("after-log"),
+        checks.acknowledged_metadata_changes_present("after-zookeeper"),
+    )
+
+
+@pytest.mark.known_bug("kmigrate-17")
+@pytest.mark.requirement("K866-FAIL-crash-during-copy")
+def test_complete_copy_is_gone_on_with(workload, migration, inject, zookeeper, expect, verify):
+    """The controller dies when the log says that all is copied, and the znode /migration does not say so yet."""
+    workload.await_acked(500)
+    migration.advance_to(Phase.PREPARING)
+    with inject(Kill(targets.quorum_leader()), at=sweep.COPIED) as crash:
+        migration.advance_to(Phase.HYBRID)
+        crash.await_bitten()
+    expect(
+        "whether /migration holds a position",
+        lambda: json.loads(zookeeper.get("/migration"))["kraft_metadata_offset"] > 0,
+        equals=True,
+        within_s=20,
+    )
+    verify(checks.no_acked_record_lost(), checks.no_phantom_record())
+
+
+@pytest.mark.scene
+@pytest.mark.starts_at("HYBRID")
+class TestDualWrite:
+    """Writes to ZooKeeper that a controller did not get to, or whose answer it did not hear."""
+
+    @pytest.mark.requirement("K866-FAIL-crash-in-migration", "K866-FAIL-failover-with-pending-writes")
+    @pytest.mark.parametrize("write", WRITES, ids=str)
+    def test_write_is_completed_by_another_controller(
+        self, write, workload, cluster_metadata, migration, inject, verify_clients
+    ):
+        """The change was acknowledged, so it is on both sides in the end, and dual write goes on."""
+        cluster_metadata.make(*write.before)
+        cluster_metadata.settle("before")
+        with inject(Kill(targets.active_controller()), at=write.at) as crash:
+            cluster_metadata.make(write.change)
+            crash.await_bitten()
+            migration.await_new_active_controller()
+        with cluster_metadata.changing("after"):
+            workload.await_acked(200)
+
+        verify_clients(
+            checks.metadata_equivalent("after-log", "after-zookeeper"),
+            checks.acknowledged_metadata_changes_present("after-log"),
+            checks.acknowledged_metadata_changes_present("after-zookeeper"),
+        )
+
+
+@pytest.mark.known_bug("KAFKA-16171")
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-FAIL-crash-in-migration", "K866-ZNODE-controller-every-election")
+def test_former_controller_that_writes_once_more_stops_no_other(
+    workload, migration, inject, admin_of, zookeeper, expect, verify_clients
+):
+    """It is cut off as it writes a topic, and goes on when its successor knows /migration and is about to claim."""
+    workload.await_consumed(500)
+    with (
+        inject(Hold(crash_points.TOPIC_NOT_WRITTEN)) as writing,
+        inject(Hold(crash_points.LONG_BEFORE_THE_CLAIM)) as claiming,
+    ):
+        raw_admin.create_topics_at(admin_of("broker-0"), ["before"], partitions=1, replication=3)
+        writing.await_bitten()
+        with inject(Isolate(targets.active_controller(), from_roles=(Role.CONTROLLER,))):
+            claiming.await_bitten()
+            migration.await_new_active_controller()
+    raw_admin.create_topics_at(admin_of("broker-0"), ["after"], partitions=1, replication=3)
+    expect(
+        "topics that ZooKeeper lacks",
+        lambda: sorted({"before", "after"} - set(zookeeper.children("/brokers/topics"))),
+        equals=[],
+        within_s=15,
+    )
+    verify_clients()
