@@ -11,7 +11,8 @@ import pytest
 from pytest_kmigrate.catalogue import place_of
 from pytest_kmigrate.catalogue.places import Place
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import RuleOutcome
+from pytest_kmigrate.model.event import EventKind, RuleOutcome
+from pytest_kmigrate.model.events.nodes import RulesReported
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.reports import planted
 from pytest_kmigrate.reports.mutants import OUTPUT, Fate, Result, is_proof, main, markdown, result_of, run_each, was_run
@@ -234,8 +235,8 @@ def _write(
     run = RunFolder(runs / "run-1")
     run.path.mkdir(parents=True)
     run.verdicts.write_text("".join(json.dumps(each) + "\n" for each in (HELD, *verdicts)))
-    events = [("rules-told", {"rules": {"it": each}}) for each in reported]
-    events += [("checks", {"checks": []})] if is_whole else []
+    events = [(RulesReported.event_kind, {"rules": {"it": each}}) for each in reported]
+    events += [(EventKind.CHECKS, {"checks": []})] if is_whole else []
     lines = [
         {"seq": at, "at_ns": at, "kind": kind, "node": None, "data": data} for at, (kind, data) in enumerate(events)
     ]

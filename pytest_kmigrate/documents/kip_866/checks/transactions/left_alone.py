@@ -37,7 +37,7 @@ _OF_EVERY_CLUSTER = (
     "/latest_producer_id_block",
     "/log_dir_event_notification",
 )
-"""Empty znodes that whoever comes first creates, also a broker that then registers nothing."""
+"""Empty znodes that the first broker creates, also one that then registers nothing."""
 _OF_AUTHORIZERS = "/kafka-acl"
 """Brokers write ACLs in sessions of their own, in which they register nothing."""
 

@@ -1,4 +1,4 @@
-"""kmigrate-17: the copy is complete, but a controller died before ``/migration`` said so, and nobody goes on."""
+"""kmigrate-17: the copy is complete, but a controller died before ``/migration`` said so, and no other goes on."""
 
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet

@@ -1,4 +1,4 @@
-"""Facts about a migration that nobody continues, since its controller died at the end of the copy."""
+"""Facts about a migration that no controller continues, since its controller died at the end of the copy."""
 
 import json
 from dataclasses import replace
@@ -75,5 +75,5 @@ def test_a_position_that_does_not_come_is_named(name: str, log: str, offset: int
 
 @pytest.mark.parametrize(("log", "bugs"), [(GIVEN_UP, ("kmigrate-17",)), ("", ())])
 def test_what_brokers_report_that_hear_of_no_controller_is_named(log: str, bugs: tuple[str, ...]) -> None:
-    """Brokers in ZooKeeper mode are told nothing."""
+    """Brokers in ZooKeeper mode hear nothing."""
     assert named(compared(log, -1), violates("clients_are_told_the_same", Kind.LIVENESS, [], "unlike")) == bugs

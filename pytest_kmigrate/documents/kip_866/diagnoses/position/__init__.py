@@ -1,0 +1,1 @@
+"""Known bugs about the position in ``/migration``: who writes it when, and what its next reader makes of it."""
