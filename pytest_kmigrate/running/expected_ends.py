@@ -80,7 +80,7 @@ def refused(
     changes: Mapping[str, str | None],
     *,
     naming: str = "",
-    within_s: float = 15,
+    within_s: float = 60,
     requirements: Sequence[str] = (),
 ) -> None:
     """Start a node that is down with these properties (None: unset) and expect it to end by an error.

@@ -205,7 +205,7 @@ def _expect_ids_refused(cluster, stub, identity, registration, refused, expect):
     twin = procedure.brokers_join(cluster) | {"node.id": "0", FLAG: None, REGISTRATION_TIMEOUT: "5000"}
     cluster.node("broker-2").reconfigure(twin, BrokerMode.KRAFT)
     cluster.run_tool("broker-2", "kafka-storage", ["format", "-t", cluster_id, "-c", "{config}"])
-    refused("broker-2", twin, within_s=20, naming="for the controller", requirements=["K866-REG-kraft-dup-zk-id"])
+    refused("broker-2", twin, naming="for the controller", requirements=["K866-REG-kraft-dup-zk-id"])
     stub.register(*identity())
     expect(
         "whether registrations with the ids of a live broker and of a controller are refused",

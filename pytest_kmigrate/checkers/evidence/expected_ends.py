@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 
+_SEEN_WITHIN_NS = 1_000_000_000
+"""So long after it a death may be recorded."""
+
 
 @dataclass(frozen=True)
 class ExpectedEnd:
@@ -45,8 +48,11 @@ def _ends(history: History) -> list[ExpectedEnd]:
 
 
 def _first_death(history: History, expectation: Event, node: str) -> Event | None:
+    """The first one in time: a node that takes longer may end while the test still waits for its start."""
     deaths = (each for each in history.of(EventKind.NODE_DIED) if each.node == node)
-    return next((each for each in deaths if _began_ns(expectation) <= each.at_ns <= expectation.at_ns), None)
+    in_time_ns = _began_ns(expectation) + int(float(str(expectation.data["within_s"])) * 1e9) + _SEEN_WITHIN_NS
+    until_ns = min(in_time_ns, expectation.at_ns)
+    return next((each for each in deaths if _began_ns(expectation) <= each.at_ns <= until_ns), None)
 
 
 def _began_ns(expectation: Event) -> int:
