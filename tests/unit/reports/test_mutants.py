@@ -19,6 +19,7 @@ from pytest_kmigrate.reports.mutants import OUTPUT, Fate, Result, is_proof, main
 from pytest_kmigrate.reports.planted import Mutant, chosen, mutants_of
 from pytest_kmigrate.reports.weaving import check_fit
 
+ROOT = Path(__file__).parents[3]
 ROW, OTHER, DEVIATING = "K866-DW-topic-create", "K866-DW-topic-delete", "K866-DW-multi"
 MUTANT = Mutant("lost", "Topics are lost", "test_dual_write::test_it", ROW, "RULE it\nENDRULE")
 CARRIED_OUT, WOVEN = RuleOutcome.CARRIED_OUT, RuleOutcome.WOVEN
@@ -183,6 +184,13 @@ def test_every_mutant_of_a_document_is_sound() -> None:
     """Its test and its requirement exist; the names of rules are unique in it."""
     for each in mutants_of("kip-866"):
         assert each.node_id("kip-866").endswith(each.test.replace("::", ".py::", 1))
+
+
+def test_the_published_page_has_a_row_for_every_mutant() -> None:
+    """With the requirement that it must turn red; results are copied from `mutants.md` of the runs."""
+    page = (ROOT / "docs" / "reference" / "mutants-of-kip-866.md").read_text(encoding="utf-8")
+    rows = {tuple(row.split(" | ")[::2]) for row in page.splitlines() if row.startswith("| `")}
+    assert {(f"| `{each.id}`", each.requirement) for each in mutants_of("kip-866")} == {row[:2] for row in rows}
 
 
 @pytest.mark.parametrize(
