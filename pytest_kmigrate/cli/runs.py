@@ -68,6 +68,8 @@ def judge(
     again = judge_again(run, profile)
     if not again.is_complete:
         notify(f"{run}: no manifest.json: the run was interrupted; it is judged by what it left")
+    elif not again.is_sealed:
+        notify(f"{run}: no seals, as in folders of version 0.1: lines that were taken out may go unnoticed")
     _show_verdicts(again)
     raise typer.Exit(EXIT_STATUS[again.outcome])
 

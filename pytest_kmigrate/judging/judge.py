@@ -7,6 +7,7 @@ from pytest_kmigrate.checkers.registry import checker_of, general_checkers
 from pytest_kmigrate.checkers.run.doubts import doubted, doubts, machine_troubles, not_blamed
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.checks import all_checkers
+from pytest_kmigrate.judging.coherence.coherence import disagreements, fitted
 from pytest_kmigrate.judging.explaining import explained
 from pytest_kmigrate.judging.speaking import declared, inapplicable, named_by_expectations, spoken, unspoken
 from pytest_kmigrate.model.capabilities import not_offered
@@ -91,9 +92,12 @@ def judged(history: History) -> list[Verdict]:
 
 
 def judge_folder(folder: RunFolder) -> Judgement:
-    """Judge a run folder, which is read once, and (re)write its ``verdicts.jsonl``."""
+    """Judge a run folder, which is read once, and (re)write its ``verdicts.jsonl``.
+
+    Nothing conforms by evidence that does not fit together.
+    """
     history = read_history(folder)
-    verdicts = judged(history)
+    verdicts = fitted(judged(history), disagreements(folder, history))
     write_verdicts(folder, verdicts)
     return Judgement(history.header, verdicts)
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_kmigrate.judging.coherence.coherence import disagreements, fitted
 from pytest_kmigrate.judging.judge import Judgement
 from pytest_kmigrate.judging.other_documents import judged_as, judging
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
 from pytest_kmigrate.model.verdict import Outcome, Verdict
 from pytest_kmigrate.recording.reading import read_history, verify_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.seals import recorded_seals
 from pytest_kmigrate.recording.verdicts import as_json, has_outcomes_by_requirement, stored_verdicts
 
 _COMPARED = ("check", "outcome", "kind", "summary", "count", "violations", "known_bugs")
@@ -26,6 +28,8 @@ class JudgedAgain(Judgement):
     """The document that it is judged by."""
     is_complete: bool
     """Whether the folder has a manifest (and every file is as it says)."""
+    is_sealed: bool
+    """Whether the end of the run vouches for all lines before it; never in folders of version 0.1."""
     has_stored: bool
     differences: tuple[str, ...]
     """One sentence for every stored verdict that is not the same now."""
@@ -52,15 +56,15 @@ def judge_again(path: Path, profile: str | None = None) -> JudgedAgain:
     if is_complete:
         verify_manifest(folder)
     try:
-        verdicts = judged_as(by, history)
+        verdicts = fitted(judged_as(by, history), disagreements(folder, history))
     except WrongUseError as error:
         raise RunFolderError(f"{folder.history}: {error}; judge it with the release that recorded it") from error
-    has_stored = folder.verdicts.is_file()
+    is_sealed, has_stored = recorded_seals(tuple(history.events)) is not None, folder.verdicts.is_file()
     differences: tuple[str, ...] = ()
     if has_stored and by.id == own:
         stored = stored_verdicts(folder)
         differences = _differences(stored, verdicts, is_by_requirement=has_outcomes_by_requirement(folder))
-    return JudgedAgain(history.header, verdicts, by.id, is_complete, has_stored, differences)
+    return JudgedAgain(history.header, verdicts, by.id, is_complete, is_sealed, has_stored, differences)
 
 
 def _differences(stored: Sequence[Verdict], now: Sequence[Verdict], *, is_by_requirement: bool) -> tuple[str, ...]:

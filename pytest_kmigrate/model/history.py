@@ -15,6 +15,8 @@ class Sample:
     at_ns: int
     node: str
     values: Mapping[str, float | None]
+    number: int = field(default=-1, compare=False)
+    """Which of the node's samples it is, from 0; -1: not numbered, as in folders of version 0.1."""
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def read_history(folder: RunFolder) -> History:
         header=read_header(folder),
         events=read_events(folder),
         operations=read_operations(folder.operations),
-        samples=tuple(_made_lines(Sample, folder.metrics)),
+        samples=tuple(_made_lines(_sample, folder.metrics)),
         znodes=tuple(_made_lines(_znode_change, folder.znodes)),
         client_metadata=tuple(_made_lines(client_answers(), folder.client_metadata)),
         transactions=tuple(_made_lines(_transaction, folder.transactions)),
@@ -162,6 +162,10 @@ def _must_have_its_list(kind: EventKind, data: Mapping[str, object]) -> None:
         raise TypeError(
             f"a list of {'texts' if of is str else 'objects'} as {key} in the data of {kind}, not {entries!r}"
         )
+
+
+def _sample(at_ns: int, node: str, values: Mapping[str, float | None], number: int = -1) -> Sample:
+    return Sample(at_ns, node, values, number)
 
 
 def _znode_change(children: list[str], **keys: Any) -> ZnodeChange:

@@ -4,11 +4,11 @@ import hashlib
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import IO
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.event import Event, EventData
@@ -17,6 +17,7 @@ from pytest_kmigrate.model.history import ClientMetadata, RunHeader, Sample, Tra
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.recording.client_metadata import ClientLines
 from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
+from pytest_kmigrate.recording.seals import SealedLines, seals_of
 from pytest_kmigrate.recording.writing import json_lines, replace_text
 
 
@@ -26,7 +27,7 @@ class RunRecorder:
     def __init__(self, folder: RunFolder, header: RunHeader) -> None:
         self.folder = folder
         self.start_ns = time.monotonic_ns()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._seq = 0
         self.log_files: Callable[[], Mapping[str, Path]] = dict
         self.logged_before: Mapping[Path, int] = {}
@@ -39,11 +40,12 @@ class RunRecorder:
             parent.mkdir(parents=True, exist_ok=True)
         _write_whole(folder.header, {"schema": SCHEMA, **asdict(header)})
         self._lost: EnvironmentLackError | None = None
-        self._history = folder.history.open("a", encoding="utf-8")
-        self._metrics = folder.metrics.open("a", encoding="utf-8")
-        self._znodes = folder.znodes.open("a", encoding="utf-8")
-        self._client_metadata = folder.client_metadata.open("a", encoding="utf-8")
+        self._history = SealedLines(folder.history)
+        self._metrics = SealedLines(folder.metrics)
+        self._znodes = SealedLines(folder.znodes)
+        self._client_metadata = SealedLines(folder.client_metadata)
         self._client_lines = ClientLines()
+        self._samples = Counter[str]()
         self.record(RunBegan())
 
     def now_ns(self) -> int:
@@ -61,9 +63,12 @@ class RunRecorder:
         return event
 
     def sample(self, sample: Sample) -> None:
-        """Append one node's metrics."""
+        """Append one node's metrics, with the number of the node's sample: one that is taken out leaves a gap."""
         with self._lock:
-            self._append(self._metrics, {"at_ns": sample.at_ns, "node": sample.node, "values": dict(sample.values)})
+            number = self._samples[sample.node]
+            self._samples[sample.node] += 1
+            line = {"at_ns": sample.at_ns, "node": sample.node, "number": number, "values": dict(sample.values)}
+            self._append(self._metrics, line)
 
     def znode(self, change: ZnodeChange) -> None:
         """Append one change of a watched znode."""
@@ -90,15 +95,14 @@ class RunRecorder:
         _write_whole(file, content)
         self.record(SnapshotTaken(label, str(file.relative_to(self.folder.path)), began_ns))
 
-    def _append(self, file: IO[str], line: Mapping[str, object]) -> None:
+    def _append(self, lines: SealedLines, line: Mapping[str, object]) -> None:
         """What was lost once is missing for good: from then on nothing more is taken, by any thread."""
         if self._lost is None:
             try:
-                file.write(json.dumps(line, default=str) + "\n")
-                file.flush()
+                lines.append(line)
             except OSError as error:
                 self._lost = EnvironmentLackError(
-                    f"{file.name}: the run cannot be written down: {error.strerror}; make room, and run it again"
+                    f"{lines.path}: the run cannot be written down: {error.strerror}; make room, and run it again"
                 )
         if self._lost is not None:
             raise self._lost
@@ -113,13 +117,15 @@ class RunRecorder:
 
     def close(self) -> None:
         """End the history; safe to call twice, and when the disk is full."""
-        if self._history.closed:
+        if self._history.is_closed:
             return
-        with suppress(EnvironmentLackError):
-            self.record(self.ending)
-        for file in (self._history, self._metrics, self._znodes, self._client_metadata):
-            with suppress(OSError):  # it still has what could not be written
-                file.close()
+        written = (self._history, self._metrics, self._znodes, self._client_metadata)
+        with self._lock:
+            with suppress(EnvironmentLackError, OSError):
+                self.record(replace(self.ending, seals=seals_of(self.folder, *written)))
+            for lines in written:
+                with suppress(OSError):  # it still has what could not be written
+                    lines.close()
 
 
 def write_manifest(folder: RunFolder, *, is_kept: bool = False) -> None:

@@ -25,6 +25,8 @@ class RunEnded(EventData):
     """Outcome of all verdicts together, for example ``CONFORMS``; missing if ``test`` is."""
     known_bug: str | None = None
     """Id of the known Kafka bug that the test ended by; missing if there was none."""
+    seals: Mapping[str, Mapping[str, object]] | None = None
+    """By file, the ``sha256`` of all evidence, and its ``lines``; of the history, those before this event."""
 
 
 @dataclass(frozen=True)

@@ -149,8 +149,9 @@ class Clients:
         while time.monotonic() < deadline and any(member.is_committing for member in self._members):
             self._tick()
         self._give_up()
+        counts = self._counts.plain()  # as many as there are rows: leaving commits once more, and has none
         self._leave_group()
-        self._tell({"event": "stopped", **self._counts.plain()})
+        self._tell({"event": "stopped", **counts})
 
     def _stop_producing(self) -> None:
         self._senders.stop_producing()

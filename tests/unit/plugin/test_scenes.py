@@ -103,10 +103,15 @@ def test_it(kmigrate_run, verify, number):
 
 BROKER = "kmigrate_run.cluster.node('broker-1')"
 HEADER = """
-from pytest_kmigrate.model.events.faults import FaultApplied
+from pytest_kmigrate.model.events.faults import FaultApplied, FaultBegan, FaultWitnessed
 
 pytestmark = pytest.mark.scene
 """
+FAULT = """(
+    FaultBegan('kill(broker-1)', 'fault-1', 'kill', 'now'),
+    FaultApplied('fault-1', ['broker-1'], began=0),
+    FaultWitnessed('fault-1', 'it is gone', {}),
+)"""
 CHANGES = {
     "a node is down": (f"{BROKER}.stop()", "broker-1 was found as NodeState(is_up=True, "),
     "a node stands still": (f"{BROKER}.pause()", "left as NodeState(is_up=True, is_paused=True"),
@@ -116,7 +121,7 @@ CHANGES = {
         "'broker-1': 2",
     ),
     "a fault is in force": (
-        "kmigrate_run.recorder.record(FaultApplied('fault-1', ['broker-1'], began=0))",
+        f"[kmigrate_run.recorder.record(each) for each in {FAULT}]",
         "a fault is still in force",
     ),
 }

@@ -104,12 +104,12 @@ def test_a_full_disk_is_told_to_everybody_and_ends_orderly(tmp_path: Path) -> No
     folder = RunFolder(tmp_path)
     recorder = RunRecorder(folder, HEADER)
     recorder._history.close()
-    recorder._history = Path("/dev/full").open("a")  # noqa: SIM115 - the recorder closes it
+    recorder._history._file = Path("/dev/full").open("a")  # noqa: SIM115 - the recorder closes it
     for write in (lambda: recorder.record(FAULT), lambda: recorder.sample(Sample(5, "broker-0", {}))):
         with pytest.raises(EnvironmentLackError, match="the run cannot be written down: No space left on device; make"):
             write()
     recorder.close()
-    assert recorder._history.closed
+    assert recorder._history.is_closed
     assert [event.kind for event in read_history(folder).events] == [EventKind.RUN_BEGAN]
     assert read_history(folder).samples == ()
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pytest_kmigrate.model.event import EventKind
@@ -11,19 +12,21 @@ from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, violates
 from pytest_kmigrate.recording.operation_parts import PartWriter, Row
 from pytest_kmigrate.recording.recorder import RunRecorder
-from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.run_folder import RunFolder, run_id_of
 from pytest_kmigrate.recording.verdicts import write_verdicts
 from tests.unit.typical_events import typical
 
 MS = 1_000_000
+TEST = "suites/kip_866/test_faults.py::test_takes_over[kill(active::controller)]"
+STARTED = datetime(2026, 3, 1, 10, tzinfo=UTC)
 HEADER = RunHeader(
-    run_id="20260301T100000-test-takes-over-seed7-abc123",
-    test_id="suites/kip_866/test_faults.py::test_takes_over[kill(active::controller)]",
+    run_id=run_id_of(TEST, 7, STARTED),
+    test_id=TEST,
     seed=7,
     kafka="3.6.0",
     topology="zk1-broker3-controller3",
     requirements=("K866-TEST-controller-failures",),
-    started_at="2026-03-01T10:00:00+00:00",
+    started_at=STARTED.isoformat(),
     extra={"reproduce": "pytest suites/kip_866/test_faults.py --kmigrate-seed 7"},
 )
 GREEN = conforms("no_acked_record_lost", "none of 100 acknowledged records was lost")

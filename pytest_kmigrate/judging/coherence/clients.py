@@ -1,0 +1,120 @@
+"""What client operations, and the counts that the clients' process kept by itself, say of each other."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pytest_kmigrate.checkers.evidence.grouping import partitions
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Operations
+from pytest_kmigrate.recording.disagreement import Disagreement
+
+_COUNTED = {
+    "acked": (OperationKind.PRODUCE, OperationOutcome.OK),
+    "failed": (OperationKind.PRODUCE, OperationOutcome.FAILED),
+    "indefinite": (OperationKind.PRODUCE, OperationOutcome.INDEFINITE),
+    "consumed": (OperationKind.CONSUME, OperationOutcome.OK),
+    "committed": (OperationKind.COMMIT, OperationOutcome.OK),
+    "final_read": (OperationKind.FINAL_READ, OperationOutcome.OK),
+}
+"""By key of a workload-ended event, the operations that it counts."""
+
+
+def counts_are_rows(history: History) -> Iterator[Disagreement]:
+    """The clients' process counted as many operations as there are.
+
+    Until seals were recorded it also counted commits that it made when it had written its rows.
+    """
+    ended, operations = _ended(history), _of_workload(history)
+    is_sealed = "seals" in history.events[-1].data if history.events else False
+    for key, (kind, outcome) in _COUNTED.items():
+        counts = [each.data.get(key) for each in ended if is_sealed or key != "committed"]
+        known = [each for each in counts if isinstance(each, int)]
+        rows = int(((operations.kind == kind) & (operations.outcome == outcome)).sum())
+        if counts and len(known) == len(counts) and sum(known) != rows:
+            yield Disagreement(f"event {ended[-1].seq} counts {sum(known)} {key}", f"operations/ has {rows}")
+
+
+def within_the_workload(history: History) -> Iterator[Disagreement]:
+    """Operations began after a broker served, and ended before the workload did."""
+    operations, ended = _of_workload(history), _ended(history)
+    if not len(operations):
+        return
+    began, over = int(operations.began_ns.min()), int(operations.ended_ns.max())
+    if history.of(EventKind.CHECKS) and not history.of(EventKind.WORKLOAD_BEGAN):
+        yield Disagreement(f"operations/ has {len(operations)} operations", "no event has the beginning of a workload")
+    served = [event.at_ns for event in history.of(EventKind.NODE_READY) if str(event.node).startswith("broker")]
+    if served and began < served[0]:
+        yield Disagreement(
+            f"the first operation began at {began / 1e9:.3f} s", f"no broker was ready before {served[0] / 1e9:.3f} s"
+        )
+    if ended and over > ended[-1].at_ns:
+        yield Disagreement(
+            f"the last operation ended at {over / 1e9:.3f} s",
+            f"event {ended[-1].seq} ends the workload at {ended[-1].at_ns / 1e9:.3f} s",
+        )
+    if bool((operations.ended_ns < operations.began_ns).any()):
+        yield Disagreement("an operation has a time at which it began", "it ended before that")
+
+
+def sends_are_numbered(history: History) -> Iterator[Disagreement]:
+    """A producer numbers its sends without a gap, and each becomes one row."""
+    sends = history.operations.of(OperationKind.PRODUCE)
+    if not _ended(history):
+        return
+    for producer in np.unique(sends.producer).tolist():
+        numbers = np.sort(sends.sequence[sends.producer == producer])
+        missing = _first_gap(numbers - numbers[0]) if numbers[0] <= 0 else 0
+        if missing is not None:
+            yield Disagreement(
+                f"producer {producer} has {len(numbers)} sends up to number {int(numbers[-1])}",
+                f"there is no send {missing}, or it is there twice",
+            )
+            return
+
+
+def offsets_have_no_holes(history: History) -> Iterator[Disagreement]:
+    """Up to the last record that was read back, each offset of a partition was acknowledged or read.
+
+    Transactions leave offsets that no client sees, so partitions with any are left out.
+    """
+    operations = history.operations
+    if not bool((operations.kind == OperationKind.FINAL_READ).any()):
+        return
+    in_transactions = set(operations.topic[operations.transaction >= 0].tolist())
+    for place, group in partitions(operations.where(operations.kind != OperationKind.COMMIT)):
+        hole = None if str(group.topic[0]) in in_transactions else _hole(group)
+        if hole is not None:
+            yield Disagreement(f"{place} was read back beyond offset {hole}", "no operation wrote or read that offset")
+            return
+
+
+def _hole(group: Operations) -> int | None:
+    read = group.offset[(group.kind == OperationKind.FINAL_READ) & (group.offset >= 0)]
+    if not len(read):
+        return None
+    seen = np.unique(group.offset[(group.offset >= read.min()) & (group.offset <= read.max())])
+    gap = _first_gap(seen - seen[0])
+    return None if gap is None else int(seen[0]) + gap
+
+
+def _first_gap(numbers: np.ndarray) -> int | None:  # type: ignore[type-arg]  # whole numbers of any width
+    """The first of 0, 1, 2... that sorted numbers lack or have twice; None if there is none."""
+    wrong = np.flatnonzero(numbers != np.arange(len(numbers)))
+    return int(wrong[0]) if len(wrong) else None
+
+
+def _of_workload(history: History) -> Operations:
+    """The operations without those of members of groups under test, which are processes of their own."""
+    groups = {"", *(str(each.data.get("group")) for each in history.of(EventKind.WORKLOAD_BEGAN))}
+    found = set(history.operations.group.tolist())
+    others = found - groups
+    if not others:
+        return history.operations
+    return history.operations.where(~np.isin(history.operations.group.astype(str), sorted(others)))
+
+
+def _ended(history: History) -> list[Event]:
+    """The ends of workloads of clients."""
+    return [each for each in history.of(EventKind.WORKLOAD_ENDED) if "acked" in each.data]

@@ -1,0 +1,52 @@
+"""Applies all coherence checks to one run folder: what does not fit together proves nothing."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from pytest_kmigrate.checkers.run.doubts import doubted
+from pytest_kmigrate.judging.coherence import clients, events, header, streams
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.verdict import Kind, Verdict, inconclusive
+from pytest_kmigrate.recording.disagreement import Disagreement
+from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.seals import broken_seals, recorded_seals
+
+COHERENT = "evidence_fits_together"
+"""The check of a run whose evidence does not."""
+
+_MOST_NAMED = 5
+
+_OF_HISTORIES: tuple[Callable[[History], Iterator[Disagreement]], ...] = (
+    events.numbered,
+    events.in_order,
+    events.states_follow,
+    events.faults_begin,
+    events.lives_follow,
+    events.images_are_there,
+    clients.counts_are_rows,
+    clients.within_the_workload,
+    clients.sends_are_numbered,
+    clients.offsets_have_no_holes,
+    streams.within_the_run,
+    streams.samples_are_numbered,
+    streams.znodes_grow,
+    streams.transactions_grow,
+    header.releases_are_named,
+)
+
+
+def disagreements(folder: RunFolder, history: History) -> list[Disagreement]:
+    """Pairs of facts of one run that exclude each other; none in honest evidence."""
+    found = [each for check in _OF_HISTORIES for each in check(history)]
+    found += header.run_id_is_derived(folder, history.header)
+    seals = recorded_seals(tuple(history.events))
+    return [*found, *(broken_seals(folder, seals) if seals is not None else ())]
+
+
+def fitted(verdicts: Iterable[Verdict], found: Sequence[Disagreement]) -> list[Verdict]:
+    """The verdicts of a run with these disagreements: violations stand, nothing conforms."""
+    if not found:
+        return list(verdicts)
+    named = "; ".join(map(str, found[:_MOST_NAMED]))
+    more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    because = f"the evidence does not fit together: {named}{more}"
+    return [*(doubted(each, Kind.HARNESS, because) for each in verdicts), inconclusive(COHERENT, Kind.HARNESS, because)]

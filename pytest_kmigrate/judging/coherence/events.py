@@ -1,0 +1,85 @@
+"""What the events of one run say of each other: numbers, times, states, faults and lives of nodes."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History
+from pytest_kmigrate.recording.disagreement import Disagreement
+
+_FAULTS = (EventKind.FAULT_APPLIED, EventKind.FAULT_WITNESSED, EventKind.FAULT_HEALED)
+
+
+def numbered(history: History) -> Iterator[Disagreement]:
+    """Events are numbered from 0 without a gap, begin with run-began, and nothing follows run-ended."""
+    for place, event in enumerate(history.events):
+        if event.seq != place:
+            yield Disagreement(f"line {place + 1} of the history is event {event.seq}", f"event {place} belongs there")
+            return
+    kinds = [event.kind for event in history.events]
+    if kinds and kinds[0] is not EventKind.RUN_BEGAN:
+        yield Disagreement(f"the first event is {kinds[0]}", "every run begins with run-began")
+    if EventKind.RUN_ENDED in kinds[:-1]:
+        yield Disagreement(f"event {kinds.index(EventKind.RUN_ENDED)} is run-ended", f"{kinds[-1]} follows it")
+
+
+def in_order(history: History) -> Iterator[Disagreement]:
+    """No event is earlier than the one before it."""
+    for before, after in pairwise(history.events):
+        if after.at_ns < before.at_ns:
+            yield Disagreement(f"{_at(before)} was recorded first", f"{_at(after)} is earlier")
+            return
+
+
+def states_follow(history: History) -> Iterator[Disagreement]:
+    """Each change of a state, and of the active controller, begins with what the change before it ended with."""
+    names = dict.fromkeys(str(event.data.get("of")) for event in history.of(EventKind.STATE))
+    for name in names:
+        yield from _follow(f"state {name}", "state", history.states(name))
+    yield from _follow("the active controller", "controller", history.of(EventKind.ACTIVE_CONTROLLER))
+
+
+def _follow(what: str, key: str, changes: Sequence[Event]) -> Iterator[Disagreement]:
+    for before, after in pairwise(changes):
+        if before.data.get(key) != after.data.get("previous"):
+            yield Disagreement(
+                f"{_at(before)} has {before.data.get(key)} for {what}",
+                f"event {after.seq}, the next one, has {after.data.get('previous')} before it",
+            )
+            return
+
+
+def faults_begin(history: History) -> Iterator[Disagreement]:
+    """What happened to a fault follows its beginning."""
+    began = {str(event.data.get("fault_id")): event for event in history.of(EventKind.FAULT_BEGAN)}
+    for event in history.of(*_FAULTS):
+        first = began.get(str(event.data.get("fault_id")))
+        if first is None or first.seq > event.seq:
+            yield Disagreement(f"{_at(event)} is about {event.data.get('fault_id')}", "no fault-began precedes it")
+
+
+def lives_follow(history: History) -> Iterator[Disagreement]:
+    """Starts of a node are numbered without a gap, and it is neither stopped twice nor started twice in one life."""
+    lives: dict[str, Event] = {}
+    for event in history.of(EventKind.NODE_STARTED):
+        before = lives.get(str(event.node))
+        number = event.data.get("incarnation")
+        if before is not None and isinstance(number, int) and before.data.get("incarnation") != number - 1:
+            yield Disagreement(
+                f"event {before.seq} is start {before.data.get('incarnation')} of {event.node}",
+                f"event {event.seq}, its next start, is start {number}",
+            )
+        lives[str(event.node)] = event
+
+
+def images_are_there(history: History) -> Iterator[Disagreement]:
+    """Each stored image has its event, and each such event its image."""
+    noted = {str(event.data.get("label")) for event in history.of(EventKind.SNAPSHOT)}
+    for label in sorted(noted - history.images.keys()):
+        yield Disagreement(f"an event has the image {label}", "the folder has no such image")
+    for label in sorted(history.images.keys() - noted):
+        yield Disagreement(f"the folder has the image {label}", "no event has it")
+
+
+def _at(event: Event) -> str:
+    return f"event {event.seq} ({event.kind}, {event.at_ns / 1e9:.3f} s)"

@@ -1,0 +1,77 @@
+"""What metrics, znodes and answers to clients say of the events of their run."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.history import History, Sample
+from pytest_kmigrate.recording.disagreement import Disagreement
+
+_SEEN_BEFORE_NS = 2_000_000_000
+"""A node is alive as soon as it is spawned, and its event comes a moment later: on a busy machine, 0.2 s."""
+
+
+def within_the_run(history: History) -> Iterator[Disagreement]:
+    """Nothing was observed after the last event, and no metrics of a node before its first start."""
+    if not (history.events and history.events[-1].kind is EventKind.RUN_ENDED):
+        return
+    over = history.events[-1].at_ns
+    observed = {"metrics": history.samples, "znodes": history.znodes, "clients/metadata": history.client_metadata}
+    for stream, seen in observed.items():
+        last = max((each.at_ns for each in seen), default=0)
+        if last > over:
+            yield Disagreement(
+                f"{stream} has an observation at {last / 1e9:.3f} s", f"the run ended at {over / 1e9:.3f} s"
+            )
+    started = {str(event.node): event.at_ns for event in reversed(history.of(EventKind.NODE_STARTED))}
+    first = {sample.node: sample.at_ns for sample in reversed(history.samples)}
+    for node, at_ns in first.items():
+        if node not in started:
+            yield Disagreement(f"metrics has samples of {node}", "no event has its start")
+        elif at_ns < started[node] - _SEEN_BEFORE_NS:
+            yield Disagreement(
+                f"metrics has a sample of {node} at {at_ns / 1e9:.3f} s",
+                f"its first start is at {started[node] / 1e9:.3f} s",
+            )
+
+
+def samples_are_numbered(history: History) -> Iterator[Disagreement]:
+    """The samples of a node are numbered without a gap; those of version 0.1 have no numbers."""
+    by_node: defaultdict[str, list[Sample]] = defaultdict(list)
+    for sample in history.samples:
+        by_node[sample.node].append(sample)
+    for node, samples in by_node.items():
+        if samples[0].number >= 0:
+            yield from _numbered(node, samples)
+
+
+def _numbered(node: str, samples: Sequence[Sample]) -> Iterator[Disagreement]:
+    for place, sample in enumerate(samples):
+        if sample.number != place:
+            yield Disagreement(
+                f"sample {place} of {node} is expected at {sample.at_ns / 1e9:.3f} s",
+                f"metrics has sample {sample.number} there",
+            )
+            return
+
+
+def znodes_grow(history: History) -> Iterator[Disagreement]:
+    """ZooKeeper counts transactions, so a later change of a znode has a higher number."""
+    last: dict[str, int] = {}
+    for change in history.znodes:
+        if change.data is not None and change.mzxid < last.get(change.path, -1):
+            yield Disagreement(
+                f"{change.path} was changed by transaction {last[change.path]}",
+                f"znodes has its change by transaction {change.mzxid} later, at {change.at_ns / 1e9:.3f} s",
+            )
+            return
+        last[change.path] = max(change.mzxid, last.get(change.path, -1))
+
+
+def transactions_grow(history: History) -> Iterator[Disagreement]:
+    """ZooKeeper's transactions are logged in the order of their numbers."""
+    for before, after in pairwise(history.transactions):
+        if after.zxid <= before.zxid:
+            yield Disagreement(f"transaction {before.zxid} was logged first", f"transaction {after.zxid} follows it")
+            return

@@ -1,0 +1,1 @@
+"""Coherence of evidence."""

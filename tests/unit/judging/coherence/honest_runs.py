@@ -1,0 +1,128 @@
+"""A small run with every stream, honest until a test changes it, and what a forger does after a change."""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from pytest_kmigrate.judging.judge import judge_folder
+from pytest_kmigrate.model.event import Ending, EventKind
+from pytest_kmigrate.model.events.evidence import RunEnded
+from pytest_kmigrate.model.history import RunHeader, Transaction, Write, ZnodeChange
+from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.recording.operation_parts import ARROW_SCHEMA, Row
+from pytest_kmigrate.recording.recorder import write_manifest
+from pytest_kmigrate.recording.run_folder import RunFolder
+from tests.unit.reports.recorded_runs import HEADER, MS, RecordedRun
+
+Line = dict[str, Any]
+RECORDS = 20
+CHECKS: Sequence[Line] = (
+    {"name": "no_acked_record_lost", "arguments": {}},
+    {"name": "no_phantom_record", "arguments": {}},
+    {"name": "no_unexpected_death", "arguments": {}},
+)
+SOFTWARE: Line = {"distribution_digests": {"3.6.0": "ab" * 32}}
+KILLED = "controller-3000"
+
+
+def honest_run(folder: Path, header: RunHeader = HEADER, checks: Sequence[Line] = CHECKS) -> RunFolder:
+    """A run in which a controller was killed under traffic, judged and complete; it conforms."""
+    header = replace(header, extra={**SOFTWARE, **header.extra})
+    run = RecordedRun(folder, header)
+    kafka = header.kafka
+    for at_ms, node, role, mode in ((10, "broker-0", "broker", "zookeeper"), (20, KILLED, "controller", None)):
+        run.at(at_ms, EventKind.NODE_STARTED, node, role=role, mode=mode, pid=1, kafka=kafka, incarnation=1)
+        run.at(at_ms + 5, EventKind.NODE_READY, node, took_ms=5)
+    run.at(30, EventKind.STATE, of="phase", state="ZOOKEEPER", previous=None)
+    run.at(40, EventKind.ACTIVE_CONTROLLER, "broker-0", controller="broker-0", previous=None)
+    run.at(100, EventKind.WORKLOAD_BEGAN, workload="clients", topics=["orders"], per_s=500, group="readers")
+    run.at(200, EventKind.STATE, of="phase", state="PREPARING", previous="ZOOKEEPER")
+    run.at(250, EventKind.STATE, of="phase", state="HYBRID", previous="PREPARING")
+    _kill(run, kafka)
+    run.operations(*_operations())
+    for place in range(6):
+        run.sample(150 + 50 * place, "broker-0", ActiveControllerCount=1.0)
+        run.recorder.znode(ZnodeChange((150 + 50 * place) * MS, "/brokers", f"{place}", place, 10 + place))
+    run.recorder.transactions(Transaction(place * MS, 10 + place, 1, (Write("create", "/a"),)) for place in range(3))
+    counts = {"acked": RECORDS, "failed": 0, "indefinite": 0, "consumed": RECORDS, "committed": 0}
+    ended = {"workload": "clients", "final_read": RECORDS, "withheld": [], "skipped": 0, "outstanding": 0}
+    run.at(2500, EventKind.WORKLOAD_ENDED, **ended, **counts)
+    run.at(2600, EventKind.CHECKS, checks=list(checks))
+    run.recorder.ending = RunEnded(Ending.PASSED, Outcome.CONFORMS.name)
+    judge_folder(run.folder)
+    closed = run.end(3000)
+    write_manifest(closed)
+    return closed
+
+
+def _kill(run: RecordedRun, kafka: str) -> None:
+    known_as = {"fault_id": "fault-1"}
+    run.at(300, EventKind.FAULT_BEGAN, fault="kill(active-controller)", effect="kill", trigger="now", **known_as)
+    run.at(310, EventKind.NODE_STOPPED, KILLED, how="killed", exit_code=-9, took_ms=1, said="")
+    run.at(320, EventKind.FAULT_APPLIED, targets=[KILLED], began=8, **known_as)
+    run.at(330, EventKind.FAULT_WITNESSED, witness="its process is gone", facts={}, **known_as)
+    run.at(340, EventKind.NODE_STARTED, KILLED, role="controller", mode=None, pid=2, kafka=kafka, incarnation=2)
+    run.at(350, EventKind.FAULT_HEALED, fault="kill(active-controller)", **known_as)
+
+
+def _operations() -> list[Row]:
+    """Each record is written, read by a consumer, and read back at the end."""
+    rows = []
+    for number in range(RECORDS):
+        where, record = ("orders", 0, number), (1, number)
+        for kind, client, at_ms, group in (
+            (OperationKind.PRODUCE, 1, 400, ""),
+            (OperationKind.CONSUME, 2, 500, "readers"),
+            (OperationKind.FINAL_READ, 3, 2000, ""),
+        ):
+            times = ((at_ms + number) * MS, (at_ms + number + 1) * MS)
+            is_idempotent = kind is OperationKind.PRODUCE
+            rows.append(
+                (int(kind), int(OperationOutcome.OK), client, *where, *record, *times, group, is_idempotent, "")
+            )
+    return rows
+
+
+def change_lines(file: Path, change: Callable[[list[Line]], list[Line]]) -> None:
+    """Rewrite the lines of a file of JSON."""
+    lines = change([json.loads(line) for line in file.read_text().splitlines()])
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def change_rows(folder: RunFolder, change: Callable[[list[Line]], list[Line]]) -> None:
+    """Rewrite the operations of a run of one part."""
+    (part,) = folder.operations.glob("*.parquet")
+    rows = change(pq.read_table(part).to_pylist())
+    pq.write_table(ARROW_SCHEMA.empty_table().from_pylist(rows, ARROW_SCHEMA), part)
+
+
+def sealed_anew(folder: RunFolder) -> RunFolder:
+    """What a forger does after a change: seals, verdicts and manifest that are true of the files as they are."""
+
+    def seal(lines: list[Line]) -> list[Line]:
+        *rest, ended = lines
+        for name, sealed in ended["data"]["seals"].items():
+            file = folder.path / name
+            content = file.read_bytes() if file.is_file() else b""
+            if file == folder.history:
+                content = "".join(json.dumps(line) + "\n" for line in rest).encode()
+            sealed["sha256"] = hashlib.sha256(content).hexdigest()
+            if "lines" in sealed:
+                sealed["lines"] = content.count(b"\n")
+        return [*rest, ended]
+
+    change_lines(folder.history, seal)
+    return judged_anew(folder)
+
+
+def judged_anew(folder: RunFolder) -> RunFolder:
+    """New verdicts, as the stored ones would differ, and a new manifest."""
+    judge_folder(folder)
+    write_manifest(folder)
+    return folder
