@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_kmigrate.checkers.evidence.grouping import partitions
 from pytest_kmigrate.model.event import Event, EventKind
@@ -99,7 +100,7 @@ def _hole(group: Operations) -> int | None:
     return None if gap is None else int(seen[0]) + gap
 
 
-def _first_gap(numbers: np.ndarray) -> int | None:  # type: ignore[type-arg]  # whole numbers of any width
+def _first_gap(numbers: npt.NDArray[np.int64]) -> int | None:
     """The first of 0, 1, 2... that sorted numbers lack or have twice; None if there is none."""
     wrong = np.flatnonzero(numbers != np.arange(len(numbers)))
     return int(wrong[0]) if len(wrong) else None

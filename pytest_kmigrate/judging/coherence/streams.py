@@ -17,9 +17,12 @@ def within_the_run(history: History) -> Iterator[Disagreement]:
     if not (history.events and history.events[-1].kind is EventKind.RUN_ENDED):
         return
     over = history.events[-1].at_ns
-    observed = {"metrics": history.samples, "znodes": history.znodes, "clients/metadata": history.client_metadata}
-    for stream, seen in observed.items():
-        last = max((each.at_ns for each in seen), default=0)
+    for stream, times in (
+        ("metrics", [each.at_ns for each in history.samples]),
+        ("znodes", [each.at_ns for each in history.znodes]),
+        ("clients/metadata", [each.at_ns for each in history.client_metadata]),
+    ):
+        last = max(times, default=0)
         if last > over:
             yield Disagreement(
                 f"{stream} has an observation at {last / 1e9:.3f} s", f"the run ended at {over / 1e9:.3f} s"
