@@ -89,9 +89,10 @@ check: setup ## what every commit must pass, in under a minute
 	$(BIN)/lint-imports
 	$(PYTEST) -q -n 2 --dist worksteal tests/unit tests/contract tests/test_house_rules.py
 
-docs: setup ## the generated tables of the reference, written anew from the code
+docs: setup ## the generated tables of the reference and the plans of certificates, written anew from the code
 	$(BIN)/python -m tests.run_folder_docs
 	$(BIN)/python -m tests.reference_docs
+	$(BIN)/python -m tests.plans
 
 bench: cure ## every figure beside its target: the provider, and the analysis against other engines and Allure
 	$(BIN)/python -m tests.bench

@@ -45,6 +45,8 @@ _ASSIGNMENT = re.compile(
 _HINTS = ("passw", "jaas", "key", "certificate", "secret", "hmac", "salt", "-----begin", "loginmodule", "://")
 """Whatever is sensitive has one of these beside it: looking for them first spares most texts the patterns."""
 
+_HINT = re.compile("|".join(map(re.escape, _HINTS)), re.IGNORECASE)
+_UNSET = re.compile(r"=\s*null\b")
 _URL_CREDENTIALS = re.compile(r"(://[^\s/:@]+:)([^\s/@]+)(?=@)")
 
 
@@ -88,6 +90,17 @@ def redacted(text: str) -> str:
     text = _JAAS_MODULE.sub(r"\1 [redacted];", text)
     text = _ASSIGNMENT.sub(_with_hashed_value, text)
     return _URL_CREDENTIALS.sub(lambda match: match[1] + hashed(match[2]), text)
+
+
+def line_with_secret(text: str) -> int | None:
+    """The number of the first line that ``redacted`` would change; None if there is none.
+
+    Kafka logs a secret that is not set as null.
+    """
+    for number, line in enumerate(_UNSET.sub(f"= {HIDDEN}", text).splitlines(), 1):
+        if _HINT.search(line) and redacted(line) != line:
+            return number
+    return None
 
 
 def _with_hashed_value(match: re.Match[str]) -> str:

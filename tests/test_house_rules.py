@@ -29,7 +29,7 @@ REGISTRY_HOSTS = re.compile(
 )
 REQUIREMENT_ID = re.compile(r"\bK\d+D?-[A-Z]")
 DOCUMENTS = "pytest_kmigrate.documents"
-ABOVE_DOCUMENTS = ("judging", "running", "plugin", "cli")
+ABOVE_DOCUMENTS = ("judging", "running", "plugin", "certificates", "cli")
 # In two halves, so that this file does not break its own rule.
 SPEECH = re.compile(r"\b(to" r"ld|te" r"lls?|who" r"ever|no" r"body)\b")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")

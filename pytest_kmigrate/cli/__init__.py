@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from pytest_kmigrate.cli import clusters, machine, runs
+from pytest_kmigrate.cli import certificates, clusters, machine, runs
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
 
 _INTERRUPTED = 130
@@ -68,6 +68,8 @@ for _command in (
     runs.judge,
     runs.analyze,
     runs.replay,
+    certificates.certify,
+    certificates.verify,
 ):
     app.command()(_command)
 

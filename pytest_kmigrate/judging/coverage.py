@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_kmigrate.catalogue import Requirement, deviations, requirement, requirements
+from pytest_kmigrate.catalogue import Requirement, requirement, requirements
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.other_documents import judged_by
+from pytest_kmigrate.judging.outcomes import outcomes_by_requirement
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
 from pytest_kmigrate.model.verdict import Outcome, Verdict
 from pytest_kmigrate.recording.reading import read_header, read_history
@@ -121,12 +122,6 @@ def _covered(wanted: Iterable[Requirement], said: Mapping[str, _Spoken]) -> Iter
         yield Covered(each, worst, len(spoken.outcomes), tuple(sorted(spoken.checks)), bugs, spoken.unseen)
 
 
-def _known_for(row: str, known: Iterable[str]) -> list[str]:
-    """Of what a verdict is known as, the bugs, and the deviations from this requirement."""
-    listed = {each.id: each.requirement for each in deviations(requirement(row).profile)}
-    return [each for each in known if listed.get(each, row) == row]
-
-
 def _counted_at(row: str) -> str:
     """The requirement that counts for one of this id."""
     return requirement(row).covered_by or row
@@ -148,19 +143,12 @@ def _together(several: Sequence[_Spoken]) -> _Spoken:
 
 def _add(said: defaultdict[str, _Spoken], verdicts: Iterable[Verdict]) -> None:
     """Add what one run says."""
-    worst: dict[str, Outcome] = {}
-    named: set[str] = set()
-    for verdict in verdicts:
-        for each in verdict.about:
-            named.add(each.requirement)
-            if not each.is_vacuous:
-                worst[each.requirement] = max(each.outcome, worst.get(each.requirement, each.outcome))
-                said[each.requirement].checks.add(verdict.check)
-            if each.outcome is Outcome.VIOLATES:
-                said[each.requirement].bugs.update(_known_for(each.requirement, verdict.known_bugs))
-                said[each.requirement].is_explained &= bool(verdict.known_bugs)
-    for requirement_id in named:
-        if requirement_id in worst:
-            said[requirement_id].outcomes.append(worst[requirement_id])
+    for row, found in outcomes_by_requirement(verdicts).items():
+        spoken = said[row]
+        spoken.checks |= found.checks
+        spoken.bugs |= found.known_as
+        spoken.is_explained &= found.is_explained
+        if found.outcome is None:
+            spoken.unseen += 1
         else:
-            said[requirement_id].unseen += 1
+            spoken.outcomes.append(found.outcome)

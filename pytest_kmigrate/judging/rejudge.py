@@ -41,12 +41,12 @@ class JudgedAgain(Judgement):
         return worst if self.is_complete else max(worst, Outcome.INCONCLUSIVE)
 
 
-def judge_again(path: Path, profile: str | None = None) -> JudgedAgain:
+def judge_again(path: Path, profile: str | None = None, *, has_reports: bool = True) -> JudgedAgain:
     """Judge a run folder from its evidence alone; nothing in it is written, so its manifest stays true.
 
     ``profile``: another document that builds on the one of the run; what is stored is compared with the run's own only.
-    WrongUseError for one that does not. RunFolderError when it is no run folder, or when files are not what its
-    manifest says: such evidence proves nothing.
+    WrongUseError for one that does not. ``has_reports=False``: those of the run may be missing. RunFolderError when it
+    is no run folder, or when files are not what its manifest says: such evidence proves nothing.
     """
     folder = RunFolder(path)
     is_complete = folder.manifest.is_file()
@@ -54,7 +54,7 @@ def judge_again(path: Path, profile: str | None = None) -> JudgedAgain:
     own = history.header.profile
     by = judging(profile or own, own)
     if is_complete:
-        verify_manifest(folder)
+        verify_manifest(folder, has_reports=has_reports)
     try:
         verdicts = fitted(judged_as(by, history), disagreements(folder, history))
     except WrongUseError as error:

@@ -11,6 +11,7 @@
     │   └── AwaitTimeoutError        something never became true; carries what was last seen
     ├── NotApplicableError (3)       topology, provider or release cannot show it: nothing is said of Kafka
     └── RunFolderError (2)           a run folder is missing, incomplete or damaged
+        └── CertificateError         a certificate, or the evidence of one, is damaged, forged or of another release
 
 Exit statuses are those of the console command: 0 conforming, 1 violated, 2 wrong use, 3 inconclusive,
 4 the environment lacks something.
@@ -90,3 +91,7 @@ class NotApplicableError(KmigrateError):
 
 class RunFolderError(WrongUseError):
     """A run folder is not one of ours, incomplete or damaged."""
+
+
+class CertificateError(RunFolderError):
+    """A certificate is none, damaged, forged or written by another release; or its evidence is not what it states."""

@@ -21,6 +21,7 @@ from pytest_kmigrate.plugin.hooks import (
     pytest_report_collectionfinish,
     pytest_report_header,
     pytest_runtest_makereport,
+    pytest_sessionfinish,
     pytest_terminal_summary,
 )
 
@@ -40,6 +41,7 @@ __all__ = [
     "pytest_report_collectionfinish",
     "pytest_report_header",
     "pytest_runtest_makereport",
+    "pytest_sessionfinish",
     "pytest_terminal_summary",
     "topology",
     "verify",

@@ -12,6 +12,7 @@ from pytest_kmigrate.model.errors import ClusterError, KmigrateError, NotApplica
 from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.plugin.collecting import Refusals, deselect_nightly, kafka_in_header, kafka_in_use, look_at
 from pytest_kmigrate.plugin.display import display
+from pytest_kmigrate.plugin.identity import end_begun_session
 from pytest_kmigrate.plugin.options import add_options, options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
@@ -153,6 +154,11 @@ def _ending(report: pytest.TestReport, error: BaseException | None, bug: KnownBu
     if isinstance(error, NotApplicableError):
         return Ending.NOT_APPLICABLE
     return Ending.PASSED if report.passed else Ending.FAILED
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Note that this session ended, where its runs are."""
+    end_begun_session(session.config, int(exitstatus))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,10 +1,16 @@
-"""Which test it is, and how pytest is asked for it again."""
+"""Which test it is, in which session, and how pytest is asked for it again."""
 
 import os
+import secrets
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
 from pytest_kmigrate.recording.identity import module_in_suites
+from pytest_kmigrate.recording.sessions import Session, begin_session, end_session
+
+_BEGUN = pytest.StashKey[tuple[Path, Session]]()
 
 
 def identity_of(item: pytest.Item) -> str:
@@ -27,3 +33,20 @@ def _module(item: pytest.Item) -> str:
 def _name(item: pytest.Item) -> str:
     """With its classes and parameters."""
     return item.nodeid.partition("::")[2]
+
+
+def begun_session(item: pytest.Item, runs: Path, tests: Callable[[], Sequence[str]]) -> Session:
+    """The session of this process; the folder of runs notes it, with all its tests, when the first run is to begin."""
+    if _BEGUN not in item.config.stash:
+        given = getattr(item.config, "workerinput", {})
+        session = Session(given.get("testrunuid") or secrets.token_hex(16), given.get("workerid", ""), tests())
+        begin_session(runs, session)
+        item.config.stash[_BEGUN] = runs, session
+    return item.config.stash[_BEGUN][1]
+
+
+def end_begun_session(config: pytest.Config, status: int) -> None:
+    """Note the end of the session of this process; nothing if there was no run."""
+    if _BEGUN in config.stash:
+        runs, session = config.stash[_BEGUN]
+        end_session(runs, session, status)

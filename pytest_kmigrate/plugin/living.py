@@ -18,9 +18,9 @@ from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from pytest_kmigrate.plugin.asking import conditions_of, marked, start_of
+from pytest_kmigrate.plugin.asking import conditions_of, marked, needs_cluster, start_of
 from pytest_kmigrate.plugin.display import terminal_of
-from pytest_kmigrate.plugin.identity import identity_of, words_for
+from pytest_kmigrate.plugin.identity import begun_session, identity_of, words_for
 from pytest_kmigrate.plugin.options import options_of
 from pytest_kmigrate.plugin.outcomes import (
     InconclusiveError,
@@ -36,9 +36,10 @@ from pytest_kmigrate.plugin.outcomes import (
     run_of_test,
 )
 from pytest_kmigrate.plugin.progress import Progress
-from pytest_kmigrate.plugin.resuming import report_complete_run, source_digest
+from pytest_kmigrate.plugin.resuming import report_complete_run
 from pytest_kmigrate.plugin.scenes import scene_of, shared_as, shared_by
 from pytest_kmigrate.providers.choosing import provider_named
+from pytest_kmigrate.recording.sources import digest_of_test
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.running import Checkpoints, Claim, Run, RunSettings, SharedCluster, header_of, open_run
 from pytest_kmigrate.running.expectations import expect
@@ -61,11 +62,11 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
             if scene_of(item) is None:
                 plan_here(topology)  # or the kernel would kill a node in the midst, which looks like Kafka's doing
             provider = provider_named(options.provider, terminal_of(item.config).line)
-            settings = _settings(item.config, provider)
+            settings = _settings(item, provider)
             claim = Claim(
                 identity_of(item),
                 marked(item, "requirement"),
-                source_digest(item),
+                digest_of_test(item.path),
                 start_of(item),
                 conditions_of(item),
                 words_for(item),
@@ -121,8 +122,8 @@ def _why_not_again(item: pytest.Item) -> str:
     return "" if ending_of(item) is Ending.PASSED else f"{item.name} did not pass"
 
 
-def _settings(config: pytest.Config, provider: Provider) -> RunSettings:
-    options = options_of(config)
+def _settings(item: pytest.Item, provider: Provider) -> RunSettings:
+    config, options = item.config, options_of(item.config)
     return RunSettings(
         runs=options.runs,
         seed=options.seed,
@@ -133,10 +134,16 @@ def _settings(config: pytest.Config, provider: Provider) -> RunSettings:
         commit=options.commit,
         command=_command(config),
         topology=options.topology,
+        session=begun_session(item, options.runs, lambda: _tests_of(item.session)),
         began=_progress(config).follow,
         # What a mutant does must be seen in the run that it was loaded into.
         checkpoints=None if options.cold or options.byteman else _checkpoints(config, provider),
     )
+
+
+def _tests_of(session: pytest.Session) -> list[str]:
+    """The collected tests that need a cluster."""
+    return [identity_of(each) for each in session.items if needs_cluster(each)]
 
 
 def _progress(config: pytest.Config) -> Progress:

@@ -9,15 +9,6 @@ from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.plugin.outcomes import Judged, MetBeforeError, expected_of, remember
-from pytest_kmigrate.recording.sources import digest_of
-
-
-def source_digest(item: pytest.Item) -> str:
-    """Of the test's file, the files beside it that are no tests, and the conftest.py of every folder above."""
-    folder = item.path.parent
-    beside = [file for file in sorted(folder.glob("*.py")) if not file.match("test_*") and not file.match("*_test.py")]
-    above = [parent / "conftest.py" for parent in folder.parents if (parent / "conftest.py").is_file()]
-    return digest_of([item.path, *beside, *above])
 
 
 def report_complete_run(item: pytest.Item, runs: Path, header: RunHeader) -> None:

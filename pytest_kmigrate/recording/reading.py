@@ -14,7 +14,7 @@ from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.recording.client_metadata import client_answers
 from pytest_kmigrate.recording.identity import stable_id
 from pytest_kmigrate.recording.operation_parts import PARTS_PATTERN, read_operations
-from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder
+from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder, is_derived
 
 T = TypeVar("T")
 _KINDS = {str: "text", int: "a whole number", dict: "an object"}
@@ -109,8 +109,10 @@ def _must_be_plain(file: Path) -> None:
         raise RunFolderError(f"{file}: expected a plain file, got something else; {_DAMAGED}")
 
 
-def verify_manifest(folder: RunFolder) -> None:
+def verify_manifest(folder: RunFolder, *, has_reports: bool = True) -> None:
     """Compare every file with ``manifest.json``; RunFolderError names the first files that differ or are missing.
+
+    ``has_reports=False``: what is made from the evidence may be missing, as in the evidence of a certificate.
 
     Evidence that it does not name was put there after the run ended, and would be judged with the rest.
     The logs of a kept cluster may have grown: of these, what the manifest vouches for must still be their beginning.
@@ -122,7 +124,8 @@ def verify_manifest(folder: RunFolder) -> None:
     are_sizes = isinstance(growing, dict) and all(isinstance(size, int) for size in growing.values())
     if not (isinstance(wanted, dict) and wanted and are_sizes):
         raise RunFolderError(f"{folder.manifest}: expected the digests of the run's files, got none; {_DAMAGED}")
-    wrong = [name for name, digest in wanted.items() if _digest(folder.path / name, growing.get(name)) != digest]
+    there = [name for name in wanted if has_reports or not is_derived(name) or (folder.path / name).exists()]
+    wrong = [name for name in there if _digest(folder.path / name, growing.get(name)) != wanted[name]]
     if wrong:
         raise RunFolderError(f"{folder.path}: {len(wrong)} files differ from manifest.json: {', '.join(wrong[:5])}")
     evidence = [*folder.operations.glob(PARTS_PATTERN), *_images(folder)]

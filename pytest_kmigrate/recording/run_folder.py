@@ -13,6 +13,14 @@ _LONGEST_SLUG = 60
 _DIGEST_LENGTH = 6
 
 
+_DERIVED = ("allure-results/", "timeline.html")
+
+
+def is_derived(name: str) -> bool:
+    """Whether a file of a run folder, by its relative path, is a report made from the evidence."""
+    return name.startswith(_DERIVED)
+
+
 def run_id_of(test_id: str, seed: int, started: datetime) -> str:
     """The name of a run's folder: when it began, which test, which seed, and a digest that makes it unique."""
     unique = hashlib.sha256(f"{test_id} {started.isoformat()} {seed}".encode()).hexdigest()[:_DIGEST_LENGTH]

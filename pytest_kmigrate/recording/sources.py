@@ -19,6 +19,15 @@ def digest_of(files: Iterable[Path]) -> str:
 
 
 @cache
+def digest_of_test(file: Path) -> str:
+    """The digest of a test's file, the files beside it that are no tests, and the conftest.py of every folder above."""
+    folder = file.parent
+    beside = [each for each in sorted(folder.glob("*.py")) if not each.match("test_*") and not each.match("*_test.py")]
+    above = [parent / "conftest.py" for parent in folder.parents if (parent / "conftest.py").is_file()]
+    return digest_of([file, *beside, *above])
+
+
+@cache
 def harness_digest() -> str:
     """The digest of the package's files that make evidence and verdicts."""
     return digest_of(sorted(_files(_PACKAGE)))

@@ -1,5 +1,8 @@
 """The header of a run, written before anything is provisioned: which test, on what, by which harness."""
 
+import hashlib
+import os
+import platform
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +20,7 @@ from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.provider import Artifact, Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.recording.run_folder import RunFolder, run_id_of
+from pytest_kmigrate.recording.sessions import Session
 from pytest_kmigrate.recording.sources import harness_digest
 from pytest_kmigrate.running.checkpoints import Checkpoint, Checkpoints
 from pytest_kmigrate.running.standing import Standing
@@ -41,6 +45,8 @@ class RunSettings:
     command: tuple[str, ...] = ()
     topology: str | None = None
     """The topology file or name that the command line asked for, if it did."""
+    session: Session | None = None
+    """The call of pytest that the folder of runs has noted; None: nothing notes it."""
     checkpoints: Checkpoints | None = None
     """What runs may start from; None: every cluster is started from scratch."""
     began: Callable[["Run"], None] = lambda _run: None
@@ -100,6 +106,8 @@ def header_of(
             "cold": claim.starts_at is not None and settings.checkpoints is None,
             "checkpoint": checkpoint.identity if checkpoint else None,
             "scene": standing.identity if standing else None,
+            "session": settings.session.id if settings.session else None,
+            "host": _host(),
             "states": {each.name: list(each.values) for each in document(settings.profile).states if each.values},
         },
     )
@@ -116,6 +124,18 @@ def new_folder(runs: Path, header: RunHeader) -> RunFolder:
             "make room, or name another by --kmigrate-runs"
         ) from error
     return folder
+
+
+def _host() -> dict[str, object]:
+    """What a certificate names of the machine; the id of its boot as a digest, so that overlapping runs show."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_bytes()
+    memory_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    return {
+        "boot": hashlib.sha256(boot).hexdigest(),
+        "kernel": platform.release(),
+        "cores": os.cpu_count(),
+        "memory_mb": memory_mb,
+    }
 
 
 def _under_test(topology: Topology, artifacts: Mapping[str, Artifact]) -> str:

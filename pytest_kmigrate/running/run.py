@@ -31,6 +31,7 @@ from pytest_kmigrate.probes.observer import Observer
 from pytest_kmigrate.probes.znode_watcher import ZnodeWatcher
 from pytest_kmigrate.recording.recorder import RunRecorder, write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.sessions import note_end_of_run, note_run
 from pytest_kmigrate.running.checkpoints import Checkpoint, record_inherited, resume
 from pytest_kmigrate.running.header import Claim, RunSettings, header_of, new_folder
 from pytest_kmigrate.running.members import GroupMembers
@@ -230,12 +231,13 @@ def recorded(
 ) -> Iterator[RunRecorder]:
     """A recorder of a new folder, which is closed, reported on by ``finish`` and sealed when the block ends."""
     folder = new_folder(runs, header)
+    note_run(runs, header)
     recorder = RunRecorder(folder, header)
     try:
         yield recorder
     finally:
         recorder.close()
-        _finish(folder, finish, is_kept=is_kept)
+        _finish(folder, header, finish, is_kept=is_kept)
 
 
 @contextmanager
@@ -265,12 +267,13 @@ def _with_evidence(folder: RunFolder, header: RunHeader, run: Run) -> Iterator[N
         raise
 
 
-def _finish(folder: RunFolder, finish: Callable[[RunFolder], None], *, is_kept: bool) -> None:
+def _finish(folder: RunFolder, header: RunHeader, finish: Callable[[RunFolder], None], *, is_kept: bool) -> None:
     """Reports and manifest; when the disk is full or the like, that never hides what ended the run before."""
     first = sys.exception()
     try:
         finish(folder)
         write_manifest(folder, is_kept=is_kept)
+        note_end_of_run(folder, header)
     except (OSError, EnvironmentLackError) as error:
         reported = EnvironmentLackError(
             f"{folder.path}: the reports cannot be written: {error}; make room and judge it again"

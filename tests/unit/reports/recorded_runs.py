@@ -32,18 +32,26 @@ HEADER = RunHeader(
 GREEN = conforms("no_acked_record_lost", "none of 100 acknowledged records was lost")
 
 
+class _Recorder(RunRecorder):
+    """A recorder whose clock stands still, from the first event on."""
+
+    now_ms = 0.0
+
+    def now_ns(self) -> int:
+        """As set."""
+        return int(self.now_ms * MS)
+
+
 class RecordedRun:
     """A run folder being written, with a clock that the test sets."""
 
     def __init__(self, folder: Path, header: RunHeader = HEADER) -> None:
         self.folder = RunFolder(folder / "run")
-        self.now_ms = 0.0
-        self.recorder = RunRecorder(self.folder, header)
-        self.recorder.now_ns = lambda: int(self.now_ms * MS)  # type: ignore[method-assign]
+        self.recorder = _Recorder(self.folder, header)
 
     def at(self, ms: float, kind: EventKind, node: str | None = None, **data: object) -> int:
         """Record one event at this moment; returns its number."""
-        self.now_ms = ms
+        self.recorder.now_ms = ms
         return self.recorder.record(typical(kind, **data), node).seq
 
     def log(self, node: str, text: str) -> None:
@@ -67,7 +75,7 @@ class RecordedRun:
 
     def end(self, ms: float, *verdicts: Verdict, bugs: Sequence[str] = ()) -> RunFolder:
         """End the run and judge it as asked; without verdicts it was never judged."""
-        self.now_ms = ms
+        self.recorder.now_ms = ms
         self.recorder.close()
         if verdicts:
             named = [replace(each, known_bugs=tuple(bugs)) if each.violations else each for each in verdicts]
@@ -76,7 +84,7 @@ class RecordedRun:
 
     def cut_off(self) -> RunFolder:
         """End as a killed run does: not judged, and with half a last line."""
-        folder = self.end(self.now_ms)
+        folder = self.end(self.recorder.now_ms)
         text = folder.history.read_text()
         folder.history.write_text(text[: text.rindex('"run-ended"')])
         return folder

@@ -31,10 +31,30 @@ SOFTWARE: Line = {"distribution_digests": {"3.6.0": "ab" * 32}}
 KILLED = "controller-3000"
 
 
+def later_ms(header: RunHeader) -> int:
+    """How much later all events of a run with this seed are."""
+    return header.seed % 1000
+
+
+class _LaterRun(RecordedRun):
+    """A run whose seed delays all its events."""
+
+    def __init__(self, folder: Path, header: RunHeader) -> None:
+        super().__init__(folder, header)
+        self._later_ms = later_ms(header)
+
+    def at(self, ms: float, kind: EventKind, node: str | None = None, **data: object) -> int:
+        """Record one event so much later."""
+        return super().at(ms + self._later_ms, kind, node, **data)
+
+
 def honest_run(folder: Path, header: RunHeader = HEADER, checks: Sequence[Line] = CHECKS) -> RunFolder:
-    """A run in which a controller was killed under traffic, judged and complete; it conforms."""
+    """A run in which a controller was killed under traffic, judged and complete; it conforms.
+
+    Everything happens a millisecond later for each number of the seed: no two runs have the same evidence.
+    """
     header = replace(header, extra={**SOFTWARE, **header.extra})
-    run = RecordedRun(folder, header)
+    run = _LaterRun(folder, header)
     kafka = header.kafka
     for at_ms, node, role, mode in ((10, "broker-0", "broker", "zookeeper"), (20, KILLED, "controller", None)):
         run.at(at_ms, EventKind.NODE_STARTED, node, role=role, mode=mode, pid=1, kafka=kafka, incarnation=1)
@@ -45,18 +65,22 @@ def honest_run(folder: Path, header: RunHeader = HEADER, checks: Sequence[Line] 
     run.at(200, EventKind.STATE, of="phase", state="PREPARING", previous="ZOOKEEPER")
     run.at(250, EventKind.STATE, of="phase", state="HYBRID", previous="PREPARING")
     _kill(run, kafka)
-    run.operations(*_operations())
+    run.operations(*_operations(later_ms(header)))
     for place in range(6):
-        run.sample(150 + 50 * place, "broker-0", ActiveControllerCount=1.0)
-        run.recorder.znode(ZnodeChange((150 + 50 * place) * MS, "/brokers", f"{place}", place, 10 + place))
-    run.recorder.transactions(Transaction(place * MS, 10 + place, 1, (Write("create", "/a"),)) for place in range(3))
+        at_ms = 150 + 50 * place + later_ms(header)
+        run.sample(at_ms, "broker-0", ActiveControllerCount=1.0)
+        run.recorder.znode(ZnodeChange(at_ms * MS, "/brokers", f"{place}", place, 10 + place))
+    times = ((place + header.seed) * MS for place in range(3))
+    run.recorder.transactions(
+        Transaction(at, 10 + place, 1, (Write("create", "/a"),)) for place, at in enumerate(times)
+    )
     counts = {"acked": RECORDS, "failed": 0, "indefinite": 0, "consumed": RECORDS, "committed": 0}
     ended = {"workload": "clients", "final_read": RECORDS, "withheld": [], "skipped": 0, "outstanding": 0}
     run.at(2500, EventKind.WORKLOAD_ENDED, **ended, **counts)
     run.at(2600, EventKind.CHECKS, checks=list(checks))
     run.recorder.ending = RunEnded(Ending.PASSED, Outcome.CONFORMS.name)
     judge_folder(run.folder)
-    closed = run.end(3000)
+    closed = run.end(3000 + later_ms(header))
     write_manifest(closed)
     return closed
 
@@ -71,7 +95,7 @@ def _kill(run: RecordedRun, kafka: str) -> None:
     run.at(350, EventKind.FAULT_HEALED, fault="kill(active-controller)", **known_as)
 
 
-def _operations() -> list[Row]:
+def _operations(later: int) -> list[Row]:
     """Each record is written, read by a consumer, and read back at the end."""
     rows = []
     for number in range(RECORDS):
@@ -81,7 +105,7 @@ def _operations() -> list[Row]:
             (OperationKind.CONSUME, 2, 500, "readers"),
             (OperationKind.FINAL_READ, 3, 2000, ""),
         ):
-            times = ((at_ms + number) * MS, (at_ms + number + 1) * MS)
+            times = ((at_ms + number + later) * MS, (at_ms + number + 1 + later) * MS)
             is_idempotent = kind is OperationKind.PRODUCE
             rows.append(
                 (int(kind), int(OperationOutcome.OK), client, *where, *record, *times, group, is_idempotent, "")

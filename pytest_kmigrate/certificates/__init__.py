@@ -1,0 +1,1 @@
+"""Certificates: from runs to a signed statement that another party can check, and back."""

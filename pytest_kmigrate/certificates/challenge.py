@@ -1,0 +1,54 @@
+"""Challenges: a nonce of the reader chooses tests and seeds, so that they cannot be picked from old runs."""
+
+import hashlib
+import shlex
+from dataclasses import dataclass
+
+from pytest_kmigrate.certificates.evidence_of_runs import Evidence
+from pytest_kmigrate.certificates.plan import plan
+from pytest_kmigrate.certificates.statement import Challenge, Sampled
+from pytest_kmigrate.model.errors import ClusterError, WrongUseError
+
+_TESTS = 5
+_SEEDS = 10**9
+_SHORTEST = 16
+
+
+@dataclass(frozen=True)
+class Task:
+    """One test to run again, with the seed that the challenge derives."""
+
+    test: str
+    seed: int
+
+
+def tasks(profile: str, nonce: str, digest: str) -> list[Task]:
+    """What a nonce asks for of one build of Kafka: five tests of the plan, or all if there are fewer."""
+    if len(nonce) < _SHORTEST:
+        raise WrongUseError(f"--challenge: expected a nonce of {_SHORTEST} characters or more, got {nonce!r}")
+    drawn = sorted(plan(profile).tests, key=lambda test: _number(nonce, digest, test, "test"))[:_TESTS]
+    return [Task(test, _number(nonce, digest, test, "seed") % _SEEDS) for test in drawn]
+
+
+def answered(profile: str, nonce: str, evidence: Evidence) -> Challenge:
+    """The runs that answer a challenge; ClusterError with the commands to make those that are missing."""
+    runs = {(run.header.test_id, run.header.seed): run for run in evidence.runs if not run.departs}
+    wanted = tasks(profile, nonce, evidence.digest)
+    missing = [task for task in wanted if (task.test, task.seed) not in runs]
+    if missing:
+        commands = "\n".join(_command(profile, evidence.kafka, task) for task in missing)
+        raise ClusterError(
+            f"--challenge: expected runs of {len(wanted)} tests with seeds of this nonce, {len(missing)} are missing; "
+            f"make them with the same --kmigrate-runs, then certify again:\n{commands}"
+        )
+    found = [Sampled(test=each.test, seed=each.seed, run=runs[each.test, each.seed].header.run_id) for each in wanted]
+    return Challenge(nonce=nonce, sample=found)
+
+
+def _command(profile: str, kafka: str, task: Task) -> str:
+    options = [f"--kmigrate-seed={task.seed}", f"--kmigrate-profile={profile}", f"--kmigrate-kafka={kafka}"]
+    return shlex.join(["pytest", "--pyargs", task.test, *options])
+
+
+def _number(*parts: str) -> int:
+    return int.from_bytes(hashlib.sha256("\n".join(parts).encode()).digest()[:8])

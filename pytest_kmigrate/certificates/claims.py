@@ -1,0 +1,126 @@
+"""Computes the claims of a certificate from evidence: the same for the vendor and for each reader."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from pytest_kmigrate.certificates.challenge import answered
+from pytest_kmigrate.certificates.counting import parts_of, rows_of, untestable
+from pytest_kmigrate.certificates.evidence_of_runs import Evidence, RunEvidence, evidence_of
+from pytest_kmigrate.certificates.plan import plan
+from pytest_kmigrate.certificates.statement import (
+    Artifact,
+    Claims,
+    Grade,
+    Harness,
+    Host,
+    NotedSession,
+    OutcomeName,
+    Profile,
+    TestedRun,
+)
+from pytest_kmigrate.distributions.releases import known_releases, locked_release
+from pytest_kmigrate.documents import document
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.recording.sessions import RecordedSession
+
+OUTCOMES: dict[Outcome, OutcomeName] = {
+    Outcome.CONFORMS: "CONFORMS",
+    Outcome.VIOLATES: "VIOLATES",
+    Outcome.INCONCLUSIVE: "INCONCLUSIVE",
+    Outcome.NOT_APPLICABLE: "NOT_APPLICABLE",
+}
+
+
+def claims_of(root: Path, profile: str, *, kafka: str | None = None, nonce: str | None = None) -> Claims:
+    """All that the runs below a folder say of a profile; what is stored as verdict is taken as it is.
+
+    ``nonce``: the challenge that they answer. Errors as of ``evidence_of`` and ``answered``.
+    """
+    evidence = evidence_of(root, profile, kafka)
+    rows = rows_of(profile, evidence)
+    parts, sessions = parts_of(rows), [_noted(profile, each, evidence) for each in evidence.sessions]
+    return Claims(
+        profile=Profile(id=profile, release=version("pytest-kmigrate"), plan=plan(profile).digest),
+        artifact=_artifact(evidence),
+        harness=_harness(evidence.runs),
+        hosts=_hosts(evidence.runs),
+        parts=parts,
+        rows=rows,
+        untestable=untestable(profile),
+        untested=list(_untested(profile, evidence.runs)),
+        runs=[_tested(each) for each in evidence.runs],
+        sessions=sessions,
+        strict=_overall(parts[0].strict, sessions),
+        apache=_overall(parts[0].apache, sessions),
+        challenge=answered(profile, nonce, evidence) if nonce is not None else None,
+    )
+
+
+def _artifact(evidence: Evidence) -> Artifact:
+    known = evidence.kafka in known_releases()
+    is_release = known and locked_release(evidence.kafka).digest() == evidence.digest
+    return Artifact(name=f"Apache Kafka {evidence.kafka}", sha256=evidence.digest, is_release=is_release)
+
+
+def _harness(runs: Sequence[RunEvidence]) -> list[Harness]:
+    made = Counter(
+        (str(run.header.extra.get("pytest_kmigrate")), str(run.header.extra.get("harness_digest"))) for run in runs
+    )
+    return [Harness(version=release, sha256=digest, runs=count) for (release, digest), count in sorted(made.items())]
+
+
+def _hosts(runs: Sequence[RunEvidence]) -> list[Host]:
+    on = Counter((tuple(_host(run)), run.header.provider) for run in runs)
+    return [
+        Host(boot=boot, kernel=kernel, cores=int(cores), memory_mb=int(memory_mb), provider=provider, runs=count)
+        for ((boot, kernel, cores, memory_mb), provider), count in sorted(on.items())
+    ]
+
+
+def _host(run: RunEvidence) -> Iterator[str]:
+    host = run.header.extra.get("host")
+    known = host if isinstance(host, dict) else {}
+    yield from (str(known.get("boot", "unknown")), str(known.get("kernel", "unknown")))
+    yield from (str(known.get("cores", 0)), str(known.get("memory_mb", 0)))
+
+
+def _untested(profile: str, runs: Sequence[RunEvidence]) -> Iterator[str]:
+    made = Counter(run.header.test_id for run in runs if not run.departs)
+    for test in plan(profile).tests.values():
+        if made[test.test] < test.runs:
+            yield f"{test.test}: {made[test.test]} of {test.runs}"
+
+
+def _tested(run: RunEvidence) -> TestedRun:
+    return TestedRun(
+        run=run.header.run_id,
+        test=run.header.test_id,
+        seed=run.header.seed,
+        outcome=OUTCOMES[run.outcome],
+        manifest=run.manifest,
+        counts=not run.departs,
+        reason=run.departs,
+    )
+
+
+def _overall(core: Grade, sessions: Sequence[NotedSession]) -> Grade:
+    """The grade of the core part; without a run that a session noted, or without sessions, no success."""
+    is_whole = bool(sessions) and not any(each.left_out for each in sessions)
+    return core if is_whole or core != "success" else "partial"
+
+
+def _noted(profile: str, session: RecordedSession, evidence: Evidence) -> NotedSession:
+    """Runs of another profile or Kafka are no part of this evidence, and are not missed in it."""
+    there = {run.header.run_id for run in evidence.runs}
+    profiles = {profile, document(profile).builds_on}
+    own = [run for run in session.runs if run.profile in profiles and run.kafka == evidence.kafka]
+    return NotedSession(
+        session=session.id,
+        tests=len(session.tests),
+        runs=[run.run_id for run in own],
+        interrupted=[run.run_id for run in own if run.manifest is None],
+        left_out=[run.run_id for run in own if run.manifest is not None and run.run_id not in there],
+        ended=session.is_ended,
+    )

@@ -1,0 +1,152 @@
+"""Counts runs by requirement: outcomes under two baselines, bounds and grades."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pytest_kmigrate.catalogue import Requirement, deviations, requirement, requirements
+from pytest_kmigrate.certificates.evidence_of_runs import Evidence, RunEvidence
+from pytest_kmigrate.certificates.plan import plan
+from pytest_kmigrate.certificates.statement import Counts, Grade, OutcomeName, Part, PartResult, Row
+from pytest_kmigrate.judging.outcomes import RowOutcome
+from pytest_kmigrate.model.verdict import Outcome
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """One requirement in one run."""
+
+    run: str
+    row: RowOutcome
+
+    @property
+    def outcome(self) -> Outcome | None:
+        return self.row.outcome
+
+
+def rows_of(profile: str, evidence: Evidence) -> list[Row]:
+    """The requirements that runs can judge, each counted once, in the order of the document."""
+    listed = [each for each in requirements(profile) if each.covered_by is None and each.untestable is None]
+    return [_row(each, evidence) for each in listed]
+
+
+def untestable(profile: str) -> dict[str, str]:
+    """The requirements that no run can judge, with the reason."""
+    return {each.id: each.untestable for each in requirements(profile) if each.untestable and not each.covered_by}
+
+
+def parts_of(rows: Sequence[Row]) -> list[PartResult]:
+    """Core and extended part, each with its grades."""
+    return [_part("core", rows), _part("extended", rows)]
+
+
+def bound(violations: int, n: int) -> str:
+    """The upper bound of the share of runs that violate, at 95 %, one-sided (Clopper and Pearson)."""
+    if n == 0 or violations >= n:
+        return "1.0000"
+    if violations == 0:
+        return f"{1 - (1 - CONFIDENCE) ** (1 / n):.4f}"
+    from scipy.stats import beta  # noqa: PLC0415 - half a second, and few certificates have violations
+
+    return f"{float(beta.ppf(CONFIDENCE, violations + 1, n - violations)):.4f}"
+
+
+def _row(wanted: Requirement, evidence: Evidence) -> Row:
+    sources = wanted.same_as or (wanted.id,)
+    seen = [_seen(source, evidence.runs) for source in sources]
+    weakest = min(seen, key=lambda each: sum(one.outcome is Outcome.CONFORMS for one in each))
+    violating = [one for each in seen for one in each if one.outcome is Outcome.VIOLATES]
+    others = [one for one in weakest if one.outcome is not Outcome.VIOLATES]
+    conforming = sum(one.outcome is Outcome.CONFORMS for one in others)
+    required = _required(wanted.profile, sources)
+    listed = {each.id for each in deviations(wanted.profile)}
+    explained = sorted({known for one in violating if one.row.is_explained for known in one.row.known_as})
+    is_deviating = all(one.row.is_explained and one.row.known_as <= listed for one in violating)
+    strict = _outcome(conforming, len(violating), others, required)
+    apache = strict
+    if violating and all(one.row.is_explained for one in violating):
+        apache = _outcome(conforming + len(violating), 0, others, required) if is_deviating else Outcome.INCONCLUSIVE
+    counts = Counts(
+        conforms=conforming,
+        violates=len(violating),
+        inconclusive=sum(one.outcome is Outcome.INCONCLUSIVE for one in others),
+        not_applicable=sum(one.outcome is Outcome.NOT_APPLICABLE for one in others),
+    )
+    n = conforming + len(violating)
+    return Row(
+        id=wanted.id,
+        level=wanted.level,
+        part="core" if wanted.level == "MUST" else "extended",
+        strict=_name(strict),
+        apache=_name(apache),
+        counts=counts,
+        n=n,
+        required=required,
+        bound=bound(len(violating), n),
+        deviations=[each for each in explained if each in listed],
+        known_bugs=[each for each in explained if each not in listed],
+        reason="" if strict is Outcome.CONFORMS else _reason(strict, violating, others, (n, required)),
+    )
+
+
+def _seen(row: str, runs: Iterable[RunEvidence]) -> list[_Seen]:
+    """What counted runs say of a requirement; of a run that departs from its plan only a violation counts."""
+    counting = requirement(row).covered_by or row
+    found = [_Seen(run.header.run_id, run.rows[counting]) for run in runs if counting in run.rows and not run.is_void]
+    departing = {run.header.run_id for run in runs if run.departs}
+    return [each for each in found if each.outcome is Outcome.VIOLATES or each.run not in departing]
+
+
+def _outcome(conforming: int, violating: int, others: Sequence[_Seen], required: int) -> Outcome:
+    if violating:
+        return Outcome.VIOLATES
+    if conforming >= required:
+        return Outcome.CONFORMS
+    is_inapplicable = bool(others) and all(one.outcome is Outcome.NOT_APPLICABLE for one in others)
+    return Outcome.NOT_APPLICABLE if is_inapplicable else Outcome.INCONCLUSIVE
+
+
+def _reason(outcome: Outcome, violating: Sequence[_Seen], others: Sequence[_Seen], counted: tuple[int, int]) -> str:
+    if violating:
+        return f"{violating[0].run}: {violating[0].row.reason}"
+    n, required = counted
+    undecided = [one for one in others if one.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_APPLICABLE)]
+    parts = [f"{n} of {required} runs that could have violated it"] if outcome is Outcome.INCONCLUSIVE and n else []
+    parts += [f"{one.run}: {one.row.reason}" for one in undecided[:1]]
+    return "; ".join(parts) or "no counted run could have violated it"
+
+
+def _required(profile: str, sources: Sequence[str]) -> int:
+    """The runs that the tests which claim it are planned with."""
+    profiles = {profile, *(requirement(each).profile for each in sources)}
+    tests = [test for each in profiles for test in plan(each).tests.values()]
+    return max((test.runs for test in tests if set(sources) & set(test.requirements)), default=1)
+
+
+def _part(part: Part, rows: Sequence[Row]) -> PartResult:
+    own = [row for row in rows if row.part == part]
+    return PartResult(
+        part=part,
+        required=len(own),
+        conforming_strict=sum(row.strict == "CONFORMS" for row in own),
+        conforming_apache=sum(row.apache == "CONFORMS" for row in own),
+        strict=_grade([row.strict for row in own]),
+        apache=_grade([row.apache for row in own]),
+    )
+
+
+def _grade(outcomes: Sequence[OutcomeName]) -> Grade:
+    if "VIOLATES" in outcomes:
+        return "failed"
+    return "success" if set(outcomes) <= {"CONFORMS"} else "partial"
+
+
+def _name(outcome: Outcome) -> OutcomeName:
+    names: dict[Outcome, OutcomeName] = {
+        Outcome.CONFORMS: "CONFORMS",
+        Outcome.VIOLATES: "VIOLATES",
+        Outcome.INCONCLUSIVE: "INCONCLUSIVE",
+        Outcome.NOT_APPLICABLE: "NOT_APPLICABLE",
+    }
+    return names[outcome]

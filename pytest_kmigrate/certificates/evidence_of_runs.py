@@ -1,0 +1,159 @@
+"""Reads what a certificate counts from a folder of runs: each complete run, and what sessions have noted."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pytest_kmigrate.certificates.plan import plan
+from pytest_kmigrate.certificates.planned import departures
+from pytest_kmigrate.documents import document
+from pytest_kmigrate.judging.judge import outcome_of
+from pytest_kmigrate.judging.other_documents import judged_by
+from pytest_kmigrate.judging.outcomes import RowOutcome, outcomes_by_requirement
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.recording.reading import read_events, read_header, read_history
+from pytest_kmigrate.recording.run_folder import RunFolder
+from pytest_kmigrate.recording.sessions import SESSIONS, RecordedRun, RecordedSession, recorded_sessions
+from pytest_kmigrate.recording.verdicts import stored_verdicts
+
+_STREAMS = ("history.jsonl", "metrics/", "znodes/", "operations/", "zookeeper/")
+"""Files whose contents no two runs share."""
+_EMPTY = hashlib.sha256(b"").hexdigest()
+
+
+@dataclass(frozen=True)
+class RunEvidence:
+    """One complete run."""
+
+    folder: RunFolder
+    header: RunHeader
+    manifest: str
+    outcome: Outcome
+    rows: Mapping[str, RowOutcome]
+    streams: frozenset[str]
+    """Digests of its evidence."""
+    departs: str = ""
+    """Why it is not what the plan, or its session, has; empty if it is."""
+    is_void: bool = False
+    """Whether not even its violations count: it is about other software, or there twice."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All runs of one folder that are about a profile, and its sessions."""
+
+    runs: Sequence[RunEvidence]
+    sessions: Sequence[RecordedSession]
+    kafka: str
+    digest: str
+    """SHA-256 of the software under test."""
+
+
+def evidence_of(root: Path, profile: str, kafka: str | None = None) -> Evidence:
+    """The evidence below a folder; WrongUseError if it has none of one Kafka for this profile.
+
+    ``kafka``: which one, if there are several.
+    """
+    wanted = {profile, document(profile).builds_on}
+    folders = [folder for folder in complete_runs(root) if read_header(folder).profile in wanted]
+    sessions = [each for file in session_files(root) for each in recorded_sessions(file.read_bytes(), str(file))]
+    noted = {run.run_id: run for each in sessions for run in each.runs}
+    runs = [_read(folder, profile, noted) for folder in folders]
+    version, digest = _software(root, runs, kafka)
+    counted = _without_repetitions(_of_software(runs, version, digest))
+    return Evidence(tuple(counted), tuple(sessions), version, digest)
+
+
+def complete_runs(root: Path) -> list[RunFolder]:
+    """The run folders below a folder that have a manifest, by name; WrongUseError if there are none."""
+    found = [
+        RunFolder(file.parent) for file in sorted(root.rglob("manifest.json")) if (file.parent / "run.json").is_file()
+    ]
+    if not found:
+        raise WrongUseError(f"{root}: expected complete run folders (with run.json and manifest.json) in it, got none")
+    return found
+
+
+def session_files(root: Path) -> list[Path]:
+    """The files of sessions below a folder."""
+    return sorted(root.rglob(SESSIONS))
+
+
+def _read(folder: RunFolder, profile: str, noted: Mapping[str, RecordedRun]) -> RunEvidence:
+    header, content = read_header(folder), folder.manifest.read_bytes()
+    stored = stored_verdicts(folder) if folder.verdicts.is_file() else []
+    rows = outcomes_by_requirement(stored)
+    if header.profile != profile:
+        rows |= outcomes_by_requirement(judged_by(document(profile), read_history(folder)))
+    manifest = hashlib.sha256(content).hexdigest()
+    digests = json.loads(content)["sha256"]
+    streams = {digest for name, digest in digests.items() if name.startswith(_STREAMS)} - {_EMPTY}
+    departs = "; ".join([*_unnoted(header, manifest, noted), *_from_plan(folder, header)])
+    return RunEvidence(folder, header, manifest, outcome_of(stored), rows, frozenset(streams), departs)
+
+
+def _unnoted(header: RunHeader, manifest: str, noted: Mapping[str, RecordedRun]) -> Iterator[str]:
+    run = noted.get(header.run_id)
+    if run is None:
+        yield f"no session in {SESSIONS} has noted it"
+    elif run.manifest != manifest:
+        got = "none" if run.manifest is None else "another"
+        yield f"its session noted {got} manifest, but the folder has {manifest[:12]}"
+
+
+def _from_plan(folder: RunFolder, header: RunHeader) -> Iterator[str]:
+    planned = plan(header.profile).tests.get(header.test_id)
+    if planned is None:
+        yield f"the plan of {header.profile} has no test {header.test_id}"
+    else:
+        yield from departures(header, read_events(folder), planned)
+
+
+def _software(root: Path, runs: Sequence[RunEvidence], kafka: str | None) -> tuple[str, str]:
+    """Version and digest of what is certified."""
+    found = {(run.header.kafka, digest) for run in runs for digest in _digests(run.header)}
+    chosen = {each for each in found if kafka in (None, each[0])}
+    if not chosen:
+        got = ", ".join(sorted({version for version, _ in found})) or "none"
+        raise WrongUseError(f"{root}: expected runs of Kafka {kafka or 'of any version'}, got {got}")
+    if len({version for version, _ in chosen}) > 1:
+        got = ", ".join(sorted({version for version, _ in chosen}))
+        raise WrongUseError(f"{root}: expected runs of one Kafka, got {got}: choose one by --kafka")
+    if len(chosen) > 1:
+        version = next(iter(chosen))[0]
+        got = ", ".join(sorted(digest[:12] for _, digest in chosen))
+        raise WrongUseError(f"{root}: expected one build of Kafka {version}, got jars of several digests: {got}")
+    return chosen.pop()
+
+
+def _digests(header: RunHeader) -> list[str]:
+    """The digest of the software under test; a topology may have other releases beside it."""
+    digests = header.extra.get("distribution_digests")
+    if not isinstance(digests, dict):
+        return []
+    own = [str(digest) for name, digest in digests.items() if name == header.kafka]
+    return own or ([str(each) for each in digests.values()] if len(digests) == 1 else [])
+
+
+def _of_software(runs: Sequence[RunEvidence], version: str, digest: str) -> Iterator[RunEvidence]:
+    for run in runs:
+        if run.header.kafka != version or _digests(run.header) != [digest]:
+            continue
+        is_mutant = bool(run.header.extra.get("byteman"))
+        yield replace(run, departs="it ran a mutant (--kmigrate-byteman)", is_void=True) if is_mutant else run
+
+
+def _without_repetitions(runs: Iterator[RunEvidence]) -> Iterator[RunEvidence]:
+    """A run that shares evidence with an earlier one is a copy, whatever its id."""
+    owner: dict[str, str] = {}
+    for run in runs:
+        first = next((owner[each] for each in run.streams if each in owner), None)
+        if first is not None:
+            yield replace(run, departs=f"it has the evidence of {first} once more", is_void=True)
+            continue
+        owner |= dict.fromkeys(run.streams, run.header.run_id)
+        yield run

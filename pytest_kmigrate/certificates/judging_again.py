@@ -1,0 +1,42 @@
+"""Judges the runs of a certificate again, on all cores: no stored verdict is believed."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from pytest_kmigrate.judging.coherence.coherence import COHERENT
+from pytest_kmigrate.judging.rejudge import judge_again
+from pytest_kmigrate.model.errors import RunFolderError
+from pytest_kmigrate.recording.run_folder import RunFolder
+
+Progress = Callable[[int, int], None]
+"""Called with the number of judged runs, and of all."""
+
+
+def differing(folders: Sequence[RunFolder], progress: Progress, *, has_reports: bool) -> list[str]:
+    """Sentences about runs whose evidence does not lead to their stored verdicts, or does not fit together."""
+    if len(folders) < 2:
+        return [each for folder in folders for each in _differences(folder.path, has_reports=has_reports)]
+    return list(_judged_by_workers(folders, progress, has_reports=has_reports))
+
+
+def _judged_by_workers(folders: Sequence[RunFolder], progress: Progress, *, has_reports: bool) -> Iterator[str]:
+    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(folders)), get_context("fork")) as workers:
+        judged = [workers.submit(_differences, folder.path, has_reports=has_reports) for folder in folders]
+        for done, each in enumerate(judged, 1):
+            yield from each.result()
+            progress(done, len(folders))
+
+
+def _differences(path: Path, *, has_reports: bool) -> list[str]:
+    try:
+        again = judge_again(path, has_reports=has_reports)
+    except RunFolderError as error:
+        return [f"{path.name}: {error}"]
+    if not again.has_stored:
+        return [f"{path.name}: no verdicts.jsonl: the run was never judged"]
+    unsealed = [] if again.is_sealed else [f"{path.name}: its last event has no seals: record it with this release"]
+    disagreeing = [verdict.summary for verdict in again.verdicts if verdict.check == COHERENT and again.differences]
+    return [*unsealed, *(f"{path.name}: {each}" for each in (*disagreeing, *again.differences))]

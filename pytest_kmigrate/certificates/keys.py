@@ -1,0 +1,88 @@
+"""Keys: Ed25519 in PEM files, known by the SHA-256 of the public key."""
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+    load_pem_public_key,
+)
+
+from pytest_kmigrate.model.errors import WrongUseError
+
+_FINGERPRINT = re.compile(r"(?:sha256:)?([0-9a-f]{64})")
+_MAKE_ONE = "make one: openssl genpkey -algorithm ed25519 -out FILE"
+
+
+class SigningKey:
+    """The private key of a vendor or a witness."""
+
+    def __init__(self, key: Ed25519PrivateKey) -> None:
+        self._key = key
+        self.public = key.public_key().public_bytes_raw()
+
+    def sign(self, message: bytes) -> bytes:
+        """The signature of a message."""
+        return self._key.sign(message)
+
+
+def signing_key(file: Path) -> SigningKey:
+    """The private key in a file; WrongUseError if it holds none of Ed25519."""
+    try:
+        key = load_pem_private_key(file.read_bytes(), password=None)
+    except OSError as error:
+        raise WrongUseError(f"--key {file}: expected a private key, got {error.strerror}; {_MAKE_ONE}") from error
+    except (ValueError, TypeError) as error:
+        raise WrongUseError(f"--key {file}: expected an Ed25519 private key as plain PEM; {_MAKE_ONE}") from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise WrongUseError(f"--key {file}: expected an Ed25519 private key, got another kind; {_MAKE_ONE}")
+    return SigningKey(key)
+
+
+def new_key(file: Path) -> SigningKey:
+    """A new private key, written to a file that only its owner can read."""
+    key = Ed25519PrivateKey.generate()
+    content = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        out.write(content)
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    file.with_name(f"{file.name}.pub").write_bytes(public)
+    return SigningKey(key)
+
+
+def pinned(given: str) -> str:
+    """The fingerprint of the key that a reader trusts, given as such or as a file with the public key."""
+    if match := _FINGERPRINT.fullmatch(given.lower()):
+        return match[1]
+    expected = "expected a fingerprint (sha256:...) or a file with an Ed25519 public key as PEM"
+    try:
+        key = load_pem_public_key(Path(given).read_bytes())
+    except OSError as error:
+        raise WrongUseError(f"--key {given}: {expected}, got {error.strerror}") from error
+    except ValueError as error:
+        raise WrongUseError(f"--key {given}: {expected}, got neither; give the vendor's .pub file") from error
+    if not isinstance(key, Ed25519PublicKey):
+        raise WrongUseError(f"--key {given}: {expected}, got a key of another kind")
+    return fingerprint(key.public_bytes_raw())
+
+
+def fingerprint(public: bytes) -> str:
+    """The SHA-256 of a public key, in hexadecimal."""
+    return hashlib.sha256(public).hexdigest()
+
+
+def is_signed(public: bytes, signature: bytes, message: bytes) -> bool:
+    """Whether the signature of a message is by the owner of a public key."""
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
+    except (InvalidSignature, ValueError):
+        return False
+    return True

@@ -1,0 +1,93 @@
+"""The plan of a profile: what a run of each test of its suite has to show. Data of the package, made from the tests."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pytest_kmigrate.catalogue import profiles
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.recording.identity import SUITES
+from pytest_kmigrate.recording.sources import digest_of_test
+
+PLANS = Path(__file__).parent / "plans"
+
+
+@dataclass(frozen=True)
+class PlannedCheck:
+    """One check that a test asks for; ``arguments`` None: they depend on the live cluster."""
+
+    name: str
+    arguments: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class PlannedFault:
+    """One fault of a test; ``fault`` None: its target depends on the live cluster."""
+
+    effect: str
+    fault: str | None
+
+    @property
+    def text(self) -> str:
+        """The fault as a message names it."""
+        return self.fault or f"{self.effect}(...)"
+
+
+@dataclass(frozen=True)
+class PlannedTest:
+    """What a run of one test has to show."""
+
+    test: str
+    requirements: tuple[str, ...]
+    topology: str
+    starts_at: str | None
+    checks: tuple[PlannedCheck, ...]
+    faults: tuple[PlannedFault, ...]
+    runs: int
+    """How many runs a certificate asks for."""
+
+    @property
+    def source_digest(self) -> str:
+        """The digest of its source, as runs of this release have it in their header."""
+        module, _, _ = self.test.partition("::")
+        return digest_of_test(SUITES.joinpath(*module.split(".")[2:]).with_suffix(".py"))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The tests of a profile's suite, by id."""
+
+    profile: str
+    tests: Mapping[str, PlannedTest]
+    digest: str
+    """SHA-256 of the plan and of the sources of its tests."""
+
+
+def with_suites() -> tuple[str, ...]:
+    """The profiles that have a suite in this package."""
+    return tuple(each for each in profiles() if list((SUITES / each.replace("-", "_")).glob("test_*.py")))
+
+
+@cache
+def plan(profile: str) -> Plan:
+    """The plan of a profile; WrongUseError if the package has none."""
+    file = PLANS / f"{profile}.json"
+    if not file.is_file():
+        known = ", ".join(with_suites())
+        raise WrongUseError(f"--profile: expected a profile with a suite of this package ({known}), got {profile!r}")
+    content = file.read_bytes()
+    tests = {row["test"]: _planned(row) for row in json.loads(content)["tests"]}
+    whole = hashlib.sha256(content)
+    for test in tests.values():
+        whole.update(f"{test.test} {test.source_digest}\n".encode())
+    return Plan(profile, tests, whole.hexdigest())
+
+
+def _planned(row: dict[str, Any]) -> PlannedTest:
+    checks = tuple(PlannedCheck(**each) for each in row.pop("checks"))
+    faults = tuple(PlannedFault(**each) for each in row.pop("faults"))
+    return PlannedTest(**{**row, "requirements": tuple(row["requirements"])}, checks=checks, faults=faults)

@@ -1,0 +1,251 @@
+"""The typed contents of a certificate: an in-toto statement about the software under test."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pytest_kmigrate.model.errors import CertificateError
+
+SCHEMA = 1
+STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
+PREDICATE_TYPE = "urn:pytest-kmigrate:certificate:v1"
+
+OutcomeName = Literal["CONFORMS", "VIOLATES", "INCONCLUSIVE", "NOT_APPLICABLE"]
+Grade = Literal["success", "partial", "failed"]
+Part = Literal["core", "extended"]
+
+
+class Model(BaseModel):
+    """Frozen, with no keys but its own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Artifact(Model):
+    """What nodes ran."""
+
+    name: str
+    sha256: str
+    """One SHA-256 over all jars."""
+    is_release: bool
+    """Whether these are the jars of the Apache release of that name."""
+
+
+class Counts(Model):
+    """Counted runs by what they say of one requirement."""
+
+    conforms: int
+    violates: int
+    inconclusive: int
+    not_applicable: int
+
+
+class Row(Model):
+    """One requirement."""
+
+    id: str
+    level: Literal["MUST", "SHOULD", "MAY"]
+    part: Part
+    strict: OutcomeName
+    """The outcome by the document alone."""
+    apache: OutcomeName
+    """The outcome where what Apache Kafka is known to do instead counts as conforming."""
+    counts: Counts
+    n: int
+    """Runs that could have violated it and have an answer."""
+    required: int
+    """Runs that the plan asks for."""
+    bound: str
+    """Upper bound of the share of violating runs, at 95 %."""
+    deviations: list[str]
+    """Known deviations of Apache Kafka that were seen."""
+    known_bugs: list[str]
+    """Known bugs of Apache Kafka that were seen."""
+    reason: str
+    """Why it does not conform; empty if it does, by both baselines."""
+
+
+class PartResult(Model):
+    """The MUST rows (core), or all others (extended)."""
+
+    part: Part
+    required: int
+    conforming_strict: int
+    conforming_apache: int
+    strict: Grade
+    apache: Grade
+
+
+class TestedRun(Model):
+    """One run of the evidence."""
+
+    run: str
+    test: str
+    seed: int
+    outcome: OutcomeName
+    manifest: str
+    """SHA-256 of its manifest."""
+    counts: bool
+    reason: str
+    """Why it does not count; empty if it does."""
+
+
+class NotedSession(Model):
+    """One call of pytest that the folder of runs noted."""
+
+    session: str
+    tests: int
+    runs: list[str]
+    interrupted: list[str]
+    """Runs that did not end."""
+    left_out: list[str]
+    """Runs that ended and are not in the evidence."""
+    ended: bool
+
+
+class Sampled(Model):
+    """One test that the challenge chose, and the run of it with the seed that the challenge derived."""
+
+    test: str
+    seed: int
+    run: str
+
+
+class Challenge(Model):
+    """A nonce of the reader, and what followed from it."""
+
+    nonce: str
+    sample: list[Sampled]
+
+
+class Harness(Model):
+    """A pytest-kmigrate that made evidence."""
+
+    version: str
+    sha256: str
+    """Digest of the files of the package that make evidence and verdicts."""
+    runs: int
+
+
+class Host(Model):
+    """A machine that runs were made on."""
+
+    boot: str
+    kernel: str
+    cores: int
+    memory_mb: int
+    provider: str
+    runs: int
+
+
+class Profile(Model):
+    """The document and the plan."""
+
+    id: str
+    release: str
+    """The release of pytest-kmigrate whose plan it is."""
+    plan: str
+    """SHA-256 of the plan and the sources of its tests."""
+
+
+class Claims(Model):
+    """All that follows from the evidence, and is computed again from it."""
+
+    profile: Profile
+    artifact: Artifact
+    harness: list[Harness]
+    hosts: list[Host]
+    parts: list[PartResult]
+    rows: list[Row]
+    untestable: dict[str, str]
+    """Requirements that no run can judge, with the reason."""
+    untested: list[str]
+    """Tests of the plan with fewer counted runs than it asks for."""
+    runs: list[TestedRun]
+    sessions: list[NotedSession]
+    strict: Grade
+    """The grade of the core part by the document alone; no success if a noted run is missing."""
+    apache: Grade
+    """The same where known deviations of Apache Kafka count as conforming."""
+    challenge: Challenge | None
+
+
+class Implementation(Model):
+    """What the vendor says of itself; nothing checks it."""
+
+    organization: str
+    product: str
+    url: str
+
+
+class EvidenceFile(Model):
+    """The second file."""
+
+    file: str
+    sha256: str
+    bytes: int
+    withheld: list[str]
+    """What was left out of each run: reports that can be made again."""
+
+
+class Signer(Model):
+    """A public key that signs the certificate."""
+
+    role: Literal["issuer", "witness"]
+    ed25519: str = Field(pattern="^[0-9a-f]{64}$")
+
+
+class Predicate(Model):
+    """The contents of a certificate."""
+
+    schema_version: Literal[1]
+    issued_at: str
+    assurance: Literal["self-run", "challenged"]
+    limits: list[str]
+    """What no reader can conclude from the certificate, in sentences."""
+    conclusion: str
+    implementation: Implementation
+    claims: Claims
+    evidence: EvidenceFile
+    signers: list[Signer]
+
+
+class Subject(Model):
+    """What policy engines look up."""
+
+    name: str
+    digest: dict[str, str]
+
+
+class Statement(BaseModel):
+    """An in-toto statement, version 1."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=True)
+
+    type: Literal["https://in-toto.io/Statement/v1"] = Field(alias="_type")
+    subject: list[Subject]
+    predicate_type: Literal["urn:pytest-kmigrate:certificate:v1"] = Field(alias="predicateType")
+    predicate: Predicate
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return self.model_dump(by_alias=True)
+
+
+def statement_of(content: Any, where: str) -> Statement:
+    """The statement in a payload; CertificateError names the first key that is wrong."""
+    predicate = content.get("predicate") if isinstance(content, dict) else None
+    schema = predicate.get("schema_version") if isinstance(predicate, dict) else None
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise CertificateError(
+            f"{where}: schema_version: expected {SCHEMA}, got {schema}: a later release of pytest-kmigrate wrote it; "
+            "verify it with that one"
+        )
+    try:
+        return Statement.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "payload"
+        raise CertificateError(
+            f"{where}: {place}: {first['msg']}: this is no certificate of pytest-kmigrate {PREDICATE_TYPE}"
+        ) from error

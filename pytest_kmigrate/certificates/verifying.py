@@ -1,0 +1,160 @@
+"""Verifies: whether a certificate is whole, signed, and what its evidence says."""
+
+import secrets
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_kmigrate.certificates.bundle import packed, unpack
+from pytest_kmigrate.certificates.certifying import LIMITS, conclusion, evidence_file
+from pytest_kmigrate.certificates.claims import claims_of
+from pytest_kmigrate.certificates.envelope import opened, payload_of
+from pytest_kmigrate.certificates.judging_again import Progress, differing
+from pytest_kmigrate.certificates.keys import fingerprint
+from pytest_kmigrate.certificates.plan import plan
+from pytest_kmigrate.certificates.statement import Claims, Predicate, Statement, statement_of
+from pytest_kmigrate.model.errors import CertificateError
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.recording.run_folder import RunFolder
+
+BY_GRADE = {"success": Outcome.CONFORMS, "partial": Outcome.INCONCLUSIVE, "failed": Outcome.VIOLATES}
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A certificate that no check refuted, and what is left open."""
+
+    statement: Statement
+    open: tuple[str, ...]
+    """Sentences about what was not verified, or cannot be."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """The grade by the baseline of Apache Kafka; inconclusive at best while anything is open."""
+        graded = BY_GRADE[self.statement.predicate.claims.apache]
+        return max(graded, Outcome.INCONCLUSIVE) if self.open else graded
+
+
+def read_certificate(file: Path) -> Statement:
+    """The statement of a certificate whose signatures are by the keys it names; CertificateError otherwise."""
+    envelope = opened(file)
+    statement = statement_of(payload_of(envelope, str(file)), str(file))
+    predicate = statement.predicate
+    envelope.must_be_signed([bytes.fromhex(each.ed25519) for each in predicate.signers], str(file))
+    subject = [(each.name, each.digest) for each in statement.subject]
+    artifact = predicate.claims.artifact
+    if subject != [(artifact.name, {"sha256": artifact.sha256})]:
+        raise CertificateError(f"{file}: subject: expected {artifact.name} with the digest of its claims, got another")
+    if predicate.conclusion != conclusion(predicate.claims) or predicate.limits != list(LIMITS):
+        raise CertificateError(f"{file}: conclusion: expected the sentences that follow from its claims, got others")
+    return statement
+
+
+def verify(
+    file: Path,
+    *,
+    evidence: Path | None,
+    key: str | None,
+    nonce: str | None,
+    sample: int | None,
+    progress: Progress,
+) -> Verified:
+    """Verify a certificate against its evidence; CertificateError names the first thing that refutes it.
+
+    ``evidence``: None: the file beside the certificate. ``key``: the fingerprint that the reader trusts. ``nonce``: the
+    reader's challenge. ``sample``: so many runs, drawn anew, are judged again instead of all.
+    """
+    statement = read_certificate(file)
+    predicate = statement.predicate
+    open_ = [*_signer(file, predicate, key), *_challenge(file, predicate, nonce)]
+    _must_be_of_this_plan(file, predicate.claims)
+    archive = evidence or evidence_file(file)
+    if evidence is None and not archive.is_file():
+        return Verified(statement, (*open_, f"no evidence was read: {archive.name} is not beside it; give --evidence"))
+    found = packed(archive)
+    if found.sha256 != predicate.evidence.sha256 or found.size_bytes != predicate.evidence.bytes:
+        raise CertificateError(
+            f"{archive}: expected the evidence with SHA-256 {predicate.evidence.sha256}, got {found.sha256}: it was "
+            "changed, or belongs to another certificate"
+        )
+    with tempfile.TemporaryDirectory(prefix="kmigrate-verify-") as folder:
+        folders = unpack(archive, Path(folder))
+        _must_follow(file, Path(folder), predicate.claims)
+        judged = folders if sample is None else _drawn(folders, sample)
+        if wrong := differing(judged, progress, has_reports=False):
+            more = f"; and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+            raise CertificateError(f"{archive}: {wrong[0]}{more}: the verdicts do not follow from the evidence")
+    if len(judged) < len(folders):
+        missed = f"a single false run is missed with a probability of {1 - len(judged) / len(folders):.0%}"
+        open_.append(f"{len(judged)} of {len(folders)} runs were drawn and judged again: {missed}")
+    return Verified(statement, tuple(open_))
+
+
+def _signer(file: Path, predicate: Predicate, key: str | None) -> list[str]:
+    """What is open about who signed it; CertificateError for another key than the reader's."""
+    issuers = [fingerprint(bytes.fromhex(each.ed25519)) for each in predicate.signers if each.role == "issuer"]
+    if len(issuers) != 1:
+        raise CertificateError(f"{file}: signers: expected one issuer, got {len(issuers)}")
+    if key is None:
+        return [f"the signer is unknown: compare sha256:{issuers[0]} with the vendor's, and give it by --key"]
+    if key != issuers[0]:
+        raise CertificateError(
+            f"{file}: expected the signature of sha256:{key}, got one by sha256:{issuers[0]}: another party signed it"
+        )
+    return []
+
+
+def _challenge(file: Path, predicate: Predicate, nonce: str | None) -> list[str]:
+    given = predicate.claims.challenge
+    if (given is not None) != (predicate.assurance == "challenged"):
+        raise CertificateError(f"{file}: assurance: expected what follows from its claims, got {predicate.assurance}")
+    if nonce is None:
+        return []
+    if given is None or given.nonce != nonce:
+        got = "none" if given is None else repr(given.nonce)
+        raise CertificateError(f"{file}: expected an answer to the challenge {nonce!r}, got {got}: certify it again")
+    return []
+
+
+def _must_be_of_this_plan(file: Path, claims: Claims) -> None:
+    planned = plan(claims.profile.id)
+    if claims.profile.plan != planned.digest:
+        raise CertificateError(
+            f"{file}: expected the plan {planned.digest[:12]} of {planned.profile}, got {claims.profile.plan[:12]} of "
+            f"release {claims.profile.release}: verify it with the pytest-kmigrate that made it"
+        )
+
+
+def _must_follow(file: Path, folder: Path, stated: Claims) -> None:
+    """CertificateError names the first claim that does not follow from the evidence."""
+    nonce = stated.challenge.nonce if stated.challenge else None
+    version = stated.artifact.name.removeprefix("Apache Kafka ")
+    found = claims_of(folder, stated.profile.id, kafka=version, nonce=nonce)
+    difference = _first_difference("claims", stated.model_dump(), found.model_dump())
+    if difference:
+        raise CertificateError(f"{file}: {difference}: the claims do not follow from the evidence")
+
+
+def _first_difference(place: str, stated: Any, found: Any) -> str:
+    if stated == found:
+        return ""
+    if isinstance(stated, dict) and isinstance(found, dict) and stated.keys() == found.keys():
+        return next(
+            _first_difference(f"{place}.{key}", stated[key], found[key]) for key in stated if stated[key] != found[key]
+        )
+    if isinstance(stated, list) and isinstance(found, list) and len(stated) == len(found):
+        pairs = enumerate(zip(stated, found, strict=True))
+        return next(_first_difference(f"{place}[{at}]", one, other) for at, (one, other) in pairs if one != other)
+    return f"{place}: stated {_short(stated)}, but the evidence has {_short(found)}"
+
+
+def _short(value: Any) -> str:
+    text = f"{len(value)} entries" if isinstance(value, list | dict) else repr(value)
+    return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def _drawn(folders: Sequence[RunFolder], sample: int) -> list[RunFolder]:
+    """Runs that the vendor could not foresee."""
+    return secrets.SystemRandom().sample(list(folders), min(sample, len(folders)))

@@ -1,0 +1,190 @@
+"""Commands about certificates: ``certify``, ``verify``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_kmigrate.certificates.keys import SigningKey
+    from pytest_kmigrate.certificates.statement import Claims, Row, Statement
+    from pytest_kmigrate.model.verdict import Outcome
+
+_MOST_ROWS = 30
+"""Requirements listed on the terminal; the certificate has all."""
+
+
+def certify(
+    runs: Annotated[Path, typer.Argument(help="A folder of runs.", metavar="RUNS")],
+    *,
+    profile: Annotated[str, typer.Option(help="The document.", metavar="PROFILE")],
+    out: Annotated[Path, typer.Option(help="The certificate, *.kmcert; its evidence goes beside it.", metavar="FILE")],
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            help="The vendor's Ed25519 key as PEM (default: a new one beside the certificate).", metavar="FILE"
+        ),
+    ] = None,
+    witness: Annotated[
+        list[Path] | None,
+        typer.Option(help="The key of another party that saw the runs. May be given again.", metavar="FILE"),
+    ] = None,
+    kafka: Annotated[str | None, typer.Option(help="Which of several Kafkas.", metavar="VERSION")] = None,
+    challenge: Annotated[
+        str | None,
+        typer.Option(
+            help="A reader's nonce: runs of the tests and seeds that follow from it are needed.", metavar="NONCE"
+        ),
+    ] = None,
+    organization: Annotated[str, typer.Option(help="Who certifies.", metavar="TEXT")] = "",
+    product: Annotated[str, typer.Option(help="What is certified, in the vendor's words.", metavar="TEXT")] = "",
+    url: Annotated[str, typer.Option(help="Where to read more about it.", metavar="URL")] = "",
+) -> None:
+    """Judge runs again and sign what they show of a document, with their evidence in a second file."""
+    from pytest_kmigrate.certificates.certifying import Order, evidence_file
+    from pytest_kmigrate.certificates.certifying import certify as certified
+    from pytest_kmigrate.certificates.keys import fingerprint, signing_key
+    from pytest_kmigrate.certificates.statement import Implementation
+    from pytest_kmigrate.cli.console import say
+    from pytest_kmigrate.model.errors import WrongUseError
+    from pytest_kmigrate.model.verdict import EXIT_STATUS
+
+    if not runs.is_dir():
+        raise WrongUseError(f"{runs}: expected a folder of runs, got none; give the folder of --kmigrate-runs")
+    vendor = Implementation(organization=organization, product=product, url=url)
+    order = Order(runs, profile, out, vendor, kafka, challenge)
+    evidence = evidence_file(out)
+    issuer = _issuer(out, key)
+    statement = certified(order, issuer, [signing_key(each) for each in witness or ()], _bar("judged again"))
+    _show(statement)
+    say(f"certificate: {out}")
+    say(f"evidence: {evidence}")
+    say(f"key: sha256:{fingerprint(issuer.public)}")
+    raise typer.Exit(EXIT_STATUS[_graded(statement.predicate.claims)])
+
+
+def verify(
+    certificate: Annotated[Path, typer.Argument(help="A certificate, *.kmcert.", metavar="FILE")],
+    *,
+    evidence: Annotated[
+        Path | None, typer.Option(help="Its evidence (default: the file beside it).", metavar="FILE")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option(help="The vendor's public key, or its fingerprint.", metavar="FILE|FINGERPRINT")
+    ] = None,
+    challenge: Annotated[str | None, typer.Option(help="The nonce that you gave the vendor.", metavar="NONCE")] = None,
+    sample: Annotated[
+        int | None, typer.Option(help="Judge so many runs again, drawn at random (default: all).", metavar="N", min=1)
+    ] = None,
+) -> None:
+    """Verify a certificate: signature, evidence, claims, and every run judged again."""
+    from pytest_kmigrate.certificates.keys import pinned
+    from pytest_kmigrate.certificates.verifying import verify as verified
+    from pytest_kmigrate.cli.console import say
+    from pytest_kmigrate.model.verdict import EXIT_STATUS
+
+    found = verified(
+        certificate,
+        evidence=evidence,
+        key=pinned(key) if key is not None else None,
+        nonce=challenge,
+        sample=sample,
+        progress=_bar("judged again"),
+    )
+    _show(found.statement)
+    predicate = found.statement.predicate
+    say(f"assurance: {predicate.assurance}{_witnessed(found.statement)}")
+    for sentence in (*predicate.limits, *found.open):
+        say(f"open: {sentence}")
+    say(f"verified: {found.outcome.name}")
+    raise typer.Exit(EXIT_STATUS[found.outcome])
+
+
+def _issuer(out: Path, key: Path | None) -> "SigningKey":
+    """The key of the vendor; without one a new one is made, or the one that was made before is used."""
+    from pytest_kmigrate.certificates.keys import new_key, signing_key
+    from pytest_kmigrate.cli.console import notify
+
+    made = out.with_suffix(".key")
+    if key is not None or made.exists():
+        return signing_key(key or made)
+    notify(f"{made}: a new key; keep it to yourself, and publish {made}.pub")
+    return new_key(made)
+
+
+def _graded(claims: "Claims") -> "Outcome":
+    from pytest_kmigrate.certificates.verifying import BY_GRADE
+
+    return BY_GRADE[claims.apache]
+
+
+def _witnessed(statement: "Statement") -> str:
+    from pytest_kmigrate.certificates.keys import fingerprint
+
+    keys = [bytes.fromhex(each.ed25519) for each in statement.predicate.signers if each.role == "witness"]
+    return "".join(f", witnessed by sha256:{fingerprint(each)}" for each in keys)
+
+
+def _show(statement: "Statement") -> None:
+    from pytest_kmigrate.cli.console import say, show
+
+    predicate = statement.predicate
+    vendor, claims = predicate.implementation, predicate.claims
+    named = " ".join(filter(None, (vendor.organization, vendor.product))) or claims.artifact.name
+    rows = [row for row in claims.rows if row.strict != "CONFORMS"]
+    heads = ("requirement", "part", "by the document", "by Apache's baseline", "n", "known as, or why")
+    listed = [
+        (
+            row.id,
+            row.part,
+            row.strict,
+            row.apache,
+            f"{row.n} of {row.required}",
+            _known_or_why(row),
+        )
+        for row in rows[:_MOST_ROWS]
+    ]
+    if listed:
+        show(heads, listed, title=f"{named}: {claims.artifact.name}, {claims.profile.id}: what does not conform")
+    if len(rows) > len(listed):
+        say(f"{len(rows) - len(listed)} more requirements that do not conform are in the certificate")
+    _show_what_is_missing(claims)
+    say(predicate.conclusion)
+
+
+def _known_or_why(row: "Row") -> str:
+    from textwrap import shorten
+
+    return ", ".join([*row.deviations, *row.known_bugs]) or shorten(row.reason, 120)
+
+
+def _show_what_is_missing(claims: "Claims") -> None:
+    from pytest_kmigrate.cli.console import say
+
+    for session in claims.sessions:
+        for what, runs in (("left out", session.left_out), ("interrupted", session.interrupted)):
+            if runs:
+                say(f"session {session.session[:12]}: {what}: {', '.join(runs)}")
+    not_counted = [run for run in claims.runs if not run.counts]
+    for run in not_counted[:_MOST_ROWS]:
+        say(f"does not count: {run.run}: {run.reason}")
+    if claims.untested:
+        say(f"{len(claims.untested)} tests of the plan have fewer runs than it asks for")
+
+
+def _bar(what: str) -> "Callable[[int, int], None]":
+    """A line on standard error that counts, with the time that is left."""
+    import sys
+    import time
+
+    began = time.monotonic()
+
+    def progress(done: int, of: int) -> None:
+        if sys.stderr.isatty():
+            left = (time.monotonic() - began) / done * (of - done)
+            print(f"\r{done} of {of} runs {what}, {left:.0f} s left ", end="", file=sys.stderr)  # noqa: T201 - a bar
+            print("\n" if done == of else "", end="", file=sys.stderr, flush=True)  # noqa: T201 - as above
+
+    return progress

@@ -1,0 +1,170 @@
+"""Writes the plan of each document's suite from its tests: ``python -m tests.plans``; ``--check`` writes nothing.
+
+A plan names, for each test, what a run of it has to show: requirements, topology, start, checks with their arguments,
+faults. Tests are read, not run: an expression that needs a live cluster is left open, and any value fulfils it.
+"""
+
+import ast
+import builtins
+import inspect
+import json
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import pytest
+
+from pytest_kmigrate.certificates.plan import PLANS, with_suites
+from pytest_kmigrate.model.checks import Check
+from pytest_kmigrate.plugin.asking import chosen_topology, marked, needs_cluster, start_of
+from pytest_kmigrate.plugin.identity import identity_of
+from pytest_kmigrate.recording.identity import SUITES
+
+Entry = dict[str, Any]
+_RUNS_UNDER_CHANCE, _RUNS = 3, 1
+
+
+class _Collector:
+    """Keeps the collected tests."""
+
+    def __init__(self) -> None:
+        self.items: list[pytest.Item] = []
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """All are there."""
+        self.items = [item for item in session.items if needs_cluster(item)]
+
+
+def plan_of(profile: str) -> str:
+    """The plan of a profile's suite as JSON, one test a line."""
+    collector, suite = _Collector(), SUITES / profile.replace("-", "_")
+    quiet = ["--collect-only", "-qqq", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    with redirect_stdout(StringIO()) as printed:
+        status = pytest.main([*quiet, f"--kmigrate-profile={profile}", str(suite)], [collector])
+    if status:
+        raise SystemExit(f"{printed.getvalue()}{suite}: pytest cannot collect it")
+    entries = sorted(map(_entry, collector.items), key=lambda entry: str(entry["test"]))
+    lines = ",\n".join(json.dumps(entry, sort_keys=True) for entry in entries)
+    return f'{{"profile": "{profile}", "tests": [\n{lines}\n]}}\n'
+
+
+def _entry(item: pytest.Item) -> Entry:
+    assert isinstance(item, pytest.Function)
+    known = {**item.function.__globals__, **getattr(getattr(item, "callspec", None), "params", {})}
+    reading = _Reading(item, known)
+    reading.read(item.function)
+    start = start_of(item)
+    return {
+        "test": identity_of(item),
+        "requirements": sorted(marked(item, "requirement")),
+        "topology": Path(chosen_topology(item)).stem,
+        "starts_at": start.state if start else None,
+        "checks": reading.checks,
+        "faults": reading.faults,
+        "runs": _RUNS_UNDER_CHANCE if reading.faults else _RUNS,
+    }
+
+
+class _Reading:
+    """What one test asks for, as its source has it."""
+
+    def __init__(self, item: pytest.Function, known: Mapping[str, object]) -> None:
+        self._item = item
+        self._known = dict(known)
+        self.checks: list[Entry] = []
+        self.faults: list[Entry] = []
+
+    def read(self, function: FunctionType) -> None:
+        """Read a test, and the functions of its module that it hands ``inject`` to."""
+        for node in _in_order(ast.parse(textwrap.dedent(inspect.getsource(function)))):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                self._remember(node.targets[0].id, node.value)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                self._call(node, node.func.id)
+
+    def _call(self, node: ast.Call, name: str) -> None:
+        if name == "inject":
+            self.faults.append(self._fault(node.args[0]))
+        elif name in self._item.fixturenames and name.startswith("verify"):
+            self.checks += self._asked(name, node)
+        elif any(isinstance(each, ast.Name) and each.id == "inject" for each in node.args):
+            helper = self._known.get(name)
+            assert isinstance(helper, FunctionType), f"{self._item.nodeid}: {name} is no function of its module"
+            self.read(helper)
+
+    def _remember(self, name: str, value: ast.expr) -> None:
+        self._known.pop(name, None)
+        is_known, evaluated = self._evaluated(value)
+        if is_known:
+            self._known[name] = evaluated
+
+    def _fault(self, expression: ast.expr) -> Entry:
+        is_known, fault = self._evaluated(expression)
+        if is_known:
+            return {"effect": type(fault).__name__.lower(), "fault": str(fault)}
+        assert isinstance(expression, ast.Call), f"{self._item.nodeid}: {ast.unparse(expression)} is no known fault"
+        return {"effect": ast.unparse(expression.func).lower(), "fault": None}
+
+    def _asked(self, name: str, node: ast.Call) -> list[Entry]:
+        """The checks that a call of ``verify``, or of a fixture that adds checks to it, asks for."""
+        asked: list[object] = []
+        named = {each.arg: self._evaluated(each.value)[1] for each in node.keywords if each.arg}
+        given = [self._check(each) for each in node.args]
+        if name == "verify":
+            asked += given
+        else:
+            wrapper = self._item._fixtureinfo.name2fixturedefs[name][-1].func(verify=lambda *all_: asked.extend(all_))
+            wrapper(*given, **named)
+        return [_plain(each) for each in asked]
+
+    def _check(self, expression: ast.expr) -> object:
+        is_known, check = self._evaluated(expression)
+        if is_known:
+            return check
+        assert isinstance(expression, ast.Call), f"{self._item.nodeid}: {ast.unparse(expression)} is no known check"
+        return {"name": ast.unparse(expression.func).rpartition(".")[2], "arguments": None}
+
+    def _evaluated(self, expression: ast.expr) -> tuple[bool, object]:
+        names = {each.id for each in ast.walk(expression) if isinstance(each, ast.Name)}
+        if not all(name in self._known or hasattr(builtins, name) for name in names):
+            return False, None
+        code = compile(ast.Expression(expression), self._item.nodeid, "eval")
+        return True, eval(code, {}, self._known)
+
+
+def _in_order(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes, in the order of the source."""
+    for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, ast.With):
+            yield node
+        yield from _in_order(node)
+
+
+def _plain(check: object) -> Entry:
+    if isinstance(check, Check):
+        arguments = json.loads(json.dumps(dict(check.arguments)))
+        return {"name": check.name, "arguments": arguments}
+    assert isinstance(check, dict)
+    return check
+
+
+def main() -> None:
+    """Write all plans, or with ``--check`` name those that are stale."""
+    stale = []
+    for profile in with_suites():
+        plan, file = plan_of(profile), PLANS / f"{profile}.json"
+        if "--check" not in sys.argv:
+            file.write_text(plan, encoding="utf-8")
+        elif not file.is_file() or file.read_text(encoding="utf-8") != plan:
+            stale.append(file.name)
+    if stale:
+        raise SystemExit(f"stale: {', '.join(stale)}: run make docs")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""Files and orders that no vendor made on purpose: each is refused in one sentence."""
+
+import re
+import stat
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_kmigrate.certificates.bundle import packed
+from pytest_kmigrate.certificates.certifying import evidence_file
+from pytest_kmigrate.certificates.keys import pinned
+from pytest_kmigrate.model.errors import CertificateError
+from tests.unit.certificates.vendors import (
+    certified,
+    command,
+    runs_of,
+    sign_anew,
+    verified,
+)
+
+
+def link() -> zipfile.ZipInfo:
+    """A member that is a link."""
+    info = zipfile.ZipInfo("link")
+    info.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return info
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(
+    ("added", "named"),
+    [
+        ("../outside", r"expected plain files in the archive, got '\.\./outside'"),
+        ("/outside", "expected plain files in the archive, got '/outside'"),
+        (link(), "expected plain files in the archive, got 'link'"),
+        ("sessions.jsonl", "expected each file once, got 'sessions.jsonl' twice"),
+        ("more.txt", "got more.txt, which no manifest names"),
+    ],
+)
+def test_archives_that_pack_does_not_write_are_refused(out: Path, added: Any, named: str) -> None:
+    """Also where the vendor signs their digest."""
+    certified(runs_of(out), out)
+    archive = evidence_file(out)
+    with zipfile.ZipFile(archive, "a") as more:
+        more.writestr(added, b"x")
+    _sign_evidence(out)
+    with pytest.raises(CertificateError, match=named):
+        verified(out)
+
+
+def _sign_evidence(out: Path) -> None:
+    found = packed(evidence_file(out))
+
+    def change(statement: dict[str, Any]) -> None:
+        statement["predicate"]["evidence"] |= {"sha256": found.sha256, "bytes": found.size_bytes}
+
+    sign_anew(out, change)
+
+
+def test_evidence_that_is_no_archive_is_refused(out: Path) -> None:
+    """Also where the vendor signs its digest."""
+    certified(runs_of(out), out)
+    evidence_file(out).write_bytes(b"no archive")
+    _sign_evidence(out)
+    with pytest.raises(CertificateError, match="expected an archive of run folders"):
+        verified(out)
+
+
+def test_commands_certify_and_verify(
+    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key is made where none is given; both commands end with the status of the grade."""
+    words = ("certify", runs_of(out), "--profile", "kip-866", "--out", out, "--organization", "Acme")
+    status, reported = command(capfd, monkeypatch, *words)
+    assert (status, "a new key; keep it to yourself" in reported) == (3, True)
+    key = re.search(r"key: (sha256:\w+)", reported)
+    assert key is not None
+    assert pinned(str(out.with_suffix(".key.pub"))) == key[1].removeprefix("sha256:")
+    assert stat.S_IMODE(out.with_suffix(".key").stat().st_mode) == 0o600
+    status, reported = command(capfd, monkeypatch, "verify", out, "--key", key[1])
+    assert (status, "verified: INCONCLUSIVE" in reported) == (3, True)
+    assert "open: The vendor ran the tests" in reported
+    assert "Acme: Apache Kafka 3.6.0, kip-866" in reported
+
+
+BAD: dict[str, tuple[Any, tuple[str, ...], str]] = {
+    "no certificate": (lambda out: out.unlink(), (), "expected a certificate, got No such file or directory"),
+    "truncated": (lambda out: out.write_bytes(out.read_bytes()[:500]), (), "one whole line; it is cut or damaged"),
+    "no envelope": (lambda out: out.write_bytes(b"{}\n"), (), "expected a certificate in a DSSE envelope"),
+    "another file": (lambda out: out.write_bytes(b"PK\x03\x04\n"), (), "expected a certificate in a DSSE envelope"),
+    "a newer schema": (
+        lambda out: sign_anew(out, lambda statement: statement["predicate"].update(schema_version=2)),
+        (),
+        "schema_version: expected 1, got 2: a later release of pytest-kmigrate wrote it",
+    ),
+    "another statement": (
+        lambda out: sign_anew(out, lambda statement: statement.update(predicateType="https://slsa.dev/provenance/v1")),
+        (),
+        "predicateType: Input should be 'urn:pytest-kmigrate:certificate:v1'",
+    ),
+    "an unknown profile": (
+        lambda out: sign_anew(
+            out,
+            lambda statement: statement["predicate"]["claims"]["profile"].update(id="kip-1"),
+        ),
+        (),
+        "conclusion: expected the sentences",
+    ),
+    "another key": (Path.exists, ("--key", "ab" * 32), "another party signed it"),
+    "no key": (Path.exists, ("--key", "nowhere.pub"), "--key nowhere.pub: expected a fingerprint"),
+    "no evidence": (Path.exists, ("--evidence", "nowhere.zip"), "nowhere.zip: expected the evidence of the cert"),
+}
+
+
+@pytest.mark.parametrize("wrong", BAD)
+def test_bad_input_is_one_sentence(
+    out: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    """File, what was expected, what was got; status 2 and no stack trace."""
+    damage, words, named = BAD[wrong]
+    certified(runs_of(out), out)
+    damage(out)
+    status, reported = command(capfd, monkeypatch, "verify", out, *words)
+    assert (status, named in reported, "Traceback" in reported) == (2, True, False), reported
+    assert len(reported.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("--profile", "kip-1", "--out", "x.kmcert"), "profile: expected one of kip-"),
+        (("--profile", "kip-778", "--out", "x.kmcert"), "expected runs of Kafka of any version, got none"),
+        (("--profile", "kip-866", "--out", "x.json"), "--out: expected a file named *.kmcert, got 'x.json'"),
+        (("--profile", "kip-866", "--out", "x.kmcert", "--kafka", "3.0.0"), "expected runs of Kafka 3.0.0, got 3.6.0"),
+        (("--profile", "kip-866", "--out", "x.kmcert", "--key", "none.pem"), "--key none.pem: expected a private key"),
+    ],
+)
+def test_bad_orders_are_one_sentence(
+    out: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    named: str,
+) -> None:
+    """Nothing is certified."""
+    monkeypatch.chdir(out.parent)
+    status, reported = command(capfd, monkeypatch, "certify", runs_of(out), *words)
+    assert (status, named in reported, "Traceback" in reported) == (2, True, False), reported
+    assert not out.exists()

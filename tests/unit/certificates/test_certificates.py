@@ -1,0 +1,150 @@
+"""Certificates of honest vendors, and files that are damaged by accident."""
+
+import json
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.certificates.certifying import evidence_file
+from pytest_kmigrate.certificates.challenge import tasks
+from pytest_kmigrate.model.errors import CertificateError, ClusterError, KmigrateError, WrongUseError
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.recording.recorder import write_manifest
+from pytest_kmigrate.recording.run_folder import RunFolder
+from tests.unit.certificates.vendors import (
+    PLANNED,
+    certified,
+    header_of,
+    key_of,
+    make_run,
+    noted_anew,
+    runs_of,
+    sign_anew,
+    verified,
+)
+from tests.unit.judging.coherence.honest_runs import judged_anew
+
+NONCE = "the reader's dice: 61524361"
+
+
+def test_what_a_certificate_states(out: Path) -> None:
+    """Software, plan, machine, runs, sessions and, of each requirement, counts, bound and reason."""
+    statement = certified(runs_of(out), out)
+    claims = statement.predicate.claims
+    (row,) = [each for each in claims.rows if each.id == PLANNED["requirements"][0]]
+    assert (row.strict, row.n, row.required, row.bound) == ("CONFORMS", 3, 3, "0.6316")
+    assert all(each.reason for each in claims.rows if not each.n)
+    assert (claims.artifact.name, claims.artifact.is_release) == ("Apache Kafka 3.6.0", False)
+    assert [(each.tests, len(each.runs), each.left_out, each.ended) for each in claims.sessions] == [(1, 3, [], True)]
+    assert all(each.counts for each in claims.runs)
+    assert (claims.strict, claims.apache, claims.untested) == ("partial", "partial", [])
+    assert claims.untestable
+    assert statement.subject[0].digest == {"sha256": "ab" * 32}
+
+
+def test_an_honest_certificate_is_verified(out: Path) -> None:
+    """Nothing is open by the pinned key; partial, since the plan of this test leaves rows without a run."""
+    certified(runs_of(out), out)
+    found = verified(out)
+    assert (found.open, found.outcome) == ((), Outcome.INCONCLUSIVE)
+
+
+def test_what_is_open_is_said(out: Path) -> None:
+    """Without a pinned key, with a sample, and without evidence."""
+    certified(runs_of(out), out)
+    assert any("the signer is unknown: compare sha256:" in each for each in verified(out, key=None).open)
+    (sampled,) = verified(out, sample=1).open
+    assert sampled == "1 of 3 runs were drawn and judged again: a single false run is missed with a probability of 67%"
+    evidence_file(out).unlink()
+    (missing,) = verified(out).open
+    assert missing.startswith("no evidence was read: x.kmevidence.zip is not beside it")
+
+
+def test_the_same_runs_make_the_same_evidence(out: Path) -> None:
+    """Bytes and claims do not depend on when they were packed."""
+    first = certified(runs_of(out), out)
+    second = certified(runs_of(out), out.with_name("y.kmcert"))
+    assert first.predicate.claims == second.predicate.claims
+    assert evidence_file(out).read_bytes() == evidence_file(out.with_name("y.kmcert")).read_bytes()
+
+
+def test_a_challenge_needs_its_runs(out: Path) -> None:
+    """The commands to make them are named; when they are there, the certificate is challenged."""
+    with pytest.raises(ClusterError, match=r"1 are missing[\s\S]*test_takes_over --kmigrate-seed=\d+"):
+        certified(runs_of(out), out, nonce=NONCE)
+    (task,) = tasks("kip-866", NONCE, "ab" * 32)
+    make_run(runs_of(out), header_of(task.seed))
+    statement = certified(runs_of(out), out, nonce=NONCE)
+    assert statement.predicate.assurance == "challenged"
+    assert verified(out, nonce=NONCE).open == ()
+    with pytest.raises(CertificateError, match=r"challenge 'another nonce here', got .the reader"):
+        verified(out, nonce="another nonce here")
+
+
+def test_another_software_is_challenged_otherwise() -> None:
+    """Seeds of one build answer no challenge of another; a short nonce could be foreseen."""
+    assert tasks("kip-866", NONCE, "ab" * 32) != tasks("kip-866", NONCE, "cd" * 32)
+    with pytest.raises(WrongUseError, match="expected a nonce of 16 characters or more, got '7'"):
+        tasks("kip-866", "7", "ab" * 32)
+
+
+def test_a_witness_signs_as_well(out: Path) -> None:
+    """Its signature is needed like the issuer's."""
+    witness = key_of(out.parent, "witness")
+    certified(runs_of(out), out, witness)
+    assert [each.role for each in verified(out).statement.predicate.signers] == ["issuer", "witness"]
+    sign_anew(out, lambda _: None)
+    with pytest.raises(CertificateError, match="expected signatures by"):
+        verified(out)
+
+
+def test_secrets_are_not_packed(out: Path) -> None:
+    """A log with a password: nothing is written, the line is named and the secret is not."""
+    folder = RunFolder(min(each.parent for each in runs_of(out).glob("*/run.json")))
+    log = folder.log("broker-0")
+    log.parent.mkdir(parents=True)
+    log.write_text("ssl.key.password = null\nssl.keystore.password=hunter2\n")
+    write_manifest(folder)
+    noted_anew(runs_of(out))
+    with pytest.raises(WrongUseError, match=r"server\.log: line 2: expected no secret in evidence") as refused:
+        certified(runs_of(out), out)
+    assert "hunter2" not in str(refused.value)
+    assert not evidence_file(out).exists()
+
+
+@pytest.mark.parametrize("of", ["certificate", "evidence"])
+def test_every_changed_byte_is_found(out: Path, of: str) -> None:
+    """A sample of the edits: a bit, a byte that is left out, and one that is added."""
+    certified(runs_of(out), out)
+    file = out if of == "certificate" else evidence_file(out)
+    whole, dice = file.read_bytes(), random.Random(7)
+    for _ in range(60):
+        at = dice.randrange(len(whole))
+        flipped = bytes([whole[at] ^ (1 << dice.randrange(8))])
+        file.write_bytes(whole[:at] + dice.choice([flipped, b"", whole[at : at + 1] * 2]) + whole[at + 1 :])
+        with pytest.raises(CertificateError):
+            verified(out)
+    file.write_bytes(whole)
+    assert verified(out).open == ()
+
+
+def test_folders_without_seals_certify_nothing(out: Path) -> None:
+    """Those of version 0.1 are judged, and no certificate is made of them."""
+    folder = RunFolder(min(each.parent for each in runs_of(out).glob("*/run.json")))
+    lines = [json.loads(line) for line in folder.history.read_text().splitlines()]
+    del lines[-1]["data"]["seals"]
+    folder.history.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    judged_anew(folder)
+    noted_anew(runs_of(out))
+    with pytest.raises(KmigrateError, match="its last event has no seals"):
+        certified(runs_of(out), out)
+
+
+def test_a_folder_without_sessions_is_no_success(out: Path) -> None:
+    """Runs may have been left out, and the conclusion has it."""
+    (runs_of(out) / "sessions.jsonl").unlink()
+    statement = certified(runs_of(out), out)
+    assert statement.predicate.conclusion.endswith("0 of 3 runs count. No session was noted.")
+    shutil.rmtree(runs_of(out))

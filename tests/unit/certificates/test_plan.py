@@ -1,0 +1,36 @@
+"""The plans of the package are those of its suites."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.catalogue import requirement
+from pytest_kmigrate.certificates.plan import plan, with_suites
+from pytest_kmigrate.model.errors import WrongUseError
+
+
+def test_the_plans_are_those_of_the_suites() -> None:
+    """A test that is added, or asks for another check, changes them."""
+    command = [sys.executable, "-m", "tests.plans", "--check"]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[3])
+    assert checked.returncode == 0, f"{checked.stderr}: run make docs"
+
+
+@pytest.mark.parametrize("profile", with_suites())
+def test_every_planned_test_names_what_it_has_to_show(profile: str) -> None:
+    """Known requirements, and at least one run; a test with a fault needs three."""
+    planned = plan(profile).tests.values()
+    assert planned
+    for test in planned:
+        assert test.requirements, test.test
+        assert {requirement(each).id for each in test.requirements} == set(test.requirements)
+        assert test.runs == (3 if test.faults else 1)
+        assert len(test.source_digest) == 64
+
+
+def test_a_profile_without_a_suite_has_no_plan() -> None:
+    """The message names those that have one."""
+    with pytest.raises(WrongUseError, match=r"expected a profile with a suite of this package \(kip-.*got 'kip-1'"):
+        plan("kip-1")

@@ -1,0 +1,116 @@
+"""A vendor who owns the key changes the statement: what does not follow from the evidence is found."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_kmigrate.certificates.certifying import evidence_file
+from pytest_kmigrate.model.errors import KmigrateError
+from tests.unit.certificates.vendors import (
+    certified,
+    header_of,
+    key_of,
+    make_run,
+    sign_anew,
+    verified,
+)
+
+
+def edited(*path: str | int, to: Any) -> Callable[[dict[str, Any]], None]:
+    """Change one value of a statement."""
+
+    def change(statement: dict[str, Any]) -> None:
+        at: Any = statement["predicate"]
+        for key in path[:-1]:
+            at = at[key]
+        at[path[-1]] = to
+
+    return change
+
+
+def all_conform(statement: dict[str, Any]) -> None:
+    """Each row is said to conform."""
+    for row in statement["predicate"]["claims"]["rows"]:
+        row |= {"strict": "CONFORMS", "apache": "CONFORMS", "reason": ""}
+
+
+def other_subject(statement: dict[str, Any]) -> None:
+    """A policy engine would find the certificate for other software."""
+    statement["subject"][0]["digest"]["sha256"] = "00" * 32
+
+
+SIGNED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
+    "24 inconclusive rows as conforming": (all_conform, "but the evidence has"),
+    "27 another plan": (edited("claims", "profile", "plan", to="00" * 32), "expected the plan"),
+    "+9 a lower bound": (edited("claims", "rows", 0, "bound", to="0.0001"), "claims.rows[0].bound: stated '0.0001'"),
+    "+10 more runs": (edited("claims", "rows", 0, "n", to=59), "claims.rows[0].n: stated 59, but the evidence has"),
+    "+11 a run that does not count": (edited("claims", "runs", 0, "seed", to=8), "claims.runs[0].seed: stated 8"),
+    "+12 a nicer conclusion": (edited("conclusion", to="All is well."), "conclusion: expected the sentences"),
+    "+13 no limits": (edited("limits", to=[]), "expected the sentences that follow from its claims"),
+    "+14 challenged": (edited("assurance", to="challenged"), "assurance: expected what follows from its claims"),
+    "+15 another subject": (other_subject, "subject: expected Apache Kafka 3.6.0 with the digest of its claims"),
+    "+16 no sessions": (edited("claims", "sessions", to=[]), "conclusion: expected the sentences"),
+    "+17 another grade": (edited("claims", "apache", to="success"), "conclusion: expected the sentences"),
+    "+18 an unknown key": (edited("claims", "rows", 0, "note", to="x"), "Extra inputs are not permitted"),
+    "+19 a witness that did not sign": (
+        lambda statement: statement["predicate"]["signers"].append({"role": "witness", "ed25519": "aa" * 32}),
+        "expected signatures by",
+    ),
+}
+"""Statements that the vendor changed and signed again."""
+
+
+@pytest.mark.parametrize("cheat", SIGNED)
+def test_a_statement_that_does_not_follow_from_its_evidence_is_found(runs: Path, cheat: str) -> None:
+    """Although its signature is right."""
+    out = runs.parent / "x.kmcert"
+    certified(runs, out)
+    change, named = SIGNED[cheat]
+    sign_anew(out, change)
+    with pytest.raises(KmigrateError) as refuted:
+        verified(out)
+    assert named in str(refuted.value)
+
+
+def test_another_signer_is_found(runs: Path) -> None:
+    """25: the certificate is signed again by another key, which it names as its own."""
+    out = runs.parent / "x.kmcert"
+    certified(runs, out)
+    other = key_of(runs.parent, "other")
+    sign_anew(out, edited("signers", 0, "ed25519", to=other.public.hex()), other)
+    with pytest.raises(KmigrateError, match="another party signed it"):
+        verified(out)
+
+
+def test_another_evidence_is_found(runs: Path) -> None:
+    """+20: that of another certificate of the same vendor."""
+    out, other = runs.parent / "x.kmcert", runs.parent / "y.kmcert"
+    certified(runs, out)
+    make_run(runs, header_of(4))
+    certified(runs, other)
+    with pytest.raises(KmigrateError, match="belongs to another certificate"):
+        verified(out, evidence=evidence_file(other))
+
+
+@pytest.mark.parametrize(
+    "respell",
+    [
+        lambda text: text.replace(b'","', b'", "', 1),
+        lambda text: text + b"\n",
+        lambda text: text[:-1],
+        lambda text: json.dumps(json.loads(text), sort_keys=False, indent=1).encode() + b"\n",
+        lambda text: text.replace(b'"keyid":"', b'"keyid":"A', 1),
+        lambda text: text.replace(b'"payload"', b'"payloa\\u0064"', 1),
+        lambda text: text[:-1].replace(b"}", b',"x":1}', 1) + b"\n",
+    ],
+)
+def test_another_spelling_is_found(runs: Path, respell: Callable[[bytes], bytes]) -> None:
+    """26: the same values in other bytes."""
+    out = runs.parent / "x.kmcert"
+    certified(runs, out)
+    out.write_bytes(respell(out.read_bytes()))
+    with pytest.raises(KmigrateError, match=r"x\.kmcert: expected"):
+        verified(out)
