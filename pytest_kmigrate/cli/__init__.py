@@ -70,6 +70,7 @@ for _command in (
     runs.replay,
     certificates.certify,
     certificates.verify,
+    certificates.compare,
 ):
     app.command()(_command)
 

@@ -1,4 +1,4 @@
-"""Commands about certificates: ``certify``, ``verify``."""
+"""Commands about certificates: ``certify``, ``verify``, ``compare``."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -100,6 +100,23 @@ def verify(
         say(f"open: {sentence}")
     say(f"verified: {found.outcome.name}")
     raise typer.Exit(EXIT_STATUS[found.outcome])
+
+
+def compare(
+    certificates: Annotated[list[Path], typer.Argument(help="Certificates of one profile.", metavar="FILE...")],
+    *,
+    out: Annotated[Path, typer.Option(help="Where the page goes.", metavar="DIR")],
+) -> None:
+    """Compare certificates, vendors by requirements, as a page and as Markdown."""
+    from pytest_kmigrate.certificates.comparison import columns, comparison_markdown, comparison_page
+    from pytest_kmigrate.cli.console import say
+    from pytest_kmigrate.recording.writing import replace_text
+
+    compared = columns(certificates)
+    out.mkdir(parents=True, exist_ok=True)
+    for name, content in (("comparison.md", comparison_markdown(compared)), ("index.html", comparison_page(compared))):
+        replace_text(out / name, content)
+        say(f"{name}: {out / name}")
 
 
 def _issuer(out: Path, key: Path | None) -> "SigningKey":

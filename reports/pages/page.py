@@ -56,12 +56,22 @@ def page(summary: Summary) -> str:
     site = Site(summary)
     views = [(label, draw(site)) for label, draw in _VIEWS]
     pages = [each for draw in _PAGES for each in draw(site)]
+    return _filled(summary["headline"], _navigation(summary, views), [view for _, view in views] + pages)
+
+
+def site_of(title: str, views: Sequence[tuple[str, View]]) -> str:
+    """A site of these views, each with its label in the navigation; the address of the first is ``overview``."""
+    navigation = "".join(f"<li>{goto(view.address, text(label))}</li>" for label, view in views)
+    return _filled(title, navigation, [view for _, view in views])
+
+
+def _filled(title: str, navigation: str, views: Sequence[View]) -> str:
     return Template(_read("page.html")).substitute(
-        title=text(f"{summary['headline']} · pytest-kmigrate"),
+        title=text(f"{title} · pytest-kmigrate"),
         style="\n".join(_read(name) for name in _STYLES),
         script="\n".join(_read(name) for name in _SCRIPTS),
-        navigation=_navigation(summary, views),
-        views="\n".join(_drawn(view) for view in [view for _, view in views] + pages),
+        navigation=navigation,
+        views="\n".join(map(_drawn, views)),
     )
 
 

@@ -1,5 +1,6 @@
 """Tests that share a cluster, by a pytest of their own on the fake provider."""
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ import pytest
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.plugin import living
 from pytest_kmigrate.providers.fake import FakeCluster, FakeProvider
+from pytest_kmigrate.recording.sessions import SESSIONS, recorded_sessions
 
 pytest_plugins = ["pytester"]
 Scene = Callable[..., pytest.RunResult]
@@ -281,3 +283,17 @@ def test_a_marker_on_one_test_is_told(scene: Scene) -> None:
     result = scene("@pytest.mark.scene\ndef test_1(kmigrate_run): pass", header="")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*test_1: marker scene: expected on a module or a class*"])
+
+
+def test_the_folder_of_runs_notes_the_session(pytester: pytest.Pytester, scene: Scene) -> None:
+    """All collected tests, each run with its manifest, and the end of pytest; runs name their session."""
+    scene(module_of("pass", "assert False"))
+    runs = pytester.path / "reports" / "runs"
+    (session,) = recorded_sessions((runs / SESSIONS).read_bytes(), SESSIONS)
+    assert [each.rpartition("::")[2] for each in session.tests] == ["test_1", "test_2"]
+    assert session.is_ended
+    for run in session.runs:
+        content = (runs / run.run_id / "manifest.json").read_bytes()
+        assert hashlib.sha256(content).hexdigest() == run.manifest
+        assert json.loads((runs / run.run_id / "run.json").read_text())["extra"]["session"] == session.id
+    assert len(session.runs) == 2

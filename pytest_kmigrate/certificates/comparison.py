@@ -1,0 +1,148 @@
+"""Compares certificates: vendors by requirements, as a page and as Markdown."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_kmigrate.certificates.keys import fingerprint
+from pytest_kmigrate.certificates.statement import Claims, Row, Statement
+from pytest_kmigrate.certificates.verifying import BY_GRADE, read_certificate
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.reports.pages.drawing import Cell, chip, folded, table, text
+from pytest_kmigrate.reports.pages.markup import cell_code, escaped
+from pytest_kmigrate.reports.pages.markup import table as markdown_table
+from pytest_kmigrate.reports.pages.page import site_of
+from pytest_kmigrate.reports.site.views import View, section
+
+_SIGNATURES = "Signatures were checked by the keys in the certificates. `kmigrate verify` checks evidence."
+_HEADS = ("Certificate", "Kafka", "By the document", "By Apache's baseline", "Runs", "Assurance", "Signed by")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One certificate."""
+
+    name: str
+    statement: Statement
+
+    @property
+    def claims(self) -> Claims:
+        """What it claims."""
+        return self.statement.predicate.claims
+
+    @property
+    def signer(self) -> str:
+        """The beginning of its issuer's fingerprint."""
+        issuer = next(each for each in self.statement.predicate.signers if each.role == "issuer")
+        return f"sha256:{fingerprint(bytes.fromhex(issuer.ed25519))[:16]}"
+
+    def row(self, requirement: str) -> Row | None:
+        """What it states of a requirement."""
+        return next((row for row in self.claims.rows if row.id == requirement), None)
+
+
+def columns(files: Sequence[Path]) -> list[Column]:
+    """The certificates in these files; WrongUseError unless all are of one profile and plan."""
+    statements = [read_certificate(file) for file in files]
+    plans = {(each.predicate.claims.profile.id, each.predicate.claims.profile.plan) for each in statements}
+    if len(plans) > 1:
+        got = ", ".join(sorted(f"{profile} (plan {plan[:12]})" for profile, plan in plans))
+        raise WrongUseError(f"expected certificates of one profile and plan, got {got}: compare those of one release")
+    names = [_name(each) for each in statements]
+    often = Counter(names)
+    return [
+        Column(f"{name} ({file.name})" if often[name] > 1 else name, statement)
+        for file, name, statement in zip(files, names, statements, strict=True)
+    ]
+
+
+def comparison_page(compared: Sequence[Column]) -> str:
+    """The comparison as one HTML file."""
+    title = f"{len(compared)} certificates of {compared[0].claims.profile.id}"
+    overview = table(_HEADS, [_certificate_cells(each) for each in compared])
+    names = [each.name for each in compared]
+    matrix = table(("Requirement", *names), [_row_cells(row, compared) for row in _ids(compared)])
+    by = "By the document alone, with the runs that count."
+    views = [
+        ("Overview", View("overview", title, _SIGNATURES.replace("`", ""), overview + _conclusions(compared))),
+        ("Requirements", View("requirements", "Requirements", by, matrix)),
+    ]
+    return site_of(title, views)
+
+
+def comparison_markdown(compared: Sequence[Column]) -> str:
+    """The comparison as a text for a wiki or a pull request; all requirements on which certificates differ."""
+    rows = [[escaped(cell) for cell in _certificate(each)] for each in compared]
+    ids = [row for row in _ids(compared) if len({_stated(each.row(row)) for each in compared}) > 1]
+    differing = [[cell_code(row), *(escaped(_described(each.row(row))) for each in compared)] for row in ids]
+    parts = [
+        f"# {len(compared)} certificates of {escaped(compared[0].claims.profile.id)}",
+        _SIGNATURES,
+        markdown_table(_HEADS, rows),
+        f"## {len(differing)} requirements on which they differ",
+        markdown_table(("Requirement", *(each.name for each in compared)), differing) if differing else "None.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _name(statement: Statement) -> str:
+    vendor = statement.predicate.implementation
+    return " ".join(filter(None, (vendor.organization, vendor.product))) or statement.predicate.claims.artifact.name
+
+
+def _ids(compared: Sequence[Column]) -> list[str]:
+    return list(dict.fromkeys(row.id for each in compared for row in each.claims.rows))
+
+
+def _certificate(column: Column) -> list[str]:
+    claims = column.claims
+    release = "" if claims.artifact.is_release else " (a build of its own)"
+    counted = f"{sum(run.counts for run in claims.runs)} of {len(claims.runs)}"
+    graded = [claims.strict, claims.apache, counted]
+    return [
+        column.name,
+        f"{claims.artifact.name}{release}",
+        *graded,
+        column.statement.predicate.assurance,
+        column.signer,
+    ]
+
+
+def _certificate_cells(column: Column) -> list[Cell]:
+    name, kafka, _, _, *rest = map(text, _certificate(column))
+    graded = [chip(BY_GRADE[grade].name, grade) for grade in (column.claims.strict, column.claims.apache)]
+    return [Cell(each) for each in (name, kafka, *graded, *rest)]
+
+
+def _row_cells(requirement: str, compared: Sequence[Column]) -> list[Cell]:
+    return [Cell(text(requirement)), *(_cell(each.row(requirement)) for each in compared)]
+
+
+def _cell(row: Row | None) -> Cell:
+    if row is None:
+        return Cell(chip("NOT_APPLICABLE", "not in it"))
+    known = ", ".join([*row.deviations, *row.known_bugs])
+    described = f"{chip(row.strict)} {text(_counted(row))}{f' as {text(known)}' if known else ''}"
+    return Cell(described + (folded("why", text(row.reason)) if row.reason else ""), sort=row.strict)
+
+
+def _counted(row: Row) -> str:
+    return f"{row.n} of {row.required}" + (f", at most {row.bound}" if row.n else "")
+
+
+def _stated(row: Row | None) -> tuple[str, ...]:
+    return () if row is None else (row.strict, *row.deviations, *row.known_bugs)
+
+
+def _described(row: Row | None) -> str:
+    if row is None:
+        return "not in it"
+    known = ", ".join([*row.deviations, *row.known_bugs])
+    return f"{row.strict}, {_counted(row)}" + (f", as {known}" if known else "")
+
+
+def _conclusions(compared: Sequence[Column]) -> str:
+    items = "".join(f"<li>{text(each.name)}: {text(each.statement.predicate.conclusion)}</li>" for each in compared)
+    limits = "".join(f"<li>{text(each)}</li>" for each in compared[0].statement.predicate.limits)
+    return section("Conclusions", f"<ul>{items}</ul>") + section("What no certificate proves", f"<ul>{limits}</ul>")

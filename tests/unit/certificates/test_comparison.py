@@ -1,0 +1,92 @@
+"""Several certificates side by side."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_kmigrate.certificates.certifying import conclusion
+from pytest_kmigrate.certificates.comparison import columns, comparison_markdown, comparison_page
+from pytest_kmigrate.certificates.statement import Claims
+from pytest_kmigrate.certificates.verifying import read_certificate
+from pytest_kmigrate.model.errors import CertificateError, WrongUseError
+from tests.unit.certificates.vendors import ROW, certified, command, header_of, make_run, runs_of, sign_anew
+
+
+@pytest.fixture
+def two(out: Path) -> list[Path]:
+    """Certificates of three runs and of a vendor who has one run only."""
+    certified(runs_of(out), out)
+    other = out.with_name("y.kmcert")
+    certified(runs_of(out), other)
+
+    def with_less(statement: dict[str, Any]) -> None:
+        statement["predicate"]["implementation"] |= {"organization": "Big", "product": "<b>Blue</b>|"}
+        for row in statement["predicate"]["claims"]["rows"]:
+            if row["id"] == ROW:
+                row |= {"strict": "VIOLATES", "n": 1, "reason": "a record was lost", "deviations": ["dev-1"]}
+        claims = Claims.model_validate(statement["predicate"]["claims"])
+        statement["predicate"]["conclusion"] = conclusion(claims)
+
+    sign_anew(other, with_less)
+    return [out, other]
+
+
+def test_the_page_has_each_vendor_and_each_requirement(two: list[Path]) -> None:
+    """Outcome, count, bound, deviation and reason; what a vendor writes is text."""
+    compared = columns(two)
+    page = comparison_page(compared)
+    assert "Acme Acme Stream" in page
+    assert "Big &lt;b&gt;Blue&lt;/b&gt;|" in page
+    assert "<b>Blue" not in page
+    assert all(row.id in page for row in compared[0].claims.rows)
+    assert "a record was lost" in page
+    assert "3 of 3, at most 0.6316" in page
+    assert "What no certificate proves" in page
+
+
+def test_markdown_has_what_differs(two: list[Path]) -> None:
+    """One row here; a bar or markup in a name breaks no table."""
+    text = comparison_markdown(columns(two))
+    assert "## 1 requirements on which they differ" in text
+    (line,) = [line for line in text.splitlines() if ROW in line]
+    assert "CONFORMS, 3 of 3" in line
+    assert "VIOLATES, 1 of 3" in line
+    assert "as dev-1" in line
+    assert "Big \\<b\\>Blue\\</b\\>\\|" in text
+
+
+def test_vendors_of_one_name_are_named_with_their_files(out: Path) -> None:
+    """Two certificates of one product."""
+    certified(runs_of(out), out)
+    make_run(runs_of(out), header_of(4))
+    certified(runs_of(out), out.with_name("later.kmcert"))
+    names = [each.name for each in columns([out, out.with_name("later.kmcert")])]
+    assert names == ["Acme Acme Stream (x.kmcert)", "Acme Acme Stream (later.kmcert)"]
+
+
+def test_another_plan_is_not_compared(two: list[Path]) -> None:
+    """Its rows count otherwise."""
+    sign_anew(two[1], lambda statement: statement["predicate"]["claims"]["profile"].update(plan="0" * 64))
+    with pytest.raises(WrongUseError, match="expected certificates of one profile and plan, got kip-866"):
+        columns(two)
+
+
+def test_a_forged_certificate_is_not_compared(two: list[Path]) -> None:
+    """Its signature is looked at, as everywhere."""
+    content = json.loads(two[0].read_text())
+    content["signatures"][0]["sig"] = content["signatures"][0]["sig"][::-1]
+    two[0].write_text(json.dumps(content, sort_keys=True, separators=(",", ":")) + "\n")
+    with pytest.raises(CertificateError):
+        read_certificate(two[0])
+
+
+def test_the_command_writes_both(
+    two: list[Path], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page and a text, in a folder that is made."""
+    folder = two[0].parent / "side" / "by-side"
+    status, _ = command(capfd, monkeypatch, "compare", *two, "--out", folder)
+    assert status == 0
+    assert sorted(each.name for each in folder.iterdir()) == ["comparison.md", "index.html"]
