@@ -54,7 +54,7 @@ class PlannedTest:
     def source_digest(self) -> str:
         """The digest of its source, as runs of this release have it in their header."""
         module, _, _ = self.test.partition("::")
-        return digest_of_test(SUITES.joinpath(*module.split(".")[2:]).with_suffix(".py"))
+        return _digest_of(SUITES.joinpath(*module.split(".")[2:]).with_suffix(".py"))
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,12 @@ def plan(profile: str) -> Plan:
     for test in tests.values():
         whole.update(f"{test.test} {test.source_digest}\n".encode())
     return Plan(profile, tests, whole.hexdigest())
+
+
+@cache
+def _digest_of(file: Path) -> str:
+    """Of one file once: the suites of an installed release stay as they are."""
+    return digest_of_test(file)
 
 
 def _planned(row: dict[str, Any]) -> PlannedTest:

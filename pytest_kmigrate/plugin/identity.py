@@ -4,13 +4,16 @@ import os
 import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_kmigrate.recording.identity import module_in_suites
-from pytest_kmigrate.recording.sessions import Session, begin_session, end_session
 
-_BEGUN = pytest.StashKey[tuple[Path, Session]]()
+if TYPE_CHECKING:
+    from pytest_kmigrate.recording.sessions import Session
+
+_BEGUN = pytest.StashKey[tuple[Path, "Session"]]()
 
 
 def identity_of(item: pytest.Item) -> str:
@@ -35,8 +38,10 @@ def _name(item: pytest.Item) -> str:
     return item.nodeid.partition("::")[2]
 
 
-def begun_session(item: pytest.Item, runs: Path, tests: Callable[[], Sequence[str]]) -> Session:
+def begun_session(item: pytest.Item, runs: Path, tests: Callable[[], Sequence[str]]) -> "Session":
     """The session of this process; the folder of runs notes it, with all its tests, when the first run is to begin."""
+    from pytest_kmigrate.recording.sessions import Session, begin_session
+
     if _BEGUN not in item.config.stash:
         given = getattr(item.config, "workerinput", {})
         session = Session(given.get("testrunuid") or secrets.token_hex(16), given.get("workerid", ""), tests())
@@ -48,5 +53,7 @@ def begun_session(item: pytest.Item, runs: Path, tests: Callable[[], Sequence[st
 def end_begun_session(config: pytest.Config, status: int) -> None:
     """Note the end of the session of this process; nothing if there was no run."""
     if _BEGUN in config.stash:
+        from pytest_kmigrate.recording.sessions import end_session
+
         runs, session = config.stash[_BEGUN]
         end_session(runs, session, status)

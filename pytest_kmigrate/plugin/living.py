@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -62,7 +63,8 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
             if scene_of(item) is None:
                 plan_here(topology)  # or the kernel would kill a node in the midst, which looks like Kafka's doing
             provider = provider_named(options.provider, terminal_of(item.config).line)
-            settings = _settings(item, provider)
+            session = begun_session(item, options.runs, lambda: _tests_of(item.session))
+            settings = replace(_settings(item.config, provider), session=session)
             claim = Claim(
                 identity_of(item),
                 marked(item, "requirement"),
@@ -122,8 +124,8 @@ def _why_not_again(item: pytest.Item) -> str:
     return "" if ending_of(item) is Ending.PASSED else f"{item.name} did not pass"
 
 
-def _settings(item: pytest.Item, provider: Provider) -> RunSettings:
-    config, options = item.config, options_of(item.config)
+def _settings(config: pytest.Config, provider: Provider) -> RunSettings:
+    options = options_of(config)
     return RunSettings(
         runs=options.runs,
         seed=options.seed,
@@ -134,7 +136,6 @@ def _settings(item: pytest.Item, provider: Provider) -> RunSettings:
         commit=options.commit,
         command=_command(config),
         topology=options.topology,
-        session=begun_session(item, options.runs, lambda: _tests_of(item.session)),
         began=_progress(config).follow,
         # What a mutant does must be seen in the run that it was loaded into.
         checkpoints=None if options.cold or options.byteman else _checkpoints(config, provider),

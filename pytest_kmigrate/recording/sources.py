@@ -18,7 +18,6 @@ def digest_of(files: Iterable[Path]) -> str:
     return whole.hexdigest()
 
 
-@cache
 def digest_of_test(file: Path) -> str:
     """The digest of a test's file, the files beside it that are no tests, and the conftest.py of every folder above."""
     folder = file.parent

@@ -28,5 +28,5 @@ def test_a_test_whose_workload_cannot_run_is_skipped_and_not_applicable(
             "SKIPPED * workload clients needs what this provider does not offer: change",
         ]
     )
-    (folder,) = pytester.path.glob("reports/runs/*")
+    (folder,) = pytester.path.glob("reports/runs/*/")
     assert read_events(RunFolder(folder))[-1].data["test"] == "not-applicable"

@@ -26,7 +26,7 @@ from pytest_kmigrate.model.errors import (
     WrongUseError,
 )
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.history import Transaction
+from pytest_kmigrate.model.history import RunHeader, Transaction
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
@@ -225,16 +225,16 @@ def test_a_cluster_that_does_not_start_is_told_with_its_folder(tmp_path: Path, m
 def test_reports_that_cannot_be_written_do_not_hide_what_ended_the_run(tmp_path: Path) -> None:
     """The first error stays the one that is reported; that there are no reports is a note to it."""
     (tmp_path / "file").touch()
-    folder = RunFolder(tmp_path / "file" / "gone")
+    folder, header = RunFolder(tmp_path / "file" / "gone"), RunHeader("gone", "t.py::test_it", 7, "3.9.1", "small")
     with pytest.raises(ZeroDivisionError) as caught:  # noqa: PT012 - what is tested runs while it is on its way
         try:
             raise ZeroDivisionError
         finally:
-            _finish(folder, lambda _folder: None, is_kept=False)
+            _finish(folder, header, lambda _folder: None, is_kept=False)
     (note,) = caught.value.__notes__
     assert "the reports cannot be written" in note
     with pytest.raises(EnvironmentLackError, match="make room and judge it again"):
-        _finish(folder, lambda _folder: None, is_kept=False)
+        _finish(folder, header, lambda _folder: None, is_kept=False)
 
 
 def test_a_run_begins_from_a_checkpoint_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
