@@ -38,6 +38,7 @@ class EventKind(enum.StrEnum):
     REGISTRATION = "registration"
     ACTIVE_CONTROLLER = "active-controller"
     SNAPSHOT = "snapshot"
+    RAFT_LOG = "raft-log"
     EXPECTATION = "expectation"
     EXPECTED_END = "expected-end"
     SETTLED = "settled"

@@ -1,7 +1,7 @@
 """A History: all that is known of one run, read back from its folder. Checkers see nothing else."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.image import MetadataImage
@@ -70,6 +70,25 @@ class Transaction:
     def changes(self) -> tuple[Write, ...]:
         """What it wrote, without its conditions."""
         return tuple(each for each in self.writes if each.operation != "check")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One batch of the metadata log as it lies on a node's disk: enough to compare nodes by."""
+
+    first: int
+    last: int
+    """Offsets of its first and last record."""
+    epoch: int
+    """The epoch of the leader that appended it."""
+    digest: int
+    """Kafka's checksum of all that the batch holds."""
+    leader: int | None = None
+    """The controller that the batch makes known as the leader of its epoch; None: it holds something else."""
+
+    def as_row(self) -> list[int | None]:
+        """Its fields, as a run folder has them."""
+        return list(astuple(self))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checkpoint import Frozen
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import ToolRan
-from pytest_kmigrate.model.history import Transaction
+from pytest_kmigrate.model.history import Batch, Transaction
 from pytest_kmigrate.model.links import Links
 from pytest_kmigrate.model.peer import Peer, Znodes
 from pytest_kmigrate.model.topology import BrokerMode, Listener, NodeSpec, Role, Topology
@@ -206,6 +206,10 @@ class Cluster(Protocol):
 
     def metadata_snapshots(self, node: str) -> Sequence[str]:
         """The file names of the snapshots of a node's metadata log, in order: ``<offset>-<epoch>.checkpoint``."""
+
+    def metadata_batches(self, node: str) -> Sequence[Batch]:
+        """What a node has of the metadata log on its disk, batch by batch; none where it has no log."""
+        ...
 
     def run_tool(self, node: str, tool: str, arguments: Sequence[str]) -> ToolRan:
         """Run one of Kafka's own tools to its end, of the release and with the names that this node knows; recorded.

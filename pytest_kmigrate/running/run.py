@@ -21,7 +21,13 @@ from pytest_kmigrate.model.errors import (
     WrongUseError,
 )
 from pytest_kmigrate.model.event import Ending
-from pytest_kmigrate.model.events.evidence import ChecksRequested, HarnessTrouble, RunEnded, StartConditionMade
+from pytest_kmigrate.model.events.evidence import (
+    ChecksRequested,
+    HarnessTrouble,
+    RaftLogRead,
+    RunEnded,
+    StartConditionMade,
+)
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.provider import Provider
@@ -157,6 +163,7 @@ class Run:
             asked = [{"name": check.name, "arguments": dict(check.arguments)} for check in checks]
             self.recorder.record(ChecksRequested(asked))
         self._read_zookeeper_log()
+        self._read_raft_logs()
         self.before_judging()
         self.judgement = judge_folder(self.folder)
         return self.judgement
@@ -172,6 +179,14 @@ class Run:
         else:
             own = self.zookeeper.sessions_had
             self.recorder.transactions(each for each in logged if each.session not in own)
+
+    def _read_raft_logs(self) -> None:
+        """Record what each node has of the metadata log; in a migration it may have begun anew, so not there."""
+        if self.cluster.topology.has_zookeeper or Capability.METADATA_LOG not in self.cluster.capabilities:
+            return
+        for node in self.cluster.nodes():
+            batches = self.cluster.metadata_batches(node.name)
+            self.recorder.record(RaftLogRead([each.as_row() for each in batches]), node.name)
 
     def ended(self, test: Ending, known_bug: str | None = None) -> None:
         """Note how the test of this judged run ended, and by which known bug of Kafka, if by one."""

@@ -1,6 +1,7 @@
 """KIP-500 as the rest of the product uses it."""
 
 from pytest_kmigrate.checkers.registry import checkers_in
+from pytest_kmigrate.documents.kip_500.bindings import BINDINGS
 from pytest_kmigrate.documents.kip_500.quorum import QuorumPhase, phase
 from pytest_kmigrate.model.document import Document, State
 from pytest_kmigrate.model.event import PHASE
@@ -8,7 +9,7 @@ from pytest_kmigrate.model.event import PHASE
 DOCUMENT = Document(
     id="kip-500",
     title="KIP-500: a quorum of controllers instead of ZooKeeper",
-    checks=checkers_in("pytest_kmigrate.documents.kip_500.checks"),
+    checks=(*checkers_in("pytest_kmigrate.documents.kip_500.checks"), *BINDINGS),
     states=(State(PHASE, phase, tuple(each.name for each in QuorumPhase)),),
     metrics=(
         *("ActiveControllerCount", "RaftCurrentEpoch", "RaftCurrentState", "RaftHighWatermark"),

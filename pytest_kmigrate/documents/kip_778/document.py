@@ -11,6 +11,9 @@ DOCUMENT = Document(
     checks=checkers_in("pytest_kmigrate.documents.kip_778.checks"),
     diagnoses=diagnoses_in("pytest_kmigrate.documents.kip_778.diagnoses"),
     states=(State(PHASE, phase, tuple(each.name for each in UpgradePhase)),),
-    metrics=("ActiveControllerCount", "CurrentMetadataVersion", "FencedBrokerCount", "RaftCurrentEpoch"),
+    metrics=(
+        *("ActiveControllerCount", "CurrentMetadataVersion", "FencedBrokerCount"),
+        *("RaftCurrentEpoch", "RaftHighWatermark"),
+    ),
     procedure=STEPS,
 )

@@ -54,6 +54,15 @@ class SnapshotTaken(EventData):
 
 
 @dataclass(frozen=True)
+class RaftLogRead(EventData):
+    """What a node had of the metadata log when the run ended, in a cluster that was born in KRaft mode."""
+
+    event_kind: ClassVar = EventKind.RAFT_LOG
+    batches: Sequence[Sequence[int | None]]
+    """Each batch: first and last offset, epoch, checksum, and the leader that it makes known, or null."""
+
+
+@dataclass(frozen=True)
 class ImagesSettled(EventData):
     """Images of several sides were taken again and again until they agreed, or time was up."""
 

@@ -10,7 +10,7 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checkpoint import Frozen, FrozenNode
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import ToolRan
-from pytest_kmigrate.model.history import Transaction
+from pytest_kmigrate.model.history import Batch, Transaction
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node, Record
 from pytest_kmigrate.model.topology import Listener, Role, Topology
@@ -38,6 +38,7 @@ class FakeCluster:
         """Node -> metric -> value; the first controller of a cluster born in KRaft mode leads."""
         self.leads_ensemble = next((spec.name for spec in topology.of_role(Role.ZOOKEEPER)), None)
         self.records: list[Record] = [_NO_OP]
+        self.batches: dict[str, list[Batch]] = {}
         """What every metadata log holds."""
         self.transactions: list[Transaction] = []
         """What ZooKeeper's log holds."""
@@ -170,6 +171,10 @@ class FakeCluster:
         """None: there are no disks."""
         self.node(node)
         return ()
+
+    def metadata_batches(self, node: str) -> Sequence[Batch]:
+        """As set."""
+        return self.batches.get(node, ())
 
     def run_tool(self, node: str, tool: str, arguments: Sequence[str]) -> ToolRan:
         """As set; no tool is run."""

@@ -13,7 +13,7 @@ from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checkpoint import Frozen
 from pytest_kmigrate.model.errors import ClusterError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.events.nodes import ToolRan
-from pytest_kmigrate.model.history import Transaction
+from pytest_kmigrate.model.history import Batch, Transaction
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node
 from pytest_kmigrate.model.topology import BrokerMode, Listener, Role, Topology
@@ -26,11 +26,13 @@ from pytest_kmigrate.providers.process.network.addresses import ANSWERS_AT, CLIE
 from pytest_kmigrate.providers.process.network.links import ProxiedLinks
 from pytest_kmigrate.providers.process.node import ProcessNode
 from pytest_kmigrate.providers.process.properties import quorum_voters, zookeeper_connect
+from pytest_kmigrate.providers.process.protection.security import has_login
 from pytest_kmigrate.providers.process.protection.zookeeper import make_chroot
 from pytest_kmigrate.providers.process.readiness import zookeeper_mode
 from pytest_kmigrate.providers.process.software import Software
 from pytest_kmigrate.providers.process.surroundings import Surroundings
 from pytest_kmigrate.providers.process.tools import CONFIG_TOOL, run_tool, tool_ran
+from pytest_kmigrate.providers.raft_batches import batches_of
 from pytest_kmigrate.providers.serving import await_brokers_known
 from pytest_kmigrate.providers.zookeeper_log import transactions_in
 
@@ -169,9 +171,9 @@ class ProcessCluster:
         if role is not Role.CONTROLLER:
             return Peer(address, self._protection.client_properties())
         protocol = self.topology.security.protocols[Listener.CONTROLLER]
-        if protocol != "PLAINTEXT":
-            raise WrongUseError(f"{node}: expected a plain listener of the quorum for requests to it, got {protocol}")
-        return Peer(address)
+        if has_login(protocol):
+            raise WrongUseError(f"{node}: expected a listener of the quorum without a login, got {protocol}")
+        return Peer(address, self._protection.client_properties(Listener.CONTROLLER))
 
     def metrics(self, node: str, names: Iterable[str]) -> Mapping[str, float | None]:
         """Metrics of a broker or controller as its Jolokia agent reports them; None for each if it does not answer."""
@@ -212,6 +214,10 @@ class ProcessCluster:
     def metadata_snapshots(self, node: str) -> list[str]:
         """The names of the snapshots of the metadata log on a node's disk, in order."""
         return sorted(file.name for file in self.node(node).metadata_dir.glob("__cluster_metadata-0/*.checkpoint"))
+
+    def metadata_batches(self, node: str) -> list[Batch]:
+        """What a node has of the metadata log on its disk, batch by batch; none where it has no log."""
+        return batches_of(self.node(node).metadata_dir)
 
     def run_tool(self, node: str, tool: str, arguments: Sequence[str]) -> ToolRan:
         """Run one of Kafka's own tools, of the release and with the names that this node knows; recorded."""

@@ -1,0 +1,53 @@
+"""Batches of a metadata log: those of Kafka's own layout, and what is cut off at the end."""
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.model.history import Batch
+from pytest_kmigrate.providers.raft_batches import batches_of
+from pytest_kmigrate.wire.record_batches import batch_of
+
+_CONTROL = 0x20
+
+
+def control_batch(offset: int, epoch: int, kind: int, leader: int) -> bytes:
+    """One control record of this type, as a leader writes it at the beginning of its epoch."""
+    value = struct.pack(">hi", 0, leader) + b"\x01\x01\x00"
+    key = struct.pack(">hh", 0, kind)
+    record = b"\x00\x00\x00" + bytes([len(key) * 2]) + key + bytes([len(value) * 2]) + value + b"\x00"
+    records = bytes([len(record) * 2]) + record
+    header = struct.pack(">ibIhi", epoch, 2, 77, _CONTROL, 0) + bytes(30) + struct.pack(">i", 1)
+    return struct.pack(">qi", offset, len(header) + len(records)) + header + records
+
+
+@pytest.fixture
+def partition(tmp_path: Path) -> Path:
+    """Where a node keeps its metadata log."""
+    folder = tmp_path / "__cluster_metadata-0"
+    folder.mkdir()
+    return folder
+
+
+def test_batches_of_all_segments_in_order(tmp_path: Path, partition: Path) -> None:
+    """Data have no leader; of control records, one that makes a leader known has; another one has none."""
+    (partition / "00000000000000000007.log").write_bytes(control_batch(7, 4, 3, 9))
+    (partition / "00000000000000000000.log").write_bytes(
+        control_batch(0, 3, 2, 3001) + batch_of([b"a", b"bc"], offset=1)
+    )
+    leads, data, other = batches_of(tmp_path)
+    assert leads == Batch(0, 0, 3, 77, leader=3001)
+    assert (data.first, data.last, data.leader) == (1, 2, None)
+    assert data.digest != 0
+    assert other == Batch(7, 7, 4, 77)
+
+
+def test_a_batch_that_is_not_whole_is_left_out(tmp_path: Path, partition: Path) -> None:
+    """The node is writing it; a node without a log has no batches."""
+    whole = batch_of([b"a"])
+    (partition / "00000000000000000000.log").write_bytes(whole + batch_of([b"b"], offset=1)[:-1])
+    assert [each.last for each in batches_of(tmp_path)] == [0]
+    (partition / "00000000000000000000.log").write_bytes(whole + bytes(200))
+    assert [each.last for each in batches_of(tmp_path)] == [0]
+    assert batches_of(tmp_path / "elsewhere") == []
