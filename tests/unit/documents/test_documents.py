@@ -12,6 +12,7 @@ from pytest_kmigrate.documents import document, documents
 from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.metrics import check_metric
+from pytest_kmigrate.reports.planted import mutants_of
 from tests.brought import ROW, installed
 
 EVERY = pytest.mark.parametrize("each", documents(), ids=lambda each: each.id)
@@ -29,6 +30,13 @@ def test_steps_reach_states_of_the_document(each: Document) -> None:
     """A driver would wait in vain for any other."""
     states = {state.name for state in each.states}
     assert {step.reaches[0] for step in each.procedure} <= states
+
+
+@pytest.mark.parametrize("profile", ["kip-500", "kip-778"])
+def test_mutants_of_a_document_are_sound(profile: str) -> None:
+    """Each has a test and a requirement that exist, and an id of its own."""
+    mutants = mutants_of(profile)
+    assert len({each.id for each in mutants}) == len(mutants) >= 14
 
 
 CODE = "from pytest_kmigrate.model.document import Document\nDOCUMENT = Document('toy', 'A toy.')\n"
