@@ -18,6 +18,7 @@ _EXAMPLES = {
     "requirement": "ID",
     "topology": DEFAULT_TOPOLOGY,
     "since": "3.7.0",
+    "until": "4.0.0",
     "known_bug": "kmigrate-1",
 }
 _OF_MANY = ("requirement",)

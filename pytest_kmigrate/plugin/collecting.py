@@ -138,11 +138,11 @@ def _look_at(item: pytest.Item, options: Options, topologies: _Topologies) -> No
             item.add_marker(pytest.mark.skip(reason=f"NOT_APPLICABLE: {error}"))
             return
         kafka = item.stash[_KAFKA] = topology.kafka
-    sinces = marked(item, "since")
-    release = _release(kafka) if kafka and (_KAFKA in item.stash or bugs or sinces) else ""
-    _skip_before(
-        item, sinces, f"{'--kmigrate-kafka' if options.kafka else 'that of the topology'} is {release}", release
-    )
+    sinces, untils = marked(item, "since"), marked(item, "until")
+    release = _release(kafka) if kafka and (_KAFKA in item.stash or bugs or sinces or untils) else ""
+    tested = f"{'--kmigrate-kafka' if options.kafka else 'that of the topology'} is {release}"
+    _skip(item, [f"has since {each}, and {tested}" for each in sinces if is_before(release, each)])
+    _skip(item, [f"has until {each}, and {tested}" for each in untils if not is_before(release, each)])
     _expect_red(item, bugs, release, is_build=release != kafka)
 
 
@@ -204,11 +204,9 @@ def _release(kafka: str) -> str:
     return version_of(kafka)
 
 
-def _skip_before(item: pytest.Item, sinces: Sequence[str], tested: str, release: str) -> None:
-    for since in sinces:
-        if is_before(release, since):
-            reason = f"NOT_APPLICABLE: is about what Kafka has since {since}, and {tested}"
-            item.add_marker(pytest.mark.skip(reason=reason))
+def _skip(item: pytest.Item, reasons: Sequence[str]) -> None:
+    for reason in reasons:
+        item.add_marker(pytest.mark.skip(reason=f"NOT_APPLICABLE: is about what Kafka {reason}"))
 
 
 def _expect_red(item: pytest.Item, bugs: Sequence[KnownBug], release: str, *, is_build: bool) -> None:

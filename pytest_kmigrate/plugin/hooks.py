@@ -33,6 +33,7 @@ MARKERS = (
     "requirement(*ids): the requirements that a test judges, by id; `kmigrate requirements` lists them",
     "topology(file): the topology file a test runs on, or the name of a shipped one",
     "since(release): the test needs a feature that older releases of Kafka lack; on these it is skipped",
+    "until(release): the test needs what this release of Kafka and newer ones lack; on these it is skipped",
     "scene: of a module or class: its tests share a cluster, and each leaves it as it found it",
     "spoils: the test does not restore the cluster of its scene; the next one gets a new cluster",
     "sample: the test is one of a few that represent its suite, for a short run with -m sample",

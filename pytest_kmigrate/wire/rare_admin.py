@@ -1,13 +1,15 @@
-"""Administration that few tests ask for, by raw requests to a chosen broker: elections, whole configs."""
+"""Administration that few tests ask for, by raw requests to a chosen broker: elections, whole configs, placements."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kio.schema.alter_configs.v2 import request as configs_request
 from kio.schema.alter_configs.v2.response import AlterConfigsResponse
+from kio.schema.create_topics.v5 import request as create_request
+from kio.schema.create_topics.v5.response import CreateTopicsResponse
 from kio.schema.elect_leaders.v2 import request as election_request
 from kio.schema.elect_leaders.v2.response import ElectLeadersResponse
-from kio.schema.types import TopicName
-from kio.static.primitive import i8, i32
+from kio.schema.types import BrokerId, TopicName
+from kio.static.primitive import i8, i16, i32
 
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.wire.request import ANSWER_WITHIN_S, as_timeout, ask, named
@@ -36,3 +38,21 @@ def replace_configs_at(
     )
     request = configs_request.AlterConfigsRequest(resources=(resource,), validate_only=False)
     return named(ask(peer, request, AlterConfigsResponse, within_s).responses[0].error_code)
+
+
+def create_placed_topic_at(
+    peer: Peer | str, topic: str, partitions: int, brokers: Sequence[int], *, within_s: float = ANSWER_WITHIN_S
+) -> str:
+    """Create a topic that has a replica of each partition on each of these brokers: the error."""
+    placed = tuple(
+        create_request.CreatableReplicaAssignment(
+            partition_index=i32(number), broker_ids=tuple(BrokerId(i32(each)) for each in brokers)
+        )
+        for number in range(partitions)
+    )
+    wanted = create_request.CreatableTopic(
+        name=TopicName(topic), num_partitions=i32(-1), replication_factor=i16(-1), assignments=placed, configs=()
+    )
+    request = create_request.CreateTopicsRequest(topics=(wanted,), timeout=as_timeout(within_s), validate_only=False)
+    (created,) = ask(peer, request, CreateTopicsResponse, within_s).topics
+    return named(created.error_code)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from kio.schema.broker_heartbeat.v1.request import BrokerHeartbeatRequest
 from kio.schema.broker_heartbeat.v1.response import BrokerHeartbeatResponse
@@ -48,6 +48,8 @@ class Registration:
     listeners: Mapping[str, str] = field(default_factory=dict)
     """Where it listens: name -> ``host:port``."""
     incarnation: uuid.UUID = field(default_factory=uuid.uuid4)
+    features: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """What else it supports besides ``metadata.version``: by feature, the lowest and the highest level."""
     version: int | None = None
     """Of the request, 0 to 4; None: the highest that the controller knows.
 
@@ -106,7 +108,10 @@ def _request(schema: Any, registration: Registration, version: int) -> Any:
         cluster_id=registration.cluster_id,
         incarnation_id=registration.incarnation,
         listeners=tuple(_listener(schema, *each) for each in registration.listeners.items()),
-        features=_features(schema, registration.level),
+        features=(
+            *_features(schema, registration.level),
+            *(_feature(schema, name, *levels) for name, levels in registration.features.items()),
+        ),
         rack=None,
         **later,
     )
@@ -116,23 +121,42 @@ def _features(schema: Any, level: int | tuple[int, int] | None) -> tuple[Any, ..
     if level is None:
         return ()
     low, high = level if isinstance(level, tuple) else (level, level)
-    supported = {"min_supported_version": i16(low), "max_supported_version": i16(high)}
-    return (schema.Feature(name="metadata.version", **supported),)
+    return (_feature(schema, "metadata.version", low, high),)
+
+
+def _feature(schema: Any, name: str, low: int, high: int) -> Any:
+    return schema.Feature(name=name, min_supported_version=i16(low), max_supported_version=i16(high))
+
+
+class HeartbeatAnswer(NamedTuple):
+    """What a controller answers to a heartbeat."""
+
+    error: str
+    """Kafka's name of it, ``NONE`` for none."""
+    is_fenced: bool
+    may_stop: bool
+    """Whether the broker may end now, as it had asked for."""
 
 
 def heartbeat_at(
-    controller: Peer | str, broker_id: int, broker_epoch: int, offset: int, *, within_s: float = ANSWER_WITHIN_S
-) -> tuple[str, bool]:
-    """Say that a broker lives and has read the metadata log up to an offset; the error's name, and if it is fenced."""
+    controller: Peer | str,
+    broker_id: int,
+    broker_epoch: int,
+    offset: int,
+    *,
+    wants_to_stop: bool = False,
+    within_s: float = ANSWER_WITHIN_S,
+) -> HeartbeatAnswer:
+    """Say that a broker lives and has read the metadata log up to an offset, and whether it wants to stop."""
     request = BrokerHeartbeatRequest(
         broker_id=BrokerId(broker_id),
         broker_epoch=i64(broker_epoch),
         current_metadata_offset=i64(offset),
         want_fence=False,
-        want_shut_down=False,
+        want_shut_down=wants_to_stop,
     )
     answer = ask(controller, request, BrokerHeartbeatResponse, within_s)
-    return named(answer.error_code), bool(answer.is_fenced)
+    return HeartbeatAnswer(named(answer.error_code), bool(answer.is_fenced), bool(answer.should_shut_down))
 
 
 def _listener(schema: Any, name: str, address: str) -> Any:

@@ -1,13 +1,14 @@
 """A stub broker: registers, sends heartbeats, accepts what controllers send it, and records each such request.
 
 It has no log and serves no client. Controllers treat it as a broker in ZooKeeper mode that migrates, so that requests
-which real brokers act upon can be looked at.
+which real brokers act upon can be looked at; or as one in KRaft mode, which is given replicas that take no disk.
 """
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self, TypeVar
 
@@ -28,9 +29,9 @@ from pytest_kmigrate.wire.control_requests import (
 from pytest_kmigrate.wire.frame_server import FrameServer, api_versions_answer
 from pytest_kmigrate.wire.registration import Registration, heartbeat_at, register_at
 
-Answer = TypeVar("Answer")
+Answer = TypeVar("Answer", bound=tuple[Any, ...])
 
-_LISTENER = "INTERNAL"
+_LISTENER, _LEVEL = "INTERNAL", "metadata.version"
 _EVERY_S = 1.0
 HIGHEST = {LEADER_AND_ISR: 7, STOP_REPLICA: 4, UPDATE_METADATA: 8, API_VERSIONS: 3}
 """The highest version that a broker of 3.4 to 3.9 knows of each request."""
@@ -52,6 +53,8 @@ class StubBroker:
         self._controllers = controllers
         self._server = FrameServer(("127.0.0.1", 0), self._receive)
         self._ended = threading.Event()
+        self._wants_to_stop = False
+        self._may_stop = threading.Event()
         self._threads = [threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)]
         self._threads[0].start()
 
@@ -82,12 +85,27 @@ class StubBroker:
         return json.dumps(held).encode()
 
     def register(self, cluster_id: str, level: int) -> str:
-        """Register with the active controller, and send heartbeats from then on; Kafka's name of the error or NONE.
+        """Register with the active controller as a broker that migrates, and send heartbeats from then on.
 
-        Returns when the controllers hold the stub for alive; AwaitTimeoutError if they do not.
+        Returns Kafka's name of the error, or NONE when the controllers hold the stub for alive; AwaitTimeoutError if
+        they do not.
         """
-        registration = Registration(self.broker_id, cluster_id, level, listeners=self.listeners)
-        error, epoch = self._asked(lambda peer: register_at(peer, registration, within_s=10))
+        return self._register(Registration(self.broker_id, cluster_id, level, listeners=self.listeners))
+
+    def join(self, cluster_id: str, features: Mapping[str, tuple[int, int]]) -> str:
+        """The same as a broker in KRaft mode that supports these levels of features."""
+        level, others = features[_LEVEL], {name: each for name, each in features.items() if name != _LEVEL}
+        of_kraft = Registration(self.broker_id, cluster_id, level, is_migrating=False, listeners=self.listeners)
+        return self._register(replace(of_kraft, features=others))
+
+    def leave(self) -> bool:
+        """Say in each heartbeat that it wants to stop; whether an answer lets it, within a minute."""
+        self._wants_to_stop = True
+        return self._may_stop.wait(PATIENCE_S)
+
+    def _register(self, registration: Registration) -> str:
+        answer = self._asked(lambda peer: register_at(peer, registration, within_s=10))
+        error, epoch = answer or ("NOT_CONTROLLER", -1)
         if error == "NONE":
             until(lambda: self._beat(epoch), awaited=f"{self.name} unfenced", within_s=PATIENCE_S, every_s=0.1)
             beats = (partial(self._beat, epoch), _EVERY_S, self._ended)
@@ -109,9 +127,9 @@ class StubBroker:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _asked(self, ask: Callable[[Peer], tuple[str, Answer]]) -> tuple[str, Answer | int]:
-        """The answer of the active controller; another one says that it is none."""
-        answer: tuple[str, Answer | int] = ("NOT_CONTROLLER", -1)
+    def _asked(self, ask: Callable[[Peer], Answer]) -> Answer | None:
+        """The answer of the active controller, which says itself if it is none; None where nothing answers."""
+        answer: Answer | None = None
         for peer in self._controllers():
             with suppress(ClusterError):
                 answer = ask(peer)
@@ -121,8 +139,11 @@ class StubBroker:
 
     def _beat(self, epoch: int) -> bool:
         """Send one heartbeat; whether the controllers hold the stub for alive."""
-        error, is_fenced = self._asked(lambda peer: heartbeat_at(peer, self.broker_id, epoch, _CAUGHT_UP, within_s=5))
-        return error == "NONE" and not is_fenced
+        wish, caught_up = self._wants_to_stop, (self.broker_id, epoch, _CAUGHT_UP)
+        answer = self._asked(lambda peer: heartbeat_at(peer, *caught_up, wants_to_stop=wish, within_s=5))
+        if answer is not None and answer.may_stop:
+            self._may_stop.set()
+        return answer is not None and answer.error == "NONE" and not answer.is_fenced
 
     def _receive(self, frame: bytes) -> bytes:
         """The answer to one frame; what is no control request is not recorded."""

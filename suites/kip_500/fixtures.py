@@ -7,6 +7,8 @@ import pytest
 
 from pytest_kmigrate import fixtures
 from pytest_kmigrate.fixtures import *
+from pytest_kmigrate.suites.kip_500 import request_fixtures
+from pytest_kmigrate.suites.kip_500.request_fixtures import *
 
 if TYPE_CHECKING:
     from pytest_kmigrate.model.events.nodes import ToolRan
@@ -20,17 +22,14 @@ __all__ = [
     "broker_states",
     "controller_serves",
     "created_through",
-    "deleted",
-    "differing_logs",
     "formatted_anew",
     "given_while_stopping",
     "isr_of_broker",
-    "log_begins_with_a_snapshot",
     "quorum",
     "registered_as",
-    "topics_in_log",
 ]
 __all__ += fixtures.__all__
+__all__ += request_fixtures.__all__
 
 
 @pytest.fixture
@@ -94,32 +93,6 @@ def controller_serves(kmigrate_run: "Run", created_through: Callable[..., dict[s
             return False
 
     return serves
-
-
-@pytest.fixture
-def differing_logs(kmigrate_run: "Run") -> Callable[[], list[str]]:
-    """``differing_logs()``: the nodes whose metadata log differs from the longest one where both have records."""
-    from pytest_kmigrate.model.topology import Role
-
-    def records_of(name: str) -> dict[int, str]:
-        records = kmigrate_run.cluster.metadata_log(name)
-        return {
-            each["offset"]: f"{each['type']} {each['version']} {each['data']}"
-            for each in records
-            if not each["snapshot"]
-        }
-
-    def differing() -> list[str]:
-        nodes = (*kmigrate_run.cluster.nodes(Role.CONTROLLER), *kmigrate_run.cluster.nodes(Role.BROKER))
-        logs = {node.name: records_of(node.name) for node in nodes}
-        longest = max(logs.values(), key=len)
-        return [
-            name
-            for name, records in logs.items()
-            if not records or any(longest.get(offset, record) != record for offset, record in records.items())
-        ]
-
-    return differing
 
 
 @pytest.fixture
@@ -193,28 +166,6 @@ def asked_for_isr(kmigrate_run: "Run", leader: Callable[[], str]) -> Callable[..
         return alter_partition_at(kmigrate_run.cluster.peer(leader()), change)
 
     return answer
-
-
-@pytest.fixture
-def deleted(kmigrate_run: "Run") -> Callable[..., dict[str, str]]:
-    """``deleted("a", "b")``: the error of each deletion that broker 0 forwards."""
-    from pytest_kmigrate.wire.admin import delete_topics_at
-
-    return lambda *topics: delete_topics_at(kmigrate_run.cluster.peer("broker-0"), topics)
-
-
-@pytest.fixture
-def topics_in_log(kmigrate_run: "Run") -> Callable[[str], set[str]]:
-    """``topics_in_log("controller-3000")``: the topics that a node's log makes, from its oldest snapshot on."""
-    return lambda node: {
-        each["data"]["name"] for each in kmigrate_run.cluster.metadata_log(node) if each["type"] == "TOPIC_RECORD"
-    }
-
-
-@pytest.fixture
-def log_begins_with_a_snapshot(kmigrate_run: "Run") -> Callable[[str], bool]:
-    """Whether what was before a node's first segment is in a snapshot alone."""
-    return lambda node: any(each["snapshot"] for each in kmigrate_run.cluster.metadata_log(node))
 
 
 @pytest.fixture

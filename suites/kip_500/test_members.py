@@ -2,8 +2,10 @@
 
 import pytest
 
-from pytest_kmigrate import Isolate, Kill, Role, targets
+from pytest_kmigrate import Hold, Isolate, Kill, Role, targets
+from pytest_kmigrate.documents.kip_500.crash_points import FETCHING_STANDS_STILL
 
+BROKERS = ("broker-0", "broker-1", "broker-2")
 OTHERS = [0, 1]
 RUNNING = 3
 
@@ -67,9 +69,11 @@ class TestMembers:
         )
         verify()
 
-    @pytest.mark.requirement("K500-ST-crash", "K500-MBR-duplicate-id", "K500-ST-fenced-at-start", "K500-ST-online")
+    @pytest.mark.requirement(
+        "K500-ST-crash", "K500-MBR-duplicate-id", "K500-ST-fenced-at-start", "K500-ST-online", "K500-ST-offline"
+    )
     def test_a_broker_is_killed_and_comes_back(
-        self, created, inject, brokers_known, registered_as, log_of, expect, claim, verify
+        self, created, inject, brokers_known, registered_as, log_of, given_while_starting, expect, claim, verify
     ):
         """It is fenced after its session, and again as it registers; its id is given to no other process."""
         created("moved", partitions=3, replication=3)
@@ -87,8 +91,9 @@ class TestMembers:
                 lambda: brokers_known("broker-0"),
                 equals=OTHERS,
                 within_s=30,
-                requirements=["K500-ST-crash"],
+                requirements=["K500-ST-crash", "K500-ST-offline"],
             )
+            created("made-meanwhile", partitions=3, replication=2)
         expect(
             "the brokers that broker 0 lists again",
             lambda: brokers_known("broker-0"),
@@ -98,11 +103,41 @@ class TestMembers:
         )
         registered = [each["data"] for each in log_of("controller-3000") if each["type"] == "REGISTER_BROKER_RECORD"]
         free = [each["brokerId"] for each in registered if not each["fenced"]]
-        claim("brokers that were not fenced as they registered", free, [], "K500-ST-fenced-at-start")
+        claim("brokers that were not fenced as they registered", free, [], "K500-ST-fenced-at-start", "K500-ST-offline")
+        given = given_while_starting("broker-2")
+        claim("partitions that broker 2 got before it had started", given, [], "K500-ST-offline")
         verify()
 
-    @pytest.mark.requirement("K500-API-alter-isr", "K500-API-alter-isr-fencing")
-    def test_only_who_is_in_office_may_change_the_isr(self, created, asked_for_isr, in_sync, expect, claim, verify):
+    @pytest.mark.requirement("K500-PULL-heartbeat-by-fetch", "K500-PULL-offset-tracked")
+    def test_a_broker_stops_fetching(self, created, inject, fetched_from, fenced_count, expect, claim, verify):
+        """It goes on sending heartbeats, which must not do; later it fetches from where it was."""
+        created("before", partitions=1, replication=3)
+        with inject(Hold(FETCHING_STANDS_STILL, Role.BROKER)) as injection:
+            injection.await_bitten()
+            began = fetched_from()
+            expect(
+                "how many brokers are fenced while one of them fetches nothing",
+                fenced_count,
+                equals=1,
+                within_s=8,
+                requirements=["K500-PULL-heartbeat-by-fetch"],
+            )
+            held = fetched_from()
+            standing = [each for each in BROKERS if held[each] == began[each]]
+            claim("how many brokers did not get further meanwhile", len(standing), 1, TRACKED)
+        expect(
+            "brokers that ask for less than before, or for nothing new",
+            lambda: [each for each in BROKERS if fetched_from().get(each, 0) <= max(held.values())],
+            equals=[],
+            within_s=60,
+            requirements=[TRACKED],
+        )
+        verify()
+
+    @pytest.mark.requirement("K500-API-alter-isr", "K500-API-alter-isr-fencing", "K500-LOG-isr-immediately-known")
+    def test_only_who_is_in_office_may_change_the_isr(
+        self, created, asked_for_isr, in_sync, isr_recorded, led_by, under_replicated, expect, claim, verify
+    ):
         """Stale epochs of leader, partition and broker are refused; the right ones change the ISR at once."""
         created("pinned", partitions=1, replication=3)
         refused = {
@@ -111,7 +146,20 @@ class TestMembers:
             "an old epoch of the broker": asked_for_isr("pinned", broker_epoch=-1),
         }
         claim("the answers to changes of the ISR that are stale", refused, STALE, "K500-API-alter-isr-fencing")
+        (owner,) = (each for each in BROKERS if led_by(each, "pinned"))
         claim("the answer to a change by the leader", asked_for_isr("pinned"), "NONE", "K500-API-alter-isr")
+        claim(
+            "whether the log has the change as soon as it is answered",
+            *([BROKERS.index(owner)] in isr_recorded("pinned"), True, KNOWN),
+        )
+        expect(
+            "partitions that their leader counts as under-replicated",
+            lambda: under_replicated(owner),
+            equals=0,
+            within_s=60,
+            requirements=[KNOWN],
+        )
+        claim("the ISR in the log as soon as the leader has it", isr_recorded("pinned")[-1], [0, 1, 2], KNOWN)
         expect(
             "the replicas in sync later",
             lambda: in_sync("pinned"),
@@ -124,6 +172,8 @@ class TestMembers:
 GONE = "K500-MBR-removed-even-if-client-reachable"
 ZOMBIE = "K500-MBR-partitioned-leader-no-zombie"
 RUNNING_FENCED = "K500-ST-fenced-no-client-rpc-running"
+TRACKED = "K500-PULL-offset-tracked"
+KNOWN = "K500-LOG-isr-immediately-known"
 DUPLICATE = "DUPLICATE_BROKER_REGISTRATION"
 STALE = {
     "an old epoch of the leader": "FENCED_LEADER_EPOCH",

@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_kmigrate import Isolate, Kill, Kind, Pause, Role, checks, targets
-from pytest_kmigrate.documents.kip_500.log import families_in, missing_families, pushed_to_brokers
+from pytest_kmigrate.documents.kip_500.log import families_in, made_differently, missing_families, pushed_to_brokers
 
 BROKERS = ("broker-0", "broker-1", "broker-2")
 CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
@@ -27,7 +27,7 @@ class TestQuorum:
         "K500-LOG-one-offset",
     )
     def test_a_leader_may_die_stand_still_or_be_cut_off(
-        self, workload, cluster_metadata, inject, quorum, behind, differing_logs, expect, claim, verify_clients
+        self, workload, cluster_metadata, inject, quorum, behind, expect, verify_clients
     ):
         """Metadata change all the while: another controller takes over each time, and nothing acknowledged is lost."""
         workload.await_acked(300)
@@ -36,12 +36,38 @@ class TestQuorum:
                 with inject(fault(targets.quorum_leader())):
                     quorum.await_new_active_controller()
         expect("controllers that have not applied what was committed", behind, equals=[], requirements=FOLLOW)
-        claim("nodes whose log differs from the others", differing_logs(), [], "K500-LOG-single-order")
         verify_clients(
             checks.one_active_controller_per_epoch(),
+            checks.one_metadata_log(),
+            checks.committed_metadata_is_kept(),
+            checks.one_leader_per_epoch_in_the_logs(),
             checks.metadata_equivalent("failovers-log", "failovers-brokers"),
             checks.acknowledged_metadata_changes_present("failovers-log"),
         )
+
+    @pytest.mark.requirement("K500-API-forward-failover")
+    def test_requests_under_way_are_answered_by_the_next_leader(
+        self, creations_under_way, inject, quorum, log_of, leader, claim, verify
+    ):
+        """Topics are created through every broker while the leader is killed: each is made once, or time is up."""
+        with creations_under_way(*BROKERS) as answers, inject(Kill(targets.quorum_leader())):
+            quorum.await_new_active_controller()
+        wrong = made_differently(log_of(leader()), answers)
+        claim("creations that were answered otherwise than they ended", wrong, [])
+        verify()
+
+    @pytest.mark.requirement("K500-TOOL-admin-parity")
+    def test_what_was_written_into_zookeeper_is_asked_of_brokers(
+        self, created, refused_ways, ways_of_metadata, tool, claim, verify
+    ):
+        """Configs, quotas and credentials by Kafka's tool, elections and reassignments by request; the first login."""
+        created("by-tool", partitions=1, replication=3)
+        claim("what kafka-configs cannot do through a broker", refused_ways(), [])
+        answers = set(ways_of_metadata("by-tool").values())
+        claim("the answers to an election and to a reassignment", answers - {"ELECTION_NOT_NEEDED"}, {"NONE"})
+        offered = "--add-scram" in tool("broker-0", "kafka-storage", "format", "--help").output
+        claim("whether disks can be formatted with credentials", *(offered, True))
+        verify()
 
     @pytest.mark.sample
     @pytest.mark.requirement(

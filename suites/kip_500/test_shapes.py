@@ -1,5 +1,7 @@
 """KIP-500: broker and controller in one process, and configurations that a release without ZooKeeper refuses."""
 
+import json
+
 import pytest
 
 from pytest_kmigrate import Kill, targets
@@ -22,6 +24,7 @@ def test_one_process_is_a_cluster(workload, cluster, verify_clients):
     """It takes records, and has them after a restart."""
     (node,) = cluster.nodes()
     workload.await_acked(300)
+    workload.await_consumed(100)
     node.stop()
     node.start()
     workload.await_acked(300)
@@ -40,4 +43,35 @@ def test_a_broker_that_cannot_read_the_log_takes_no_client(cluster, started_up, 
     controller.start()
     broker.await_ready()
     claim("whether it takes them with one", *(takes_connections("broker-1"), True))
+    verify()
+
+
+@pytest.mark.since("4.0.0")
+@pytest.mark.topology("kraft-broker2-controller1-low")
+@pytest.mark.requirement("K500-BRG-post-zk-refuses")
+def test_a_configuration_of_zookeeper_mode_is_refused(cluster, refused, verify):
+    """A release without ZooKeeper is given the address of one, and no role."""
+    cluster.node("broker-1").stop()
+    refused("broker-1", OF_ZOOKEEPER, naming="process.roles", within_s=60)
+    cluster.node("broker-1").start()
+    verify()
+
+
+OF_ZOOKEEPER = {
+    "process.roles": None,
+    "controller.quorum.voters": None,
+    "node.id": None,
+    "broker.id": "1",
+    "zookeeper.connect": "localhost:2181",
+}
+
+
+@pytest.mark.topology("zk1-broker3-controller1")
+@pytest.mark.requirement("K500-BRG-zk-isolated")
+def test_who_writes_zookeeper_before_the_migration(zookeeper, claim, verify):
+    """Only the controller should; a broker that is none has a znode that goes with a session of its own."""
+    controller = str(json.loads(zookeeper.get("/controller"))["brokerid"])
+    brokers = [each for each in zookeeper.children("/brokers/ids") if each != controller]
+    writing = [each for each in sorted(brokers) if zookeeper.owner(f"/brokers/ids/{each}")]
+    claim("how many brokers besides the controller write ZooKeeper", len(writing), 0)
     verify()

@@ -13,9 +13,10 @@ class TestStopping:
         "K500-ST-stopping-handover-complete",
         "K500-ST-stopping-not-isr",
         "K500-LOG-restart-delta-only",
+        "K500-PULL-persist-optional",
     )
     def test_a_broker_hands_over_what_it_leads(
-        self, cluster, created, led_by, given_while_stopping, last_stop, images_fetched, claim, verify
+        self, cluster, created, led_by, given_while_stopping, last_stop, images_fetched, log_of, leader, claim, verify
     ):
         """Sixty partitions with three replicas: it leads none when it has gone, and none is given to it meanwhile."""
         created("led", partitions=60, replication=3)
@@ -25,6 +26,12 @@ class TestStopping:
         claim("partitions that broker 2 leads after its end", led_by("broker-2", "led"), [], HANDOVER)
         given = given_while_stopping("broker-2")
         claim("partitions that broker 2 was given while it stopped", given, [], "K500-ST-stopping-not-isr")
+        kept, committed = log_of("broker-2"), log_of(leader())
+        claim(
+            "whether the disk of broker 2 has the records of its topic, and only what the leader has, too",
+            *((any(each["type"] == "TOPIC_RECORD" for each in kept), is_prefix(kept, committed)), (True, True)),
+            "K500-PULL-persist-optional",
+        )
         fetched = images_fetched()
         cluster.node("broker-2").start()
         claim("images that were fetched at its restart", images_fetched() - fetched, 0, "K500-LOG-restart-delta-only")
@@ -38,6 +45,13 @@ class TestStopping:
         claim("whether it took less than 5 s", *(last_stop("broker-2")["took_ms"] < 5_000, True))
         cluster.node("broker-2").start()
         verify()
+
+
+def is_prefix(some, others):
+    """Whether what both logs hold is the same, and the first one begins where the other one does."""
+    return [(each["offset"], each["data"]) for each in some] == [
+        (each["offset"], each["data"]) for each in others[: len(some)]
+    ]
 
 
 HANDOVER = "K500-ST-stopping-handover-complete"

@@ -20,12 +20,12 @@ BROKERS = ("broker-0", "broker-1", "broker-2")
     "K778-APIV-forwarded-intersection",
 )
 def test_controllers_first(
-    workload, cluster, cluster_metadata, features, supported, levels, log_of, upgrade, expect, verify_clients
+    workload, cluster, cluster_metadata, features, leader, supported, levels, log_of, upgrade, expect, verify_clients
 ):
     """Every node is rolled once, one by one, and then the level is raised; metadata change all the while."""
     began = level_changes(log_of("controller-3000"))
     old = supported("broker-0")["broker-0"]
-    create_topics = features("broker-0").requests[CREATE_TOPICS]
+    own = offered(features("broker-0"))
     workload.await_acked(500)
     with cluster_metadata.changing("rolled", sides=("log", "brokers")):
         upgrade.advance_to(UpgradePhase.MIXED)
@@ -38,9 +38,9 @@ def test_controllers_first(
         )
         expect(
             "brokers that offer clients other versions of CreateTopics than they and the controllers know",
-            lambda: [each for each in BROKERS if features(each).requests[CREATE_TOPICS] != create_topics],
+            lambda: [each for each in BROKERS if offered(features(each)) != common(own, offered(features(leader())))],
             equals=[],
-            within_s=0,
+            within_s=30,  # a broker asks the controllers when it connects to them
             requirements=["K778-APIV-forwarded-intersection"],
         )
         upgrade.advance_to(UpgradePhase.ROLLED)
@@ -68,6 +68,16 @@ def test_controllers_first(
     )
 
 
+def offered(features):
+    """The versions of CreateTopics that a node takes."""
+    return features.requests[CREATE_TOPICS]
+
+
+def common(some, others):
+    """The versions that are in both ranges."""
+    return max(some[0], others[0]), min(some[1], others[1])
+
+
 @pytest.mark.topology("kraft-broker3-controller3-upgrade")
 @pytest.mark.requirement("K778-UPG-mixed-software")
 def test_brokers_first_and_a_controller_dies(workload, cluster, cluster_metadata, upgrade, inject, verify_clients):
@@ -88,6 +98,7 @@ def test_brokers_first_and_a_controller_dies(workload, cluster, cluster_metadata
 
 
 @pytest.mark.known_bug("kmigrate-16")
+@pytest.mark.until("4.0.0")  # to go back from there would lose metadata, and is refused
 @pytest.mark.topology("kraft-broker3-controller3-upgrade")
 @pytest.mark.requirement("K778-DWN-software-after")
 def test_software_goes_back_after_the_level(workload, cluster, upgrade, lower, verify):

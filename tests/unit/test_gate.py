@@ -32,6 +32,8 @@ NOT_SAMPLED = {
     "topology kraft-broker2-controller3-snapshots": "the log is cleaned once a minute",
     "topology kraft-combined1": "tests/real has combined nodes",
     "topology kraft-combined3": "the same",
+    "topology kraft-broker2-controller1-tls": "tests/real has TLS and logins on every listener",
+    "topology kraft-broker1-controller1-preview": "a way there and back, 25 s, and one more release to download",
     "topology kraft-broker1-controller3-low": "three elections cost 25 s, and other samples have some",
 }
 """What a suite uses and its sample does not, each with the reason."""

@@ -1,5 +1,6 @@
 """What a metadata log holds, by families of metadata, and which requests would push metadata to brokers."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -13,6 +14,10 @@ _FAMILIES: Mapping[str, tuple[str, ...]] = {
     "producer-ids": ("PRODUCER_IDS_RECORD",),
 }
 """Families of what is filled in, with the types of their records."""
+_MADE = ("NONE", "TOPIC_ALREADY_EXISTS")
+_RETRIABLE = ("REQUEST_TIMED_OUT", "NOT_CONTROLLER", "COORDINATOR_NOT_AVAILABLE", "NETWORK_EXCEPTION")
+_CHANGES_TO = {1: True, -1: False}
+"""Whether a broker is fenced after a change of its registration that says so."""
 _PUSHES = frozenset({"LeaderAndIsr", "StopReplica", "UpdateMetadata"})
 
 
@@ -46,6 +51,48 @@ def given_after_stopping(records: Iterable[Mapping[str, Any]], broker: int) -> l
         if stops and each["type"] == "PARTITION_CHANGE_RECORD" and _is_given(data, broker):
             given.append(f"offset {each['offset']}: partition {data['partitionId']} of {data['topicId']}")
     return given
+
+
+def given_while_fenced(records: Iterable[Mapping[str, Any]], broker: int) -> list[str]:
+    """What a log gives to a broker while its registration is fenced, each in words; a registration begins so."""
+    given, is_fenced = [], False
+    for each in records:
+        data = each["data"]
+        if each["type"] == "REGISTER_BROKER_RECORD" and data["brokerId"] == broker:
+            is_fenced = data["fenced"]
+        if each["type"] == "BROKER_REGISTRATION_CHANGE_RECORD" and data["brokerId"] == broker:
+            is_fenced = _CHANGES_TO.get(data.get("fenced"), is_fenced)
+        if is_fenced and each["type"] == "PARTITION_CHANGE_RECORD" and _is_given(data, broker):
+            given.append(f"offset {each['offset']}: partition {data['partitionId']} of {data['topicId']}")
+    return given
+
+
+def isrs_of(records: Iterable[Mapping[str, Any]], topic: str, partition: int) -> list[list[int]]:
+    """The ISRs that a log gives to a partition, one after the other, each sorted."""
+    topic_id, isrs = None, list[list[int]]()
+    for each in records:
+        data = each["data"]
+        if each["type"] == "TOPIC_RECORD" and data["name"] == topic:
+            topic_id = data["topicId"]
+        of_partition = each["type"] in ("PARTITION_RECORD", "PARTITION_CHANGE_RECORD")
+        if of_partition and (data["topicId"], data["partitionId"]) == (topic_id, partition) and data.get("isr"):
+            isrs.append(sorted(data["isr"]))
+    return isrs
+
+
+def made_differently(records: Iterable[Mapping[str, Any]], answers: Mapping[str, str]) -> list[str]:
+    """The creations of topics that did not end as they were answered, or were carried out twice, each in words.
+
+    An answer says that the topic was made, that it was made before, or that time is up; any other one is wrong, too.
+    """
+    made = Counter(each["data"]["name"] for each in records if each["type"] == "TOPIC_RECORD")
+    found = []
+    for topic, answer in answers.items():
+        if made[topic] > 1 or (not made[topic] and answer in _MADE):
+            found.append(f"{topic}: answered {answer}, made {made[topic]} times")
+        elif answer not in (*_MADE, *_RETRIABLE):
+            found.append(f"{topic}: answered {answer}")
+    return found
 
 
 def _is_given(change: Mapping[str, Any], broker: int) -> bool:

@@ -16,12 +16,12 @@ from pytest_kmigrate.model.refusals import DEFINITE_PRODUCE_ERRORS
 
 INDEFINITE_ANSWERS = frozenset({"REQUEST_TIMED_OUT", "UNKNOWN_SERVER_ERROR", "NETWORK_EXCEPTION"})
 MADE_BEFORE = {
-    "create-topic": "TOPIC_ALREADY_EXISTS",
-    "delete-topic": "UNKNOWN_TOPIC_OR_PARTITION",
-    "add-partitions": "INVALID_PARTITIONS",
-    "remove-scram": "RESOURCE_NOT_FOUND",
+    "create-topic": ("TOPIC_ALREADY_EXISTS",),
+    "delete-topic": ("UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID"),
+    "add-partitions": ("INVALID_PARTITIONS",),
+    "remove-scram": ("RESOURCE_NOT_FOUND",),
 }
-"""The answer to a change that was made before, perhaps by the same request.
+"""The answers to a change that was made before, perhaps by the same request.
 
 A broker that forwards a request and loses the controller asks its successor again (NodeToControllerRequestThread puts
 the request back into its queue), also when the first one has carried it out. Other changes can be made twice.
@@ -60,5 +60,5 @@ def request_outcome(error: str, change: str = "") -> OperationOutcome:
     if error.startswith("_"):
         definite = error in DEFINITE_LOCAL_ERRORS
     else:
-        definite = error not in INDEFINITE_ANSWERS and error != MADE_BEFORE.get(change)
+        definite = error not in INDEFINITE_ANSWERS and error not in MADE_BEFORE.get(change, ())
     return OperationOutcome.FAILED if definite else OperationOutcome.INDEFINITE

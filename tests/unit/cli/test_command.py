@@ -82,7 +82,7 @@ def test_wrong_usage_ends_with_2(invoke: Invoke, words: tuple[str, ...], capsys:
         (("up", "zk1-broker3-controller3", "--phase", "x", "--profile", "kip-125"), "none, as kip-125 has no"),
         (("up", "zk1-broker3-controller3", "--phase", "x", "--profile", "kip-86"), "profile: expected one of kip-125"),
         (("up", "zk1-broker3-controller3", "--dry-run", "--profile", "kip-1"), "profile"),
-        (("up", "zk1-broker3-controller3", "--dry-run", "--kafka", "3.9.9"), "--kafka: expected a release from 3.3.2"),
+        (("up", "zk1-broker3-controller3", "--dry-run", "--kafka", "3.9.9"), "--kafka: expected a release from 3.2.3"),
         (("up", "zk1-broker3-controller3", "--dry-run", "--kafka", "nowhere/"), "--kafka: expected a release, or the"),
         (("requirements", "--profile", "kip-86"), 'did you mean "kip-866"'),
         (("requirements", "--coverage", "nowhere"), "expected a folder of runs"),

@@ -18,7 +18,7 @@ from pytest_kmigrate.model.errors import DistributionError, EnvironmentLackError
 from tests.unit.distributions.conftest import small_jar, small_lock
 
 ALL_FROM_332_TO_430 = (
-    "3.3.2 3.4.0 3.4.1 3.5.0 3.5.1 3.5.2 3.6.0 3.6.1 3.6.2 3.7.0 3.7.1 3.7.2 3.8.0 3.8.1 3.9.0 3.9.1 3.9.2 "
+    "3.2.3 3.3.2 3.4.0 3.4.1 3.5.0 3.5.1 3.5.2 3.6.0 3.6.1 3.6.2 3.7.0 3.7.1 3.7.2 3.8.0 3.8.1 3.9.0 3.9.1 3.9.2 "
     "4.0.0 4.0.1 4.0.2 4.1.0 4.1.1 4.1.2 4.2.0 4.2.1 4.3.0"
 )
 
@@ -58,7 +58,7 @@ def test_every_release_is_locked() -> None:
     [
         ("3.9", ["3.9.0", "3.9.1", "3.9.2"]),
         ("3.9.7", ["3.9.0", "3.9.1", "3.9.2"]),
-        ("3.2.0", ["3.3.2"]),
+        ("3.2.0", ["3.2.3"]),
         ("5.0.0", ["4.3.0"]),
         ("3.10.0", ["3.9.2", "4.0.0"]),
     ],
@@ -66,7 +66,7 @@ def test_every_release_is_locked() -> None:
 def test_unknown_release(version: str, nearest: list[str], downloads: list[str]) -> None:
     """A version that does not exist is refused without asking the network, naming the range and the nearest ones."""
     assert nearest_releases(version) == nearest
-    with pytest.raises(WrongUseError, match=rf"from 3\.3\.2 to 4\.3\.0.*nearest: {', '.join(nearest)}"):
+    with pytest.raises(WrongUseError, match=rf"from 3\.2\.3 to 4\.3\.0.*nearest: {', '.join(nearest)}"):
         resolve(version, progress=print)
     assert downloads == []
 

@@ -110,6 +110,15 @@ def test_what_an_older_release_does_not_have_is_skipped_there(
         result.stdout.fnmatch_lines([reported])
 
 
+def test_what_a_newer_release_does_not_have_is_skipped_there(pytester: pytest.Pytester) -> None:
+    """From the release on that lacks it."""
+    pytester.makepyfile("import pytest\n\n@pytest.mark.until('4.0.0')\ndef test_it(): pass\n")
+    old = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--kmigrate-kafka", "3.9.1")
+    old.assert_outcomes(passed=1)
+    new = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rs", "--kmigrate-kafka", "4.0.0")
+    new.stdout.fnmatch_lines(["SKIPPED*is about what Kafka has until 4.0.0, and --kmigrate-kafka is 4.0.0"])
+
+
 def test_the_nearest_topology_counts(pytester: pytest.Pytester) -> None:
     """The function's before its class's, and a class's before that of the class it is derived from."""
     pytester.makepyfile(

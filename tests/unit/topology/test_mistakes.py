@@ -47,15 +47,15 @@ ONE_KEY = [
     ),
     (
         'name = "x"\nkafka = "3.3.1"\n' + ZOOKEEPER + BROKER,
-        'kafka: expected a release from 3.3.2 to 4.3.0 (nearest: 3.3.2), got "3.3.1"',
+        'kafka: expected a release from 3.2.3 to 4.3.0 (nearest: 3.3.2), got "3.3.1"',
     ),
     (
         'name = "x"\nkafka = "5.0.0"\n' + ZOOKEEPER + BROKER,
-        'kafka: expected a release from 3.3.2 to 4.3.0 (nearest: 4.3.0), got "5.0.0"',
+        'kafka: expected a release from 3.2.3 to 4.3.0 (nearest: 4.3.0), got "5.0.0"',
     ),
     (
         MIGRATABLE + 'kafka = "3.9.9"\n',
-        'broker.kafka: expected a release from 3.3.2 to 4.3.0 (nearest: 3.9.0, 3.9.1, 3.9.2), got "3.9.9"',
+        'broker.kafka: expected a release from 3.2.3 to 4.3.0 (nearest: 3.9.0, 3.9.1, 3.9.2), got "3.9.9"',
     ),
     (
         'name = "x"\nkafka = "image:kafka"\n' + ZOOKEEPER + BROKER,

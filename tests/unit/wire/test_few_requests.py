@@ -7,6 +7,7 @@ import pytest
 from kio.schema.allocate_producer_ids.v0.response import AllocateProducerIdsResponse
 from kio.schema.alter_configs.v2 import response as configs
 from kio.schema.alter_partition.v3.response import AlterPartitionResponse
+from kio.schema.create_topics.v5 import response as creations
 from kio.schema.elect_leaders.v2 import response as elections
 from kio.schema.envelope.v0.response import EnvelopeResponse
 from kio.schema.errors import ErrorCode
@@ -21,7 +22,7 @@ from pytest_kmigrate.wire.broker_requests import (
     alter_partition_at,
     forwarded_alter_partition_at,
 )
-from pytest_kmigrate.wire.rare_admin import elect_leader_at, replace_configs_at
+from pytest_kmigrate.wire.rare_admin import create_placed_topic_at, elect_leader_at, replace_configs_at
 from pytest_kmigrate.wire.request import as_timeout
 
 AT_ONCE: i32Timedelta = as_timeout(0)
@@ -115,3 +116,15 @@ def test_a_feature_answers_for_itself(asked: list[Any]) -> None:
     levels = [features.update_features_at("broker:1", {"metadata.version": 21}).first_error for _ in range(2)]
     assert levels == ["INVALID_UPDATE_VERSION", "NOT_CONTROLLER"]
     assert asked[1].feature_updates[0].max_version_level == 21
+
+
+def test_a_topic_is_placed_on_brokers(asked: list[Any]) -> None:
+    """Every partition has a replica on each of them, the first of which leads."""
+    topic = creations.CreatableTopicResult(
+        name=TopicName("a"), error_code=ErrorCode.none, error_message=None, topic_config_error_code=None, configs=None
+    )
+    asked[0].append(creations.CreateTopicsResponse(throttle_time=AT_ONCE, topics=(topic,)))
+    assert create_placed_topic_at("any", "a", 2, (10, 11)) == "NONE"
+    (wanted,) = asked[1].topics
+    assert (wanted.num_partitions, wanted.replication_factor) == (-1, -1)
+    assert [(each.partition_index, each.broker_ids) for each in wanted.assignments] == [(0, (10, 11)), (1, (10, 11))]

@@ -80,6 +80,7 @@ def test_a_request_is_definite_when_the_broker_answered(error: str, outcome: Ope
     [
         ("create-topic", "TOPIC_ALREADY_EXISTS"),
         ("delete-topic", "UNKNOWN_TOPIC_OR_PARTITION"),
+        ("delete-topic", "UNKNOWN_TOPIC_ID"),
         ("add-partitions", "INVALID_PARTITIONS"),
         ("remove-scram", "RESOURCE_NOT_FOUND"),
     ],

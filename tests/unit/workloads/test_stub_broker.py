@@ -7,7 +7,10 @@ import pytest
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.wire.control_requests import answer_to, decoded, empty_update_metadata_at
+from pytest_kmigrate.wire.registration import HeartbeatAnswer, Registration
+from pytest_kmigrate.workloads import stub_broker
 from pytest_kmigrate.workloads.stub_broker import StubBroker
 from tests.unit.fakes import MemoryRecorder
 
@@ -124,3 +127,29 @@ def test_an_empty_request_with_an_id_is_answered() -> None:
     (event,) = recorder.of(EventKind.CONTROL_REQUEST)
     assert (event.data["version"], event.data["controller_id"], event.data["kraft_controller_id"]) == (8, -1, 3000)
     assert (event.data["topics"], event.data["live_brokers"], event.data["unread_bytes"]) == ({}, [], 0)
+
+
+def test_a_stub_in_kraft_mode_asks_to_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It supports what it is given, lives by heartbeats, and is let go by the answer to one of them."""
+    registered: list[Registration] = []
+    wishes: list[bool] = []
+
+    def register(_: object, registration: Registration, **__: object) -> tuple[str, int]:
+        registered.append(registration)
+        return "NONE", 40
+
+    def beat(_: object, broker_id: int, epoch: int, *__: int, wants_to_stop: bool, **___: object) -> HeartbeatAnswer:
+        assert (broker_id, epoch) == (9, 40)
+        wishes.append(wants_to_stop)
+        return HeartbeatAnswer("NONE", is_fenced=wants_to_stop, may_stop=wants_to_stop)
+
+    monkeypatch.setattr(stub_broker, "register_at", register)
+    monkeypatch.setattr(stub_broker, "heartbeat_at", beat)
+    with StubBroker(9, MemoryRecorder(), lambda: [Peer("127.0.0.1:1")]) as stub:
+        assert stub.join("cluster", {"metadata.version": (1, 21), "group.version": (0, 1)}) == "NONE"
+        assert wishes == [False], "it is alive"
+        assert stub.leave()
+    (registration,) = registered
+    assert (registration.level, registration.features) == ((1, 21), {"group.version": (0, 1)})
+    assert not registration.is_migrating
+    assert wishes[-1]

@@ -3,9 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from pytest_kmigrate.documents.kip_500.log import (
     families_in,
     given_after_stopping,
+    given_while_fenced,
+    isrs_of,
+    made_differently,
     missing_families,
     pushed_to_brokers,
 )
@@ -42,3 +47,47 @@ def test_a_broker_is_given_nothing_while_it_stops() -> None:
         "offset 6: partition 0 of t",
         "offset 7: partition 1 of t",
     ]
+
+
+def test_a_fenced_broker_is_given_nothing() -> None:
+    """From its registration to the change that lifts the fence, and again from the change that fences it."""
+    registers = record("REGISTER_BROKER_RECORD", 1, brokerId=2, fenced=True)
+    led = record("PARTITION_CHANGE_RECORD", 2, partitionId=0, topicId="t", leader=2)
+    lifted = record("BROKER_REGISTRATION_CHANGE_RECORD", 3, brokerId=2, fenced=-1)
+    stops = record("BROKER_REGISTRATION_CHANGE_RECORD", 4, brokerId=2, inControlledShutdown=1)
+    fenced = record("BROKER_REGISTRATION_CHANGE_RECORD", 5, brokerId=2, fenced=1)
+    in_sync = record("PARTITION_CHANGE_RECORD", 6, partitionId=1, topicId="t", isr=[1, 2])
+    assert given_while_fenced([registers, lifted, led, stops, in_sync], 2) == []
+    assert given_while_fenced([registers, led, lifted], 2) == ["offset 2: partition 0 of t"]
+    assert given_while_fenced([registers, lifted, fenced, in_sync], 2) == ["offset 6: partition 1 of t"]
+    assert given_while_fenced([registers, led], 1) == []
+
+
+def test_the_isrs_of_a_partition_in_turn() -> None:
+    """Those of the topic's own id; a change of something else leaves the ISR as it was."""
+    records = [
+        record("TOPIC_RECORD", name="a", topicId="A"),
+        record("PARTITION_RECORD", topicId="A", partitionId=0, isr=[2, 0, 1]),
+        record("PARTITION_RECORD", topicId="B", partitionId=0, isr=[7]),
+        record("PARTITION_CHANGE_RECORD", topicId="A", partitionId=0, isr=[1]),
+        record("PARTITION_CHANGE_RECORD", topicId="A", partitionId=0, leader=1),
+        record("PARTITION_CHANGE_RECORD", topicId="A", partitionId=1, isr=[2]),
+    ]
+    assert isrs_of(records, "a", 0) == [[0, 1, 2], [1]]
+
+
+@pytest.mark.parametrize(
+    ("answer", "times", "found"),
+    [
+        ("NONE", 1, []),
+        ("TOPIC_ALREADY_EXISTS", 1, []),
+        ("REQUEST_TIMED_OUT", 0, []),
+        ("REQUEST_TIMED_OUT", 1, []),
+        ("NONE", 0, ["a: answered NONE, made 0 times"]),
+        ("NONE", 2, ["a: answered NONE, made 2 times"]),
+        ("UNKNOWN_SERVER_ERROR", 0, ["a: answered UNKNOWN_SERVER_ERROR"]),
+    ],
+)
+def test_a_creation_ends_as_it_is_answered(answer: str, times: int, found: list[str]) -> None:
+    """Once if it is acknowledged, at most once if time is up, and nothing else is an answer."""
+    assert made_differently([record("TOPIC_RECORD", name="a")] * times, {"a": answer}) == found

@@ -1,0 +1,198 @@
+"""Fixtures that ask brokers and controllers of KIP-500 tests: what goes on while a leader is lost, and who may ask."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.model.events.nodes import ToolRan
+    from pytest_kmigrate.running import Run
+
+__all__ = [
+    "creation_as",
+    "creations_under_way",
+    "given_while_starting",
+    "hold_partitions",
+    "isr_recorded",
+    "protocols_taken",
+    "refused_ways",
+    "seconds_to_serve",
+    "under_replicated",
+    "user_made",
+    "ways_of_metadata",
+]
+
+WAYS: Mapping[str, tuple[str, ...]] = {
+    "config of a topic": ("topics", "by-tool", "retention.ms=700000"),
+    "config of a broker": ("brokers", "0", "log.retention.ms=800000"),
+    "quota of a client": ("clients", "by-tool", "consumer_byte_rate=1000000"),
+    "quota of a user": ("users", "by-tool", "producer_byte_rate=1000000"),
+    "credentials of a user": ("users", "by-tool", "SCRAM-SHA-256=[iterations=4096,password=not-secret]"),
+}
+"""What kafka-configs once wrote into ZooKeeper: the type and name of an entity, and what is added to it."""
+
+
+@pytest.fixture
+def creations_under_way(kmigrate_run: "Run") -> Callable[..., AbstractContextManager[Mapping[str, str]]]:
+    """Topics are created while a block runs: ``with``, and the names of brokers; ``as`` their answers.
+
+    One after the other through each of these brokers; some are answered before the block begins, and some after what
+    it does. Answers are Kafka's names of errors, by topic.
+    """
+    from pytest_kmigrate.workloads.metadata.creating import creating
+
+    return lambda *nodes: creating({node: kmigrate_run.cluster.peer(node) for node in nodes})
+
+
+@pytest.fixture
+def isr_recorded(log_of: Callable[[str], list[Mapping[str, Any]]], leader: Callable[[], str]) -> Callable[..., Any]:
+    """``isr_recorded("pinned")``: the ISRs that the log of the leader gives to a topic's partition 0, in turn."""
+    from pytest_kmigrate.documents.kip_500.log import isrs_of
+
+    return lambda topic: isrs_of(log_of(leader()), topic, 0)
+
+
+@pytest.fixture
+def given_while_starting(
+    kmigrate_run: "Run", log_of: Callable[[str], list[Mapping[str, Any]]], leader: Callable[[], str]
+) -> Callable[[str], list[str]]:
+    """``given_while_starting("broker-2")``: the partitions that it got while its registration was fenced."""
+    from pytest_kmigrate.documents.kip_500.log import given_while_fenced
+
+    return lambda name: given_while_fenced(log_of(leader()), kmigrate_run.cluster.node(name).spec.node_id)
+
+
+@pytest.fixture
+def refused_ways(tool: "Callable[..., ToolRan]") -> Callable[[], list[str]]:
+    """``refused_ways()``: the operations of ``WAYS`` that kafka-configs does not carry out through broker 0."""
+
+    def status(kind: str, name: str, added: str) -> int:
+        entity = ("--entity-type", kind, "--entity-name", name)
+        asked = ("--bootstrap-server", "{bootstrap}", "--alter", *entity, "--add-config", added)
+        return tool("broker-0", "kafka-configs", *asked).status
+
+    return lambda: [way for way, words in WAYS.items() if status(*words) != 0]
+
+
+@pytest.fixture
+def ways_of_metadata(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
+    """``ways_of_metadata("by-tool")``: by request, what broker 0 answers to an election and a reassignment."""
+    from pytest_kmigrate.wire.admin import reassign
+    from pytest_kmigrate.wire.rare_admin import elect_leader_at
+
+    def answers(topic: str) -> dict[str, str]:
+        peer = kmigrate_run.cluster.peer("broker-0")
+        return {
+            "ElectLeaders": elect_leader_at(peer, topic, 0),
+            "AlterPartitionReassignments": reassign(peer, {(topic, 0): [0, 1, 2]})[topic, 0],
+        }
+
+    return answers
+
+
+@pytest.fixture
+def hold_partitions(kmigrate_run: "Run", leader: Callable[[], str]) -> Callable[..., None]:
+    """``hold_partitions("many", thousands=20, brokers=(10, 11))`` creates topics of 1,000 partitions on them."""
+    from pytest_kmigrate.model.errors import ClusterError
+    from pytest_kmigrate.wire.rare_admin import create_placed_topic_at
+
+    def create(name: str, *, thousands: int, brokers: tuple[int, ...]) -> None:
+        peer = kmigrate_run.cluster.peer(leader())
+        for number in range(thousands):
+            if (error := create_placed_topic_at(peer, f"{name}-{number}", 1000, brokers)) != "NONE":
+                raise ClusterError(f"{name}-{number}: expected it to be created; got {error}")
+
+    return create
+
+
+@pytest.fixture
+def seconds_to_serve(controller_serves: Callable[[str], bool]) -> Callable[[str], float]:
+    """``seconds_to_serve("again")``: how long it takes until a topic can be created; a minute if it cannot."""
+    from time import monotonic
+
+    def taken(topic: str) -> float:
+        began = monotonic()
+        controller_serves(topic)
+        return monotonic() - began
+
+    return taken
+
+
+@pytest.fixture
+def under_replicated(kmigrate_run: "Run") -> Callable[[str], float | None]:
+    """``under_replicated("broker-0")``: how many partitions that it leads it counts as under-replicated."""
+    return lambda node: kmigrate_run.view.metric(node, "UnderReplicatedPartitions")
+
+
+@pytest.fixture
+def protocols_taken(kmigrate_run: "Run") -> Callable[[], dict[str, set[str]]]:
+    """``protocols_taken()``: by each port of each node that Kafka listens on, of plain text and TLS what it answers."""
+    from pytest_kmigrate.model.errors import ClusterError
+    from pytest_kmigrate.model.peer import Peer
+    from pytest_kmigrate.wire.request import api_versions
+
+    trust = kmigrate_run.cluster.client_connection()["ssl.ca.location"]
+
+    def is_taken(address: str, protocol: str) -> bool:
+        try:
+            api_versions(Peer(address, {"security.protocol": protocol, "ssl.ca.location": trust}), within_s=10)
+        except ClusterError:
+            return False
+        return True
+
+    def taken() -> dict[str, set[str]]:
+        ports = {
+            f"{node.name}:{listener.rpartition(':')[2]}": kmigrate_run.cluster.peer(node.name).address
+            for node in kmigrate_run.cluster.nodes()
+            for listener in node.properties["listeners"].split(",")
+        }
+        at = {name: f"{address.rpartition(':')[0]}:{name.rpartition(':')[2]}" for name, address in ports.items()}
+        return {name: {each for each in ("PLAINTEXT", "SSL") if is_taken(at[name], each)} for name in ports}
+
+    return taken
+
+
+@pytest.fixture
+def user_made(kmigrate_run: "Run") -> Callable[[str], Mapping[str, str]]:
+    """``user_made("somebody")``: a user without any rights; the login that brokers take once they know of it."""
+    from pytest_kmigrate.model.errors import ClusterError
+    from pytest_kmigrate.model.peer import Peer
+    from pytest_kmigrate.model.topology import Role
+    from pytest_kmigrate.waiting import PATIENCE_S, until
+    from pytest_kmigrate.wire.admin import cluster_at
+    from pytest_kmigrate.workloads.metadata.metadata_change import MetadataChange
+    from pytest_kmigrate.workloads.metadata.metadata_invocation import MetadataAdmin
+
+    def is_let_in(peer: Peer) -> bool:
+        try:
+            return bool(cluster_at(peer))
+        except ClusterError:
+            return False
+
+    def made(user: str) -> Mapping[str, str]:
+        connection = kmigrate_run.cluster.client_connection()
+        change = MetadataChange("set-scram", f"{user}:SCRAM-SHA-512", {"iterations": 4096})
+        MetadataAdmin(connection).invoke(change)
+        login = {**connection, "sasl.username": user, "sasl.password": f"password of {user}"}
+        brokers = [kmigrate_run.cluster.peer(node.name).address for node in kmigrate_run.cluster.nodes(Role.BROKER)]
+        until(
+            lambda: all(is_let_in(Peer(each, login)) for each in brokers),
+            awaited=f"user {user} at every broker",
+            within_s=PATIENCE_S,
+        )
+        return login
+
+    return made
+
+
+@pytest.fixture
+def creation_as(kmigrate_run: "Run") -> Callable[[Mapping[str, str], str], str]:
+    """``creation_as(login, "broker-0")``: the error of a creation of topic ``broker-0`` that this broker forwards."""
+    from pytest_kmigrate.model.peer import Peer
+    from pytest_kmigrate.wire.admin import create_topics_at
+
+    return lambda login, node: create_topics_at(
+        Peer(kmigrate_run.cluster.peer(node).address, login), [node], partitions=1, replication=1
+    )[node]
