@@ -209,7 +209,6 @@ class Cluster(Protocol):
 
     def metadata_batches(self, node: str) -> Sequence[Batch]:
         """What a node has of the metadata log on its disk, batch by batch; none where it has no log."""
-        ...
 
     def run_tool(self, node: str, tool: str, arguments: Sequence[str]) -> ToolRan:
         """Run one of Kafka's own tools to its end, of the release and with the names that this node knows; recorded.
@@ -219,10 +218,7 @@ class Cluster(Protocol):
         """
 
     def spawn(self, argv: Sequence[str], errors: Path) -> Popen[bytes]:
-        """Start a process on this machine that ends with the cluster; its stdin and stdout are pipes.
-
-        What it says on stderr is appended to ``errors``.
-        """
+        """Start a process here that ends with the cluster; stdin and stdout are pipes, ``errors`` gets its stderr."""
 
     def hold_at(self, point: CrashPoint, nodes: Sequence[Node]) -> AbstractContextManager[Callable[[], str | None]]:
         """Arm a crash point in these running nodes; the first to reach it is held there, and the callable names it."""
