@@ -100,6 +100,7 @@ bench: cure ## every figure beside its target: the provider, and the analysis ag
 bench-scale: setup ## the analysis at its large sizes too: 100 million operations, 10,000 runs, 50 million rows
 	$(BIN)/python -m tests.bench --scale calibration consistency runs engines
 
+nightly: export KMIGRATE_SOAK_S ?= 600
 nightly: cure ## the suites ten times over with different seeds, every crash point, 20 SIGKILLs, the bugs brought back, and a report
 	@for seed in $$(seq 1 10); do \
 	  $(foreach each,$(SUITES),$(PYTEST) $(call SUITE,$(each)) --kmigrate-profile $(each) --kmigrate-seed $$seed \

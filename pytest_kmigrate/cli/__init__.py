@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from pytest_kmigrate.cli import certificates, clusters, machine, runs
+from pytest_kmigrate.cli import certificates, clusters, consumers, machine, runs
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
 
 _INTERRUPTED = 130
@@ -73,6 +73,7 @@ for _command in (
     certificates.compare,
 ):
     app.command()(_command)
+app.add_typer(consumers.app, name="consumers")
 
 
 def main() -> None:

@@ -115,9 +115,40 @@ class MembersUnderTest:
     """The members of groups that a document is about: commands that keep the contract of ``workloads/members``."""
 
     command: Sequence[str]
-    """Runs a member of any kind; the reference implementation."""
+    """Runs a member of any other kind; the reference implementation."""
+    others: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Kinds that another command runs, and this."""
     kinds: frozenset[str] = frozenset()
     """The kinds that the command of ``--kmigrate-member`` runs in its place."""
+
+
+@dataclass(frozen=True)
+class GroupReport:
+    """A consumer group as two systems of coordination have it."""
+
+    group: str
+    mode: str
+    """What the operator wrote, as shown."""
+    followed: str
+    """The system that decides."""
+    members: Sequence[tuple[str, str]]
+    """Member and kind."""
+    partitions: Sequence[tuple[str, ...]]
+    """Partition, owner, the offset in both stores and the end of its log."""
+    findings: Sequence[str] = ()
+    """What an operator should know, one sentence each."""
+
+
+class GroupOperator(Protocol):
+    """What an operator does with a consumer group of a document; WrongUseError for what the document forbids."""
+
+    def status(self, group: str, zookeeper: str, bootstrap: str | None) -> GroupReport:
+        """Look at it."""
+        ...
+
+    def toggle(self, group: str, mode: str, zookeeper: str, bootstrap: str | None) -> GroupReport:
+        """Write its mode, and look at it."""
+        ...
 
 
 def check_state(name: str, known: Sequence[str]) -> None:
@@ -163,5 +194,7 @@ class Document:
     """Raises WrongUseError for a topology on which the procedure cannot come to this value of a state."""
     members: MembersUnderTest | None = None
     """The members that the document is about; None: it is about no groups."""
+    operator: GroupOperator | None = None
+    """What the command ``kmigrate consumers`` does; None: the document is about no groups."""
     walked_by: Sequence[str] = ()
     """Fixtures by which tests walk the procedure: their topologies are checked before any cluster is started."""

@@ -124,6 +124,13 @@ class Cluster(Protocol):
     def zookeeper_servers(self) -> str:
         """Where ZooKeeper's servers listen, past the links: ``host:port,...`` and the chroot; empty without any."""
 
+    def zookeeper_reached_by(self, process: str) -> str:
+        """ZooKeeper's servers for a process besides nodes, over links of its own that have its name; once for each."""
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """By the name of each node, the address at which it listens, past the links."""
+
     @property
     def zookeeper_superuser(self) -> str | None:
         """The credential (scheme ``digest``) of ZooKeeper's superuser; None if ZooKeeper has no logins."""

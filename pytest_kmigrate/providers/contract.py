@@ -231,6 +231,19 @@ class ProviderContract:
                 assert bench.disturbed(cluster) == len(links)
             assert bench.disturbed(cluster) == 0
 
+    def test_a_process_besides_nodes_has_links_of_its_own(self, bench: Bench) -> None:
+        """Each has its own to every ZooKeeper server, found by its name; the servers are those of the topology."""
+        needs(bench, Capability.LINKS)
+        with bench.cluster(ENSEMBLE) as cluster:
+            servers = [node.name for node in cluster.nodes(Role.ZOOKEEPER)]
+            for process in ("member-1", "member-2"):
+                assert len(cluster.zookeeper_reached_by(process).split(",")) == len(servers)
+                links = cluster.links.between([process], servers)
+                assert [link.destination for link in links] == servers
+            with cluster.links.disturb(links, Disturbance("refuse")):
+                assert bench.disturbed(cluster) == len(links)
+            assert cluster.names.keys() == {node.name for node in cluster.nodes()}
+
     def test_two_side_by_side_do_not_collide(self, bench: Bench) -> None:
         """The same topology twice at the same time: other addresses, other disks; ending one leaves the other."""
         needs(bench, Capability.START)

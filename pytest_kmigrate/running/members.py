@@ -36,6 +36,7 @@ class GroupMembers:
             recorder=recorder,
             start_ns=recorder.start_ns,
             number=lambda: next(numbers),
+            names=cluster.names,
             rows=lambda name, client: PartWriter(recorder.folder.operations, f"{name}-{client}"),
         )
 
@@ -45,10 +46,18 @@ class GroupMembers:
     def __exit__(self, *_: object) -> None:
         self.finish()
 
-    def start(self, kind: str, group: str, topics: Mapping[str, int], properties: Mapping[str, str]) -> RunningMember:
+    def start(
+        self,
+        kind: str,
+        group: str,
+        topics: Mapping[str, int],
+        properties: Mapping[str, str],
+        *,
+        has_listener: bool = False,
+    ) -> RunningMember:
         """Start one more member of a kind, without waiting for it; its name is the kind and a number."""
         number = 1 + sum(each.kind == kind for each in self.by_name.values())
-        settings = MemberSettings(f"{kind}-{number}", kind, group, topics, properties)
+        settings = MemberSettings(f"{kind}-{number}", kind, group, topics, properties, has_listener)
         member = self.by_name[settings.name] = RunningMember(self._argv(kind), settings, self._place)
         member.start()
         return member
@@ -56,7 +65,9 @@ class GroupMembers:
     def _argv(self, kind: str) -> Sequence[str]:
         if self._under_test is None:
             raise WrongUseError("members: expected --kmigrate-profile of a document with members, such as kip-125")
-        return self._command if self._command and kind in self._under_test.kinds else self._under_test.command
+        if self._command and kind in self._under_test.kinds:
+            return self._command
+        return self._under_test.others.get(kind, self._under_test.command)
 
     def finish(self) -> None:
         """End all members that are alive, at the same time and in order; one that hangs is killed."""

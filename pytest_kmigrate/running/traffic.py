@@ -98,6 +98,10 @@ class Traffic:
         with self._recorded():
             self._started().await_more_consumed(count, within_s)
 
+    def stop_sending(self) -> None:
+        """Send nothing new from now on; consumers go on."""
+        self._started().stop_producing()
+
     def add_partitions(self, topic: str, total: int) -> None:
         """Let one of the workload's topics have so many partitions; its clients use them as they learn of them."""
         admin = AdminClient({**QUICK_FAILOVER, **self._cluster.client_connection()})

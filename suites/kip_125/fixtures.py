@@ -10,10 +10,11 @@ from pytest_kmigrate.fixtures import *
 
 if TYPE_CHECKING:
     from pytest_kmigrate.documents.kip_125.group import MigratingGroup
+    from pytest_kmigrate.documents.kip_125.offsets import GroupOffsets
     from pytest_kmigrate.model.checks import Check
     from pytest_kmigrate.running import Run
 
-__all__ = ["group", "verify_group"]
+__all__ = ["group", "offsets", "verify_group"]
 __all__ += fixtures.__all__
 
 
@@ -24,16 +25,29 @@ def group(kmigrate_run: "Run") -> "MigratingGroup":
     ``group.join(WITH, 3)`` adds members, ``group.toggle("kafka")`` writes the mode as an operator does.
     """
     from pytest_kmigrate.documents.kip_125.group import MigratingGroup
-    from pytest_kmigrate.documents.kip_125.kinds import TOPIC
+    from pytest_kmigrate.documents.kip_125.kinds import PARTITIONS, TOPIC
     from pytest_kmigrate.workloads.clients.client_settings import ClientWorkload
 
-    partitions = 12
     workload = ClientWorkload(
-        topics=(TOPIC,), partitions=partitions, replication=1, per_s=500, producers=1, consumers=0, is_text=True
+        topics=(TOPIC,),
+        partitions=PARTITIONS,
+        replication=kmigrate_run.traffic.usual().replication,
+        per_s=500,
+        producers=1,
+        consumers=0,
+        is_text=True,
     )
     kmigrate_run.traffic.start(workload)
-    traffic = kmigrate_run.traffic
-    return MigratingGroup(kmigrate_run.scene, kmigrate_run.members, partitions, traffic.await_acked)
+    return MigratingGroup(kmigrate_run.scene, kmigrate_run.members, PARTITIONS, kmigrate_run.traffic)
+
+
+@pytest.fixture
+def offsets(kmigrate_run: "Run") -> "GroupOffsets":
+    """Both stores of the group's offsets: ``offsets.stored()`` in ZooKeeper, ``offsets.committed()`` in Kafka."""
+    from pytest_kmigrate.documents.kip_125.kinds import PARTITIONS
+    from pytest_kmigrate.documents.kip_125.offsets import GroupOffsets
+
+    return GroupOffsets(kmigrate_run.scene, PARTITIONS)
 
 
 @pytest.fixture

@@ -2,12 +2,14 @@
 
 import pytest
 
-from pytest_kmigrate import Kill, Pause, targets
+from pytest_kmigrate import Cut, Kill, Pause, Role, targets
 from pytest_kmigrate.documents.kip_125.kinds import IDS, MIGRATING, NEW, ROUND_ROBIN, SESSION_S, WITH
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
 TAKEN_OVER_S = SESSION_S + 1.5
+FAILED_OVER_S = 30.0
+"""Another broker becomes the coordinator once the session of the one that crashed is over."""
 
 
 @pytest.mark.requirement("K125-FAIL-kill-zk-mode", "K125-OWN-full-coverage")
@@ -113,7 +115,7 @@ def test_a_member_registers_anew_when_its_session_expired(group, zookeeper, expe
     verify_group(owned_within_s=TAKEN_OVER_S)
 
 
-@pytest.mark.requirement("K125-RBK-toggle-back")
+@pytest.mark.requirement("K125-RBK-toggle-back", "K125-OFF-dual-commit-order")
 def test_the_way_back_needs_no_coordinator(group, inject, expect, verify_group):
     """The mode is toggled back while the broker stands still, and members follow ZooKeeper at once."""
     members = group.join(WITH, 3, **ROUND_ROBIN)
@@ -131,5 +133,63 @@ def test_the_way_back_needs_no_coordinator(group, inject, expect, verify_group):
         )
     group.await_followed("zookeeper")
     group.flow(1000)
+
+    verify_group(owned_within_s=SESSION_S + 5)
+
+
+@pytest.mark.requirement("K125-FAIL-kill-during-toggle")
+def test_a_member_is_killed_while_the_mode_changes(group, inject, verify_group):
+    """Whenever it is killed after the write, the others own everything after the longer of both sessions."""
+    members = group.join(WITH, 3, **ROUND_ROBIN)
+    group.await_owned(members)
+    group.await_stable(3)
+    for mode, member, after in (("kafka", 1, 1), ("zookeeper", 2, 20), ("kafka", 3, 60), ("zookeeper", 1, 150)):
+        group.write_mode(mode)
+        group.flow(after)
+        with inject(Kill(targets.member(f"MEZKCC-{member}"))):
+            group.await_owned()
+        group.await_owned(members)
+        group.await_followed(mode)
+
+    verify_group(owned_within_s=TAKEN_OVER_S)
+
+
+@pytest.mark.topology("zk1-broker3")
+@pytest.mark.requirement("K125-FAIL-coordinator-failover")
+def test_a_group_survives_the_loss_of_its_coordinator(group, inject, expect, verify_group):
+    """In ZooKeeper mode no partition moves; in Kafka mode the group goes on with the next coordinator."""
+    row = "K125-FAIL-coordinator-failover"
+    group.await_owned(group.join(WITH, 3, **ROUND_ROBIN))
+    group.await_stable(3)
+    group.toggle("zookeeper")
+    moves = group.moves()
+    with inject(Kill(targets.node(group.coordinator()))):
+        group.flow(2000)
+        expect("partitions that moved", lambda: group.moves() - moves, equals=0, requirements=[row])
+        group.await_stable(3)
+    group.toggle("kafka")
+    with inject(Kill(targets.node(group.coordinator()))):
+        group.flow(2000)
+        group.await_stable(3)
+        group.await_followed("kafka")
+        group.flow(500)
+
+    verify_group(owned_within_s=FAILED_OVER_S)
+
+
+@pytest.mark.requirement("K125-MODE-missed-notification")
+def test_a_toggle_that_a_member_missed_is_obeyed_later(group, inject, verify_group):
+    """One member is cut off ZooKeeper for longer than its session while the mode changes, in both directions."""
+    members = group.join(WITH, 3, **ROUND_ROBIN)
+    group.await_owned(members)
+    group.await_stable(3)
+    for mode in ("kafka", "zookeeper"):
+        with inject(Cut(targets.member("MEZKCC-2"), targets.every(Role.ZOOKEEPER))):
+            group.flow(250)
+            group.write_mode(mode)
+            group.flow(2500)
+        group.await_followed(mode)
+        group.await_owned(members)
+        group.flow(500)
 
     verify_group(owned_within_s=SESSION_S + 5)

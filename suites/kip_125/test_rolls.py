@@ -1,5 +1,7 @@
 """The whole way: from members of an old build to plain KafkaConsumers, and back, while the group reads."""
 
+import os
+
 import pytest
 
 from pytest_kmigrate import checks
@@ -7,6 +9,8 @@ from pytest_kmigrate.documents.kip_125.kinds import NEW, WITH, WITHOUT
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
+SOAK_S = int(os.environ.get("KMIGRATE_SOAK_S", "15"))
+"""How long a canary is left alone; ``make nightly`` takes ten minutes."""
 JOINED_S = 2.5
 """A member of a Kafka group learns of a rebalance by its next heartbeat, up to a second later, and then joins anew."""
 
@@ -86,15 +90,25 @@ def test_a_canary_gets_its_share(group, verify_group):
     verify_group(checks.owners_are_even(), owned_within_s=JOINED_S)
 
 
-@pytest.mark.requirement("K125-OWN-even-canary-kc", "K125-KIND-kc-unmodified", "K125-KIND-one-ekc-per-connector")
-def test_a_plain_canary_gets_its_share(group, verify_group):
+@pytest.mark.requirement(
+    "K125-OWN-even-canary-kc",
+    "K125-KIND-kc-unmodified",
+    "K125-KIND-one-ekc-per-connector",
+    "K125-NG-no-zk-in-kafkaconsumer",
+)
+def test_a_plain_canary_gets_its_share(group, expect, verify_group):
     """One plain KafkaConsumer among three members with migration owns as many partitions as each of them."""
-    group.await_owned(group.join(WITH, 3))
+    first = group.join(WITH, 3)
+    group.await_owned(first)
     group.toggle("kafka")
-    group.await_owned(group.join(NEW))
+    (plain,) = group.join(NEW)
+    group.await_owned([plain])
     group.await_stable(4)
     group.await_followed("kafka")
     group.flow(500)
+    row = ["K125-NG-no-zk-in-kafkaconsumer"]
+    expect("its connections to ZooKeeper", lambda: plain.connections_to(2181), equals=0, requirements=row)
+    expect("a connector's", lambda: first[0].connections_to(2181), equals=1)
 
     verify_group(checks.owners_are_even(), owned_within_s=JOINED_S)
 
@@ -125,5 +139,47 @@ def test_members_join_and_leave_without_a_change_of_mode(group, expect, verify_g
         joining.await_started()
         group.await_owned([joining])
         group.await_followed(mode)
+
+    verify_group(owned_within_s=JOINED_S)
+
+
+@pytest.mark.requirement("K125-PLAN-any-number")
+def test_any_number_of_members_is_replaced_at_once(group, verify_group):
+    """One, then three, then all four of a kind at the same time, on the way there and on the way back."""
+    old = group.join(WITHOUT, 4)
+    group.await_owned(old)
+    group.replace(old[:1], WITH)
+    group.replace(old[1:], WITH)
+    group.await_followed("zookeeper")
+    group.await_stable(4)
+    group.toggle("kafka")
+    group.replace(group.alive(WITH), NEW)
+    group.flow(500)
+    group.replace(group.alive(NEW), WITH)
+    group.await_followed("kafka")
+    group.replace(group.alive(WITH), WITHOUT)
+    group.flow(500)
+
+    verify_group(owned_within_s=2 * JOINED_S)
+
+
+@pytest.mark.requirement("K125-OWN-canary-soak")
+def test_a_canary_stays_where_it_is(group, offsets, expect, verify_group):
+    """For as long as the group is left alone no partition moves, nothing lags, and memory stays (longer at night)."""
+    row = ["K125-OWN-canary-soak"]
+    group.await_owned(group.join(WITHOUT, 2))
+    (canary,) = group.join(WITH)
+    group.await_owned([canary])
+    group.await_followed("zookeeper")
+    group.await_stable(1)
+    group.flow(1000)
+    moves, decided, memory = group.moves(), group.decisions(), canary.memory_mb()
+    for _ in range(SOAK_S // 5):
+        group.flow(2500)
+    ends = offsets.ends()
+    expect("partitions that moved", lambda: group.moves() - moves, equals=0, requirements=row)
+    expect("decisions of Kafka", lambda: group.decisions() - decided, equals=0, requirements=row)
+    expect("memory that it took", lambda: canary.memory_mb() - memory < 50, equals=True, requirements=row)
+    expect("partitions that lag", lambda: offsets.stored_behind(ends), equals=[], within_s=10, requirements=row)
 
     verify_group(owned_within_s=JOINED_S)

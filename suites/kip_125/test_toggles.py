@@ -2,12 +2,15 @@
 
 import pytest
 
-from pytest_kmigrate import checks
+from pytest_kmigrate import Role, Slow, checks, targets
 from pytest_kmigrate.documents.kip_125.kinds import ROUND_ROBIN, WITH
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
 NOT_KAFKA = ("", "KAFKA", "kafka\n", "kafka ", '{"mode": "kafka"}', b"\xff\xfe", b"k" * 500_000)
+
+LATE_S = 6.0
+"""A release takes several round trips, each as late as the link is."""
 
 
 @pytest.mark.requirement(
@@ -67,3 +70,17 @@ def test_a_burst_of_toggles_ends_with_the_last_one(group, verify_group):
         group.flow(3000)
 
     verify_group()
+
+
+@pytest.mark.requirement("K125-OWN-toggle-zk-to-kafka", "K125-OWN-toggle-kafka-to-zk")
+def test_members_that_see_a_toggle_later_share_nothing(group, inject, verify_group):
+    """One member's answers from ZooKeeper come late, so that it sees each toggle after the others."""
+    group.await_owned(group.join(WITH, 3, **ROUND_ROBIN))
+    group.await_stable(3)
+    group.flow(500)
+    with inject(Slow(targets.member("MEZKCC-2"), targets.every(Role.ZOOKEEPER), latency_ms=200)):
+        for mode in ("kafka", "zookeeper", "kafka", "zookeeper"):
+            group.toggle(mode)
+            group.flow(250)
+
+    verify_group(owned_within_s=LATE_S)

@@ -6,22 +6,34 @@ from typing import Any, Protocol
 
 from confluent_kafka.admin import AdminClient
 
-from pytest_kmigrate.checkers.evidence.ownership import Partition, owners
 from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_by_kafka, assigned_by_range
 from pytest_kmigrate.documents.kip_125.evidence.lives import lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, ZOOKEEPER
 from pytest_kmigrate.documents.kip_125.evidence.spans import owned_at, spans
-from pytest_kmigrate.documents.kip_125.kinds import COMMIT_EVERY_S, MODE, NAME, NEW, SESSION_S, TOPIC, WITH, WITHOUT
+from pytest_kmigrate.documents.kip_125.kinds import (
+    COMMIT_EVERY_S,
+    MODE,
+    NAME,
+    NEW,
+    OLD,
+    SESSION_S,
+    TOPIC,
+    WITH,
+    WITHOUT,
+)
+from pytest_kmigrate.documents.kip_125.reports import GroupReports
 from pytest_kmigrate.model.document import MembersUnderTest
-from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.members import GroupDescribed, ZnodeWritten
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.model.protocols import Scene
+from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 from pytest_kmigrate.workloads.members.member import RunningMember
 
 MEMBERS = MembersUnderTest(
-    (sys.executable, "-m", "pytest_kmigrate.documents.kip_125.reference"), frozenset({WITHOUT, WITH})
+    (sys.executable, "-m", "pytest_kmigrate.documents.kip_125.reference"),
+    {OLD: (sys.executable, "-m", "pytest_kmigrate.documents.kip_125.old_consumer")},
+    frozenset({WITHOUT, WITH}),
 )
 
 
@@ -29,11 +41,23 @@ _HEADER = RunHeader("", "", 0, "", "")
 """Of the history so far: what tests await is computed as the checks do."""
 
 
+class _Traffic(Protocol):
+    def await_acked(self, count: int) -> None: ...
+    def add_partitions(self, topic: str, total: int) -> None: ...
+    def stop_sending(self) -> None: ...
+
+
 class _Members(Protocol):
     by_name: dict[str, RunningMember]
 
     def start(
-        self, kind: str, group: str, topics: Mapping[str, int], properties: Mapping[str, str]
+        self,
+        kind: str,
+        group: str,
+        topics: Mapping[str, int],
+        properties: Mapping[str, str],
+        *,
+        has_listener: bool = False,
     ) -> RunningMember: ...
 
 
@@ -62,46 +86,70 @@ def properties_of(kind: str, connection: Mapping[str, str], zookeeper: str, clie
     return {**old, **prefixed, **migrating}
 
 
-class MigratingGroup:
+class MigratingGroup(GroupReports):
     """The group ``migrating`` of one run."""
 
-    def __init__(self, scene: Scene, members: _Members, partitions: int, await_acked: Callable[[int], None]) -> None:
-        """``await_acked`` waits for so many more writes to the topic."""
-        self.flow = await_acked
-        self.partitions = {(TOPIC, number) for number in range(partitions)}
-        self._scene = scene
+    def __init__(self, scene: Scene, members: _Members, partitions: int, traffic: _Traffic) -> None:
+        """``flow`` waits for so many more writes to the topic; ``stop_sending`` ends them."""
+        self.flow: Callable[[int], None] = traffic.await_acked
+        self.stop_sending = traffic.stop_sending
+        self._traffic = traffic
+        super().__init__(scene, partitions)
         self._members = members
         self._admin: AdminClient | None = None
 
-    def join(self, kind: str, count: int = 1, **settings: str) -> list[RunningMember]:
+    def join(
+        self, kind: str, count: int = 1, *, streams: int = 1, has_listener: bool = False, **settings: str
+    ) -> list[RunningMember]:
         """Start members of a kind and return when they are constructed; ``settings`` have ``_`` for ``.``."""
-        started = [self.start(kind, **settings) for _ in range(count)]
+        started = [self.start(kind, streams=streams, has_listener=has_listener, **settings) for _ in range(count)]
         for each in started:
             each.await_started()
         return started
 
-    def start(self, kind: str, **settings: str) -> RunningMember:
+    def start(self, kind: str, *, streams: int = 1, has_listener: bool = False, **settings: str) -> RunningMember:
         """Start a member of a kind, without waiting for it."""
         cluster = self._scene.cluster
         number = 1 + sum(each.kind == kind for each in self._members.by_name.values())
         chosen = {key.replace("_", "."): value for key, value in settings.items()}
-        client_id = f"{kind.lower()}-{number}"
-        known = properties_of(kind, cluster.client_connection(), cluster.zookeeper_servers, client_id)
-        return self._members.start(kind, NAME, {TOPIC: 1}, {**known, **chosen})
+        servers = cluster.zookeeper_reached_by(f"{kind}-{number}")
+        known = properties_of(kind, cluster.client_connection(), servers, f"{kind.lower()}-{number}")
+        given = {**known, **chosen}
+        return self._members.start(kind, NAME, {TOPIC: streams}, given, has_listener=has_listener)
+
+    def replace(self, members: Sequence[RunningMember], kind: str) -> None:
+        """Replace members by as many of another kind, all at the same time; return when the group owns everything."""
+        joined = self.join(kind, len(members))
+        self.await_owned(joined)
+        for each in members:
+            each.ask_to_stop()
+        for each in members:
+            each.await_ended()
+        self.await_owned(joined)
 
     def alive(self, kind: str | None = None) -> list[RunningMember]:
         """The members that are alive, of one kind or of all."""
         return [each for each in self._members.by_name.values() if each.alive and kind in (None, each.kind)]
 
-    def refusal(self, member: RunningMember) -> str:
-        """The key that a member with wrong settings named when it refused them; empty if it did not end so."""
-        ends = [e for e in self._scene.recorder.events if e.kind is EventKind.MEMBER_ENDED]
-        said = [str(e.data["said"]) for e in ends if e.data["member"] == member.name and e.data["how"] == "refused"]
-        return said[-1].partition(":")[0] if said else ""
+    def assigned(self) -> int:
+        """How many partitions Kafka's coordinator assigns."""
+        return sum(len(each) for each in self.describe().members.values())
 
-    def owners(self) -> dict[Partition, str]:
-        """By partition, the name of the member that owns it."""
-        return owners(list(self._scene.recorder.events))
+    def requests(self, kind: str) -> int:
+        """How many requests of a kind, such as ``Fetch``, brokers have received since they were started."""
+        counts = [self._scene.cluster.requests_received(each.name) for each in self._scene.cluster.nodes(Role.BROKER)]
+        return sum(count for each in counts for (name, _), count in each.items() if name == kind)
+
+    def coordinator(self) -> str:
+        """The name of the broker that coordinates the Kafka group."""
+        found: Any = self._described().coordinator
+        (name,) = [each.name for each in self._scene.cluster.nodes(Role.BROKER) if each.spec.node_id == found.id]
+        return name
+
+    def add_partitions(self, total: int) -> None:
+        """Let the topic have so many partitions."""
+        self._traffic.add_partitions(TOPIC, total)
+        self.partitions = {(TOPIC, number) for number in range(total)}
 
     def await_owned(self, by: Iterable[RunningMember] = (), within_s: float = PATIENCE_S) -> None:
         """Return when every partition has an owner, and each of these members owns one."""
@@ -121,12 +169,6 @@ class MigratingGroup:
             return (found.keys() >= self.partitions and member.name not in found.values()) or NotYet(found)
 
         until(taken_over, awaited=f"owners other than {member.name}", within_s=within_s)
-
-    def mode_changes(self, members: Iterable[RunningMember]) -> list[str]:
-        """Every mode that these members have reported so far."""
-        clients = {each.client for each in members}
-        events = [e for e in self._scene.recorder.events if e.kind is EventKind.MEMBER_MODE]
-        return [str(e.data["mode"]) for e in events if e.data["client"] in clients]
 
     def write_mode(self, mode: str | bytes | None) -> None:
         """Write the mode as an operator does; None deletes the node."""
@@ -153,7 +195,9 @@ class MigratingGroup:
             clients = {each.client for each in self.alive()}
             alive = [each for each in lives(history).values() if each.client in clients]
             by_kafka = mode == KAFKA
-            wanted = assigned_by_kafka(history, alive, now_ns) if by_kafka else assigned_by_range(history, alive)
+            wanted = (
+                assigned_by_kafka(history, alive, now_ns) if by_kafka else assigned_by_range(history, alive, now_ns)
+            )
             owned = {partition: those for partition, those in owned_at(spans(history), now_ns).items() if those}
             if wanted is None or owned.keys() < self.partitions:
                 return NotYet(owned)
@@ -170,19 +214,17 @@ class MigratingGroup:
 
         until(agreed, awaited=f"mode {mode} of every member", within_s=within_s, every_s=0.01)
 
-    def modes(self) -> dict[int, str]:
-        """By client number, the mode that a member reported last."""
-        events = list(self._scene.recorder.events)
-        return {int(e.data["client"]): str(e.data["mode"]) for e in events if e.kind is EventKind.MEMBER_MODE}  # type: ignore[call-overload]
-
     def describe(self) -> GroupDescribed:
         """Record how the coordinator describes the group."""
-        self._admin = self._admin or AdminClient(dict(self._scene.cluster.client_connection()))
-        found: Any = self._admin.describe_consumer_groups([NAME])[NAME].result(PATIENCE_S)
+        found = self._described()
         members = {each.client_id: _assigned(each) for each in found.members}
         described = GroupDescribed(NAME, found.state.name, found.partition_assignor, members)
         self._scene.recorder.record(described)
         return described
+
+    def _described(self) -> Any:
+        self._admin = self._admin or AdminClient(dict(self._scene.cluster.client_connection()))
+        return self._admin.describe_consumer_groups([NAME])[NAME].result(PATIENCE_S)
 
     def await_stable(self, count: int, within_s: float = PATIENCE_S) -> GroupDescribed:
         """Return the description of the Kafka group when it is stable and has so many members."""

@@ -5,10 +5,13 @@ OLD, WITHOUT, WITH, NEW = "OZKCC", "MDZKCC", "MEZKCC", "KC"
 
 NAME = "migrating"
 TOPIC = "orders"
+PARTITIONS = 12
+"""Of the topic that tests let the group read."""
 ROOT = f"/consumers/{NAME}"
-MODE = f"{ROOT}/migration/mode"
+MIGRATION = f"{ROOT}/migration"
+MODE = f"{MIGRATION}/mode"
 IDS = f"{ROOT}/ids"
-MIGRATING = f"{ROOT}/migration/ids"
+MIGRATING = f"{MIGRATION}/ids"
 OWNERS = f"{ROOT}/owners"
 OFFSETS = f"{ROOT}/offsets"
 

@@ -154,6 +154,8 @@ class MemberReported(EventData):
     """Name of the line, for example ``warning``."""
     content: Mapping[str, object]
     """The other keys of the line."""
+    member_ns: int
+    """When, in nanoseconds since the run began, by the member's own monotonic clock."""
 
 
 @dataclass(frozen=True)

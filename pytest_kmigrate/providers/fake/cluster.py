@@ -11,6 +11,7 @@ from pytest_kmigrate.model.checkpoint import Frozen, FrozenNode
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.history import Batch, Transaction
+from pytest_kmigrate.model.links import Link
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node, Record
 from pytest_kmigrate.model.topology import Listener, Role, Topology
@@ -71,6 +72,17 @@ class FakeCluster:
         specs = self.topology.of_role(Role.ZOOKEEPER)
         servers = ",".join(f"{self._addresses.real(spec.name)}:{ZOOKEEPER_PORT}" for spec in specs)
         return servers + self.topology.chroot if servers else ""
+
+    def zookeeper_reached_by(self, process: str) -> str:
+        """As any other, and with links of its own."""
+        servers = self.topology.of_role(Role.ZOOKEEPER)
+        self.links.add([Link(process, spec.name, ZOOKEEPER_PORT) for spec in servers])
+        return self.zookeeper_servers
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """Addresses at which no process listens."""
+        return {spec.name: self._addresses.real(spec.name) for spec in self.topology.nodes}
 
     @property
     def zookeeper_superuser(self) -> str | None:

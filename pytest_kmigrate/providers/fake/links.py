@@ -23,6 +23,10 @@ class FakeLinks:
         self.done: list[tuple[Link, Disturbance]] = []
         """Every disturbance there ever was, in order."""
 
+    def add(self, links: Sequence[Link]) -> None:
+        """Links of a process besides nodes."""
+        self._all += tuple(links)
+
     def between(self, sources: Iterable[str], destinations: Iterable[str]) -> tuple[Link, ...]:
         """The links dialled from any of ``sources`` to any of ``destinations``."""
         dialling, dialled = set(sources), set(destinations)

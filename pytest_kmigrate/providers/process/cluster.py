@@ -14,6 +14,7 @@ from pytest_kmigrate.model.checkpoint import Frozen
 from pytest_kmigrate.model.errors import ClusterError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.history import Batch, Transaction
+from pytest_kmigrate.model.links import Link
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node
 from pytest_kmigrate.model.topology import BrokerMode, Listener, Role, Topology
@@ -72,6 +73,16 @@ class ProcessCluster:
         """Where ZooKeeper's servers listen, past the links: ``host:port,...`` and the chroot; empty without any."""
         servers = ",".join(f"{node.address}:{ZOOKEEPER_PORT}" for node in self.nodes(Role.ZOOKEEPER))
         return servers + self.topology.chroot if servers else ""
+
+    def zookeeper_reached_by(self, process: str) -> str:
+        """ZooKeeper's servers as a process reaches them over links of its own, by which faults name it."""
+        links = [Link(process, node.name, ZOOKEEPER_PORT) for node in self.nodes(Role.ZOOKEEPER)]
+        return ",".join(self.links.add(links)) + self.topology.chroot if links else ""
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """By the name of each node, the address at which it listens."""
+        return {node.name: node.address for node in self._nodes}
 
     @property
     def zookeeper_superuser(self) -> str | None:

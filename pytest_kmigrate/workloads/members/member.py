@@ -4,7 +4,7 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +41,8 @@ class MemberSettings:
     """Number of streams by topic."""
     properties: Mapping[str, str]
     """The content of its properties file."""
+    has_listener: bool = False
+    """Whether its user has a listener of rebalances."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class MemberPlace:
     """Gives a client number that no other client of the run has."""
     rows: Callable[[str, int], Rows]
     """Where the operations of a client go."""
+    names: Mapping[str, str]
+    """By the name of each node, its address: brokers advertise names."""
 
 
 class RunningMember:
@@ -66,6 +70,8 @@ class RunningMember:
         self.settings = settings
         self.client = 0
         self.consumer_id = ""
+        self.effective: Mapping[str, object] = {}
+        """The settings in force, as far as it reported them."""
         self._command = command
         self._place = place
         self._errors = place.logs / f"{settings.name}.log"
@@ -94,19 +100,34 @@ class RunningMember:
         """Whether it is paused."""
         return self.alive and bool(psutil.Process(self._pid).status() == psutil.STATUS_STOPPED)
 
+    def memory_mb(self) -> float:
+        """The memory of its process that is resident."""
+        return float(psutil.Process(self._pid).memory_info().rss) / 1e6
+
+    def connections_to(self, port: int) -> int:
+        """How many TCP connections it has to this port, wherever."""
+        known = psutil.Process(self._pid).net_connections(kind="tcp")
+        return sum(bool(each.raddr) and each.raddr.port == port for each in known)
+
     def start(self) -> None:
         """Start its process, without waiting for it."""
         if self.alive:
             raise WrongUseError(f"{self.name}: expected a member that is not alive to be started; it is")
         settings = self.settings
-        file = self._place.scratch / f"{self.name}.properties"
-        file.write_text("".join(f"{key}={value}\n" for key, value in settings.properties.items()), encoding="utf-8")
+        file = self._written("properties", (f"{key}={value}" for key, value in settings.properties.items()))
+        hosts = self._written("hosts", (f"{address} {name}" for name, address in self._place.names.items()))
         topics = ",".join(f"{topic}={streams}" for topic, streams in settings.topics.items())
-        words = ["--kind", self.kind, "--settings", str(file), "--topics", topics]
+        words = ["--kind", self.kind, "--settings", str(file), "--topics", topics, "--hosts", str(hosts)]
+        words += ["--listener"] if settings.has_listener else []
         self.client, self._is_up, self._how = self._place.number(), False, "died"
         self._process = self._place.spawn([*self._command, *words], self._errors)
         self._reading = threading.Thread(target=self._read, args=(self._process,), name=self.name, daemon=True)
         self._reading.start()
+
+    def _written(self, what: str, lines: Iterable[str]) -> Path:
+        file = self._place.scratch / f"{self.name}.{what}"
+        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return file
 
     def await_started(self, within_s: float = PATIENCE_S) -> None:
         """Return when it is constructed; NodeDiedError when it ended before."""
@@ -216,6 +237,7 @@ class RunningMember:
     def _take(self, line: Line, reports: Reports, at_ns: int) -> None:
         if line.name == "startup_complete":
             self.consumer_id = str(line.data.get("consumer_id", ""))
+            self.effective = line.data.get("settings") or {}
             who = (self.name, self.client, self.kind, self.settings.group, self.consumer_id)
             self._place.recorder.record(MemberStarted(*who, self.settings.topics))
             self._is_up = True

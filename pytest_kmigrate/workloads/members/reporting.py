@@ -71,7 +71,7 @@ class Reports:
             case "metrics":
                 self._changed({str(name): float(value) for name, value in line.data["gauges"].items()})
             case name if name not in _SILENT:
-                self._recorder.record(MemberReported(*self._who, name, line.data))
+                self._recorder.record(MemberReported(*self._who, name, line.data, at_ns))
 
     def _consumed(self, line: Line, at_ns: int) -> None:
         began_ns, self._looked_ns = self._looked_ns or at_ns, at_ns

@@ -25,12 +25,15 @@ def assigned_by_kafka(history: History, alive: list[Life], at_ns: int) -> dict[P
     return {partition: client for client, those in mine.items() for partition in those or ()}
 
 
-def assigned_by_range(history: History, alive: list[Life]) -> dict[Partition, int] | None:
-    """By partition, the client that ``range`` over the ids in ZooKeeper gives it to; None beside a plain consumer."""
+def assigned_by_range(history: History, alive: list[Life], at_ns: int) -> dict[Partition, int] | None:
+    """By partition, the client that ``range`` over the ids in ZooKeeper gives it to; None beside a plain consumer.
+
+    A topic has the partitions that had an owner by then.
+    """
     if any(not each.is_of_zookeeper for each in alive):
         return None  # outside of what the document supports
     counts: dict[str, int] = {}
-    for topic, number in spans(history):
+    for topic, number in (each for each, those in spans(history).items() if those[0].began_ns <= at_ns):
         counts[topic] = max(counts.get(topic, 0), number + 1)
     subscriptions = {each.consumer_id: each.streams for each in alive}
     clients = {each.consumer_id: each.client for each in alive}

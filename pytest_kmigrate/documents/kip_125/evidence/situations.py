@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
+from pytest_kmigrate.documents.kip_125.evidence.cuts import link_faults
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, ZOOKEEPER, modes_at
 from pytest_kmigrate.documents.kip_125.kinds import MODE
@@ -101,6 +102,39 @@ def _toggled_while_joining(history: History) -> bool:
     return any(abs(one - other) < _SOON_NS for one in written for other in began)
 
 
+def _killed_at_a_toggle(history: History) -> bool:
+    written = [event.at_ns for event in history.of(EventKind.ZNODE_WRITTEN) if event.data["path"] == MODE]
+    killed = [each.ended_ns for each in lives(history).values() if each.how == "killed" and each.is_migrating]
+    return any(0 < one - other < _SOON_NS for one in killed for other in written)
+
+
+def _link_disturbed_at_a_toggle(mode: str) -> Situation:
+    """Something was done to a member's link to ZooKeeper, and the mode was written meanwhile."""
+
+    def happened(history: History) -> bool:
+        faults, written = link_faults(history), history.of(EventKind.ZNODE_WRITTEN)
+        return any(
+            e.data["data"] == mode and any(each.began_ns < e.at_ns < each.healed_ns for each in faults) for e in written
+        )
+
+    return happened
+
+
+def _replaced_together(history: History) -> bool:
+    """Several members of a kind left in order at the same time, while the group went on."""
+    end = horizon_ns(history)
+    left = [each for each in lives(history).values() if each.how == "stopped" and each.ended_ns < end]
+    return any(
+        sum(_kind(each) == _kind(one) and abs(each.ended_ns - one.ended_ns) < _SOON_NS for each in left) > 2
+        for one in left
+    )
+
+
+def _coordinator_crashed(history: History) -> bool:
+    stopped = history.of(EventKind.NODE_STOPPED)
+    return any(str(event.node).startswith("broker") and event.data["how"] == "killed" for event in stopped)
+
+
 SITUATIONS: Mapping[str, Situation] = {
     "K125-FAIL-kill-zk-mode": _killed_in(ZOOKEEPER),
     "K125-FAIL-kill-kafka-mode": _killed_in(KAFKA),
@@ -108,6 +142,11 @@ SITUATIONS: Mapping[str, Situation] = {
     "K125-FAIL-ekc-evicted": _evicted,
     "K125-FAIL-zk-outage-kafka-mode": _node_stood_still("zookeeper"),
     "K125-FAIL-toggle-during-rebalance": _toggled_while_joining,
+    "K125-FAIL-kill-during-toggle": _killed_at_a_toggle,
+    "K125-FAIL-coordinator-failover": _coordinator_crashed,
+    "K125-OWN-toggle-zk-to-kafka": _link_disturbed_at_a_toggle(KAFKA),
+    "K125-OWN-toggle-kafka-to-zk": _link_disturbed_at_a_toggle(ZOOKEEPER),
+    "K125-PLAN-any-number": _replaced_together,
     "K125-OWN-mixed-roll": lambda history: _replaced(history, "old", "migrating"),
     "K125-OWN-kc-roll": lambda history: _replaced(history, "migrating", "new"),
     "K125-RBK-kc-to-mezkcc": lambda history: _replaced(history, "new", "migrating"),

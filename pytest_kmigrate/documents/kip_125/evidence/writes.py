@@ -1,12 +1,15 @@
 """What ZooKeeper logged of the group: who wrote which znode, and when."""
 
+import re
 from collections.abc import Iterator
 
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members
-from pytest_kmigrate.documents.kip_125.kinds import IDS, ROOT
+from pytest_kmigrate.documents.kip_125.kinds import IDS, OFFSETS, ROOT
 from pytest_kmigrate.model.history import History, Transaction, Write
 
 EVIDENCE = "zookeeper/transactions.jsonl"
+OFFSET = re.compile(rf"{OFFSETS}/[^/]+/\d+")
+"""The path of an offset."""
 
 
 def has_writes(history: History) -> bool:

@@ -26,13 +26,15 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--kind", required=True, choices=(*_CONNECTORS, "KC"))
     parser.add_argument("--settings", required=True, type=Path)
     parser.add_argument("--topics", required=True)
+    parser.add_argument("--listener", action="store_true", help="have a ConsumerRebalanceListener")
+    parser.add_argument("--hosts", help="names of brokers, for members that cannot use the addresses of clients")
     chosen = parser.parse_args(arguments)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         run = (
             _plain(chosen.settings, chosen.topics)
             if chosen.kind == "KC"
-            else _connector(chosen.settings, chosen.topics)
+            else _connector(chosen.settings, chosen.topics, has_listener=chosen.listener)
         )
     except RefusedError as refused:
         sys.stderr.write(f"{refused}\n")
@@ -41,8 +43,8 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _connector(file: Path, topics: str) -> Callable[[], None]:
-    settings, lines = read(file, topics), Lines()
+def _connector(file: Path, topics: str, *, has_listener: bool) -> Callable[[], None]:
+    settings, lines = read(file, topics, has_listener=has_listener), Lines()
     bootstrap = settings.embedded.get("bootstrap.servers") or _bootstrap(settings)
     kind = "MEZKCC" if settings.is_migrating else "MDZKCC"
     shown = {"poll.interval.ms": int(settings.poll_interval_s * 1000), "ignored": settings.ignored}

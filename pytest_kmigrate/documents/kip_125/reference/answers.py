@@ -63,3 +63,15 @@ def subscription(answer: Any) -> Mapping[str, int]:
 def number(data: bytes) -> int | None:
     """A stored offset; None when it is no decimal text."""
     return int(data) if data.isdigit() else None
+
+
+def plain_listeners(broker: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Host and port of each listener of a registered broker that needs neither TLS nor a login."""
+    protocols = broker.get("listener_security_protocol_map", {})
+    found = []
+    for endpoint in broker["endpoints"]:
+        listener, _, address = endpoint.partition("://")
+        host, _, port = address.rpartition(":")
+        if protocols.get(listener, listener) == "PLAINTEXT":
+            found.append((host, int(port)))
+    return found

@@ -1,20 +1,20 @@
 """A ZookeeperConsumerConnector: one loop, in which everything that changes state and every delivery happens."""
 
-import heapq
-import itertools
 import queue
 import threading
-import time
 from collections.abc import Callable
 
 from pytest_kmigrate.documents.kip_125.reference import decision
 from pytest_kmigrate.documents.kip_125.reference.decision import Source, TopicPartition
+from pytest_kmigrate.documents.kip_125.reference.describing import Describer
 from pytest_kmigrate.documents.kip_125.reference.embedded import EmbeddedConsumer
 from pytest_kmigrate.documents.kip_125.reference.fetching import Fetcher
 from pytest_kmigrate.documents.kip_125.reference.gauges import gauges
 from pytest_kmigrate.documents.kip_125.reference.holding import RETRY_S, Holding, Stage, Tools
 from pytest_kmigrate.documents.kip_125.reference.lines import Lines, plain
+from pytest_kmigrate.documents.kip_125.reference.listening import Listener, MixWatch, State
 from pytest_kmigrate.documents.kip_125.reference.settings import Settings
+from pytest_kmigrate.documents.kip_125.reference.timers import Timers
 from pytest_kmigrate.documents.kip_125.reference.zookeeper import Snapshot, ZookeeperLink
 
 _REST_S = 0.02
@@ -29,8 +29,7 @@ class Connector:
         self._settings = settings
         self._lines = lines
         self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._timers: list[tuple[float, int, Callable[[], None]]] = []
-        self._counter = itertools.count()
+        self._timers = Timers()
         self._held: dict[TopicPartition, Holding] = {}
         self._seen: Snapshot | None = None
         self._assignment: frozenset[TopicPartition] | None = None
@@ -45,8 +44,13 @@ class Connector:
         self._fetcher = Fetcher(connection, settings.reset, self.post)
         is_migrating = settings.is_migrating
         self._embedded = EmbeddedConsumer(settings, self.post, self._kafka_decided) if is_migrating else None
+        self._describer = Describer(bootstrap, settings.group, self.post) if is_migrating else None
+        self._mix = MixWatch(lines, self._describer, self._state) if self._describer else None
+        later = self._timers.later
+        self._listener = Listener(lines, self._describer, self._state, later) if settings.has_listener else None
+        starts = self._listener.before_starting if self._listener else lambda start: start()
         self._tools = Tools(
-            self._zookeeper, self._embedded, self._fetcher, lines, self._later, self._commit, self._changed
+            self._zookeeper, self._embedded, self._fetcher, lines, later, self._commit, self._changed, starts
         )
 
     def post(self, event: Callable[[], None]) -> None:
@@ -68,17 +72,17 @@ class Connector:
         commits_s = self._settings.commit_every_s
         if self._embedded:
             commits_s = min(commits_s, self._settings.kafka_session_s / 3)  # they renew the coordinator's lease
-        self._every(_EVERY_S, self._look)  # no trust in events alone
-        self._every(_EVERY_S, lambda: self._show_gauges(always=True))
-        self._every(self._settings.session_s / 6, self._zookeeper.renew)
-        self._every(commits_s, self._commit_all)
+        every = self._timers.every
+        every(_EVERY_S, self._look)  # no trust in events alone
+        every(_EVERY_S, lambda: self._show_gauges(always=True))
+        every(self._settings.session_s / 6, self._zookeeper.renew)
+        every(commits_s, self._commit_all)
         while not self._is_over:
             self._turn()
         self._leave()
 
     def _turn(self) -> None:
-        while self._timers and self._timers[0][0] <= time.monotonic():
-            heapq.heappop(self._timers)[2]()
+        self._timers.run()
         while not self._events.empty():
             self._events.get()()
         if self._is_reading and not self._fetcher.is_idle and self._may_deliver():
@@ -97,16 +101,6 @@ class Connector:
         """A lease for each system that another member could take a partition by."""
         is_member = self._embedded is None or self._source is Source.ZOOKEEPER or self._embedded.may_deliver
         return self._zookeeper.may_deliver and is_member
-
-    def _later(self, delay_s: float, action: Callable[[], None]) -> None:
-        heapq.heappush(self._timers, (time.monotonic() + delay_s, next(self._counter), action))
-
-    def _every(self, seconds: float, action: Callable[[], None]) -> None:
-        def act() -> None:
-            self._later(seconds, act)
-            action()
-
-        self._later(seconds, act)
 
     # --- what is seen, and what is decided from it
 
@@ -131,7 +125,7 @@ class Connector:
         if wrong is None:
             self._look()
         else:
-            self._later(RETRY_S, self._look)
+            self._timers.later(RETRY_S, self._look)
 
     def _saw(self, seen: Snapshot | None) -> None:
         self._is_looking = False
@@ -144,6 +138,7 @@ class Connector:
     def _kafka_decided(self, what: str, partitions: frozenset[TopicPartition], over: threading.Event) -> None:
         self._lines.say(f"kafka_{what}", partitions=plain(partitions))
         self._assignment = partitions if what == "assigned" else None
+        self._warn_of_mix()
         self._revocations.append((partitions, over))
         self._decide()
 
@@ -155,6 +150,7 @@ class Connector:
             if chosen is not self._source:
                 self._source = chosen
                 self._say_mode(self._seen)
+                self._warn_of_mix()
         self._reconcile()
         self._end_revocations()
         self._show_gauges()
@@ -166,6 +162,17 @@ class Connector:
             node = None if seen.mode is None else seen.mode[:100].decode("utf-8", "replace")
             self._lines.say("coordination_mode", mode=str(self._source), why=why, node=node)
 
+    def _warn_of_mix(self) -> None:
+        if self._mix:
+            self._mix.look()
+
+    def _state(self) -> State | None:
+        """What the listener is called with; None while Kafka's group, which is followed, rebalances."""
+        if self._seen is None or (self._source is Source.KAFKA and self._assignment is None):
+            return None
+        assert self._source is not None, "what is seen decides about the source"
+        return State(self._settings.consumer_id, self._source, self._seen, self._assignment or frozenset())
+
     def _target(self) -> dict[TopicPartition, str]:
         """By partition that this member is to hold, the thread that reads it."""
         if self._is_closing or self._seen is None or self._zookeeper.session is None:
@@ -173,19 +180,20 @@ class Connector:
         me, streams = self._settings.consumer_id, self._settings.streams
         if self._source is Source.KAFKA:
             return decision.thread_split(self._assignment or (), streams, me)
-        found: dict[TopicPartition, str] = {}
-        for topic, count in self._seen.partitions.items():
-            found |= decision.range_assignment(topic, count, self._seen.subscriptions)
+        found = decision.by_zookeeper(self._seen.partitions, self._seen.subscriptions)
         mine = {thread for number in streams.values() for thread in decision.threads_of(me, number)}
         return {partition: thread for partition, thread in found.items() if thread in mine}
 
     def _reconcile(self) -> None:
         target, source = self._target(), self._source or Source.ZOOKEEPER
+        owned = [each for each, holding in self._held.items() if holding.stage is Stage.OWNED]
         for holding in list(self._held.values()):
             if holding.partition not in target:
                 holding.release(f"not assigned by {self._source}")
             else:
                 holding.claim()  # somebody's owner node may be gone
+        if self._listener:  # their owner nodes go when ZooKeeper has answered, which is not before this turn ends
+            self._listener.before_releasing([each for each in owned if each not in target])
         for partition, thread in target.items():
             if partition not in self._held:
                 self._held[partition] = Holding(partition, thread, source, self._tools)
@@ -259,7 +267,7 @@ class Connector:
     def _close(self) -> None:
         if not self._is_closing:
             self._is_closing = True
-            self._later(_CLOSED_WITHIN_S, self._give_up)
+            self._timers.later(_CLOSED_WITHIN_S, self._give_up)
             self._reconcile()
             self._is_over = not self._held
 
@@ -270,6 +278,8 @@ class Connector:
         for _, over in self._revocations:
             over.set()
         self._zookeeper.deregister()
+        if self._describer:
+            self._describer.close()
         if self._embedded:
             self._embedded.close()
         self._zookeeper.close()

@@ -47,6 +47,31 @@ def range_assignment(
     return found
 
 
+def by_zookeeper(
+    partitions: Mapping[str, int], subscriptions: Mapping[str, Mapping[str, int]]
+) -> dict[TopicPartition, str]:
+    """The thread of every partition by ``range``; ``partitions``: by topic, how many it has."""
+    found: dict[TopicPartition, str] = {}
+    for topic, count in partitions.items():
+        found |= range_assignment(topic, count, subscriptions)
+    return found
+
+
+def by_kafka(
+    held: Mapping[str, Collection[TopicPartition]], subscriptions: Mapping[str, Mapping[str, int]]
+) -> dict[TopicPartition, str]:
+    """The thread of every partition that Kafka's coordinator assigned; ``held``: by client id.
+
+    The client id of a connector is the consumer id that it registered with. A member that is not registered is a plain
+    KafkaConsumer: it counts as one thread that reads everything.
+    """
+    found: dict[TopicPartition, str] = {}
+    for client, those in held.items():
+        everything = {topic: 1 for topic, _ in those}
+        found |= thread_split(those, subscriptions.get(client, everything), client)
+    return found
+
+
 def thread_split(
     held: Collection[TopicPartition], streams: Mapping[str, int], consumer: str
 ) -> dict[TopicPartition, str]:

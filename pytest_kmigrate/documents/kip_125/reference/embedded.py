@@ -1,9 +1,11 @@
 """The embedded KafkaConsumer: a member of the Kafka group that never fetches, polled by a thread of its own."""
 
+import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
@@ -44,6 +46,8 @@ class EmbeddedConsumer:
         # One worker each: commits keep their order, and none waits behind a coordinator that does not answer.
         self._commits = ThreadPoolExecutor(1)
         self._lookups = ThreadPoolExecutor(1)
+        self._asked: queue.SimpleQueue[tuple[decision.TopicPartition, Callable[[int | None], None]]]
+        self._asked = queue.SimpleQueue()
 
     @property
     def may_deliver(self) -> bool:
@@ -121,16 +125,28 @@ class EmbeddedConsumer:
 
     def committed(self, partition: decision.TopicPartition, then: Callable[[int | None], None]) -> None:
         """Look the committed offset up; ``then`` gets None when there is none, or the coordinator does not answer."""
+        self._asked.put((partition, then))
+        self._lookups.submit(self._look_up)
 
-        def work() -> None:
-            try:
-                (found,) = self._consumer.committed([TopicPartition(*partition)], _COORDINATOR_WITHIN_S)
-                offset = found.offset if found.offset >= 0 and not found.error else None
-            except (KafkaException, RuntimeError):
-                offset = None
-            self._post(lambda: then(offset))
+    def _look_up(self) -> None:
+        """Ask for all that wait at once, so that a coordinator which does not answer is waited for once."""
+        waiting = {}
+        while not self._asked.empty():
+            partition, then = self._asked.get()
+            waiting[partition] = then
+        if not waiting:
+            return
+        found: dict[decision.TopicPartition, int] = {}
+        with suppress(KafkaException, RuntimeError):
+            answers = self._consumer.committed([TopicPartition(*each) for each in waiting], _COORDINATOR_WITHIN_S)
+            found = {(each.topic, each.partition): each.offset for each in answers if not each.error}
+        offsets = {each: offset if (offset := found.get(each, -1)) >= 0 else None for each in waiting}
 
-        self._lookups.submit(work)
+        def answer() -> None:
+            for each, then in waiting.items():
+                then(offsets[each])
+
+        self._post(answer)
 
     def close(self) -> None:
         """Leave the group."""

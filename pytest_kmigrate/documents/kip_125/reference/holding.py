@@ -39,6 +39,8 @@ class Tools:
     commit: Callable[[dict["Holding", int], Callable[[], None]], None]
     changed: Callable[["Holding"], None]
     """Called when the holding delivers no more, and when it is over."""
+    before_fetching: Callable[[Callable[[], None]], None]
+    """Does what it is given when the user's listener, if there is one, was called."""
 
 
 class Holding:
@@ -137,6 +139,11 @@ class Holding:
             self._tools.later(RETRY_S, self._start_again)
             return
         self._version = answer
+        self._tools.before_fetching(lambda: self._fetch(position))
+
+    def _fetch(self, position: int) -> None:
+        if self.stage is not Stage.STARTING:
+            return
         self.stage = Stage.OWNED
         self._tools.lines.assigned(self.partition, position, str(self._source))
         self._tools.fetcher.add(self.partition, position)

@@ -29,6 +29,8 @@ class Settings:
     streams: Mapping[str, int]
     """Number of streams by topic."""
     is_migrating: bool = False
+    has_listener: bool = False
+    """Whether the user has a ConsumerRebalanceListener."""
     session_s: float = 6.0
     commit_every_s: float = 60.0
     reset: str = "latest"
@@ -50,7 +52,7 @@ class Settings:
         return int(given) / 1000 if given else min(3.0, self.kafka_session_s / 3)
 
 
-def read(file: Path, topics: str) -> Settings:
+def read(file: Path, topics: str, *, has_listener: bool = False) -> Settings:
     """The settings of a properties file; RefusedError for what a connector must not be constructed with."""
     given = properties(file.read_text(encoding="utf-8"))
     if given.get("partition.assignment.strategy", "range") != "range":
@@ -66,6 +68,7 @@ def read(file: Path, topics: str) -> Settings:
         client_id=given.get("client.id", given["group.id"]),
         streams=_streams(topics),
         is_migrating=is_migrating,
+        has_listener=has_listener,
         session_s=_milliseconds(given, "zookeeper.session.timeout.ms", 6000),
         commit_every_s=_milliseconds(given, "auto.commit.interval.ms", 60_000),
         reset={"smallest": "earliest", "largest": "latest"}.get(given.get("auto.offset.reset", "largest"), "latest"),

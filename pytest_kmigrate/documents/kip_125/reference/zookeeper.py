@@ -250,13 +250,5 @@ class ZookeeperLink:
         """Host and port of each plain listener of the registered brokers; waits for the answers."""
         self._client.start(self._settings.session_s)
         ids = self._client.get_children("/brokers/ids")
-        brokers = [json.loads(self._client.get(f"/brokers/ids/{each}")[0]) for each in sorted(ids)]
-        found: list[tuple[str, int]] = []
-        for broker in brokers:
-            protocols = broker.get("listener_security_protocol_map", {})
-            for endpoint in broker["endpoints"]:
-                listener, _, address = endpoint.partition("://")
-                host, _, port = address.rpartition(":")
-                if protocols.get(listener, listener) == "PLAINTEXT":
-                    found.append((host, int(port)))
-        return found
+        registered = [json.loads(self._client.get(f"/brokers/ids/{each}")[0]) for each in sorted(ids)]
+        return [each for broker in registered for each in answers.plain_listeners(broker)]

@@ -1,17 +1,21 @@
 """Who listens where: a leased loopback block per cluster, an address per directed link.
 
 With block x: node i binds 127.x.0.i; node s reaches node d at 127.x.s.d, where a proxy listens and forwards to
-127.x.0.d; clients reach broker d at 127.x.250.d. Ports are fixed per role, so nothing is ever searched for.
+127.x.0.d; clients reach broker d at 127.x.250.d, and a process with links of its own at 127.x.200.d and so on. Ports
+are fixed per role, so nothing is ever searched for.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.links import Link
 from pytest_kmigrate.model.topology import Listener, NodeSpec, Role, Topology
 
 CLIENTS = "clients"
 CLIENTS_NUMBER = 250
+FIRST_ADDED, MOST_ADDED = 200, 50
+"""Numbers of processes besides nodes that have links of their own: above those of nodes, below that of clients."""
 INTERNAL_PORT = 9092
 CONTROLLER_PORT = 9093
 CLIENT_PORT = 9094
@@ -85,6 +89,12 @@ class Addresses:
         if source == destination:
             return self.real(destination)
         return f"127.{self.block}.{self.number(source)}.{self.number(destination)}"
+
+    def added(self, number: int) -> Callable[[str], str]:
+        """Where the process of this number (0, 1, ...) besides nodes finds a node: the proxy of its own link."""
+        if number >= MOST_ADDED:
+            raise WrongUseError(f"links: expected at most {MOST_ADDED} processes with links of their own in a cluster")
+        return lambda destination: f"127.{self.block}.{FIRST_ADDED + number}.{self.number(destination)}"
 
     @property
     def toxiproxy(self) -> tuple[str, int]:

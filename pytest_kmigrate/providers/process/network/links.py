@@ -44,6 +44,7 @@ class ProxiedLinks:
     def __init__(self, addresses: Addresses) -> None:
         self._addresses = addresses
         self._all = tuple(addresses.links())
+        self._added: dict[Link, str] = {}
         self._names = (f"disturbance-{number}" for number in itertools.count(1))
         self._refusals: Counter[Link] = Counter()
         self._counting = threading.Lock()
@@ -56,15 +57,26 @@ class ProxiedLinks:
         try:
             self._call("POST", "/populate", [self._order(link) for link in self._all])
         except ClusterError as error:
-            busy = [link for link in self._all if f"{self._addresses.listen_address(link)}: bind: " in str(error)]
+            busy = [link for link in self._all if f"{self._listen(link)}: bind: " in str(error)]
             if not busy:
                 raise
             raise EnvironmentLackError(
-                f"{self._addresses.listen_address(busy[0])}: expected it to be free for the proxy from "
+                f"{self._listen(busy[0])}: expected it to be free for the proxy from "
                 f"{busy[0].source} to {busy[0].destination}, got another program that listens there: "
                 "end it, or run this again, which takes another block"
             ) from error
         self._slow_from_the_start()
+
+    def add(self, links: Sequence[Link]) -> list[str]:
+        """Order the proxies of links that the plan does not have, of a dialling process of their own; their addresses.
+
+        All are of one source that no other link has.
+        """
+        host = self._addresses.added(len({each.source for each in self._added}))
+        self._added |= {link: f"{host(link.destination)}:{link.port}" for link in links}
+        self._call("POST", "/populate", [self._order(link) for link in links])
+        self._all += tuple(links)
+        return [self._added[link] for link in links]
 
     def between(self, sources: Iterable[str], destinations: Iterable[str]) -> tuple[Link, ...]:
         """The links dialled from any of ``sources`` to any of ``destinations``."""
@@ -77,13 +89,13 @@ class ProxiedLinks:
         with counting(self._proxies(links), disturbance.stream) as arrivals, ExitStack() as healing:
             for link in links:
                 if arrivals is not None:
-                    arrivals.begin(self._addresses.listen_address(link))
+                    arrivals.begin(self._listen(link))
                 self._disturb_one(link, disturbance, healing)
             yield lambda: None if arrivals is None else arrivals.so_far()
 
     def connections(self, links: Sequence[Link]) -> int:
         """How many TCP connections are established at the proxies of these links."""
-        wanted = {_kernel_form(self._addresses.listen_address(link)) for link in links}
+        wanted = {_kernel_form(self._listen(link)) for link in links}
         rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
         return sum(row[1] in wanted and row[3] == _ESTABLISHED for row in rows)
 
@@ -96,12 +108,15 @@ class ProxiedLinks:
             raise ClusterError(f"expected the kernel to report its TCP sockets; it says: {error}") from error
 
     def _order(self, link: Link) -> dict[str, object]:
-        listen, upstream = self._addresses.listen_address(link), self._forwarded_to(link)
+        listen, upstream = self._listen(link), self._forwarded_to(link)
         return {"name": _proxy(link), "listen": listen, "upstream": upstream, "enabled": True}
+
+    def _listen(self, link: Link) -> str:
+        return self._added.get(link) or self._addresses.listen_address(link)
 
     def _proxies(self, links: Iterable[Link]) -> dict[str, str]:
         """Where the proxy of each link listens -> where it forwards to."""
-        return {self._addresses.listen_address(link): self._forwarded_to(link) for link in links}
+        return {self._listen(link): self._forwarded_to(link) for link in links}
 
     def _forwarded_to(self, link: Link) -> str:
         return f"{self._addresses.real(link.destination)}:{link.port}"

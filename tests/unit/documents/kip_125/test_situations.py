@@ -11,6 +11,8 @@ from tests.unit.documents.kip_125.groups import ended, follows, member, owns, pa
 
 END = worked_until(60_000)
 TWO = [member(1), member(2), follows(1, 10, "zookeeper")]
+KILLED = {"K125-FAIL-kill-zk-mode"}
+SLOWED = event(EventKind.FAULT_APPLIED, 5000, fault_id="fault-1", targets=["MEZKCC-1", "zookeeper-1"])
 FORWARD = [member(1, WITHOUT), member(2, at_ms=5000), ended(1, 6000, kind=WITHOUT)]
 
 
@@ -42,6 +44,11 @@ FORWARD = [member(1, WITHOUT), member(2, at_ms=5000), ended(1, 6000, kind=WITHOU
             {"K125-CMP-mix-old-mig"},
         ),
         ([member(1), member(2, NEW), follows(1, 10, "kafka"), owns(1, 20, 0)], {"K125-CMP-mix-mig-kc"}),
+        ([*TWO, wrote(9000, "zookeeper"), ended(1, 9500, "killed")], {*KILLED, "K125-FAIL-kill-during-toggle"}),
+        ([*TWO, SLOWED, wrote(9000, "kafka")], {"K125-OWN-toggle-zk-to-kafka"}),
+        ([*TWO, SLOWED, wrote(9000, "zookeeper")], {"K125-OWN-toggle-kafka-to-zk"}),
+        ([*TWO, event(EventKind.NODE_STOPPED, 5000, "broker-0", how="killed")], {"K125-FAIL-coordinator-failover"}),
+        ([*TWO, member(3), *(ended(each, 5000 + each) for each in (1, 2, 3))], {"K125-PLAN-any-number"}),
     ],
 )
 def test_a_run_is_about_what_happened_in_it(events: list[Event], rows: set[str]) -> None:

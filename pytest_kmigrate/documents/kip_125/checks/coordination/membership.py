@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
+from pytest_kmigrate.checkers.evidence.ownership import client_of
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at
-from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, lives
+from pytest_kmigrate.documents.kip_125.evidence.lives import FOREVER, Life, has_members, lives
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -16,6 +17,8 @@ from pytest_kmigrate.model.verdict import Verdict
 _CLIENT_ID, _GROUP_ID = "K125-CFG-ekc-client-id", "K125-CFG-ekc-group-id"
 _DUAL, _ONE, _KC = "K125-MEM-dual-participation", "K125-KIND-one-ekc-per-connector", "K125-KIND-kc-unmodified"
 _COMMIT = "K125-OFF-commit-via-ekc"
+_JOINED_NS = 15_000_000_000
+"""A member without any decision of the coordinator by then has not joined."""
 
 
 @checker(
@@ -31,26 +34,32 @@ def kafka_members_are_the_connectors(history: History) -> Verdict:
     described = [event for event in history.of(EventKind.GROUP_DESCRIBED) if event.data["state"] == "STABLE"]
     count = 0
     for event in described:
-        alive = [each for each in lives(history).values() if each.began_ns < event.at_ns < each.ended_ns]
+        known = [each for each in lives(history).values() if each.began_ns < event.at_ns]
         count += 1
-        _judge(history, rows, event, alive)
+        _judge(history, rows, event, known)
     text = f"{counted(count, 'description')} of a stable group, each with exactly the members that live"
     return rows.verdict(text, "the group was never described while it was stable")
 
 
-def _judge(history: History, rows: ByRequirement, event: Event, alive: list[Life]) -> None:
-    members = event.data["members"]
-    assert isinstance(members, Mapping), "a description has its members by client id"
-    connectors = {each.consumer_id for each in alive if each.is_migrating}
-    plain = {each.consumer_id for each in alive if not each.is_of_zookeeper}
+def _judge(history: History, rows: ByRequirement, event: Event, known: list[Life]) -> None:
+    described = event.data["members"]
+    assert isinstance(described, Mapping), "a description has its members by client id"
+    alive = [each for each in known if event.at_ns < each.ended_ns]
+    # The coordinator keeps a member that crashed until its session is over.
+    crashed = {each.consumer_id for each in known if each.ended_ns <= event.at_ns and each.how != "stopped"}
+    members = {client: those for client, those in described.items() if client not in crashed}
+    has_joined = [each for each in alive if _has_joined(history, each, event.at_ns)]
+    connectors = {each.consumer_id for each in has_joined if each.is_migrating}
+    plain = {each.consumer_id for each in has_joined if not each.is_of_zookeeper}
     older = {each.consumer_id for each in alive if each.is_of_zookeeper and not each.is_migrating}
     assigned = [tuple(each) for those in members.values() for each in those]
+    of_group = {each.consumer_id for each in alive} - older
     judged = {
-        _CLIENT_ID: bool(connectors) and not connectors <= members.keys(),
-        _DUAL: bool(connectors) and not connectors <= members.keys(),
+        _CLIENT_ID: not connectors <= members.keys(),
+        _DUAL: not connectors <= members.keys(),
         _GROUP_ID: bool(connectors and plain) and len(assigned) != len(set(assigned)),
-        _ONE: bool(connectors) and len(members) != len(connectors) + len(plain),
-        _KC: bool(plain) and not plain <= members.keys(),
+        _ONE: bool(connectors) and not connectors | plain <= members.keys() <= of_group,
+        _KC: not plain <= members.keys(),
     }
     for row, is_wrong in judged.items():
         if (plain if row == _KC else connectors) and (row != _GROUP_ID or plain):
@@ -60,22 +69,32 @@ def _judge(history: History, rows: ByRequirement, event: Event, alive: list[Life
             rows.violated(row, timed_violation(history, expected, f"it has {sorted(members)}", event.at_ns))
 
 
+def _has_joined(history: History, life: Life, at_ns: int) -> bool:
+    """Whether a member had joined Kafka's group: that takes a moment after it was constructed."""
+    kinds = (EventKind.MEMBER_ASSIGNED,) if life.is_migrating else (EventKind.MEMBER_OWNS,)
+    reported = any(client_of(event) == life.client and event.at_ns < at_ns for event in history.of(*kinds))
+    return reported or life.began_ns + _JOINED_NS < at_ns
+
+
 @checker(_COMMIT, in_every_run=has_members)
 def commits_are_those_of_members(history: History) -> Verdict:
     """A connector commits to Kafka as a member: also for partitions that its embedded consumer is not assigned.
 
-    A commit without membership is refused as UNKNOWN_MEMBER_ID while the group has members. Members that stood still
-    are left out: the group may have gone on without them.
+    A commit without membership is refused as UNKNOWN_MEMBER_ID while the group has members. The group may go on without
+    members that stood still, and without those that did not reach its coordinator while that was down: these are left
+    out.
     """
     rows = ByRequirement("commits_are_those_of_members", _COMMIT)
     stood_still = {event.data["member"] for event in history.of(EventKind.MEMBER_PAUSED)}
     known = lives(history).values()
     migrating = {each.client for each in known if each.is_migrating and each.member not in stood_still}
     commits = history.operations.of(OperationKind.COMMIT)
+    down = history.of(EventKind.NODE_STOPPED, EventKind.NODE_PAUSED)
+    lost_ns = min((event.at_ns for event in down if str(event.node).startswith("broker")), default=FOREVER)
     foreign = 0
     for row in range(len(commits)):
         client, at_ns = int(commits.client[row]), int(commits.ended_ns[row])
-        if client not in migrating:
+        if client not in migrating or at_ns > lost_ns:
             continue
         if commits.outcome[row] == OperationOutcome.FAILED and commits.error[row] == "UNKNOWN_MEMBER_ID":
             expected, observed = "a connector commits as a member of the group", "a commit met UNKNOWN_MEMBER_ID"

@@ -5,6 +5,7 @@ from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.ownership import client_of, partitions_of
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at, assigned_by_kafka, assigned_by_range
+from pytest_kmigrate.documents.kip_125.evidence.cuts import cut_at
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, Change, changes, modes_at
 from pytest_kmigrate.documents.kip_125.evidence.spans import owned_at, spans
@@ -23,9 +24,12 @@ _BY_CHANGE = {
     "older-died": "K125-MODE-resume-on-leave",
 }
 _OLDER = "K125-MODE-nonmezkcc-forces-zk"
-_REPEATED = "K125-MODE-dynamic-repeat"
+_REPEATED, _RAW = "K125-MODE-dynamic-repeat", "K125-MODE-raw-zk-write-suffices"
+_MISSED = "K125-MODE-missed-notification"
+_WRITTEN = ("created", "changed", "deleted")
+"""By the harness, which does nothing else to members."""
 _MANY = 10
-_ROWS = (*dict.fromkeys(_BY_CHANGE.values()), _OLDER, _REPEATED)
+_ROWS = (*dict.fromkeys(_BY_CHANGE.values()), _OLDER, _REPEATED, _RAW, _MISSED)
 _WITHIN_S = 5.0
 """The document gives no time; this is far above what a watch takes."""
 
@@ -54,12 +58,33 @@ def mode_agreed_within(history: History, at_most_s: float = _WITHIN_S) -> Verdic
                 )
                 observed = f"{', '.join(late[0])} did not"
                 rows.violated(row, timed_violation(history, expected, observed, change.at_ns), Kind.LIVENESS)
+    _missed(history, rows, known, found, at_most_s)
     text = f"{counted(judged, 'change')} of the mode followed by all, the slowest within {span(slowest)}"
     return rows.verdict(text, "the mode never changed while members could follow it", slowest_s=slowest / 1e9)
 
 
+def _missed(
+    history: History, rows: ByRequirement, known: dict[int, Life], found: list[Change], at_most_s: float
+) -> None:
+    """A member that was cut off ZooKeeper when the mode changed follows it when it is healed."""
+    for change in found:
+        for life in known.values():
+            cut = cut_at(history, life.member, change.at_ns) if life.is_migrating else None
+            if cut is None:
+                continue
+            looked_ns = min(cut.healed_ns + int(at_most_s * 1e9), change.until_ns)
+            if looked_ns < cut.healed_ns or life.ended_ns < looked_ns:
+                continue
+            rows.looked_at(_MISSED)
+            if modes_at(history, looked_ns).get(life.client) != change.must_be:
+                expected = f"{life.member} follows {change.must_be} within {at_most_s:g} s after its link is healed"
+                rows.violated(_MISSED, timed_violation(history, expected, "it did not", looked_ns), Kind.LIVENESS)
+
+
 def _rows_of(change: Change, found: list[Change]) -> list[str]:
     rows = [_BY_CHANGE[change.what]] if change.what in _BY_CHANGE else []
+    if change.what in _WRITTEN:
+        rows.append(_RAW)
     if change.what == "older-joined" and not any(each.must_be == KAFKA for each in found if each.at_ns < change.at_ns):
         rows = []  # nothing to fall back from
     if change.what == "older-joined" or (change.what in ("created", "changed") and _is_forced(change, found)):
@@ -84,6 +109,7 @@ def _late(history: History, known: dict[int, Life], change: Change, at_most_s: f
         and each.began_ns < change.at_ns
         and each.ended_ns > looked_ns
         and not _paused(history, each)
+        and cut_at(history, each.member, change.at_ns) is None
     ]
     modes = modes_at(history, looked_ns)
     late = [each.member for each in members if modes.get(each.client) != change.must_be]
@@ -126,7 +152,7 @@ def consumption_follows_the_chosen_system(history: History) -> Verdict:
         alive = [each for each in known.values() if each.began_ns <= at_ns < each.ended_ns]
         if not alive or not _is_quiet(history, at_ns):
             continue
-        wanted = assigned_by_kafka(history, alive, at_ns) if mode == KAFKA else assigned_by_range(history, alive)
+        wanted = assigned_by_kafka(history, alive, at_ns) if mode == KAFKA else assigned_by_range(history, alive, at_ns)
         if wanted is None:
             continue
         looked += 1

@@ -8,6 +8,7 @@ from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.grouping import place
 from pytest_kmigrate.checkers.evidence.ownership import client_of
 from pytest_kmigrate.checkers.evidence.wording import counted, span
+from pytest_kmigrate.documents.kip_125.evidence.cuts import link_faults
 from pytest_kmigrate.documents.kip_125.evidence.lives import has_members, horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import changes
 from pytest_kmigrate.documents.kip_125.evidence.spans import Span, owned_at, spans
@@ -59,9 +60,10 @@ def _after(those: list[Span], end_ns: int) -> Span:
 def no_needless_release(history: History) -> Verdict:
     """A change of the mode interrupts only partitions that change their owner; the same value again interrupts none.
 
-    A release counts to the last change before it. If another change, or a decision of Kafka's coordinator for the
-    member, lies between the release and the member's next span, the partition may have had another owner in between.
-    Plain KafkaConsumers know no mode.
+    A release counts to the last change before it. The partition may have had another owner in between if another
+    change, or a decision of Kafka's coordinator for the member, lies between the release and the member's next span.
+    While a member is cut off ZooKeeper its session may end, and what it was given goes back. Plain KafkaConsumers know
+    no mode.
     """
     rows = ByRequirement("no_needless_release", _TOGGLE, _SAME)
     found, members = spans(history), lives(history)
@@ -90,7 +92,11 @@ def _has_a_reason(history: History, before: Span, after: Span, until_ns: int) ->
         for event in history.of(EventKind.MEMBER_ASSIGNED)
         if client_of(event) == before.client and before.ended_ns - _SOON_NS <= event.at_ns <= after.began_ns
     ]
-    return bool(decided) or after.began_ns > until_ns
+    was_cut = any(
+        each.effect == "cut" and each.began_ns < after.began_ns and before.ended_ns < each.healed_ns + _SOON_NS
+        for each in link_faults(history)
+    )
+    return bool(decided) or after.began_ns > until_ns or was_cut
 
 
 @checker(_EVEN, _EVEN_NEW)

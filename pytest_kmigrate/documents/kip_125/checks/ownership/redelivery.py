@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.evidence.grouping import place
 from pytest_kmigrate.checkers.evidence.ownership import client_of
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.lives import has_members
+from pytest_kmigrate.documents.kip_125.evidence.mixes import is_unsupported
 from pytest_kmigrate.documents.kip_125.evidence.spans import Span, spans
 from pytest_kmigrate.documents.kip_125.kinds import COMMIT_EVERY_S
 from pytest_kmigrate.model.checks import checker
@@ -37,6 +38,8 @@ def redelivery_bounded_by_commit(history: History) -> Verdict:
     for partition, those in spans(history).items():
         mine = reads.where((reads.topic == partition[0]) & (reads.partition == partition[1]))
         for before, after in pairwise(those):
+            if is_unsupported(history, before.client, after.client, after.began_ns):
+                continue  # both read everything
             again, oldest_s = _repeated(before, after, mine)
             repeated += again
             is_old = oldest_s > COMMIT_EVERY_S + _SLACK_S

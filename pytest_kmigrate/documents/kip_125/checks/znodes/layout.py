@@ -6,8 +6,8 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.lives import lives
-from pytest_kmigrate.documents.kip_125.evidence.writes import EVIDENCE, group_writes, has_writes, sessions
-from pytest_kmigrate.documents.kip_125.kinds import MIGRATING, MODE, OFFSETS, OWNERS, ROOT
+from pytest_kmigrate.documents.kip_125.evidence.writes import EVIDENCE, OFFSET, group_writes, has_writes, sessions
+from pytest_kmigrate.documents.kip_125.kinds import MIGRATING, MODE, OWNERS, ROOT
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import EventKind
@@ -19,7 +19,6 @@ _OWNERS, _OFFSETS, _BACK = "K125-ZN-owners-layout", "K125-ZN-offsets-layout", "K
 _NEEDS = [Capability.ZOOKEEPER_LOG]
 _PLACES = re.compile(rf"{ROOT}/(ids|owners|offsets)(/.*)?|{ROOT}/migration(/ids(/[^/]+)?)?")
 _OWNER = re.compile(rf"{OWNERS}/[^/]+/\d+")
-_OFFSET = re.compile(rf"{OFFSETS}/[^/]+/\d+")
 
 
 @checker(_VALUES, _READ_ONLY, _PARENT, in_every_run=has_writes, needs=_NEEDS)
@@ -65,7 +64,7 @@ def owners_and_offsets_are_as_before(history: History) -> Verdict:
             if not write.is_ephemeral or not named:
                 expected = f"{write.path} is ephemeral and holds a thread of its owner"
                 _violate(history, rows, _OWNERS, each, expected, f"it holds {write.data!r}")
-        elif write.operation in ("create", "set-data") and _OFFSET.fullmatch(write.path):
+        elif write.operation in ("create", "set-data") and OFFSET.fullmatch(write.path):
             offsets += 1
             rows.looked_at(_OFFSETS)
             if write.is_ephemeral or not (write.data or "").isdigit():
@@ -86,7 +85,7 @@ def zookeeper_offsets_never_run_backwards(history: History) -> Verdict:
     last: dict[str, int] = {}
     count = 0
     for each, write in group_writes(history):
-        if not (_OFFSET.fullmatch(write.path) and (write.data or "").isdigit()):
+        if not (OFFSET.fullmatch(write.path) and (write.data or "").isdigit()):
             continue
         offset, count = int(write.data or 0), count + 1
         if offset < last.get(write.path, 0):

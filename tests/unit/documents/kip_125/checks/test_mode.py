@@ -13,9 +13,9 @@ from pytest_kmigrate.documents.kip_125.checks.coordination.mode import (
     mode_agreed_within,
 )
 from pytest_kmigrate.documents.kip_125.kinds import NAME, NEW, TOPIC, WITHOUT
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.verdict import Outcome, Verdict
-from tests.unit.checkers.histories import FAILED, committed, history
+from tests.unit.checkers.histories import FAILED, committed, event, history
 from tests.unit.documents.kip_125.groups import (
     assigned,
     described,
@@ -31,6 +31,7 @@ from tests.unit.documents.kip_125.groups import (
 
 BEGUN = [member(1), member(2), follows(1, 10, "zookeeper"), follows(2, 10, "zookeeper")]
 END = worked_until(60_000)
+RAW = "K125-MODE-raw-zk-write-suffices"
 
 
 def violated(verdict: Verdict) -> list[str]:
@@ -61,8 +62,19 @@ def test_all_members_follow_each_change() -> None:
     ],
 )
 def test_a_member_that_does_not_follow_is_seen(events: list[Event], row: str) -> None:
-    """By the requirement about that change."""
-    assert violated(followed(*events)) == [row]
+    """By the requirement about that change; a toggle was also a write to the znode, which has to be enough."""
+    written = [] if row == "K125-MODE-unknown-is-zk" else [RAW]
+    assert violated(followed(*events)) == [row, *written]
+
+
+def test_a_member_that_was_cut_off_follows_when_it_is_healed() -> None:
+    """It is judged from then on; the others from the write on."""
+    one = {"fault_id": "fault-1"}
+    began = event(EventKind.FAULT_BEGAN, 500, effect="cut", **one)
+    applied = event(EventKind.FAULT_APPLIED, 510, targets=["MEZKCC-2", "zookeeper-1"], **one)
+    cut = [began, applied, wrote(1000, "kafka"), follows(1, 1020, "kafka"), event(EventKind.FAULT_HEALED, 9000, **one)]
+    assert followed(*cut, follows(2, 9500, "kafka")).outcome is Outcome.CONFORMS
+    assert violated(followed(*cut)) == ["K125-MODE-missed-notification"]
 
 
 def test_an_older_member_forces_zookeeper() -> None:
@@ -80,7 +92,7 @@ def test_a_change_that_is_overtaken_is_judged_only_if_all_agreed() -> None:
     quick = [wrote(1000, "kafka"), wrote(1010, "zookeeper"), wrote(1020, "kafka")]
     both = [follows(1, 1100, "kafka"), follows(2, 1100, "kafka")]
     assert followed(*quick, *both).outcome is Outcome.CONFORMS
-    assert violated(followed(*quick)) == ["K125-MODE-watch-change"]
+    assert violated(followed(*quick)) == ["K125-MODE-watch-change", RAW]
 
 
 def test_owners_are_not_looked_at_while_the_mode_is_just_written() -> None:
@@ -150,7 +162,7 @@ def test_gauges_show_what_members_do(shown: dict[str, float], rows: list[str]) -
 
 def test_kafka_has_one_member_for_each_connector() -> None:
     """By its consumer id, beside plain consumers; two groups or two members are seen."""
-    alive = [member(1), member(2, NEW)]
+    alive = [member(1), member(2, NEW), assigned(1, 10, 0), owns(2, 10, 1)]
     right = described(100, {"c1": [[TOPIC, 0]], "c2": [[TOPIC, 1]]})
     assert kafka_members_are_the_connectors.judge(history(events=[*alive, right])).outcome is Outcome.CONFORMS
     others = described(100, {NAME: [[TOPIC, 0]], "c2": [[TOPIC, 1]]})

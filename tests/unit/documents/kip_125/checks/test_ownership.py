@@ -5,13 +5,23 @@ from pytest_kmigrate.documents.kip_125.checks.ownership.coverage import (
     no_needless_release,
     owners_are_even,
 )
-from pytest_kmigrate.documents.kip_125.checks.ownership.one_owner import one_owner_at_a_time
+from pytest_kmigrate.documents.kip_125.checks.ownership.one_owner import naive_mix_is_detected, one_owner_at_a_time
 from pytest_kmigrate.documents.kip_125.checks.ownership.redelivery import redelivery_bounded_by_commit
 from pytest_kmigrate.documents.kip_125.kinds import NEW, WITHOUT
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from tests.unit.checkers.histories import history
-from tests.unit.documents.kip_125.groups import assigned, ended, member, owns, read, released, worked_until, wrote
+from tests.unit.documents.kip_125.groups import (
+    assigned,
+    ended,
+    follows,
+    member,
+    owns,
+    read,
+    released,
+    worked_until,
+    wrote,
+)
 
 HANDED_OVER = [member(1), member(2), owns(1, 10, 0), released(1, 100, 0), owns(2, 150, 0)]
 
@@ -105,3 +115,21 @@ def test_a_crash_repeats_no_more_than_a_commit() -> None:
     assert redelivery_bounded_by_commit.judge(history(old, events[:4])).is_vacuous
     rebalanced = [*events, assigned(1, 4000, 0)]
     assert redelivery_bounded_by_commit.judge(history(old, rebalanced)).is_vacuous
+
+
+def test_an_overlap_in_a_group_that_was_not_migrated_is_a_control() -> None:
+    """Two readers of a naive mix violate nothing but the control, when they are not seen."""
+    events = [member(1, WITHOUT), member(2, NEW), owns(1, 10, 0), owns(2, 20, 0)]
+    both = [*read(1, 50, 1), *read(2, 60, 1), *read(1, 70, 2), *read(2, 80, 2)]
+    assert one_owner_at_a_time.judge(history(both, events)).facts["unsupported"] == 2
+    assert naive_mix_is_detected.judge(history(both, events)).outcome is Outcome.CONFORMS
+    apart = [*read(1, 50, 1), *read(2, 160, 2)]
+    assert naive_mix_is_detected.judge(history(apart, events)).outcome is Outcome.VIOLATES
+
+
+def test_a_member_that_follows_kafka_shares_nothing_with_plain_consumers() -> None:
+    """Only while it follows ZooKeeper is their overlap outside of what the document supports."""
+    both = [*read(1, 50, 1), *read(2, 60, 1), *read(1, 70, 2), *read(2, 80, 2)]
+    for mode, outcome in (("kafka", Outcome.VIOLATES), ("zookeeper", Outcome.CONFORMS)):
+        events = [member(1), member(2, NEW), follows(1, 1, mode), owns(1, 10, 0), owns(2, 20, 0)]
+        assert one_owner_at_a_time.judge(history(both, events)).outcome is outcome

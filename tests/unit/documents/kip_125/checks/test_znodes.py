@@ -2,6 +2,7 @@
 
 import pytest
 
+from pytest_kmigrate.documents.kip_125.checks.znodes.commits import zookeeper_offsets_follow_kafkas
 from pytest_kmigrate.documents.kip_125.checks.znodes.layout import (
     members_write_only_their_places,
     owners_and_offsets_are_as_before,
@@ -12,10 +13,11 @@ from pytest_kmigrate.documents.kip_125.checks.znodes.registration import (
     members_deregister_together,
     members_register_as_their_kind,
 )
-from pytest_kmigrate.documents.kip_125.kinds import MODE, ROOT, WITHOUT
+from pytest_kmigrate.documents.kip_125.kinds import MODE, ROOT, TOPIC, WITHOUT
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import Transaction, Write
 from pytest_kmigrate.model.verdict import Outcome, Verdict
-from tests.unit.checkers.histories import history
+from tests.unit.checkers.histories import committed, event, history
 from tests.unit.documents.kip_125.groups import (
     ended,
     ids,
@@ -25,6 +27,7 @@ from tests.unit.documents.kip_125.groups import (
     migrating,
     offset,
     owner,
+    owns,
     paused,
     wrote,
 )
@@ -127,3 +130,23 @@ def test_a_former_owner_does_not_set_the_offset_back() -> None:
     back = [*forth, logged(9, 9, 1, offset(0, "20"))]
     run = history(events=stood_still, transactions=back)
     assert zookeeper_offsets_never_run_backwards.judge(run).outcome is Outcome.VIOLATES
+
+
+@pytest.mark.parametrize(
+    ("answered_ms", "outcome"), [(4990, Outcome.CONFORMS), (9000, Outcome.VIOLATES), (None, Outcome.VIOLATES)]
+)
+def test_an_offset_in_zookeeper_that_kafka_has_not_taken_is_seen(answered_ms: int | None, outcome: Outcome) -> None:
+    """Kafka answers later, or never; the offset at which a member begins needs no answer."""
+    events = [member(1), owns(1, 20, 0), event(EventKind.NODE_PAUSED, 3000, "broker-0")]
+    rows = [committed(7, answered_ms, client=1, topic=TOPIC, partition=0)] if answered_ms else []
+    transactions = [*joined(1), logged(2, 15, 1, offset(0, "0")), logged(3, 5000, 1, offset(0, "7"))]
+    run = history(rows, events, transactions=transactions)
+    assert zookeeper_offsets_follow_kafkas.judge(run).outcome is outcome
+
+
+def test_dual_commit_is_judged_where_a_broker_stood_still() -> None:
+    """Otherwise both stores are written within milliseconds, in whichever order."""
+    run = history(events=[member(1)], transactions=[*joined(1), logged(2, 5000, 1, offset(0, "7"))])
+    assert zookeeper_offsets_follow_kafkas.judge(run).outcome is Outcome.VIOLATES
+    run = history(events=[member(1), owns(1, 9, 0)], transactions=[*joined(1), logged(2, 5000, 1, offset(0, "0"))])
+    assert zookeeper_offsets_follow_kafkas.judge(run).is_vacuous

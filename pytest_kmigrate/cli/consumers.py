@@ -1,0 +1,61 @@
+"""Commands about consumer groups that migrate: ``consumers status`` and ``consumers toggle``."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pytest_kmigrate.model.document import GroupOperator, GroupReport
+
+app = typer.Typer(help="Consumer groups on their way from ZooKeeper's coordination to Kafka's.", no_args_is_help=True)
+
+_Group = Annotated[str, typer.Argument(help="The consumer group.", metavar="GROUP")]
+_Zookeeper = Annotated[
+    str, typer.Option("--zookeeper", help="ZooKeeper's servers, and the chroot.", metavar="HOST:PORT,...")
+]
+_Bootstrap = Annotated[
+    str | None,
+    typer.Option("--bootstrap", help="Kafka's brokers (default: those that ZooKeeper has).", metavar="HOST:PORT,..."),
+]
+_Profile = Annotated[str, typer.Option(help="The document.", metavar="PROFILE")]
+
+
+@app.command()
+def status(
+    group: _Group, *, zookeeper: _Zookeeper, bootstrap: _Bootstrap = None, profile: _Profile = "kip-125"
+) -> None:
+    """Show a group's members by kind, its mode, who forces it, and the offsets in both stores."""
+    _show(_operator(profile).status(group, zookeeper, bootstrap))
+
+
+@app.command()
+def toggle(
+    group: _Group,
+    mode: Annotated[str, typer.Argument(help="The system that decides from now on.", metavar="kafka|zookeeper")],
+    *,
+    zookeeper: _Zookeeper,
+    bootstrap: _Bootstrap = None,
+    profile: _Profile = "kip-125",
+) -> None:
+    """Write a group's mode, unless its members cannot take it."""
+    _show(_operator(profile).toggle(group, mode, zookeeper, bootstrap))
+
+
+def _operator(profile: str) -> "GroupOperator":
+    from pytest_kmigrate.documents import document
+    from pytest_kmigrate.model.errors import WrongUseError
+
+    found = document(profile).operator
+    if found is None:
+        raise WrongUseError(f"--profile: expected a document about consumer groups, such as kip-125; got {profile}")
+    return found
+
+
+def _show(report: "GroupReport") -> None:
+    from pytest_kmigrate.cli.console import say, show
+
+    say(f"{report.group}: {report.followed} decides; the mode node: {report.mode}")
+    show(("member", "kind"), report.members)
+    show(("partition", "owner", "ZooKeeper's offset", "Kafka's offset", "end"), report.partitions)
+    for finding in report.findings:
+        say(finding)

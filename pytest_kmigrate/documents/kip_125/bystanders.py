@@ -1,0 +1,69 @@
+"""What a test puts beside a group's members, in one of the two systems only: it reads nothing."""
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from confluent_kafka import Consumer, TopicPartition
+
+from pytest_kmigrate.documents.kip_125.kinds import IDS, MIGRATING, NAME, OWNERS, TOPIC
+from pytest_kmigrate.model.peer import Znodes
+from pytest_kmigrate.waiting import PATIENCE_S, until
+
+_POLL_S = 0.1
+
+
+@contextmanager
+def in_kafka(connection: Mapping[str, str], **settings: str) -> Iterator[None]:
+    """A member of the Kafka group that has joined, and reads nothing; it leaves at the end of the block."""
+    named = {key.replace("_", "."): value for key, value in settings.items()}
+    consumer = Consumer({**connection, "group.id": NAME, "client.id": "bystander", **named})
+    joined, over = threading.Event(), threading.Event()
+
+    def assigned(consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        consumer.assign(partitions)
+        consumer.pause(partitions)
+        joined.set()
+
+    def poll() -> None:
+        while not over.is_set():
+            consumer.poll(_POLL_S)
+        consumer.close()
+
+    consumer.subscribe([TOPIC], on_assign=assigned)
+    polling = threading.Thread(target=poll, name="bystander", daemon=True)
+    polling.start()
+    try:
+        until(joined.is_set, awaited="a bystander in Kafka's group", within_s=PATIENCE_S)
+        yield
+    finally:
+        over.set()
+        polling.join()
+
+
+@contextmanager
+def in_zookeeper(znodes: Znodes) -> Iterator[None]:
+    """A member that is registered in ZooKeeper as migrating, with a stream of the topic, and claims nothing."""
+    entry = {"version": 1, "subscription": {TOPIC: 1}, "pattern": "static", "timestamp": "1"}
+    paths = (f"{MIGRATING}/{NAME}_bystander", f"{IDS}/{NAME}_bystander")
+    znodes.set(paths[0], None)
+    znodes.set(paths[1], json.dumps(entry).encode())
+    try:
+        yield
+    finally:
+        for path in reversed(paths):
+            znodes.delete(path)
+
+
+@contextmanager
+def owning(znodes: Znodes, partitions: int) -> Iterator[None]:
+    """The owner nodes of all partitions are there, and not a member's, so that no member may read."""
+    paths = [f"{OWNERS}/{TOPIC}/{number}" for number in range(partitions)]
+    for path in paths:
+        znodes.set(path, b"bystander-0")
+    try:
+        yield
+    finally:
+        for path in paths:
+            znodes.delete(path)

@@ -1,0 +1,76 @@
+"""What the members of the group have reported so far."""
+
+import re
+from collections.abc import Iterable
+
+from pytest_kmigrate.checkers.evidence.ownership import Partition, owners
+from pytest_kmigrate.documents.kip_125.kinds import TOPIC
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.protocols import Scene
+from pytest_kmigrate.workloads.members.member import RunningMember
+
+
+class GroupReports:
+    """Reads the history of one run as it grows."""
+
+    def __init__(self, scene: Scene, partitions: int) -> None:
+        self.partitions = {(TOPIC, number) for number in range(partitions)}
+        self._scene = scene
+
+    def owners(self) -> dict[Partition, str]:
+        """By partition, the name of the member that owns it."""
+        return owners(list(self._scene.recorder.events))
+
+    def unowned(self) -> int:
+        """How many partitions have no owner."""
+        return len(self.partitions - self.owners().keys())
+
+    def share(self, member: RunningMember) -> int:
+        """How many partitions a member owns."""
+        return list(self.owners().values()).count(member.name)
+
+    def moves(self) -> int:
+        """How often members have reported so far to own partitions, or to own them no more."""
+        kinds = (EventKind.MEMBER_OWNS, EventKind.MEMBER_RELEASED)
+        return sum(e.kind in kinds for e in self._scene.recorder.events)
+
+    def decisions(self, what: str = "assigned") -> int:
+        """How often Kafka's coordinator has decided so of members with migration."""
+        events = [e for e in self._scene.recorder.events if e.kind is EventKind.MEMBER_ASSIGNED]
+        return sum(e.data["what"] == what for e in events)
+
+    def first_positions(self, member: RunningMember) -> dict[int, int]:
+        """By partition, the offset at which a member first began to read."""
+        found: dict[int, int] = {}
+        for event in self._scene.recorder.events:
+            if event.kind is EventKind.MEMBER_OWNS and event.data["client"] == member.client:
+                for _, number, position in event.data["partitions"]:  # type: ignore[attr-defined]
+                    found.setdefault(number, position)
+        return found
+
+    def warnings(self) -> set[str]:
+        """The codes of all warnings of members so far."""
+        reported = [e for e in self._scene.recorder.events if e.kind is EventKind.MEMBER_REPORTED]
+        return {str(e.data["content"]["code"]) for e in reported if e.data["what"] == "warning"}  # type: ignore[index]
+
+    def gauge_names(self) -> set[str]:
+        """The names of all gauges that members have reported, without what comes before and after them."""
+        gauges = [e.data["gauges"] for e in self._scene.recorder.events if e.kind is EventKind.MEMBER_GAUGES]
+        return {re.sub(r".*,name=([^,]+).*", r"\1", name) for each in gauges for name in each}  # type: ignore[attr-defined]
+
+    def mode_changes(self, members: Iterable[RunningMember]) -> list[str]:
+        """Every mode that these members have reported so far."""
+        clients = {each.client for each in members}
+        events = [e for e in self._scene.recorder.events if e.kind is EventKind.MEMBER_MODE]
+        return [str(e.data["mode"]) for e in events if e.data["client"] in clients]
+
+    def modes(self) -> dict[int, str]:
+        """By client number, the mode that a member reported last."""
+        events = list(self._scene.recorder.events)
+        return {int(e.data["client"]): str(e.data["mode"]) for e in events if e.kind is EventKind.MEMBER_MODE}  # type: ignore[call-overload]
+
+    def refusal(self, member: RunningMember) -> str:
+        """The key that a member with wrong settings named when it refused them; empty if it did not end so."""
+        ends = [e for e in self._scene.recorder.events if e.kind is EventKind.MEMBER_ENDED]
+        said = [str(e.data["said"]) for e in ends if e.data["member"] == member.name and e.data["how"] == "refused"]
+        return said[-1].partition(":")[0] if said else ""

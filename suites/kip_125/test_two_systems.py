@@ -1,0 +1,107 @@
+"""A member takes part in both systems, and follows one of them."""
+
+import pytest
+
+from pytest_kmigrate import checks
+from pytest_kmigrate.documents.kip_125.bystanders import in_kafka, in_zookeeper, owning
+from pytest_kmigrate.documents.kip_125.kinds import NEW, PARTITIONS, ROUND_ROBIN, WITH
+
+pytestmark = pytest.mark.topology("zk1-broker1")
+
+QUICK_METADATA = {
+    "coordination_migration_metadata_max_age_ms": "2000",
+    "coordination_migration_topic_metadata_refresh_interval_ms": "1000",
+}
+"""In the words of the Java client, and of librdkafka."""
+FOUND_WITHIN_S = 20
+
+
+@pytest.mark.requirement("K125-OWN-inactive-decision-ignored")
+def test_what_the_other_system_decides_is_ignored(group, cluster, zookeeper, expect, verify_group):
+    """A member that joins one system only moves partitions where that system is followed, and nowhere else."""
+    row = ["K125-OWN-inactive-decision-ignored"]
+    group.await_owned(group.join(WITH, 3, **ROUND_ROBIN))
+    group.await_stable(3)
+    group.toggle("zookeeper")
+    moves, decided = group.moves(), group.decisions()
+    with in_kafka(cluster.client_connection(), partition_assignment_strategy="roundrobin"):
+        group.flow(1000)
+    group.await_stable(3)
+    expect("Kafka decided otherwise", lambda: group.decisions() > decided, equals=True)
+    expect("partitions that moved by it", lambda: group.moves() - moves, equals=0, requirements=row)
+    group.toggle("kafka")
+    moves = group.moves()
+    with in_zookeeper(zookeeper):
+        group.flow(1500)
+    expect("partitions that ZooKeeper moved", lambda: group.moves() - moves, equals=0, requirements=row)
+
+    verify_group()
+
+
+@pytest.mark.requirement("K125-MEM-ekc-never-fetches")
+def test_the_embedded_consumer_never_fetches(group, zookeeper, expect_to_stay, verify):
+    """Members that may own nothing, though Kafka has assigned everything to them, send no Fetch request."""
+    with owning(zookeeper, PARTITIONS):
+        group.join(WITH)
+        group.await_stable(1)
+        members = group.join(WITH)
+        group.await_stable(2)
+        group.write_mode("kafka")
+        group.await_mode("kafka")
+        expect_to_stay(
+            "Fetch requests that reached the broker",
+            lambda: group.requests("Fetch"),
+            equals=group.requests("Fetch"),
+            for_s=4,
+            requirements=["K125-MEM-ekc-never-fetches"],
+        )
+    group.await_owned(members)
+    group.flow(500)
+
+    verify(checks.no_record_passed_over())
+
+
+@pytest.mark.requirement("K125-MEM-partition-add-both")
+def test_new_partitions_are_owned_in_both_modes(group, expect, verify_group):
+    """Both systems learn of them: each is owned and read, and Kafka assigns every one of them."""
+    row = ["K125-MEM-partition-add-both"]
+    group.await_owned(group.join(WITH, 2, **QUICK_METADATA))
+    group.await_stable(2)
+    for mode, total in (("zookeeper", 14), ("kafka", 16)):
+        group.toggle(mode)
+        group.add_partitions(total)
+        expect(f"{mode}: all are owned", group.unowned, equals=0, within_s=FOUND_WITHIN_S, requirements=row)
+        expect(f"{mode}: Kafka assigns all", group.assigned, equals=total, within_s=FOUND_WITHIN_S, requirements=row)
+        group.await_followed(mode)
+        group.flow(500)
+
+    verify_group(owned_within_s=5)
+
+
+@pytest.mark.requirement(
+    "K125-LSN-before-release",
+    "K125-LSN-before-start",
+    "K125-LSN-describe-groups",
+    "K125-LSN-client-id-match",
+    "K125-LSN-thread-split",
+    "K125-LSN-consistent",
+    "K125-LSN-kc-member",
+)
+def test_listeners_get_the_global_assignment(group, expect, verify_group):
+    """In Kafka mode members describe the group for it, with two threads each and a plain consumer beside them."""
+    members = group.join(WITH, 3, streams=2, has_listener=True, **ROUND_ROBIN)
+    group.await_owned(members)
+    group.await_stable(3)
+    before = group.requests("DescribeGroups")
+    group.toggle("kafka")
+    row = ["K125-LSN-describe-groups"]
+    expect("they ask", lambda: group.requests("DescribeGroups") - before >= 3, equals=True, requirements=row)
+    (plain,) = group.join(NEW, partition_assignment_strategy="roundrobin")
+    group.await_owned([plain])
+    group.flow(1000)
+    plain.stop()
+    group.await_followed("kafka")
+    group.toggle("zookeeper")
+    group.flow(500)
+
+    verify_group(owned_within_s=5)
