@@ -231,19 +231,6 @@ class ProviderContract:
                 assert bench.disturbed(cluster) == len(links)
             assert bench.disturbed(cluster) == 0
 
-    def test_a_process_besides_nodes_has_links_of_its_own(self, bench: Bench) -> None:
-        """Each has its own to every ZooKeeper server, found by its name; the servers are those of the topology."""
-        needs(bench, Capability.LINKS)
-        with bench.cluster(ENSEMBLE) as cluster:
-            servers = [node.name for node in cluster.nodes(Role.ZOOKEEPER)]
-            for process in ("member-1", "member-2"):
-                assert len(cluster.zookeeper_reached_by(process).split(",")) == len(servers)
-                links = cluster.links.between([process], servers)
-                assert [link.destination for link in links] == servers
-            with cluster.links.disturb(links, Disturbance("refuse")):
-                assert bench.disturbed(cluster) == len(links)
-            assert cluster.names.keys() == {node.name for node in cluster.nodes()}
-
     def test_two_side_by_side_do_not_collide(self, bench: Bench) -> None:
         """The same topology twice at the same time: other addresses, other disks; ending one leaves the other."""
         needs(bench, Capability.START)
@@ -266,6 +253,7 @@ class ProviderContract:
             assert cluster.capabilities == bench.provider.capabilities
             assert [node.name for node in cluster.nodes()] == [spec.name for spec in ENSEMBLE.nodes]
             assert {node.kafka for node in cluster.nodes()} == {each.version for each in artifacts.values()}
+            assert cluster.zookeeper_reached_by("a").count(":") == len(cluster.links.between(["a"], cluster.names))
 
     def test_a_process_beside_it_ends_with_it(self, bench: Bench, tmp_path: Path) -> None:
         """It is spoken to over pipes, what it complains of is kept, and so is nothing in the private folder."""

@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_kmigrate.documents.kip_125.kinds import MIGRATING, NAME, NEW, OLD, WITH, WITHOUT
-from pytest_kmigrate.documents.kip_125.operating import status
+from pytest_kmigrate.documents.kip_125.operating import Operator
 from pytest_kmigrate.documents.kip_125.tree import shape
 
 pytestmark = pytest.mark.topology("zk1-broker1")
@@ -109,4 +109,4 @@ def test_old_members_that_commit_to_kafka_are_flagged(group, cluster, expect, ve
 
 
 def _findings(cluster):
-    return status(NAME, cluster.zookeeper_servers, cluster.bootstrap_servers()).findings
+    return Operator().status(NAME, cluster.zookeeper_servers, cluster.bootstrap_servers()).findings

@@ -2,8 +2,8 @@
 
 import json
 import socket
-from collections.abc import Iterator, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,9 @@ from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 
 _ANSWER_WITHIN_S = 15.0
 _MODES = (KAFKA, ZOOKEEPER)
+Offsets = dict[tuple[str, int], int]
+OfKafka = tuple[set[str], Offsets, Offsets]
+"""Client ids of the members, committed offsets, and the ends of the logs."""
 
 
 @dataclass(frozen=True)
@@ -51,43 +54,72 @@ class _Group:
 class Operator:
     """Does it with groups of this document."""
 
+    def __init__(
+        self,
+        reach: Callable[[str], Znodes] = ZookeeperClient,
+        ask: "Callable[[str, str, list[TopicPartition]], OfKafka] | None" = None,
+    ) -> None:
+        """``reach`` connects to ZooKeeper, ``ask`` asks Kafka's coordinator; by default real ones."""
+        self._reach = reach
+        self._ask = ask or _by_kafka
+
     def status(self, group: str, zookeeper: str, bootstrap: str | None) -> GroupReport:
-        """The group in both systems."""
-        return status(group, zookeeper, bootstrap)
+        """The group as both systems have it, and what is to be done before it migrates.
+
+        ``bootstrap`` None: the plain listeners that brokers registered in ZooKeeper. WrongUseError for a group that
+        ZooKeeper does not have; ClusterError where a server does not answer.
+        """
+        with self._reached(zookeeper) as znodes:
+            return _report(group, self._seen(group, znodes, bootstrap))
 
     def toggle(self, group: str, mode: str, zookeeper: str, bootstrap: str | None) -> GroupReport:
-        """Write the mode."""
-        return toggle(group, mode, zookeeper, bootstrap)
+        """Write the mode; WrongUseError for what the document forbids, or a mode that it does not have."""
+        if mode not in _MODES:
+            raise WrongUseError(f"MODE: expected {' or '.join(_MODES)}; got {mode!r}")
+        with self._reached(zookeeper) as znodes:
+            seen = self._seen(group, znodes, bootstrap)
+            if mode == ZOOKEEPER and seen.plain:
+                raise WrongUseError(
+                    f"{group}: expected no plain KafkaConsumer in the group before ZooKeeper decides, or partitions "
+                    f"are read twice; there are {', '.join(sorted(seen.plain))}: replace them by members with "
+                    "migration first"
+                )
+            if mode == KAFKA and not seen.migrating:
+                raise WrongUseError(
+                    f"{group}: expected a member with migration, which follows the mode; there is none: replace the "
+                    "members by such ones first"
+                )
+            znodes.set(f"/consumers/{group}/migration/mode", mode.encode())
+            return _report(group, self._seen(group, znodes, bootstrap))
 
+    @contextmanager
+    def _reached(self, zookeeper: str) -> Iterator[Znodes]:
+        znodes = self._reach(zookeeper)
+        try:
+            yield znodes
+        finally:
+            if isinstance(znodes, ZookeeperClient):
+                znodes.close()
 
-def status(group: str, zookeeper: str, bootstrap: str | None) -> GroupReport:
-    """The group as both systems have it, and what is to be done before it migrates.
-
-    ``bootstrap`` None: the plain listeners that brokers registered in ZooKeeper. WrongUseError for a group that
-    ZooKeeper does not have; ClusterError where a server does not answer.
-    """
-    with closing(ZookeeperClient(zookeeper)) as znodes:
-        return _report(group, _seen(group, znodes, bootstrap))
-
-
-def toggle(group: str, mode: str, zookeeper: str, bootstrap: str | None) -> GroupReport:
-    """Write the mode; WrongUseError for what the document forbids, or a mode that it does not have."""
-    if mode not in _MODES:
-        raise WrongUseError(f"MODE: expected {' or '.join(_MODES)}; got {mode!r}")
-    with closing(ZookeeperClient(zookeeper)) as znodes:
-        seen = _seen(group, znodes, bootstrap)
-        if mode == ZOOKEEPER and seen.plain:
-            raise WrongUseError(
-                f"{group}: expected no plain KafkaConsumer in the group before ZooKeeper decides, or partitions are "
-                f"read twice; there are {', '.join(sorted(seen.plain))}: replace them by members with migration first"
-            )
-        if mode == KAFKA and not seen.migrating:
-            raise WrongUseError(
-                f"{group}: expected a member with migration, which follows the mode; there is none: replace the "
-                "members by such ones first"
-            )
-        znodes.set(f"/consumers/{group}/migration/mode", mode.encode())
-        return _report(group, _seen(group, znodes, bootstrap))
+    def _seen(self, group: str, znodes: Znodes, bootstrap: str | None) -> _Group:
+        root = f"/consumers/{group}"
+        if znodes.get(root) is None:
+            known = ", ".join(znodes.children("/consumers")) or "none"
+            raise WrongUseError(f"GROUP: expected a group that ZooKeeper has ({known}); got {group!r}")
+        ids, migrating = frozenset(znodes.children(f"{root}/ids")), frozenset(znodes.children(f"{root}/migration/ids"))
+        mode = znodes.get(f"{root}/migration/mode")
+        owners = {place: data.decode("utf-8", "replace") for place, data in _below(znodes, f"{root}/owners")}
+        stored = {place: int(data) for place, data in _below(znodes, f"{root}/offsets") if data.isdigit()}
+        topics = {topic for topic, _ in (*owners, *stored)}
+        places = [
+            TopicPartition(topic, int(number))
+            for topic in sorted(topics)
+            for number in znodes.children(f"/brokers/topics/{topic}/partitions")
+        ]
+        clients, committed, ends = self._ask(group, bootstrap or _registered(znodes), places)
+        node = None if mode is None else mode.decode("utf-8", "replace")
+        plain = frozenset(clients - migrating)
+        return _Group(ids, migrating, node, plain, bool(clients), owners, stored, committed, ends)
 
 
 def _report(group: str, seen: _Group) -> GroupReport:
@@ -112,27 +144,6 @@ def _findings(seen: _Group) -> Iterator[str]:
             "members commit to Kafka, and cannot any more when the first one with migration joins: set "
             "offsets.storage=zookeeper and dual.commit.enabled=false first"
         )
-
-
-def _seen(group: str, znodes: Znodes, bootstrap: str | None) -> _Group:
-    root = f"/consumers/{group}"
-    if znodes.get(root) is None:
-        known = ", ".join(znodes.children("/consumers")) or "none"
-        raise WrongUseError(f"GROUP: expected a group that ZooKeeper has ({known}); got {group!r}")
-    ids, migrating = frozenset(znodes.children(f"{root}/ids")), frozenset(znodes.children(f"{root}/migration/ids"))
-    mode = znodes.get(f"{root}/migration/mode")
-    owners = {place: data.decode("utf-8", "replace") for place, data in _below(znodes, f"{root}/owners")}
-    stored = {place: int(data) for place, data in _below(znodes, f"{root}/offsets") if data.isdigit()}
-    topics = {topic for topic, _ in (*owners, *stored)}
-    places = [
-        TopicPartition(topic, int(number))
-        for topic in sorted(topics)
-        for number in znodes.children(f"/brokers/topics/{topic}/partitions")
-    ]
-    clients, committed, ends = _by_kafka(group, bootstrap or _registered(znodes), places)
-    node = None if mode is None else mode.decode("utf-8", "replace")
-    plain = frozenset(clients - migrating)
-    return _Group(ids, migrating, node, plain, bool(clients), owners, stored, committed, ends)
 
 
 def _below(znodes: Znodes, path: str) -> Iterator[tuple[tuple[str, int], bytes]]:
@@ -163,10 +174,7 @@ def _is_known(host: str) -> bool:
     return True
 
 
-Offsets = dict[tuple[str, int], int]
-
-
-def _by_kafka(group: str, bootstrap: str, places: list[TopicPartition]) -> tuple[set[str], Offsets, Offsets]:
+def _by_kafka(group: str, bootstrap: str, places: list[TopicPartition]) -> OfKafka:
     """Client ids of the members, committed offsets, and the ends of the logs."""
     admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     try:

@@ -4,16 +4,17 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.ownership import client_of
 from pytest_kmigrate.checkers.evidence.wording import counted
-from pytest_kmigrate.documents.kip_125.evidence.lives import lives
+from pytest_kmigrate.documents.kip_125.evidence.lives import Life, lives
 from pytest_kmigrate.documents.kip_125.evidence.writes import EVIDENCE, OFFSET, group_writes, has_writes, sessions
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.history import History, Transaction
 from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.model.verdict import Verdict
 
 _ROW = "K125-OFF-dual-commit-order"
+_REPORTED_NS = 2_000_000_000
 _SLACK_NS = 500_000_000
 """ZooKeeper logs milliseconds, and members report an answer at about the time they go on. A broker that stands still
 makes the difference seconds."""
@@ -33,7 +34,7 @@ def zookeeper_offsets_follow_kafkas(history: History) -> Verdict:
     count = 0
     for each, write in group_writes(history):
         life, data = by_session.get(each.session), write.data or ""
-        if life is None or not OFFSET.fullmatch(write.path) or not data.isdigit():
+        if life is None or not OFFSET.fullmatch(write.path) or not data.isdigit() or _crashed_then(life, each):
             continue
         count += 1
         place = (life.client, int(write.path.rpartition("/")[2]), int(data))
@@ -45,6 +46,11 @@ def zookeeper_offsets_follow_kafkas(history: History) -> Verdict:
         rows.looked_at(_ROW, count)
     text = f"{counted(count, 'offset')} in ZooKeeper, each taken by Kafka before"
     return rows.verdict(text, "no broker stood still while members committed", writes=count)
+
+
+def _crashed_then(life: Life, write: Transaction) -> bool:
+    """Whether the member crashed before it could report why it wrote."""
+    return life.how != "stopped" and write.at_ns + _REPORTED_NS > life.ended_ns
 
 
 def _taken(history: History) -> dict[tuple[int, int, int], int]:
