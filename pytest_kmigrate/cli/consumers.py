@@ -1,4 +1,4 @@
-"""Commands about consumer groups that migrate: ``consumers status`` and ``consumers toggle``."""
+"""Commands about consumer groups that migrate: ``consumers status``, ``toggle`` and ``validate``."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,6 +39,30 @@ def toggle(
 ) -> None:
     """Write a group's mode, unless its members cannot take it."""
     _show(_operator(profile).toggle(group, mode, zookeeper, bootstrap))
+
+
+@app.command()
+def validate(
+    command: Annotated[str, typer.Argument(help="Runs one member of a group.", metavar="COMMAND")],
+    *,
+    kafka: Annotated[str | None, typer.Option(help="The distribution to run.", metavar="VERSION|PATH")] = None,
+    profile: _Profile = "kip-125",
+) -> None:
+    """Run a consumer under test by a small script, and say what its command lacks."""
+    import shlex
+
+    from pytest_kmigrate.cli.console import notify, say, show
+    from pytest_kmigrate.documents import document
+    from pytest_kmigrate.providers.choosing import provider_named
+    from pytest_kmigrate.running.rehearsing import rehearse
+
+    found = rehearse(document(profile), shlex.split(command), provider_named("process", notify), kafka, notify)
+    show(("line", "judges", "printed"), [(name, purpose, str(count)) for name, purpose, count in found.lines])
+    for problem in found.problems:
+        say(problem)
+    if found.problems:
+        raise typer.Exit(1)
+    say("the command keeps the contract")
 
 
 def _operator(profile: str) -> "GroupOperator":

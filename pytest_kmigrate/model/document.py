@@ -4,7 +4,7 @@ import difflib
 import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from pytest_kmigrate.model.capabilities import Needs
 from pytest_kmigrate.model.checks import AnyChecker
@@ -111,6 +111,16 @@ class State:
 
 
 @dataclass(frozen=True)
+class Rehearsal:
+    """How a command under test kept the contract of members in a small script."""
+
+    lines: Sequence[tuple[str, str, int]]
+    """Name of each line, what is judged by it, and how often it was printed."""
+    problems: Sequence[str]
+    """What must be repaired, one sentence each."""
+
+
+@dataclass(frozen=True)
 class MembersUnderTest:
     """The members of groups that a document is about: commands that keep the contract of ``workloads/members``."""
 
@@ -120,6 +130,10 @@ class MembersUnderTest:
     """Kinds that another command runs, and this."""
     kinds: frozenset[str] = frozenset()
     """The kinds that the command of ``--kmigrate-member`` runs in its place."""
+    script: Callable[[Scene, Any, Any], Rehearsal] | None = None
+    """Runs such a command by a small script, given a scene, the run's members and its traffic."""
+    topology: str = ""
+    """What the script runs in."""
 
 
 @dataclass(frozen=True)

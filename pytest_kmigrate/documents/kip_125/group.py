@@ -1,6 +1,5 @@
 """A group on its way between two systems of coordination, as tests act on it: members, the mode, and what to await."""
 
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -15,14 +14,11 @@ from pytest_kmigrate.documents.kip_125.kinds import (
     MODE,
     NAME,
     NEW,
-    OLD,
     SESSION_S,
     TOPIC,
     WITH,
-    WITHOUT,
 )
 from pytest_kmigrate.documents.kip_125.reports import GroupReports
-from pytest_kmigrate.model.document import MembersUnderTest
 from pytest_kmigrate.model.events.members import GroupDescribed, ZnodeWritten
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.model.protocols import Scene
@@ -30,24 +26,26 @@ from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 from pytest_kmigrate.workloads.members.member import RunningMember
 
-MEMBERS = MembersUnderTest(
-    (sys.executable, "-m", "pytest_kmigrate.documents.kip_125.reference"),
-    {OLD: (sys.executable, "-m", "pytest_kmigrate.documents.kip_125.old_consumer")},
-    frozenset({WITHOUT, WITH}),
-)
-
-
 _HEADER = RunHeader("", "", 0, "", "")
 """Of the history so far: what tests await is computed as the checks do."""
 
 
-class _Traffic(Protocol):
-    def await_acked(self, count: int) -> None: ...
-    def add_partitions(self, topic: str, total: int) -> None: ...
-    def stop_sending(self) -> None: ...
+class Traffic(Protocol):
+    """What the group needs of a run's traffic."""
+
+    def await_acked(self, count: int) -> None:
+        """Return when so many more writes are acknowledged."""
+
+    def add_partitions(self, topic: str, total: int) -> None:
+        """Let a topic have so many partitions."""
+
+    def stop_sending(self) -> None:
+        """Send nothing new."""
 
 
-class _Members(Protocol):
+class Members(Protocol):
+    """What the group needs of a run's members."""
+
     by_name: dict[str, RunningMember]
 
     def start(
@@ -58,7 +56,9 @@ class _Members(Protocol):
         properties: Mapping[str, str],
         *,
         has_listener: bool = False,
-    ) -> RunningMember: ...
+    ) -> RunningMember:
+        """Start a member."""
+        ...
 
 
 def properties_of(kind: str, connection: Mapping[str, str], zookeeper: str, client_id: str) -> dict[str, str]:
@@ -89,7 +89,7 @@ def properties_of(kind: str, connection: Mapping[str, str], zookeeper: str, clie
 class MigratingGroup(GroupReports):
     """The group ``migrating`` of one run."""
 
-    def __init__(self, scene: Scene, members: _Members, partitions: int, traffic: _Traffic) -> None:
+    def __init__(self, scene: Scene, members: Members, partitions: int, traffic: Traffic) -> None:
         """``flow`` waits for so many more writes to the topic; ``stop_sending`` ends them."""
         self.flow: Callable[[int], None] = traffic.await_acked
         self.stop_sending = traffic.stop_sending

@@ -4,6 +4,7 @@ import json
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.events.members import HowEnded, MemberEnded, MemberPaused, MemberResumed, MemberStarted
 from pytest_kmigrate.waiting import PATIENCE_S, until
-from pytest_kmigrate.workloads.members.contract import Line, line_of
+from pytest_kmigrate.workloads.members.contract import MOST_SHOWN, Line, line_of
 from pytest_kmigrate.workloads.members.reporting import Reports, Rows
 
 ENDED_WITHIN_S = 10.0
@@ -70,6 +71,8 @@ class RunningMember:
         self.settings = settings
         self.client = 0
         self.consumer_id = ""
+        self.seen = Counter[str]()
+        """By name, how many of its lines were taken."""
         self.effective: Mapping[str, object] = {}
         """The settings in force, as far as it reported them."""
         self._command = command
@@ -220,7 +223,8 @@ class RunningMember:
                 line = line_of(text.decode("utf-8", "replace"))
                 self._take(line, reports, (line.ns or now_ns) - self._place.start_ns)
             except (ClusterError, KeyError, TypeError, ValueError) as error:
-                self._place.recorder.record(HarnessTrouble(f"a line of {self.name}", str(error)))
+                wrong = f"expected the key {error} in {text[:MOST_SHOWN]!r}" if type(error) is KeyError else str(error)
+                self._place.recorder.record(HarnessTrouble(f"a line of {self.name}", wrong))
             rows.close_part_if_due()
         status = process.wait()
         rows.close()
@@ -243,6 +247,7 @@ class RunningMember:
             self._is_up = True
         else:
             reports.take(line, at_ns)
+        self.seen[line.name] += 1
 
     def _last_words(self) -> str:
         lines = self._errors.read_text(encoding="utf-8", errors="replace").splitlines() if self._errors.exists() else []
