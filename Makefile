@@ -27,7 +27,7 @@ $(BIN)/python -m pytest_kmigrate.reports.resurrection $(BUGS) $(BROKEN) $(FIXED)
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cure browser demo test conformance check docs bench bench-scale nightly resurrect mutants lock clean
+.PHONY: help setup cure browser demo test conformance check docs bench bench-scale nightly resurrect mutants mutants-of-reference lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -117,6 +117,9 @@ resurrect: cure ## real bugs: red on Kafka 3.6.0, each by its name, and green on
 
 mutants: cure ## defects planted in Kafka, each seen by its requirement: all, or ONLY="id id" of mutants.toml
 	@$(BIN)/python -m pytest_kmigrate.reports.mutants $(or $(PROFILE),kip-866) "$(KAFKA)" reports/runs/mutants $(ONLY)
+
+mutants-of-reference: cure ## defects planted in the reference of KIP-125, each found by its requirement: all, or ONLY="id id"
+	KMIGRATE_MUTANTS="$(or $(ONLY),all)" $(PYTEST) tests/real/groups/test_reference_mutants.py
 
 lock: setup ## pin every dependency again
 	$(BIN)/uv pip compile --quiet --all-extras --universal --generate-hashes --no-emit-index-url --no-header \

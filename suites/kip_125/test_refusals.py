@@ -7,6 +7,7 @@ from pytest_kmigrate.documents.kip_125.kinds import ROOT, WITH
 pytestmark = pytest.mark.topology("zk1-broker1")
 
 ENABLED, SERVERS = "coordination.migration.enabled", "coordination.migration.bootstrap.servers"
+REFUSED_WITHIN_S = 30
 REFUSED = (
     (ENABLED, "maybe", "K125-CFG-enabled-validation"),
     (SERVERS, "", "K125-CFG-bootstrap-only-required"),
@@ -20,7 +21,8 @@ def test_wrong_settings_are_refused_by_their_key(group, zookeeper, expect, verif
     """The connector ends with status 2, names the key, and has created nothing in ZooKeeper."""
     started = [(group.start(WITH, **{key.replace(".", "_"): value}), key, row) for key, value, row in REFUSED]
     for member, key, row in started:
-        expect(f"{key} is refused", lambda member=member: group.refusal(member), equals=key, requirements=[row])
+        refusal = lambda member=member: group.refusal(member)  # noqa: E731
+        expect(f"{key} is refused", refusal, equals=key, within_s=REFUSED_WITHIN_S, requirements=[row])
         expect(f"{key}: no znode", lambda: zookeeper.get(ROOT), equals=None, requirements=[row])
 
     verify()

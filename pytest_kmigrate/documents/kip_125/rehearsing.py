@@ -52,11 +52,11 @@ def rehearse(scene: Scene, members: Members, traffic: _Traffic) -> Rehearsal:
     seen = Counter[str]()
     for member in members.by_name.values():
         seen += member.seen
-    problems = list(_problems(scene.recorder.events))
-    problems += [failed] if failed and not problems else []
-    if not problems:
-        problems = [f"{name}: expected in a run of this script; never printed" for name in NEEDED if not seen[name]]
-    return Rehearsal([(name, purpose, seen[name]) for name, purpose in LINES.items()], problems)
+    found = list(problems(scene.recorder.events))
+    found += [failed] if failed and not found else []
+    if not found:
+        found = [f"{name}: expected in a run of this script; never printed" for name in NEEDED if not seen[name]]
+    return Rehearsal([(name, purpose, seen[name]) for name, purpose in LINES.items()], found)
 
 
 def _played(group: MigratingGroup) -> str:
@@ -87,7 +87,7 @@ def _script(group: MigratingGroup) -> Iterator[tuple[str, Callable[[], object]]]
     yield f"a member refuses {_KEY}=maybe", lambda: refusing.await_ended(_DONE_WITHIN_S)
 
 
-def _problems(events: Sequence[Event]) -> Iterator[str]:
+def problems(events: Sequence[Event]) -> Iterator[str]:
     """What is wrong by itself: lines that are none, and ends that nothing asked for."""
     reported = set[str]()
     for event in events:

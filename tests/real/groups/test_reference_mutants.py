@@ -13,13 +13,12 @@ import pytest
 
 from pytest_kmigrate.documents.kip_125.mutating import ReferenceMutant, plant, reference_mutants
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FEW = ("one-offset-store", "begins-at-kafkas-offset", "plain-consumers-left-out")
 CHOSEN = os.environ.get("KMIGRATE_MUTANTS", "").split() or FEW
 MUTANTS = [each for each in reference_mutants() if each.id in CHOSEN or "all" in CHOSEN]
 
 
-@pytest.mark.real
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda each: each.id)
 def test_a_mutant_is_found_by_its_requirement(mutant: ReferenceMutant, tmp_path: Path) -> None:
     """Its test ends with a violation of that requirement, with the mutant's members in place of the reference's."""

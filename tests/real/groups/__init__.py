@@ -1,0 +1,1 @@
+"""Members of groups under test, on real clusters."""
