@@ -5,7 +5,7 @@ import os
 import pytest
 
 from pytest_kmigrate import checks
-from pytest_kmigrate.documents.kip_125.kinds import NEW, WITH, WITHOUT
+from pytest_kmigrate.documents.kip_125.kinds import JAVA, NEW, WITH, WITHOUT
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
@@ -141,6 +141,23 @@ def test_members_join_and_leave_without_a_change_of_mode(group, expect, verify_g
         group.await_followed(mode)
 
     verify_group(owned_within_s=JOINED_S)
+
+
+@pytest.mark.requirement("K125-KIND-kc-unmodified", "K125-CMP-mix-mig-kc", "K125-OWN-kc-roll")
+def test_a_group_goes_over_to_the_java_client(group, verify_group):
+    """Kafka's own VerifiableConsumer joins members with migration, and replaces one of them."""
+    members = group.join(WITH, 2)
+    group.await_owned(members)
+    group.toggle("kafka")
+    (plain,) = group.join(JAVA)
+    group.await_owned([plain])
+    group.await_stable(3)
+    group.flow(1000)
+    members[0].stop()
+    group.await_owned([plain, members[1]])
+    group.flow(1000)
+
+    verify_group(owned_within_s=2 * JOINED_S)
 
 
 @pytest.mark.requirement("K125-PLAN-any-number")

@@ -13,7 +13,7 @@ from pytest_kmigrate.documents.kip_125.kinds import (
     COMMIT_EVERY_S,
     MODE,
     NAME,
-    NEW,
+    PLAIN,
     SESSION_S,
     TOPIC,
     WITH,
@@ -69,7 +69,7 @@ def properties_of(kind: str, connection: Mapping[str, str], zookeeper: str, clie
         str(int(COMMIT_EVERY_S * 1000)),
     )
     new = {"bootstrap.servers": bootstrap, "session.timeout.ms": session, "heartbeat.interval.ms": "1000"}
-    if kind == NEW:
+    if kind in PLAIN:
         return {**new, "group.id": NAME, "client.id": client_id, "auto.commit.interval.ms": commit}
     old = {
         "zookeeper.connect": zookeeper,

@@ -1,7 +1,8 @@
 """The names of the document: kinds of members, the group under test and its znodes."""
 
-OLD, WITHOUT, WITH, NEW = "OZKCC", "MDZKCC", "MEZKCC", "KC"
-"""Of an older build, without migration, with it, and a plain KafkaConsumer."""
+OLD, WITHOUT, WITH, NEW, JAVA = "OZKCC", "MDZKCC", "MEZKCC", "KC", "JKC"
+"""Of an older build, without migration, with it, and plain KafkaConsumers: of librdkafka, and of the Java client."""
+PLAIN = (NEW, JAVA)
 
 NAME = "migrating"
 TOPIC = "orders"

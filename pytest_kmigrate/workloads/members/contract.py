@@ -44,6 +44,13 @@ class Line:
         ]
 
     @property
+    def record(self) -> tuple[str, int, int, str]:
+        """Topic, partition, offset and value of a line about one record."""
+        value = self.data.get("value")
+        place = (str(self.data["topic"]), int(self.data["partition"]), int(self.data["offset"]))
+        return (*place, "" if value is None else str(value))
+
+    @property
     def offsets(self) -> list[tuple[str, int, int]]:
         """Topic, partition and offset of each entry of ``offsets``."""
         return [(str(e["topic"]), int(e["partition"]), int(e["offset"])) for e in self._entries("offsets")]

@@ -24,6 +24,9 @@ from pytest_kmigrate.workloads.members.reporting import Reports, Rows
 ENDED_WITHIN_S = 10.0
 """What the contract allows for an orderly end."""
 
+_ENDED_BY_SIGTERM = 128 + signal.SIGTERM
+"""The exit status of a JVM that SIGTERM ended in order."""
+
 REFUSED = 2
 """The exit status of a member that refuses its settings."""
 
@@ -234,13 +237,13 @@ class RunningMember:
                 pipe.close()
         if status == REFUSED and not self._is_up:
             self._how = "refused"
-        elif self._how == "stopped" and status != 0:
+        elif self._how == "stopped" and status not in (0, _ENDED_BY_SIGTERM):
             self._how = "died"
         self._place.recorder.record(MemberEnded(self.name, self.client, self._how, status, self._last_words()))
 
     def _take(self, line: Line, reports: Reports, at_ns: int) -> None:
         if line.name == "startup_complete":
-            self.consumer_id = str(line.data.get("consumer_id", ""))
+            self.consumer_id = str(line.data.get("consumer_id") or self.settings.properties.get("client.id", ""))
             self.effective = line.data.get("settings") or {}
             who = (self.name, self.client, self.kind, self.settings.group, self.consumer_id)
             self._place.recorder.record(MemberStarted(*who, self.settings.topics))

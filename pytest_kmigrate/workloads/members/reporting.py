@@ -1,5 +1,6 @@
 """What a member's lines become: events of the history, and rows of operations for what there are many of."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from pytest_kmigrate.model.event import Recorder
@@ -20,7 +21,7 @@ _CONSUME, _COMMIT = OperationKind.CONSUME.value, OperationKind.COMMIT.value
 _OK, _FAILED = OperationOutcome.OK.value, OperationOutcome.FAILED.value
 _COMMIT_TAKES_NS = 1_000_000_000
 """A line reports when a commit was answered, not when it was sent: so long before, at most."""
-_SILENT = ("shutdown_complete", "record_data")
+_SILENT = ("shutdown_complete",)
 
 
 class Rows(Protocol):
@@ -48,13 +49,18 @@ class Reports:
         self._recorder = recorder
         self._rows = rows
         self._looked_ns = 0
+        self._records: list[tuple[str, int, int, str]] = []
+        """Printed one by one, before the line that counts them."""
         self._gauges: dict[str, float] = {}
 
     def take(self, line: Line, at_ns: int) -> None:
         """Record one line that was printed at ``at_ns`` of the run."""
         match line.name:
+            case "record_data":
+                self._records.append(line.record)
             case "records_consumed":
-                self._consumed(line, at_ns)
+                self._consumed(self._records or line.records, at_ns)
+                self._records = []
             case "offsets_committed":
                 self._committed(line, at_ns)
             case "partitions_assigned":
@@ -73,9 +79,9 @@ class Reports:
             case name if name not in _SILENT:
                 self._recorder.record(MemberReported(*self._who, name, line.data, at_ns))
 
-    def _consumed(self, line: Line, at_ns: int) -> None:
+    def _consumed(self, records: Sequence[tuple[str, int, int, str]], at_ns: int) -> None:
         began_ns, self._looked_ns = self._looked_ns or at_ns, at_ns
-        for topic, partition, offset, value in line.records:
+        for topic, partition, offset, value in records:
             producer, sequence = decode(value.encode())
             place = (self._who[1], topic, partition, offset, producer, sequence)
             self._rows.append((_CONSUME, _OK, *place, began_ns, at_ns, self._group, False, ""))

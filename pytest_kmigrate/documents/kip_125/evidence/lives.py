@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.evidence.ownership import client_of
-from pytest_kmigrate.documents.kip_125.kinds import NEW, WITH
+from pytest_kmigrate.documents.kip_125.kinds import PLAIN, WITH
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 
@@ -34,7 +34,7 @@ class Life:
     @property
     def is_of_zookeeper(self) -> bool:
         """Whether it registers in ZooKeeper."""
-        return self.kind != NEW
+        return self.kind not in PLAIN
 
 
 def has_members(history: History) -> bool:
