@@ -12,6 +12,7 @@ FIRST = {0: (40, 10), 1: (10, 40), 2: (25, None), 3: (None, 25), 4: (15, 15)}
 IN_ZOOKEEPER = {number: 5 + number for number in range(12)}
 
 
+@pytest.mark.sample
 @pytest.mark.requirement("K125-OFF-fetch-max", "K125-OFF-simple-commit-rejected")
 def test_a_member_begins_at_the_larger_offset(group, offsets, expect, verify):
     """Whichever store has it; and Kafka takes commits of others only while the group has no member."""

@@ -14,6 +14,7 @@ SUITES = sorted(folder for folder in (ROOT / "suites").iterdir() if any(folder.g
 FAULTS = {name for room, names in pytest_kmigrate._ROOMS.items() if room.startswith("faults.") for name in names}
 ROOMS_OF_NAMES = ("targets", "triggers", "crash_points", "Phase", "migration")
 NOT_SAMPLED = {
+    "topology zk1-broker3": "a coordinator that crashes twice costs 70 s, and is the only thing it adds",
     "topology zk1-broker1-controller3": "a quorum that lacks a controller costs 35 s, and is the only thing it adds",
     "topology zk1-broker1-controller1-zookeeper-tls": "tests/real has the logins at ZooKeeper, and it adds only TLS",
     "topology zk1-broker3-controller3-mixed": "a broker of an older release costs 73 s, and is the only thing it adds",
