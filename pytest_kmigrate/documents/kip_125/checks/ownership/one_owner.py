@@ -53,9 +53,9 @@ def naive_mix_is_detected(history: History) -> Verdict:
     A control of ``one_owner_at_a_time``: a run of such a group in which it counts nothing violates this.
     """
     rows = ByRequirement("naive_mix_is_detected", _CONTROL)
-    count = int(str(one_owner_at_a_time.judge(history).facts["unsupported"]))
-    rows.looked_at(_CONTROL)
-    if not count:
+    count = int(str(one_owner_at_a_time.judge(history).facts.get("unsupported", 0)))
+    rows.looked_at(_CONTROL, int(is_naive(history)))
+    if is_naive(history) and not count:
         end_ns = max(event.at_ns for event in history.events)
         expected = "a group without members that migrate reads partitions twice"
         rows.violated(_CONTROL, timed_violation(history, expected, "no overlap was detected", end_ns))
