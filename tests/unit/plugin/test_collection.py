@@ -13,7 +13,7 @@ pytest_plugins = ["pytester"]
         ("topology", "marker topology: expected one text, got nothing: write @pytest.mark.topology(*)"),
         ("topology('a', 'b')", "marker topology: expected one text, got 'a', 'b': *"),
         ("topology(file='a')", "marker topology: expected one text, got file='a': *"),
-        ("topology('zk1-broker3')", "marker topology: expected a file, relative to *.py, * did you mean *"),
+        ("topology('zk1-broker33')", "marker topology: expected a file, relative to *.py, * did you mean *"),
         ("topology('')", "marker topology: expected a file, relative to *.py, or the name of *; got ''; *"),
         ("known_bug", "marker known_bug: expected one text, got nothing: write @pytest.mark.known_bug(*)"),
         ("known_bug(1)", "marker known_bug: expected one text, got 1: *"),
