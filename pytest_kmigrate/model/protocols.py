@@ -128,10 +128,6 @@ class Cluster(Protocol):
         """ZooKeeper's servers for a process besides nodes, over links of its own that have its name; once for each."""
 
     @property
-    def names(self) -> Mapping[str, str]:
-        """By the name of each node, the address at which it listens, past the links."""
-
-    @property
     def zookeeper_superuser(self) -> str | None:
         """The credential (scheme ``digest``) of ZooKeeper's superuser; None if ZooKeeper has no logins."""
 
@@ -151,7 +147,6 @@ class Cluster(Protocol):
 
     def machine_trouble(self) -> str:
         """What this machine lacks for the cluster to work, such as room on a disk; empty if nothing is known."""
-        ...
 
     def await_serving(self) -> None:
         """Return when every broker reports all others and a controller to clients: before, an admin may hang."""

@@ -8,6 +8,7 @@ from typing import Self
 from pytest_kmigrate.model.document import MembersUnderTest
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.protocols import Cluster
+from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.recording.operation_parts import PartWriter
 from pytest_kmigrate.recording.recorder import RunRecorder
 from pytest_kmigrate.workloads.members.member import ENDED_WITHIN_S, MemberPlace, MemberSettings, RunningMember
@@ -36,7 +37,7 @@ class GroupMembers:
             recorder=recorder,
             start_ns=recorder.start_ns,
             number=lambda: next(numbers),
-            names=cluster.names,
+            names=lambda: {node.name: _address(cluster, node.name) for node in cluster.nodes(Role.BROKER)},
             rows=lambda name, client: PartWriter(recorder.folder.operations, f"{name}-{client}"),
         )
 
@@ -77,3 +78,7 @@ class GroupMembers:
             each.ask_to_stop()
         for each in alive:
             each.await_stopped(max(0.1, until - time.monotonic()))
+
+
+def _address(cluster: Cluster, node: str) -> str:
+    return cluster.peer(node).address.rpartition(":")[0]

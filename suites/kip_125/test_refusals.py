@@ -23,6 +23,6 @@ def test_wrong_settings_are_refused_by_their_key(group, zookeeper, expect, verif
     for member, key, row in started:
         refusal = lambda member=member: group.refusal(member)  # noqa: E731
         expect(f"{key} is refused", refusal, equals=key, within_s=REFUSED_WITHIN_S, requirements=[row])
-        expect(f"{key}: no znode", lambda: zookeeper.get(ROOT), equals=None, requirements=[row])
+        expect(f"{key}: no znode", lambda: zookeeper.get(ROOT), equals=None, within_s=5, requirements=[row])
 
     verify()

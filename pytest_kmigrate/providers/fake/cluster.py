@@ -80,11 +80,6 @@ class FakeCluster:
         return self.zookeeper_servers
 
     @property
-    def names(self) -> Mapping[str, str]:
-        """Addresses at which no process listens."""
-        return {spec.name: self._addresses.real(spec.name) for spec in self.topology.nodes}
-
-    @property
     def zookeeper_superuser(self) -> str | None:
         """ZooKeeper has no logins."""
         return None

@@ -80,11 +80,6 @@ class ProcessCluster:
         return ",".join(self.links.add(links)) + self.topology.chroot if links else ""
 
     @property
-    def names(self) -> Mapping[str, str]:
-        """By the name of each node, the address at which it listens."""
-        return {node.name: node.address for node in self._nodes}
-
-    @property
     def zookeeper_superuser(self) -> str | None:
         """The credential (scheme ``digest``) of ZooKeeper's superuser; None if ZooKeeper has no logins."""
         login = self._protection.zookeeper

@@ -63,8 +63,8 @@ class MemberPlace:
     """Gives a client number that no other client of the run has."""
     rows: Callable[[str, int], Rows]
     """Where the operations of a client go."""
-    names: Mapping[str, str]
-    """By the name of each node, its address: brokers advertise names."""
+    names: Callable[[], Mapping[str, str]]
+    """By the name of each broker, its address: brokers advertise names."""
 
 
 class RunningMember:
@@ -121,7 +121,7 @@ class RunningMember:
             raise WrongUseError(f"{self.name}: expected a member that is not alive to be started; it is")
         settings = self.settings
         file = self._written("properties", (f"{key}={value}" for key, value in settings.properties.items()))
-        hosts = self._written("hosts", (f"{address} {name}" for name, address in self._place.names.items()))
+        hosts = self._written("hosts", (f"{address} {name}" for name, address in self._place.names().items()))
         topics = ",".join(f"{topic}={streams}" for topic, streams in settings.topics.items())
         words = ["--kind", self.kind, "--settings", str(file), "--topics", topics, "--hosts", str(hosts)]
         words += ["--listener"] if settings.has_listener else []

@@ -69,7 +69,7 @@ def play(tmp_path: Path, recorder: MemoryRecorder) -> Iterator[Play]:
     place = MemberPlace(
         *(spawn, tmp_path, tmp_path / "logs", recorder, time.monotonic_ns()),
         number=lambda: next(numbers),
-        names={"broker-0": "127.0.0.1"},
+        names=lambda: {"broker-0": "127.0.0.1"},
         rows=lambda name, client: PartWriter(tmp_path / "operations", f"{name}-{client}"),
     )
 
