@@ -251,10 +251,9 @@ class ProviderContract:
         assert all(each.version and each.digest for each in artifacts.values())
         with bench.cluster(ENSEMBLE) as cluster:
             assert cluster.capabilities == bench.provider.capabilities
-            assert [node.name for node in cluster.nodes()] == [spec.name for spec in ENSEMBLE.nodes]
+            assert [node.name for node in cluster.nodes()] == (names := [spec.name for spec in ENSEMBLE.nodes])
             assert {node.kafka for node in cluster.nodes()} == {each.version for each in artifacts.values()}
-            reached, names = cluster.zookeeper_reached_by("a"), [node.name for node in cluster.nodes()]
-            assert reached.count(":") == len(cluster.links.between(["a"], names))
+            assert cluster.zookeeper_reached_by("a").count(":") == len(cluster.links.between(["a"], names))
 
     def test_a_process_beside_it_ends_with_it(self, bench: Bench, tmp_path: Path) -> None:
         """It is spoken to over pipes, what it complains of is kept, and so is nothing in the private folder."""
