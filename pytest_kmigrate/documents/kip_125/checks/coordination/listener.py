@@ -10,7 +10,7 @@ from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of, pa
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, modes_at
-from pytest_kmigrate.documents.kip_125.evidence.spans import Span, owned_at, spans
+from pytest_kmigrate.documents.kip_125.evidence.spans import Span, spans
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -23,6 +23,7 @@ _SAME, _PLAIN = "K125-LSN-consistent", "K125-LSN-kc-member"
 _RELEASING, _STARTING = "before_releasing_partitions", "before_starting_fetchers"
 _NEAR_NS = 2_000_000_000
 """Members report what Kafka assigned them at about the same time, in any order."""
+_OWNED_NS = 10_000_000_000
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,7 @@ def _judge_member(history: History, rows: ByRequirement, call: _Call, life: Life
     if life.is_migrating:
         row, wanted = _MATCH, _assigned_near(history, life.client, call.read_ns)
     else:
-        owned = owned_at(spans(history), call.at_ns + _NEAR_NS)
-        row, wanted = _PLAIN, [{each for each, those in owned.items() if life.client in those}]
+        row, wanted = _PLAIN, [_owned_next(history, life.client, call.at_ns)]
     if not all(wanted):
         return
     rows.looked_at(row)
@@ -130,6 +130,12 @@ def _judge_member(history: History, rows: ByRequirement, call: _Call, life: Life
         expected = f"the partitions of {life.consumer_id} go to its threads one after the other, in ascending order"
         observed = f"{ {each: call.threads[each] for each in mine} }"
         rows.violated(_SPLIT if row == _MATCH else row, timed_violation(history, expected, observed, call.at_ns))
+
+
+def _owned_next(history: History, client: int, at_ns: int) -> set[Partition]:
+    """What a plain consumer owned at this time, or began to own soon after: it looks up offsets first."""
+    mine = [each for those in spans(history).values() for each in those if each.client == client]
+    return {each.partition for each in mine if each.began_ns < at_ns + _OWNED_NS and each.ended_ns > at_ns}
 
 
 def _assigned_near(history: History, client: int, at_ns: int) -> list[set[Partition]]:
