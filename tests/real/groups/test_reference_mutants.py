@@ -14,7 +14,7 @@ import pytest
 from pytest_kmigrate.documents.kip_125.mutating import ReferenceMutant, plant, reference_mutants
 
 ROOT = Path(__file__).parents[3]
-FEW = ("one-offset-store", "begins-at-kafkas-offset", "plain-consumers-left-out")
+FEW = ("one-offset-store", "begins-at-kafkas-offset")
 CHOSEN = os.environ.get("KMIGRATE_MUTANTS", "").split() or FEW
 MUTANTS = [each for each in reference_mutants() if each.id in CHOSEN or "all" in CHOSEN]
 
