@@ -79,12 +79,18 @@ _OF_NO_TOPIC = MetadataRequest(
 
 
 def create_topics_at(
-    peer: Peer | str, names: Sequence[str], *, partitions: int, replication: int, within_s: float = 10
+    peer: Peer | str,
+    names: Sequence[str],
+    *,
+    partitions: int,
+    replication: int,
+    within_s: float = 10,
+    patience_s: float = PATIENCE_S,
 ) -> dict[str, str]:
     """Create topics by a request to this broker: topic -> error.
 
     While the broker does not know a topic's leaders it answers REQUEST_TIMED_OUT at the end of ``within_s``, although
-    the topic is created.
+    the topic is created. AwaitTimeoutError when it has not answered ``patience_s`` after that.
     """
     topics = tuple(
         create_request.CreatableTopic(
@@ -97,7 +103,7 @@ def create_topics_at(
         for name in names
     )
     request = create_request.CreateTopicsRequest(topics=topics, timeout=as_timeout(within_s), validate_only=False)
-    answer = ask(peer, request, CreateTopicsResponse, within_s + PATIENCE_S)
+    answer = ask(peer, request, CreateTopicsResponse, within_s + patience_s)
     return {str(topic.name): named(topic.error_code) for topic in answer.topics}
 
 

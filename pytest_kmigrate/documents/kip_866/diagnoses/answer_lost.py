@@ -11,9 +11,11 @@ from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.documents.kip_866.checks.znodes.migration_znode import MIGRATION, is_given_up_at
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.document import diagnosis
+from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
+_TURNS = (EventKind.FAULT_APPLIED, EventKind.FAULT_HEALED, EventKind.ACTIVE_CONTROLLER)
 _CHECK_FAILED = re.compile(r"Check op on KRaft Migration ZNode failed\. (?:Expected|Sent) zkVersion = (\d+)")
 
 
@@ -21,8 +23,9 @@ _CHECK_FAILED = re.compile(r"Check op on KRaft Migration ZNode failed\. (?:Expec
 def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
     """The controller that wrote ``/migration`` last expects a former version of it, and goes on without a write.
 
-    It explains what ZooKeeper lacks since, a lag that does not fall back, and in HYBRID clients that are not served:
-    brokers in ZooKeeper mode learn what they lead and follow when ZooKeeper has been written.
+    It explains what ZooKeeper lacks since, a lag that does not fall back or is not the distance (it is brought up to
+    date before the write that fails), and in HYBRID clients that are not served: brokers in ZooKeeper mode learn what
+    they lead and follow when ZooKeeper has been written.
     """
     wrong = wrong_in(history, verdict)
     label = wrong.behind(history, "zookeeper") if wrong else None
@@ -31,6 +34,8 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
         return taken is not None and _is_lost_at(history, taken.at_ns)
     if verdict.check == "zookeeper_lag_grows_and_falls_back":
         return _is_lost_at(history, history.events[-1].at_ns)
+    if verdict.check == "lag_is_the_distance":
+        return all(_stands_still_at(history, each.at_ns) for each in verdict.violations)
     if verdict.check == "longest_time_without_acked_write":
         ended_ns = _gaps_ended_ns(verdict)
         return bool(ended_ns) and all(_is_unserved_at(history, at_ns) for at_ns in ended_ns)
@@ -43,6 +48,16 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
 
 def _is_unserved_at(history: History, at_ns: int) -> bool:
     return phase_at(history, at_ns) == Phase.HYBRID.name and _is_lost_at(history, at_ns)
+
+
+def _stands_still_at(history: History, at_ns: int | None) -> bool:
+    """Whether nothing was written from then until a turn of the run at which the writer was lost for good."""
+    if at_ns is None:
+        return False
+    written_ns = min((e.at_ns for e in history.znodes if e.path == MIGRATION and e.at_ns >= at_ns), default=None)
+    turns_ns = [each.at_ns for each in history.events if each.kind in _TURNS and each.at_ns > at_ns]
+    still_ns = [turn for turn in (*turns_ns, history.events[-1].at_ns) if written_ns is None or turn < written_ns]
+    return any(_is_lost_at(history, turn) for turn in still_ns)
 
 
 def _is_lost_at(history: History, at_ns: int) -> bool:

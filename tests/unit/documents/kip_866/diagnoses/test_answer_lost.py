@@ -1,6 +1,7 @@
 """Facts about a write whose answer was lost: the controller expects a former version of ``/migration`` for ever."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,10 +9,12 @@ import pytest
 from pytest_kmigrate.checkers.clients.availability import longest_time_without_acked_write
 from pytest_kmigrate.checkers.evidence.expectations import CLIENTS_SERVED
 from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
+from pytest_kmigrate.documents.kip_866.checks.metrics.distance import lag_is_the_distance
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import zookeeper_lag_grows_and_falls_back
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.verdict import Outcome
 from tests.unit.checkers.histories import MS, Row, change, event, history, phase, sample, sent, snapshot, unsure, znode
 from tests.unit.checkers.images import FULL
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, named_of_expectations, started, unmet
@@ -110,3 +113,29 @@ def test_a_lag_that_does_not_fall_back_is_named_by_the_log(log: str | None, bugs
     run = after_an_outage(event(EventKind.RUN_ENDED, 70_000), log=log, samples=samples)
     run = history(events=run.events, znodes=[claimed, *run.znodes], samples=samples, logs=run.logs)
     assert named(run, zookeeper_lag_grows_and_falls_back.judge(run)) == bugs
+
+
+WRITTEN_AGAIN = znode(62_000, "/migration", HELD.replace("87", "88"), version=35)
+
+
+@pytest.mark.parametrize(
+    ("log", "written", "ended_ms", "bugs"),
+    [
+        (None, [], 70_000, ("kmigrate-7",)),
+        ("", [], 70_000, ()),
+        (None, [WRITTEN_AGAIN], 70_000, ()),
+        (None, [], 30_000, ()),
+    ],
+    ids=["given up", "nothing is logged", "written again", "the run is too short"],
+)
+def test_a_lag_that_is_not_the_distance_is_named_by_the_log(
+    log: str | None, written: list[ZnodeChange], ended_ms: int, bugs: tuple[str, ...]
+) -> None:
+    """It is brought up to date before the write that fails: where another lag is wrong, that bug explains nothing."""
+    values = {"ActiveControllerCount": 1, "ZkWriteBehindLag": 1, "LastCommittedRecordOffset": 144}
+    samples = [sample(at, "controller-3001", **values) for at in range(13_000, 26_000, 500)]
+    run = after_an_outage(event(EventKind.RUN_ENDED, ended_ms), log=log, samples=samples)
+    run = replace(run, znodes=[*run.znodes, *written])
+    verdict = lag_is_the_distance.judge(run)
+    assert verdict.outcome is Outcome.VIOLATES
+    assert named(run, verdict) == bugs
