@@ -6,25 +6,14 @@ SEEDS  := 1 2 3
 DEMO   := reports/runs/demo
 DEMO_REPORT := reports/analysis/demo
 BUGS   := reports/runs/resurrect
-BROKEN := 3.6.0
-FIXED  := 3.9.1
-KAFKA  := $(FIXED)
+KAFKA  := 3.9.1
 SUITE   = suites/$(subst -,_,$(1))
 SUITES  = $(subst _,-,$(notdir $(patsubst %/,%,$(sort $(dir $(wildcard suites/*/test_*.py))))))
 BASE_kip-866-draft = kip-866
 TO_JUDGE = $(BASE_$(PROFILE)) $(PROFILE)
 CONFORMANCE = reports/runs/conformance/$(1)/$(patsubst _%,%,$(subst /,_,$(KAFKA)))
-REVEALING := $(addprefix suites/kip_866/,test_preparation.py test_copy.py test_dual_write.py)
 PYTEST := $(BIN)/python -m pytest
 BROWSERS = $(shell which chromium chromium-browser google-chrome)
-
-define BRING_BACK
-rm -rf $(BUGS); \
-for kafka in $(BROKEN) $(FIXED); do \
-  $(PYTEST) $(REVEALING) --kmigrate-cold --kmigrate-kafka $$kafka --kmigrate-runs $(BUGS)/$$kafka || true; \
-done; \
-$(BIN)/python -m pytest_kmigrate.reports.resurrection $(BUGS) $(BROKEN) $(FIXED)
-endef
 
 .DEFAULT_GOAL := help
 .PHONY: help setup cure browser demo test conformance check docs bench bench-scale nightly resurrect mutants mutants-of-reference lock clean
@@ -108,12 +97,12 @@ nightly: cure ## the suites ten times over with different seeds, every crash poi
 	done; \
 	$(PYTEST) $(call SUITE,kip-866) --kmigrate-nightly -m nightly --kmigrate-runs reports/runs/nightly || failed=1; \
 	KMIGRATE_SIGKILLS=20 $(PYTEST) tests/real/test_sigkill.py || failed=1; \
-	{ $(BRING_BACK); } || failed=1; \
+	$(BIN)/python -m pytest_kmigrate.reports.resurrection kip-866 $(BUGS) || failed=1; \
 	$(BIN)/kmigrate analyze reports/runs/nightly --out reports/analysis/nightly || test $$? = 1 || failed=1; \
 	test -z "$$failed"
 
-resurrect: cure ## real bugs: red on Kafka 3.6.0, each by its name, and green on 3.9.1
-	@$(BRING_BACK)
+resurrect: cure ## real bugs: red by name on the last release that has each, green on the next: all, or ONLY="id id"
+	@$(BIN)/python -m pytest_kmigrate.reports.resurrection $(or $(PROFILE),kip-866) $(BUGS) $(ONLY)
 
 mutants: cure ## defects planted in Kafka, each seen by its requirement: all, or ONLY="id id" of mutants.toml
 	@$(BIN)/python -m pytest_kmigrate.reports.mutants $(or $(PROFILE),kip-866) "$(KAFKA)" reports/runs/mutants $(ONLY)

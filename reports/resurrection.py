@@ -1,82 +1,166 @@
-"""Real bugs brought back: which known bugs a broken release shows, by name, and that a fixed one is free of them.
+"""Real bugs brought back: seen by name on the last release that has them, and gone on the first that has not.
 
-Run as ``python -m pytest_kmigrate.reports.resurrection RUNS BROKEN FIXED``, where RUNS holds a folder of runs per
-release. Exit status 0 when at least ``ENOUGH`` bugs were seen on BROKEN that FIXED has not, and everything conforms on
-FIXED apart from what bugs explain that it still has.
+Run as ``python -m pytest_kmigrate.reports.resurrection PROFILE RUNS [ID ...]``. Each bug has its folder in RUNS, with
+the runs of a test on both releases; what became of all of them is printed and written to ``resurrections.md`` there.
+A run that is there already is not made again. Exit status 0 when every bug was brought back; 2 when one cannot be.
 """
 
+import enum
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from pytest_kmigrate.catalogue import known_bug
-from pytest_kmigrate.model.errors import RunFolderError
-from pytest_kmigrate.model.verdict import Outcome, merged
+from pytest_kmigrate.catalogue import KNOWN_BUGS, all_known_bugs, place_of
+from pytest_kmigrate.catalogue.rows import records, wrong
+from pytest_kmigrate.model.errors import KmigrateError
+from pytest_kmigrate.reports.suite_tests import OUTPUT, chosen, command_of, problems_of_test, run_test
 
-ENOUGH = 5
+RESURRECTIONS = "resurrections.toml"
+"""A file that a document's folder may have."""
+SUMMARY = "resurrections.md"
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What one test showed on one release."""
+class Resurrection:
+    """How one bug of released Kafka is met; ``id`` is that of the bug."""
 
-    outcome: Outcome
-    """The worst verdict, of those that no lasting bug explains."""
-    bugs: tuple[str, ...]
-    """Bugs that the fixed release does not have."""
-    lasting: tuple[str, ...] = ()
-    """Bugs that the fixed release has, too: showing them proves nothing, on either release."""
+    id: str
+    test: str
+    """``module::name``, in the suite of the document."""
+    broken: str
+    """The last release that has the bug."""
+    fixed: str
+    """The first after it that has not."""
+    topology: str | None = None
+    """Instead of the test's own."""
 
 
-def seen_in(runs: Path, fixed: str) -> dict[str, Seen]:
-    """Test -> what its run in this folder showed; RunFolderError when there is no run."""
-    found = dict(_seen(folder.parent, fixed) for folder in sorted(runs.glob("*/run.json")))
-    if not found:
-        raise RunFolderError(f"{runs}: expected folders of runs; there is none")
+class Fate(enum.StrEnum):
+    """What the two runs show."""
+
+    BACK = "brought back"
+    UNSEEN = "not seen on the broken release"
+    STILL_THERE = "still there on the fixed release"
+    NOT_JUDGED = "not judged"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one bug, and which checks it turned red, or are not green without it."""
+
+    resurrection: Resurrection
+    fate: Fate
+    seen: str
+
+
+def resurrections_of(profile: str) -> tuple[Resurrection, ...]:
+    """Those of a profile's document; WrongUseError when there are none, or one is wrong."""
+    place = place_of(profile)
+    found = records(Resurrection, place, RESURRECTIONS, "resurrection")
+    for each in found:
+        problems = [*_problems_of_releases(each), *problems_of_test(each.test, profile)]
+        if problems:
+            raise wrong(place.folder / RESURRECTIONS, each.id, *problems)
     return found
 
 
-def is_proof(broken: Mapping[str, Seen], fixed: Mapping[str, Seen]) -> bool:
-    """Whether enough bugs were named on the broken release, and the same tests conform on the fixed one."""
-    bugs = {bug for seen in broken.values() for bug in seen.bugs}
-    same = broken.keys() <= fixed.keys()
-    return same and len(bugs) >= ENOUGH and all(seen.outcome is Outcome.CONFORMS for seen in fixed.values())
+def result_of(resurrection: Resurrection, runs: Path) -> Result:
+    """What the runs in a bug's folder show: its name on the broken release, and the same checks on the fixed one."""
+    broken, fixed = (_verdicts(runs / release) for release in (resurrection.broken, resurrection.fixed))
+    if not broken or not fixed:
+        lacking = resurrection.fixed if broken else resurrection.broken
+        return Result(resurrection, Fate.NOT_JUDGED, f"no verdict in {runs / lacking}; see {OUTPUT} there")
+    red = sorted(check for check, each in broken.items() if resurrection.id in each["known_bugs"])
+    if not red:
+        others = sorted(check for check, each in broken.items() if each["outcome"] == "VIOLATES")
+        return Result(resurrection, Fate.UNSEEN, ", ".join(others) or "-")
+    left = [check for check in red if not _is_free(fixed.get(check), resurrection)]
+    return Result(resurrection, Fate.STILL_THERE if left else Fate.BACK, ", ".join(left or red))
 
 
-def table(broken: Mapping[str, Seen], fixed: Mapping[str, Seen], names: tuple[str, str]) -> Table:
-    """A row per test: outcome and bugs on the broken release, outcome on the fixed one."""
-    shown = Table("test", f"Kafka {names[0]}", "known as", f"Kafka {names[1]}", title="Real bugs, brought back")
-    for test, seen in broken.items():
-        after = _told(fixed[test]) if test in fixed else "not run"
-        shown.add_row(test.rpartition("::")[2], _told(seen), ", ".join(seen.bugs) or "-", after)
+def table(results: Iterable[Result]) -> Table:
+    """A row per bug."""
+    shown = Table("bug", "red on", "green on", "fate", "seen by", title="Real bugs, brought back")
+    for each in results:
+        told = each.resurrection
+        shown.add_row(told.id, told.broken, told.fixed, each.fate, each.seen)
     return shown
 
 
-def _told(seen: Seen) -> str:
-    return seen.outcome.name + (f" but for {', '.join(seen.lasting)}" if seen.lasting else "")
+def markdown(results: Sequence[Result]) -> str:
+    """The same as a page."""
+    back = sum(each.fate is Fate.BACK for each in results)
+    rows = [
+        f"| {told.id} | `{told.test}` | {told.broken} | {told.fixed} | {each.fate} | {each.seen} |"
+        for each in results
+        for told in [each.resurrection]
+    ]
+    head = ["| bug | test | red on | green on | fate | seen by |", "|---|---|---|---|---|---|"]
+    return "\n".join([f"{back} of {len(results)} bugs brought back.", "", *head, *rows, ""])
 
 
-def _seen(folder: Path, fixed: str) -> tuple[str, Seen]:
-    test = json.loads((folder / "run.json").read_text())["test_id"]
-    file = folder / "verdicts.jsonl"
-    verdicts = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-    named = dict.fromkeys(str(bug) for verdict in verdicts for bug in verdict["known_bugs"])
-    lasting = tuple(bug for bug in named if known_bug(bug).breaks(fixed))
-    telling = [verdict for verdict in verdicts if not set(lasting) & set(verdict["known_bugs"])]
-    outcome = merged(Outcome[str(verdict["outcome"])] for verdict in telling)
-    return test, Seen(outcome, tuple(bug for bug in named if bug not in lasting), lasting)
+def run_each(found: Iterable[Resurrection], runs: Path, profile: str) -> None:
+    """Run each bug's test on both releases; WrongUseError when pytest cannot run one."""
+    for each in found:
+        for release in (each.broken, each.fixed):
+            folder = runs / _named(each.id) / release
+            folder.mkdir(parents=True, exist_ok=True)
+            own = {"topology": each.topology} if each.topology else {}
+            command = command_of(each.test, profile, folder, kafka=release, cold=None, resume=None, **own)
+            run_test(f"{each.id} on Kafka {release}", each.test, command, folder)
 
 
-def main(runs: str, broken: str, fixed: str) -> int:
-    """Print the table; the exit status says whether it is proof."""
-    on_broken, on_fixed = (seen_in(Path(runs) / release, fixed) for release in (broken, fixed))
-    Console().print(table(on_broken, on_fixed, (broken, fixed)))
-    return 0 if is_proof(on_broken, on_fixed) else 1
+def _problems_of_releases(each: Resurrection) -> Iterator[str]:
+    bug = {known.id: known for known in all_known_bugs()}.get(each.id)
+    if bug is None:
+        yield f"id: expected that of a bug of {KNOWN_BUGS}, got one that is not there"
+        return
+    if not bug.breaks(each.broken):
+        yield f"broken: expected a release that has the bug ({', '.join(bug.broken)}), got {each.broken}"
+    if bug.breaks(each.fixed):
+        yield f"fixed: expected a release without the bug, which {', '.join(bug.broken)} have; got {each.fixed}"
+
+
+def _verdicts(runs: Path) -> Mapping[str, Mapping[str, Any]]:
+    """The verdicts of the newest run that was judged, by check; the worst of each."""
+    files = sorted(runs.glob("*/verdicts.jsonl"))
+    lines = files[-1].read_text().splitlines() if files else []
+    found: dict[str, Mapping[str, Any]] = {}
+    for each in map(json.loads, lines):
+        if each["check"] not in found or each["outcome"] == "VIOLATES":
+            found[each["check"]] = each
+    return found
+
+
+def _is_free(verdict: Mapping[str, Any] | None, resurrection: Resurrection) -> bool:
+    """Whether a check that was red by the bug is green, or red by other bugs only that the fixed release has, too."""
+    if verdict is None or resurrection.id in verdict["known_bugs"]:
+        return False
+    return verdict["outcome"] == "CONFORMS" or (verdict["outcome"] == "VIOLATES" and bool(verdict["known_bugs"]))
+
+
+def _named(bug: str) -> str:
+    return bug.replace("/", "-").replace("#", "-")
+
+
+def main(profile: str, runs: str, *only: str) -> int:
+    """Bring the bugs back and publish what became of them; the exit status says whether it is proof."""
+    try:
+        found = chosen(resurrections_of(profile), only)
+        run_each(found, Path(runs), profile)
+    except KmigrateError as error:
+        Console(stderr=True, markup=False, soft_wrap=True).print(error)
+        return 2
+    results = [result_of(each, Path(runs) / _named(each.id)) for each in found]
+    (Path(runs) / SUMMARY).write_text(markdown(results), encoding="utf-8")
+    Console().print(table(results))
+    return 0 if all(each.fate is Fate.BACK for each in results) else 1
 
 
 if __name__ == "__main__":

@@ -242,6 +242,24 @@ def test_a_quorum_that_began_without_the_flag_never_migrates(
     verify()
 
 
+@pytest.mark.since("3.6.0")
+@pytest.mark.topology("zk1-broker3-controller1-low")
+@pytest.mark.requirement("K866-MV-enables-components")
+def test_a_quorum_at_a_level_without_metadata_transactions_does_not_migrate(
+    workload, cluster, migration, expect_end, verify
+):
+    """A controller with the flag ends when it finds itself at such a level; the cluster goes on without it."""
+    migration.make("brokers-first", *(moves.Roll(f"broker-{n}", procedure.brokers_join(cluster)) for n in range(3)))
+
+    with expect_end("controller-3000", within_s=60, naming="metadata.version"):
+        migration.make(
+            "begin", procedure.FormatControllers(), moves.StartControllers(procedure.controllers_join(cluster))
+        )
+    workload.await_acked(500)
+
+    verify()
+
+
 @pytest.mark.sample
 @pytest.mark.topology("kraft-broker3-controller3")
 @pytest.mark.requirement(

@@ -1,0 +1,83 @@
+"""Tests of a document's suite that its data name, as ``module::name``: whether they are there, and how one is run."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from pytest_kmigrate.catalogue.rows import Row
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.recording.identity import SUITES
+
+OUTPUT = "pytest.log"
+"""What pytest wrote, in the folder of runs that it was given."""
+_JUDGED = (0, 1)
+"""How pytest ends when it has run the tests that it was given."""
+
+R = TypeVar("R", bound=Row)
+
+
+def chosen(rows: Sequence[R], ids: Collection[str]) -> list[R]:
+    """Those of these ids, all when none is named; WrongUseError for an id that no row has."""
+    known = [each.id for each in rows]
+    unknown = [each for each in ids if each not in known]
+    if unknown:
+        raise WrongUseError(f"ONLY: expected ids of {', '.join(known)}; got {', '.join(unknown)}: correct the name")
+    return [each for each in rows if each.id in ids or not ids]
+
+
+def problems_of_test(test: str, profile: str) -> Iterator[str]:
+    """What is wrong with the name of a test, if anything is."""
+    suite = _suite(profile)
+    module, _, name = test.partition("::")
+    file = suite / f"{module}.py"
+    if not file.is_file():
+        files = ", ".join(sorted(each.stem for each in suite.glob("test_*.py")))
+        yield f'test: expected module::name with a module of {files}; got "{test}"'
+    elif name.partition("[")[0] not in (known := sorted(_tests(ast.parse(file.read_text(encoding="utf-8"))))):
+        yield f'test: expected a test of {module}, one of {", ".join(known)}; got "{name}"'
+
+
+def node_id(test: str, profile: str) -> str:
+    """The test as pytest is given it: the path of its file and its name."""
+    module, _, name = test.partition("::")
+    return f"{_suite(profile) / module}.py::{name}"
+
+
+def command_of(test: str, profile: str, runs: Path, **options: str | None) -> list[str]:
+    """How pytest runs one test into a folder of runs; ``options`` are the plugin's, without their prefix.
+
+    An option that is None is given without a value.
+    """
+    given = {"profile": profile, "runs": str(runs), **options}
+    flags = [f"--kmigrate-{name}" + ("" if value is None else f"={value}") for name, value in given.items()]
+    return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", node_id(test, profile), *flags]
+
+
+def run_test(of: str, test: str, command: Sequence[str], runs: Path) -> None:
+    """Run a command of pytest, with its output in this folder of runs; WrongUseError when it cannot run the test.
+
+    The error begins with ``of``.
+    """
+    with (runs / OUTPUT).open("w") as output:
+        ended = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False)
+    if ended.returncode not in _JUDGED:
+        last = (runs / OUTPUT).read_text(errors="replace").strip().splitlines()[-3:]
+        raise WrongUseError(
+            f"{of}: expected pytest to run {test}, got exit status {ended.returncode}: "
+            f"{' '.join(last) or 'no output'}; see {runs / OUTPUT}"
+        )
+
+
+def _suite(profile: str) -> Path:
+    return SUITES / profile.replace("-", "_")
+
+
+def _tests(tree: ast.Module | ast.ClassDef) -> Iterator[str]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            yield node.name
+        elif isinstance(node, ast.ClassDef):
+            yield from (f"{node.name}::{each}" for each in _tests(node))
