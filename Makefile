@@ -11,12 +11,18 @@ SUITE   = suites/$(subst -,_,$(1))
 SUITES  = $(subst _,-,$(notdir $(patsubst %/,%,$(sort $(dir $(wildcard suites/*/test_*.py))))))
 BASE_kip-866-draft = kip-866
 TO_JUDGE = $(BASE_$(PROFILE)) $(PROFILE)
+# The last patch of each line that a document is about.
+RELEASES = $(or $(RELEASES_$(PROFILE)),3.9.1)
+RELEASES_kip-866 = 3.4.1 3.5.2 3.6.2 3.7.2 3.8.1 3.9.1
+RELEASES_kip-866-draft = $(RELEASES_kip-866)
+RELEASES_kip-778 = 3.3.2 3.6.2 3.9.1 4.0.2 4.1.2 4.2.1 4.3.0
+RELEASES_kip-500 = $(RELEASES_kip-778)
 CONFORMANCE = reports/runs/conformance/$(1)/$(patsubst _%,%,$(subst /,_,$(KAFKA)))
 PYTEST := $(BIN)/python -m pytest
 BROWSERS = $(shell which chromium chromium-browser google-chrome)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cure browser demo test conformance check docs bench bench-scale nightly resurrect mutants mutants-of-reference lock clean
+.PHONY: help setup cure browser demo test conformance matrix check docs bench bench-scale nightly resurrect mutants mutants-of-reference lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -56,9 +62,9 @@ test: cure browser ## the project's own tests, and a sample of each document's s
 	$(foreach each,$(filter-out kip-866,$(SUITES)),$(PYTEST) -n 2 --dist loadgroup -v -m sample $(call SUITE,$(each)) \
 	  --kmigrate-profile $(each) &&) true
 
-ifneq ($(filter conformance,$(MAKECMDGOALS)),)
+ifneq ($(filter conformance matrix,$(MAKECMDGOALS)),)
 ifeq ($(and $(PROFILE),$(wildcard $(call SUITE,$(PROFILE))/test_*.py)),)
-$(error PROFILE: expected a document that has a suite ($(SUITES)), got '$(PROFILE)': make conformance PROFILE=...)
+$(error PROFILE: expected a document that has a suite ($(SUITES)), got '$(PROFILE)': make $(MAKECMDGOALS) PROFILE=...)
 endif
 endif
 
@@ -70,6 +76,11 @@ conformance: cure ## a document's whole suite: PROFILE=kip-866 [KAFKA=3.9.1]; ca
 	  { failed=$$?; test $$failed = 1 || exit $$failed; };) \
 	$(BIN)/kmigrate requirements --profile $(PROFILE) $(foreach each,$(TO_JUDGE),--coverage "$(call CONFORMANCE,$(each))"); \
 	case $$? in 0|1|3) exit $${failed:-0};; *) exit 1;; esac
+
+matrix: cure ## a document's whole suite on the releases it is about, as a page in docs: PROFILE=kip-866 [RELEASES="3.8.1 3.9.1"]
+	@$(foreach each,$(RELEASES),$(MAKE) conformance PROFILE=$(PROFILE) KAFKA=$(each) || true;) \
+	$(BIN)/python -m pytest_kmigrate.reports.matrix $(PROFILE) docs/conformance/$(PROFILE).md \
+	  $(foreach kafka,$(RELEASES),$(foreach each,$(TO_JUDGE),$(kafka)=reports/runs/conformance/$(each)/$(kafka)))
 
 check: setup ## what every commit must pass, in under a minute
 	$(BIN)/ruff check .

@@ -88,8 +88,8 @@ def table(results: Iterable[Result]) -> Table:
     """A row per bug."""
     shown = Table("bug", "red on", "green on", "fate", "seen by", title="Real bugs, brought back")
     for each in results:
-        told = each.resurrection
-        shown.add_row(told.id, told.broken, told.fixed, each.fate, each.seen)
+        of = each.resurrection
+        shown.add_row(of.id, of.broken, of.fixed, each.fate, each.seen)
     return shown
 
 
@@ -97,9 +97,9 @@ def markdown(results: Sequence[Result]) -> str:
     """The same as a page."""
     back = sum(each.fate is Fate.BACK for each in results)
     rows = [
-        f"| {told.id} | `{told.test}` | {told.broken} | {told.fixed} | {each.fate} | {each.seen} |"
+        f"| {of.id} | `{of.test}` | {of.broken} | {of.fixed} | {each.fate} | {each.seen} |"
         for each in results
-        for told in [each.resurrection]
+        for of in [each.resurrection]
     ]
     head = ["| bug | test | red on | green on | fate | seen by |", "|---|---|---|---|---|---|"]
     return "\n".join([f"{back} of {len(results)} bugs brought back.", "", *head, *rows, ""])
