@@ -79,7 +79,7 @@ conformance: cure ## a document's whole suite: PROFILE=kip-866 [KAFKA=3.9.1]; ca
 
 matrix: cure ## a document's whole suite on the releases it is about, as a page in docs: PROFILE=kip-866 [RELEASES="3.8.1 3.9.1"]
 	@$(foreach each,$(RELEASES),$(MAKE) conformance PROFILE=$(PROFILE) KAFKA=$(each) || true;) \
-	$(BIN)/python -m pytest_kmigrate.reports.matrix $(PROFILE) docs/conformance/$(PROFILE).md \
+	$(BIN)/python -m pytest_kmigrate.judging.matrix $(PROFILE) docs/conformance/$(PROFILE).md \
 	  $(foreach kafka,$(RELEASES),$(foreach each,$(TO_JUDGE),$(kafka)=reports/runs/conformance/$(each)/$(kafka)))
 
 check: setup ## what every commit must pass, in under a minute

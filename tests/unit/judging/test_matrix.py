@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.catalogue import requirements
+from pytest_kmigrate.judging.matrix import main
 from pytest_kmigrate.model.verdict import Kind, Violation, conforms, violates
-from pytest_kmigrate.reports.matrix import main
 from tests.unit.judging.test_coverage import recorded
 
 CONFORMING, DEVIATING, UNASKED = [

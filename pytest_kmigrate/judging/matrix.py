@@ -1,6 +1,6 @@
 """A document's requirements against releases of Kafka: a page that is made from run folders.
 
-Run as ``python -m pytest_kmigrate.reports.matrix PROFILE PAGE RELEASE=RUNS [RELEASE=RUNS ...]``; a release that is
+Run as ``python -m pytest_kmigrate.judging.matrix PROFILE PAGE RELEASE=RUNS [RELEASE=RUNS ...]``; a release that is
 given more than once has several folders of runs. Exit status 0 when the page is written; 2 for a folder without runs.
 """
 
