@@ -80,8 +80,12 @@ def result_of(resurrection: Resurrection, runs: Path) -> Result:
     if not red:
         others = sorted(check for check, each in broken.items() if each["outcome"] == "VIOLATES")
         return Result(resurrection, Fate.UNSEEN, ", ".join(others) or "-")
-    left = [check for check in red if not _is_free(fixed.get(check), resurrection)]
-    return Result(resurrection, Fate.STILL_THERE if left else Fate.BACK, ", ".join(left or red))
+    left = [check for check in red if _is_still_red(fixed.get(check), resurrection)]
+    if left:
+        return Result(resurrection, Fate.STILL_THERE, ", ".join(left))
+    # What a check looks at may come after the place where the bug ends the run: one that was red must be able to speak.
+    spoke = any(check in fixed and fixed[check]["outcome"] in ("CONFORMS", "VIOLATES") for check in red)
+    return Result(resurrection, Fate.BACK if spoke else Fate.NOT_JUDGED, ", ".join(red))
 
 
 def table(results: Iterable[Result]) -> Table:
@@ -138,11 +142,10 @@ def _verdicts(runs: Path) -> Mapping[str, Mapping[str, Any]]:
     return found
 
 
-def _is_free(verdict: Mapping[str, Any] | None, resurrection: Resurrection) -> bool:
-    """Whether a check that was red by the bug is green, or red by other bugs only that the fixed release has, too."""
-    if verdict is None or resurrection.id in verdict["known_bugs"]:
-        return False
-    return verdict["outcome"] == "CONFORMS" or (verdict["outcome"] == "VIOLATES" and bool(verdict["known_bugs"]))
+def _is_still_red(verdict: Mapping[str, Any] | None, resurrection: Resurrection) -> bool:
+    """Whether a check that was red by the bug is so still, or for a reason that no other bug explains."""
+    known = verdict["known_bugs"] if verdict is not None and verdict["outcome"] == "VIOLATES" else None
+    return known is not None and (not known or resurrection.id in known)
 
 
 def _named(bug: str) -> str:
