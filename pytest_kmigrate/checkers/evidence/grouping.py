@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 from pytest_kmigrate.model.operations import Operations
 
+_BY_PARTITION = "by_partition"
+"""The attribute of operations that keeps their groups."""
+
 
 def place(topic: str, partition: int) -> str:
     """A partition as Kafka's users write it: "orders-2"."""
@@ -31,9 +34,15 @@ def groups(operations: Operations, *columns: str) -> Iterator[Operations]:
 
 
 def partitions(operations: Operations) -> Iterator[tuple[str, Operations]]:
-    """("orders-2", its operations) for every topic-partition; rows without a partition are left out."""
-    for group in groups(operations.where(operations.partition >= 0), "topic", "partition"):
-        yield place(str(group.topic[0]), int(group.partition[0])), group
+    """("orders-2", its operations) for every topic-partition; rows without a partition are left out.
+
+    Most checks of a run ask for the same groups, so they are made once and kept with the operations.
+    """
+    kept = vars(operations)  # which a frozen dataclass does not guard
+    if _BY_PARTITION not in kept:
+        placed = groups(operations.where(operations.partition >= 0), "topic", "partition")
+        kept[_BY_PARTITION] = [(place(str(each.topic[0]), int(each.partition[0])), each) for each in placed]
+    yield from kept[_BY_PARTITION]
 
 
 def joined(first: Operations, *others: Operations) -> Operations:
@@ -46,5 +55,6 @@ def _codes(column: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
     if column.dtype != np.dtype(object):
         return column
     # A dictionary numbers a million strings several times faster than sorting them as Python objects.
-    numbers = {text: code for code, text in enumerate(sorted(set(column.tolist())))}
-    return np.fromiter((numbers[text] for text in column.tolist()), np.int32, len(column))
+    texts = column.tolist()
+    numbers = {text: code for code, text in enumerate(sorted(set(texts)))}
+    return np.fromiter(map(numbers.__getitem__, texts), np.int32, len(texts))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_kmigrate.certificates.canonical import canonical
 from pytest_kmigrate.certificates.certifying import evidence_file
 from pytest_kmigrate.model.errors import KmigrateError
 from tests.unit.certificates.vendors import (
@@ -113,4 +114,18 @@ def test_another_spelling_is_found(runs: Path, respell: Callable[[bytes], bytes]
     certified(runs, out)
     out.write_bytes(respell(out.read_bytes()))
     with pytest.raises(KmigrateError, match=r"x\.kmcert: expected"):
+        verified(out)
+
+
+@pytest.mark.parametrize("of", ["payload", "signature"])
+def test_a_signature_is_of_its_contents(runs: Path, of: str) -> None:
+    """Another product in a well written payload, and the signature of another certificate by the same key."""
+    out, other = runs.parent / "x.kmcert", runs.parent / "y.kmcert"
+    certified(runs, out)
+    certified(runs, other)
+    sign_anew(other, edited("implementation", "product", to="Acme Stream 8"))
+    mine, theirs = json.loads(out.read_text()), json.loads(other.read_text())
+    mine |= {"payload": theirs["payload"]} if of == "payload" else {"signatures": theirs["signatures"]}
+    out.write_bytes(canonical(mine) + b"\n")
+    with pytest.raises(KmigrateError, match="it was changed after it was signed; do not trust it"):
         verified(out)
