@@ -9,7 +9,6 @@ requirement, and one was; 2 for a mutant that cannot be run.
 import enum
 import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,19 +19,18 @@ from rich.console import Console
 from rich.table import Table
 
 from pytest_kmigrate.checkers.run.mutants import became_of_rules, idle_rules
-from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
+from pytest_kmigrate.model.errors import KmigrateError
 from pytest_kmigrate.model.event import EventKind, RuleOutcome
 from pytest_kmigrate.recording.reading import read_events
 from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.reports.planted import Mutant, chosen, mutants_of, red_anyway
+from pytest_kmigrate.reports.planted import Mutant, mutants_of, red_anyway
+from pytest_kmigrate.reports.suite_tests import OUTPUT, chosen, command_of, run_test
 from pytest_kmigrate.reports.weaving import byteman_checker, check_fit
 
-RULES, OUTPUT, SUMMARY = "rules.btm", "pytest.log", "mutants.md"
-"""In the folder of a mutant: what was planted, and what pytest wrote; beside these folders: what became of all."""
+RULES, SUMMARY = "rules.btm", "mutants.md"
+"""In the folder of a mutant: what was planted; beside these folders: what became of all."""
 PLANTED = "planted.json"
 """In the folder of a mutant whose test has ended: what was run, so that it is not run again."""
-_JUDGED = (0, 1)
-"""How pytest ends when it has run the tests that it was given."""
 
 
 class Fate(enum.StrEnum):
@@ -117,14 +115,7 @@ def run_each(
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         (folder / RULES).write_text(mutant.rules.lstrip("\n"), encoding="utf-8")
-        with (folder / OUTPUT).open("w") as output:
-            ended = subprocess.run(command(mutant, folder), stdout=output, stderr=subprocess.STDOUT, check=False)
-        if ended.returncode not in _JUDGED:
-            last = (folder / OUTPUT).read_text(errors="replace").strip().splitlines()[-3:]
-            raise WrongUseError(
-                f"mutant {mutant.id}: expected pytest to run {mutant.test}, got exit status {ended.returncode}: "
-                f"{' '.join(last) or 'no output'}; see {folder / OUTPUT}"
-            )
+        run_test(f"mutant {mutant.id}", mutant.test, command(mutant, folder), folder)
         (folder / PLANTED).write_text(json.dumps(_identity(mutant, kafka)), encoding="utf-8")
 
 
@@ -159,7 +150,12 @@ def main(profile: str, kafka: str, runs: str, *only: str) -> int:
         mutants = mutants_of(profile)
         wanted = [each for each in chosen(mutants, only) if only or not was_run(each, folder, kafka)]
         check_fit(wanted, byteman_checker(kafka, Console(stderr=True).print))
-        run_each(wanted, folder, lambda mutant, own: _pytest(mutant, own, profile, kafka), kafka)
+        run_each(
+            wanted,
+            folder,
+            lambda each, own: command_of(each.test, profile, own, kafka=kafka, byteman=str(own / RULES)),
+            kafka,
+        )
     except KmigrateError as error:
         Console(stderr=True, markup=False, soft_wrap=True).print(error)
         return 2
@@ -168,12 +164,6 @@ def main(profile: str, kafka: str, runs: str, *only: str) -> int:
     asked = [each for each in results if not only or each.mutant.id in only]
     Console().print(table(asked, kafka))
     return 0 if is_proof(asked) else 1
-
-
-def _pytest(mutant: Mutant, folder: Path, profile: str, kafka: str) -> list[str]:
-    options = {"profile": profile, "kafka": kafka, "runs": str(folder), "byteman": str(folder / RULES)}
-    given = [f"--kmigrate-{name}={value}" for name, value in options.items()]
-    return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", mutant.node_id(profile), *given]
 
 
 if __name__ == "__main__":

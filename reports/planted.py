@@ -3,16 +3,13 @@
 They are data of the document, in ``mutants.toml``: the rules are Byteman's, and the row is one of its requirements.
 """
 
-import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from pytest_kmigrate.catalogue import deviations, known_bug, place_of, requirements
 from pytest_kmigrate.catalogue.rows import Pattern, records, wrong
-from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.recording.identity import SUITES
+from pytest_kmigrate.reports.suite_tests import problems_of_test
 
 MUTANTS, RED_ANYWAY = "mutants.toml", "red-anyway.toml"
 """Files that a document's folder may have; the second counts for the mutants of the first."""
@@ -37,11 +34,6 @@ class Mutant:
     def is_shown_by(self, observed: str) -> bool:
         """Whether this defect is what a violation observed."""
         return re.search(self.observed, observed) is not None
-
-    def node_id(self, profile: str) -> str:
-        """The test as pytest is given it: the path of its file and its name."""
-        module, _, name = self.test.partition("::")
-        return f"{_suite(profile) / module}.py::{name}"
 
 
 @dataclass(frozen=True)
@@ -74,23 +66,10 @@ def mutants_of(profile: str) -> tuple[Mutant, ...]:
     known = {each.id for each in requirements(profile)}
     deviating = {each.requirement for each in deviations(profile)}
     for each in found:
-        problems = [*_problems_of_row(each, known, deviating), *_problems_of_test(each, _suite(profile))]
+        problems = [*_problems_of_row(each, known, deviating), *problems_of_test(each.test, profile)]
         if problems:
             raise wrong(place.folder / MUTANTS, each.id, *problems)
     return found
-
-
-def chosen(mutants: Sequence[Mutant], ids: Collection[str]) -> list[Mutant]:
-    """Those of these ids, all when none is named; WrongUseError for an id that no mutant has."""
-    known = [each.id for each in mutants]
-    unknown = [each for each in ids if each not in known]
-    if unknown:
-        raise WrongUseError(f"ONLY: expected ids of {', '.join(known)}; got {', '.join(unknown)}: correct the name")
-    return [each for each in mutants if each.id in ids or not ids]
-
-
-def _suite(profile: str) -> Path:
-    return SUITES / profile.replace("-", "_")
 
 
 def _problems_of_row(mutant: Mutant, known: Collection[str], deviating: Collection[str]) -> Iterator[str]:
@@ -101,21 +80,3 @@ def _problems_of_row(mutant: Mutant, known: Collection[str], deviating: Collecti
             f"observed: expected a regular expression, since released Kafka deviates from {mutant.requirement}; got "
             "nothing"
         )
-
-
-def _problems_of_test(mutant: Mutant, suite: Path) -> Iterator[str]:
-    module, _, name = mutant.test.partition("::")
-    file = suite / f"{module}.py"
-    if not file.is_file():
-        files = ", ".join(sorted(each.stem for each in suite.glob("test_*.py")))
-        yield f'test: expected module::name with a module of {files}; got "{mutant.test}"'
-    elif name.partition("[")[0] not in (known := sorted(_tests(ast.parse(file.read_text(encoding="utf-8"))))):
-        yield f'test: expected a test of {module}, one of {", ".join(known)}; got "{name}"'
-
-
-def _tests(tree: ast.Module | ast.ClassDef) -> Iterator[str]:
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-            yield node.name
-        elif isinstance(node, ast.ClassDef):
-            yield from (f"{node.name}::{each}" for each in _tests(node))

@@ -1,7 +1,6 @@
 """Reads a run folder back into a History; a folder that is not whole says what is wrong with it, and where."""
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from pytest_kmigrate.model.history import History, RunHeader, Sample, Transactio
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.recording.client_metadata import client_answers
 from pytest_kmigrate.recording.identity import stable_id
+from pytest_kmigrate.recording.json_objects import json_object
 from pytest_kmigrate.recording.operation_parts import PARTS_PATTERN, read_operations
 from pytest_kmigrate.recording.run_folder import SCHEMA, RunFolder, is_derived
 
@@ -34,7 +34,7 @@ def read_header(folder: RunFolder) -> RunHeader:
     """What ``run.json`` says; RunFolderError when the folder is not a run of ours."""
     if not folder.header.is_file():
         raise RunFolderError(f"{folder.path}: expected a run folder with run.json in it; there is none")
-    content = _json(folder.header, folder.header.read_bytes())
+    content = json_object(folder.header.read_bytes(), _line_of(folder.header))
     schema = content.pop("schema", None)
     if schema != SCHEMA:
         raise RunFolderError(
@@ -119,7 +119,7 @@ def verify_manifest(folder: RunFolder, *, has_reports: bool = True) -> None:
     """
     if not folder.manifest.is_file():
         raise RunFolderError(f"{folder.path}: no manifest.json: the run was interrupted, or the folder is incomplete")
-    manifest = _json(folder.manifest, folder.manifest.read_bytes())
+    manifest = json_object(folder.manifest.read_bytes(), _line_of(folder.manifest))
     wanted, growing = (manifest.get(key, {}) for key in ("sha256", "growing"))
     are_sizes = isinstance(growing, dict) and all(isinstance(size, int) for size in growing.values())
     if not (isinstance(wanted, dict) and wanted and are_sizes):
@@ -192,11 +192,15 @@ def _made_lines(make: Callable[..., T], file: Path) -> Iterator[T]:
 
 def _made(make: Callable[..., T], file: Path, text: bytes, line: int = 1) -> T:
     try:
-        return make(**_json(file, text, line))
+        return make(**json_object(text, _line_of(file, line)))
     except (KeyError, TypeError, ValueError) as error:
         raise RunFolderError(
-            f"{file}: line {line}: expected the keys of {make.__name__.strip('_')}; {_plainly(error)}"
+            f"{_line_of(file, line)}: expected the keys of {make.__name__.strip('_')}; {_plainly(error)}"
         ) from error
+
+
+def _line_of(file: Path, line: int = 1) -> str:
+    return f"{file}: line {line}"
 
 
 def _plainly(error: Exception) -> str:
@@ -206,13 +210,3 @@ def _plainly(error: Exception) -> str:
         return f"got no {text}"
     matches = ((pattern.search(text), plain) for pattern, plain in _WRONG_KEYS)
     return next((plain.format(match[1]) for match, plain in matches if match), text)
-
-
-def _json(file: Path, text: bytes, line: int = 1) -> dict[str, Any]:
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RunFolderError(f"{file}: line {line}: expected JSON; {error}") from error
-    if not isinstance(content, dict):
-        raise RunFolderError(f"{file}: line {line}: expected a JSON object, got {type(content).__name__}")
-    return content

@@ -14,6 +14,7 @@ from typing import Any
 
 from pytest_kmigrate.model.errors import EnvironmentLackError, RunFolderError
 from pytest_kmigrate.model.history import RunHeader
+from pytest_kmigrate.recording.json_objects import json_object
 from pytest_kmigrate.recording.run_folder import RunFolder
 
 SESSIONS = "sessions.jsonl"
@@ -109,7 +110,7 @@ def recorded_sessions(content: bytes, where: str) -> tuple[RecordedSession, ...]
     previous, sessions = "", dict[str, "_Reading"]()
     by_run: dict[str, _Reading] = {}
     for number, text in enumerate(content.splitlines(), 1):
-        line = _line(text, f"{where}: line {number}")
+        line = json_object(text, f"{where}: line {number}")
         if line.get(_PREVIOUS) != previous:
             raise RunFolderError(
                 f"{where}: line {number}: expected the digest of the line before it, got another: lines were changed, "
@@ -154,13 +155,3 @@ def _read(line: dict[str, Any], sessions: dict[str, _Reading], by_run: dict[str,
     elif line["kind"] == _RUN_BEGAN:
         session.runs[line["run"]] = RecordedRun(line["run"], session.id, line["profile"], line["kafka"], None)
         by_run[line["run"]] = session
-
-
-def _line(text: bytes, where: str) -> dict[str, Any]:
-    try:
-        line = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RunFolderError(f"{where}: expected JSON; {error}") from error
-    if not isinstance(line, dict):
-        raise RunFolderError(f"{where}: expected a JSON object, got {type(line).__name__}")
-    return line

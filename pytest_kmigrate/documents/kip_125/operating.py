@@ -1,7 +1,6 @@
 """What an operator does with a group: look at it in both systems, and write the mode."""
 
 import json
-import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicP
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, ZOOKEEPER
-from pytest_kmigrate.documents.kip_125.reference.answers import plain_listeners
+from pytest_kmigrate.documents.kip_125.reference.answers import is_known_here, plain_listeners
 from pytest_kmigrate.model.document import GroupReport
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.peer import Znodes
@@ -158,20 +157,12 @@ def _registered(znodes: Znodes) -> str:
     """The plain listeners of registered brokers whose host this machine knows."""
     payloads = [znodes.get(f"/brokers/ids/{each}") for each in znodes.children("/brokers/ids")]
     listeners = [each for data in payloads if data for each in plain_listeners(json.loads(data))]
-    known = [f"{host}:{port}" for host, port in listeners if _is_known(host)]
+    known = [f"{host}:{port}" for host, port in listeners if is_known_here(host)]
     if not known:
         raise WrongUseError(
             "--bootstrap: expected servers, as ZooKeeper has no broker with a plain listener known here"
         )
     return ",".join(known)
-
-
-def _is_known(host: str) -> bool:
-    try:
-        socket.getaddrinfo(host, None)
-    except OSError:
-        return False
-    return True
 
 
 def _by_kafka(group: str, bootstrap: str, places: list[TopicPartition]) -> OfKafka:

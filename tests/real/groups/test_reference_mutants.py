@@ -6,14 +6,13 @@ A few of them here; all, or those named, with ``KMIGRATE_MUTANTS=all`` or ``KMIG
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from pytest_kmigrate.documents.kip_125.mutating import ReferenceMutant, plant, reference_mutants
+from pytest_kmigrate.reports.suite_tests import command_of
 
-ROOT = Path(__file__).parents[3]
 FEW = ("one-offset-store", "begins-at-kafkas-offset")
 CHOSEN = os.environ.get("KMIGRATE_MUTANTS", "").split() or FEW
 MUTANTS = [each for each in reference_mutants() if each.id in CHOSEN or "all" in CHOSEN]
@@ -22,16 +21,9 @@ MUTANTS = [each for each in reference_mutants() if each.id in CHOSEN or "all" in
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda each: each.id)
 def test_a_mutant_is_found_by_its_requirement(mutant: ReferenceMutant, tmp_path: Path) -> None:
     """Its test ends with a violation of that requirement, with the mutant's members in place of the reference's."""
-    module, _, name = mutant.test.partition("::")
-    options = ["--kmigrate-profile", "kip-125", "--kmigrate-member", plant(mutant, tmp_path / "planted")]
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-n", "0", f"{module}.py::{name}"]
-    ran = subprocess.run(
-        [*command, *options, "--kmigrate-runs", str(tmp_path / "runs")],
-        cwd=ROOT / "suites" / "kip_125",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    member = plant(mutant, tmp_path / "planted")
+    command = command_of(mutant.test, "kip-125", tmp_path / "runs", member=member)
+    ran = subprocess.run([*command, "-q", "-n", "0"], capture_output=True, text=True, check=False)
     assert mutant.requirement in violated_in(tmp_path / "runs"), ran.stdout[-3000:]
 
 

@@ -16,7 +16,8 @@ from pytest_kmigrate.model.events.nodes import RulesReported
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.reports import planted
 from pytest_kmigrate.reports.mutants import OUTPUT, Fate, Result, is_proof, main, markdown, result_of, run_each, was_run
-from pytest_kmigrate.reports.planted import Mutant, chosen, mutants_of
+from pytest_kmigrate.reports.planted import Mutant, mutants_of
+from pytest_kmigrate.reports.suite_tests import chosen, node_id
 from pytest_kmigrate.reports.weaving import check_fit
 
 ROOT = Path(__file__).parents[3]
@@ -183,7 +184,7 @@ def test_rules_that_fit_are_no_error() -> None:
 def test_every_mutant_of_a_document_is_sound() -> None:
     """Its test and its requirement exist; the names of rules are unique in it."""
     for each in mutants_of("kip-866"):
-        assert each.node_id("kip-866").endswith(each.test.replace("::", ".py::", 1))
+        assert node_id(each.test, "kip-866").endswith(each.test.replace("::", ".py::", 1))
 
 
 def test_the_published_page_has_a_row_for_every_mutant() -> None:

@@ -4,12 +4,12 @@ import argparse
 import json
 import os
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from pytest_kmigrate.documents.kip_125.reference.answers import is_known_here
 from pytest_kmigrate.documents.kip_125.reference.connector import Connector
 from pytest_kmigrate.documents.kip_125.reference.lines import Lines
 from pytest_kmigrate.documents.kip_125.reference.plain import PlainConsumer
@@ -77,20 +77,12 @@ def _bootstrap(settings: Settings) -> str:
     """The brokers as ZooKeeper has them: listeners whose host names are known here, as the old consumer finds them."""
     asking = ZookeeperLink(settings, lambda _: None, lambda: None, lambda: None)
     try:
-        found = [f"{host}:{port}" for host, port in asking.brokers() if _is_known(host)]
+        found = [f"{host}:{port}" for host, port in asking.brokers() if is_known_here(host)]
     finally:
         asking.close()
     if not found:
         raise RefusedError("zookeeper.connect: expected a broker with a plain listener of a known host; there is none")
     return ",".join(found)
-
-
-def _is_known(host: str) -> bool:
-    try:
-        socket.getaddrinfo(host, None)
-    except OSError:
-        return False
-    return True
 
 
 def _listen(obey: Callable[[str], None]) -> None:

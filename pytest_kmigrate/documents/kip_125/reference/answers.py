@@ -1,6 +1,7 @@
 """Answers of ZooKeeper: what kazoo's results hold, whichever way they ended."""
 
 import json
+import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -63,6 +64,15 @@ def subscription(answer: Any) -> Mapping[str, int]:
 def number(data: bytes) -> int | None:
     """A stored offset; None when it is no decimal text."""
     return int(data) if data.isdigit() else None
+
+
+def is_known_here(host: str) -> bool:
+    """Whether this machine knows the address of a host."""
+    try:
+        socket.getaddrinfo(host, None)
+    except OSError:
+        return False
+    return True
 
 
 def plain_listeners(broker: Mapping[str, Any]) -> list[tuple[str, int]]:

@@ -1,0 +1,17 @@
+"""JSON as it lies in folders of runs: one object, or an error that says where there is none."""
+
+import json
+from typing import Any
+
+from pytest_kmigrate.model.errors import RunFolderError
+
+
+def json_object(text: bytes, where: str) -> dict[str, Any]:
+    """The object that a text is; RunFolderError, which begins with ``where``, for anything else."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RunFolderError(f"{where}: expected JSON; {error}") from error
+    if not isinstance(content, dict):
+        raise RunFolderError(f"{where}: expected a JSON object, got {type(content).__name__}")
+    return content
