@@ -77,7 +77,7 @@ def timeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
         run.at(2_050, EventKind.NODE_STARTED, f"{role}-{node}", role=role, mode=mode)
         run.at(2_060, EventKind.NODE_READY, f"{role}-{node}")
     for phase, state in zip_longest(Phase, ZkMigrationState, fillvalue=ZkMigrationState.ZK):
-        began_ms = run.now_ms + 1_000
+        began_ms = run.recorder.now_ms + 1_000
         run.at(began_ms, EventKind.STATE, of="phase", state=phase.name)
         run.at(began_ms, EventKind.STATE, "controller-3000", of="migration_state", state=state.name)
         run.at(began_ms, EventKind.ACTIVE_CONTROLLER, controller="controller-3000")
