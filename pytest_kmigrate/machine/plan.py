@@ -10,8 +10,8 @@ from rich.table import Table
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.topology import LinkSpec, NodeSpec, Role, Topology
-from pytest_kmigrate.providers.process.network.addresses import CLIENTS, Addresses
-from pytest_kmigrate.providers.process.properties import authorizer_of, default_authorizer
+from pytest_kmigrate.providers.owned.network.addresses import CLIENTS, Addresses
+from pytest_kmigrate.providers.owned.properties import authorizer_of, default_authorizer
 
 JVM_BESIDES_HEAP_MB = 100
 HARNESS_MB = 150

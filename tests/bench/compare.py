@@ -16,7 +16,7 @@ from typing import Any
 
 from rich.console import Console
 
-from pytest_kmigrate.providers.process.software import Software, software_for
+from pytest_kmigrate.providers.owned.software import Software, software_for
 from pytest_kmigrate.topology.loading import find, load
 from tests.bench import ours
 from tests.bench.provider import bare, footprint

@@ -14,7 +14,7 @@ from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.topology import Listener, Role
 from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CONTROLLER_PORT, INTERNAL_PORT
+from pytest_kmigrate.providers.owned.network.addresses import CLIENT_PORT, CONTROLLER_PORT, INTERNAL_PORT
 from pytest_kmigrate.providers.process.provider import ProcessProvider
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.running import Claim, Run, RunSettings, open_run

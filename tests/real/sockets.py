@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import psutil
 
-from pytest_kmigrate.providers.process.cluster import ProcessCluster
+from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 
 _STATES = {"01": "established", "0A": "listening"}
 
@@ -33,7 +33,7 @@ def _host(kernel_form: str) -> str:
     return ".".join(str(int(address[at : at + 2], 16)) for at in (6, 4, 2, 0))
 
 
-def past_the_links(cluster: ProcessCluster) -> list[str]:
+def past_the_links(cluster: OwnedCluster) -> list[str]:
     """Each node that holds a connection to the real address of another one."""
     names = {node.address: node.name for node in cluster.nodes()}
     return [

@@ -12,7 +12,7 @@ from pytest_kmigrate.judging import checks
 from pytest_kmigrate.model.checkpoint import Start
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.providers.process.cluster import ProcessCluster
+from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 from pytest_kmigrate.providers.process.provider import ProcessProvider
 from pytest_kmigrate.running import Checkpoints, Claim, Run, RunSettings, open_run
 from pytest_kmigrate.topology.loading import find, load
@@ -68,4 +68,4 @@ def conforms(run: Run, beside_log: str) -> None:
 
 def block(run: Run) -> int:
     """The loopback block of its cluster."""
-    return cast("ProcessCluster", run.cluster).addresses.block
+    return cast("OwnedCluster", run.cluster).addresses.block

@@ -16,8 +16,8 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.links import Arrived, Disturbance, Stream
 from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.providers.process.cluster import ProcessCluster
-from pytest_kmigrate.providers.process.network.addresses import INTERNAL_PORT
+from pytest_kmigrate.providers.owned.cluster import OwnedCluster
+from pytest_kmigrate.providers.owned.network.addresses import INTERNAL_PORT
 from pytest_kmigrate.providers.process.provider import ProcessProvider
 from pytest_kmigrate.waiting import until
 from tests.real.test_provider_contract import ProcessBench
@@ -74,7 +74,7 @@ def _end(one: socket.socket) -> bool:
 class Place:
     """A cluster of which only the links are real; at each node's own address a plain socket listens."""
 
-    def __init__(self, cluster: ProcessCluster, open_sockets: ExitStack) -> None:
+    def __init__(self, cluster: OwnedCluster, open_sockets: ExitStack) -> None:
         self.cluster = cluster
         self.recorder = MemoryRecorder()
         self.scene = Scene(cluster, FakeView(), FakeZnodes(), self.recorder, 1)
@@ -112,14 +112,14 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessCluster]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnedCluster]:
     """Three brokers that are never started, and their links."""
     with ProcessBench(ProcessProvider(print), tmp_path_factory.mktemp("links")).cluster(topology(0, 3, 0)) as made:
-        yield cast("ProcessCluster", made)
+        yield cast("OwnedCluster", made)
 
 
 @pytest.fixture
-def place(cluster: ProcessCluster) -> Iterator[Place]:
+def place(cluster: OwnedCluster) -> Iterator[Place]:
     """Nobody connected, nothing disturbed."""
     with ExitStack() as open_sockets:
         yield Place(cluster, open_sockets)

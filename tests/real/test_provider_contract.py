@@ -17,10 +17,10 @@ from pytest_kmigrate.model.protocols import Cluster, Node
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.bench import Bench
 from pytest_kmigrate.providers.contract import ProviderContract
+from pytest_kmigrate.providers.owned.cluster import OwnedCluster
+from pytest_kmigrate.providers.owned.network.addresses import INTERNAL_PORT
+from pytest_kmigrate.providers.owned.node import OwnedNode
 from pytest_kmigrate.providers.process import lease
-from pytest_kmigrate.providers.process.cluster import ProcessCluster
-from pytest_kmigrate.providers.process.network.addresses import INTERNAL_PORT
-from pytest_kmigrate.providers.process.node import ProcessNode
 from pytest_kmigrate.providers.process.provider import ProcessProvider
 from pytest_kmigrate.waiting import NotYet, until
 from tests.real.sockets import past_the_links, reached_by, sockets_in
@@ -34,7 +34,7 @@ class ProcessBench(Bench):
 
     def life_of(self, node: Node) -> int | None:
         """Its process id."""
-        return cast("ProcessNode", node).pid
+        return cast("OwnedNode", node).pid
 
     def exists(self, node: Node, life: object) -> bool:
         """As the kernel says."""
@@ -46,18 +46,16 @@ class ProcessBench(Bench):
 
     def leave_a_mark(self, node: Node) -> None:
         """A file on the disk."""
-        (cast("ProcessNode", node).disk / "mark").touch()
+        (cast("OwnedNode", node).disk / "mark").touch()
 
     def is_marked(self, node: Node) -> bool:
         """Whether the file is there."""
-        return (cast("ProcessNode", node).disk / "mark").exists()
+        return (cast("OwnedNode", node).disk / "mark").exists()
 
     def left_by(self, cluster: Cluster) -> Sequence[str]:
         """Processes, sockets, the scratch folder, the state file, the lease."""
-        live = cast("ProcessCluster", cluster)
-        own = {
-            node.name for node in cluster.nodes() if str(cast("ProcessNode", node).disk).startswith(str(live.scratch))
-        }
+        live = cast("OwnedCluster", cluster)
+        own = {node.name for node in cluster.nodes() if str(cast("OwnedNode", node).disk).startswith(str(live.scratch))}
         started = [event for event in self.recorder.of(EventKind.NODE_STARTED) if event.node in own]
         pids = [cast("int", event.data["pid"]) for event in started if event.data["pid"] in self._pids_of(live)]
         left = [f"process {pid}" for pid in [*pids, live.supervision.pid] if psutil.pid_exists(pid)]
@@ -69,12 +67,12 @@ class ProcessBench(Bench):
         lock.close()
         return left
 
-    def _pids_of(self, cluster: ProcessCluster) -> set[int | None]:
+    def _pids_of(self, cluster: OwnedCluster) -> set[int | None]:
         return {node.pid for node in cluster.nodes()}
 
     def disturbed(self, cluster: Cluster) -> int:
         """Proxies that Toxiproxy itself calls disabled or toxic."""
-        connection = http.client.HTTPConnection(*cast("ProcessCluster", cluster).addresses.toxiproxy, timeout=10)
+        connection = http.client.HTTPConnection(*cast("OwnedCluster", cluster).addresses.toxiproxy, timeout=10)
         connection.request("GET", "/proxies")
         proxies = json.load(connection.getresponse())
         connection.close()
@@ -91,15 +89,15 @@ class TestProcessProvider(ProviderContract):
 
 
 @pytest.fixture
-def quorum(tmp_path: Path) -> Iterator[ProcessCluster]:
+def quorum(tmp_path: Path) -> Iterator[OwnedCluster]:
     """Three controllers and a broker, born in KRaft mode."""
     bench = ProcessBench(ProcessProvider(print), tmp_path)
     with bench.cluster(topology(zookeepers=0, brokers=1, controllers=3)) as cluster:
         cluster.start_initial()
-        yield cast("ProcessCluster", cluster)
+        yield cast("OwnedCluster", cluster)
 
 
-def leader(cluster: ProcessCluster, besides: str | None = None) -> str | NotYet:
+def leader(cluster: OwnedCluster, besides: str | None = None) -> str | NotYet:
     """The controller that says it is active and has the highest epoch, if it is another than ``besides``."""
     claims = []
     for node in cluster.nodes(Role.CONTROLLER):
@@ -110,7 +108,7 @@ def leader(cluster: ProcessCluster, besides: str | None = None) -> str | NotYet:
     return name if name and name != besides else NotYet(f"leader {name}")
 
 
-def test_no_node_reaches_another_past_the_links(quorum: ProcessCluster) -> None:
+def test_no_node_reaches_another_past_the_links(quorum: OwnedCluster) -> None:
     """Not while all is well, nor after the leader was cut off: isolating it by its links makes another one leader."""
     elect: Callable[..., str | NotYet] = leader
     first = until(lambda: elect(quorum), awaited="a leader", within_s=_ELECTED_WITHIN_S)

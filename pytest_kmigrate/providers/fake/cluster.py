@@ -17,8 +17,8 @@ from pytest_kmigrate.model.protocols import CrashPoint, Node, Record
 from pytest_kmigrate.model.topology import Listener, Role, Topology
 from pytest_kmigrate.providers.fake.links import FakeLinks
 from pytest_kmigrate.providers.fake.node import FakeNode
-from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, CLIENTS, ZOOKEEPER_PORT, Addresses
-from pytest_kmigrate.providers.process.properties import quorum_voters, zookeeper_connect
+from pytest_kmigrate.providers.owned.network.addresses import CLIENT_PORT, CLIENTS, ZOOKEEPER_PORT, Addresses
+from pytest_kmigrate.providers.owned.properties import quorum_voters, zookeeper_connect
 
 _NO_OP: Record = {"offset": 0, "timestamp_ms": 0, "type": "NO_OP_RECORD", "version": 0, "data": {}, "snapshot": False}
 _blocks = itertools.count(1)

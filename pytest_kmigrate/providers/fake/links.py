@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from pytest_kmigrate.model.links import Arrived, Disturbance, Link
-from pytest_kmigrate.providers.process.network.addresses import Addresses
+from pytest_kmigrate.providers.owned.network.addresses import Addresses
 
 _SEVERS = frozenset({"refuse", "reset"})
 

@@ -18,7 +18,7 @@ from pytest_kmigrate.model.events.nodes import (
     NodeWiped,
 )
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec
-from pytest_kmigrate.providers.process.network.addresses import Addresses
+from pytest_kmigrate.providers.owned.network.addresses import Addresses
 from pytest_kmigrate.waiting import PATIENCE_S
 
 

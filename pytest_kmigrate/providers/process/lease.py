@@ -16,7 +16,8 @@ import psutil
 
 from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
 from pytest_kmigrate.model.topology import Topology
-from pytest_kmigrate.providers.process.network.addresses import CLIENTS_NUMBER, PORTS, Addresses
+from pytest_kmigrate.providers.owned.network.addresses import CLIENTS_NUMBER, PORTS, Addresses
+from pytest_kmigrate.providers.owned.provisioning import STATE_FILE
 
 BLOCKS = range(1, 255)
 LEASE_PORT = 8473
@@ -63,7 +64,7 @@ def claim_state_dir() -> None:
 
 def state_file(block: int) -> Path:
     """Where the cluster on a block describes itself: among its disks, so that it goes with them."""
-    return state_dir() / str(block) / "cluster.json"
+    return state_dir() / str(block) / STATE_FILE
 
 
 @dataclass(frozen=True)

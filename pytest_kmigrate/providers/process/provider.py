@@ -7,16 +7,16 @@ from pathlib import Path
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.provider import Artifact
 from pytest_kmigrate.model.topology import Topology
-from pytest_kmigrate.providers.process.cluster import ProcessCluster
+from pytest_kmigrate.providers.owned.cluster import OwnedCluster
+from pytest_kmigrate.providers.owned.software import software_for
 from pytest_kmigrate.providers.process.provisioning import provision
-from pytest_kmigrate.providers.process.software import software_for
 
 
 class ProcessProvider:
     """Implements ``Provider``; ``notify`` gets a line about every download."""
 
     name = "process"
-    capabilities = ProcessCluster.capabilities
+    capabilities = OwnedCluster.capabilities
 
     def __init__(self, notify: Callable[[str], None]) -> None:
         self._tell = notify
@@ -34,6 +34,6 @@ class ProcessProvider:
         *,
         rules: Path | None = None,
         keep: Callable[[], bool] = lambda: False,
-    ) -> AbstractContextManager[ProcessCluster]:
+    ) -> AbstractContextManager[OwnedCluster]:
         """A cluster of JVMs, not started yet."""
         return provision(topology, software_for(topology, self._tell), recorder, logs, rules=rules, keep=keep)

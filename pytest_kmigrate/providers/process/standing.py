@@ -12,10 +12,10 @@ import psutil
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.topology import SecurityProtocol
+from pytest_kmigrate.providers.owned import supervisor
+from pytest_kmigrate.providers.owned.network.addresses import CLIENTS_NUMBER
+from pytest_kmigrate.providers.owned.protection.security import ADMIN, has_login
 from pytest_kmigrate.providers.process import lease as leases
-from pytest_kmigrate.providers.process import supervisor
-from pytest_kmigrate.providers.process.network.addresses import CLIENTS_NUMBER
-from pytest_kmigrate.providers.process.protection.security import ADMIN, has_login
 from pytest_kmigrate.waiting import until
 
 _HOSTS_OPTION = "-Djdk.net.hosts.file="

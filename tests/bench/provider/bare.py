@@ -21,11 +21,11 @@ from pytest_kmigrate.documents.kip_866.procedure import brokers_join, controller
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.topology import NodeSpec, Role, Topology
-from pytest_kmigrate.providers.process.jvm import LOG4J
-from pytest_kmigrate.providers.process.network.addresses import Addresses
-from pytest_kmigrate.providers.process.properties import node_properties, quorum_voters, zookeeper_connect
-from pytest_kmigrate.providers.process.protection.security import protect
-from pytest_kmigrate.providers.process.software import Software
+from pytest_kmigrate.providers.owned.jvm import LOG4J
+from pytest_kmigrate.providers.owned.network.addresses import Addresses
+from pytest_kmigrate.providers.owned.properties import node_properties, quorum_voters, zookeeper_connect
+from pytest_kmigrate.providers.owned.protection.security import protect
+from pytest_kmigrate.providers.owned.software import Software
 from pytest_kmigrate.waiting import until
 from tests.bench.timings import Timings
 

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pytest_kmigrate.model.verdict import Outcome
-from pytest_kmigrate.providers.process.supervisor import die_with_parent
+from pytest_kmigrate.providers.owned.supervisor import die_with_parent
 from pytest_kmigrate.reports.ingestion.session import spark_session
 from tests.spark.commands import kmigrate
 from tests.spark.elsewhere import analyzed, copied, killed_then_whole_then_again, write_night

@@ -11,7 +11,7 @@ KEEPER = """
 import json, sys
 from pathlib import Path
 from pytest_kmigrate.providers.process import lease as leases
-from pytest_kmigrate.providers.process.supervision import Supervision
+from pytest_kmigrate.providers.owned.supervision import Supervision
 
 lease = leases.take()
 supervision = Supervision(lease.scratch, lease.lock)

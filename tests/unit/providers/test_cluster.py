@@ -12,12 +12,13 @@ from kio.records.readers import read_batch
 
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.providers.bench import small_topology
-from pytest_kmigrate.providers.process.cluster import ProcessCluster, await_all_ready
-from pytest_kmigrate.providers.process.network.addresses import Addresses
-from pytest_kmigrate.providers.process.node import ProcessNode
-from pytest_kmigrate.providers.process.protection.security import Protection
-from pytest_kmigrate.providers.process.software import Software
-from pytest_kmigrate.providers.process.surroundings import Surroundings
+from pytest_kmigrate.providers.owned.cluster import OwnedCluster, await_all_ready
+from pytest_kmigrate.providers.owned.network.addresses import Addresses
+from pytest_kmigrate.providers.owned.network.namespaces import HERE
+from pytest_kmigrate.providers.owned.node import OwnedNode
+from pytest_kmigrate.providers.owned.protection.security import Protection
+from pytest_kmigrate.providers.owned.software import Software
+from pytest_kmigrate.providers.owned.surroundings import Surroundings
 from pytest_kmigrate.topology.loading import find, load
 from pytest_kmigrate.waiting import until
 from tests.unit.fakes import MemoryRecorder
@@ -32,9 +33,9 @@ def test_no_broker_starts_before_what_it_must_find_is_ready(
 ) -> None:
     """A broker that meets a ZooKeeper in its start is turned away for 2 s, or forgotten for as long as it waits."""
     reported: list[tuple[str, str]] = []
-    monkeypatch.setattr(ProcessNode, "start", lambda node, **_: reported.append(("starts", node.name)))
-    monkeypatch.setattr(ProcessNode, "await_ready", lambda node, **_: reported.append(("ready", node.name)))
-    monkeypatch.setattr("pytest_kmigrate.providers.process.disks.storage.format_disks", lambda *_: None)
+    monkeypatch.setattr(OwnedNode, "start", lambda node, **_: reported.append(("starts", node.name)))
+    monkeypatch.setattr(OwnedNode, "await_ready", lambda node, **_: reported.append(("ready", node.name)))
+    monkeypatch.setattr("pytest_kmigrate.providers.owned.disks.storage.format_disks", lambda *_: None)
     topology = load(find(name))
     cluster_of(topology, tmp_path).start_initial()
 
@@ -65,7 +66,7 @@ def test_controllers_are_formatted_for_one_level(
     """What a step asks for, or the topology names, or the highest that the oldest of all nodes knows."""
     formatted: list[tuple[list[str], list[str]]] = []
     monkeypatch.setattr(
-        "pytest_kmigrate.providers.process.disks.storage.format_disks",
+        "pytest_kmigrate.providers.owned.disks.storage.format_disks",
         lambda nodes, _jvm, _cluster_id, more: formatted.append(([node.name for node in nodes], more)),
     )
     shape = load(find("zk1-broker3-controller3"))
@@ -79,7 +80,7 @@ def test_controllers_are_formatted_for_one_level(
     assert formatted == [(["controller-3000", "controller-3001", "controller-3002"], arguments)]
 
 
-def cluster_of(topology: Topology, tmp_path: Path) -> ProcessCluster:
+def cluster_of(topology: Topology, tmp_path: Path) -> OwnedCluster:
     """A cluster without its JVMs."""
     versions = {spec.kafka for spec in topology.nodes}
     distributions = {version: SimpleNamespace(version=version) for version in versions}
@@ -91,9 +92,10 @@ def cluster_of(topology: Topology, tmp_path: Path) -> ProcessCluster:
         recorder=MemoryRecorder(),
         scratch=tmp_path / "scratch",
         logs=tmp_path / "logs",
+        network=HERE,
     )
     software = cast("Software", SimpleNamespace(distributions=distributions))
-    return ProcessCluster(topology, software, cast("Surroundings", around))
+    return OwnedCluster(topology, software, cast("Surroundings", around))
 
 
 def test_zookeepers_log_is_that_of_the_server_which_leads_or_is_furthest(
@@ -106,9 +108,9 @@ def test_zookeepers_log_is_that_of_the_server_which_leads_or_is_furthest(
         (node.disk / "version-2").mkdir()
         (node.disk / "version-2" / "log.1").write_bytes(HEADER + b"".join(frames))
     assert [each.zxid for each in cluster.zookeeper_log(after_zxid=1)] == [2, 3]
-    monkeypatch.setattr(ProcessNode, "alive", property(lambda _: True))
+    monkeypatch.setattr(OwnedNode, "alive", property(lambda _: True))
     modes = {node.address: "leader" if node.name == "zookeeper-2" else "follower" for node in cluster.nodes()}
-    monkeypatch.setattr("pytest_kmigrate.providers.process.cluster.zookeeper_mode", modes.get)
+    monkeypatch.setattr("pytest_kmigrate.providers.owned.cluster.zookeeper_mode", modes.get)
     (found,) = cluster.zookeeper_log(after_zxid=1)
     assert found.at_ns < -1_000_000_000_000, "logged at 1.002 s of 1970"
 
@@ -132,5 +134,5 @@ def test_nobody_waits_on_after_ctrl_c() -> None:
 
     nodes = [SimpleNamespace(await_ready=interrupted), SimpleNamespace(await_ready=waiting)]
     with pytest.raises(KeyboardInterrupt):
-        await_all_ready(cast("list[ProcessNode]", nodes))
+        await_all_ready(cast("list[OwnedNode]", nodes))
     assert given_up == ["at once"]

@@ -9,9 +9,9 @@ import pytest
 
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.topology import BrokerMode, Role
-from pytest_kmigrate.providers.process.disks import freezing
-from pytest_kmigrate.providers.process.disks.freezing import freeze, last_offset, put_back
-from pytest_kmigrate.providers.process.node import ProcessNode
+from pytest_kmigrate.providers.owned.disks import freezing
+from pytest_kmigrate.providers.owned.disks.freezing import freeze, last_offset, put_back
+from pytest_kmigrate.providers.owned.node import OwnedNode
 
 
 def batch(base: int, records: int, payload: bytes = b"x" * 40) -> bytes:
@@ -75,14 +75,14 @@ def reported(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return []
 
 
-def nodes_of(tmp_path: Path, reported: list[str], controllers: int, *more: str) -> list[ProcessNode]:
+def nodes_of(tmp_path: Path, reported: list[str], controllers: int, *more: str) -> list[OwnedNode]:
     """ZooKeeper, a broker, controllers and nodes more, with something on each disk."""
     shape = {"zookeeper-1": Role.ZOOKEEPER, "broker-0": Role.BROKER, **dict.fromkeys(more, Role.COMBINED)}
     shape |= {f"controller-{number}": Role.CONTROLLER for number in range(1, controllers + 1)}
     nodes = [Told(name, role, tmp_path / name / "disk", reported) for name, role in shape.items()]
     for node in nodes:
         (node.disk / "file").write_text(node.name)
-    return cast("list[ProcessNode]", nodes)
+    return cast("list[OwnedNode]", nodes)
 
 
 def test_the_leader_of_several_controllers_is_killed_last(tmp_path: Path, reported: list[str]) -> None:

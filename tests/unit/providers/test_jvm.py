@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from pytest_kmigrate.distributions.kafka import Distribution
-from pytest_kmigrate.providers.process.jvm import Jvm
+from pytest_kmigrate.providers.owned.jvm import Jvm
 from tests.unit.fakes import topology
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from pytest_kmigrate.machine.doctor import examine
 from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
+from pytest_kmigrate.providers.owned.network.addresses import CLIENTS_NUMBER
 from pytest_kmigrate.providers.process import lease
-from pytest_kmigrate.providers.process.network.addresses import CLIENTS_NUMBER
 from pytest_kmigrate.providers.process.standing import clear_all, clear_logs
 from tests.unit.fakes import topology
 

@@ -15,14 +15,14 @@ import pytest
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import AwaitTimeoutError, NodeDiedError
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.providers.process import node as room
-from pytest_kmigrate.providers.process.cluster import await_all_ready
-from pytest_kmigrate.providers.process.jvm import Jvm
-from pytest_kmigrate.providers.process.network.addresses import Addresses
-from pytest_kmigrate.providers.process.node import ProcessNode
-from pytest_kmigrate.providers.process.protection.security import Protection
-from pytest_kmigrate.providers.process.supervision import Supervision
-from pytest_kmigrate.providers.process.surroundings import Surroundings
+from pytest_kmigrate.providers.owned import node as room
+from pytest_kmigrate.providers.owned.cluster import await_all_ready
+from pytest_kmigrate.providers.owned.jvm import Jvm
+from pytest_kmigrate.providers.owned.network.addresses import Addresses
+from pytest_kmigrate.providers.owned.node import OwnedNode
+from pytest_kmigrate.providers.owned.protection.security import Protection
+from pytest_kmigrate.providers.owned.supervision import Supervision
+from pytest_kmigrate.providers.owned.surroundings import Surroundings
 from tests.unit.fakes import MemoryRecorder, topology
 
 
@@ -40,7 +40,7 @@ def sleeper() -> Iterator[psutil.Popen]:
         process.kill()
 
 
-def node_of(pid: int, signal_sent: Callable[[int, int], None], recorder: MemoryRecorder, tmp_path: Path) -> ProcessNode:
+def node_of(pid: int, signal_sent: Callable[[int, int], None], recorder: MemoryRecorder, tmp_path: Path) -> OwnedNode:
     """A node whose process is ``pid``, and whose signals go to ``signal_sent``."""
     shape = topology()
     supervision = cast("Supervision", SimpleNamespace(signal=signal_sent))
@@ -55,7 +55,7 @@ def node_of(pid: int, signal_sent: Callable[[int, int], None], recorder: MemoryR
         tmp_path / "logs",
         lambda kafka: Distribution(kafka, (), "digest"),
     )
-    node = ProcessNode(shape.node("broker-0"), cast("Distribution", None), around)
+    node = OwnedNode(shape.node("broker-0"), cast("Distribution", None), around)
     node.pid = pid
     node._ended.clear()
     return node

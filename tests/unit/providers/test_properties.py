@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.model.topology import BrokerMode, Security, Topology
-from pytest_kmigrate.providers.process.network.addresses import Addresses
-from pytest_kmigrate.providers.process.properties import node_properties, quorum_voters, zookeeper_connect
-from pytest_kmigrate.providers.process.protection.security import Protection
+from pytest_kmigrate.providers.owned.network.addresses import Addresses
+from pytest_kmigrate.providers.owned.properties import node_properties, quorum_voters, zookeeper_connect
+from pytest_kmigrate.providers.owned.protection.security import Protection
 from tests.unit.fakes import topology
 
 ZOOKEEPER_ONLY = {"broker.id", "zookeeper.connect", "inter.broker.protocol.version", "log.message.format.version"}

@@ -7,8 +7,8 @@ import pytest
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.providers.process import readiness
-from pytest_kmigrate.providers.process.network.addresses import JOLOKIA_PORT, ZOOKEEPER_PORT
+from pytest_kmigrate.providers.owned import readiness
+from pytest_kmigrate.providers.owned.network.addresses import JOLOKIA_PORT, ZOOKEEPER_PORT
 from pytest_kmigrate.waiting import NotYet, until
 
 ADDRESS = "127.255.77.1"

@@ -9,9 +9,9 @@ import pytest
 from cryptography import x509
 
 from pytest_kmigrate.model.topology import BrokerMode, Listener, Role, Security, Topology
-from pytest_kmigrate.providers.process.network.addresses import Addresses
-from pytest_kmigrate.providers.process.properties import node_properties
-from pytest_kmigrate.providers.process.protection.security import MECHANISM, Protection, client_file, protect
+from pytest_kmigrate.providers.owned.network.addresses import Addresses
+from pytest_kmigrate.providers.owned.properties import node_properties
+from pytest_kmigrate.providers.owned.protection.security import MECHANISM, Protection, client_file, protect
 from pytest_kmigrate.redaction import redacted_properties
 from pytest_kmigrate.topology.loading import find, load
 

@@ -15,13 +15,13 @@ from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.links import Link
 from pytest_kmigrate.model.topology import BrokerMode, Jar, NodeSpec, Role, Security, Topology
-from pytest_kmigrate.providers.process.disks import folders
-from pytest_kmigrate.providers.process.disks.storage import common_level
-from pytest_kmigrate.providers.process.jvm import Jvm
-from pytest_kmigrate.providers.process.network.addresses import Addresses
-from pytest_kmigrate.providers.process.properties import node_properties, quorum_voters, zookeeper_connect
-from pytest_kmigrate.providers.process.protection.security import Protection, protect
-from pytest_kmigrate.providers.process.protection.zookeeper import make_chroot
+from pytest_kmigrate.providers.owned.disks import folders
+from pytest_kmigrate.providers.owned.disks.storage import common_level
+from pytest_kmigrate.providers.owned.jvm import Jvm
+from pytest_kmigrate.providers.owned.network.addresses import Addresses
+from pytest_kmigrate.providers.owned.properties import node_properties, quorum_voters, zookeeper_connect
+from pytest_kmigrate.providers.owned.protection.security import Protection, protect
+from pytest_kmigrate.providers.owned.protection.zookeeper import make_chroot
 from pytest_kmigrate.topology.loading import find, load
 from tests.unit.fakes import topology
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_kmigrate.providers.process.disks import storage
+from pytest_kmigrate.providers.owned.disks import storage
 
 
 def test_a_cluster_id_that_begins_with_a_dash_is_no_option(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,8 @@ import psutil
 import pytest
 
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
-from pytest_kmigrate.providers.process.supervision import Supervision
-from pytest_kmigrate.providers.process.supervisor import Supervisor
+from pytest_kmigrate.providers.owned.supervision import Supervision
+from pytest_kmigrate.providers.owned.supervisor import Supervisor
 from pytest_kmigrate.waiting import until
 
 FOREVER = [sys.executable, "-c", "import signal; signal.pause()"]
@@ -23,7 +23,7 @@ DEAF = [sys.executable, "-c", DEAF_CODE]
 OWNER = """
 import socket, sys
 from pathlib import Path
-from pytest_kmigrate.providers.process.supervision import Supervision
+from pytest_kmigrate.providers.owned.supervision import Supervision
 folder = Path(sys.argv[1])
 lock = socket.socket()
 supervision = Supervision(folder / "scratch", lock)

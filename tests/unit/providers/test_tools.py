@@ -15,9 +15,9 @@ import pytest
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.events.nodes import ToolRan
-from pytest_kmigrate.providers.process import tools
-from pytest_kmigrate.providers.process.jvm import Jvm
-from pytest_kmigrate.providers.process.node import ProcessNode
+from pytest_kmigrate.providers.owned import tools
+from pytest_kmigrate.providers.owned.jvm import Jvm, run_here
+from pytest_kmigrate.providers.owned.node import OwnedNode
 from pytest_kmigrate.waiting import until
 from tests.unit.fakes import topology
 
@@ -26,7 +26,7 @@ def test_a_tool_that_does_not_end_is_an_error_of_ours(monkeypatch: pytest.Monkey
     """It names the tool and what it was run for, instead of a stack trace of subprocess."""
     monkeypatch.setattr(tools, "PATIENCE_S", 0.1)
     waits = [sys.executable, "-c", "import signal; signal.pause()"]
-    jvm = cast("Jvm", SimpleNamespace(tool_command=lambda *_: waits))
+    jvm = cast("Jvm", SimpleNamespace(tool_command=lambda *_: waits, run=run_here))
     with pytest.raises(ClusterError, match=r"formatting failed: x\.Tool did not end within 0\.1 s"):
         tools.run_tool(jvm, cast("Distribution", None), "x.Tool", [], "formatting")
 
@@ -34,11 +34,12 @@ def test_a_tool_that_does_not_end_is_an_error_of_ours(monkeypatch: pytest.Monkey
 RUNS_A_TOOL = """
 import sys
 from types import SimpleNamespace
-from pytest_kmigrate.providers.process.tools import run_tool
+from pytest_kmigrate.providers.owned.jvm import run_here
+from pytest_kmigrate.providers.owned.tools import run_tool
 
 waits = "import os, signal; os.write(0, str(os.getpid()).encode() + bytes([10])); signal.pause()"
 command = [sys.executable, "-c", waits]
-run_tool(SimpleNamespace(tool_command=lambda *_: command), None, "x.Tool", [], "formatting")
+run_tool(SimpleNamespace(tool_command=lambda *_: command, run=run_here), None, "x.Tool", [], "formatting")
 """
 
 
@@ -83,8 +84,8 @@ def ran(node: Node, tool: str, *arguments: str, code: str = "") -> tuple[ToolRan
         made.extend(parts)
         return [sys.executable, "-c", code]
 
-    jvm = cast("Jvm", SimpleNamespace(tool_command=command))
-    return tools.tool_ran(jvm, cast("ProcessNode", node), tool, arguments), made
+    jvm = cast("Jvm", SimpleNamespace(tool_command=command, run=run_here))
+    return tools.tool_ran(jvm, cast("OwnedNode", node), tool, arguments), made
 
 
 def test_a_tool_is_run_by_the_class_that_the_release_has(tmp_path: Path) -> None:

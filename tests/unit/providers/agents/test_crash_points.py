@@ -9,20 +9,20 @@ import pytest
 
 from pytest_kmigrate.documents.kip_866.crash_points import LONG_COPY
 from pytest_kmigrate.model.errors import AwaitTimeoutError
-from pytest_kmigrate.providers.process.agents import attaching
-from pytest_kmigrate.providers.process.agents.crash_points import held
-from pytest_kmigrate.providers.process.node import ProcessNode
+from pytest_kmigrate.providers.owned.agents import attaching
+from pytest_kmigrate.providers.owned.agents.crash_points import held
+from pytest_kmigrate.providers.owned.node import OwnedNode
 
 
 @pytest.fixture
-def nodes() -> list[ProcessNode]:
+def nodes() -> list[OwnedNode]:
     """Two live nodes, that take Byteman."""
     made = [SimpleNamespace(name=name, address=name, pid=1, alive=True, load_byteman=lambda _: None) for name in "ab"]
-    return cast("list[ProcessNode]", made)
+    return cast("list[OwnedNode]", made)
 
 
 def test_a_node_that_takes_no_rule_back_hides_no_error(
-    nodes: list[ProcessNode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    nodes: list[OwnedNode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It hangs, or just died: the error that came first comes out, and the other node's rule is taken back."""
     asked: list[str] = []
@@ -40,7 +40,7 @@ def test_a_node_that_takes_no_rule_back_hides_no_error(
 
 
 def test_a_rule_has_the_condition_of_its_point(
-    nodes: list[ProcessNode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    nodes: list[OwnedNode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What does not meet it passes by, and leaves the point armed."""
     laid: list[str] = []

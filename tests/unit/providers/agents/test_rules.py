@@ -1,6 +1,6 @@
 """Byteman's answer to LIST, as 4.0.24 gave it on Kafka 3.9.1 (shortened), is read rule by rule."""
 
-from pytest_kmigrate.providers.process.agents.rules import rules_told
+from pytest_kmigrate.providers.owned.agents.rules import rules_told
 
 LISTING = """\
 # File /tmp/etc/rules.btm line 26

@@ -9,10 +9,10 @@ import pytest
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.peer import Peer
-from pytest_kmigrate.providers.process import reporting
-from pytest_kmigrate.providers.process.network.addresses import Addresses
-from pytest_kmigrate.providers.process.protection.security import Protection
-from pytest_kmigrate.providers.process.surroundings import Surroundings
+from pytest_kmigrate.providers.owned import reporting
+from pytest_kmigrate.providers.owned.network.addresses import Addresses
+from pytest_kmigrate.providers.owned.protection.security import Protection
+from pytest_kmigrate.providers.owned.surroundings import Surroundings
 from tests.unit.fakes import MemoryRecorder, topology
 
 

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from pytest_kmigrate.providers.process.network.addresses import CLIENTS, Addresses
+from pytest_kmigrate.providers.owned.network.addresses import CLIENTS, Addresses
 from tests.unit.fakes import topology
 
 SHAPES = [topology(), topology(zookeepers=3), topology(zookeepers=0), topology(1, 1, 1)]

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from pytest_kmigrate.model.links import Arrived, Stream
-from pytest_kmigrate.providers.process.network import arrivals
-from pytest_kmigrate.providers.process.network.arrivals import Arrivals, counting, onward
-from pytest_kmigrate.providers.process.network.socket_table import Sockets, TcpSocket
+from pytest_kmigrate.providers.owned.network import arrivals
+from pytest_kmigrate.providers.owned.network.arrivals import Arrivals, counting, onward
+from pytest_kmigrate.providers.owned.network.socket_table import Sockets, TcpSocket
 
 LINK, OTHER_LINK, NODE = "127.7.1.3:9092", "127.7.2.3:9092", "127.7.0.3:9092"
 NOTHING = Arrived(0, 0)
@@ -118,7 +118,7 @@ def test_what_comes_while_other_links_are_still_being_disturbed_counts() -> None
 def test_a_kernel_that_does_not_tell_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then nothing is counted, and the fault is applied all the same."""
 
-    def refuse() -> None:
+    def refuse(_: object) -> None:
         raise PermissionError
 
     monkeypatch.setattr(arrivals, "SocketTable", refuse)

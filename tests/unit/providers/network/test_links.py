@@ -8,8 +8,8 @@ import pytest
 
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
 from pytest_kmigrate.model.links import Disturbance
-from pytest_kmigrate.providers.process.network.addresses import Addresses
-from pytest_kmigrate.providers.process.network.links import ProxiedLinks
+from pytest_kmigrate.providers.owned.network.addresses import Addresses
+from pytest_kmigrate.providers.owned.network.links import ProxiedLinks
 from tests.unit.fakes import topology
 
 REFUSE = Disturbance("refuse")

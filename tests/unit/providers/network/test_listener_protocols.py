@@ -8,9 +8,9 @@ from typing import get_args
 import pytest
 
 from pytest_kmigrate.model.topology import BrokerMode, Role, Security, SecurityProtocol, Topology
-from pytest_kmigrate.providers.process.network.addresses import Addresses
-from pytest_kmigrate.providers.process.properties import node_properties
-from pytest_kmigrate.providers.process.protection.security import Protection, client_file, protect
+from pytest_kmigrate.providers.owned.network.addresses import Addresses
+from pytest_kmigrate.providers.owned.properties import node_properties
+from pytest_kmigrate.providers.owned.protection.security import Protection, client_file, protect
 from tests.unit.fakes import topology
 
 PLAIN: SecurityProtocol = "PLAINTEXT"

@@ -8,8 +8,8 @@ from contextlib import closing
 
 import pytest
 
-from pytest_kmigrate.providers.process.network import socket_table
-from pytest_kmigrate.providers.process.network.socket_table import SocketTable, TcpSocket
+from pytest_kmigrate.providers.owned.network import socket_table
+from pytest_kmigrate.providers.owned.network.socket_table import SocketTable, TcpSocket
 from pytest_kmigrate.waiting import until
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_kmigrate.model.topology import BrokerMode, Listener, NodeSpec, Role, Topology
-from pytest_kmigrate.providers.process.disks.folders import log_dirs
-from pytest_kmigrate.providers.process.network.addresses import (
+from pytest_kmigrate.providers.owned.disks.folders import log_dirs
+from pytest_kmigrate.providers.owned.network.addresses import (
     CLIENTS,
     CONTROLLER_PORT,
     INTERNAL_PORT,
@@ -17,8 +17,8 @@ from pytest_kmigrate.providers.process.network.addresses import (
     Addresses,
     zookeeper_port,
 )
-from pytest_kmigrate.providers.process.protection.certificates import write_private
-from pytest_kmigrate.providers.process.protection.security import Protection
+from pytest_kmigrate.providers.owned.protection.certificates import write_private
+from pytest_kmigrate.providers.owned.protection.security import Protection
 
 _ZOOKEEPER_ONLY = (
     "broker.id",

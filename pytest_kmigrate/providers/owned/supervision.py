@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import cast
 
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
-from pytest_kmigrate.providers.process import supervisor
+from pytest_kmigrate.providers.owned import supervisor
 
 ON_EXIT = Callable[[int], None]
 

@@ -6,13 +6,12 @@ import zipfile
 from collections.abc import Sequence
 from functools import lru_cache
 
-from pytest_kmigrate.distributions.java import bound_to_us
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.events.nodes import ToolRan
-from pytest_kmigrate.providers.process.jvm import Jvm
-from pytest_kmigrate.providers.process.network.addresses import ANSWERS_AT
-from pytest_kmigrate.providers.process.node import ProcessNode
+from pytest_kmigrate.providers.owned.jvm import Jvm
+from pytest_kmigrate.providers.owned.network.addresses import ANSWERS_AT
+from pytest_kmigrate.providers.owned.node import OwnedNode
 from pytest_kmigrate.redaction import redacted
 from pytest_kmigrate.waiting import PATIENCE_S
 
@@ -30,13 +29,13 @@ MAIN_CLASSES = {
 
 def run_tool(jvm: Jvm, distribution: Distribution, tool: str, arguments: Sequence[str], doing: str) -> None:
     """Run a tool of a release; ClusterError with the tool's own words when it refuses, or does not end."""
-    done = _ended(jvm.tool_command(distribution, tool, arguments), f"{doing} failed: {tool}")
+    done = _ended(jvm, jvm.tool_command(distribution, tool, arguments), f"{doing} failed: {tool}")
     if done.returncode != 0:
         said = redacted(done.stdout)
         raise ClusterError(f"{doing} failed: expected {tool} to end with code 0; got {done.returncode}: {said}")
 
 
-def tool_ran(jvm: Jvm, node: ProcessNode, tool: str, arguments: Sequence[str]) -> ToolRan:
+def tool_ran(jvm: Jvm, node: OwnedNode, tool: str, arguments: Sequence[str]) -> ToolRan:
     """Run a tool by its name where a node runs; WrongUseError when there is none, ClusterError when it does not end."""
     config = node.properties_file if node.alive else node.write_properties()
     meant = {"{bootstrap}": f"{node.name}:{ANSWERS_AT[node.spec.role]}", "{config}": str(config)}
@@ -45,18 +44,15 @@ def tool_ran(jvm: Jvm, node: ProcessNode, tool: str, arguments: Sequence[str]) -
         given = [each.replace(word, text) for each in given]
     command = jvm.tool_command(node.distribution, _main_class(node.distribution, tool), given, node.hosts)
     began = time.monotonic()
-    done = _ended(command, f"{tool} of {node.name}")
+    done = _ended(jvm, command, f"{tool} of {node.name}")
     took_ms = int((time.monotonic() - began) * 1000)
     return ToolRan(tool, [redacted(each) for each in given], done.returncode, redacted(done.stdout), took_ms)
 
 
-def _ended(command: list[str], what: str) -> subprocess.CompletedProcess[str]:
+def _ended(jvm: Jvm, command: list[str], what: str) -> subprocess.CompletedProcess[str]:
     """The process, ended; both of its streams are in ``stdout``, in the order in which they were written."""
-    bound = bound_to_us(command)
     try:
-        return subprocess.run(
-            bound, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE_S, check=False
-        )
+        return jvm.run(command, PATIENCE_S)
     except subprocess.TimeoutExpired as late:
         raise ClusterError(f"{what} did not end within {PATIENCE_S} s; is this machine busy?") from late
 

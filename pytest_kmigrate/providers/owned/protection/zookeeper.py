@@ -13,7 +13,7 @@ from pathlib import Path
 from kazoo.client import KazooClient
 
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.providers.process.protection.certificates import write_private
+from pytest_kmigrate.providers.owned.protection.certificates import write_private
 
 USER = "kafka"
 """The principal in Kafka's ACLs on znodes: ``sasl:kafka``."""

@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pytest_kmigrate.model.protocols import CrashPoint
-from pytest_kmigrate.providers.process.agents import attaching
-from pytest_kmigrate.providers.process.node import ProcessNode
+from pytest_kmigrate.providers.owned.agents import attaching
+from pytest_kmigrate.providers.owned.node import OwnedNode
 
 _RULE = """\
 RULE {point.name}
@@ -27,7 +27,7 @@ ENDRULE
 
 @contextmanager
 def held(
-    point: CrashPoint, nodes: Sequence[ProcessNode], folder: Path, byteman: Path
+    point: CrashPoint, nodes: Sequence[OwnedNode], folder: Path, byteman: Path
 ) -> Iterator[Callable[[], str | None]]:
     """Arm a crash point in these running nodes; the callable names the one that is held there, None so far."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,17 +1,19 @@
-"""The command line of a node's JVM."""
+"""The command line of a node's JVM, and how tools of Kafka are run."""
 
 import os
 import shutil
-from collections.abc import Sequence
+import subprocess
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_kmigrate.distributions.cds import flags_to_use
+from pytest_kmigrate.distributions.java import bound_to_us
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.topology import NodeSpec, Role
-from pytest_kmigrate.providers.process.agents.attaching import listening_at
-from pytest_kmigrate.providers.process.network.addresses import JOLOKIA_PORT
-from pytest_kmigrate.providers.process.protection.zookeeper import ZookeeperLogin
+from pytest_kmigrate.providers.owned.agents.attaching import listening_at
+from pytest_kmigrate.providers.owned.network.addresses import JOLOKIA_PORT
+from pytest_kmigrate.providers.owned.protection.zookeeper import ZookeeperLogin
 
 _MAIN = {
     Role.ZOOKEEPER: "org.apache.zookeeper.server.quorum.QuorumPeerMain",
@@ -59,6 +61,22 @@ rootLogger.appenderRef.stderr.ref=stderr
 """
 
 
+Run = Callable[[Sequence[str], float], subprocess.CompletedProcess[str]]
+"""Runs a command to its end where nodes run, within so many seconds; both of its streams are in ``stdout``."""
+
+
+def run_here(command: Sequence[str], within_s: float) -> subprocess.CompletedProcess[str]:
+    """Run it as a process of this machine; subprocess.TimeoutExpired."""
+    return subprocess.run(
+        bound_to_us(command),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=within_s,
+        check=False,
+    )
+
+
 @dataclass(frozen=True)
 class Jvm:
     """What every JVM of a cluster shares: Java, the agents, the logging files, an optional Byteman rule file."""
@@ -70,6 +88,8 @@ class Jvm:
     etc: Path
     zookeeper: ZookeeperLogin | None = None
     """The logins at ZooKeeper, if there are any."""
+    run: Run = run_here
+    """How tools of Kafka are run."""
 
     def write_files(self) -> None:
         """Write what the command lines name: logging (log4j until 3.9, log4j2 from 4.0), and the Byteman rules."""

@@ -14,15 +14,15 @@ from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import AwaitTimeoutError, KmigrateError, WrongUseError
 from pytest_kmigrate.model.events import nodes as events
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role
-from pytest_kmigrate.providers.process import last_words
-from pytest_kmigrate.providers.process.agents import attaching
-from pytest_kmigrate.providers.process.disks import folders
-from pytest_kmigrate.providers.process.jvm import RULES
-from pytest_kmigrate.providers.process.network.addresses import JOLOKIA_PORT
-from pytest_kmigrate.providers.process.properties import node_properties, write_file
-from pytest_kmigrate.providers.process.readiness import ready
-from pytest_kmigrate.providers.process.reporting import record_identity, record_requests
-from pytest_kmigrate.providers.process.surroundings import Surroundings
+from pytest_kmigrate.providers.owned import last_words
+from pytest_kmigrate.providers.owned.agents import attaching
+from pytest_kmigrate.providers.owned.disks import folders
+from pytest_kmigrate.providers.owned.jvm import RULES
+from pytest_kmigrate.providers.owned.network.addresses import JOLOKIA_PORT
+from pytest_kmigrate.providers.owned.properties import node_properties, write_file
+from pytest_kmigrate.providers.owned.readiness import ready
+from pytest_kmigrate.providers.owned.reporting import record_identity, record_requests
+from pytest_kmigrate.providers.owned.surroundings import Surroundings
 from pytest_kmigrate.redaction import redacted_properties
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 
@@ -33,7 +33,7 @@ _DUMPED_WITHIN_S = 2
 _OBEYED = (0, -signal.SIGTERM, 128 + signal.SIGTERM)  # how a process ends that is stopped, and a JVM
 
 
-class ProcessNode:
+class OwnedNode:
     """One node; its process may be started and ended many times, its disk stays until wiped."""
 
     def __init__(self, spec: NodeSpec, distribution: Distribution, around: Surroundings) -> None:

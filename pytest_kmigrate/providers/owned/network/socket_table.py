@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import NamedTuple
 
-_NETLINK_SOCK_DIAG = 4
+from pytest_kmigrate.providers.owned.network.namespaces import HERE, Namespace
+
 _SKNLGRP_INET_TCP_DESTROY = 1
 _NLMSG_ERROR = 2
 _NLMSG_DONE = 3
@@ -58,9 +59,10 @@ Sockets = Mapping[bytes, TcpSocket]
 class SocketTable:
     """Every connection's end, also those that ended since this was made; OSError if the kernel does not report it."""
 
-    def __init__(self) -> None:
+    def __init__(self, namespace: Namespace = HERE) -> None:
         self._ended: dict[bytes, TcpSocket] = {}
-        self._endings = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG)
+        self._namespace = namespace
+        self._endings = namespace.netlink()
         try:
             self._endings.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _ENDINGS_BYTES)
             self._endings.settimeout(0)
@@ -75,7 +77,7 @@ class SocketTable:
 
     def read(self) -> Sockets:
         """The table now."""
-        live = dict(_dump())
+        live = dict(_dump(self._namespace))
         self._ended.update(self._heard())
         return {**live, **self._ended}
 
@@ -93,11 +95,11 @@ class SocketTable:
                 yield from _parsed(body)
 
 
-def _dump() -> Iterator[tuple[bytes, TcpSocket]]:
+def _dump(namespace: Namespace) -> Iterator[tuple[bytes, TcpSocket]]:
     states = sum(1 << state for state in _WITH_A_CONNECTION)
     request = _REQUEST.pack(socket.AF_INET, socket.IPPROTO_TCP, 1 << (_INET_DIAG_INFO - 1), states)
     header = _HEADER.pack(_HEADER.size + len(request), _SOCK_DIAG_BY_FAMILY, _NLM_F_REQUEST_DUMP, 1, 0)
-    with closing(socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG)) as asking:
+    with closing(namespace.netlink()) as asking:
         asking.send(header + request)
         while True:
             for kind, body in _messages(asking.recv(_DATAGRAM_BYTES)):

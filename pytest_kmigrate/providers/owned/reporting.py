@@ -9,8 +9,8 @@ from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import IdentityRead, RequestsReported
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.topology import Listener, NodeSpec, Role
-from pytest_kmigrate.providers.process.network.addresses import ANSWERS_AT
-from pytest_kmigrate.providers.process.surroundings import Surroundings
+from pytest_kmigrate.providers.owned.network.addresses import ANSWERS_AT
+from pytest_kmigrate.providers.owned.surroundings import Surroundings
 from pytest_kmigrate.wire.readiness import readiness_at
 from pytest_kmigrate.wire.request import api_versions
 

@@ -1,17 +1,16 @@
 """Loads Byteman into a running JVM and gives it rules, without a JVM of our own: HotSpot's attach protocol by hand.
 
-The protocol (JDK, "Dynamic Attach Mechanism"): put an empty file ``.attach_pid<pid>`` into the JVM's temporary folder,
+The protocol (JDK, "Dynamic Attach Mechanism"): put an empty file ``.attach_pid<pid>`` into the JVM's folder ``/tmp``,
 send SIGQUIT, and it opens a Unix socket ``.java_pid<pid>`` there which takes one command per connection.
 """
 
 import socket
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import ClusterError
-from pytest_kmigrate.providers.process.agents.rules import FAILED, rules_told
-from pytest_kmigrate.providers.process.network.addresses import BYTEMAN_PORT
+from pytest_kmigrate.providers.owned.agents.rules import FAILED, rules_told
+from pytest_kmigrate.providers.owned.network.addresses import BYTEMAN_PORT
 from pytest_kmigrate.waiting import PATIENCE_S, until
 
 _SCRIPT = "kmigrate"
@@ -58,10 +57,10 @@ def _order(verb: str, script: str) -> str:
 
 
 def _attached(pid: int, quit_signal: Callable[[], None], words: list[str]) -> str:
-    folder = Path(tempfile.gettempdir())
-    door = folder / f".java_pid{pid}"
+    folder, own = Path("/proc", str(pid), "root", "tmp"), _own_number(pid)
+    door = folder / f".java_pid{own}"
     if not door.exists():
-        knock = folder / f".attach_pid{pid}"
+        knock = folder / f".attach_pid{own}"
         knock.touch()
         try:
             quit_signal()
@@ -73,6 +72,12 @@ def _attached(pid: int, quit_signal: Callable[[], None], words: list[str]) -> st
         connection.connect(str(door))
         connection.sendall(b"".join(word.encode() + b"\0" for word in ["1", *words]))
         return _read_all(connection)
+
+
+def _own_number(pid: int) -> str:
+    """The number that a process has where it runs, in a container say."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    return next(line.split()[-1] for line in status.splitlines() if line.startswith("NSpid:"))
 
 
 def _told(address: str, text: str) -> str:

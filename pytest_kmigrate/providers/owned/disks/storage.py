@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from packaging.version import Version
 
-from pytest_kmigrate.providers.process.jvm import Jvm
-from pytest_kmigrate.providers.process.node import ProcessNode
-from pytest_kmigrate.providers.process.tools import STORAGE_TOOL, run_tool
+from pytest_kmigrate.providers.owned.jvm import Jvm
+from pytest_kmigrate.providers.owned.node import OwnedNode
+from pytest_kmigrate.providers.owned.tools import STORAGE_TOOL, run_tool
 from pytest_kmigrate.wire.record_batches import batch_of
 
 _BOOTSTRAP = "bootstrap.checkpoint"
@@ -36,7 +36,7 @@ def _numbers(release: str) -> tuple[int, ...]:
     return Version(re.split(r"[^0-9.]", release)[0].rstrip(".") or "0").release
 
 
-def format_disks(nodes: Sequence[ProcessNode], jvm: Jvm, cluster_id: str, more: Sequence[str] = ()) -> None:
+def format_disks(nodes: Sequence[OwnedNode], jvm: Jvm, cluster_id: str, more: Sequence[str] = ()) -> None:
     """Format each node's disk, with ``more`` arguments of the tool; ClusterError when it refuses."""
     # In one word: one id of 64 begins with a dash, and would be taken for an option of its own.
     chosen = [f"--cluster-id={cluster_id}", *more]
@@ -44,12 +44,12 @@ def format_disks(nodes: Sequence[ProcessNode], jvm: Jvm, cluster_id: str, more: 
         list(pool.map(lambda node: _format(node, jvm, chosen), nodes))
 
 
-def _format(node: ProcessNode, jvm: Jvm, chosen: list[str]) -> None:
+def _format(node: OwnedNode, jvm: Jvm, chosen: list[str]) -> None:
     arguments = ["format", *chosen, "--config", str(node.write_properties())]
     run_tool(jvm, node.distribution, STORAGE_TOOL, arguments, f"formatting {node.name}")
 
 
-def begin_with(nodes: Iterable[ProcessNode], records: Sequence[bytes]) -> None:
+def begin_with(nodes: Iterable[OwnedNode], records: Sequence[bytes]) -> None:
     """Let the log of formatted nodes begin with these records behind those of the tool."""
     batch = batch_of(records, offset=_AFTER_THE_TOOL)
     for node in nodes:

@@ -13,8 +13,8 @@ from pytest_kmigrate.distributions.sparse import copy_sparse
 from pytest_kmigrate.model.checkpoint import Frozen, FrozenNode
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.providers.process.node import ProcessNode
-from pytest_kmigrate.providers.process.readiness import last_zxid, leads_the_quorum
+from pytest_kmigrate.providers.owned.node import OwnedNode
+from pytest_kmigrate.providers.owned.readiness import last_zxid, leads_the_quorum
 
 _METADATA = "__cluster_metadata-0"
 _BATCH = struct.Struct(">qi11xi")
@@ -22,7 +22,7 @@ _BATCH = struct.Struct(">qi11xi")
 _LENGTH_COUNTS_FROM = 12
 
 
-def freeze(nodes: Sequence[ProcessNode], folder: Path, before_controllers: Callable[[], None]) -> Frozen:
+def freeze(nodes: Sequence[OwnedNode], folder: Path, before_controllers: Callable[[], None]) -> Frozen:
     """Stop brokers, controllers and ZooKeeper, in this order, and copy each node's disk into ``folder``.
 
     ``before_controllers`` is called while brokers are down and the rest is up. WrongUseError when another Kafka was
@@ -44,7 +44,7 @@ def freeze(nodes: Sequence[ProcessNode], folder: Path, before_controllers: Calla
     return Frozen(frozen, max((last_offset(node.metadata_dir) for node in nodes), default=-1), zxid)
 
 
-def put_back(nodes: Sequence[ProcessNode], folder: Path, frozen: Frozen) -> None:
+def put_back(nodes: Sequence[OwnedNode], folder: Path, frozen: Frozen) -> None:
     """Give each node its disk out of ``folder``, its changes and its mode; none may have been started."""
     for node in nodes:
         copy_sparse(folder / node.name, node.disk)
@@ -69,7 +69,7 @@ def _last_offsets(segment: bytes) -> Iterable[int]:
         at += _LENGTH_COUNTS_FROM + length
 
 
-def _stop_controllers(controllers: Sequence[ProcessNode]) -> None:
+def _stop_controllers(controllers: Sequence[OwnedNode]) -> None:
     """The leader of several is killed, last: it would wait 5 s for a successor, and has flushed what it appended."""
     in_order = sorted(controllers, key=lambda node: leads_the_quorum(node.address))
     if len(in_order) < 2:
@@ -79,6 +79,6 @@ def _stop_controllers(controllers: Sequence[ProcessNode]) -> None:
     in_order[-1].kill()
 
 
-def _together(nodes: Sequence[ProcessNode]) -> None:
+def _together(nodes: Sequence[OwnedNode]) -> None:
     with ThreadPoolExecutor(max(1, len(nodes))) as pool:
-        list(pool.map(ProcessNode.stop, nodes))
+        list(pool.map(OwnedNode.stop, nodes))

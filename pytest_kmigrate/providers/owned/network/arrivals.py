@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 
 from pytest_kmigrate.model.links import Arrived, Stream
-from pytest_kmigrate.providers.process.network.socket_table import Sockets, SocketTable
+from pytest_kmigrate.providers.owned.network.namespaces import HERE, Namespace
+from pytest_kmigrate.providers.owned.network.socket_table import Sockets, SocketTable
 
 
 class Arrivals:
@@ -89,11 +90,11 @@ def _sent(cookie: bytes, before: Sockets, now: Sockets) -> int:
 
 
 @contextmanager
-def counting(proxies: Mapping[str, str], stream: Stream) -> Iterator[Arrivals | None]:
+def counting(proxies: Mapping[str, str], stream: Stream, namespace: Namespace = HERE) -> Iterator[Arrivals | None]:
     """A count of what arrives at these proxies; None where the kernel does not report it."""
     with ExitStack() as open_until_healed:
         arrivals = None
         with suppress(OSError):
-            table = open_until_healed.enter_context(closing(SocketTable()))
+            table = open_until_healed.enter_context(closing(SocketTable(namespace)))
             arrivals = Arrivals(proxies, stream, table.read)
         yield arrivals

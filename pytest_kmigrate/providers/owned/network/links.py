@@ -7,13 +7,13 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from pathlib import Path
 
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
 from pytest_kmigrate.model.links import Arrived, Disturbance, Link, Stream
-from pytest_kmigrate.providers.process.network.addresses import Addresses
-from pytest_kmigrate.providers.process.network.arrivals import counting, onward
-from pytest_kmigrate.providers.process.network.socket_table import SocketTable
+from pytest_kmigrate.providers.owned.network.addresses import Addresses
+from pytest_kmigrate.providers.owned.network.arrivals import counting, onward
+from pytest_kmigrate.providers.owned.network.namespaces import HERE, Namespace
+from pytest_kmigrate.providers.owned.network.socket_table import SocketTable
 
 _ESTABLISHED = "01"
 _TOXICS = {
@@ -41,8 +41,10 @@ _STREAMS = {
 class ProxiedLinks:
     """The links of one cluster; the Toxiproxy server must be running at the plan's address."""
 
-    def __init__(self, addresses: Addresses) -> None:
+    def __init__(self, addresses: Addresses, namespace: Namespace = HERE) -> None:
+        """``namespace``: where the server has its sockets."""
         self._addresses = addresses
+        self._namespace = namespace
         self._all = tuple(addresses.links())
         self._added: dict[Link, str] = {}
         self._names = (f"disturbance-{number}" for number in itertools.count(1))
@@ -86,7 +88,7 @@ class ProxiedLinks:
     @contextmanager
     def disturb(self, links: Sequence[Link], disturbance: Disturbance) -> Iterator[Callable[[], Arrived | None]]:
         """Disturb these links for the duration of the block; what could be healed is, whatever happened inside."""
-        with counting(self._proxies(links), disturbance.stream) as arrivals, ExitStack() as healing:
+        with counting(self._proxies(links), disturbance.stream, self._namespace) as arrivals, ExitStack() as healing:
             for link in links:
                 if arrivals is not None:
                     arrivals.begin(self._listen(link))
@@ -96,13 +98,13 @@ class ProxiedLinks:
     def connections(self, links: Sequence[Link]) -> int:
         """How many TCP connections are established at the proxies of these links."""
         wanted = {_kernel_form(self._listen(link)) for link in links}
-        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        rows = [line.split() for line in self._namespace.tcp.read_text().splitlines()[1:]]
         return sum(row[1] in wanted and row[3] == _ESTABLISHED for row in rows)
 
     def origins(self, links: Sequence[Link]) -> tuple[str, ...]:
         """The source addresses of the connections over these links as the destination sees them (``host:port``)."""
         try:
-            with closing(SocketTable()) as table:
+            with closing(SocketTable(self._namespace)) as table:
                 return tuple(onward(self._proxies(links), table.read()))
         except OSError as error:
             raise ClusterError(f"expected the kernel to report its TCP sockets; it says: {error}") from error

@@ -1,4 +1,4 @@
-"""A live cluster of JVMs on one leased loopback block."""
+"""A live cluster of JVMs on one leased block of addresses."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,19 +20,19 @@ from pytest_kmigrate.model.protocols import CrashPoint, Node
 from pytest_kmigrate.model.topology import BrokerMode, Listener, Role, Topology
 from pytest_kmigrate.providers.jolokia import JolokiaClient
 from pytest_kmigrate.providers.metadata_log import decoded
-from pytest_kmigrate.providers.process.agents import crash_points
-from pytest_kmigrate.providers.process.disks import storage
-from pytest_kmigrate.providers.process.disks.freezing import freeze, put_back
-from pytest_kmigrate.providers.process.network.addresses import ANSWERS_AT, CLIENTS, ZOOKEEPER_PORT
-from pytest_kmigrate.providers.process.network.links import ProxiedLinks
-from pytest_kmigrate.providers.process.node import ProcessNode
-from pytest_kmigrate.providers.process.properties import quorum_voters, zookeeper_connect
-from pytest_kmigrate.providers.process.protection.security import has_login
-from pytest_kmigrate.providers.process.protection.zookeeper import make_chroot
-from pytest_kmigrate.providers.process.readiness import zookeeper_mode
-from pytest_kmigrate.providers.process.software import Software
-from pytest_kmigrate.providers.process.surroundings import Surroundings
-from pytest_kmigrate.providers.process.tools import CONFIG_TOOL, run_tool, tool_ran
+from pytest_kmigrate.providers.owned.agents import crash_points
+from pytest_kmigrate.providers.owned.disks import storage
+from pytest_kmigrate.providers.owned.disks.freezing import freeze, put_back
+from pytest_kmigrate.providers.owned.network.addresses import ANSWERS_AT, CLIENTS, ZOOKEEPER_PORT
+from pytest_kmigrate.providers.owned.network.links import ProxiedLinks
+from pytest_kmigrate.providers.owned.node import OwnedNode
+from pytest_kmigrate.providers.owned.properties import quorum_voters, zookeeper_connect
+from pytest_kmigrate.providers.owned.protection.security import has_login
+from pytest_kmigrate.providers.owned.protection.zookeeper import make_chroot
+from pytest_kmigrate.providers.owned.readiness import zookeeper_mode
+from pytest_kmigrate.providers.owned.software import Software
+from pytest_kmigrate.providers.owned.surroundings import Surroundings
+from pytest_kmigrate.providers.owned.tools import CONFIG_TOOL, run_tool, tool_ran
 from pytest_kmigrate.providers.raft_batches import batches_of
 from pytest_kmigrate.providers.serving import await_brokers_known
 from pytest_kmigrate.providers.zookeeper_log import transactions_in
@@ -40,7 +40,7 @@ from pytest_kmigrate.providers.zookeeper_log import transactions_in
 _DUMP_FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 
-class ProcessCluster:
+class OwnedCluster:
     """A live cluster; made by ``provision`` only."""
 
     capabilities = frozenset(Capability)
@@ -48,7 +48,7 @@ class ProcessCluster:
     def __init__(self, topology: Topology, software: Software, around: Surroundings) -> None:
         self.topology = topology
         self.addresses = around.addresses
-        self.links = ProxiedLinks(around.addresses)
+        self.links = ProxiedLinks(around.addresses, around.network)
         self.supervision = around.supervision
         self.software = software
         self.recorder = around.recorder
@@ -56,7 +56,7 @@ class ProcessCluster:
         self.scratch = around.scratch
         self._protection = around.protection
         self._jvm = around.jvm
-        self._nodes = [ProcessNode(spec, software.distributions[spec.kafka], around) for spec in topology.nodes]
+        self._nodes = [OwnedNode(spec, software.distributions[spec.kafka], around) for spec in topology.nodes]
 
     @property
     def quorum_voters(self) -> str:
@@ -85,11 +85,11 @@ class ProcessCluster:
         login = self._protection.zookeeper
         return login.superuser if login else None
 
-    def nodes(self, role: Role | None = None) -> Sequence[ProcessNode]:
+    def nodes(self, role: Role | None = None) -> Sequence[OwnedNode]:
         """The nodes that play a role, or all."""
         return [node for node in self._nodes if role is None or node.spec.plays(role)]
 
-    def node(self, name: str) -> ProcessNode:
+    def node(self, name: str) -> OwnedNode:
         """The node of this name."""
         for node in self._nodes:
             if node.name == name:
@@ -239,7 +239,7 @@ class ProcessCluster:
         self.supervision.adopt(process.pid)
         return process
 
-    def _at_once(self, role: Role) -> list[ProcessNode]:
+    def _at_once(self, role: Role) -> list[OwnedNode]:
         return [node for node in self.nodes(role) if node.spec.start == "at-once"]
 
     def _put_credential_into_zookeeper(self) -> None:
@@ -252,10 +252,10 @@ class ProcessCluster:
             doing = "putting the first credential into ZooKeeper"
             run_tool(self._jvm, brokers[0].distribution, CONFIG_TOOL, arguments, doing)
 
-    def _of_kafka(self) -> Sequence[ProcessNode]:
+    def _of_kafka(self) -> Sequence[OwnedNode]:
         return [node for node in self._nodes if node.spec.role is not Role.ZOOKEEPER]
 
-    def _format(self, nodes: Sequence[ProcessNode], cluster_id: str, level: str | None, more: Sequence[str]) -> None:
+    def _format(self, nodes: Sequence[OwnedNode], cluster_id: str, level: str | None, more: Sequence[str]) -> None:
         """Format for one metadata.version: the one given, the topology's, or the highest that every node knows."""
         releases = [node.kafka for node in self._of_kafka()]
         chosen = level or self.topology.metadata_version or storage.common_level(releases)
@@ -263,7 +263,7 @@ class ProcessCluster:
         storage.format_disks(nodes, self._jvm, cluster_id, [*arguments, *more])
 
 
-def await_all_ready(nodes: Sequence[ProcessNode]) -> None:
+def await_all_ready(nodes: Sequence[OwnedNode]) -> None:
     """Return when all are ready; NodeDiedError as soon as one has died, whatever the others still wait for.
 
     Nobody waits on after a Ctrl-C, which only the thread that called hears of.
@@ -274,7 +274,7 @@ def await_all_ready(nodes: Sequence[ProcessNode]) -> None:
         if died:
             raise died[0]
 
-    def await_ready(node: ProcessNode) -> None:
+    def await_ready(node: OwnedNode) -> None:
         try:
             node.await_ready(abort=give_up)
         except NodeDiedError as error:

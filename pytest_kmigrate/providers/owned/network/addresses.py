@@ -1,6 +1,6 @@
-"""Who listens where: a leased loopback block per cluster, an address per directed link.
+"""Who listens where: a leased block of addresses per cluster, an address per directed link.
 
-With block x: node i binds 127.x.0.i; node s reaches node d at 127.x.s.d, where a proxy listens and forwards to
+With loopback block x: node i binds 127.x.0.i; node s reaches node d at 127.x.s.d, where a proxy listens and forwards to
 127.x.0.d; clients reach broker d at 127.x.250.d, and a process with links of its own at 127.x.200.d and so on. Ports
 are fixed per role, so nothing is ever searched for.
 """
@@ -60,7 +60,10 @@ ANSWERS_AT: Mapping[Role, int] = {
 
 @dataclass(frozen=True)
 class Addresses:
-    """The address plan of one cluster on loopback block ``block`` (1..254; any word as long as none is leased)."""
+    """The address plan of one cluster on loopback block ``block`` (1..254; any word as long as none is leased).
+
+    Where clusters lie elsewhere ``place`` is another one.
+    """
 
     topology: Topology
     block: int | str
@@ -76,30 +79,34 @@ class Addresses:
         """Where brokers and controllers reach ZooKeeper."""
         return zookeeper_port(self.topology)
 
+    def place(self, source: int, destination: int) -> str:
+        """Where the process of one number finds the node of another; source 0: where the node itself binds."""
+        return f"127.{self.block}.{source}.{destination}"
+
     def number(self, node: str) -> int:
         """A node's number: its place in the topology, from 1; "clients" have one of their own."""
         return CLIENTS_NUMBER if node == CLIENTS else self.topology.number_of(node)
 
     def real(self, node: str) -> str:
         """Where a node itself binds."""
-        return f"127.{self.block}.0.{self.number(node)}"
+        return self.place(0, self.number(node))
 
     def seen_from(self, source: str, destination: str) -> str:
         """Where ``source`` finds ``destination``: the proxy of that link, or itself."""
         if source == destination:
             return self.real(destination)
-        return f"127.{self.block}.{self.number(source)}.{self.number(destination)}"
+        return self.place(self.number(source), self.number(destination))
 
     def added(self, number: int) -> Callable[[str], str]:
         """Where the process of this number (0, 1, ...) besides nodes finds a node: the proxy of its own link."""
         if number >= MOST_ADDED:
             raise WrongUseError(f"links: expected at most {MOST_ADDED} processes with links of their own in a cluster")
-        return lambda destination: f"127.{self.block}.{FIRST_ADDED + number}.{self.number(destination)}"
+        return lambda destination: self.place(FIRST_ADDED + number, self.number(destination))
 
     @property
     def toxiproxy(self) -> tuple[str, int]:
         """Where the proxies are ordered."""
-        return f"127.{self.block}.0.{CLIENTS_NUMBER}", TOXIPROXY_PORT
+        return self.place(0, CLIENTS_NUMBER), TOXIPROXY_PORT
 
     def hosts_file(self, node: str) -> str:
         """The only name service of that node's JVM (``jdk.net.hosts.file``)."""

@@ -29,9 +29,9 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from pytest_kmigrate.model.topology import Listener, NodeSpec, Role, Security, SecurityProtocol
-from pytest_kmigrate.providers.process.network.addresses import CLIENTS, ZOOKEEPER_TLS_PORT, Addresses
-from pytest_kmigrate.providers.process.protection.certificates import new_authority, write_private
-from pytest_kmigrate.providers.process.protection.zookeeper import (
+from pytest_kmigrate.providers.owned.network.addresses import CLIENTS, ZOOKEEPER_TLS_PORT, Addresses
+from pytest_kmigrate.providers.owned.protection.certificates import new_authority, write_private
+from pytest_kmigrate.providers.owned.protection.zookeeper import (
     SERVER_PROPERTIES,
     USER,
     ZookeeperLogin,

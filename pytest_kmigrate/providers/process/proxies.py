@@ -5,12 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import EnvironmentLackError
-from pytest_kmigrate.providers.process.supervision import Supervision
+from pytest_kmigrate.providers.owned.surroundings import Supervised
 from pytest_kmigrate.waiting import PATIENCE_S, until
 
 
 def start_toxiproxy(
-    program: Path, at: tuple[str, int], supervision: Supervision, cwd: Path, log: Path, on_exit: Callable[[int], None]
+    program: Path, at: tuple[str, int], supervision: Supervised, cwd: Path, log: Path, on_exit: Callable[[int], None]
 ) -> None:
     """Start it and return when it listens; EnvironmentLackError when it ends at its start."""
     host, port = at

@@ -8,7 +8,7 @@ import urllib.parse
 import urllib.request
 
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.providers.process.network.addresses import CLIENT_PORT, JOLOKIA_PORT, ZOOKEEPER_PORT
+from pytest_kmigrate.providers.owned.network.addresses import CLIENT_PORT, JOLOKIA_PORT, ZOOKEEPER_PORT
 from pytest_kmigrate.waiting import NotYet
 
 _RUNNING = 3
