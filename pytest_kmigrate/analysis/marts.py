@@ -1,4 +1,4 @@
-"""Marts: what people look at. Flakiness, requirements, causes, consistency and durations over many runs."""
+"""Marts: what people look at. Flakiness, requirements, causes, consistency, durations and growth over many runs."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
@@ -10,6 +10,15 @@ from pytest_kmigrate.analysis.percentiles import ascending, percentile
 from pytest_kmigrate.model.verdict import Outcome
 
 CELL = ("test_id", "requirement", *CONDITION, *FAULTS)
+
+FEWEST_SIZES = 3
+"""Through two sizes every line fits."""
+
+FITS = 0.9
+"""The least R² of a line that is drawn on: below, a size explains next to nothing of what was measured."""
+
+BEYOND = 10
+"""How many times the largest size that was tried the line is drawn out to."""
 
 
 def cells(requirement_attempts: DataFrame, requirement_flakiness: DataFrame) -> DataFrame:
@@ -194,6 +203,35 @@ def duration_statistics(durations: DataFrame, attempts: DataFrame) -> DataFrame:
             percentile(took_ms, 1.0).alias("largest_ms"),
         )
     )
+
+
+def growth(figures: DataFrame, attempts: DataFrame) -> DataFrame:
+    """One row per condition and measure: its median at each size, and the least-squares line through these medians.
+
+    ``at_zero`` + ``per_one`` * size, in the unit of the measure. ``extrapolated`` is what the line says of ``beyond``,
+    a size that nothing was measured at; null where the line does not fit. Without ``FEWEST_SIZES`` sizes there is none.
+    """
+    keys = (*CONDITION, "measure", "unit", "of")
+    medians = (
+        figures.where(F.col("measured").isNotNull() & F.col("size").isNotNull())
+        .join(attempts.select("folder", *CONDITION), "folder")
+        .groupBy(*keys, "size")
+        .agg(ascending(F.col("measured")).alias("_all"))
+        .select(*keys, "size", percentile(F.col("_all"), 0.5).alias("median"), F.size("_all").alias("times"))
+    )
+    point = F.struct("size", "median", F.col("times").cast("long").alias("times"))
+    lines = medians.groupBy(*keys).agg(
+        F.array_sort(F.collect_list(point)).alias("points"),
+        F.regr_intercept("median", "size").alias("_at_zero"),
+        F.regr_slope("median", "size").alias("_per_one"),
+        F.regr_r2("median", "size").alias("_r_squared"),
+        (F.max("size") * BEYOND).alias("_beyond"),
+    )
+    is_line = F.size("points") >= FEWEST_SIZES
+    known = {name: F.when(is_line, F.col(f"_{name}")) for name in ("at_zero", "per_one", "r_squared", "beyond")}
+    there = F.when(F.col("r_squared") >= FITS, F.col("at_zero") + F.col("per_one") * F.col("beyond"))
+    drawn = lines.withColumns(known).withColumn("extrapolated", there)
+    return drawn.select(*schemas.TABLES["growth"].names)
 
 
 def _is(outcome: Outcome) -> Column:

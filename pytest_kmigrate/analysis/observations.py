@@ -136,3 +136,9 @@ def _value(value: object) -> str | None:
 def znode_changes(znodes: DataFrame) -> DataFrame:
     """One row per change of a znode that the run's document watches."""
     return znodes.select(*schemas.OBSERVATIONS["znode_changes"].names)
+
+
+def figures(in_phases: DataFrame) -> DataFrame:
+    """One row per figure that a test measured at a size."""
+    columns = [F.col(f"data.{name}") for name in schemas.TABLES["figures"].names[1:]]
+    return in_phases.where(F.col("kind") == EventKind.FIGURE.value).select("folder", *columns)

@@ -41,6 +41,7 @@ class EventKind(enum.StrEnum):
     RAFT_LOG = "raft-log"
     EXPECTATION = "expectation"
     EXPECTED_END = "expected-end"
+    FIGURE = "figure"
     SETTLED = "settled"
     MEMBER_STARTED = "member-started"
     MEMBER_ENDED = "member-ended"

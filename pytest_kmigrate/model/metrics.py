@@ -69,6 +69,7 @@ _EITHER: Mapping[str, MBean] = {
         "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent",
         "OneMinuteRate",
     ),
+    "MetadataLogBytes": ("kafka.log:type=Log,name=Size,topic=__cluster_metadata,partition=0", "Value"),
     **_RAFT,
     **_ZOOKEEPER_SESSION,
 }

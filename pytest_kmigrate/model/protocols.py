@@ -183,13 +183,13 @@ class Cluster(Protocol):
         """A broker's own client listener, past the links, or a controller's; WrongUseError where that needs a login."""
 
     def metrics(self, node: str, names: Iterable[str]) -> Mapping[str, float | None]:
-        """Those of these metrics that brokers or controllers have, by the catalogue's names, read now from a node.
-
-        None for what it does not expose, and for each when it does not answer.
-        """
+        """These metrics of a node, by the catalogue's names, read now; None for what it does not expose or answer."""
 
     def requests_received(self, node: str) -> Mapping[tuple[str, int], int]:
         """How many requests Kafka has received since its start, by name and version; ClusterError when silent."""
+
+    def live_heap(self, node: str) -> int:
+        """Bytes of a node's heap in use right after it collected all garbage; ClusterError when silent."""
 
     def zookeeper_mode(self, node: str) -> str | None:
         """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""

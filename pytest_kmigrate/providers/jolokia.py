@@ -15,6 +15,8 @@ from pytest_kmigrate.model.metrics import CATALOGUES, RAFT_STATES, ZOOKEEPER_SES
 from pytest_kmigrate.model.topology import Role
 
 _ANSWER_WITHIN_S = 1.0
+_COLLECTED_WITHIN_S = 30.0
+_MEMORY = "java.lang:type=Memory"
 _REQUESTS = "kafka.network:type=RequestMetrics,name=RequestsPerSec,*"
 _TEXTS: Mapping[str, float] = {**RAFT_STATES, **ZOOKEEPER_SESSION_STATES, "true": 1, "false": 0}
 
@@ -70,6 +72,13 @@ class JolokiaClient:
             if "version" in properties:
                 counted[properties["request"], int(properties["version"])] = int(values["Count"])
         return counted
+
+    def live_heap_at(self, base_url: str, timeout_s: float = _COLLECTED_WITHIN_S) -> int:
+        """Bytes of a node's heap in use right after it collected all garbage. Errors are those of read_many."""
+        collect = {"type": "exec", "mbean": _MEMORY, "operation": "gc"}
+        used = {**_question(_MEMORY, "HeapMemoryUsage"), "path": "used"}
+        _, answer = self._posted(base_url, json.dumps([collect, used]), timeout_s)
+        return int(answer["value"])
 
     def close(self) -> None:
         """Close every idle connection, and each of the others when its answer is there. Safe to call twice."""

@@ -4,6 +4,7 @@ The rules of what is read again, replaced and kept are those of the ledger.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # its name everywhere in PySpark
@@ -118,8 +119,8 @@ def _begin_facts(
     runs = staging.good(staged_runs)
     begin("runs", lambda: runs)
     in_phases = facts.phases(staging.good(staged_events).join(runs.select("folder"), "folder", "left_semi"))
-    begin("faults", lambda: facts.faults(in_phases))
-    begin("durations", lambda: facts.durations(in_phases))
+    for name, made in (("faults", facts.faults), ("durations", facts.durations), ("figures", observations.figures)):
+        begin(name, partial(made, in_phases))
     begin("metadata_divergences", lambda: observations.metadata_divergences(files.images(), in_phases))
     endings = facts.endings(runs, staged_events).collect()
     judged = kept(consistency.judged(files.operation_parts({row["folder"] for row in endings if row["is_at_work"]})))

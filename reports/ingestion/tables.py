@@ -31,7 +31,7 @@ _WRITTEN_AT_ONCE = 3
 """Small tables are all waiting and little work, so a few at a time keep two cores busy."""
 
 _UNSHOWN = frozenset(
-    {"runs", "verdicts", "requirement_attempts", "faults", "durations", "log_forms", *schemas.OBSERVATIONS}
+    {"runs", "verdicts", "requirement_attempts", "faults", "durations", "figures", "log_forms", *schemas.OBSERVATIONS}
 )
 """Tables for questions of one's own; a page is made of the others."""
 
@@ -222,6 +222,7 @@ def write_marts(tables: TableFolder, done: Callable[[str], None]) -> None:
         begin("consistency", lambda: marts.consistency(verdicts, attempts))
         begin("consistency_facts", lambda: marts.consistency_facts(verdicts, attempts))
         begin("duration_statistics", lambda: marts.duration_statistics(durations, attempts))
+        begin("growth", lambda: marts.growth(tables["figures"], attempts))
 
 
 def _new(name: str) -> str:

@@ -31,7 +31,7 @@ SCHEMA = 2
 
 TABLES = (
     "attempts", "tests", "requirements", "cells", "fault_effects", "bugs", "consistency", "consistency_facts",
-    "duration_statistics", "set_aside", "flakiness", "change_points", "infra_nights", "causes", "trends",
+    "duration_statistics", "growth", "set_aside", "flakiness", "change_points", "infra_nights", "causes", "trends",
     "trend_changes", "failure_clusters", "failure_members", "anomalies", "operation_counts", "requirement_flakiness",
     "requirement_changes", "checked_classes", "metadata_divergences", "log_templates", "log_signs",
 )  # fmt: skip
@@ -88,6 +88,7 @@ class Summary(TypedDict):
     trends: list[Row]
     trend_changes: list[Row]
     duration_statistics: list[Row]
+    growth: list[Row]
     attempts: list[Row]
     set_aside: list[Row]
     comparison: Comparison | None
@@ -133,6 +134,7 @@ def summary_of(tables: Mapping[str, list[Row]], about: About, versions: tuple[st
         "trends": sorted(known["trends"], key=by("measure", "name", "topology", "started_at")),
         "trend_changes": newest_first(known["trend_changes"], "since_at"),
         "duration_statistics": sorted(known["duration_statistics"], key=by("what", "name", *CONDITION)),
+        "growth": sorted(known["growth"], key=by("of", *CONDITION, "measure")),
         "attempts": attempts,
         "set_aside": sorted(known["set_aside"], key=by("path", "line")),
         "comparison": compare(known, *versions) if versions else None,

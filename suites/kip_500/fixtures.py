@@ -7,8 +7,9 @@ import pytest
 
 from pytest_kmigrate import fixtures
 from pytest_kmigrate.fixtures import *
-from pytest_kmigrate.suites.kip_500 import request_fixtures
+from pytest_kmigrate.suites.kip_500 import request_fixtures, scale_fixtures
 from pytest_kmigrate.suites.kip_500.request_fixtures import *
+from pytest_kmigrate.suites.kip_500.scale_fixtures import *
 
 if TYPE_CHECKING:
     from pytest_kmigrate.model.events.nodes import ToolRan
@@ -30,6 +31,7 @@ __all__ = [
 ]
 __all__ += fixtures.__all__
 __all__ += request_fixtures.__all__
+__all__ += scale_fixtures.__all__
 
 
 @pytest.fixture

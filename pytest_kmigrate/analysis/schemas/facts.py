@@ -98,5 +98,6 @@ FACTS: dict[str, StructType] = {
         seq=COUNT,
     ),
     "durations": struct(folder=TEXT, what=TEXT, name=TEXT, began_ns=COUNT, took_ms=NUMBER),
+    "figures": struct(folder=TEXT, measure=TEXT, measured=NUMBER, unit=TEXT, size=NUMBER, of=TEXT),
 }
 """Table name -> its columns, in order."""

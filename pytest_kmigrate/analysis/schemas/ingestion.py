@@ -31,5 +31,5 @@ OBSERVATIONS: dict[str, StructType] = {
 }
 """Table name -> its columns, in order."""
 
-KEPT = ("runs", "verdicts", "faults", "durations", *OBSERVATIONS, *CONSISTENCY)
+KEPT = ("runs", "verdicts", "faults", "durations", "figures", *OBSERVATIONS, *CONSISTENCY)
 """The tables that are kept in batches from one analysis to the next; all others are computed anew from them."""

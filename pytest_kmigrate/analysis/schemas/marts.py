@@ -1,6 +1,6 @@
 """Marts: the tables people look at, below ``tables/``."""
 
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, StructType
 
 from pytest_kmigrate.analysis.schemas.columns import CONDITION, COUNT, FAULTS, NUMBER, TEXT, TEXTS, struct
 
@@ -62,6 +62,18 @@ MARTS: dict[str, StructType] = {
         median_ms=NUMBER,
         p90_ms=NUMBER,
         largest_ms=NUMBER,
+    ),
+    "growth": struct(
+        **CONDITION,
+        measure=TEXT,
+        unit=TEXT,
+        of=TEXT,
+        points=ArrayType(struct(size=NUMBER, median=NUMBER, times=COUNT)),
+        at_zero=NUMBER,
+        per_one=NUMBER,
+        r_squared=NUMBER,
+        beyond=NUMBER,
+        extrapolated=NUMBER,
     ),
 }
 """Table name -> its columns, in order."""

@@ -76,8 +76,12 @@ EVENT_DATA = struct(
     label=TEXT,
     began_ns=COUNT,
     took_s=NUMBER,
+    measure=TEXT,
+    measured=NUMBER,
+    unit=TEXT,
+    size=NUMBER,
 )
-"""The keys of ``data`` that facts use (kinds fault-*, state, step-*, snapshot, settled)."""
+"""The keys of ``data`` that facts use (kinds fault-*, state, step-*, snapshot, settled, figure)."""
 
 SAMPLE_JSON = struct(at_ns=COUNT, node=TEXT, values=MapType(TEXT, NUMBER))
 """One line of ``metrics.jsonl``; a metric that a node does not have yet is null."""

@@ -118,6 +118,23 @@ class EndExpected(EventData):
 
 
 @dataclass(frozen=True)
+class FigureMeasured(EventData):
+    """Something was measured at a size that it may grow with; the analysis finds the law over many of these."""
+
+    event_kind: ClassVar = EventKind.FIGURE
+    measure: str
+    """What was measured, for example ``metadata log``."""
+    measured: float
+    """The number."""
+    unit: str
+    """Its unit, for example ``B`` or ``s``."""
+    size: float
+    """How large the thing was that it may grow with."""
+    of: str
+    """What ``size`` counts, for example ``partitions``."""
+
+
+@dataclass(frozen=True)
 class CapabilityLacking(EventData):
     """A test asked for something that the provider cannot do: the run is NOT_APPLICABLE."""
 

@@ -158,6 +158,11 @@ class FakeCluster:
         self.node(node)
         return {}
 
+    def live_heap(self, node: str) -> int:
+        """None is in use: there is no JVM."""
+        self.node(node)
+        return 0
+
     def zookeeper_mode(self, node: str) -> str | None:
         """A server alone stands alone; of several, the one that is set to leads."""
         if not self.node(node).alive:

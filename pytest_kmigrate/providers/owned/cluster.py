@@ -193,6 +193,13 @@ class OwnedCluster:
         except OSError as error:
             raise ClusterError(f"{node}: expected its counts of requests; got {error}") from error
 
+    def live_heap(self, node: str) -> int:
+        """Bytes of a node's heap in use right after it collected all garbage."""
+        try:
+            return self.jolokia.live_heap_at(self.node(node).metrics_url)
+        except OSError as error:
+            raise ClusterError(f"{node}: expected the size of its heap; got {error}") from error
+
     def zookeeper_mode(self, node: str) -> str | None:
         """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
         return zookeeper_mode(self.node(node).address)

@@ -11,15 +11,18 @@ from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
-_NOT_FORWARDED = "sent an `Envelope` request even though forwarding has not been enabled"
+_NOT_FORWARDED = (
+    "sent an `Envelope` request even though forwarding has not been enabled",  # by a controller without the flag
+    "Unexpected broker id, expected ",  # by one with it, which takes the config for its own
+)
 _SAMPLED_NS = 5_000_000_000
 """By then the controller that took over was asked for its metrics."""
 
 
 @diagnosis("KAFKA-16539")
 def config_was_forwarded_to_a_broker_that_takes_none(history: History, verdict: Verdict) -> bool:
-    """A broker in migration mode hands its configs on to the controller, a broker that closes such connections."""
-    is_refused = any(_NOT_FORWARDED in log for _, log in logs_of(history, "broker"))
+    """A broker in migration mode hands its configs on to the controller, a broker that takes none of another one."""
+    is_refused = any(said in log for _, log in logs_of(history, "broker") for said in _NOT_FORWARDED)
     return is_refused and all_unmet(history, verdict, lambda event: _is_config_refused(history, event))
 
 

@@ -17,8 +17,8 @@ from tests.unit.reports.fabricated_tables import ABOUT, season
 VOID = {"meta", "input", "br", "wbr"}
 INLINE = {"wbr", "code", "b", "span", "a"}
 VIEWS = (
-    "overview", "requirements", "tests", "flakes", "consistency", "causes", "failures", "logs", "trends", "nights",
-    "compare", "aside", "environment",
+    "overview", "requirements", "tests", "flakes", "consistency", "causes", "failures", "logs", "trends", "growth",
+    "nights", "compare", "aside", "environment",
 )  # fmt: skip
 
 

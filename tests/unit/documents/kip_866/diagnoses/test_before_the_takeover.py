@@ -33,12 +33,14 @@ CLOSED = (
     "INFO [KafkaApi-2] Closing connection 127.1.0.4:9092-127.0.0.1:59406-484 because it sent an `Envelope` request "
     "even though forwarding has not been enabled (kafka.server.KafkaApis)\n"
 )
+ANOTHER_ID = "ERROR InvalidRequestException: Unexpected broker id, expected 0, but received 1\n"
 
 
 @pytest.mark.parametrize(
     ("log", "name", "phase_name", "kafka", "bugs"),
     [
         (CLOSED, "broker-0 accepts a config of its own", "PREPARING", "3.6.0", ("KAFKA-16539",)),
+        (ANOTHER_ID, "broker-0 accepts a config of its own", "PREPARING", "3.6.0", ("KAFKA-16539",)),
         (CLOSED, "broker-0 accepts a config of its own", "PREPARING", "3.9.1", ()),
         ("", "broker-0 accepts a config of its own", "PREPARING", "3.6.0", ()),
         (CLOSED, "broker-0 accepts a config of its own", "HYBRID", "3.6.0", ()),
