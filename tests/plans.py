@@ -1,7 +1,8 @@
 """Writes the plan of each document's suite from its tests: ``python -m tests.plans``; ``--check`` writes nothing.
 
-A plan names, for each test, what a run of it has to show: requirements, topology, start, checks with their arguments,
-faults. Tests are read, not run: an expression that needs a live cluster is left open, and any value fulfils it.
+A plan names, for each test, what it needs and what a run of it has to show: requirements, topology, start, checks with
+their arguments, faults. Tests are read, not run: an expression that needs a live cluster is left open, and any value
+fulfils it.
 """
 
 import ast
@@ -23,6 +24,7 @@ from pytest_kmigrate.certificates.plan import PLANS, with_suites
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.plugin.asking import chosen_topology, marked, needs_cluster, start_of
 from pytest_kmigrate.plugin.identity import identity_of
+from pytest_kmigrate.plugin.needing import needs_of
 from pytest_kmigrate.recording.identity import SUITES
 
 Entry = dict[str, Any]
@@ -64,6 +66,7 @@ def _entry(item: pytest.Item) -> Entry:
         "requirements": sorted(marked(item, "requirement")),
         "topology": Path(chosen_topology(item)).stem,
         "starts_at": start.state if start else None,
+        "needs": sorted(needs_of(item)),
         "checks": reading.checks,
         "faults": reading.faults,
         "runs": _RUNS_UNDER_CHANCE if reading.faults else _RUNS,

@@ -16,12 +16,14 @@ from pytest_kmigrate.certificates.statement import (
     Harness,
     Host,
     NotedSession,
+    Offer,
     OutcomeName,
     Profile,
     TestedRun,
 )
 from pytest_kmigrate.distributions.releases import known_releases, locked_release
 from pytest_kmigrate.documents import document
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.sessions import RecordedSession
 
@@ -46,6 +48,7 @@ def claims_of(root: Path, profile: str, *, kafka: str | None = None, nonce: str 
         artifact=_artifact(evidence),
         harness=_harness(evidence.runs),
         hosts=_hosts(evidence.runs),
+        offers=_offers(evidence.runs),
         parts=parts,
         rows=rows,
         untestable=untestable(profile),
@@ -84,6 +87,14 @@ def _host(run: RunEvidence) -> Iterator[str]:
     known = host if isinstance(host, dict) else {}
     yield from (str(known.get("boot", "unknown")), str(known.get("kernel", "unknown")))
     yield from (str(known.get("cores", 0)), str(known.get("memory_mb", 0)))
+
+
+def _offers(runs: Sequence[RunEvidence]) -> list[Offer]:
+    made = Counter((run.header.provider, tuple(sorted(run.offered))) for run in runs)
+    return [
+        Offer(provider=provider, offered=list(offered), lacking=sorted(set(Capability).difference(offered)), runs=count)
+        for (provider, offered), count in sorted(made.items())
+    ]
 
 
 def _untested(profile: str, runs: Sequence[RunEvidence]) -> Iterator[str]:

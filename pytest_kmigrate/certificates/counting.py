@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from pytest_kmigrate.catalogue import Requirement, deviations, requirement, requirements
 from pytest_kmigrate.certificates.evidence_of_runs import Evidence, RunEvidence
-from pytest_kmigrate.certificates.plan import plan
+from pytest_kmigrate.certificates.plan import PlannedTest, plan
 from pytest_kmigrate.certificates.statement import Counts, Grade, OutcomeName, Part, PartResult, Row
 from pytest_kmigrate.judging.outcomes import RowOutcome
+from pytest_kmigrate.model.capabilities import not_offered
 from pytest_kmigrate.model.verdict import Outcome
 
 CONFIDENCE = 0.95
@@ -67,6 +68,9 @@ def _row(wanted: Requirement, evidence: Evidence) -> Row:
     apache = strict
     if violating and all(one.row.is_explained for one in violating):
         apache = _outcome(conforming + len(violating), 0, others, required) if is_deviating else Outcome.INCONCLUSIVE
+    unoffered = _unoffered(wanted.profile, sources, evidence.runs) if not any(seen) else ""
+    if unoffered:
+        strict = apache = Outcome.NOT_APPLICABLE
     counts = Counts(
         conforms=conforming,
         violates=len(violating),
@@ -86,7 +90,7 @@ def _row(wanted: Requirement, evidence: Evidence) -> Row:
         bound=bound(len(violating), n),
         deviations=[each for each in explained if each in listed],
         known_bugs=[each for each in explained if each not in listed],
-        reason="" if strict is Outcome.CONFORMS else _reason(strict, violating, others, (n, required)),
+        reason="" if strict is Outcome.CONFORMS else unoffered or _reason(strict, violating, others, (n, required)),
     )
 
 
@@ -119,9 +123,23 @@ def _reason(outcome: Outcome, violating: Sequence[_Seen], others: Sequence[_Seen
 
 def _required(profile: str, sources: Sequence[str]) -> int:
     """The runs that the tests which claim it are planned with."""
+    return max((test.runs for test in _tests_of(profile, sources)), default=1)
+
+
+def _tests_of(profile: str, sources: Sequence[str]) -> list[PlannedTest]:
+    """The planned tests that claim one of these requirements."""
     profiles = {profile, *(requirement(each).profile for each in sources)}
-    tests = [test for each in profiles for test in plan(each).tests.values()]
-    return max((test.runs for test in tests if set(sources) & set(test.requirements)), default=1)
+    tests = [test for each in sorted(profiles) for test in plan(each).tests.values()]
+    return [test for test in tests if set(sources) & set(test.requirements)]
+
+
+def _unoffered(profile: str, sources: Sequence[str], runs: Iterable[RunEvidence]) -> str:
+    """Why no test of a requirement applies: each needs what no provider of the evidence offers. Empty: one does."""
+    tests, offers = _tests_of(profile, sources), {run.offered for run in runs}
+    lacking = [sorted(min((test.needs - each for each in offers), key=len, default=())) for test in tests]
+    if not tests or not all(lacking):
+        return ""
+    return not_offered(tests[0].test, lacking[0])
 
 
 def _part(part: Part, rows: Sequence[Row]) -> PartResult:

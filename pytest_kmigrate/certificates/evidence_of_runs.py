@@ -12,6 +12,7 @@ from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.judge import outcome_of
 from pytest_kmigrate.judging.other_documents import judged_by
 from pytest_kmigrate.judging.outcomes import RowOutcome, outcomes_by_requirement
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Outcome
@@ -40,6 +41,12 @@ class RunEvidence:
     """Why it is not what the plan, or its session, has; empty if it is."""
     is_void: bool = False
     """Whether not even its violations count: it is about other software, or there twice."""
+
+    @property
+    def offered(self) -> frozenset[str]:
+        """What its provider could do; all where the run is older than the table of it."""
+        offered = self.header.extra.get("capabilities")
+        return frozenset(map(str, offered if isinstance(offered, list) else Capability))
 
 
 @dataclass(frozen=True)

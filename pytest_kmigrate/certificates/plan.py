@@ -45,6 +45,8 @@ class PlannedTest:
     requirements: tuple[str, ...]
     topology: str
     starts_at: str | None
+    needs: frozenset[str]
+    """What the provider must offer, by the names of capabilities."""
     checks: tuple[PlannedCheck, ...]
     faults: tuple[PlannedFault, ...]
     runs: int
@@ -96,4 +98,5 @@ def _digest_of(file: Path) -> str:
 def _planned(row: dict[str, Any]) -> PlannedTest:
     checks = tuple(PlannedCheck(**each) for each in row.pop("checks"))
     faults = tuple(PlannedFault(**each) for each in row.pop("faults"))
-    return PlannedTest(**{**row, "requirements": tuple(row["requirements"])}, checks=checks, faults=faults)
+    sets = {"requirements": tuple(row["requirements"]), "needs": frozenset(row["needs"])}
+    return PlannedTest(**{**row, **sets}, checks=checks, faults=faults)

@@ -138,6 +138,15 @@ class Host(Model):
     runs: int
 
 
+class Offer(Model):
+    """What a provider of the evidence could do to its clusters, and what it could not, by capability."""
+
+    provider: str
+    offered: list[str]
+    lacking: list[str]
+    runs: int
+
+
 class Profile(Model):
     """The document and the plan."""
 
@@ -155,6 +164,7 @@ class Claims(Model):
     artifact: Artifact
     harness: list[Harness]
     hosts: list[Host]
+    offers: list[Offer]
     parts: list[PartResult]
     rows: list[Row]
     untestable: dict[str, str]

@@ -1,7 +1,8 @@
 """What providers can do to the clusters they make, and what is said where one cannot."""
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 from pytest_kmigrate.model.errors import NotApplicableError
 from pytest_kmigrate.model.event import Recorder
@@ -52,6 +53,33 @@ class Capability(enum.StrEnum):
 
 
 Needs = frozenset[Capability]
+
+SIDES: Mapping[str, Needs] = {
+    "log": frozenset({Capability.METADATA_LOG, Capability.METRICS}),
+    "zookeeper": frozenset({Capability.ZNODES}),
+    "brokers": frozenset(),
+}
+"""What looking at a side of a cluster's metadata needs; metrics show whose log it is."""
+
+Made = TypeVar("Made", bound=Callable[..., object])
+
+
+def needing(*needs: Capability, **where_named: Iterable[Capability]) -> Callable[[Made], Made]:
+    """Declare what a test needs of the provider that uses a fixture, below ``@pytest.fixture``.
+
+    ``where_named``: what it needs besides where its code has this name, or a text that ends with it after a hyphen:
+    of a method of the fixture, say.
+    """
+
+    def declared(made: Made) -> Made:
+        vars(made).update(needs=frozenset(needs), needs_where_named=_as_sets(where_named))
+        return made
+
+    return declared
+
+
+def _as_sets(where_named: Mapping[str, Iterable[Capability]]) -> dict[str, Needs]:
+    return {name: frozenset(needs) for name, needs in where_named.items()}
 
 
 def require(offered: frozenset[Capability], needs: Needs, what: object, recorder: Recorder) -> None:

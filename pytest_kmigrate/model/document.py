@@ -212,3 +212,5 @@ class Document:
     """What the command ``kmigrate consumers`` does; None: the document is about no groups."""
     walked_by: Sequence[str] = ()
     """Fixtures by which tests walk the procedure: their topologies are checked before any cluster is started."""
+    walking_needs: Needs = frozenset()
+    """What the provider must be able to do for the procedure to be walked: what its moves need."""

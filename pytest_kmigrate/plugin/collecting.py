@@ -1,13 +1,13 @@
 """What is asked at collection: which tests can run on this release and by this document, and which red is expected."""
 
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
-from types import CodeType
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_kmigrate.catalogue import KnownBug, check_data, is_before, known_bug, met_by_any_run, requirement
+from pytest_kmigrate.model.capabilities import not_offered
 from pytest_kmigrate.model.errors import KmigrateError, UnfitReleaseError, WrongUseError
 from pytest_kmigrate.plugin.asking import (
     check_bare,
@@ -19,6 +19,8 @@ from pytest_kmigrate.plugin.asking import (
     needs_cluster,
     topology_of,
 )
+from pytest_kmigrate.plugin.display import terminal_of
+from pytest_kmigrate.plugin.needing import names_in, needs_of
 from pytest_kmigrate.plugin.options import Options, options_of
 from pytest_kmigrate.plugin.outcomes import KnownBugError, expect_of
 from pytest_kmigrate.plugin.places import place_of
@@ -138,6 +140,7 @@ def _look_at(item: pytest.Item, options: Options, topologies: _Topologies) -> No
             item.add_marker(pytest.mark.skip(reason=f"NOT_APPLICABLE: {error}"))
             return
         kafka = item.stash[_KAFKA] = topology.kafka
+        _skip_if_not_offered(item, options.provider)
     sinces, untils = marked(item, "since"), marked(item, "until")
     release = _release(kafka) if kafka and (_KAFKA in item.stash or bugs or sinces or untils) else ""
     tested = f"{'--kmigrate-kafka' if options.kafka else 'that of the topology'} is {release}"
@@ -175,7 +178,7 @@ def _check_way(item: pytest.Item, topology: "Topology", profile: str) -> None:
 
     of = document(profile)
     assert isinstance(item, pytest.Function)
-    named = set(_names_in(getattr(item.function, "__code__", None)))
+    named = set(names_in(getattr(item.function, "__code__", None)))
     for state in [each for each in dict.fromkeys(step.reaches[1] for step in of.procedure) if each in named]:
         try:
             if of.check_topology is not None:
@@ -186,16 +189,13 @@ def _check_way(item: pytest.Item, topology: "Topology", profile: str) -> None:
             continue
 
 
-def _names_in(code: CodeType | None) -> Iterator[str]:
-    """The attributes and texts that code names, with those of functions inside it."""
-    if code is None:
-        return
-    yield from code.co_names
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from _names_in(each)
-        elif isinstance(each, str):
-            yield each
+def _skip_if_not_offered(item: pytest.Item, provider: str) -> None:
+    """Before anything is paid for: the cluster would be started only for the test to come to the same end."""
+    from pytest_kmigrate.providers.choosing import provider_named
+
+    assert isinstance(item, pytest.Function)
+    if lacking := sorted(needs_of(item) - provider_named(provider, terminal_of(item.config).line).capabilities):
+        item.add_marker(pytest.mark.skip(reason=f"NOT_APPLICABLE: {not_offered(item.name, lacking)}"))
 
 
 def _release(kafka: str) -> str:

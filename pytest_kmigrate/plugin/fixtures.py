@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_kmigrate.model.capabilities import SIDES, Capability, needing
 from pytest_kmigrate.plugin.asking import topology_of
 
 if TYPE_CHECKING:
@@ -36,12 +37,30 @@ def kmigrate_run(request: pytest.FixtureRequest, topology: "Topology") -> Iterat
 
 
 @pytest.fixture
+@needing(
+    start=[Capability.START],
+    stop=[Capability.START],
+    start_together=[Capability.START],
+    kill=[Capability.KILL],
+    pause=[Capability.PAUSE],
+    reconfigure=[Capability.RECONFIGURE],
+    install=[Capability.INSTALL],
+    wipe=[Capability.WIPE],
+    fail_log_dir=[Capability.LOG_DIRS],
+    run_tool=[Capability.TOOLS],
+    hold_at=[Capability.CRASH_POINTS],
+    peer=[Capability.REQUESTS],
+    requests_received=[Capability.METRICS],
+    metadata_log=[Capability.METADATA_LOG],
+    zookeeper_log=[Capability.ZOOKEEPER_LOG],
+)
 def cluster(kmigrate_run: "Run") -> "Cluster":
     """The live cluster."""
     return kmigrate_run.cluster
 
 
 @pytest.fixture
+@needing(Capability.CHANGE)
 def workload(kmigrate_run: "Run") -> "Traffic":
     """Clients that write and read during the whole test.
 
@@ -53,12 +72,27 @@ def workload(kmigrate_run: "Run") -> "Traffic":
 
 
 @pytest.fixture
+@needing(
+    **SIDES,
+    fill=[Capability.CHANGE],
+    fill_with_reassignment=[Capability.CHANGE],
+    take_back=[Capability.CHANGE],
+    renew_tokens=[Capability.CHANGE],
+    make=[Capability.CHANGE],
+    change=[Capability.CHANGE],
+    changing=[Capability.CHANGE],
+)
 def cluster_metadata(kmigrate_run: "Run") -> "Metadata":
     """Fills the cluster with metadata, changes it during the test, takes images of every side."""
     return kmigrate_run.metadata
 
 
 @pytest.fixture
+@needing(
+    at_crash_point=[Capability.CRASH_POINTS],
+    on_metric=[Capability.METRICS],
+    on_znode_change=[Capability.ZNODES],
+)
 def inject(kmigrate_run: "Run") -> Callable[..., AbstractContextManager["Injection"]]:
     """Begins a fault, at once or at its trigger; the end of the block heals it.
 

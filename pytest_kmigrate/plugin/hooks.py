@@ -40,6 +40,7 @@ MARKERS = (
     "nightly: one of so many cases that only --kmigrate-nightly runs them all",
     "starts_at(state, filled=False): the phase in which a test begins, such as HYBRID, filled with metadata or not",
     "start_condition(*znodes): znodes that exist before the test begins: Znode(path, data=None)",
+    "needs(*capabilities): what the provider must offer and no fixture shows, such as kill; else the test is skipped",
     "known_bug(id): the test meets this bug: on the releases that have it, it is expected to fail because of it alone",
 )
 

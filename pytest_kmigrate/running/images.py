@@ -1,11 +1,10 @@
 """Metadata images of a live cluster at one named moment: metadata log, ZooKeeper, brokers."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from pytest_kmigrate.checkers.metadata.differences import untold_configs
-from pytest_kmigrate.model.capabilities import Capability, Needs
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.protocols import Cluster, View
@@ -21,12 +20,6 @@ Taken = dict[str, tuple[MetadataImage, int]]
 """Images by label, each with the time its taking began (nanoseconds since the run began)."""
 
 LOG, ZOOKEEPER, BROKERS = "log", "zookeeper", "brokers"
-NEEDS: Mapping[str, Needs] = {
-    LOG: frozenset({Capability.METADATA_LOG, Capability.METRICS}),
-    ZOOKEEPER: frozenset({Capability.ZNODES}),
-    BROKERS: frozenset(),
-}
-"""What looking at a side needs of the provider; metrics show whose log it is."""
 
 
 class ImageSource:

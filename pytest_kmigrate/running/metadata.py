@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from pytest_kmigrate.checkers.metadata.differences import differences
-from pytest_kmigrate.model.capabilities import require
+from pytest_kmigrate.model.capabilities import SIDES, require
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.evidence import ImagesSettled
@@ -18,7 +18,7 @@ from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.procedures.joining import joined
 from pytest_kmigrate.recording.recorder import RunRecorder
-from pytest_kmigrate.running.images import LOG, NEEDS, ZOOKEEPER, ImageSource, Taken, settled
+from pytest_kmigrate.running.images import LOG, ZOOKEEPER, ImageSource, Taken, settled
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 from pytest_kmigrate.workloads.metadata.filling import FAMILIES, Filling, FillingPlan, fill, renew_tokens, take_back
 from pytest_kmigrate.workloads.metadata.metadata_change import FIRST_ROUND, MetadataChange, Scope
@@ -198,7 +198,7 @@ class Metadata:
 
         NotApplicableError if the provider does not show it.
         """
-        needs = frozenset(need for side in sides for need in NEEDS.get(side, ()))
+        needs = frozenset(need for side in sides for need in SIDES.get(side, ()))
         require(self._cluster.capabilities, needs, f"metadata of {' and '.join(sides)}", self._recorder)
         there = self._sources.sides()
         if not there.keys() >= set(sides):

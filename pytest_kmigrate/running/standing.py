@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from pytest_kmigrate.checkers.metadata.differences import differences
+from pytest_kmigrate.model.capabilities import SIDES
 from pytest_kmigrate.model.checkpoint import Start
 from pytest_kmigrate.model.document import Document
 from pytest_kmigrate.model.errors import KmigrateError
@@ -13,7 +14,7 @@ from pytest_kmigrate.model.protocols import Cluster, Node, Scene, View
 from pytest_kmigrate.model.topology import BrokerMode
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.running.checkpoints.resuming import await_settled, in_sync
-from pytest_kmigrate.running.images import LOG, NEEDS, ImageSource
+from pytest_kmigrate.running.images import LOG, ImageSource
 from pytest_kmigrate.running.scene import scene_of, zookeeper_client
 from pytest_kmigrate.waiting import NotYet, until
 
@@ -133,7 +134,7 @@ def _await_equal(scene: Scene, zookeeper: ZookeeperClient | None) -> None:
         unlike = differences(source.of_log(), source.of_zookeeper())
         return not unlike or NotYet(f"{len(unlike)} differences, the first in {unlike[0].subject}")
 
-    if zookeeper is not None and NEEDS[LOG] <= scene.cluster.capabilities:
+    if zookeeper is not None and SIDES[LOG] <= scene.cluster.capabilities:
         _await("equal metadata in log and ZooKeeper", equal)
 
 

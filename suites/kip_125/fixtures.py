@@ -7,6 +7,7 @@ import pytest
 
 from pytest_kmigrate import fixtures
 from pytest_kmigrate.fixtures import *
+from pytest_kmigrate.model.capabilities import Capability, needing
 
 if TYPE_CHECKING:
     from pytest_kmigrate.documents.kip_125.group import MigratingGroup
@@ -19,6 +20,7 @@ __all__ += fixtures.__all__
 
 
 @pytest.fixture
+@needing(Capability.CHANGE, Capability.ZNODES)
 def group(kmigrate_run: "Run") -> "MigratingGroup":
     """A group that reads a topic which is written to, and has no member yet.
 
@@ -42,6 +44,7 @@ def group(kmigrate_run: "Run") -> "MigratingGroup":
 
 
 @pytest.fixture
+@needing(Capability.ZNODES)
 def offsets(kmigrate_run: "Run") -> "GroupOffsets":
     """Both stores of the group's offsets: ``offsets.stored()`` in ZooKeeper, ``offsets.committed()`` in Kafka."""
     from pytest_kmigrate.documents.kip_125.kinds import PARTITIONS

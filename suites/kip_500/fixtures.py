@@ -7,6 +7,7 @@ import pytest
 
 from pytest_kmigrate import fixtures
 from pytest_kmigrate.fixtures import *
+from pytest_kmigrate.model.capabilities import SIDES, Capability, needing
 from pytest_kmigrate.suites.kip_500 import request_fixtures, scale_fixtures
 from pytest_kmigrate.suites.kip_500.request_fixtures import *
 from pytest_kmigrate.suites.kip_500.scale_fixtures import *
@@ -46,6 +47,7 @@ def quorum(kmigrate_run: "Run") -> "ProcedureDriver":
 
 
 @pytest.fixture
+@needing(Capability.REQUESTS)
 def answers_of(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
     """``answers_of("controller-3001")``: by request, the error that this very controller answers with."""
     from pytest_kmigrate.wire.admin import cluster_id_at, create_topics_at
@@ -67,6 +69,7 @@ def answers_of(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
 
 
 @pytest.fixture
+@needing(Capability.REQUESTS, Capability.CHANGE)
 def created_through(kmigrate_run: "Run") -> Callable[..., dict[str, str]]:
     """``created_through("broker-0", "a", "b")``: the error of each creation that a broker forwards."""
     from pytest_kmigrate.wire.admin import create_topics_at
@@ -98,6 +101,7 @@ def controller_serves(kmigrate_run: "Run", created_through: Callable[..., dict[s
 
 
 @pytest.fixture
+@needing(Capability.METRICS)
 def broker_states(kmigrate_run: "Run") -> Callable[[], dict[str, float | None]]:
     """``broker_states()``: by broker, its metric BrokerState; 3 is running."""
     from pytest_kmigrate.model.topology import Role
@@ -107,6 +111,7 @@ def broker_states(kmigrate_run: "Run") -> Callable[[], dict[str, float | None]]:
 
 
 @pytest.fixture
+@needing(Capability.REQUESTS)
 def isr_of_broker(kmigrate_run: "Run") -> Callable[..., list[str]]:
     """``isr_of_broker("broker-2", "broker-0")``: what broker 0 lists broker 2 as the leader or in the ISR of."""
     from pytest_kmigrate.wire.admin import describe_topic_at
@@ -125,6 +130,7 @@ def isr_of_broker(kmigrate_run: "Run") -> Callable[..., list[str]]:
 
 
 @pytest.fixture
+@needing(Capability.REQUESTS)
 def registered_as(kmigrate_run: "Run", leader: Callable[[], str]) -> Callable[..., str]:
     """``registered_as(0)``: the active controller's answer to another process that registers with this id."""
     from pytest_kmigrate.wire.admin import cluster_id_at
@@ -142,6 +148,7 @@ def registered_as(kmigrate_run: "Run", leader: Callable[[], str]) -> Callable[..
 
 
 @pytest.fixture
+@needing(Capability.REQUESTS, *SIDES["log"])
 def asked_for_isr(kmigrate_run: "Run", leader: Callable[[], str]) -> Callable[..., str]:
     """``asked_for_isr("pinned", leader_epoch=-1)``: the leader's answer to a change of partition 0 that differs so.
 
@@ -171,6 +178,7 @@ def asked_for_isr(kmigrate_run: "Run", leader: Callable[[], str]) -> Callable[..
 
 
 @pytest.fixture
+@needing(Capability.START, Capability.WIPE, Capability.REQUESTS)
 def formatted_anew(kmigrate_run: "Run", tool: "Callable[..., ToolRan]") -> Callable[[str], None]:
     """``formatted_anew("controller-3001")``: a node is stopped, gets an empty disk, and starts with it."""
     from pytest_kmigrate.wire.admin import cluster_id_at
@@ -199,6 +207,7 @@ def given_while_stopping(
 
 
 @pytest.fixture
+@needing(Capability.REQUESTS, Capability.CHANGE)
 def acknowledged_at(kmigrate_run: "Run") -> Callable[..., int]:
     """``acknowledged_at("broker-0", "orders", 0)``: of 20 records with acks=1 sent to this broker, how many it took."""
     from confluent_kafka import Producer

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_kmigrate.model.capabilities import Capability, needing
+
 if TYPE_CHECKING:
     from pytest_kmigrate.model.events.nodes import ToolRan
     from pytest_kmigrate.running import Run
@@ -35,6 +37,7 @@ WAYS: Mapping[str, tuple[str, ...]] = {
 
 
 @pytest.fixture
+@needing(Capability.REQUESTS, Capability.CHANGE)
 def creations_under_way(kmigrate_run: "Run") -> Callable[..., AbstractContextManager[Mapping[str, str]]]:
     """Topics are created while a block runs: ``with``, and the names of brokers; ``as`` their answers.
 
@@ -77,6 +80,7 @@ def refused_ways(tool: "Callable[..., ToolRan]") -> Callable[[], list[str]]:
 
 
 @pytest.fixture
+@needing(Capability.REQUESTS)
 def ways_of_metadata(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
     """``ways_of_metadata("by-tool")``: by request, what broker 0 answers to an election and a reassignment."""
     from pytest_kmigrate.wire.admin import reassign
@@ -93,6 +97,7 @@ def ways_of_metadata(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
 
 
 @pytest.fixture
+@needing(Capability.REQUESTS, Capability.CHANGE)
 def hold_partitions(kmigrate_run: "Run", leader: Callable[[], str]) -> Callable[..., None]:
     """``hold_partitions("many", thousands=20, brokers=(10, 11))`` creates topics of 1,000 partitions on them."""
     from pytest_kmigrate.model.errors import ClusterError
@@ -121,12 +126,14 @@ def seconds_to_serve(controller_serves: Callable[[str], bool]) -> Callable[[str]
 
 
 @pytest.fixture
+@needing(Capability.METRICS)
 def under_replicated(kmigrate_run: "Run") -> Callable[[str], float | None]:
     """``under_replicated("broker-0")``: how many partitions that it leads it counts as under-replicated."""
     return lambda node: kmigrate_run.view.metric(node, "UnderReplicatedPartitions")
 
 
 @pytest.fixture
+@needing(Capability.REQUESTS)
 def protocols_taken(kmigrate_run: "Run") -> Callable[[], dict[str, set[str]]]:
     """``protocols_taken()``: by each port of each node that Kafka listens on, of plain text and TLS what it answers."""
     from pytest_kmigrate.model.errors import ClusterError
@@ -155,6 +162,7 @@ def protocols_taken(kmigrate_run: "Run") -> Callable[[], dict[str, set[str]]]:
 
 
 @pytest.fixture
+@needing(Capability.REQUESTS, Capability.CHANGE)
 def user_made(kmigrate_run: "Run") -> Callable[[str], Mapping[str, str]]:
     """``user_made("somebody")``: a user without any rights; the login that brokers take once they know of it."""
     from pytest_kmigrate.model.errors import ClusterError
@@ -188,6 +196,7 @@ def user_made(kmigrate_run: "Run") -> Callable[[str], Mapping[str, str]]:
 
 
 @pytest.fixture
+@needing(Capability.REQUESTS, Capability.CHANGE)
 def creation_as(kmigrate_run: "Run") -> Callable[[Mapping[str, str], str], str]:
     """``creation_as(login, "broker-0")``: the error of a creation of topic ``broker-0`` that this broker forwards."""
     from pytest_kmigrate.model.peer import Peer

@@ -118,7 +118,9 @@ class TestQuorum:
         )
         named = {name for each in CONTROLLERS for name, _ in cluster.requests_received(each)}
         claim("whether controllers were asked by MetadataFetch", *("MetadataFetch" in named, True), FETCH)
-        of_zookeeper = [each.name for each in cluster.nodes() if any("zookeeper" in key for key in each.properties)]
+        of_zookeeper = [
+            each.name for each in cluster.nodes() if any(key.startswith("zookeeper.") for key in each.properties)
+        ]
         claim("nodes with a property of ZooKeeper", of_zookeeper, [], "K500-DEP-no-zk", "K500-DEP-one-config")
         registered = {each["data"]["brokerId"] for each in log_of("controller-3000") if each["type"] == REGISTER}
         claim("the brokers that the log registers", registered, {0, 1, 2}, "K500-MBR-register-with-quorum")

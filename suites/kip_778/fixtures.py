@@ -8,6 +8,7 @@ import pytest
 
 from pytest_kmigrate import fixtures
 from pytest_kmigrate.fixtures import *
+from pytest_kmigrate.model.capabilities import Capability, needing
 
 if TYPE_CHECKING:
     from pytest_kmigrate.documents.kip_778.moves import SetLevel
@@ -39,6 +40,7 @@ __all__ += fixtures.__all__
 
 
 @pytest.fixture
+@needing(Capability.REQUESTS)
 def features(kmigrate_run: "Run") -> "Callable[..., NodeFeatures]":
     """``features("broker-0", version=3)``: what a node answers of its features and requests."""
     from pytest_kmigrate.wire.features import node_features_at
@@ -64,6 +66,7 @@ def levels(kmigrate_run: "Run", features: "Callable[..., NodeFeatures]") -> Call
 
 
 @pytest.fixture
+@needing(Capability.REQUESTS, Capability.CHANGE)
 def set_level(kmigrate_run: "Run", leader: Callable[[], str]) -> "Callable[..., FeatureAnswer]":
     """``set_level(9, kind=features.UPGRADE, dry_run=True, at="broker-0")``: the answer; default is the leader's.
 
@@ -104,6 +107,7 @@ def status_and_level(
 
 
 @pytest.fixture
+@needing(Capability.REQUESTS)
 def held_connection(kmigrate_run: "Run") -> "Callable[..., AbstractContextManager[Callable[[], NodeFeatures]]]":
     """One connection for as long as a block lasts, and what a node answers on it: ``as ask: ask().finalized``."""
     from pytest_kmigrate.wire.features import features_asked_again
@@ -112,6 +116,7 @@ def held_connection(kmigrate_run: "Run") -> "Callable[..., AbstractContextManage
 
 
 @pytest.fixture
+@needing(Capability.REQUESTS)
 def registered_without_a_range(kmigrate_run: "Run") -> Callable[[], str]:
     """The answer of controller 3000 to a broker that says nothing of metadata.version."""
     from pytest_kmigrate.wire.admin import cluster_id_at
@@ -153,6 +158,7 @@ def formatted(tool: "Callable[..., ToolRan]") -> "Callable[..., ToolRan]":
 
 
 @pytest.fixture
+@needing(Capability.IDENTITY)
 def meta_properties(kmigrate_run: "Run") -> Callable[[str], dict[str, str]]:
     """``meta_properties("controller-3000")``: what the node's meta.properties hold; empty on an unformatted disk."""
     from pytest_kmigrate.model.event import EventKind
@@ -174,6 +180,7 @@ def release_of() -> Callable[[str], str]:
 
 
 @pytest.fixture
+@needing(Capability.START)
 def let_lead(kmigrate_run: "Run") -> Callable[[str], None]:
     """``let_lead("controller-3000")`` restarts whichever other controller leads the quorum, until this one does."""
     from pytest_kmigrate.waiting import PATIENCE_S, until

@@ -7,6 +7,7 @@ import pytest
 
 from pytest_kmigrate import fixtures
 from pytest_kmigrate.fixtures import *
+from pytest_kmigrate.model.capabilities import Capability, needing
 
 if TYPE_CHECKING:
     from pytest_kmigrate.documents.kip_866.driver import MigrationDriver
@@ -50,6 +51,7 @@ def migration(kmigrate_run: "Run") -> "MigrationDriver":
 
 
 @pytest.fixture
+@needing(Capability.ZNODES)
 def in_control(kmigrate_run: "Run") -> "Callable[[], str | None]":
     """``in_control()``: the node that the znode ``/controller`` names; None if it names none of this cluster."""
     from pytest_kmigrate.documents.kip_866.view import controller_in_zookeeper
@@ -154,6 +156,7 @@ def new_producer_ids(kmigrate_run: "Run", admin_of: "Callable[[str], Peer]") -> 
 
 
 @pytest.fixture
+@needing(Capability.METADATA_LOG)
 def recorded_states(kmigrate_run: "Run") -> Callable[[], list[list[str]]]:
     """``recorded_states()``: the states of a migration in the metadata log of each live controller, by name."""
     from pytest_kmigrate.documents.kip_866.phases import zk_migration_state
@@ -226,6 +229,7 @@ def _not_in_charge(run: "Run", *, is_migrating: bool) -> "Node":
 
 
 @pytest.fixture
+@needing(Capability.START, Capability.RECONFIGURE)
 def join(kmigrate_run: "Run") -> Callable[[str], None]:
     """``join("broker-2")`` restarts a broker in migration mode, without waiting for its replicas."""
     from pytest_kmigrate.documents.kip_866.procedure import brokers_join
@@ -240,12 +244,13 @@ def join(kmigrate_run: "Run") -> Callable[[str], None]:
 
 
 @pytest.fixture
+@needing(Capability.ZOOKEEPER_LOG)
 def written_together(kmigrate_run: "Run") -> Callable[..., int]:
     """``written_together("orders", within_ms=150)``: how many transactions about a topic ZooKeeper took in that time.
 
     The most of any time so long. If each way to ZooKeeper and back takes longer, they were all in flight at once.
     """
-    from pytest_kmigrate.model.capabilities import Capability, require
+    from pytest_kmigrate.model.capabilities import require
 
     cluster = kmigrate_run.cluster
     needs = frozenset({Capability.ZOOKEEPER_LOG})

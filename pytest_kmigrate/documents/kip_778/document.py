@@ -1,7 +1,7 @@
 """KIP-778 as the rest of the product uses it."""
 
 from pytest_kmigrate.checkers.registry import checkers_in, diagnoses_in
-from pytest_kmigrate.documents.kip_778.procedure import STEPS, UpgradePhase, phase
+from pytest_kmigrate.documents.kip_778.procedure import STEPS, WALKING_NEEDS, UpgradePhase, phase
 from pytest_kmigrate.model.document import Document, State
 from pytest_kmigrate.model.event import PHASE
 
@@ -16,4 +16,6 @@ DOCUMENT = Document(
         *("RaftCurrentEpoch", "RaftHighWatermark"),
     ),
     procedure=STEPS,
+    walked_by=("upgrade",),
+    walking_needs=WALKING_NEEDS,
 )

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pytest_kmigrate.distributions.versions import version_of
 from pytest_kmigrate.documents.kip_778.levels import METADATA_VERSION
 from pytest_kmigrate.documents.kip_778.moves import SetLevel
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.document import ClusterReader, Move, Step
 from pytest_kmigrate.model.event import PHASE
 from pytest_kmigrate.model.protocols import Cluster, Reading
@@ -74,3 +75,4 @@ ROLL_CONTROLLERS = Step("roll-controllers", rolled(Role.CONTROLLER), (PHASE, Upg
 ROLL_BROKERS = Step("roll-brokers", rolled(Role.BROKER), (PHASE, UpgradePhase.ROLLED.name))
 RAISE = Step("raise-the-level", raised, (PHASE, UpgradePhase.RAISED.name))
 STEPS = (ROLL_CONTROLLERS, ROLL_BROKERS, RAISE)
+WALKING_NEEDS = frozenset({Capability.START, Capability.RECONFIGURE, Capability.INSTALL, Capability.TOOLS})

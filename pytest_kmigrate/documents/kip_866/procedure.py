@@ -10,6 +10,7 @@ from dataclasses import replace
 from pytest_kmigrate.checkers.controllers.lives import DEPROVISIONING
 from pytest_kmigrate.documents.kip_866.moves import AwaitZookeeperController, FormatControllers
 from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.document import Move, Step
 from pytest_kmigrate.model.event import PHASE
 from pytest_kmigrate.model.protocols import Cluster
@@ -124,6 +125,7 @@ ROLL_TO_KRAFT = Step("roll-brokers-to-kraft", _to_kraft, (PHASE, Phase.ALL_KRAFT
 FINALIZE = Step("finalize", _finalize, (PHASE, Phase.FINALIZED.name))
 
 STEPS = (PROVISION_CONTROLLERS, ENTER_MIGRATION, ROLL_TO_KRAFT, FINALIZE)
+WALKING_NEEDS = frozenset({Capability.START, Capability.RECONFIGURE, Capability.ZNODES})
 """The way forward; each step begins where the one before has ended."""
 
 DEPROVISION = Step(DEPROVISIONING, _deprovision, (PHASE, Phase.ZOOKEEPER.name))

@@ -1,9 +1,18 @@
 """Bounds and grades of a certificate."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+from pytest_kmigrate.certificates.claims import claims_of
 from pytest_kmigrate.certificates.counting import bound, parts_of
 from pytest_kmigrate.certificates.statement import Counts, OutcomeName, Row
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.recording.sessions import Session, begin_session
+from tests.unit.certificates.vendors import PLANNED, header_of, make_run, plan_these
+
+LINKED = "K866-FAIL-zk-heal-catch-up"
 
 
 def row(strict: OutcomeName, apache: OutcomeName, level: str = "MUST") -> Row:
@@ -41,3 +50,24 @@ def test_grades_of_the_core_part(rows: list[Row], strict: str, apache: str) -> N
     """A violation fails it, an open row makes it partial, and what is no MUST does not count."""
     core, _ = parts_of(rows)
     assert (core.strict, core.apache) == (strict, apache)
+
+
+@pytest.mark.parametrize(("offered", "outcome"), [(["kill", "start"], "NOT_APPLICABLE"), (["links"], "INCONCLUSIVE")])
+def test_what_no_provider_of_the_evidence_offers_is_not_applicable(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, offered: list[str], outcome: str
+) -> None:
+    """A requirement whose only test is skipped at collection, with the sentence; the table stands beside it."""
+    other = {**PLANNED, "test": f"{PLANNED['test']}_by_links", "requirements": [LINKED], "needs": ["links"]}
+    plan_these(monkeypatch, tmp_path / "plans", PLANNED, other)
+    runs = tmp_path / "runs"
+    begin_session(runs, Session("s1", "", [PLANNED["test"]]))
+    for seed in (1, 2, 3):
+        header = header_of(seed)
+        make_run(runs, replace(header, extra={**header.extra, "capabilities": offered}))
+    claims = claims_of(runs, "kip-866")
+    (row,) = [each for each in claims.rows if each.id == LINKED]
+    assert (row.strict, row.apache) == (outcome, outcome)
+    assert ("needs what this provider does not offer: links" in row.reason) == (outcome == "NOT_APPLICABLE")
+    (offer,) = claims.offers
+    assert (offer.provider, offer.offered, offer.runs) == ("process", offered, 3)
+    assert len(offer.offered) + len(offer.lacking) == len(Capability)

@@ -40,6 +40,7 @@ PLANNED: Line = {
     "requirements": [ROW],
     "topology": "zk1-broker3-controller3",
     "starts_at": None,
+    "needs": ["kill", "start"],
     "checks": list(CHECKS),
     "faults": [{"effect": "kill", "fault": "kill(active-controller)"}],
     "runs": 3,
