@@ -24,7 +24,7 @@ from pytest_kmigrate.certificates.plan import PLANS, with_suites
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.plugin.asking import chosen_topology, marked, needs_cluster, start_of
 from pytest_kmigrate.plugin.identity import identity_of
-from pytest_kmigrate.plugin.needing import needs_of
+from pytest_kmigrate.plugin.needs.needing import needs_of
 from pytest_kmigrate.recording.identity import SUITES
 
 Entry = dict[str, Any]

@@ -20,7 +20,7 @@ from pytest_kmigrate.plugin.asking import (
     topology_of,
 )
 from pytest_kmigrate.plugin.display import terminal_of
-from pytest_kmigrate.plugin.needing import names_in, needs_of
+from pytest_kmigrate.plugin.needs.needing import names_in, needs_of
 from pytest_kmigrate.plugin.options import Options, options_of
 from pytest_kmigrate.plugin.outcomes import KnownBugError, expect_of
 from pytest_kmigrate.plugin.places import place_of

@@ -73,6 +73,10 @@ def pytest_configure(config: pytest.Config) -> None:
     options_of(config)
     display(config)
     config.pluginmanager.register(Refusals(), "kmigrate-refusals")
+    if getattr(config.option, "allure_report_dir", None):
+        from pytest_kmigrate.plugin.allure.completing import complete_allure_results
+
+        complete_allure_results(config)
 
 
 def pytest_report_header(config: pytest.Config) -> str:

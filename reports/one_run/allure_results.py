@@ -14,6 +14,7 @@ from allure_commons.types import LabelType, LinkType
 
 from pytest_kmigrate.catalogue import all_departures, requirement
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Outcome, Verdict
 from pytest_kmigrate.reports.one_run.run_evidence import RunEvidence, without_secrets
 from pytest_kmigrate.reports.one_run.timeline_lanes import Band, clock, fault_lane, step_lane
@@ -36,23 +37,38 @@ _STEP_STATUSES = {
 _KNOWN_AS = "known as: "
 _LOG_LINES = 200
 _MOST_LOG_MOMENTS = 4
+Attach = Callable[..., object]
+"""Called with ``body`` and ``file_name``, as Allure's hook ``report_attached_data``."""
+
 _JSON, _JSON_LINES, _TEXT, _HTML = "application/json", "application/x-ndjson", "text/plain", "text/html"
 
 
 def write_allure_results(evidence: RunEvidence) -> None:
     """(Re)write ``allure-results/``: one result with its attachments, the environment and the categories."""
     logger: Any = AllureFileLogger(str(evidence.folder.allure), clean=True)  # type: ignore[no-untyped-call]
+    result = result_of(evidence, logger.report_attached_data)
+    # The logger would name the file by chance; by the run's own name a second report replaces the first.
+    result.file_pattern = f"{result.uuid}-result.json"
+    logger.report_result(result)
+    about_all(environment([evidence.history.header]), logger.report_attached_data)
+
+
+def result_of(evidence: RunEvidence, attach: Attach) -> TestResult:
+    """The result of a run; its attachments are written by ``attach``, under names that a second report has again."""
     run_uuid = str(uuid.uuid5(uuid.NAMESPACE_URL, f"kmigrate:{evidence.history.header.run_id}"))
     result = _result(evidence, run_uuid)
     for name, media_type, body in _attached(evidence):
         source = f"{uuid.uuid5(uuid.UUID(run_uuid), name)}-attachment.{name.rpartition('.')[2]}"
-        logger.report_attached_data(body, source)
+        attach(body=body, file_name=source)
         result.attachments.append(Attachment(name=name, source=source, type=media_type))
-    # The logger would name the file by chance; by the run's own name a second report replaces the first.
-    result.file_pattern = f"{run_uuid}-result.json"
-    logger.report_result(result)
-    logger.report_attached_data(_environment(evidence), "environment.properties")
-    logger.report_attached_data(json.dumps(categories(), indent=1), "categories.json")
+    return result
+
+
+def about_all(facts: Mapping[str, str], attach: Attach) -> None:
+    """Write what Allure shows beside all results of a folder: the environment and the categories."""
+    escaped = {name: value.replace("\\", "\\\\").replace("\n", " ") for name, value in facts.items()}
+    attach(body="".join(f"{name}={value}\n" for name, value in escaped.items()), file_name="environment.properties")
+    attach(body=json.dumps(categories(), indent=1), file_name="categories.json")
 
 
 def _result(evidence: RunEvidence, run_uuid: str) -> TestResult:
@@ -222,19 +238,21 @@ def _log(evidence: RunEvidence, node: str) -> str:
     return "\n\n".join(parts)
 
 
-def _environment(evidence: RunEvidence) -> str:
-    """Java properties, as Allure reads them."""
-    header = evidence.history.header
-    facts: Mapping[str, object] = {
-        "Kafka": header.kafka,
-        "topology": header.topology,
-        "provider": header.provider,
-        "profile": header.profile,
-        "pytest-kmigrate": header.extra.get("pytest_kmigrate", ""),
-        "Python": header.extra.get("python", ""),
-    }
-    escaped = {name: str(value).replace("\\", "\\\\").replace("\n", " ") for name, value in facts.items() if value}
-    return "".join(f"{name}={value}\n" for name, value in escaped.items())
+def environment(headers: Iterable[RunHeader]) -> dict[str, str]:
+    """What runs were made with, by name; where they differ, each value once."""
+    facts: dict[str, list[str]] = {}
+    for header in headers:
+        made_with: Mapping[str, object] = {
+            "Kafka": header.kafka,
+            "topology": header.topology,
+            "provider": header.provider,
+            "profile": header.profile,
+            "pytest-kmigrate": header.extra.get("pytest_kmigrate", ""),
+            "Python": header.extra.get("python", ""),
+        }
+        for name, value in made_with.items():
+            facts.setdefault(name, []).append(str(value))
+    return {name: ", ".join(sorted(set(values) - {""})) for name, values in facts.items() if any(values)}
 
 
 def categories() -> list[dict[str, object]]:

@@ -3,6 +3,8 @@
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
@@ -100,3 +102,99 @@ def test_a_connection_that_was_closed_meanwhile_breaks_no_order(
     for _ in range(2):
         with links.disturb(links.between(["broker-0"], ["broker-1"]), REFUSE):
             pass
+
+
+Answers = dict[str, tuple[int, str]]
+"""Method -> status and text."""
+
+
+@contextmanager
+def toxiproxy(answers: Answers) -> Iterator[tuple[tuple[str, int], list[str]]]:
+    """A server that answers so, where it listens, and what it was asked."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def _answer(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            asked.append(f"{self.command} {self.path}")
+            status, text = answers.get(self.command, (200, "{}"))
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        do_POST = do_DELETE = _answer  # noqa: N815 - as http.server has it
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            yield ("127.0.0.1", server.server_port), asked
+        finally:
+            server.shutdown()
+            serving.join()
+
+
+class PlacedAddresses(Addresses):
+    """Those of a cluster whose Toxiproxy is elsewhere."""
+
+    def __init__(self, place: tuple[str, int]) -> None:
+        super().__init__(topology(), 7)
+        self._place = place
+
+    @property
+    def toxiproxy(self) -> tuple[str, int]:
+        """There."""
+        return self._place
+
+
+def cut(place: tuple[str, int]) -> None:
+    """Cut a link of the cluster whose Toxiproxy is there, and heal it."""
+    links = ProxiedLinks(PlacedAddresses(place))
+    with links.disturb(links.between(["broker-0"], ["broker-1"]), Disturbance("cut")):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("answers", "reported"),
+    [
+        ({"POST": (500, "no room\n")}, r"refused POST /proxies/\S+/toxics: 500 no room$"),
+        ({"POST": (400, "bad stream")}, r"refused POST /proxies/\S+/toxics: bad stream$"),
+        ({"POST": (404, "no proxy")}, r"refused POST /proxies/\S+/toxics: no proxy$"),
+        ({"POST": (409, "it is there")}, r"refused POST /proxies/\S+/toxics: it is there$"),
+        ({"DELETE": (400, "bad name")}, r"refused DELETE /proxies/\S+/toxics/disturbance-1: bad name$"),
+    ],
+)
+def test_a_refused_order_is_reported_in_the_words_of_toxiproxy(answers: Answers, reported: str) -> None:
+    """Also where its library raises nothing."""
+    with toxiproxy(answers) as (place, _), pytest.raises(ClusterError, match=reported):
+        cut(place)
+
+
+def test_what_is_healed_may_be_gone_already() -> None:
+    """A proxy that ended took its toxics with it."""
+    with toxiproxy({"DELETE": (404, "no toxic")}) as (place, asked):
+        cut(place)
+    assert [each.split()[0] for each in asked] == ["POST", "POST", "DELETE", "DELETE"]
+
+
+def test_links_without_toxiproxy_are_gone() -> None:
+    """Nothing listens there any more."""
+    with toxiproxy({}) as (place, _):
+        pass
+    with pytest.raises(ClusterError, match=r"^Toxiproxy does not answer POST .*; its links are gone$"):
+        cut(place)
+
+
+def test_each_cluster_has_a_toxiproxy_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two clusters in one process, and a proxy of the company for everything else."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with toxiproxy({}) as (first, of_first), toxiproxy({}) as (second, of_second):
+        links = [ProxiedLinks(PlacedAddresses(place)) for place in (first, second, first)]
+        for each in links:
+            with each.disturb(each.between(["broker-0"], ["broker-1"]), REFUSE):
+                pass
+    assert (len(of_first), len(of_second)) == (4, 2)

@@ -9,7 +9,6 @@ from types import CodeType, FunctionType, ModuleType
 import pytest
 
 from pytest_kmigrate.model.capabilities import Capability, Needs
-from pytest_kmigrate.model.checks import Checker
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.plugin.asking import conditions_of, start_of
 from pytest_kmigrate.plugin.options import options_of
@@ -86,5 +85,7 @@ def _of_param(value: object) -> Needs:
 
 
 def _declared(value: object) -> Needs:
+    from pytest_kmigrate.model.checks import Checker  # not at pytest's start: it brings numpy
+
     needs = getattr(value, "needs", None)
     return needs if isinstance(needs, frozenset) and not isinstance(value, Checker) else frozenset()

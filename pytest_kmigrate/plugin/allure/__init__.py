@@ -1,0 +1,1 @@
+"""``pytest --alluredir``: results of allure-pytest are completed by the evidence of runs."""

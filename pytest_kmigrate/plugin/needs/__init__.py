@@ -1,0 +1,1 @@
+"""What tests need of the provider, before they run."""
