@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_kmigrate.model.capabilities import Capability, needing
+
 if TYPE_CHECKING:
     from pytest_kmigrate.running import Run
 
@@ -12,6 +14,7 @@ __all__ = ["costs"]
 
 
 @pytest.fixture
+@needing(Capability.START, Capability.METRICS)
 def costs(
     kmigrate_run: "Run",
     standby: Callable[[], str],
