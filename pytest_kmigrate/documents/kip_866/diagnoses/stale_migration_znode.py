@@ -13,14 +13,21 @@ from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Verdict
 
+_NOTHING = " in ZooKeeper mode reports nothing more"
+"""What a broker is observed to report of a topic that the controllers told it to forget."""
+
 
 @diagnosis("KAFKA-17146")
 def copy_was_skipped_for_a_stale_position(history: History, verdict: Verdict) -> bool:
     """When new controllers took over, ``/migration`` held a position that controllers of a former log had written.
 
-    It explains that the log lacks what ZooKeeper had.
+    It explains that the log lacks what ZooKeeper had, and that brokers which hear from them know nothing of it.
     """
-    return _took_over_from_a_stale_position(history) and all_unmet(history, verdict, _lacks_some)
+    if not _took_over_from_a_stale_position(history):
+        return False
+    if verdict.check == "clients_are_told_the_same":
+        return all(_NOTHING in each.observed for each in verdict.violations)
+    return all_unmet(history, verdict, _lacks_some)
 
 
 def _took_over_from_a_stale_position(history: History) -> bool:

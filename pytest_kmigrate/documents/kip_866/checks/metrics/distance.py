@@ -96,7 +96,8 @@ def _distances(reported: Sequence[Sample], number: int, places: Sequence[ZnodeCh
     at_ns = reported[number].at_ns
     committed = [each.values[_COMMITTED] or 0 for each in reported if abs(each.at_ns - at_ns) <= _AROUND_NS]
     first = bisect_right(places, at_ns - _AROUND_NS, key=lambda each: each.at_ns) - 1
-    last = bisect_right(places, at_ns + _AROUND_NS, key=lambda each: each.at_ns)
+    # Up to the next one: what was written just before ZooKeeper went down is seen only when it is back.
+    last = bisect_right(places, at_ns + _AROUND_NS, key=lambda each: each.at_ns) + 1
     offsets = [_offset(each) for each in places[max(0, first) : last]]
     known = [each for each in offsets if each is not None]
     if first < 0 or not known:

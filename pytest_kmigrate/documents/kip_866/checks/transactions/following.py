@@ -100,10 +100,12 @@ def _judge_committed(history: History, rows: ByRequirement, writes: Sequence[Tra
     for each in history.samples:
         if each.values.get("ActiveControllerCount") == 1 and each.values.get("RaftHighWatermark") is not None:
             by_node.setdefault(each.node, []).append(each)
+    standing = -1
     for write in writes:
-        position = position_set(write)
+        # Who takes over writes the offset that it found; the log in which that was committed may be another one.
+        position, standing = _raised(write, standing)
         sample = _next_sample(by_node.get(_controller(write), []), write.at_ns)
-        if sample is None or position is None or position < 0:
+        if sample is None or position is None:
             continue
         watermark = sample.values["RaftHighWatermark"] or 0
         rows.looked_at(_COMMITTED)
@@ -115,6 +117,13 @@ def _judge_committed(history: History, rows: ByRequirement, writes: Sequence[Tra
             )
             expected = f"{MIGRATION} holds offsets below the high watermark"
             rows.violated(_COMMITTED, timed_violation(history, expected, observed, write.at_ns, EVIDENCE))
+
+
+def _raised(write: Transaction, standing: int) -> tuple[int | None, int]:
+    """The offset that a write puts into the znode, None if it leaves it as it was; and the offset after it."""
+    position = position_set(write)
+    now = standing if position is None else position
+    return (None if now in (standing, -1) else now), now
 
 
 def _controller(transaction: Transaction) -> str:

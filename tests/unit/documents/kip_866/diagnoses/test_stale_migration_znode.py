@@ -6,8 +6,9 @@ import pytest
 
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, ZnodeChange
+from pytest_kmigrate.model.verdict import Kind, Violation, violates
 from tests.unit.checkers.histories import event, history, znode
-from tests.unit.documents.kip_866.diagnoses.naming import named_of_expectations, started, unmet
+from tests.unit.documents.kip_866.diagnoses.naming import named, named_of_expectations, started, unmet
 
 ANEW_MS = 20_000
 """When the controllers were wiped."""
@@ -56,3 +57,21 @@ def test_a_takeover_with_the_former_position_is_kafka_17146(more: tuple[ZnodeCha
 def test_a_log_that_lacks_topics_for_another_reason_is_not_kafka_17146(run: History) -> None:
     """A copy that loses topics though ``/migration`` was new is another defect."""
     assert named_of_expectations(run) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "run", "bugs"),
+    [
+        ("broker-2 in ZooKeeper mode reports nothing more", second_migration(AGAIN), ("KAFKA-17146",)),
+        ("broker-2 in ZooKeeper mode reports 0 replicas=0", second_migration(AGAIN), ()),
+        ("broker-2 in ZooKeeper mode reports nothing more", second_migration(position(39_000, -1, 0), AGAIN), ()),
+    ],
+    ids=["a topic is forgotten", "a topic differs", "the position was new"],
+)
+def test_a_broker_that_forgets_what_was_not_copied_is_kafka_17146(
+    said: str, run: History, bugs: tuple[str, ...]
+) -> None:
+    """What controllers did not copy they do not tell brokers of."""
+    observed = f"broker-0 in ZooKeeper mode reports 0 replicas=0,1; {said}, for 10.3 s"
+    violation = Violation("both brokers report the same topic orders", observed, ("event 1",))
+    assert named(run, violates("clients_are_told_the_same", Kind.LIVENESS, [violation])) == bugs

@@ -96,3 +96,12 @@ def test_an_offset_is_below_the_high_watermark(value: float, outcome: str) -> No
 def test_without_a_high_watermark_soon_after_nothing_is_proved(samples: list[Sample]) -> None:
     """Vacuous."""
     assert not looked_at(zookeeper_follows_the_log.judge(run(samples=samples)))
+
+
+@pytest.mark.parametrize(("offset", "outcome"), [(100, None), (101, "VIOLATES")], ids=["as it was", "raised"])
+def test_an_offset_that_a_successor_found_there_says_nothing(offset: int, outcome: str | None) -> None:
+    """Vacuous: what a former log had committed, the new one may not have; what is raised must be committed."""
+    again = logged(20_100, SECOND, place(offset, 3001))
+    reported = sample(20_600, "controller-3001", ActiveControllerCount=1, RaftHighWatermark=50)
+    verdict = zookeeper_follows_the_log.judge(run(claim(20_000, SECOND, 3001, 2), again, samples=[reported]))
+    assert looked_at(verdict).get(COMMITTED) == outcome
