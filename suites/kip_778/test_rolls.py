@@ -9,9 +9,19 @@ from pytest_kmigrate.documents.kip_778.procedure import UpgradePhase
 CREATE_TOPICS = 19
 CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
 BROKERS = ("broker-0", "broker-1", "broker-2")
+NIGHTLY = pytest.mark.nightly
+BEGUN_WITH = [
+    pytest.param("3.8.1", marks=pytest.mark.topology("kraft-broker3-controller3-upgrade")),
+    pytest.param("3.3.2", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.3.2")]),
+    pytest.param("3.4.1", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.4.1")]),
+    pytest.param("3.5.2", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.5.2")]),
+    pytest.param("3.6.2", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.6.2")]),
+    pytest.param("3.7.2", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.7.2")]),
+]
+"""The release that every node begins with."""
 
 
-@pytest.mark.topology("kraft-broker3-controller3-upgrade")
+@pytest.mark.parametrize("begun_with", BEGUN_WITH)
 @pytest.mark.requirement(
     "K778-UPG-single-roll",
     "K778-UPG-mixed-software",
@@ -20,7 +30,18 @@ BROKERS = ("broker-0", "broker-1", "broker-2")
     "K778-APIV-forwarded-intersection",
 )
 def test_controllers_first(
-    workload, cluster, cluster_metadata, features, leader, supported, levels, log_of, upgrade, expect, verify_clients
+    begun_with,
+    workload,
+    cluster,
+    cluster_metadata,
+    features,
+    leader,
+    supported,
+    levels,
+    log_of,
+    upgrade,
+    expect,
+    verify_clients,
 ):
     """Every node is rolled once, one by one, and then the level is raised; metadata change all the while."""
     began = level_changes(log_of("controller-3000"))
@@ -45,6 +66,13 @@ def test_controllers_first(
         )
         upgrade.advance_to(UpgradePhase.ROLLED)
     workload.await_acked(500)
+    expect(
+        "nodes that still run the release they began with",
+        lambda: [node.name for node in cluster.nodes() if node.kafka == begun_with],
+        equals=[],
+        within_s=0,
+        requirements=["K778-UPG-single-roll"],
+    )
     expect(
         "nodes that still support no more than the old release",
         lambda: [node for node, (_, highest) in supported(*CONTROLLERS, *BROKERS).items() if highest <= old[1]],

@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from pytest_kmigrate.model.peer import Peer
     from pytest_kmigrate.running import Run
     from pytest_kmigrate.workloads.stub_controller import StubController
+    from pytest_kmigrate.workloads.unready_relay import UnreadyRelay
 
-__all__ = ["drafted_registration", "signalled", "stub_controller"]
+__all__ = ["drafted_registration", "seem_unready", "signalled", "stub_controller"]
 __all__ += fixtures.__all__
+
+_LAST_TO_LEAD = {"controller.quorum.election.timeout.ms": "30000", "controller.quorum.fetch.timeout.ms": "30000"}
 
 
 @pytest.fixture
@@ -58,3 +61,29 @@ def stub_controller(kmigrate_run: "Run") -> "Iterator[StubController]":
 
     with StubController(3009, kmigrate_run.recorder) as controller:
         yield controller
+
+
+@pytest.fixture
+def seem_unready(kmigrate_run: "Run") -> "Iterator[Callable[[str], UnreadyRelay]]":
+    """``seem_unready("controller-3002")``: the other controllers read in its answers that it cannot migrate; the relay.
+
+    It lies between them from their next start on; this controller is the last that tries to lead.
+    """
+    from contextlib import ExitStack
+
+    from pytest_kmigrate.model.topology import Role
+    from pytest_kmigrate.workloads.unready_relay import UnreadyRelay
+
+    with ExitStack() as relays:
+
+        def relayed(name: str) -> "UnreadyRelay":
+            cluster = kmigrate_run.cluster
+            seeming = cluster.node(name)
+            relay = relays.enter_context(UnreadyRelay(cluster.peer(name).address))
+            own, voters = f"{seeming.spec.node_id}@", cluster.quorum_voters.split(",")
+            passed = ",".join(f"{own}{relay.address}" if each.startswith(own) else each for each in voters)
+            for node in cluster.nodes(Role.CONTROLLER):
+                node.reconfigure({"controller.quorum.voters": passed} if node is not seeming else _LAST_TO_LEAD)
+            return relay
+
+        yield relayed

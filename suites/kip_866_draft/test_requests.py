@@ -99,3 +99,19 @@ def test_a_request_with_the_id_and_the_flag_of_the_broker_together_are_a_signal(
     )
 
     verify()
+
+
+@pytest.mark.topology("zk1-broker1-controller3")
+@pytest.mark.requirement("K866D-TRIG-apiversions-exchange")
+def test_a_quorum_is_as_ready_as_its_controllers_answer_each_other(
+    migration, seem_unready, in_control, expect, expect_to_stay, verify
+):
+    """The others read in the answers of one controller that it is not ready; the migration must not begin."""
+    relay = seem_unready("controller-3002")
+    migration.advance_to(Phase.PREPARING)
+    migration.begin(procedure.ENTER_MIGRATION, moves=1)
+
+    expect_to_stay("who is in charge in ZooKeeper", in_control, equals="broker-0", for_s=20)
+    expect("whether controllers asked each other", relay.rewritten.is_set, equals=True, within_s=0)
+
+    verify()

@@ -28,6 +28,10 @@ NOT_SAMPLED = {
     "crash_points.TOPIC_NOT_WRITTEN": "two controllers are held for 15 s each; long-copy holds one in the same way",
     "topology zk1-broker3-controller1-low": "three rolls of a cluster for one refusal cost 45 s",
     "topology kraft-broker3-controller3-upgrade": "a whole roll costs a minute, and tests/real rolls nodes already",
+    **{
+        f"topology kraft-broker3-controller3-from-{release}": "one more release to download; a night has them all"
+        for release in ("3.3.2", "3.4.1", "3.5.2", "3.6.2", "3.7.2")
+    },
     "topology kraft-broker2-controller1-behind": "nodes of an older release cost 30 s, and are the only thing it adds",
     "topology kraft-broker1-controller3-behind": "the same",
     "topology kraft-broker1-controller3": "100,000 partitions cost minutes, and only a night measures them",
