@@ -1,4 +1,4 @@
-"""A relay before a controller: whoever reaches the controller by it reads that it is not ready to migrate.
+"""A relay before a controller: all that reaches the controller by it reads that it is not ready to migrate.
 
 It passes on each request and each answer as they are, besides ``ZkMigrationReady`` in answers to ApiVersions.
 """
@@ -28,7 +28,7 @@ class UnreadyRelay:
     def __init__(self, address: str) -> None:
         """``address`` is the controller's, as ``host:port``."""
         self.rewritten = threading.Event()
-        """Whether anybody has read in an answer that the controller is not ready."""
+        """Whether any process has read in an answer that the controller is not ready."""
         self._address = address
         self._server = FrameServer(("127.0.0.1", 0), self._passed_on)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)

@@ -57,28 +57,10 @@ def test_controllers_first(
             within_s=0,
             requirements=["K778-APIV-supported-range"],
         )
-        expect(
-            "brokers that offer clients other versions of CreateTopics than they and the controllers know",
-            lambda: [each for each in BROKERS if offered(features(each)) != common(own, offered(features(leader())))],
-            equals=[],
-            within_s=30,  # a broker asks the controllers when it connects to them
-            requirements=["K778-APIV-forwarded-intersection"],
-        )
+        expect_common_versions(features, leader, own, expect)
         upgrade.advance_to(UpgradePhase.ROLLED)
     workload.await_acked(500)
-    expect(
-        "nodes that still run the release they began with",
-        lambda: [node.name for node in cluster.nodes() if node.kafka == begun_with],
-        equals=[],
-        within_s=0,
-        requirements=["K778-UPG-single-roll"],
-    )
-    expect(
-        "nodes that still support no more than the old release",
-        lambda: [node for node, (_, highest) in supported(*CONTROLLERS, *BROKERS).items() if highest <= old[1]],
-        equals=[],
-        requirements=["K778-APIV-supported-range"],
-    )
+    expect_every_node_rolled(cluster, supported, begun_with, old, expect)
     expect(
         "the levels that the log records after the roll, and those in force",
         lambda: (level_changes(log_of("controller-3000")), set(levels().values())),
@@ -93,6 +75,34 @@ def test_controllers_first(
     verify_clients(
         checks.metadata_equivalent("rolled-log", "rolled-brokers"),
         checks.acknowledged_metadata_changes_present("rolled-log"),
+    )
+
+
+def expect_common_versions(features, leader, own, expect):
+    """Brokers offer what they and the controllers know of a request that they forward."""
+    expect(
+        "brokers that offer clients other versions of CreateTopics than they and the controllers know",
+        lambda: [each for each in BROKERS if offered(features(each)) != common(own, offered(features(leader())))],
+        equals=[],
+        within_s=30,  # a broker asks the controllers when it connects to them
+        requirements=["K778-APIV-forwarded-intersection"],
+    )
+
+
+def expect_every_node_rolled(cluster, supported, begun_with, old, expect):
+    """No node runs the release that it began with, or supports no more than that one."""
+    expect(
+        "nodes that still run the release they began with",
+        lambda: [node.name for node in cluster.nodes() if node.kafka == begun_with],
+        equals=[],
+        within_s=0,
+        requirements=["K778-UPG-single-roll"],
+    )
+    expect(
+        "nodes that still support no more than the old release",
+        lambda: [node for node, (_, highest) in supported(*CONTROLLERS, *BROKERS).items() if highest <= old[1]],
+        equals=[],
+        requirements=["K778-APIV-supported-range"],
     )
 
 

@@ -15,7 +15,7 @@ from pytest_kmigrate.providers.owned.protection.security import Protection
 
 
 class Supervised(Protocol):
-    """Owns every process of one cluster, whoever starts them: its nodes, and those beside it."""
+    """Owns every process of one cluster: its nodes, and those beside it."""
 
     @property
     def pid(self) -> int:

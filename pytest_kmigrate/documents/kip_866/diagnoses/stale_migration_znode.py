@@ -14,7 +14,7 @@ from pytest_kmigrate.model.history import History, ZnodeChange
 from pytest_kmigrate.model.verdict import Verdict
 
 _NOTHING = " in ZooKeeper mode reports nothing more"
-"""What a broker is observed to report of a topic that the controllers told it to forget."""
+"""What a broker is observed to report of a topic that the controllers do not know."""
 
 
 @diagnosis("KAFKA-17146")

@@ -69,3 +69,25 @@ def test_a_node_that_does_not_answer_reports_nothing(tmp_path: Path, monkeypatch
     monkeypatch.setattr(reporting, "api_versions", silent)
     reporting.record_requests(cast("Surroundings", around), shape.node("broker-0"))
     assert recorder.events == []
+
+
+def test_a_node_that_closes_the_first_connection_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes connections before it answers."""
+    recorder, shape = MemoryRecorder(), topology()
+    around = SimpleNamespace(
+        addresses=Addresses(shape, 7), protection=Protection(shape.security, tmp_path), recorder=recorder
+    )
+    answers = iter([ClusterError("closed"), ANSWER])
+
+    def answered(*_: object, **__: object) -> Any:
+        answer = next(answers)
+        if isinstance(answer, ClusterError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(reporting, "api_versions", answered)
+    monkeypatch.setattr(reporting, "readiness_at", lambda *_: {})
+    reporting.record_requests(cast("Surroundings", around), shape.node("controller-3000"))
+    assert len(recorder.of(EventKind.NODE_REQUESTS)) == 1

@@ -71,7 +71,7 @@ def test_a_log_that_lacks_topics_for_another_reason_is_not_kafka_17146(run: Hist
 def test_a_broker_that_forgets_what_was_not_copied_is_kafka_17146(
     said: str, run: History, bugs: tuple[str, ...]
 ) -> None:
-    """What controllers did not copy they do not tell brokers of."""
+    """What controllers did not copy is unknown to brokers too."""
     observed = f"broker-0 in ZooKeeper mode reports 0 replicas=0,1; {said}, for 10.3 s"
     violation = Violation("both brokers report the same topic orders", observed, ("event 1",))
     assert named(run, violates("clients_are_told_the_same", Kind.LIVENESS, [violation])) == bugs
