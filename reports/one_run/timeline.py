@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pytest_kmigrate.reports.one_run import timeline_lanes as lanes
 from pytest_kmigrate.reports.one_run.run_evidence import RunEvidence, without_secrets
+from pytest_kmigrate.reports.one_run.timeline_group import group_lanes
 from pytest_kmigrate.reports.one_run.timeline_legend import legend
 from pytest_kmigrate.reports.one_run.timeline_nodes import node_lanes
 from pytest_kmigrate.reports.one_run.timeline_series import bucket_ms, metadata_lane, metric_lanes, traffic_lanes
@@ -60,6 +61,7 @@ def shown_lanes(evidence: RunEvidence) -> list[lanes.Lane]:
         metadata_lane(evidence),
         lanes.controller_lane(evidence),
         *lanes.other_state_lanes(evidence),
+        *group_lanes(evidence),
         *node_lanes(evidence),
         *metric_lanes(evidence),
         lanes.note_lane(evidence),

@@ -61,6 +61,8 @@ class Lane:
     marks: Sequence[Mark] = ()
     series: Sequence[Series] = ()
     rows: int = 1
+    row_px: int = 0
+    """How tall a row is; 0: as tall as a line of text. Rows of a lane that has it are numbered."""
     unit: str = ""
     swatch: str = ""
     group: str = ""

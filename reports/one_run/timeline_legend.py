@@ -5,14 +5,15 @@ from html import escape
 
 from pytest_kmigrate.reports.one_run.timeline_lanes import Lane
 
-_NODES = "Nodes"
+_TOGETHER = {"nodes": "Nodes", "members": "Members"}
+"""By group of lanes, under which name their marks are explained once."""
 
 
 def legend(lanes: Iterable[Lane]) -> str:
-    """A line per lane that has marks, nodes together; only what is drawn in this run is named."""
+    """A line per lane that has marks, nodes and members together; only what is drawn in this run is named."""
     entries: dict[str, dict[str, None]] = {}
     for lane in lanes:
-        label = _NODES if lane.group == "nodes" else lane.label
+        label = _TOGETHER.get(lane.group, lane.label)
         reported = [_entry(style, glyph, lane.signs[style, glyph]) for style, glyph in _drawn(lane)]
         reported += [_UNSEEN] if any(band.style == "fault-unseen" for band in lane.bands) else []
         entries.setdefault(label, {}).update(dict.fromkeys(reported))

@@ -11,6 +11,7 @@
   const timeAt = px => from + (px - left) / (width - left - RIGHT) * (to - from);
   const seconds = at => (at / 1000).toFixed(to - from < 2000 ? 3 : 2) + " s";
   const amount = v => v >= 100 ? Math.round(v).toLocaleString("en") : String(Math.round(v * 10) / 10);
+  const rowOf = lane => lane.row_px || ROW;
   const fitting = (text, px) => px / CHARACTER >= text.length ? text : px / CHARACTER >= 4 ? text.slice(0, px / CHARACTER - 1) + "…" : "";
 
   function place(isNarrow) {
@@ -18,7 +19,7 @@
     placed = run.lanes.map(lane => {
       y += (lane.group || "") !== group ? 3 * GAP : GAP;
       group = lane.group || "";
-      const head = isNarrow ? 15 : 0, body = lane.series ? TALL : (lane.rows || 1) * ROW;
+      const head = isNarrow ? 15 : 0, body = lane.series ? TALL : (lane.rows || 1) * rowOf(lane);
       const spot = { lane, head: y, top: y + head, body };
       y += head + body;
       return spot;
@@ -39,13 +40,13 @@
   function band(b, spot) {
     const begin = Math.max(b.begin_ms || 0, from), end = Math.min(b.end_ms || 0, to);
     if (end < begin || (b.begin_ms || 0) > to || (b.end_ms || 0) < from) return "";
-    const w = Math.max(1.5, x(end) - x(begin) - 1), y = spot.top + (b.row || 0) * ROW;
+    const tall = rowOf(spot.lane), w = Math.max(1.5, x(end) - x(begin) - 1), y = spot.top + (b.row || 0) * tall;
     // A bar shorter than its name is named beside it, as far as the next bar of its row.
-    const row = (spot.lane.bands || []).filter(each => (each.row || 0) === (b.row || 0) && (each.begin_ms || 0) >= (b.end_ms || 0));
-    const room = spot.lane.shades ? Math.min(x(to), ...row.map(each => x(each.begin_ms))) - x(end) : 0;
+    const later = () => spot.lane.bands.filter(each => (each.row || 0) === (b.row || 0) && (each.begin_ms || 0) >= (b.end_ms || 0));
+    const room = spot.lane.shades ? Math.min(x(to), ...later().map(each => x(each.begin_ms))) - x(end) : 0;
     const beside = w - 8 < (b.text || "").length * CHARACTER && room > w ? w : 0;
-    const text = fitting(b.text || "", beside ? room - 8 : w - 8);
-    return `<rect class="${b.style}" x="${x(begin)}" y="${y + 1}" width="${w}" height="${ROW - 2}" rx="2"/>` +
+    const text = tall < ROW ? "" : fitting(b.text || "", beside ? room - 8 : w - 8);
+    return `<rect class="${b.style}" x="${x(begin)}" y="${y + 1}" width="${w}" height="${tall - (tall < ROW ? 1 : 2)}" rx="${tall < ROW ? 0 : 2}"/>` +
       (text && `<text class="in ${b.style}" x="${x(begin) + beside + 4}" y="${y + 14}">${escaped(text)}</text>`);
   }
 
@@ -60,6 +61,14 @@
     const seen = (spot.lane.marks || []).filter(m => (m.at_ms || 0) >= from && (m.at_ms || 0) <= to);
     const isDense = seen.length * 12 > width - left;
     return seen.map(m => mark(m, spot, isDense)).join("");
+  }
+
+  function rowNumbers(spot) {
+    const tall = rowOf(spot.lane), every = Math.ceil(14 / tall) === 1 ? 1 : 5;
+    let out = "";
+    for (let row = 0; left && spot.lane.row_px && row < spot.lane.rows; row += every)
+      out += `<text class="tick end" x="${left - 5}" y="${spot.top + (row + 0.5) * tall + 4}">${row}</text>`;
+    return out;
   }
 
   const valueAt = (points, at) => { let v = null; for (const p of points) { if (p[0] > at) break; v = p[1]; } return v; };
@@ -103,6 +112,7 @@
       if (lane.swatch) labels += `<circle class="${lane.swatch}" cx="5" cy="${y - 4}" r="4.5"/>`;
       labels += `<text class="label" x="${lead}" y="${y}">${escaped(lane.label)}</text>`;
       if (most) labels += isNarrow ? `<text class="tick end" x="${width - RIGHT}" y="${y}">${most}</text>` : `<text class="tick start" x="0" y="${y + 15}">${most}</text>`;
+      labels += rowNumbers(spot);
       body += (lane.bands || []).map(b => band(b, spot)).join("") + marks(spot);
       if (lane.shades) for (const b of lane.bands || [])
         shades += `<rect class="shade" x="${x(b.begin_ms || 0)}" y="${AXIS}" width="${Math.max(1, x(b.end_ms) - x(b.begin_ms || 0))}" height="${bottom - AXIS}"/>`;
@@ -125,7 +135,7 @@
   function under(px, py) {
     const at = timeAt(px), spot = placed.find(s => py >= s.head && py <= s.top + s.body);
     if (!spot || px < left) return { at, told: [], link: "" };
-    const lane = spot.lane, row = lane.series ? 0 : Math.floor((py - spot.top) / ROW);
+    const lane = spot.lane, row = lane.series ? 0 : Math.floor((py - spot.top) / rowOf(lane));
     const marks = (lane.marks || []).filter(m => Math.abs(x(m.at_ms || 0) - px) <= NEAR);
     const bands = (lane.bands || []).filter(b => (b.row || 0) === row && x(b.begin_ms || 0) - 2 <= px && px <= x(b.end_ms || 0) + 2);
     const numbers = (lane.series || []).map(s => {

@@ -18,6 +18,7 @@ from tests.browser.chromium import Chromium, chromium, installed
 from tests.browser.tab import Tab
 from tests.unit.reports.fabricated_marts import Tables
 from tests.unit.reports.fabricated_tables import ABOUT, season
+from tests.unit.reports.recorded_groups import GroupRun
 from tests.unit.reports.recorded_runs import GREEN, faulty_run, lost, wrote
 
 LONG = re.compile(
@@ -88,6 +89,36 @@ def timeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = run.end(9_000, lost(1_250, "event 5"), GREEN, bugs=["KAFKA-17146"])
     write_run_reports(folder)
     return folder.timeline
+
+
+@pytest.fixture(scope="session")
+def group_timeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The timeline page of a run with 12 members of a group and 60 partitions, toggled four times under a fault."""
+    run = GroupRun(tmp_path_factory.mktemp("group"))
+    for client in range(12):
+        run.joins(100 + client, client)
+        run.follows(200 + client, client, "zookeeper")
+        run.owns(300 + client, client, *range(5 * client, 5 * client + 5), source="zookeeper")
+    for turn, mode in enumerate(("kafka", "zookeeper") * 2, start=1):
+        run.writes(1_000 * turn, mode)
+        for client in range(12):
+            run.releases(1_000 * turn + 10 + client, client, *_given(client, turn - 1))
+        for client in range(12):
+            run.follows(1_000 * turn + 30 + client, client, mode)
+            run.owns(1_000 * turn + 50 + client, client, *_given(client, turn), source=mode)
+    run.at(4_500, EventKind.FAULT_BEGAN, fault="kill(member)", fault_id="fault-1", effect="kill", trigger="now")
+    run.at(4_510, EventKind.FAULT_APPLIED, fault_id="fault-1", targets=["MEZKCC-7"])
+    run.ends(4_511, 7, how="killed")
+    run.at(4_512, EventKind.FAULT_WITNESSED, fault_id="fault-1", witness="its process is gone")
+    run.owns(5_500, 6, *_given(7, 4))
+    folder = run.end(9_000, GREEN)
+    write_run_reports(folder)
+    return folder.timeline
+
+
+def _given(client: int, turn: int) -> list[int]:
+    """Five partitions in a row by ZooKeeper, every twelfth by Kafka."""
+    return [5 * client + each if turn % 2 == 0 else client + 12 * each for each in range(5)]
 
 
 @pytest.fixture(scope="session")

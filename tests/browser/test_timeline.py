@@ -94,3 +94,36 @@ def test_states_have_different_colours(tab: Tab, timeline: Path) -> None:
     assert len(colours) >= 6
     assert len(set(colours.values())) == len(colours)
     assert "rgb(0, 0, 0)" not in colours.values()
+
+
+OWNED = "[...document.querySelectorAll('#chart rect[class^=m]')].filter(e => e.getBoundingClientRect().height < 10)"
+
+
+def test_owners_of_sixty_partitions_are_seen_at_once(tab: Tab, group_timeline: Path) -> None:
+    """No taller than a window, a row each, every member in a colour of its own; pointing at one names its owner."""
+    tab.open(group_timeline)
+    rows = tab.run(f"{OWNED}.map(e => e.getBoundingClientRect().y)")
+    assert len(set(rows)) == 60
+    assert max(rows) - min(rows) < 600
+    assert tab.run(f"new Set({OWNED}.map(e => getComputedStyle(e).fill)).size") == 12
+    tab.run(f"{CHART}.scrollIntoView()")
+    x, y = tab.run(f"(({{x, y}}) => [x + 2, y + 3])({OWNED}.at(-1).getBoundingClientRect())")
+    tab.drag((x, y), (x, y))
+    assert "orders-59: MEZKCC-" in tab.run("document.getElementById('tip').textContent")
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_a_group_can_be_read(tab: Tab, group_timeline: Path, colours: str) -> None:
+    """Every text upon bars has the contrast that WCAG 2 (AA) asks for, and nothing complains or asks the network."""
+    tab.prefer(colours)
+    tab.open(group_timeline)
+    assert tab.run("probes.texts()") > 40
+    assert tab.run("probes.pale()") == []
+    assert tab.complaints == []
+
+
+def test_a_group_fits_a_phone(tab: Tab, group_timeline: Path) -> None:
+    """At 390 px nothing moves sideways."""
+    tab.be_phone()
+    tab.open(group_timeline)
+    assert tab.run("probes.overflowing()") == []

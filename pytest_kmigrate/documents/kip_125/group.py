@@ -5,10 +5,10 @@ from typing import Any, Protocol
 
 from confluent_kafka.admin import AdminClient
 
+from pytest_kmigrate.checkers.evidence.spans import owned_at, spans
 from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_by_kafka, assigned_by_range
 from pytest_kmigrate.documents.kip_125.evidence.lives import lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, ZOOKEEPER
-from pytest_kmigrate.documents.kip_125.evidence.spans import owned_at, spans
 from pytest_kmigrate.documents.kip_125.kinds import (
     COMMIT_EVERY_S,
     MODE,

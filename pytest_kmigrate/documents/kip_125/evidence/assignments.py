@@ -1,8 +1,8 @@
 """What each of the two systems assigns to whom."""
 
 from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of, partitions_of
+from pytest_kmigrate.checkers.evidence.spans import spans
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life
-from pytest_kmigrate.documents.kip_125.evidence.spans import spans
 from pytest_kmigrate.documents.kip_125.reference.decision import range_assignment
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History

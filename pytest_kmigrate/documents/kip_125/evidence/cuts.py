@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from pytest_kmigrate.documents.kip_125.evidence.lives import FOREVER, lives
+from pytest_kmigrate.checkers.evidence.spans import FOREVER
+from pytest_kmigrate.documents.kip_125.evidence.lives import lives
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.evidence.ownership import client_of
+from pytest_kmigrate.checkers.evidence.spans import FOREVER
 from pytest_kmigrate.documents.kip_125.kinds import PLAIN, WITH
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
-
-FOREVER = 2**62
 
 
 @dataclass(frozen=True)

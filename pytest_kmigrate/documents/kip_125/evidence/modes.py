@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.evidence.ownership import client_of
-from pytest_kmigrate.documents.kip_125.evidence.lives import FOREVER, horizon_ns, lives
+from pytest_kmigrate.checkers.evidence.spans import FOREVER
+from pytest_kmigrate.documents.kip_125.evidence.lives import horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.kinds import MODE
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History

@@ -5,11 +5,11 @@ import re
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.ownership import client_of
+from pytest_kmigrate.checkers.evidence.spans import owned_at, spans
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, modes_at
-from pytest_kmigrate.documents.kip_125.evidence.spans import owned_at, spans
 from pytest_kmigrate.documents.kip_125.kinds import NAME
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Event, EventKind

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of, partitions_of
+from pytest_kmigrate.checkers.evidence.spans import Span, spans
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, modes_at
-from pytest_kmigrate.documents.kip_125.evidence.spans import Span, spans
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.ownership import client_of
+from pytest_kmigrate.checkers.evidence.spans import FOREVER
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at
-from pytest_kmigrate.documents.kip_125.evidence.lives import FOREVER, Life, has_members, lives
+from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, lives
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History

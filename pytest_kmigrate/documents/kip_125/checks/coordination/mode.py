@@ -3,12 +3,12 @@
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.ownership import client_of, partitions_of
+from pytest_kmigrate.checkers.evidence.spans import owned_at, spans
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at, assigned_by_kafka, assigned_by_range
 from pytest_kmigrate.documents.kip_125.evidence.cuts import cut_at
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, Change, changes, modes_at
-from pytest_kmigrate.documents.kip_125.evidence.spans import owned_at, spans
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History

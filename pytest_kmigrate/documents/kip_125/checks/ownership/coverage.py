@@ -7,11 +7,11 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.grouping import place
 from pytest_kmigrate.checkers.evidence.ownership import client_of
+from pytest_kmigrate.checkers.evidence.spans import Span, owned_at, spans
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_125.evidence.cuts import link_faults
 from pytest_kmigrate.documents.kip_125.evidence.lives import has_members, horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import changes
-from pytest_kmigrate.documents.kip_125.evidence.spans import Span, owned_at, spans
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History

@@ -5,10 +5,10 @@ import numpy as np
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.grouping import place
+from pytest_kmigrate.checkers.evidence.spans import Span, spans
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, has_members, lives
 from pytest_kmigrate.documents.kip_125.evidence.mixes import is_naive, is_unsupported
-from pytest_kmigrate.documents.kip_125.evidence.spans import Span, spans
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.operations import OperationKind, Operations

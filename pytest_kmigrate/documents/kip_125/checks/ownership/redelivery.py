@@ -8,10 +8,10 @@ from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.grouping import place
 from pytest_kmigrate.checkers.evidence.ownership import client_of
+from pytest_kmigrate.checkers.evidence.spans import Span, spans
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.lives import has_members
 from pytest_kmigrate.documents.kip_125.evidence.mixes import is_unsupported
-from pytest_kmigrate.documents.kip_125.evidence.spans import Span, spans
 from pytest_kmigrate.documents.kip_125.kinds import COMMIT_EVERY_S
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import EventKind

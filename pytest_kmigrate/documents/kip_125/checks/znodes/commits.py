@@ -3,8 +3,9 @@
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.ownership import client_of
+from pytest_kmigrate.checkers.evidence.spans import FOREVER
 from pytest_kmigrate.checkers.evidence.wording import counted
-from pytest_kmigrate.documents.kip_125.evidence.lives import FOREVER, lives
+from pytest_kmigrate.documents.kip_125.evidence.lives import lives
 from pytest_kmigrate.documents.kip_125.evidence.writes import EVIDENCE, OFFSET, group_writes, has_writes, sessions
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker

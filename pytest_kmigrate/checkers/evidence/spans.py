@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of, partitions_of
-from pytest_kmigrate.documents.kip_125.evidence.lives import FOREVER, lives
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
+
+FOREVER = 2**62
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Span:
 def spans(history: History) -> dict[Partition, list[Span]]:
     """By partition, all spans in the order of their beginning."""
     found: dict[Partition, list[Span]] = defaultdict(list)
-    known = lives(history)
+    ends = {client_of(event): event.at_ns for event in history.of(EventKind.MEMBER_ENDED)}
     open_: dict[tuple[Partition, int], tuple[int, int, str]] = {}
     for event in history.of(EventKind.MEMBER_OWNS, EventKind.MEMBER_RELEASED):
         client, at_ns = client_of(event), int(str(event.data["member_ns"]))
@@ -40,7 +41,7 @@ def spans(history: History) -> dict[Partition, list[Span]]:
             elif began is not None:
                 found[partition].append(Span(partition, client, began[1], began[2], began[0], at_ns, is_orderly=True))
     for (partition, client), (began_ns, position, source) in open_.items():
-        ended_ns = known[client].ended_ns if client in known else FOREVER
+        ended_ns = ends.get(client, FOREVER)
         found[partition].append(Span(partition, client, position, source, began_ns, ended_ns, is_orderly=False))
     return {partition: sorted(each, key=lambda span: span.began_ns) for partition, each in sorted(found.items())}
 
