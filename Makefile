@@ -121,7 +121,7 @@ mutants: cure ## defects planted in Kafka, each seen by its requirement: all, or
 	@$(BIN)/python -m pytest_kmigrate.reports.mutants $(or $(PROFILE),kip-866) "$(KAFKA)" reports/runs/mutants $(ONLY)
 
 mutants-of-reference: cure ## defects planted in the reference of KIP-125, each found by its requirement: all, or ONLY="id id"
-	KMIGRATE_MUTANTS="$(or $(ONLY),all)" $(PYTEST) tests/real/groups/test_reference_mutants.py
+	@$(BIN)/python -m pytest_kmigrate.documents.kip_125.mutating "$(KAFKA)" reports/runs/mutants-of-reference $(ONLY)
 
 lock: setup ## pin every dependency again
 	$(BIN)/uv pip compile --quiet --all-extras --universal --generate-hashes --no-emit-index-url --no-header \

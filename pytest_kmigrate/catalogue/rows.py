@@ -62,7 +62,11 @@ def _record(kind: type[R], path: Path, row: dict[str, Any], known: dict[str, str
     problems = list(_problems(kind, row, known))
     if problems:
         raise wrong(path, str(row.get("id", "a row without id")), *problems)
-    return kind(**known, **{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
+    return kind(**known, **{key: _unchanging(value) for key, value in row.items()})
+
+
+def _unchanging(value: Any) -> Any:
+    return tuple(_unchanging(each) for each in value) if isinstance(value, list) else value
 
 
 def _problems(kind: type[Any], row: dict[str, Any], known: Iterable[str]) -> Iterator[str]:
@@ -93,7 +97,7 @@ def _is(value: object, hint: Any) -> bool:
     if get_origin(hint) is Literal:
         return value in get_args(hint)
     if get_origin(hint) is tuple:
-        return isinstance(value, list) and all(_is(each, str) for each in value)
+        return isinstance(value, list) and all(_is(each, get_args(hint)[0]) for each in value)
     return type(value) is hint and value != ""
 
 
@@ -101,7 +105,9 @@ def _expected(hint: Any) -> str:
     hint = _present(get_args(hint)[0] if get_origin(hint) is Annotated else hint)
     if get_origin(hint) is Literal:
         return " or ".join(f'"{each}"' for each in get_args(hint))
-    return "a list of texts" if get_origin(hint) is tuple else _TYPES[hint]
+    if get_origin(hint) is tuple:
+        return "a list of lists of texts" if get_args(hint)[0] is not str else "a list of texts"
+    return _TYPES[hint]
 
 
 def _present(hint: Any) -> Any:

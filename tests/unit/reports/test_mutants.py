@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from pytest_kmigrate.model.event import EventKind, RuleOutcome
 from pytest_kmigrate.model.events.nodes import RulesReported
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.reports import planted
-from pytest_kmigrate.reports.mutants import OUTPUT, Fate, Result, is_proof, main, markdown, result_of, run_each, was_run
+from pytest_kmigrate.reports.fates import OUTPUT, Fate, Result, is_proof, markdown
+from pytest_kmigrate.reports.mutants import main, planting, result_of
 from pytest_kmigrate.reports.planted import Mutant, mutants_of
 from pytest_kmigrate.reports.suite_tests import chosen, node_id
 from pytest_kmigrate.reports.weaving import check_fit
@@ -23,6 +24,7 @@ from pytest_kmigrate.reports.weaving import check_fit
 ROOT = Path(__file__).parents[3]
 ROW, OTHER, DEVIATING = "K866-DW-topic-create", "K866-DW-topic-delete", "K866-DW-multi"
 MUTANT = Mutant("lost", "Topics are lost", "test_dual_write::test_it", ROW, "RULE it\nENDRULE")
+OF_KAFKA = planting("kip-866", "3.9.1")
 CARRIED_OUT, WOVEN = RuleOutcome.CARRIED_OUT, RuleOutcome.WOVEN
 HELD = {"check": "other_claim", "outcome": "CONFORMS", "summary": "", "about": [], "violations": []}
 
@@ -111,40 +113,48 @@ def test_one_that_was_not_reached_proves_nothing_and_spoils_nothing() -> None:
 
 def test_the_page_counts_every_fate() -> None:
     """And has a row for each mutant."""
-    page = markdown([Result(MUTANT, Fate.KILLED, "mirrored"), Result(MUTANT, Fate.SURVIVED, "-")], "3.9.1")
+    page = markdown([Result(MUTANT, Fate.KILLED, "mirrored"), Result(MUTANT, Fate.SURVIVED, "-")], "Kafka 3.9.1")
     assert "1 killed, 0 red of another row, 1 survived" in page
     assert f"| `lost` | Topics are lost | {ROW} | killed | mirrored |" in page
 
 
 def test_each_mutant_runs_in_a_folder_of_its_own(tmp_path: Path) -> None:
-    """Its rules are there, and what an earlier run left is gone."""
+    """What an earlier run left is gone."""
     (tmp_path / "lost" / "earlier").mkdir(parents=True)
-    run_each([MUTANT], tmp_path, _printing, "3.9.1")
-    assert sorted(each.name for each in (tmp_path / "lost").iterdir()) == ["planted.json", "pytest.log", "rules.btm"]
+    replace(OF_KAFKA, planted=_printing).run([MUTANT], tmp_path)
+    assert sorted(each.name for each in (tmp_path / "lost").iterdir()) == ["planted.json", "pytest.log"]
     assert (tmp_path / "lost" / "pytest.log").read_text() == "lost lost\n"
+
+
+def test_the_rules_of_a_mutant_are_in_its_folder(tmp_path: Path) -> None:
+    """And its test is run with them."""
+    command = OF_KAFKA.planted(MUTANT, tmp_path)
+    assert (tmp_path / "rules.btm").read_text() == MUTANT.rules
+    assert f"--kmigrate-byteman={tmp_path / 'rules.btm'}" in command
 
 
 def test_what_was_run_is_not_run_again(tmp_path: Path) -> None:
     """Unless other rules, another test or another Kafka is asked for, or the run did not come to its end."""
-    assert not was_run(MUTANT, tmp_path, "3.9.1")
-    run_each([MUTANT], tmp_path, _printing, "3.9.1")
-    assert was_run(MUTANT, tmp_path, "3.9.1")
-    assert was_run(replace(MUTANT, requirement=OTHER), tmp_path, "3.9.1")  # judged anew from its folder
+    mine = replace(OF_KAFKA, planted=_printing)
+    assert not mine.was_run(MUTANT, tmp_path)
+    mine.run([MUTANT], tmp_path)
+    assert mine.was_run(MUTANT, tmp_path)
+    assert mine.was_run(replace(MUTANT, requirement=OTHER), tmp_path)  # judged anew from its folder
+    assert mine.wanted([MUTANT], tmp_path, ()) == []
+    assert mine.wanted([MUTANT], tmp_path, ["lost"]) == [MUTANT]
 
-    assert not was_run(MUTANT, tmp_path, "3.9.0")
-    assert not was_run(replace(MUTANT, rules="RULE other\nENDRULE"), tmp_path, "3.9.1")
-    assert not was_run(replace(MUTANT, test="test_copy::test_it"), tmp_path, "3.9.1")
+    assert not planting("kip-866", "3.9.0").was_run(MUTANT, tmp_path)
+    assert not mine.was_run(replace(MUTANT, rules="RULE other\nENDRULE"), tmp_path)
+    assert not mine.was_run(replace(MUTANT, test="test_copy::test_it"), tmp_path)
     with pytest.raises(WrongUseError):
-        run_each([MUTANT], tmp_path, lambda *_: [sys.executable, "-c", "raise SystemExit(4)"], "3.9.1")
-    assert not was_run(MUTANT, tmp_path, "3.9.1")
+        replace(OF_KAFKA, planted=_ending("raise SystemExit(4)")).run([MUTANT], tmp_path)
+    assert not mine.was_run(MUTANT, tmp_path)
 
 
 def test_a_test_that_pytest_cannot_run_is_an_error(tmp_path: Path) -> None:
     """With what pytest said."""
     with pytest.raises(WrongUseError, match=r"lost: expected pytest to run .*, got exit status 4: no such test"):
-        run_each(
-            [MUTANT], tmp_path, lambda *_: [sys.executable, "-c", "print('no such test'); raise SystemExit(4)"], "3.9.1"
-        )
+        replace(OF_KAFKA, planted=_ending("print('no such test'); raise SystemExit(4)")).run([MUTANT], tmp_path)
 
 
 def test_an_unknown_mutant_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -217,6 +227,10 @@ def test_a_wrong_mutant_is_an_error(
 
     with pytest.raises(WrongUseError, match=rf"mutants.toml: {first.id}: {expected}"):
         mutants_of("kip-866")
+
+
+def _ending(script: str) -> Callable[[Mutant, Path], Sequence[str]]:
+    return lambda *_: [sys.executable, "-c", script]
 
 
 def _printing(mutant: Mutant, folder: Path) -> list[str]:

@@ -1,47 +1,73 @@
 """The mutants of the reference implementation are data that fits its source."""
 
-import ast
 import compileall
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.catalogue import requirements
-from pytest_kmigrate.documents.kip_125.mutating import ReferenceMutant, plant, reference_mutants
+from pytest_kmigrate.catalogue import place_of
+from pytest_kmigrate.documents.kip_125.mutating import MUTANTS, ReferenceMutant, plant, planting, reference_mutants
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.reports.fates import Fate, Result
 
-SUITE = Path(__file__).parents[4] / "suites" / "kip_125"
-MUTANTS = reference_mutants()
+ROOT = Path(__file__).parents[4]
+ALL = reference_mutants()
+FIRST = """\
+[[mutant]]
+id = "m"
+planted = "Nothing"
+test = "test_offsets::test_a_member_begins_at_the_larger_offset"
+requirement = "K125-OFF-fetch-max"
+changes = [["holding.py", "before", "after"]]
+"""
 
 
-def names_in(module: str) -> set[str]:
-    """The tests of a module of the suite."""
-    file = SUITE / f"{module}.py"
-    tree = ast.parse(file.read_text(encoding="utf-8")) if file.is_file() else ast.Module([], [])
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda each: each.id)
+@pytest.mark.parametrize("mutant", ALL, ids=lambda each: each.id)
 def test_a_mutant_fits_the_reference(mutant: ReferenceMutant, tmp_path: Path) -> None:
-    """Its text is there once, what comes of it is Python, and its test and requirement exist."""
+    """Its text is there once, and what comes of it is Python."""
     plant(mutant, tmp_path)
     assert compileall.compile_dir(tmp_path, quiet=1)
-    module, _, name = mutant.test.partition("::")
-    assert name in names_in(module)
-    assert mutant.requirement in {each.id for each in requirements("kip-125")}
-    assert all(
-        (SUITE.parents[1] / "pytest_kmigrate/documents/kip_125/reference" / each[0]).is_file()
-        for each in mutant.changes
-    )
-
-
-def test_mutants_are_named_once() -> None:
-    """So that each can be chosen."""
-    assert len({each.id for each in MUTANTS}) == len(MUTANTS)
 
 
 def test_a_change_that_fits_nothing_is_refused(tmp_path: Path) -> None:
     """By its file and text."""
-    mutant = ReferenceMutant("m", "p", "t::t", "K125-OFF-fetch-max", [["holding.py", "no such text", ""]])
+    mutant = replace(ALL[0], id="m", changes=(("holding.py", "no such text", "other"),))
     with pytest.raises(WrongUseError, match=r"m: expected 'no such text' once in holding.py; got 0"):
         plant(mutant, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("K125-OFF-fetch-max", "K125-OFF-unheard-of", "requirement: expected one of the document"),
+        ("test_offsets::", "test_unheard_of::", "test: expected module::name with a module of test_"),
+        ("larger_offset", "smaller_offset", "test: expected a test of test_offsets"),
+        ("holding.py", "unheard_of.py", "changes: expected a file of the reference, its text, and what stands"),
+        (', "after"', "", "changes: expected a file of the reference"),
+        ('[["holding.py", "before", "after"]]', "[]", "changes: expected a change, got none"),
+        ('[["holding.py", "before", "after"]]', '["holding.py"]', "changes: expected a list of lists of texts"),
+        ("changes", "change", "change: expected one of id, planted, test, requirement, changes; got an unknown key"),
+        ('planted = "Nothing"\n', "", "planted: expected text, got nothing"),
+    ],
+)
+def test_a_wrong_mutant_is_an_error(before: str, after: str, expected: str, tmp_path: Path) -> None:
+    """With the file, the mutant, and what was expected."""
+    place = replace(place_of("kip-125"), folder=tmp_path)
+    (tmp_path / MUTANTS).write_text(FIRST)
+    assert [each.id for each in reference_mutants(place)] == ["m"]
+    (tmp_path / MUTANTS).write_text(FIRST.replace(before, after))
+    with pytest.raises(WrongUseError, match=rf"{MUTANTS}: m: {expected}"):
+        reference_mutants(place)
+
+
+def test_a_mutant_named_twice_is_an_error(tmp_path: Path) -> None:
+    """So that each can be chosen."""
+    (tmp_path / MUTANTS).write_text(FIRST * 2)
+    with pytest.raises(WrongUseError, match="id: expected one that no other row has"):
+        reference_mutants(replace(place_of("kip-125"), folder=tmp_path))
+
+
+def test_a_mutant_without_a_verdict_is_not_judged(tmp_path: Path) -> None:
+    """Such as one whose cluster never came up."""
+    assert planting("3.9.1").result(ALL[0], tmp_path) == Result(ALL[0], Fate.NOT_JUDGED, "no verdict; see pytest.log")
