@@ -116,21 +116,18 @@ def test_a_member_registers_anew_when_its_session_expired(group, zookeeper, expe
 
 
 @pytest.mark.requirement("K125-RBK-toggle-back", "K125-OFF-dual-commit-order")
-def test_the_way_back_needs_no_coordinator(group, inject, expect, verify_group):
-    """The mode is toggled back while the broker stands still, and members follow ZooKeeper at once."""
+def test_the_way_back_needs_no_coordinator(group, inject, expect, expect_to_stay, verify_group):
+    """The mode is toggled back while the broker stands still: members follow ZooKeeper at once, and commit nothing."""
     members = group.join(WITH, 3, **ROUND_ROBIN)
     group.await_owned(members)
     group.toggle("kafka")
     group.flow(500)
     with inject(Pause(targets.node("broker-0"))):
         group.write_mode("zookeeper")
-        expect(
-            "members follow ZooKeeper without the coordinator",
-            lambda: sorted({group.modes()[each.client] for each in members}),
-            equals=["zookeeper"],
-            within_s=5,
-            requirements=["K125-RBK-toggle-back"],
-        )
+        modes = lambda: sorted({group.modes()[each.client] for each in members})  # noqa: E731
+        row = ["K125-RBK-toggle-back"]
+        expect("what members follow", modes, equals=["zookeeper"], within_s=5, requirements=row)
+        expect_to_stay("what they follow on", modes, equals=["zookeeper"], for_s=2, requirements=row)
     group.await_followed("zookeeper")
     group.flow(1000)
 

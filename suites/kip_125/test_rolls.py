@@ -85,6 +85,7 @@ def test_a_canary_gets_its_share(group, verify_group):
     group.await_owned(group.join(WITHOUT, 3))
     group.await_owned(group.join(WITH))
     group.await_followed("zookeeper")
+    group.await_stable(1)
     group.flow(500)
 
     verify_group(checks.owners_are_even(), owned_within_s=JOINED_S)

@@ -14,7 +14,7 @@ from pytest_kmigrate.documents.kip_125.checks.znodes.registration import (
     members_register_as_their_kind,
 )
 from pytest_kmigrate.documents.kip_125.kinds import MODE, ROOT, TOPIC, WITHOUT
-from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import Transaction, Write
 from pytest_kmigrate.model.verdict import Outcome, Verdict
 from tests.unit.checkers.histories import committed, event, history
@@ -29,6 +29,8 @@ from tests.unit.documents.kip_125.groups import (
     owner,
     owns,
     paused,
+    read,
+    released,
     wrote,
 )
 
@@ -133,22 +135,39 @@ def test_a_former_owner_does_not_set_the_offset_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answered_ms", "outcome"), [(4990, Outcome.CONFORMS), (9000, Outcome.VIOLATES), (None, Outcome.VIOLATES)]
+    ("answered_ms", "outcome"), [(2990, Outcome.CONFORMS), (9000, Outcome.VIOLATES), (None, Outcome.VIOLATES)]
 )
 def test_an_offset_in_zookeeper_that_kafka_has_not_taken_is_seen(answered_ms: int | None, outcome: Outcome) -> None:
     """Kafka answers later, or never; the offset at which a member begins needs no answer."""
     events = [member(1), owns(1, 20, 0), event(EventKind.NODE_PAUSED, 3000, "broker-0")]
-    rows = [committed(7, answered_ms, client=1, topic=TOPIC, partition=0)] if answered_ms else []
+    rows = read(1, 2500, 7, 8)
+    rows += [committed(7, answered_ms, client=1, topic=TOPIC, partition=0)] if answered_ms else []
     transactions = [*joined(1), logged(2, 15, 1, offset(0, "0")), logged(3, 5000, 1, offset(0, "7"))]
     run = history(rows, events, transactions=transactions)
     assert zookeeper_offsets_follow_kafkas.judge(run).outcome is outcome
 
 
-def test_dual_commit_is_judged_while_a_broker_stands_still() -> None:
-    """Otherwise both stores are written within milliseconds, in whichever order."""
-    written = [*joined(1), logged(2, 5000, 1, offset(0, "7"))]
-    run = history(events=[member(1)], transactions=written)
-    assert zookeeper_offsets_follow_kafkas.judge(run).is_vacuous
-    still = [event(EventKind.NODE_PAUSED, 4000, "broker-0"), event(EventKind.NODE_RESUMED, 4500, "broker-0")]
-    run = history(events=[member(1), *still], transactions=written)
-    assert zookeeper_offsets_follow_kafkas.judge(run).outcome is Outcome.CONFORMS
+STILL = [event(EventKind.NODE_PAUSED, 4000, "broker-0"), event(EventKind.NODE_RESUMED, 6000, "broker-0")]
+
+
+@pytest.mark.parametrize(
+    ("events", "committed_offset", "is_vacuous"),
+    [
+        ([], None, True),  # no broker stands still: both stores are written within milliseconds, in whichever order
+        (STILL, None, False),
+        (STILL, 7, False),  # 8 is read, and not committed
+        (STILL, 9, True),  # nothing is left to commit
+        ([*STILL, released(1, 4500, 0)], None, True),  # given up before the next commit is due
+        ([STILL[0], event(EventKind.NODE_RESUMED, 4500, "broker-0")], None, True),
+    ],
+)
+def test_dual_commit_is_judged_where_a_member_would_commit(
+    events: list[Event], committed_offset: int | None, is_vacuous: bool
+) -> None:
+    """It had read more than it had committed when the broker stopped, and owned it for an interval after that."""
+    rows = read(1, 3500, 7, 8)
+    rows += [committed(committed_offset, 3600, client=1, topic=TOPIC, partition=0)] if committed_offset else []
+    run = history(rows, [member(1), owns(1, 20, 0), *events], transactions=joined(1))
+    verdict = zookeeper_offsets_follow_kafkas.judge(run)
+    assert verdict.is_vacuous is is_vacuous
+    assert verdict.outcome is (Outcome.INCONCLUSIVE if is_vacuous else Outcome.CONFORMS)
