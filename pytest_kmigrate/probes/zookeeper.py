@@ -206,6 +206,10 @@ def _client(
 def _patience(path: str) -> Iterator[None]:
     try:
         yield
+    except NoAuthError as error:
+        raise ClusterError(
+            f"{path}: expected a znode that this client may read and write; its ACL forbids it"
+        ) from error
     except (KazooException, KazooTimeoutError) as error:
         reason = f"{type(error).__name__} {error}".strip()
         raise ClusterError(f"ZooKeeper does not answer for {path} within {_ANSWER_WITHIN_S} s: {reason}") from error

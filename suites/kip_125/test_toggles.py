@@ -3,7 +3,8 @@
 import pytest
 
 from pytest_kmigrate import Role, Slow, checks, targets
-from pytest_kmigrate.documents.kip_125.kinds import ROUND_ROBIN, WITH
+from pytest_kmigrate.documents.kip_125.bystanders import unreadable
+from pytest_kmigrate.documents.kip_125.kinds import MODE, ROUND_ROBIN, WITH
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
@@ -59,6 +60,28 @@ def test_anything_but_kafka_means_zookeeper(group, verify_group):
     verify_group()
 
 
+@pytest.mark.requirement("K125-MODE-unknown-is-zk", "K125-OWN-full-coverage")
+def test_what_zookeeper_refuses_disturbs_no_other_member(group, cluster, expect, verify_group):
+    """A mode that members may not read means ZooKeeper, and a member that cannot register takes no partition."""
+    warned = lambda: {*group.warnings()} & {"mode-not-readable", "not-registered"}  # noqa: E731
+    group.await_owned(group.join(WITH, 2, **ROUND_ROBIN))
+    group.toggle("kafka")
+    group.flow(250)
+    with unreadable(cluster.zookeeper_servers, MODE):
+        group.await_followed("zookeeper")
+        group.flow(250)
+        expect("what members warn of", warned, equals={"mode-not-readable"}, within_s=10)
+    group.await_followed("kafka")
+    moves = group.moves()
+    (stray,) = group.join(WITH, zookeeper_connect=f"{cluster.zookeeper_servers}/nowhere")
+    expect("what it warns of", warned, equals={"mode-not-readable", "not-registered"}, within_s=10)
+    group.flow(1000)
+    expect("partitions that moved by it", lambda: group.moves() - moves, equals=0)
+    stray.stop()
+
+    verify_group(owned_within_s=LATE_S)
+
+
 @pytest.mark.requirement("K125-MODE-watch-change", "K125-OWN-full-coverage")
 def test_a_burst_of_toggles_ends_with_the_last_one(group, verify_group):
     """Of five writes within a moment only the last one counts."""
@@ -70,6 +93,22 @@ def test_a_burst_of_toggles_ends_with_the_last_one(group, verify_group):
         group.flow(3000)
 
     verify_group()
+
+
+@pytest.mark.requirement("K125-MODE-raw-zk-write-suffices")
+def test_a_script_toggles_every_group(group, zookeeper, expect, verify):
+    """Ten groups follow what is written to the mode nodes of all groups that ZooKeeper has; nothing else is done."""
+    members = group.start_others(10)
+    for each in members:
+        each.await_started()
+    modes = lambda: [group.modes().get(each.client) for each in members]  # noqa: E731
+    for mode in ("kafka", "zookeeper", "kafka"):
+        for name in zookeeper.children("/consumers"):
+            zookeeper.set(f"/consumers/{name}/migration/mode", mode.encode())
+        row = ["K125-MODE-raw-zk-write-suffices"]
+        expect(f"{mode}: what they follow", modes, equals=[mode] * 10, within_s=10, requirements=row)
+
+    verify()
 
 
 @pytest.mark.requirement("K125-OWN-toggle-zk-to-kafka", "K125-OWN-toggle-kafka-to-zk")

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from confluent_kafka import Consumer, TopicPartition
+from kazoo.client import KazooClient
+from kazoo.security import OPEN_ACL_UNSAFE, make_acl
 
 from pytest_kmigrate.documents.kip_125.kinds import IDS, MIGRATING, NAME, OWNERS, TOPIC
 from pytest_kmigrate.model.peer import Znodes
@@ -54,6 +56,20 @@ def in_zookeeper(znodes: Znodes) -> Iterator[None]:
     finally:
         for path in reversed(paths):
             znodes.delete(path)
+
+
+@contextmanager
+def unreadable(servers: str, path: str) -> Iterator[None]:
+    """No client may read a znode, though all may list, write and delete it, until the end of the block."""
+    client = KazooClient(servers)
+    client.start(PATIENCE_S)
+    try:
+        client.set_acls(path, [make_acl("world", "anyone", write=True, create=True, delete=True, admin=True)])
+        yield
+        client.set_acls(path, OPEN_ACL_UNSAFE)
+    finally:
+        client.stop()
+        client.close()
 
 
 @contextmanager

@@ -61,7 +61,9 @@ class Members(Protocol):
         ...
 
 
-def properties_of(kind: str, connection: Mapping[str, str], zookeeper: str, client_id: str) -> dict[str, str]:
+def properties_of(
+    kind: str, connection: Mapping[str, str], zookeeper: str, client_id: str, group: str = NAME
+) -> dict[str, str]:
     """The settings of a member of a kind: the old consumer's keys, or the new one's for a plain KafkaConsumer."""
     bootstrap, session, commit = (
         connection["bootstrap.servers"],
@@ -70,11 +72,11 @@ def properties_of(kind: str, connection: Mapping[str, str], zookeeper: str, clie
     )
     new = {"bootstrap.servers": bootstrap, "session.timeout.ms": session, "heartbeat.interval.ms": "1000"}
     if kind in PLAIN:
-        return {**new, "group.id": NAME, "client.id": client_id, "auto.commit.interval.ms": commit}
+        return {**new, "group.id": group, "client.id": client_id, "auto.commit.interval.ms": commit}
     old = {
         "zookeeper.connect": zookeeper,
         "zookeeper.session.timeout.ms": session,
-        "group.id": NAME,
+        "group.id": group,
         "client.id": client_id,
         "auto.commit.interval.ms": commit,
         "auto.offset.reset": "smallest",
@@ -116,6 +118,17 @@ class MigratingGroup(GroupReports):
         known = properties_of(kind, cluster.client_connection(), servers, f"{kind.lower()}-{number}")
         given = {**known, **chosen}
         return self._members.start(kind, NAME, {TOPIC: streams}, given, has_listener=has_listener)
+
+    def start_others(self, count: int) -> list[RunningMember]:
+        """Start a member with migration in each of so many other groups, whose topics are not there."""
+        cluster = self._scene.cluster
+        started = []
+        for number in range(count):
+            name = f"{NAME}-{number}"
+            servers = cluster.zookeeper_reached_by(f"{WITH}-{number + 1}")
+            given = properties_of(WITH, cluster.client_connection(), servers, name, name)
+            started.append(self._members.start(WITH, name, {f"{TOPIC}-of-{name}": 1}, given))
+        return started
 
     def replace(self, members: Sequence[RunningMember], kind: str) -> None:
         """Replace members by as many of another kind, all at the same time; return when the group owns everything."""

@@ -116,3 +116,14 @@ def test_a_session_password_is_what_java_draws() -> None:
     """Sixteen bytes, the same for the same session, another for another."""
     assert len(session_password(0x1000051630F000C)) == 16
     assert session_password(7) == session_password(7) != session_password(8)
+
+
+def test_a_znode_that_may_not_be_read_is_no_server_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names the path and what is expected of it."""
+    client = ZookeeperClient("127.0.73.1:1")
+    monkeypatch.setattr(client.kazoo, "get_async", lambda _: _Answer(NoAuthError()))
+    try:
+        with pytest.raises(ClusterError, match="/consumers/g: expected a znode that this client may read and write"):
+            client.get("/consumers/g")
+    finally:
+        client.close()

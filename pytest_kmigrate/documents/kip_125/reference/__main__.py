@@ -9,11 +9,20 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from confluent_kafka import KafkaException
+
 from pytest_kmigrate.documents.kip_125.reference.answers import is_known_here
 from pytest_kmigrate.documents.kip_125.reference.connector import Connector
 from pytest_kmigrate.documents.kip_125.reference.lines import Lines
 from pytest_kmigrate.documents.kip_125.reference.plain import PlainConsumer
-from pytest_kmigrate.documents.kip_125.reference.settings import RefusedError, Settings, properties, read
+from pytest_kmigrate.documents.kip_125.reference.settings import (
+    PREFIX,
+    RefusedError,
+    Settings,
+    properties,
+    read,
+    refused_by_the_client,
+)
 from pytest_kmigrate.documents.kip_125.reference.zookeeper import ZookeeperLink
 
 REFUSED = 2
@@ -48,7 +57,10 @@ def _connector(file: Path, topics: str, *, has_listener: bool) -> Callable[[], N
     bootstrap = settings.embedded.get("bootstrap.servers") or _bootstrap(settings)
     kind = "MEZKCC" if settings.is_migrating else "MDZKCC"
     shown = {"poll.interval.ms": int(settings.poll_interval_s * 1000), "ignored": settings.ignored}
-    connector = Connector(settings, lines, bootstrap)
+    try:
+        connector = Connector(settings, lines, bootstrap)
+    except KafkaException as refused:
+        raise refused_by_the_client(refused, PREFIX) from refused
     lines.say("startup_complete", consumer_id=settings.consumer_id, kind=kind, pid=os.getpid(), settings=shown)
 
     def run() -> None:
@@ -62,7 +74,10 @@ def _connector(file: Path, topics: str, *, has_listener: bool) -> Callable[[], N
 def _plain(file: Path, topics: str) -> Callable[[], None]:
     given, lines = properties(file.read_text(encoding="utf-8")), Lines()
     streams = {topic: 1 for topic, _, _ in (each.partition("=") for each in topics.split(","))}
-    consumer = PlainConsumer(given, streams, lines)
+    try:
+        consumer = PlainConsumer(given, streams, lines)
+    except KafkaException as refused:
+        raise refused_by_the_client(refused) from refused
     lines.say("startup_complete", consumer_id=given.get("client.id", ""), kind="KC", pid=os.getpid(), settings={})
 
     def run() -> None:

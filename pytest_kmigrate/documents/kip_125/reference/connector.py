@@ -43,7 +43,7 @@ class Connector:
         connection = {"bootstrap.servers": bootstrap}
         self._fetcher = Fetcher(connection, settings.reset, self.post)
         is_migrating = settings.is_migrating
-        self._embedded = EmbeddedConsumer(settings, self.post, self._kafka_decided) if is_migrating else None
+        self._embedded = EmbeddedConsumer(settings, lines, self.post, self._kafka_decided) if is_migrating else None
         self._describer = Describer(bootstrap, settings.group, self.post) if is_migrating else None
         self._mix = MixWatch(lines, self._describer, self._state) if self._describer else None
         later = self._timers.later
@@ -67,8 +67,6 @@ class Connector:
     def run(self) -> None:
         """Be a member until it is ordered to stop; returns when it has left both systems."""
         self._zookeeper.start()
-        if self._embedded:
-            self._embedded.start()
         commits_s = self._settings.commit_every_s
         if self._embedded:
             commits_s = min(commits_s, self._settings.kafka_session_s / 3)  # they renew the coordinator's lease
@@ -123,14 +121,22 @@ class Connector:
     def _registered(self, wrong: Exception | None) -> None:
         self._is_registering = False
         if wrong is None:
+            # Not before: what Kafka assigns to a member that ZooKeeper does not have is read by no member.
+            if self._embedded:
+                self._embedded.start()
             self._look()
         else:
+            self._lines.warn_once(
+                "not-registered", f"ZooKeeper does not take the registration: {type(wrong).__name__} {wrong}"
+            )
             self._timers.later(RETRY_S, self._look)
 
     def _saw(self, seen: Snapshot | None) -> None:
         self._is_looking = False
         if seen is not None and self._zookeeper.session is not None:
             self._seen = seen
+            if not seen.may_read_mode:
+                self._lines.warn_once("mode-not-readable", "the mode node cannot be read, so that ZooKeeper decides")
             self._decide()
         if self._is_outdated:
             self._look()

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from pytest_kmigrate.documents.kip_125.reference import decision
+from pytest_kmigrate.documents.kip_125.reference.lines import Lines
 from pytest_kmigrate.documents.kip_125.reference.settings import Settings
 from pytest_kmigrate.documents.kip_125.reference.zookeeper import Post
 
@@ -24,7 +25,8 @@ Assigned = Callable[[str, frozenset[decision.TopicPartition], threading.Event], 
 class EmbeddedConsumer:
     """Joins the group as one member, whatever the number of streams; its client id is the parent's consumer id."""
 
-    def __init__(self, settings: Settings, post: Post, on_assignment: Assigned) -> None:
+    def __init__(self, settings: Settings, lines: Lines, post: Post, on_assignment: Assigned) -> None:
+        self._lines = lines
         self._settings = settings
         self._post = post
         self._on_assignment = on_assignment
@@ -59,7 +61,9 @@ class EmbeddedConsumer:
         return time.monotonic() < self._valid_until
 
     def start(self) -> None:
-        """Join the group."""
+        """Join the group; nothing when it has joined."""
+        if self._thread.is_alive():
+            return
         self._consumer.subscribe(
             sorted(self._settings.streams), on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost
         )
@@ -68,8 +72,14 @@ class EmbeddedConsumer:
     def _poll(self) -> None:
         # Polled at least every interval; in slices, so that leaving does not wait for one.
         while not self._over.is_set():
-            self._consumer.poll(min(_SLICE_S, self._settings.poll_interval_s))
+            self._look_at(self._consumer.poll(min(_SLICE_S, self._settings.poll_interval_s)))
         self._consumer.close()
+
+    def _look_at(self, polled: Message | None) -> None:
+        """Nothing is fetched, so what is polled is an error: the coordinator refuses a session timeout, say."""
+        error = polled.error() if polled is not None else None
+        if error is not None and not error.retriable():
+            self._post(lambda: self._lines.warn_once(f"kafka-{error.name().lower()}", str(error.str())))
 
     def _assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         # Paused in the callback, every time: what a later rebalance brings would be fetched otherwise.
@@ -151,6 +161,9 @@ class EmbeddedConsumer:
     def close(self) -> None:
         """Leave the group."""
         self._over.set()
-        self._thread.join(self._settings.poll_interval_s + 2)
+        if self._thread.is_alive():
+            self._thread.join(self._settings.poll_interval_s + 2)
+        else:
+            self._consumer.close()
         self._commits.shutdown(wait=False, cancel_futures=True)
         self._lookups.shutdown(wait=False, cancel_futures=True)

@@ -14,6 +14,9 @@ Fetched = tuple[str, int, int, str]
 class Lines:
     """Standard output of one member; for use by one thread."""
 
+    def __init__(self) -> None:
+        self._warned: set[str] = set()
+
     def say(self, name: str, **more: object) -> None:
         """Print one line."""
         line = {"name": name, "timestamp": time.time_ns() // 1_000_000, "ns": time.monotonic_ns(), **more}
@@ -29,6 +32,12 @@ class Lines:
     def revoked(self, partitions: Iterable[TopicPartition], why: str) -> None:
         """The last record of these partitions was handed over."""
         self.say("partitions_revoked", partitions=plain(partitions), why=why)
+
+    def warn_once(self, code: str, text: str) -> None:
+        """Print a warning, unless one of its code was printed before."""
+        if code not in self._warned:
+            self._warned.add(code)
+            self.say("warning", code=code, text=text)
 
     def consumed(self, records: list[Fetched]) -> None:
         """The application got these records."""

@@ -1,11 +1,14 @@
 """A member's settings: the old consumer's keys, ``coordination.migration.*``, and what is refused."""
 
 import os
+import re
 import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from confluent_kafka import KafkaException
 
 PREFIX = "coordination.migration."
 _OWN = ("enabled", "poll.interval.ms")
@@ -92,6 +95,16 @@ def _check_migrating(given: Mapping[str, str]) -> None:
         raise RefusedError(f"offsets.storage: expected kafka with {PREFIX}enabled=true")
     if not _boolean(given, "dual.commit.enabled", default=True):
         raise RefusedError(f"dual.commit.enabled: expected true with {PREFIX}enabled=true")
+    session_s = _milliseconds(given, f"{PREFIX}session.timeout.ms", 45_000)
+    if _milliseconds(given, f"{PREFIX}heartbeat.interval.ms", 1) >= session_s:
+        raise RefusedError(f"{PREFIX}heartbeat.interval.ms: expected less than the session timeout")
+
+
+def refused_by_the_client(error: KafkaException, prefix: str = "") -> RefusedError:
+    """What librdkafka is not constructed with, by its key: an unknown one, or a value out of its range."""
+    text = str(error.args[0].str())
+    named = re.search(r'"([^"]+)"', text)
+    return RefusedError(f"{prefix}{named[1] if named else 'bootstrap.servers'}: {text}")
 
 
 def _consumer_id(given: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kazoo.client import KazooClient, KazooState
-from kazoo.exceptions import KazooException, NodeExistsError, NoNodeError
+from kazoo.exceptions import KazooException, NoAuthError, NodeExistsError, NoNodeError
 
 from pytest_kmigrate.documents.kip_125.reference import answers
 from pytest_kmigrate.documents.kip_125.reference.decision import TopicPartition
@@ -33,6 +33,8 @@ class Snapshot:
     mode: bytes | None = None
     partitions: Mapping[str, int] = field(default_factory=dict)
     """By topic, how many it has."""
+    may_read_mode: bool = True
+    """Whether the mode node lets this member read it; what it cannot read means ZooKeeper, as an unknown word does."""
 
 
 class ZookeeperLink:
@@ -47,10 +49,31 @@ class ZookeeperLink:
         self._group = f"/consumers/{settings.group}"
         self._client = KazooClient(settings.zookeeper, timeout=settings.session_s)
         self._client.add_listener(self._on_state)
-        self._guard_s = min(0.5, settings.session_s / 6)
+        self._session_s = settings.session_s
+        self._measure_session()
         self._valid_until = 0.0
         self._registered: int | None = None
         self._known: dict[str, Mapping[str, int]] = {}
+
+    def _measure_session(self) -> None:
+        """Have the lease follow what the server grants, which may be less than was asked for.
+
+        kazoo does not publish it: what it waits for an answer is two thirds of it.
+        """
+        connection = self._client._connection  # noqa: SLF001
+        connect = connection._connect  # noqa: SLF001
+
+        def connected(*where: Any) -> Any:
+            read_ms, connect_ms = connect(*where)
+            self._session_s = min(self._settings.session_s, read_ms * 1.5 / 1000)
+            return read_ms, connect_ms
+
+        connection._connect = connected  # noqa: SLF001
+
+    @property
+    def session_s(self) -> float:
+        """The session timeout in force: what was asked for, or less."""
+        return self._session_s
 
     def start(self) -> None:
         """Connect; ``on_change`` follows."""
@@ -100,7 +123,8 @@ class ZookeeperLink:
         was_answered = not isinstance(answer, KazooException) or answers.is_an_answer(answer)
         # An answer to a former session says nothing about this one.
         if was_answered and session == self._registered:
-            self._valid_until = max(self._valid_until, sent + self._settings.session_s - self._guard_s)
+            guard_s = min(0.5, self._session_s / 6)
+            self._valid_until = max(self._valid_until, sent + self._session_s - guard_s)
         then(answer)
 
     def _session_now(self) -> int:
@@ -172,10 +196,12 @@ class ZookeeperLink:
         self._post(self._on_change)
 
     def _read_ids(self, read: Sequence[Any], topics: Sequence[str], then: Callable[[Snapshot | None], None]) -> None:
-        if any(answers.wrong(each) and not isinstance(each, NoNodeError) for each in read):
+        may_read_mode = not (self._settings.is_migrating and isinstance(read[4], NoAuthError))
+        answered = list(read) if may_read_mode else [*read[:4], NoNodeError(), *read[5:]]
+        if any(answers.wrong(each) and not isinstance(each, NoNodeError) for each in answered):
             then(None)
             return
-        found = [None if isinstance(each, NoNodeError) else each for each in read]
+        found = [None if isinstance(each, NoNodeError) else each for each in answered]
         ids, at = set(found[0] or ()), 1
         migrating, mode = frozenset[str](), None
         if self._settings.is_migrating:
@@ -188,7 +214,7 @@ class ZookeeperLink:
         def known(payloads: Sequence[Any]) -> None:
             self._known.update({each: answers.subscription(data) for each, data in zip(unknown, payloads, strict=True)})
             subscriptions = {each: self._known[each] for each in sorted(ids) if each in self._known}
-            then(Snapshot(subscriptions, migrating, mode, counts))
+            then(Snapshot(subscriptions, migrating, mode, counts, may_read_mode))
 
         answers.gather(asked, lambda payloads: self._post(lambda: known(payloads)))
 

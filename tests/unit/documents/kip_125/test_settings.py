@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.documents.kip_125.reference.__main__ import REFUSED, main
 from pytest_kmigrate.documents.kip_125.reference.settings import RefusedError, read
 
 MIGRATING = {
@@ -50,7 +51,14 @@ def test_migration_is_off_unless_it_is_asked_for(tmp_path: Path) -> None:
         ("offsets.storage", "zookeeper"),
         ("dual.commit.enabled", "false"),
         ("coordination.migration.poll.interval.ms", "0"),
+        ("coordination.migration.poll.interval.ms", "-1"),
+        ("coordination.migration.session.timeout.ms", "long"),
+        ("coordination.migration.session.timeout.ms", "0"),
+        ("coordination.migration.heartbeat.interval.ms", "45000"),
+        ("zookeeper.session.timeout.ms", "0"),
+        ("auto.commit.interval.ms", "1.5"),
         ("group.id", ""),
+        ("zookeeper.connect", ""),
         ("partition.assignment.strategy", "roundrobin"),
     ],
 )
@@ -58,3 +66,28 @@ def test_a_wrong_setting_is_refused_by_its_key(tmp_path: Path, key: str, value: 
     """Before anything is joined; the message begins with the key."""
     with pytest.raises(RefusedError, match=f"^{key}: expected "):
         read(written(tmp_path, **{key.replace(".", "_"): value}), "orders=1")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("coordination.migration.session.timeout.ms", "9999999", "outside allowed range"),
+        ("coordination.migration.unheard.of", "1", "No such configuration property"),
+        ("coordination.migration.fetch.min.bytes", "many", "Invalid value"),
+    ],
+)
+def test_what_the_client_does_not_take_is_refused_by_its_key(
+    key: str, value: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With status 2 and one line, before the member is constructed; also of a plain KafkaConsumer."""
+    file = written(tmp_path, **{key.replace(".", "_"): value})
+    assert main(["--kind", "MEZKCC", "--settings", str(file), "--topics", "orders=1"]) == REFUSED
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"{key}: ")
+    assert words in printed.err
+
+    own = key.removeprefix("coordination.migration.")
+    file.write_text(f"bootstrap.servers=b:9092\ngroup.id=g\n{own}={value}\n")
+    assert main(["--kind", "KC", "--settings", str(file), "--topics", "orders=1"]) == REFUSED
+    assert capsys.readouterr().err.startswith(f"{own}: ")
