@@ -19,6 +19,7 @@ RELEASES_kip-778 = 3.3.2 3.6.2 3.9.1 4.0.2 4.1.2 4.2.1 4.3.0
 RELEASES_kip-500 = $(RELEASES_kip-778)
 CONFORMANCE = reports/runs/conformance/$(1)/$(patsubst _%,%,$(subst /,_,$(KAFKA)))
 PYTEST := $(BIN)/python -m pytest
+MUTATING = $(BIN)/python -m pytest_kmigrate.documents.kip_125.mutating "$(KAFKA)" reports/runs/mutants-of-reference
 BROWSERS = $(shell which chromium chromium-browser google-chrome)
 
 .DEFAULT_GOAL := help
@@ -101,8 +102,7 @@ bench-scale: setup ## the analysis at its large sizes too: 100 million operation
 	$(BIN)/python -m tests.bench --scale calibration consistency runs engines
 
 NOTHING_COLLECTED = 5
-nightly: export KMIGRATE_SOAK_S ?= 600
-nightly: cure ## the suites ten times over with different seeds, every crash point, 20 SIGKILLs, the bugs brought back, and a report
+nightly: cure ## the suites ten times over, every crash point, order and schedule, 20 SIGKILLs, bugs, mutants, and a report
 	@for seed in $$(seq 1 10); do \
 	  $(foreach each,$(SUITES),$(PYTEST) $(call SUITE,$(each)) --kmigrate-profile $(each) --kmigrate-seed $$seed \
 	    --kmigrate-runs reports/runs/nightly || failed=1;) \
@@ -111,6 +111,7 @@ nightly: cure ## the suites ten times over with different seeds, every crash poi
 	  --kmigrate-runs reports/runs/nightly || test $$? = $(NOTHING_COLLECTED) || failed=1;) \
 	KMIGRATE_SIGKILLS=20 $(PYTEST) tests/real/test_sigkill.py || failed=1; \
 	$(BIN)/python -m pytest_kmigrate.reports.resurrection kip-866 $(BUGS) || failed=1; \
+	$(MUTATING) || failed=1; \
 	$(BIN)/kmigrate analyze reports/runs/nightly --out reports/analysis/nightly || test $$? = 1 || failed=1; \
 	test -z "$$failed"
 
@@ -121,7 +122,7 @@ mutants: cure ## defects planted in Kafka, each seen by its requirement: all, or
 	@$(BIN)/python -m pytest_kmigrate.reports.mutants $(or $(PROFILE),kip-866) "$(KAFKA)" reports/runs/mutants $(ONLY)
 
 mutants-of-reference: cure ## defects planted in the reference of KIP-125, each found by its requirement: all, or ONLY="id id"
-	@$(BIN)/python -m pytest_kmigrate.documents.kip_125.mutating "$(KAFKA)" reports/runs/mutants-of-reference $(ONLY)
+	@$(MUTATING) $(ONLY)
 
 lock: setup ## pin every dependency again
 	$(BIN)/uv pip compile --quiet --all-extras --universal --generate-hashes --no-emit-index-url --no-header \

@@ -12,35 +12,47 @@ from pytest_kmigrate.model.capabilities import Capability, needing
 if TYPE_CHECKING:
     from pytest_kmigrate.documents.kip_125.group import MigratingGroup
     from pytest_kmigrate.documents.kip_125.offsets import GroupOffsets
+    from pytest_kmigrate.documents.kip_125.schedules import Inject, Schedule
     from pytest_kmigrate.model.checks import Check
     from pytest_kmigrate.running import Run
 
-__all__ = ["group", "offsets", "verify_group"]
+__all__ = ["group", "group_of", "offsets", "schedule", "verify_group"]
 __all__ += fixtures.__all__
 
 
 @pytest.fixture
 @needing(Capability.CHANGE, Capability.ZNODES)
-def group(kmigrate_run: "Run") -> "MigratingGroup":
+def group_of(kmigrate_run: "Run") -> "Callable[..., MigratingGroup]":
+    """A group that reads a topic of so many partitions, which gets so many records a second: ``group_of(60, 5000)``."""
+    from pytest_kmigrate.documents.kip_125.group import MigratingGroup
+    from pytest_kmigrate.documents.kip_125.kinds import TOPIC
+    from pytest_kmigrate.workloads.clients.client_settings import ClientWorkload
+
+    def of(partitions: int, per_s: float) -> MigratingGroup:
+        workload = ClientWorkload(
+            topics=(TOPIC,),
+            partitions=partitions,
+            replication=kmigrate_run.traffic.usual().replication,
+            per_s=per_s,
+            producers=1,
+            consumers=0,
+            is_text=True,
+        )
+        kmigrate_run.traffic.start(workload)
+        return MigratingGroup(kmigrate_run.scene, kmigrate_run.members, partitions, kmigrate_run.traffic)
+
+    return of
+
+
+@pytest.fixture
+def group(group_of: "Callable[..., MigratingGroup]") -> "MigratingGroup":
     """A group that reads a topic which is written to, and has no member yet.
 
     ``group.join(WITH, 3)`` adds members, ``group.toggle("kafka")`` writes the mode as an operator does.
     """
-    from pytest_kmigrate.documents.kip_125.group import MigratingGroup
-    from pytest_kmigrate.documents.kip_125.kinds import PARTITIONS, TOPIC
-    from pytest_kmigrate.workloads.clients.client_settings import ClientWorkload
+    from pytest_kmigrate.documents.kip_125.kinds import PARTITIONS
 
-    workload = ClientWorkload(
-        topics=(TOPIC,),
-        partitions=PARTITIONS,
-        replication=kmigrate_run.traffic.usual().replication,
-        per_s=500,
-        producers=1,
-        consumers=0,
-        is_text=True,
-    )
-    kmigrate_run.traffic.start(workload)
-    return MigratingGroup(kmigrate_run.scene, kmigrate_run.members, PARTITIONS, kmigrate_run.traffic)
+    return group_of(PARTITIONS, 500)
 
 
 @pytest.fixture
@@ -51,6 +63,15 @@ def offsets(kmigrate_run: "Run") -> "GroupOffsets":
     from pytest_kmigrate.documents.kip_125.offsets import GroupOffsets
 
     return GroupOffsets(kmigrate_run.scene, PARTITIONS)
+
+
+@pytest.fixture
+@needing(Capability.KILL, Capability.START, Capability.PAUSE, Capability.LINKS)
+def schedule(group: "MigratingGroup", inject: "Inject") -> "Callable[[int], Schedule]":
+    """What happens to the group by a seed: ``schedule(7).carry_out(8)``."""
+    from pytest_kmigrate.documents.kip_125.schedules import Schedule
+
+    return lambda seed: Schedule(group, inject, seed)
 
 
 @pytest.fixture

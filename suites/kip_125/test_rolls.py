@@ -9,8 +9,8 @@ from pytest_kmigrate.documents.kip_125.kinds import JAVA, NEW, WITH, WITHOUT
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
-SOAK_S = int(os.environ.get("KMIGRATE_SOAK_S", "15"))
-"""How long a canary is left alone; ``make nightly`` takes ten minutes."""
+SOAK_S = int(os.environ.get("KMIGRATE_SOAK_S", "600"))
+"""How long a canary is left alone at night."""
 JOINED_S = 2.5
 """A member of a Kafka group learns of a rebalance by its next heartbeat, up to a second later, and then joins anew."""
 
@@ -66,7 +66,7 @@ def test_a_group_goes_back_without_a_pause(group, verify_group):
     group.await_followed("kafka")
     (early,) = group.join(WITHOUT)
     group.await_followed("zookeeper")
-    group.flow(500)
+    group.flow(1500)
     early.stop()
     group.await_followed("kafka")
     group.flow(500)
@@ -182,7 +182,8 @@ def test_any_number_of_members_is_replaced_at_once(group, verify_group):
 
 
 @pytest.mark.requirement("K125-OWN-canary-soak")
-def test_a_canary_stays_where_it_is(group, offsets, expect, verify_group):
+@pytest.mark.parametrize("alone_s", [15, pytest.param(SOAK_S, marks=pytest.mark.nightly, id="night")])
+def test_a_canary_stays_where_it_is(alone_s, group, offsets, expect, verify_group):
     """For as long as the group is left alone no partition moves, nothing lags, and memory stays (longer at night)."""
     row = ["K125-OWN-canary-soak"]
     group.await_owned(group.join(WITHOUT, 2))
@@ -192,7 +193,7 @@ def test_a_canary_stays_where_it_is(group, offsets, expect, verify_group):
     group.await_stable(1)
     group.flow(1000)
     moves, decided, memory = group.moves(), group.decisions(), canary.memory_mb()
-    for _ in range(SOAK_S // 5):
+    for _ in range(alone_s // 5):
         group.flow(2500)
     ends = offsets.ends()
     expect("partitions that moved", lambda: group.moves() - moves, equals=0, requirements=row)

@@ -1,5 +1,7 @@
 """The names of the document: kinds of members, the group under test and its znodes."""
 
+from typing import Any
+
 OLD, WITHOUT, WITH, NEW, JAVA = "OZKCC", "MDZKCC", "MEZKCC", "KC", "JKC"
 """Of an older build, without migration, with it, and plain KafkaConsumers: of librdkafka, and of the Java client."""
 PLAIN = (NEW, JAVA)
@@ -16,7 +18,7 @@ MIGRATING = f"{MIGRATION}/ids"
 OWNERS = f"{ROOT}/owners"
 OFFSETS = f"{ROOT}/offsets"
 
-ROUND_ROBIN = {"coordination_migration_partition_assignment_strategy": "roundrobin"}
+ROUND_ROBIN: dict[str, Any] = {"coordination_migration_partition_assignment_strategy": "roundrobin"}
 """With it Kafka's coordinator assigns otherwise than ZooKeeper's range: a toggle moves 8 of 12 partitions of three."""
 
 SESSION_S = 3.0

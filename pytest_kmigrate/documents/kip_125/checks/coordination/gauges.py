@@ -1,6 +1,7 @@
 """Checks of the gauges: their names, and that they show what the member does."""
 
 import re
+from bisect import bisect_left, bisect_right
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
@@ -91,12 +92,25 @@ def _values(history: History, rows: ByRequirement, life: Life, gauges: dict[str,
 
 
 def _quiet_moments(history: History) -> list[int]:
-    """Just before each change of the mode, and before the members end, if nothing changed shortly before."""
+    """Just before anything changes, and before the members end, if nothing changed shortly before."""
     kinds = (EventKind.MEMBER_MODE, EventKind.MEMBER_ASSIGNED, EventKind.MEMBER_OWNS, EventKind.MEMBER_RELEASED)
-    moved = [event.at_ns for event in history.of(*kinds)]
-    paused = history.of(EventKind.MEMBER_PAUSED)
-    moments = [*(event.at_ns for event in history.of(EventKind.ZNODE_WRITTEN)), horizon_ns(history)]
-    return [at for at in moments if not paused and not any(at - _LAG_NS <= each <= at for each in moved)]
+    moved = sorted(at for event in history.of(*kinds) for at in {event.at_ns, _printed_ns(event)})
+    if history.of(EventKind.MEMBER_PAUSED):
+        return []
+    written = [event.at_ns for event in history.of(EventKind.ZNODE_WRITTEN)]
+    moments = [at - 1 for at in {*moved, *written}] + [horizon_ns(history)]
+    quiet = [at for at in moments if bisect_left(moved, at - _LAG_NS) == bisect_right(moved, at)]
+    return sorted(at for at in quiet if not _are_read_late(history, at))
+
+
+def _are_read_late(history: History, at_ns: int) -> bool:
+    """Whether a line was read after this moment that was printed before: on a machine that is busy."""
+    moves = history.of(EventKind.MEMBER_OWNS, EventKind.MEMBER_RELEASED)
+    return any(_printed_ns(event) <= at_ns < event.at_ns for event in moves)
+
+
+def _printed_ns(event: Event) -> int:
+    return int(str(event.data.get("member_ns") or event.at_ns))
 
 
 def _gauges_at(history: History, client: int, at_ns: int) -> dict[str, float]:

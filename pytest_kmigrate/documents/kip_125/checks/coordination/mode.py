@@ -73,7 +73,7 @@ def _missed(
             if cut is None:
                 continue
             looked_ns = min(cut.healed_ns + int(at_most_s * 1e9), change.until_ns)
-            if looked_ns < cut.healed_ns or life.ended_ns < looked_ns:
+            if looked_ns < cut.healed_ns or not life.began_ns < change.at_ns < looked_ns < life.ended_ns:
                 continue
             rows.looked_at(_MISSED)
             if modes_at(history, looked_ns).get(life.client) != change.must_be:

@@ -10,6 +10,7 @@ from pytest_kmigrate.checkers.evidence.ownership import client_of
 from pytest_kmigrate.checkers.evidence.spans import Span, owned_at, spans
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_125.evidence.cuts import link_faults
+from pytest_kmigrate.documents.kip_125.evidence.gaps import Cause, cause_of, causes, gaps
 from pytest_kmigrate.documents.kip_125.evidence.lives import has_members, horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import changes
 from pytest_kmigrate.model.checks import checker
@@ -32,28 +33,46 @@ def every_partition_owned_within(history: History, at_most_s: float | None = Non
     The bound is the test's: a toggle moves partitions within a second, a crash leaves them alone for a session. Without
     one this only measures.
     """
-    name = "every_partition_owned_within"
-    rows = ByRequirement(name, _COVERAGE)
+    rows = ByRequirement("every_partition_owned_within", _COVERAGE)
     limit_s = math.inf if at_most_s is None else at_most_s
-    end_ns, longest = horizon_ns(history), 0
-    for partition, those in spans(history).items():
-        covered_ns = those[0].began_ns
-        rows.looked_at(_COVERAGE)
-        for each in [*those, _after(those, end_ns)]:
-            gap_ns = min(each.began_ns, end_ns) - covered_ns
-            longest = max(longest, gap_ns)
-            if gap_ns > limit_s * 1e9:
-                expected = f"{place(*partition)} has an owner again within {limit_s:g} s"
-                violation = timed_violation(history, expected, f"it had none for {span(gap_ns)}", covered_ns)
-                rows.violated(_COVERAGE, violation, Kind.LIVENESS)
-            covered_ns = max(covered_ns, min(each.ended_ns, end_ns))
+    rows.looked_at(_COVERAGE, len(spans(history)))
+    longest = 0
+    for gap in gaps(history):
+        gap_ns = gap.ended_ns - gap.began_ns
+        longest = max(longest, gap_ns)
+        if gap_ns > limit_s * 1e9:
+            expected = f"{place(*gap.partition)} has an owner again within {limit_s:g} s"
+            violation = timed_violation(history, expected, f"it had none for {span(gap_ns)}", gap.began_ns)
+            rows.violated(_COVERAGE, violation, Kind.LIVENESS)
     text = f"the longest time without an owner was {span(longest)}"
     return rows.verdict(text, "no partition ever had an owner", longest_s=longest / 1e9).about_each(())
 
 
-def _after(those: list[Span], end_ns: int) -> Span:
-    """Stands for the end of the run, up to which a partition must have an owner."""
-    return Span(those[0].partition, -1, -1, "", end_ns, end_ns, is_orderly=True)
+@checker(_COVERAGE, _TOGGLE)
+def pauses_are_bounded(history: History, after_toggle_s: float, after_join_s: float, after_fault_s: float) -> Verdict:
+    """A partition has an owner again within a bound that depends on what happened to the group.
+
+    A toggle, a member that joined or left in order, a fault: what happens together is judged by the longest bound of
+    it. A partition whose owner stands still has none.
+    """
+    rows = ByRequirement("pauses_are_bounded", _COVERAGE, _TOGGLE)
+    limits = {Cause.TOGGLE: after_toggle_s, Cause.JOIN: after_join_s, Cause.FAULT: after_fault_s}
+    longest, known = dict.fromkeys(Cause, 0), causes(history)
+    rows.looked_at(_COVERAGE, len(spans(history)))
+    for gap in gaps(history, may_stand_still=False):
+        cause, gap_ns = cause_of(gap, known), gap.ended_ns - gap.began_ns
+        longest[cause] = max(longest[cause], gap_ns)
+        row = _TOGGLE if cause is Cause.TOGGLE else _COVERAGE
+        rows.looked_at(row)
+        if gap_ns > limits[cause] * 1e9:
+            word = cause.name.lower()
+            expected = f"{place(*gap.partition)} has an owner again {limits[cause]:g} s after a {word}"
+            violation = timed_violation(history, expected, f"it had none for {span(gap_ns)}", gap.began_ns)
+            rows.violated(row, violation, Kind.LIVENESS)
+    shown = ", ".join(f"{span(gap_ns)} at a {cause.name.lower()}" for cause, gap_ns in longest.items() if gap_ns)
+    facts = {f"{cause.name.lower()}_s": gap_ns / 1e9 for cause, gap_ns in longest.items()}
+    text = f"the longest times without an owner were {shown or 'none'}"
+    return rows.verdict(text, "no partition ever had an owner", **facts)
 
 
 @checker(_TOGGLE, _SAME, in_every_run=has_members)

@@ -12,10 +12,10 @@ from pytest_kmigrate.documents.kip_125.checks.coordination.mode import (
     consumption_follows_the_chosen_system,
     mode_agreed_within,
 )
-from pytest_kmigrate.documents.kip_125.kinds import NAME, NEW, TOPIC, WITHOUT
+from pytest_kmigrate.documents.kip_125.kinds import NAME, NEW, TOPIC, WITH, WITHOUT
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.verdict import Outcome, Verdict
-from tests.unit.checkers.histories import FAILED, committed, event, history
+from tests.unit.checkers.histories import FAILED, MS, committed, event, history
 from tests.unit.documents.kip_125.groups import (
     assigned,
     described,
@@ -75,6 +75,10 @@ def test_a_member_that_was_cut_off_follows_when_it_is_healed() -> None:
     cut = [began, applied, wrote(1000, "kafka"), follows(1, 1020, "kafka"), event(EventKind.FAULT_HEALED, 9000, **one)]
     assert followed(*cut, follows(2, 9500, "kafka")).outcome is Outcome.CONFORMS
     assert violated(followed(*cut)) == ["K125-MODE-missed-notification"]
+    started_again = {"member": "MEZKCC-2", "client": 3, "member_kind": WITH, "consumer_id": "c3", "topics": {TOPIC: 1}}
+    later = [ended(2, 12_000, "killed"), event(EventKind.MEMBER_STARTED, 20_000, group=NAME, **started_again)]
+    back = [wrote(11_000, "zookeeper"), *(follows(each, 11_020, "zookeeper") for each in (1, 2))]
+    assert followed(*cut, follows(2, 9500, "kafka"), *back, *later).outcome is Outcome.CONFORMS
 
 
 def test_an_older_member_forces_zookeeper() -> None:
@@ -158,6 +162,24 @@ def test_gauges_show_what_members_do(shown: dict[str, float], rows: list[str]) -
     """A gauge that mirrors the mode node, or counts what is owned in the wrong system, is seen; so is a wrong name."""
     events = [member(1), follows(1, 10, "zookeeper"), assigned(1, 10, 0, 1), owns(1, 20, 0), gauges(1, 30, shown), END]
     assert violated(gauges_show_what_members_do.judge(history(events=events))) == rows
+
+
+def test_gauges_are_compared_before_anything_changes() -> None:
+    """Also where the group changes by itself: a member falls back, and goes on with Kafka after a while."""
+    mirroring = [gauges(1, 30, values(1, 2, 1)), follows(1, 5000, "kafka")]
+    events = [member(1), follows(1, 10, "zookeeper"), assigned(1, 10, 0, 1), owns(1, 20, 0), *mirroring]
+    run = history(events=[*events, gauges(1, 5010, values(1, 2, 1)), END])
+    assert violated(gauges_show_what_members_do.judge(run)) == ["K125-MET-active-zero"]
+
+
+def test_gauges_are_not_compared_with_lines_that_were_read_late() -> None:
+    """A machine that is busy may read them seconds after they were printed: the gauges come behind them."""
+    late = event(
+        EventKind.MEMBER_OWNS, 6000, member=f"{WITH}-1", client=1, partitions=[[TOPIC, 0, 0]], member_ns=1000 * MS
+    )
+    events = [member(1), follows(1, 10, "zookeeper"), gauges(1, 30, values(0, 0, 0)), wrote(5000, "kafka"), late]
+    run = history(events=[*events, gauges(1, 6010, values(0, 0, 1)), END])
+    assert violated(gauges_show_what_members_do.judge(run)) == []
 
 
 def test_kafka_has_one_member_for_each_connector() -> None:

@@ -1,22 +1,26 @@
 """Checks of who reads what, each with a group that conforms and one with a planted defect."""
 
+import pytest
+
 from pytest_kmigrate.documents.kip_125.checks.ownership.coverage import (
     every_partition_owned_within,
     no_needless_release,
     owners_are_even,
+    pauses_are_bounded,
 )
 from pytest_kmigrate.documents.kip_125.checks.ownership.one_owner import naive_mix_is_detected, one_owner_at_a_time
 from pytest_kmigrate.documents.kip_125.checks.ownership.redelivery import redelivery_bounded_by_commit
 from pytest_kmigrate.documents.kip_125.kinds import NEW, WITHOUT
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from tests.unit.checkers.histories import history
+from tests.unit.checkers.histories import event, history
 from tests.unit.documents.kip_125.groups import (
     assigned,
     ended,
     follows,
     member,
     owns,
+    paused,
     read,
     released,
     worked_until,
@@ -60,6 +64,44 @@ def test_a_partition_is_owned_again_in_time() -> None:
     assert (late.outcome, late.kind) == (Outcome.VIOLATES, Kind.LIVENESS)
     never = every_partition_owned_within.judge(history(events=[*killed(4000)[:4], worked_until(9000)]), at_most_s=4)
     assert never.outcome is Outcome.VIOLATES
+
+
+BOUNDS = {"after_toggle_s": 1, "after_join_s": 3, "after_fault_s": 5}
+TWO = [member(1), member(2), owns(1, 10, 0), owns(2, 10, 1)]
+GOES_ON = event(EventKind.MEMBER_RESUMED, 9000, member="MEZKCC-1")
+
+
+@pytest.mark.parametrize(
+    ("what", "gap_ms", "rows"),
+    [
+        ([], 500, []),
+        ([], 1500, ["K125-AVL-no-downtime-toggle"]),
+        ([wrote(9990, "kafka")], 500, []),
+        ([wrote(9990, "kafka")], 1500, ["K125-AVL-no-downtime-toggle"]),
+        ([member(3, at_ms=9990)], 1500, []),
+        ([member(3, at_ms=9990)], 3500, ["K125-OWN-full-coverage"]),
+        ([ended(1, 10_100)], 1500, []),
+        ([wrote(9990, "kafka"), ended(1, 10_000, "killed")], 4500, []),
+        ([ended(1, 10_000, "killed")], 5500, ["K125-OWN-full-coverage"]),
+        ([ended(1, 5000, "killed")], 1500, ["K125-AVL-no-downtime-toggle"]),  # over long ago
+    ],
+)
+def test_a_pause_is_bounded_by_what_happened(what: list[Event], gap_ms: int, rows: list[str]) -> None:
+    """A toggle, a join or a fault; of several that happen together the longest bound counts."""
+    events = [*TWO, *what, released(1, 10_000, 0), owns(2, 10_000 + gap_ms, 0), worked_until(20_000)]
+    verdict = pauses_are_bounded.judge(history(events=events), **BOUNDS)
+    assert [each.requirement for each in verdict.about if each.outcome is Outcome.VIOLATES] == rows
+
+
+def test_a_member_that_stands_still_owns_nothing() -> None:
+    """Though it reports no release before it goes on; its time counts as one of a fault."""
+    for taken_ms, outcome in ((7500, Outcome.CONFORMS), (8500, Outcome.VIOLATES)):
+        fault = [event(EventKind.FAULT_APPLIED, 3000, fault_id="1"), paused(1, 3000), GOES_ON]
+        events = [*TWO, *fault, owns(2, taken_ms, 0), released(1, 9100, 0), worked_until(20_000)]
+        verdict = pauses_are_bounded.judge(history(events=events), **BOUNDS)
+        assert verdict.outcome is outcome
+        assert verdict.facts["fault_s"] == (taken_ms - 3000) / 1000
+        assert every_partition_owned_within.judge(history(events=events), at_most_s=1).outcome is Outcome.CONFORMS
 
 
 def toggled(again: int) -> list[Event]:
