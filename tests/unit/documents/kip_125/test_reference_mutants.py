@@ -71,3 +71,10 @@ def test_a_mutant_named_twice_is_an_error(tmp_path: Path) -> None:
 def test_a_mutant_without_a_verdict_is_not_judged(tmp_path: Path) -> None:
     """Such as one whose cluster never came up."""
     assert planting("3.9.1").result(ALL[0], tmp_path) == Result(ALL[0], Fate.NOT_JUDGED, "no verdict; see pytest.log")
+
+
+def test_the_published_page_has_a_row_for_every_mutant() -> None:
+    """With the requirement that it must turn red; results are copied from `mutants.md` of the runs."""
+    page = (ROOT / "docs" / "reference" / "mutants-of-kip-125.md").read_text(encoding="utf-8")
+    rows = {tuple(row.split(" | ")[::2]) for row in page.splitlines() if row.startswith("| `")}
+    assert {(f"| `{each.id}`", each.requirement) for each in ALL} == {row[:2] for row in rows}
