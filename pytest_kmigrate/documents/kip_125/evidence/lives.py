@@ -18,6 +18,7 @@ class Life:
     member: str
     kind: str
     consumer_id: str
+    group: str
     streams: Mapping[str, int]
     began_ns: int
     ended_ns: int
@@ -57,6 +58,7 @@ def _life(began: Event, ended: Event | None) -> Life:
         str(data["member"]),
         str(data["member_kind"]),
         str(data["consumer_id"]),
+        str(data["group"]),
         {str(topic): int(streams) for topic, streams in topics.items()} if isinstance(topics, Mapping) else {},
         began.at_ns,
         ended.at_ns if ended else FOREVER,

@@ -196,8 +196,9 @@ class ZookeeperLink:
         self._post(self._on_change)
 
     def _read_ids(self, read: Sequence[Any], topics: Sequence[str], then: Callable[[Snapshot | None], None]) -> None:
-        may_read_mode = not (self._settings.is_migrating and isinstance(read[4], NoAuthError))
-        answered = list(read) if may_read_mode else [*read[:4], NoNodeError(), *read[5:]]
+        # Newer servers refuse to say whether a node exists, too.
+        mode_refused = self._settings.is_migrating and any(isinstance(each, NoAuthError) for each in read[3:5])
+        answered = [*read[:3], NoNodeError(), NoNodeError(), *read[5:]] if mode_refused else list(read)
         if any(answers.wrong(each) and not isinstance(each, NoNodeError) for each in answered):
             then(None)
             return
@@ -214,7 +215,7 @@ class ZookeeperLink:
         def known(payloads: Sequence[Any]) -> None:
             self._known.update({each: answers.subscription(data) for each, data in zip(unknown, payloads, strict=True)})
             subscriptions = {each: self._known[each] for each in sorted(ids) if each in self._known}
-            then(Snapshot(subscriptions, migrating, mode, counts, may_read_mode))
+            then(Snapshot(subscriptions, migrating, mode, counts, may_read_mode=not mode_refused))
 
         answers.gather(asked, lambda payloads: self._post(lambda: known(payloads)))
 

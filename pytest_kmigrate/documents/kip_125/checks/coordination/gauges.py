@@ -11,7 +11,6 @@ from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, modes_at
-from pytest_kmigrate.documents.kip_125.kinds import NAME
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -19,7 +18,7 @@ from pytest_kmigrate.model.verdict import Verdict
 
 _TYPE = "kafka.consumer:type=ZookeeperConsumerConnector,name="
 ACTIVE = f"{_TYPE}ActiveKafkaCoordinationCount"
-_TAGS = rf",clientId=([^,]+),groupId={NAME}"
+_TAGS = ",clientId=([^,]+),groupId=([^,]+)"
 KAFKA_OWNED = re.compile(rf"{re.escape(_TYPE)}KafkaOwnedPartitionsCount{_TAGS}")
 OWNED = re.compile(rf"{re.escape(_TYPE)}OwnedPartitionsCount{_TAGS}")
 
@@ -63,7 +62,11 @@ def _names(history: History, rows: ByRequirement, life: Life, event: Event) -> N
     assert isinstance(gauges, dict), "gauges are recorded by name"
     found = {
         _ACTIVE_NAME: ACTIVE in gauges and gauges[ACTIVE] in (0, 1),
-        _KAFKA_NAME: [each[1] != life.consumer_id for name in gauges if (each := KAFKA_OWNED.fullmatch(name))]
+        _KAFKA_NAME: [
+            each[1] != life.consumer_id and each[2] == life.group
+            for name in gauges
+            if (each := KAFKA_OWNED.fullmatch(name))
+        ]
         == [True],
     }
     for row, is_right in found.items():
