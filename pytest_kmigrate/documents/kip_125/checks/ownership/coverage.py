@@ -13,6 +13,7 @@ from pytest_kmigrate.documents.kip_125.evidence.cuts import link_faults
 from pytest_kmigrate.documents.kip_125.evidence.gaps import Cause, cause_of, causes, gaps
 from pytest_kmigrate.documents.kip_125.evidence.lives import has_members, horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import changes
+from pytest_kmigrate.documents.kip_125.kinds import SESSION_S
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
@@ -24,6 +25,8 @@ _SAME = "K125-MODE-same-value-noop"
 _EVEN = "K125-OWN-even-canary-mezkcc"
 _EVEN_NEW = "K125-OWN-even-canary-kc"
 _SOON_NS = 2_000_000_000
+_BACKOFF_S = 2.0
+"""``rebalance.backoff.ms`` of a consumer of ZooKeeper that misses a claim."""
 
 
 @checker(_COVERAGE)
@@ -49,7 +52,12 @@ def every_partition_owned_within(history: History, at_most_s: float | None = Non
 
 
 @checker(_COVERAGE, _TOGGLE)
-def pauses_are_bounded(history: History, after_toggle_s: float, after_join_s: float, after_fault_s: float) -> Verdict:
+def pauses_are_bounded(
+    history: History,
+    after_toggle_s: float = 1.0,
+    after_join_s: float = 1.0 + _BACKOFF_S,
+    after_fault_s: float = SESSION_S + 1.5,
+) -> Verdict:
     """A partition has an owner again within a bound that depends on what happened to the group.
 
     A toggle, a member that joined or left in order, a fault: what happens together is judged by the longest bound of
