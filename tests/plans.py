@@ -1,8 +1,8 @@
 """Writes the plan of each document's suite from its tests: ``python -m tests.plans``; ``--check`` writes nothing.
 
-A plan names, for each test, what it needs and what a run of it has to show: requirements, topology, start, checks with
-their arguments, faults. Tests are read, not run: an expression that needs a live cluster is left open, and any value
-fulfils it.
+A plan names, for each test, what it needs and what a run of it has to show: requirements, topology, start, phases,
+checks with their arguments, faults. Tests are read, not run: an expression that needs a live cluster is left open, and
+any value fulfils it.
 """
 
 import ast
@@ -13,6 +13,7 @@ import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
+from enum import Enum
 from io import StringIO
 from pathlib import Path
 from types import FunctionType
@@ -20,8 +21,9 @@ from typing import Any
 
 import pytest
 
-from pytest_kmigrate.certificates.plan import PLANS, with_suites
+from pytest_kmigrate.judging.planning.plan import PLANS, with_suites
 from pytest_kmigrate.model.checks import Check
+from pytest_kmigrate.model.document import name_of
 from pytest_kmigrate.plugin.asking import chosen_topology, marked, needs_cluster, start_of
 from pytest_kmigrate.plugin.identity import identity_of
 from pytest_kmigrate.plugin.needs.needing import needs_of
@@ -69,6 +71,7 @@ def _entry(item: pytest.Item) -> Entry:
         "needs": sorted(needs_of(item)),
         "checks": reading.checks,
         "faults": reading.faults,
+        "phases": list(dict.fromkeys(reading.phases)),
         "runs": _RUNS_UNDER_CHANCE if reading.faults else _RUNS,
     }
 
@@ -81,6 +84,7 @@ class _Reading:
         self._known = dict(known)
         self.checks: list[Entry] = []
         self.faults: list[Entry] = []
+        self.phases: list[str] = []
 
     def read(self, function: FunctionType) -> None:
         """Read a test, and the functions of its module that it hands ``inject`` to."""
@@ -89,6 +93,8 @@ class _Reading:
                 self._remember(node.targets[0].id, node.value)
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 self._call(node, node.func.id)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "advance_to":
+                self._advance(node.args[0])
 
     def _call(self, node: ast.Call, name: str) -> None:
         if name == "inject":
@@ -99,6 +105,11 @@ class _Reading:
             helper = self._known.get(name)
             assert isinstance(helper, FunctionType), f"{self._item.nodeid}: {name} is no function of its module"
             self.read(helper)
+
+    def _advance(self, phase: ast.expr) -> None:
+        is_known, value = self._evaluated(phase)
+        if is_known and isinstance(value, str | Enum):
+            self.phases.append(name_of(value))
 
     def _remember(self, name: str, value: ast.expr) -> None:
         self._known.pop(name, None)
@@ -111,7 +122,8 @@ class _Reading:
         if is_known:
             return {"effect": type(fault).__name__.lower(), "fault": str(fault)}
         assert isinstance(expression, ast.Call), f"{self._item.nodeid}: {ast.unparse(expression)} is no known fault"
-        return {"effect": ast.unparse(expression.func).lower(), "fault": None}
+        effect = self._evaluated(expression.func)[1]
+        return {"effect": effect.__name__.lower() if isinstance(effect, type) else None, "fault": None}
 
     def _asked(self, name: str, node: ast.Call) -> list[Entry]:
         """The checks that a call of ``verify``, or of a fixture that adds checks to it, asks for."""

@@ -11,6 +11,7 @@ from pytest_kmigrate.certificates.envelope import sealed
 from pytest_kmigrate.certificates.evidence_of_runs import complete_runs, session_files
 from pytest_kmigrate.certificates.judging_again import Progress, differing
 from pytest_kmigrate.certificates.keys import SigningKey
+from pytest_kmigrate.certificates.results import results_file, results_of
 from pytest_kmigrate.certificates.statement import (
     PREDICATE_TYPE,
     STATEMENT_TYPE,
@@ -65,6 +66,7 @@ def certify(order: Order, issuer: SigningKey, witnesses: Sequence[SigningKey], p
     signers += [Signer(role="witness", ed25519=each.public.hex()) for each in witnesses]
     statement = _statement(order, claims, packed, signers)
     order.out.write_bytes(sealed(statement.plain(), [issuer, *witnesses]))
+    results_file(order.out).write_bytes(sealed(results_of(statement), [issuer, *witnesses]))
     return statement
 
 

@@ -5,8 +5,8 @@ import shlex
 from dataclasses import dataclass
 
 from pytest_kmigrate.certificates.evidence_of_runs import Evidence
-from pytest_kmigrate.certificates.plan import plan
 from pytest_kmigrate.certificates.statement import Challenge, Sampled
+from pytest_kmigrate.judging.planning.plan import plan
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 
 _TESTS = 5
@@ -36,13 +36,19 @@ def answered(profile: str, nonce: str, evidence: Evidence) -> Challenge:
     wanted = tasks(profile, nonce, evidence.digest)
     missing = [task for task in wanted if (task.test, task.seed) not in runs]
     if missing:
-        commands = "\n".join(_command(profile, evidence.kafka, task) for task in missing)
+        commands = "\n".join(_command(profile, _chosen(evidence), task) for task in missing)
         raise ClusterError(
             f"--challenge: expected runs of {len(wanted)} tests with seeds of this nonce, {len(missing)} are missing; "
             f"make them with the same --kmigrate-runs, then certify again:\n{commands}"
         )
     found = [Sampled(test=each.test, seed=each.seed, run=runs[each.test, each.seed].header.run_id) for each in wanted]
     return Challenge(nonce=nonce, sample=found)
+
+
+def _chosen(evidence: Evidence) -> str:
+    """What ``--kmigrate-kafka`` was for the software under test: its release, or the path of a build."""
+    named = [name for run in evidence.runs for name, digest in run.digests.items() if digest == evidence.digest]
+    return named[-1]
 
 
 def _command(profile: str, kafka: str, task: Task) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 from pytest_kmigrate.certificates.challenge import answered
 from pytest_kmigrate.certificates.counting import parts_of, rows_of, untestable
 from pytest_kmigrate.certificates.evidence_of_runs import Evidence, RunEvidence, evidence_of
-from pytest_kmigrate.certificates.plan import plan
 from pytest_kmigrate.certificates.statement import (
     Artifact,
     Claims,
@@ -23,6 +22,7 @@ from pytest_kmigrate.certificates.statement import (
 )
 from pytest_kmigrate.distributions.releases import known_releases, locked_release
 from pytest_kmigrate.documents import document
+from pytest_kmigrate.judging.planning.plan import plan
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.sessions import RecordedSession

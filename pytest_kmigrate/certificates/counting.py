@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from pytest_kmigrate.catalogue import Requirement, deviations, requirement, requirements
 from pytest_kmigrate.certificates.evidence_of_runs import Evidence, RunEvidence
-from pytest_kmigrate.certificates.plan import PlannedTest, plan
 from pytest_kmigrate.certificates.statement import Counts, Grade, OutcomeName, Part, PartResult, Row
 from pytest_kmigrate.judging.outcomes import RowOutcome
+from pytest_kmigrate.judging.planning.plan import PlannedTest, plan
 from pytest_kmigrate.model.capabilities import not_offered
 from pytest_kmigrate.model.verdict import Outcome
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_kmigrate.certificates.plan import plan
-from pytest_kmigrate.certificates.planned import departures
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.judge import outcome_of
 from pytest_kmigrate.judging.other_documents import judged_by
 from pytest_kmigrate.judging.outcomes import RowOutcome, outcomes_by_requirement
+from pytest_kmigrate.judging.planning.plan import plan
+from pytest_kmigrate.judging.planning.planned import departures
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import RunHeader
@@ -47,6 +47,12 @@ class RunEvidence:
         """What its provider could do; all where the run is older than the table of it."""
         offered = self.header.extra.get("capabilities")
         return frozenset(map(str, offered if isinstance(offered, list) else Capability))
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """The digest of each Kafka, by the version or path that its topology had."""
+        digests = self.header.extra.get("distribution_digests")
+        return {str(name): str(each) for name, each in digests.items()} if isinstance(digests, dict) else {}
 
 
 @dataclass(frozen=True)
@@ -117,12 +123,12 @@ def _from_plan(folder: RunFolder, header: RunHeader) -> Iterator[str]:
     if planned is None:
         yield f"the plan of {header.profile} has no test {header.test_id}"
     else:
-        yield from departures(header, read_events(folder), planned)
+        yield from map(str, departures(header, read_events(folder), planned))
 
 
 def _software(root: Path, runs: Sequence[RunEvidence], kafka: str | None) -> tuple[str, str]:
     """Version and digest of what is certified."""
-    found = {(run.header.kafka, digest) for run in runs for digest in _digests(run.header)}
+    found = {(run.header.kafka, digest) for run in runs for digest in _digests(run)}
     chosen = {each for each in found if kafka in (None, each[0])}
     if not chosen:
         got = ", ".join(sorted({version for version, _ in found})) or "none"
@@ -137,18 +143,15 @@ def _software(root: Path, runs: Sequence[RunEvidence], kafka: str | None) -> tup
     return chosen.pop()
 
 
-def _digests(header: RunHeader) -> list[str]:
+def _digests(run: RunEvidence) -> list[str]:
     """The digest of the software under test; a topology may have other releases beside it."""
-    digests = header.extra.get("distribution_digests")
-    if not isinstance(digests, dict):
-        return []
-    own = [str(digest) for name, digest in digests.items() if name == header.kafka]
-    return own or ([str(each) for each in digests.values()] if len(digests) == 1 else [])
+    own = [digest for name, digest in run.digests.items() if name == run.header.kafka]
+    return own or (list(run.digests.values()) if len(run.digests) == 1 else [])
 
 
 def _of_software(runs: Sequence[RunEvidence], version: str, digest: str) -> Iterator[RunEvidence]:
     for run in runs:
-        if run.header.kafka != version or _digests(run.header) != [digest]:
+        if run.header.kafka != version or _digests(run) != [digest]:
             continue
         is_mutant = bool(run.header.extra.get("byteman"))
         yield replace(run, departs="it ran a mutant (--kmigrate-byteman)", is_void=True) if is_mutant else run

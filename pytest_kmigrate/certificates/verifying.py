@@ -13,8 +13,9 @@ from pytest_kmigrate.certificates.claims import claims_of
 from pytest_kmigrate.certificates.envelope import opened, payload_of
 from pytest_kmigrate.certificates.judging_again import Progress, differing
 from pytest_kmigrate.certificates.keys import fingerprint
-from pytest_kmigrate.certificates.plan import plan
+from pytest_kmigrate.certificates.results import must_follow
 from pytest_kmigrate.certificates.statement import Claims, Predicate, Statement, statement_of
+from pytest_kmigrate.judging.planning.plan import plan
 from pytest_kmigrate.model.errors import CertificateError
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.run_folder import RunFolder
@@ -67,6 +68,7 @@ def verify(
     reader's challenge. ``sample``: so many runs, drawn anew, are judged again instead of all.
     """
     statement = read_certificate(file)
+    must_follow(file, statement)
     predicate = statement.predicate
     open_ = [*_signer(file, predicate, key), *_challenge(file, predicate, nonce)]
     _must_be_of_this_plan(file, predicate.claims)

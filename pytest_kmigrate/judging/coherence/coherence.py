@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pytest_kmigrate.checkers.run.doubts import doubted
 from pytest_kmigrate.judging.coherence import clients, events, header, streams
+from pytest_kmigrate.judging.planning.planned import of_its_plan
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Verdict, inconclusive
 from pytest_kmigrate.recording.disagreement import Disagreement
@@ -31,6 +32,8 @@ _OF_HISTORIES: tuple[Callable[[History], Iterator[Disagreement]], ...] = (
     streams.znodes_grow,
     streams.transactions_grow,
     header.releases_are_named,
+    header.releases_have_their_jars,
+    of_its_plan,
 )
 
 

@@ -1,13 +1,18 @@
 """What the header of a run says of itself, and of the nodes that were started."""
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import datetime
 
+from pytest_kmigrate.distributions.releases import SHAPE, known_releases, locked_release
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.recording.disagreement import Disagreement
 from pytest_kmigrate.recording.run_folder import RunFolder, run_id_of
+
+_SHA256 = re.compile("[0-9a-f]{64}")
+"""A provider that runs no jars, such as the fake one, names no digest of this form."""
 
 
 def run_id_is_derived(folder: RunFolder, header: RunHeader) -> Iterator[Disagreement]:
@@ -38,3 +43,20 @@ def releases_are_named(history: History) -> Iterator[Disagreement]:
                 f"event {event.seq} starts {event.node} with Kafka {kafka}", f"run.json has {', '.join(sorted(known))}"
             )
             return
+
+
+def releases_have_their_jars(history: History) -> Iterator[Disagreement]:
+    """What is called by the version of a release has the jars of that release; a build is called otherwise."""
+    digests = history.header.extra.get("distribution_digests")
+    named = {str(name): str(digest) for name, digest in digests.items()} if isinstance(digests, dict) else {}
+    for name, digest in named.items():
+        is_path = not SHAPE.fullmatch(name)
+        called = history.header.kafka if is_path and len(named) == 1 else name
+        if called not in known_releases() or not _SHA256.fullmatch(digest):
+            continue
+        locked = locked_release(called).digest()
+        if digest != locked:
+            yield Disagreement(
+                f"run.json has Kafka {called} with jars of the digest {digest[:12]}",
+                f"those of that release have {locked[:12]}",
+            )

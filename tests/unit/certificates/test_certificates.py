@@ -3,6 +3,7 @@
 import json
 import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from tests.unit.certificates.vendors import (
     sign_anew,
     verified,
 )
-from tests.unit.judging.coherence.honest_runs import judged_anew
+from tests.unit.judging.coherence.honest_runs import DIGEST, judged_anew
 
 NONCE = "the reader's dice: 61524361"
 
@@ -36,12 +37,12 @@ def test_what_a_certificate_states(out: Path) -> None:
     (row,) = [each for each in claims.rows if each.id == PLANNED["requirements"][0]]
     assert (row.strict, row.n, row.required, row.bound) == ("CONFORMS", 3, 3, "0.6316")
     assert all(each.reason for each in claims.rows if not each.n)
-    assert (claims.artifact.name, claims.artifact.is_release) == ("Apache Kafka 3.6.0", False)
+    assert (claims.artifact.name, claims.artifact.is_release) == ("Apache Kafka 3.6.0", True)
     assert [(each.tests, len(each.runs), each.left_out, each.ended) for each in claims.sessions] == [(1, 3, [], True)]
     assert all(each.counts for each in claims.runs)
     assert (claims.strict, claims.apache, claims.untested) == ("partial", "partial", [])
     assert claims.untestable
-    assert statement.subject[0].digest == {"sha256": "ab" * 32}
+    assert statement.subject[0].digest == {"sha256": DIGEST}
 
 
 def test_an_honest_certificate_is_verified(out: Path) -> None:
@@ -70,11 +71,21 @@ def test_the_same_runs_make_the_same_evidence(out: Path) -> None:
     assert evidence_file(out).read_bytes() == evidence_file(out.with_name("y.kmcert")).read_bytes()
 
 
+def test_a_challenge_names_a_build_by_its_path(out: Path) -> None:
+    """No release has the name that reports call it by."""
+    shutil.rmtree(runs_of(out))
+    built = replace(header_of(1), kafka="3.6.0+acme.cdcdcdcd")
+    built = replace(built, extra={**built.extra, "distribution_digests": {"/opt/acme kafka": "cd" * 32}})
+    make_run(runs_of(out), built)
+    with pytest.raises(ClusterError, match=r"'--kmigrate-kafka=/opt/acme kafka'$"):
+        certified(runs_of(out), out, nonce=NONCE)
+
+
 def test_a_challenge_needs_its_runs(out: Path) -> None:
     """The commands to make them are named; when they are there, the certificate is challenged."""
     with pytest.raises(ClusterError, match=r"1 are missing[\s\S]*test_takes_over --kmigrate-seed=\d+"):
         certified(runs_of(out), out, nonce=NONCE)
-    (task,) = tasks("kip-866", NONCE, "ab" * 32)
+    (task,) = tasks("kip-866", NONCE, DIGEST)
     make_run(runs_of(out), header_of(task.seed))
     statement = certified(runs_of(out), out, nonce=NONCE)
     assert statement.predicate.assurance == "challenged"
@@ -85,9 +96,9 @@ def test_a_challenge_needs_its_runs(out: Path) -> None:
 
 def test_another_software_is_challenged_otherwise() -> None:
     """Seeds of one build answer no challenge of another; a short nonce could be foreseen."""
-    assert tasks("kip-866", NONCE, "ab" * 32) != tasks("kip-866", NONCE, "cd" * 32)
+    assert tasks("kip-866", NONCE, DIGEST) != tasks("kip-866", NONCE, "cd" * 32)
     with pytest.raises(WrongUseError, match="expected a nonce of 16 characters or more, got '7'"):
-        tasks("kip-866", "7", "ab" * 32)
+        tasks("kip-866", "7", DIGEST)
 
 
 def test_a_witness_signs_as_well(out: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_kmigrate.model.errors import KmigrateError
+from pytest_kmigrate.model.operations import OperationKind, OperationOutcome
 from pytest_kmigrate.recording.recorder import write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.sessions import SESSIONS
@@ -23,7 +24,8 @@ from tests.unit.certificates.vendors import (
     noted_anew,
     verified,
 )
-from tests.unit.judging.coherence.honest_runs import Line, change_lines, change_rows, sealed_anew
+from tests.unit.judging.coherence.honest_runs import DIGEST, Line, change_lines, change_rows, sealed_anew
+from tests.unit.reports.recorded_runs import MS
 
 Cheat = Callable[[RunFolder], None]
 
@@ -67,6 +69,11 @@ def less_checks(line: Line) -> Line:
     return {**line, "data": {"checks": line["data"]["checks"][1:]}} if line["kind"] == "checks" else line
 
 
+def one_check(line: Line) -> Line:
+    """The number of checks is right."""
+    return {**line, "data": {"checks": line["data"]["checks"][:1] * 3}} if line["kind"] == "checks" else line
+
+
 def weaker_checks(line: Line) -> Line:
     """A check has another argument."""
     if line["kind"] == "checks":
@@ -74,9 +81,21 @@ def weaker_checks(line: Line) -> Line:
     return line
 
 
+def changed(kind: str, **data: object) -> Callable[[Line], Line]:
+    """Events of this kind say something else."""
+    return lambda line: {**line, "data": {**line["data"], **data}} if line["kind"] == kind else line
+
+
+def failed(rows: list[Line]) -> list[Line]:
+    """The record that was lost was never acknowledged, it is said."""
+    produced, error = int(OperationKind.PRODUCE), int(OperationOutcome.FAILED)
+    kept = [row for row in rows if row["sequence"] != 7 or row["kind"] == produced]
+    return [{**row, "outcome": error} if row["sequence"] == 7 else row for row in kept]
+
+
 def other_release(folder: RunFolder) -> None:
     """The run of an old Kafka is said to be one of a newer one, everywhere."""
-    change_header(folder, kafka="3.9.1", extra={"distribution_digests": {"3.9.1": "ab" * 32}})
+    change_header(folder, kafka="3.9.1", extra={"distribution_digests": {"3.9.1": DIGEST}})
 
     def newer(line: Line) -> Line:
         return {**line, "data": line["data"] | ({"kafka": "3.9.1"} if "kafka" in line["data"] else {})}
@@ -138,6 +157,42 @@ FORGED: dict[str, tuple[Cheat, str]] = {
     "+2 a weaker argument": (events(weaker_checks), "but the run asked for {'at_most': 5}"),
     "+3 an unwitnessed fault": (drop("fault-witnessed"), "the run has no witness of it"),
     "+4 a mutant": (lambda folder: change_header(folder, extra={"byteman": "RULE x"}), "it ran a mutant"),
+    "+9 a phase it never came to": (
+        events(lambda line: None if line["data"].get("state") == "HYBRID" else line),
+        "the plan has the phase HYBRID, but the run never came to it",
+    ),
+    "+10 a fault of another node": (
+        events(changed("fault-began", fault="kill(broker-0)")),
+        "the plan has the fault kill(active-controller), but the run has no witness of it",
+    ),
+    "+11 a gentler fault": (
+        events(changed("fault-began", effect="pause")),
+        "the plan has a fault kill, but the run has none that was witnessed",
+    ),
+    "+12 the witness of another fault": (
+        events(changed("fault-witnessed", fault_id="fault-2")),
+        "the plan has the fault kill(active-controller), but the run has no witness of it",
+    ),
+    "+13 one check three times, others not at all": (
+        events(one_check),
+        "the plan has the check no_phantom_record with {}, but the run did not ask for it",
+    ),
+    "+14 a node without its start": (
+        events(lambda line: None if (line["kind"], line.get("node")) == ("node-started", "broker-0") else line),
+        "metrics has samples of broker-0, but no event has its start",
+    ),
+    "+15 an acknowledged record as one that failed": (
+        lambda folder: change_rows(folder, failed),
+        "counts 20 acked, but operations/ has 19",
+    ),
+    "+16 a workload that began after a time without service": (
+        events(lambda line: {**line, "at_ns": 450 * MS} if line["kind"] == "workload-began" else line),
+        "(workload-began, 0.450 s) was recorded first, but event 8",
+    ),
+    "+17 a moment without metrics": (
+        lambda folder: change_lines(folder.metrics, lambda lines: [*lines[:2], *lines[3:]]),
+        "metrics has sample 3 there",
+    ),
     "+5 another id": (
         lambda folder: change_header(folder, run_id=f"{header_of(1).run_id}x"),
         "expected each run in a folder named by its id",
@@ -155,6 +210,15 @@ def test_evidence_that_was_forged_from_end_to_end_is_found(runs: Path, cheat: st
     sealed_anew(folder)
     noted_anew(runs)
     assert named in found(runs)
+
+
+def test_the_jars_of_another_release_are_found(runs: Path) -> None:
+    """+18: an old Kafka that is certified as a newer one, by all runs."""
+    for folder in map(RunFolder, sorted(path.parent for path in runs.glob("*/run.json"))):
+        other_release(folder)
+        sealed_anew(folder)
+    noted_anew(runs)
+    assert f"run.json has Kafka 3.9.1 with jars of the digest {DIGEST[:12]}, but those of that release" in found(runs)
 
 
 def test_verdicts_that_were_edited_are_found(runs: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.catalogue import requirement
-from pytest_kmigrate.certificates.plan import plan, with_suites
+from pytest_kmigrate.judging.planning.plan import plan, with_suites
 from pytest_kmigrate.model.errors import WrongUseError
 
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from pytest_kmigrate.certificates import plan as plans
 from pytest_kmigrate.certificates.certifying import Order, certify
 from pytest_kmigrate.certificates.envelope import opened, sealed
 from pytest_kmigrate.certificates.keys import SigningKey, new_key, signing_key
 from pytest_kmigrate.certificates.statement import Implementation, Statement
 from pytest_kmigrate.certificates.verifying import Verified, verify
 from pytest_kmigrate.cli import main
+from pytest_kmigrate.judging.planning import plan as plans
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.recording.run_folder import RunFolder, run_id_of
 from pytest_kmigrate.recording.sessions import (
@@ -43,6 +43,7 @@ PLANNED: Line = {
     "needs": ["kill", "start"],
     "checks": list(CHECKS),
     "faults": [{"effect": "kill", "fault": "kill(active-controller)"}],
+    "phases": ["HYBRID"],
     "runs": 3,
 }
 VENDOR = Implementation(organization="Acme", product="Acme Stream", url="")

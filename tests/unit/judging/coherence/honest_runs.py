@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from pytest_kmigrate.distributions.releases import locked_release
 from pytest_kmigrate.judging.judge import judge_folder
 from pytest_kmigrate.model.event import Ending, EventKind
 from pytest_kmigrate.model.events.evidence import RunEnded
@@ -27,7 +28,8 @@ CHECKS: Sequence[Line] = (
     {"name": "no_phantom_record", "arguments": {}},
     {"name": "no_unexpected_death", "arguments": {}},
 )
-SOFTWARE: Line = {"distribution_digests": {"3.6.0": "ab" * 32}}
+DIGEST = locked_release("3.6.0").digest()
+SOFTWARE: Line = {"distribution_digests": {"3.6.0": DIGEST}}
 KILLED = "controller-3000"
 
 

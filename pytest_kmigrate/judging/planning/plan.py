@@ -26,15 +26,15 @@ class PlannedCheck:
 
 @dataclass(frozen=True)
 class PlannedFault:
-    """One fault of a test; ``fault`` None: its target depends on the live cluster."""
+    """One fault of a test; None: it depends on what the test comes to."""
 
-    effect: str
+    effect: str | None
     fault: str | None
 
     @property
     def text(self) -> str:
         """The fault as a message names it."""
-        return self.fault or f"{self.effect}(...)"
+        return self.fault or f"{self.effect or 'some fault'}(...)"
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,8 @@ class PlannedTest:
     """What the provider must offer, by the names of capabilities."""
     checks: tuple[PlannedCheck, ...]
     faults: tuple[PlannedFault, ...]
+    phases: tuple[str, ...]
+    """Values of the document's state that the test brings its cluster to."""
     runs: int
     """How many runs a certificate asks for."""
 
@@ -98,5 +100,5 @@ def _digest_of(file: Path) -> str:
 def _planned(row: dict[str, Any]) -> PlannedTest:
     checks = tuple(PlannedCheck(**each) for each in row.pop("checks"))
     faults = tuple(PlannedFault(**each) for each in row.pop("faults"))
-    sets = {"requirements": tuple(row["requirements"]), "needs": frozenset(row["needs"])}
+    sets = {key: tuple(row[key]) for key in ("requirements", "phases")} | {"needs": frozenset(row["needs"])}
     return PlannedTest(**{**row, **sets}, checks=checks, faults=faults)

@@ -1,0 +1,76 @@
+"""Compares a run with the plan of its test: what the plan asks for and the run does not show."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from pytest_kmigrate.judging.planning.plan import PlannedTest, plan, with_suites
+from pytest_kmigrate.model.event import Event, EventKind
+from pytest_kmigrate.model.history import History, RunHeader
+from pytest_kmigrate.recording.disagreement import Disagreement
+
+
+def departures(header: RunHeader, events: Sequence[Event], planned: PlannedTest) -> Iterator[Disagreement]:
+    """A fact of the plan and one of the run, each time they differ; none of an honest run of this release."""
+    if header.extra.get("source_digest") != planned.source_digest:
+        yield Disagreement("the plan is of the tests of this release", "the run was made by another source of its test")
+    if sorted(header.requirements) != list(planned.requirements):
+        claimed = ", ".join(sorted(header.requirements)) or "none"
+        yield Disagreement(
+            f"the plan has the requirements {', '.join(planned.requirements)}", f"the run claims {claimed}"
+        )
+    if header.topology != planned.topology:
+        yield Disagreement(f"the plan has the topology {planned.topology}", f"the run had {header.topology}")
+    yield from left_undone(events, planned)
+
+
+def left_undone(events: Sequence[Event], planned: PlannedTest) -> Iterator[Disagreement]:
+    """The checks that the plan has and the run did not ask, faults that it did not witness, phases not reached."""
+    yield from _unasked(events, planned)
+    reached = {event.data.get("state") for event in events if event.kind is EventKind.STATE}
+    for phase in planned.phases:
+        if phase not in reached:
+            yield Disagreement(f"the plan has the phase {phase}", "the run never came to it")
+    yield from _without_faults(events, planned)
+
+
+def of_its_plan(history: History) -> Iterator[Disagreement]:
+    """What a run left undone of a test whose source is that of this release; of any other nothing is known.
+
+    Neither of one that ended before it asked for checks: it conforms in no case.
+    """
+    header = history.header
+    if header.profile not in with_suites() or not history.of(EventKind.CHECKS):
+        return
+    planned = plan(header.profile).tests.get(header.test_id)
+    if planned is not None and header.extra.get("source_digest") == planned.source_digest:
+        yield from left_undone(history.events, planned)
+
+
+def _unasked(events: Sequence[Event], planned: PlannedTest) -> Iterator[Disagreement]:
+    asked = [each for event in events if event.kind is EventKind.CHECKS for each in _listed(event)]
+    for check in planned.checks:
+        found = [each for each in asked if each.get("name") == check.name]
+        if not any(check.arguments is None or each.get("arguments") == check.arguments for each in found):
+            got = f"asked for {found[0].get('arguments')}" if found else "did not ask for it"
+            yield Disagreement(f"the plan has the check {check.name} with {check.arguments}", f"the run {got}")
+
+
+def _listed(event: Event) -> list[Mapping[str, object]]:
+    listed = event.data.get("checks")
+    return [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
+
+
+def _without_faults(events: Sequence[Event], planned: PlannedTest) -> Iterator[Disagreement]:
+    """Faults by their text, or by their effect where the target depends on the cluster; each has to be witnessed."""
+    witnessed = {event.data.get("fault_id") for event in events if event.kind is EventKind.FAULT_WITNESSED}
+    began = [each for each in events if each.kind is EventKind.FAULT_BEGAN and each.data.get("fault_id") in witnessed]
+    named = Counter(str(each.data.get("fault")) for each in began)
+    for fault in planned.faults:
+        if fault.fault is not None and not named[fault.fault]:
+            yield Disagreement(f"the plan has the fault {fault.text}", "the run has no witness of it")
+    effects = {str(each.data.get("effect")) for each in began}
+    for effect in dict.fromkeys(each.effect for each in planned.faults):
+        if effect not in effects and not (effect is None and effects):
+            yield Disagreement(
+                f"the plan has a fault {effect or 'of some kind'}", "the run has none that was witnessed"
+            )
