@@ -110,6 +110,7 @@ nightly: cure ## the suites ten times over, every crash point, order and schedul
 	$(foreach each,$(SUITES),$(PYTEST) $(call SUITE,$(each)) --kmigrate-profile $(each) --kmigrate-nightly -m nightly \
 	  --kmigrate-runs reports/runs/nightly || test $$? = $(NOTHING_COLLECTED) || failed=1;) \
 	KMIGRATE_SIGKILLS=20 $(PYTEST) tests/real/test_sigkill.py || failed=1; \
+	$(PYTEST) tests/real --kmigrate-nightly -m nightly || failed=1; \
 	$(BIN)/python -m pytest_kmigrate.reports.resurrection kip-866 $(BUGS) || failed=1; \
 	$(MUTATING) || failed=1; \
 	$(BIN)/kmigrate analyze reports/runs/nightly --out reports/analysis/nightly || test $$? = 1 || failed=1; \
