@@ -33,6 +33,8 @@ class ZnodeChange:
     mzxid: int = -1
     children: tuple[str, ...] = ()
     is_ephemeral: bool | None = None
+    number: int = field(default=-1, compare=False)
+    """Which of the run's changes it is, from 0; -1: not numbered, as in older folders."""
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ class RunRecorder:
         self._client_metadata = SealedLines(folder.client_metadata)
         self._client_lines = ClientLines()
         self._samples = Counter[str]()
+        self._znode_changes = 0
         self.record(RunBegan())
 
     def now_ns(self) -> int:
@@ -71,9 +72,10 @@ class RunRecorder:
             self._append(self._metrics, line)
 
     def znode(self, change: ZnodeChange) -> None:
-        """Append one change of a watched znode."""
+        """Append one change of a watched znode, with its number: one that is taken out leaves a gap."""
         with self._lock:
-            self._append(self._znodes, asdict(change))
+            self._append(self._znodes, asdict(replace(change, number=self._znode_changes)))
+            self._znode_changes += 1
 
     def client_metadata(self, answer: ClientMetadata) -> None:
         """Append one broker's answer to a client."""

@@ -29,6 +29,7 @@ _OF_HISTORIES: tuple[Callable[[History], Iterator[Disagreement]], ...] = (
     clients.offsets_have_no_holes,
     streams.within_the_run,
     streams.samples_are_numbered,
+    streams.znodes_are_numbered,
     streams.znodes_grow,
     streams.transactions_grow,
     header.releases_are_named,

@@ -59,6 +59,18 @@ def _numbered(node: str, samples: Sequence[Sample]) -> Iterator[Disagreement]:
             return
 
 
+def znodes_are_numbered(history: History) -> Iterator[Disagreement]:
+    """Changes of znodes are numbered without a gap; those of older folders have no numbers."""
+    is_numbered = any(each.number >= 0 for each in history.znodes)
+    for place, change in enumerate(history.znodes if is_numbered else ()):
+        if change.number != place:
+            yield Disagreement(
+                f"change {place} of a znode is expected at {change.at_ns / 1e9:.3f} s",
+                f"znodes has change {change.number} there, of {change.path}",
+            )
+            return
+
+
 def znodes_grow(history: History) -> Iterator[Disagreement]:
     """ZooKeeper counts transactions, so a later change of a znode has a higher number."""
     last: dict[str, int] = {}

@@ -148,8 +148,14 @@ FORGED: dict[str, tuple[Change, str]] = {
         "metrics has an observation at",
     ),
     "znodes in another order": (
-        lambda folder: change_lines(folder.znodes, lambda lines: lines[::-1]),
+        lambda folder: change_lines(
+            folder.znodes, lambda lines: [{**line, "number": at} for at, line in enumerate(lines[::-1])]
+        ),
         "/brokers was changed by transaction 15",
+    ),
+    "a change of a znode is taken out": (
+        lambda folder: change_lines(folder.znodes, lambda lines: [*lines[:2], *lines[3:]]),
+        "znodes has change 3 there, of /brokers",
     ),
     "transactions in another order": (
         lambda folder: change_lines(folder.transactions, lambda lines: lines[::-1]),
@@ -179,6 +185,13 @@ def test_a_change_that_is_sealed_anew_disagrees_with_another_stream(tmp_path: Pa
     (found,) = [verdict for verdict in again.verdicts if verdict.check == COHERENT]
     assert named in found.summary
     assert ", but " in found.summary
+
+
+def test_changes_of_older_folders_have_no_numbers(tmp_path: Path) -> None:
+    """Nothing is missed among them."""
+    folder = honest_run(tmp_path)
+    change_lines(folder.znodes, lambda lines: [{key: line[key] for key in line if key != "number"} for line in lines])
+    assert judge_again(sealed_anew(folder).path).outcome is Outcome.CONFORMS
 
 
 @pytest.mark.parametrize(
