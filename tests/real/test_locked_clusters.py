@@ -52,8 +52,8 @@ def test_locked_cluster_goes_the_whole_way(tmp_path: Path, zookeeper: str, schem
         run.driver.advance_to(Phase.HYBRID)
         run.metadata.settle("copied", (LOG, ZOOKEEPER, BROKERS))
         assert run.zookeeper is not None
-        acls, _ = run.zookeeper.kazoo.get_acls("/config/users")
-        assert {acl.id.scheme for acl in acls} == {scheme}
+        acls, _ = run.zookeeper.kazoo.get_acls("/migration")
+        assert {acl.id.scheme for acl in acls} == {scheme, "world"}  # others may read it
         assert refusals(run, guest) <= REFUSED
         run.driver.advance_to(Phase.FINALIZED)
         run.metadata.settle("finalized", (LOG, BROKERS))
