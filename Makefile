@@ -23,7 +23,7 @@ MUTATING = $(BIN)/python -m pytest_kmigrate.documents.kip_125.mutating "$(KAFKA)
 BROWSERS = $(shell which chromium chromium-browser google-chrome)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cure browser demo test conformance matrix check docs bench bench-scale nightly resurrect mutants mutants-of-reference lock clean
+.PHONY: help setup cure browser engine demo test conformance matrix check docs bench bench-scale nightly resurrect mutants mutants-of-reference lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -44,6 +44,12 @@ browser:
 	@test -n "$(BROWSERS)" || test ! -x /usr/bin/apt-get || test "$$(id -u)" != 0 || \
 	  { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; }
 
+# The docker provider is tried on one that the tests start themselves; without it those tests are skipped, and say so.
+# A user's own: make demo and every suite run in containers by PYTEST_ADDOPTS="--kmigrate-provider docker".
+engine:
+	@test -n "$(shell which dockerd)" || test ! -x /usr/bin/apt-get || test "$$(id -u)" != 0 || \
+	  { apt-get update -q && apt-get install -y -q --no-install-recommends docker.io iptables iproute2 curl; }
+
 # Whether a violation is a failure pytest says, which knows the bugs of Kafka that are expected; a report (exit status 1)
 # has every one.
 demo: cure ## three live migrations under faults, aggregated by Spark into one report
@@ -57,7 +63,7 @@ demo: cure ## three live migrations under faults, aggregated by Spark into one r
 # Folder by folder: by default files of few tests come last, and these are the ones that start clusters of Spark.
 # Two clusters side by side: a third of a test's time it waits, for a session to end or for a known bug to show. A scene,
 # whose tests share a cluster, goes to one worker by loadgroup.
-test: cure browser ## the project's own tests, and a sample of each document's suite on real Kafka
+test: cure browser engine ## the project's own tests, and a sample of each document's suite on real Kafka
 	$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder --ignore tests/real tests
 	$(PYTEST) -n 2 --dist loadgroup -v -m "real or sample" tests/real suites
 	$(foreach each,$(filter-out kip-866,$(SUITES)),$(PYTEST) -n 2 --dist loadgroup -v -m sample $(call SUITE,$(each)) \
@@ -111,6 +117,7 @@ nightly: cure ## the suites ten times over, every crash point, order and schedul
 	  --kmigrate-runs reports/runs/nightly || test $$? = $(NOTHING_COLLECTED) || failed=1;) \
 	KMIGRATE_SIGKILLS=20 $(PYTEST) tests/real/test_sigkill.py || failed=1; \
 	$(PYTEST) tests/real --kmigrate-nightly -m nightly || failed=1; \
+	KMIGRATE_CONTRACT=whole $(PYTEST) tests/real/providers || failed=1; \
 	$(BIN)/python -m pytest_kmigrate.reports.resurrection kip-866 $(BUGS) || failed=1; \
 	$(MUTATING) || failed=1; \
 	$(BIN)/kmigrate analyze reports/runs/nightly --out reports/analysis/nightly || test $$? = 1 || failed=1; \

@@ -8,13 +8,18 @@ from pytest_kmigrate.model.errors import WrongUseError
 if TYPE_CHECKING:
     from pytest_kmigrate.model.provider import Provider
 
-PROVIDERS = ("process",)
+PROVIDERS = ("process", "docker")
 
 
 def provider_named(name: str, notify: Callable[[str], None]) -> "Provider":
     """The provider of this name; ``notify`` gets a line about everything that takes its time, downloads say."""
     if name not in PROVIDERS:
         raise WrongUseError(f"provider: expected one of {', '.join(PROVIDERS)}; got {name!r}")
-    from pytest_kmigrate.providers.process.provider import ProcessProvider  # noqa: PLC0415 - pytest's start asks names
+    # pytest's start asks names; only who starts a cluster pays for what it is made by
+    if name == "docker":
+        from pytest_kmigrate.providers.docker.provider import DockerProvider  # noqa: PLC0415
+
+        return DockerProvider(notify)
+    from pytest_kmigrate.providers.process.provider import ProcessProvider  # noqa: PLC0415
 
     return ProcessProvider(notify)

@@ -20,7 +20,7 @@ from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 from pytest_kmigrate.providers.owned.network.addresses import INTERNAL_PORT
 from pytest_kmigrate.providers.process.provider import ProcessProvider
 from pytest_kmigrate.waiting import until
-from tests.real.test_provider_contract import ProcessBench
+from tests.real.providers.test_provider_contract import ProcessBench
 from tests.unit.fakes import FakeView, FakeZnodes, MemoryRecorder, topology
 
 NODES = ("broker-0", "broker-1", "broker-2")

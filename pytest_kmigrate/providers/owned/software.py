@@ -9,6 +9,7 @@ from pytest_kmigrate.distributions.agents import byteman_jar, jolokia_jar
 from pytest_kmigrate.distributions.java import find_java
 from pytest_kmigrate.distributions.kafka import Distribution, resolve
 from pytest_kmigrate.distributions.toxiproxy import toxiproxy_server
+from pytest_kmigrate.model.provider import Artifact
 from pytest_kmigrate.model.topology import Topology
 
 Progress = Callable[[str], None]
@@ -25,6 +26,11 @@ class Software:
     jolokia: Path
     byteman: Path
     toxiproxy: Path
+
+    @property
+    def artifacts(self) -> dict[str, Artifact]:
+        """The distributions as reports name them."""
+        return {name: Artifact(each.version, each.digest, each.build) for name, each in self.distributions.items()}
 
 
 def software_for(topology: Topology, progress: Progress) -> Software:

@@ -24,7 +24,7 @@ ON_EXIT = Callable[[int], None]
 class Supervision:
     """One supervisor process; safe to call from several threads."""
 
-    def __init__(self, scratch: Path, lease: socket.socket) -> None:
+    def __init__(self, scratch: Path, lease: socket.socket | None = None) -> None:
         """Start the supervisor; it inherits ``lease`` so that the block stays taken until the last child died."""
         scratch.mkdir(parents=True, exist_ok=True)
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - as long as it runs
@@ -34,7 +34,7 @@ class Supervision:
             stdout=subprocess.PIPE,
             stderr=self._said,  # a reader of ours would wait for the end of a kept cluster
             start_new_session=True,
-            pass_fds=(lease.fileno(),),
+            pass_fds=(lease.fileno(),) if lease else (),
         )
         self.pid = self._process.pid
         self._orders = threading.Lock()
@@ -62,6 +62,12 @@ class Supervision:
     def adopt(self, pid: int) -> None:
         """Let the supervisor kill that child of ours too, when everything ends."""
         self._order({"do": "adopt", "pid": pid})
+
+    def hold(self, engine: Path, container: str, label: str) -> None:
+        """Let a container end with the supervisor, and all that has this label at the engine go with the rest."""
+        answer = self._order({"do": "hold", "engine": str(engine), "container": container, "label": label})
+        if "error" in answer:
+            raise ClusterError(f"the container engine at {engine} does not let us hold a container: {answer['error']}")
 
     def keep(self) -> None:
         """Let the cluster outlive us; ``kmigrate down`` ends it."""

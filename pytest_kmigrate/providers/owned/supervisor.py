@@ -8,23 +8,88 @@ killing the supervisor kills them.
 
 Orders: {"do": "spawn", "argv": [...], "cwd": dir, "log": file} -> {"pid": n} | {"error": text}
         {"do": "adopt", "pid": n} -> {}       a child of pytest, killed with the rest if it still runs then
+        {"do": "hold", "engine": socket, "container": id, "label": text} -> {} | {"error": text}
+                                              the container's standard input, which ends with this process; all that
+                                              has the label is removed with the rest
         {"do": "keep"} -> {}                  the end of standard input shall not end the cluster
 Announcements: {"exited": pid, "code": n}     negative: the signal
 """
 
 import ctypes
+import http.client
 import json
 import os
 import selectors
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import threading
+import urllib.parse
 from contextlib import suppress
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Held:
+    """The standard input of one container, and all that has a label at its engine; OSError when it does not answer."""
+
+    def __init__(self, engine: str, container: str, label: str) -> None:
+        self.engine = engine
+        self.filters = urllib.parse.quote(json.dumps({"label": [label]}))
+        self.label = label
+        self.stdin = self._connected()
+        path = f"/containers/{container}/attach?stream=1&stdin=1"
+        self.stdin.sendall(
+            f"POST {path} HTTP/1.1\r\nHost: engine\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n".encode()
+        )
+        answer = self.stdin.recv(4096)
+        if b" 101 " not in answer.split(b"\r\n")[0]:
+            raise ValueError(answer.decode(errors="replace").strip())
+
+    def remove(self) -> None:
+        """End the container and with it all that are in its PID namespace, then remove what has the label."""
+        self.stdin.close()
+        try:
+            containers = self._asked("GET", f"/containers/json?all=1&filters={self.filters}")
+            removing = [
+                threading.Thread(target=self._removed, args=(f"/containers/{each['Id']}?force=1&v=1",))
+                for each in containers
+            ]
+            for thread in removing:
+                thread.start()
+            for thread in removing:
+                thread.join()
+            for network in self._asked("GET", f"/networks?filters={self.filters}"):
+                self._removed(f"/networks/{network['Id']}")
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            sys.stderr.write(
+                f"{self.engine} does not answer ({error}): what has the label {self.label} stays there; "
+                "`kmigrate gc` removes it when the engine is back\n"
+            )
+
+    def _removed(self, path: str) -> None:
+        with suppress(OSError, http.client.HTTPException):  # what stays is found by its label
+            self._asked("DELETE", path)
+
+    def _asked(self, method: str, path: str) -> list[dict[str, str]]:
+        connection = http.client.HTTPConnection("engine", timeout=30)
+        connection.sock = self._connected()
+        try:
+            connection.request(method, path)
+            answer = connection.getresponse().read()
+        finally:
+            connection.close()
+        return list(json.loads(answer)) if method == "GET" else []
+
+    def _connected(self) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(30)
+        connection.connect(self.engine)
+        return connection
 
 
 class Supervisor:
@@ -37,6 +102,7 @@ class Supervisor:
         self.scratch = scratch
         self.children: dict[int, subprocess.Popen[bytes]] = {}
         self.adopted: list[int] = []
+        self.held: list[Held] = []
         self.keep = False
 
     def obey(self, order: dict[str, object]) -> dict[str, object]:
@@ -46,6 +112,8 @@ class Supervisor:
         if order["do"] == "adopt":
             self._adopt(int(str(order["pid"])))
             return {}
+        if order["do"] == "hold":
+            return self._hold(order)
         if order["do"] == "keep":
             self.keep = True
             return {}
@@ -54,6 +122,13 @@ class Supervisor:
     def _adopt(self, pid: int) -> None:
         with suppress(ProcessLookupError):  # it has ended already
             self.adopted.append(os.pidfd_open(pid))
+
+    def _hold(self, order: dict[str, object]) -> dict[str, object]:
+        try:
+            self.held.append(Held(str(order["engine"]), str(order["container"]), str(order["label"])))
+        except (OSError, ValueError) as error:
+            return {"error": str(error)}
+        return {}
 
     def _spawn(self, order: dict[str, object]) -> dict[str, object]:
         argv = [str(word) for word in order["argv"]]  # type: ignore[attr-defined]
@@ -91,6 +166,8 @@ class Supervisor:
                 signal.pidfd_send_signal(held, signal.SIGKILL)
         for child in self.children.values():
             child.wait()
+        for containers in self.held:
+            containers.remove()
         shutil.rmtree(self.scratch, ignore_errors=True)
 
 

@@ -4,62 +4,23 @@ A lease is one bound address of the block: no process can bind it twice, and the
 it is free exactly when pytest and the supervisor are both gone, whatever ended them.
 """
 
-import os
 import shutil
 import socket
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
-from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
+from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.owned.network.addresses import CLIENTS_NUMBER, PORTS, Addresses
 from pytest_kmigrate.providers.owned.provisioning import STATE_FILE
+from pytest_kmigrate.providers.owned.state import claim_state_dir, state_dir
 
 BLOCKS = range(1, 255)
 LEASE_PORT = 8473
-_NAMED_BY = "KMIGRATE_STATE"
-_MARK = ".kmigrate-state"
-"""A file in every state folder that was chosen: nothing is removed from a folder that does not have it."""
 _EVERYWHERE = ("0.0.0.0", "::")
-
-
-def state_dir() -> Path:
-    """Where leases, state files and the nodes' disks lie: ``KMIGRATE_STATE``, or a folder of this user's in /tmp.
-
-    Without symbolic links, as the kernel and ``cluster.json`` name folders.
-    """
-    chosen = os.environ.get(_NAMED_BY)
-    if chosen:
-        return Path(os.path.expanduser(chosen)).resolve()  # noqa: PTH111 - of a user who is not there it makes no error
-    return (Path(tempfile.gettempdir()) / f"kmigrate-{os.getuid()}").resolve()
-
-
-def is_ours() -> bool:
-    """Whether what lies in the state folder was put there by us."""
-    return not os.environ.get(_NAMED_BY) or (state_dir() / _MARK).is_file()
-
-
-def claim_state_dir() -> None:
-    """Make the state folder; WrongUseError when it is somebody else's, EnvironmentLackError when it cannot be made."""
-    folder = state_dir()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if not is_ours():
-            if any(folder.iterdir()):
-                raise WrongUseError(
-                    f"{_NAMED_BY}: expected a new or empty folder, as all in it is removed in time, "
-                    f"got {folder} with other files in it: name another"
-                )
-            (folder / _MARK).touch()
-    except OSError as error:
-        raise EnvironmentLackError(
-            f"{_NAMED_BY}: expected a folder that can be written to, got {folder}: {error.strerror}; "
-            "make room, or name another"
-        ) from error
 
 
 def state_file(block: int) -> Path:

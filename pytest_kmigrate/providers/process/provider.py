@@ -23,8 +23,7 @@ class ProcessProvider:
 
     def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
         """The distributions, and with them everything else that the cluster needs on this machine."""
-        distributions = software_for(topology, self._tell).distributions
-        return {name: Artifact(each.version, each.digest, each.build) for name, each in distributions.items()}
+        return software_for(topology, self._tell).artifacts
 
     def provision(
         self,

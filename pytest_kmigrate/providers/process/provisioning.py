@@ -5,16 +5,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pytest_kmigrate.model.event import Recorder
-from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 from pytest_kmigrate.providers.owned.network.addresses import Addresses
+from pytest_kmigrate.providers.owned.network.proxies import start_toxiproxy
 from pytest_kmigrate.providers.owned.provisioning import assembled, surroundings_of
 from pytest_kmigrate.providers.owned.software import Software
-from pytest_kmigrate.providers.owned.supervision import Supervision
-from pytest_kmigrate.providers.owned.surroundings import Surroundings
+from pytest_kmigrate.providers.owned.supervision import ON_EXIT, Supervision
 from pytest_kmigrate.providers.process import lease as leases
-from pytest_kmigrate.providers.process.proxies import start_toxiproxy
 
 
 @contextmanager
@@ -40,7 +38,11 @@ def provision(
         around = surroundings_of(
             addresses, software, supervision, recorder, scratch=lease.scratch, logs=logs, rules=rules
         )
-        _start_toxiproxy(software.toxiproxy, around)
+
+        def start(command: list[str], log: Path, on_exit: ON_EXIT) -> None:
+            supervision.spawn(command, cwd=lease.scratch, log=log, on_exit=on_exit)
+
+        start_toxiproxy(software.toxiproxy, addresses.toxiproxy, logs, recorder, start)
         with assembled(software, around, {"block": lease.block}) as cluster:
             yield cluster
     finally:
@@ -50,11 +52,3 @@ def provision(
             else:
                 supervision.end()
         lease.lock.close()
-
-
-def _start_toxiproxy(program: Path, around: Surroundings) -> None:
-    def gone(code: int) -> None:
-        around.recorder.record(HarnessTrouble("the links' proxies are gone", f"exit code {code}"))
-
-    log = around.logs / "toxiproxy" / "server.log"
-    start_toxiproxy(program, around.addresses.toxiproxy, around.supervision, around.scratch, log, gone)

@@ -15,6 +15,7 @@ from pytest_kmigrate.model.topology import SecurityProtocol
 from pytest_kmigrate.providers.owned import supervisor
 from pytest_kmigrate.providers.owned.network.addresses import CLIENTS_NUMBER
 from pytest_kmigrate.providers.owned.protection.security import ADMIN, has_login
+from pytest_kmigrate.providers.owned.state import is_ours, state_dir
 from pytest_kmigrate.providers.process import lease as leases
 from pytest_kmigrate.waiting import until
 
@@ -136,7 +137,7 @@ def clear_all() -> list[Leftover]:
 
 def clear_logs() -> list[Path]:
     """Remove the logs of clusters that ``kmigrate up`` once started and that stand no more; returns their folders."""
-    if not leases.is_ours() or _is_any_being_provisioned():
+    if not is_ours() or _is_any_being_provisioned():
         return []
     used = {cluster.logs for cluster in standing()}
     unused = sorted(logs for logs in log_folders().glob("*") if logs not in used)
@@ -147,13 +148,13 @@ def clear_logs() -> list[Path]:
 
 def log_folders() -> Path:
     """Where ``kmigrate up`` puts the logs of its clusters, a folder each; a run's are in its run folder instead."""
-    return leases.state_dir() / "logs"
+    return state_dir() / "logs"
 
 
 def _known_blocks() -> list[int]:
     """Blocks that have, or had, a cluster of this state folder, by its disks."""
-    folder = leases.state_dir()
-    names = {path.name for path in folder.iterdir()} if leases.is_ours() and folder.is_dir() else set()
+    folder = state_dir()
+    names = {path.name for path in folder.iterdir()} if is_ours() and folder.is_dir() else set()
     return [block for block in leases.BLOCKS if str(block) in names]
 
 

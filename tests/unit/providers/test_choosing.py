@@ -16,10 +16,10 @@ def test_a_provider_is_called_what_it_was_chosen_by(name: str) -> None:
     assert provider_named(name, print).name == name
 
 
-@pytest.mark.parametrize("name", ["fake", "docker", ""])
+@pytest.mark.parametrize("name", ["fake", "podman", ""])
 def test_the_fake_provider_cannot_be_chosen(name: str) -> None:
     """A verdict about clusters in memory would look like one about Kafka."""
-    with pytest.raises(WrongUseError, match=f"provider: expected one of process; got '{name}'"):
+    with pytest.raises(WrongUseError, match=f"provider: expected one of process, docker; got '{name}'"):
         provider_named(name, print)
 
 

@@ -12,6 +12,7 @@ import pytest
 from pytest_kmigrate.machine.doctor import examine
 from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
 from pytest_kmigrate.providers.owned.network.addresses import CLIENTS_NUMBER
+from pytest_kmigrate.providers.owned.state import state_dir
 from pytest_kmigrate.providers.process import lease
 from pytest_kmigrate.providers.process.standing import clear_all, clear_logs
 from tests.unit.fakes import topology
@@ -160,4 +161,4 @@ def test_a_state_folder_that_cannot_be_is_told(state: Path, monkeypatch: pytest.
         lease.take()
     monkeypatch.chdir(state)
     monkeypatch.setenv("KMIGRATE_STATE", "~nobody-of-that-name/state")
-    assert lease.state_dir() == state / "~nobody-of-that-name" / "state"
+    assert state_dir() == state / "~nobody-of-that-name" / "state"

@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from pytest_kmigrate.providers.owned.state import claim_state_dir, state_dir
 from pytest_kmigrate.providers.process import lease as leases
 from pytest_kmigrate.providers.process.standing import (
     clear,
@@ -33,7 +34,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A state folder of this test's own."""
     folder = tmp_path / "state"
     monkeypatch.setenv("KMIGRATE_STATE", str(folder))
-    leases.claim_state_dir()
+    claim_state_dir()
     return folder
 
 
@@ -199,7 +200,7 @@ def test_a_cluster_in_use_names_who_uses_it(tmp_path: Path, ending: ExitStack) -
     until(lambda: not standing(), awaited="the supervisor's end", within_s=30)
     until(lambda: not leftovers(), awaited="the removal of the disks", within_s=30)
     assert not psutil.pid_exists(node)
-    assert [path for path in leases.state_dir().iterdir() if path.is_dir()] == []
+    assert [path for path in state_dir().iterdir() if path.is_dir()] == []
 
 
 def test_a_supervisor_that_stands_still_is_killed(tmp_path: Path, ending: ExitStack) -> None:

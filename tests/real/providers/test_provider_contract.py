@@ -1,64 +1,37 @@
 """The process provider keeps the contract of providers; and what only real processes show: nothing goes past a link."""
 
-import http.client
-import json
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
-import psutil
 import pytest
 
-from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.links import Disturbance
-from pytest_kmigrate.model.protocols import Cluster, Node
+from pytest_kmigrate.model.protocols import Cluster
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.bench import Bench
 from pytest_kmigrate.providers.contract import ProviderContract
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 from pytest_kmigrate.providers.owned.network.addresses import INTERNAL_PORT
-from pytest_kmigrate.providers.owned.node import OwnedNode
 from pytest_kmigrate.providers.process import lease
 from pytest_kmigrate.providers.process.provider import ProcessProvider
 from pytest_kmigrate.waiting import NotYet, until
+from tests.real.providers.owned_bench import OwnedBench
 from tests.real.sockets import past_the_links, reached_by, sockets_in
 from tests.unit.fakes import topology
 
 _ELECTED_WITHIN_S = 60
 
 
-class ProcessBench(Bench):
-    """Looks at processes, disks, sockets and proxies from outside."""
-
-    def life_of(self, node: Node) -> int | None:
-        """Its process id."""
-        return cast("OwnedNode", node).pid
-
-    def exists(self, node: Node, life: object) -> bool:
-        """As the kernel says."""
-        return psutil.pid_exists(cast("int", life))
-
-    def stands_still(self, node: Node) -> bool:
-        """As the kernel says."""
-        return psutil.Process(self.life_of(node)).status() == psutil.STATUS_STOPPED
-
-    def leave_a_mark(self, node: Node) -> None:
-        """A file on the disk."""
-        (cast("OwnedNode", node).disk / "mark").touch()
-
-    def is_marked(self, node: Node) -> bool:
-        """Whether the file is there."""
-        return (cast("OwnedNode", node).disk / "mark").exists()
+class ProcessBench(OwnedBench):
+    """Looks at sockets, folders and leases, too."""
 
     def left_by(self, cluster: Cluster) -> Sequence[str]:
         """Processes, sockets, the scratch folder, the state file, the lease."""
         live = cast("OwnedCluster", cluster)
-        own = {node.name for node in cluster.nodes() if str(cast("OwnedNode", node).disk).startswith(str(live.scratch))}
-        started = [event for event in self.recorder.of(EventKind.NODE_STARTED) if event.node in own]
-        pids = [cast("int", event.data["pid"]) for event in started if event.data["pid"] in self._pids_of(live)]
-        left = [f"process {pid}" for pid in [*pids, live.supervision.pid] if psutil.pid_exists(pid)]
+        left = self.processes_left(live)
         left += [str(each) for each in sockets_in(live.addresses.block) if each.state == "listening"]
         left += [str(live.scratch)] if live.scratch.exists() else []
         lock = lease.try_lock(live.addresses.block)
@@ -66,17 +39,6 @@ class ProcessBench(Bench):
             return [*left, "the lease"]
         lock.close()
         return left
-
-    def _pids_of(self, cluster: OwnedCluster) -> set[int | None]:
-        return {node.pid for node in cluster.nodes()}
-
-    def disturbed(self, cluster: Cluster) -> int:
-        """Proxies that Toxiproxy itself calls disabled or toxic."""
-        connection = http.client.HTTPConnection(*cast("OwnedCluster", cluster).addresses.toxiproxy, timeout=10)
-        connection.request("GET", "/proxies")
-        proxies = json.load(connection.getresponse())
-        connection.close()
-        return sum(bool(proxy["toxics"]) or not proxy["enabled"] for proxy in proxies.values())
 
 
 class TestProcessProvider(ProviderContract):

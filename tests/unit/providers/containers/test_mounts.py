@@ -1,0 +1,36 @@
+"""What a container has mounted: everything once, at its own path, and only the cluster's own folders to write to."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+from pytest_kmigrate.distributions.kafka import Distribution
+from pytest_kmigrate.providers.bench import SMALLEST
+from pytest_kmigrate.providers.docker.mounts import Mounts
+from pytest_kmigrate.providers.owned.software import Software
+
+
+def test_software_is_read_only_and_the_clusters_folders_are_not(tmp_path: Path) -> None:
+    """A folder that lies in another one is there already; a distribution that comes later is there from then on."""
+    program = tmp_path / "cache" / "toxiproxy" / "server"
+    jar = tmp_path / "cache" / "libs" / "kafka.jar"
+    software = SimpleNamespace(
+        java=Path("/usr/lib/jvm/a/bin/java"),
+        jolokia=tmp_path / "cache" / "jolokia.jar",
+        byteman=program,
+        toxiproxy=program,
+        distributions={"3.9.1": Distribution("3.9.1", (jar,), "digest")},
+    )
+    mounts = Mounts(cast("Software", software), SMALLEST, [tmp_path / "scratch"])
+    later = Distribution("3.8.1", (tmp_path / "later" / "libs" / "kafka.jar",), "digest")
+    assert mounts.add(later) is later
+    found = {each["Target"]: each["ReadOnly"] for each in mounts.options()["Mounts"]}
+    assert all(each["Source"] == each["Target"] for each in mounts.options()["Mounts"])
+    own = {path: is_read_only for path, is_read_only in found.items() if path.startswith(str(tmp_path))}
+    assert own == {
+        str(tmp_path / "cache"): True,
+        str(tmp_path / "later" / "libs"): True,
+        str(tmp_path / "scratch"): False,
+    }
+    assert "/usr" in found
+    assert "/usr/lib/jvm/a" not in found
