@@ -6,7 +6,7 @@ import typer
 
 if TYPE_CHECKING:
     from pytest_kmigrate.model.topology import Topology
-    from pytest_kmigrate.providers.process.standing import Standing
+    from pytest_kmigrate.providers.owned.standing import Standing
     from pytest_kmigrate.running.standing_up import Goal
 
 _FOLLOW_EVERY_S = 0.2
@@ -45,7 +45,7 @@ def up(
 def ps() -> None:
     """List the clusters that run on this machine, and what crashed runs left."""
     from pytest_kmigrate.cli.console import say, show
-    from pytest_kmigrate.providers.process.standing import leftovers, standing
+    from pytest_kmigrate.providers.standing import leftovers, standing
 
     clusters = standing()
     if clusters:
@@ -53,7 +53,7 @@ def ps() -> None:
         show(columns, [_row(each) for each in clusters])
     for left in leftovers():
         what = [f"processes {', '.join(map(str, left.processes))}"] if left.processes else []
-        what += [str(file) for file in left.files]
+        what += [*left.at_engine, *(str(file) for file in left.files)]
         say(f"block {left.block}: left by a dead run: {'; '.join(what)}; `kmigrate gc` clears it")
     if not clusters:
         say("no cluster stands here; `kmigrate up TOPOLOGY` starts one")
@@ -62,7 +62,7 @@ def ps() -> None:
 def logs(
     node: Annotated[str, typer.Argument(help="The node's name, such as broker-0.", metavar="NODE")],
     *,
-    block: Annotated[int | None, typer.Option(help="The cluster, if several run.", metavar="BLOCK")] = None,
+    block: Annotated[str | None, typer.Option(help="The cluster, if several run.", metavar="BLOCK")] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Continue until Ctrl-C or the cluster's end.")] = False,
 ) -> None:
     """Print the log of one node of a running cluster."""
@@ -71,7 +71,7 @@ def logs(
 
     from pytest_kmigrate.cli.following import LogPrinter
     from pytest_kmigrate.model.errors import WrongUseError
-    from pytest_kmigrate.providers.process.standing import standing
+    from pytest_kmigrate.providers.standing import standing
     from pytest_kmigrate.waiting import repeat
 
     cluster = _chosen(block)
@@ -97,11 +97,11 @@ def logs(
 
 
 def down(
-    block: Annotated[int | None, typer.Argument(help="Only this cluster, even if pytest still uses it.")] = None,
+    block: Annotated[str | None, typer.Argument(help="Only this cluster, even if pytest still uses it.")] = None,
 ) -> None:
     """Stop the clusters that were kept running, and remove their disks."""
     from pytest_kmigrate.cli.console import say
-    from pytest_kmigrate.providers.process.standing import end, standing
+    from pytest_kmigrate.providers.standing import end, standing
 
     clusters = [_chosen(block)] if block is not None else [each for each in standing() if each.attendant is None]
     for cluster in clusters:
@@ -116,12 +116,12 @@ def down(
 def gc() -> None:
     """Remove what crashed runs left: processes, disks, descriptions, logs of `up`. What is in use stays."""
     from pytest_kmigrate.cli.console import say
-    from pytest_kmigrate.providers.process.standing import clear_all, clear_logs
+    from pytest_kmigrate.providers.standing import clear_all, clear_logs
 
     cleared, logs = clear_all(), clear_logs()
     for left in cleared:
         killed = [f"killed {', '.join(map(str, left.processes))}"] if left.processes else []
-        removed = [f"removed {file}" for file in left.files]
+        removed = [f"removed {each}" for each in (*left.at_engine, *left.files)]
         say(f"block {left.block}: {'; '.join([*killed, *removed])}")
     for folder in logs:
         say(f"removed {folder}")
@@ -133,8 +133,9 @@ def _stand_up(topology: "Topology", goal: "Goal | None") -> None:
     from datetime import UTC, datetime
 
     from pytest_kmigrate.cli.console import notify
+    from pytest_kmigrate.providers.owned.standing import log_folders
     from pytest_kmigrate.providers.process.provider import ProcessProvider
-    from pytest_kmigrate.providers.process.standing import log_folders, standing
+    from pytest_kmigrate.providers.standing import standing
     from pytest_kmigrate.running.standing_up import stand_up
 
     log_folder = log_folders() / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{topology.name}"
@@ -167,12 +168,12 @@ def _row(cluster: "Standing") -> tuple[str, ...]:
     return (str(cluster.block), cluster.topology, cluster.kafka, nodes, f"{since:%F %T}", used_by, cluster.bootstrap)
 
 
-def _chosen(block: int | None) -> "Standing":
+def _chosen(block: str | None) -> "Standing":
     from pytest_kmigrate.model.errors import WrongUseError
-    from pytest_kmigrate.providers.process.standing import standing
+    from pytest_kmigrate.providers.standing import standing
 
     clusters = standing()
-    fitting = [each for each in clusters if block in (None, each.block)]
+    fitting = [each for each in clusters if block in (None, str(each.block))]
     if len(fitting) == 1:
         return fitting[0]
     there = ", ".join(f"{each.block} ({each.topology})" for each in clusters) or "none"

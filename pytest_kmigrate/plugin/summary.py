@@ -15,7 +15,7 @@ def summarize(reporter: pytest.TerminalReporter) -> None:
 
 
 def _kept(reporter: pytest.TerminalReporter) -> None:
-    from pytest_kmigrate.providers.process.standing import standing
+    from pytest_kmigrate.providers.standing import standing
 
     runs = options_of(reporter.config).runs.resolve()
     clusters = [cluster for cluster in standing() if cluster.logs.is_relative_to(runs)]

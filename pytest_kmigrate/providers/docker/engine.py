@@ -1,7 +1,6 @@
 """The container engine of this machine, by the docker package."""
 
 import io
-import os
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,11 +11,9 @@ import docker
 import docker.errors
 import docker.types
 
-from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, WrongUseError
+from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
+from pytest_kmigrate.providers.docker.socket_file import UNIX, no_engine, socket_path
 
-NAMED_BY = "DOCKER_HOST"
-_DEFAULT = "unix:///var/run/docker.sock"
-_UNIX = "unix://"
 _MOST_CONNECTIONS = 256
 """Each running node has one that waits for its end."""
 EMPTY_ROOT = "kmigrate-empty-root:1"
@@ -35,10 +32,10 @@ class Engine:
         self.socket = socket_path()
         try:
             self._api = docker.APIClient(
-                f"{_UNIX}{self.socket}", version="auto", max_pool_size=_MOST_CONNECTIONS, timeout=60
+                f"{UNIX}{self.socket}", version="auto", max_pool_size=_MOST_CONNECTIONS, timeout=60
             )
         except docker.errors.DockerException as error:
-            raise EnvironmentLackError(_no_engine(self.socket, "nothing that answers")) from error
+            raise EnvironmentLackError(no_engine(self.socket, "nothing that answers")) from error
 
     def close(self) -> None:
         """Give its connections back."""
@@ -146,32 +143,6 @@ class Engine:
                 if quiet and error.status_code in (404, 409):
                     return None
                 raise
-
-
-def socket_path() -> Path:
-    """The socket of the engine; EnvironmentLackError when there is none that we may use."""
-    named = os.environ.get(NAMED_BY) or _DEFAULT
-    if not named.startswith(_UNIX):
-        raise WrongUseError(
-            f"{NAMED_BY}: expected the socket of an engine on this machine (unix:///PATH), got {named}: containers "
-            "elsewhere cannot be reached from here; run pytest where the engine is"
-        )
-    path = Path(named.removeprefix(_UNIX))
-    if not path.exists():
-        raise EnvironmentLackError(_no_engine(path, "no such file"))
-    if not os.access(path, os.R_OK | os.W_OK):
-        raise EnvironmentLackError(
-            f"{path}: expected a container engine that this user may use, got no right to; "
-            "join its group (usermod -aG docker USER, then log in anew), or take --kmigrate-provider process"
-        )
-    return path
-
-
-def _no_engine(path: Path, got: str) -> str:
-    return (
-        f"{path}: expected a container engine, got {got}; start it (systemctl start docker), "
-        f"name its socket by {NAMED_BY}, or take --kmigrate-provider process"
-    )
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from pytest_kmigrate.providers.docker.addresses import NETWORKS, BridgeAddresses
 from pytest_kmigrate.providers.docker.containers import Containers, Site
 from pytest_kmigrate.providers.docker.engine import EMPTY_ROOT, Engine
 from pytest_kmigrate.providers.docker.mounts import Mounts
+from pytest_kmigrate.providers.docker.standing import FOLDER, LABEL, OWNER
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 from pytest_kmigrate.providers.owned.network.namespaces import Namespace
 from pytest_kmigrate.providers.owned.network.proxies import start_toxiproxy
@@ -23,11 +24,6 @@ from pytest_kmigrate.providers.owned.software import Software
 from pytest_kmigrate.providers.owned.state import claim_state_dir, state_dir
 from pytest_kmigrate.providers.owned.supervision import Supervision
 
-LABEL = "kmigrate.cluster"
-"""Its value is the folder of the cluster's disks."""
-OWNER = "kmigrate.owner"
-"""Its value is the process that made the cluster, and removes it unless that is killed."""
-FOLDER = "docker-"
 _ROOT = 'ip link set lo up && ip route add local "$0" dev lo && exec cat >/dev/null'
 
 

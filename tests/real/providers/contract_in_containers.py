@@ -19,7 +19,7 @@ from pytest_kmigrate.providers.bench import BORN_IN_KRAFT, Bench, small_topology
 from pytest_kmigrate.providers.contract import ProviderContract
 from pytest_kmigrate.providers.docker.engine import Engine
 from pytest_kmigrate.providers.docker.provider import DockerProvider
-from pytest_kmigrate.providers.docker.provisioning import LABEL
+from pytest_kmigrate.providers.docker.standing import LABEL
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 from pytest_kmigrate.waiting import NotYet, until
 from tests.real.providers.owned_bench import OwnedBench
@@ -107,7 +107,7 @@ def test_a_node_is_held_at_a_place_in_its_code(quorum: OwnedCluster) -> None:
         assert until(lambda: held() or NotYet("none"), awaited="a held node", within_s=_SHOWS_WITHIN_S)
 
 
-@pytest.mark.parametrize("with_supervisor", [False])
+@pytest.mark.parametrize("with_supervisor", [False, True])
 def test_nothing_is_left_of_an_owner_that_is_killed(tmp_path: Path, *, with_supervisor: bool) -> None:
     """SIGKILL of the owner leaves nothing. With its supervisor killed first, no process is left, and gc clears."""
     with subprocess.Popen(

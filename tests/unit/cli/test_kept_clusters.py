@@ -6,8 +6,8 @@ import pytest
 
 from pytest_kmigrate.model.topology import SecurityProtocol
 from pytest_kmigrate.plugin.summary import summarize
-from pytest_kmigrate.providers.process import standing as room
-from pytest_kmigrate.providers.process.standing import Standing
+from pytest_kmigrate.providers import standing as room
+from pytest_kmigrate.providers.owned.standing import Standing
 
 
 class Reporter:

@@ -14,7 +14,7 @@ from pytest_kmigrate.model.errors import EnvironmentLackError, WrongUseError
 from pytest_kmigrate.providers.owned.network.addresses import CLIENTS_NUMBER
 from pytest_kmigrate.providers.owned.state import state_dir
 from pytest_kmigrate.providers.process import lease
-from pytest_kmigrate.providers.process.standing import clear_all, clear_logs
+from pytest_kmigrate.providers.standing import clear_all, clear_logs
 from tests.unit.fakes import topology
 
 TAKE_AND_WAIT = """

@@ -12,17 +12,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from pytest_kmigrate.providers.owned.standing import end_supervisor, log_folders
 from pytest_kmigrate.providers.owned.state import claim_state_dir, state_dir
 from pytest_kmigrate.providers.process import lease as leases
-from pytest_kmigrate.providers.process.standing import (
-    clear,
-    clear_all,
-    clear_logs,
-    end,
-    leftovers,
-    log_folders,
-    standing,
-)
+from pytest_kmigrate.providers.process.standing import clear
+from pytest_kmigrate.providers.standing import clear_all, clear_logs, end, leftovers, standing
 from pytest_kmigrate.waiting import until
 from tests.unit.cli.processes import keeper, waiting
 
@@ -208,7 +202,8 @@ def test_a_supervisor_that_stands_still_is_killed(tmp_path: Path, ending: ExitSt
     kept(ending, tmp_path / "logs")
     [cluster] = standing()
     os.kill(cluster.supervisor, signal.SIGSTOP)
-    end(cluster, within_s=0)
+    end_supervisor(cluster, within_s=0)
+    end(cluster)
     assert standing() == []
     assert leftovers() == []
     assert not cluster.scratch.exists()
