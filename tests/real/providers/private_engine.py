@@ -1,14 +1,15 @@
 """A container engine of the tests' own: in a network namespace without a way out, with all its files in one folder.
 
-What must reach its containers runs in that namespace, too: ``PrivateEngine.command`` leads there. No host of this
-machine's network is touched, whatever the engine does to routes and packet filters.
+What must reach its containers runs in that namespace, too: ``PrivateEngine.command`` leads there. The network of this
+machine is not touched, whatever the engine does to routes and packet filters. Its mounts are in a namespace of their
+own: also those of an engine that was killed go with its last process.
 """
 
 import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,7 @@ _STARTED_WITHIN_S = 60
 _ENDED_WITHIN_S = 30
 _PROGRAMS = ("dockerd", "iptables", "ip", "unshare", "nsenter")
 _LAST_WORDS = 600
+_UNSHARED = ("unshare", "--net", "--mount", "--propagation", "private")
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def private_engine(folder: Path) -> Iterator[PrivateEngine]:
     roots = ["--data-root", str(folder / "data"), "--exec-root", str(folder / "exec")]
     files = ["--pidfile", str(folder / "engine.pid"), "--host", f"unix://{socket}", "--group", str(os.getgid())]
     program = 'ip link set lo up; exec dockerd "$@"'
-    command = ["unshare", "--net", "bash", "-c", program, "engine", *roots, *files, "--bridge", "none"]
+    command = [*_UNSHARED, "bash", "-c", program, "engine", *roots, *files, "--bridge", "none"]
     log = folder / "engine.log"
     with log.open("wb") as said, subprocess.Popen(bound_to_us(command), stdout=said, stderr=said) as process:
         try:
@@ -61,7 +63,7 @@ def private_engine(folder: Path) -> Iterator[PrivateEngine]:
             )
             yield PrivateEngine(socket, process)
         finally:
-            _end(process)
+            _end(process, folder)
             shutil.rmtree(folder / "data", ignore_errors=True)
 
 
@@ -69,7 +71,7 @@ def _skip_without_rights() -> None:
     missing = [program for program in _PROGRAMS if shutil.which(program) is None]
     if missing:
         pytest.skip(f"no container engine on this machine: {', '.join(missing)} not found; make engine installs them")
-    allowed = subprocess.run(["unshare", "--net", "--mount", "true"], capture_output=True, text=True, check=False)
+    allowed = subprocess.run([*_UNSHARED, "true"], capture_output=True, text=True, check=False)
     if allowed.returncode != 0:
         pytest.skip(f"this machine allows no namespace of our own: {allowed.stderr.strip()}")
 
@@ -84,15 +86,20 @@ def _skip_when_ended(process: subprocess.Popen[bytes], log: Path) -> None:
         pytest.skip(f"the container engine does not start on this machine: {log.read_text()[-_LAST_WORDS:]}")
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """By SIGTERM, so that it gives its mounts back; it stops its own containerd."""
-    if process.poll() is None:
-        children = psutil.Process(process.pid).children(recursive=True)
-        process.terminate()
-        try:
-            process.wait(_ENDED_WITHIN_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        for child in children:
-            if child.is_running():
-                child.kill()
+def _end(process: subprocess.Popen[bytes], folder: Path) -> None:
+    """By SIGTERM, so that it ends its containers. What an engine that was killed left is killed."""
+    process.terminate()
+    try:
+        process.wait(_ENDED_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+    left = [each for each in psutil.process_iter(["cmdline"]) if _is_of(folder, each.info["cmdline"] or [])]
+    for each in left:
+        with suppress(psutil.NoSuchProcess):
+            each.kill()
+    psutil.wait_procs(left, _ENDED_WITHIN_S)
+
+
+def _is_of(folder: Path, words: Sequence[str]) -> bool:
+    """Whether a process is a containerd, or one of its shims, with its files there."""
+    return bool(words) and Path(words[0]).name.startswith("containerd") and any(str(folder) in word for word in words)
