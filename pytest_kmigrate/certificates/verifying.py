@@ -68,12 +68,12 @@ def verify(
     reader's challenge. ``sample``: so many runs, drawn anew, are judged again instead of all.
     """
     statement = read_certificate(file)
-    must_follow(file, statement)
     predicate = statement.predicate
     open_ = [*_signer(file, predicate, key), *_challenge(file, predicate, nonce)]
     _must_be_of_this_plan(file, predicate.claims)
     archive = evidence or evidence_file(file)
     if evidence is None and not archive.is_file():
+        must_follow(file, statement)
         return Verified(statement, (*open_, f"no evidence was read: {archive.name} is not beside it; give --evidence"))
     found = packed(archive)
     if found.sha256 != predicate.evidence.sha256 or found.size_bytes != predicate.evidence.bytes:
@@ -91,6 +91,7 @@ def verify(
     if len(judged) < len(folders):
         missed = f"a single false run is missed with a probability of {1 - len(judged) / len(folders):.0%}"
         open_.append(f"{len(judged)} of {len(folders)} runs were drawn and judged again: {missed}")
+    must_follow(file, statement)
     return Verified(statement, tuple(open_))
 
 
