@@ -20,7 +20,7 @@ from tests.real.protected import leaks, ran, refused
 
 LOCKED = """
 name = "zk1-broker2-controller1-locked"
-purpose = "As few nodes as still talk over each listener, and nobody does anything without a login and a right."
+purpose = "As few nodes as still talk over each listener, and all that is done needs a login and a right."
 kafka = "3.9.1"
 zookeeper.count = 1
 zookeeper.chroot = "/kafka/prod"
@@ -35,7 +35,7 @@ zookeeper_acls = true
 
 
 REFUSED = {"TOPIC_AUTHORIZATION_FAILED", "NOT_CONTROLLER"}
-"""In ZooKeeper mode a broker that is not the controller says so, whoever asks."""
+"""In ZooKeeper mode a broker that is not the controller says so to any client."""
 
 
 @pytest.mark.nightly

@@ -42,7 +42,7 @@ def provision(
         raise EnvironmentLackError("expected the program ip, got none on PATH; on Debian: apt-get install -y iproute2")
     engine = Engine()
     claim_state_dir()
-    # In its name who made it: what is in use is told from what a dead run left.
+    # In its name who made it: that distinguishes what is in use from what a dead run left.
     scratch = Path(tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-", dir=state_dir()))
     logs.mkdir(parents=True, exist_ok=True)
     supervision = Supervision(scratch)

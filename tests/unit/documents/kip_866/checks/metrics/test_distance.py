@@ -55,7 +55,7 @@ def test_while_the_offset_changes_each_distance_of_that_time_conforms() -> None:
 
 
 def test_what_was_written_before_an_outage_is_seen_when_it_is_over() -> None:
-    """Conforming: 110 stood there while nobody could look, between 100 and the 112 that was seen next."""
+    """Conforming: 110 stood there while it could not be read, between 100 and the 112 that was seen next."""
     outage = (place(2_000, 100), place(60_000, 112))
     assert check.judge(run(reported(90), *outage)).outcome is Outcome.CONFORMS
     assert check.judge(run(reported(80), *outage)).outcome is Outcome.VIOLATES
