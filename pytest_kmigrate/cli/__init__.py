@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from pytest_kmigrate.cli import certificates, clusters, consumers, machine, runs
+from pytest_kmigrate.cli import attaching, certificates, clusters, consumers, machine, runs
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError
 
 _INTERRUPTED = 130
@@ -63,6 +63,7 @@ for _command in (
     clusters.logs,
     clusters.down,
     clusters.gc,
+    attaching.attach,
     machine.fetch,
     runs.requirements,
     runs.judge,

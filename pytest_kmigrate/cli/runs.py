@@ -70,7 +70,7 @@ def judge(
         notify(f"{run}: no manifest.json: the run was interrupted; it is judged by what it left")
     elif not again.is_sealed:
         notify(f"{run}: no seals, as in folders of version 0.1: lines that were taken out may go unnoticed")
-    _show_verdicts(again)
+    show_verdicts(again)
     raise typer.Exit(EXIT_STATUS[again.outcome])
 
 
@@ -149,7 +149,8 @@ def _few(checks: "Sequence[str]") -> str:
     return ", ".join(checks[:_MOST_CHECKS]) + (f" and {more} more" if more > 0 else "")
 
 
-def _show_verdicts(again: "JudgedAgain") -> None:
+def show_verdicts(again: "JudgedAgain") -> None:
+    """The verdicts of a folder, worst outcome merged, and where the stored ones differ."""
     from pytest_kmigrate.cli.console import say, show
 
     header = again.header

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pytest_kmigrate.catalogue import requirements
 from pytest_kmigrate.checkers.registry import checker_of, general_checkers
 from pytest_kmigrate.checkers.run.doubts import doubted, doubts, machine_troubles, not_blamed
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.checks import all_checkers
 from pytest_kmigrate.judging.coherence.coherence import disagreements, fitted
 from pytest_kmigrate.judging.explaining import explained
-from pytest_kmigrate.judging.speaking import declared, inapplicable, named_by_expectations, spoken, unspoken
+from pytest_kmigrate.judging.speaking import declared, inapplicable, named_by_expectations, spoken, unseen, unspoken
 from pytest_kmigrate.model.capabilities import not_offered
 from pytest_kmigrate.model.checks import AnyChecker, Check, CheckersByName, by_name
 from pytest_kmigrate.model.event import Event, EventKind
@@ -82,6 +83,8 @@ def judged(history: History) -> list[Verdict]:
     checkers = by_name([*general_checkers(), *document(history.header.profile).checks])
     found = judge(history, recorded_checks(history), checkers)
     verdicts = explained(history, found, document(history.header.profile).diagnoses)
+    if history.header.extra.get("observed"):
+        verdicts = [*verdicts, *unseen(verdicts, [each.id for each in requirements(history.header.profile)])]
     if history.of(EventKind.CHECKS):
         return verdicts
     lacking = history.of(EventKind.NOT_OFFERED)

@@ -19,6 +19,9 @@ from pytest_kmigrate.model.verdict import About, Kind, Outcome, Verdict, inconcl
 UNSPOKEN = "claims_were_judged"
 """The check of a run whose test claims requirements that nothing in it could have violated."""
 
+SEEN = "seen_in_what_an_operator_did"
+"""The check of an observed procedure, which shows nothing of some requirements."""
+
 OFFERED = "needs_were_offered"
 """The check of a run whose test ended because its provider cannot do what the test needs."""
 
@@ -55,6 +58,14 @@ def unspoken(verdicts: Iterable[Verdict], claimed: Sequence[str]) -> list[Verdic
     text = f"nothing in this run could have violated {', '.join(lacking)}, which its test claims"
     about = [About(each, Outcome.INCONCLUSIVE, Kind.VACUOUS) for each in lacking]
     return [inconclusive(UNSPOKEN, Kind.VACUOUS, text).about_each(about)]
+
+
+def unseen(verdicts: Iterable[Verdict], requirements: Sequence[str]) -> list[Verdict]:
+    """One NOT_APPLICABLE verdict about those requirements of which an observed procedure shows nothing."""
+    spoken_for = {requirement for verdict in verdicts for requirement in verdict.requirements}
+    lacking = [each for each in requirements if each not in spoken_for]
+    text = "nothing that was seen could have violated it: it takes faults, clients or changes that a test makes"
+    return [not_applicable(SEEN, text).speaking_for(*lacking)] if lacking else []
 
 
 def inapplicable(lacking: Event, claimed: Sequence[str]) -> Verdict:

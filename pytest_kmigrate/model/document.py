@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pytest_kmigrate.model.capabilities import Needs
-from pytest_kmigrate.model.checks import AnyChecker
+from pytest_kmigrate.model.checks import AnyChecker, Check
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.peer import Znodes
@@ -175,6 +175,16 @@ def check_state(name: str, known: Sequence[str]) -> None:
 
 
 @dataclass(frozen=True)
+class Watching:
+    """What is looked at while an operator walks a procedure himself, and what is judged of it besides every run."""
+
+    sides: Mapping[str, Sequence[str]]
+    """Where the metadata are the same, by value of ``phase``: ``log``, ``zookeeper``, ``brokers``."""
+    checks: Callable[[str, Sequence[Sequence[str]]], Sequence[Check]]
+    """Given are the value it was to come to, and the labels of images of the sides, each time taken together."""
+
+
+@dataclass(frozen=True)
 class Document:
     """One document; its requirements and known bugs are data in its folder (``requirements.toml``, ...)."""
 
@@ -210,6 +220,8 @@ class Document:
     """The members that the document is about; None: it is about no groups."""
     operator: GroupOperator | None = None
     """What the command ``kmigrate consumers`` does; None: the document is about no groups."""
+    watching: Watching | None = None
+    """How a procedure is watched that an operator walks himself; None: it cannot be."""
     walked_by: Sequence[str] = ()
     """Fixtures by which tests walk the procedure: their topologies are checked before any cluster is started."""
     walking_needs: Needs = frozenset()

@@ -40,6 +40,11 @@ class Provider(Protocol):
         """What it can do to its clusters."""
         ...
 
+    @property
+    def lacking(self) -> Mapping[Capability, str]:
+        """Why it cannot do the rest, as far as there is more to say than that it cannot."""
+        ...
+
     def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
         """What the nodes of a topology run, by the name it has in the topology, fetched and verified where need be.
 

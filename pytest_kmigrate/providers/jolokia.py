@@ -80,6 +80,12 @@ class JolokiaClient:
         _, answer = self._posted(base_url, json.dumps([collect, used]), timeout_s)
         return int(answer["value"])
 
+    def text_at(self, base_url: str, mbean: MBean, timeout_s: float = _ANSWER_WITHIN_S) -> str | None:
+        """The value of an attribute that is a text; None where there is none. Errors are those of read_many."""
+        (answer,) = self._posted(base_url, json.dumps([_question(*mbean)]), timeout_s)
+        value = answer.get("value")
+        return value if isinstance(value, str) else None
+
     def close(self) -> None:
         """Close every idle connection, and each of the others when its answer is there. Safe to call twice."""
         with self._lock:

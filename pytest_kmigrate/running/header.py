@@ -66,6 +66,8 @@ class Claim:
     """Znodes that are there before it begins."""
     words: Sequence[str] = ()
     """What to call pytest with to run it again; empty: its id."""
+    observed: Sequence[str] = ()
+    """The command that observes once more, where nothing was tested, and an operator was watched; empty: a test."""
 
 
 def header_of(
@@ -92,10 +94,13 @@ def header_of(
         started_at=started.isoformat(),
         extra={
             "command": list(settings.command),
-            "reproduce": _reproduce(settings, topology, claim.words or (claim.test_id,), is_cold=is_cold),
+            "reproduce": shlex.join(claim.observed)
+            or _reproduce(settings, topology, claim.words or (claim.test_id,), is_cold=is_cold),
             "topology_digest": topology.digest(),
             "distribution_digests": {name: each.digest for name, each in artifacts.items()},
             "capabilities": sorted(provider.capabilities),
+            "lacking": dict(sorted(provider.lacking.items())),
+            "observed": bool(claim.observed),
             "source_digest": claim.source_digest,
             "harness_digest": harness_digest(),
             "pytest_kmigrate": version("pytest-kmigrate"),

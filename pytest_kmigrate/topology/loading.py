@@ -32,7 +32,7 @@ from pytest_kmigrate.topology.mistakes import KeyPath, Mistake, WrittenNumber, d
 from pytest_kmigrate.topology.nodes import log_dirs_of, node_ids, role_tables
 from pytest_kmigrate.topology.rules import broken_rules, default_mode, start_of
 
-__all__ = ["SHIPPED", "find", "json_schema", "json_schema_text", "load", "shipped"]
+__all__ = ["SHIPPED", "find", "json_schema", "json_schema_text", "load", "parsed", "shipped", "text_of"]
 
 SHIPPED = Path(__file__).parents[1] / "topologies"
 """The folder of the topologies that travel with the package."""
@@ -74,14 +74,14 @@ def load(path: Path, kafka: str | None = None, option: str = "--kmigrate-kafka")
     mistake in ``kafka``, which no file holds, is a WrongUseError of the ``option`` that it came by, and a file that is
     right by itself but not with this release is an UnfitReleaseError.
     """
-    text = _read(path)
+    text = text_of(path)
     under_test = {} if kafka is None else {"kafka": kafka}
-    document, folder = _parsed(path, text) | under_test, path.absolute().parent
-    file, mistakes = _checked_in(folder, _parsed(path, text) | under_test)
+    document, folder = parsed(path, text) | under_test, path.absolute().parent
+    file, mistakes = _checked_in(folder, parsed(path, text) | under_test)
     problems = list(dict.fromkeys(f"{key_text(mistake.path, document)}: {mistake.text}" for mistake in mistakes))
     if kafka is not None and mistakes:
         wrong_kafka = [mistake.text for mistake in mistakes if mistake.path == ("kafka",)]
-        is_right_by_itself = not _checked_in(folder, _parsed(path, text))[1]
+        is_right_by_itself = not _checked_in(folder, parsed(path, text))[1]
         is_there = kafka in known_releases() or unpacked_at(kafka) is not None
         if wrong_kafka and not (is_right_by_itself and is_there):
             raise WrongUseError(f"{option}: {wrong_kafka[0]}")
@@ -109,7 +109,8 @@ def _no_such_file(path: Path) -> TopologyError:
     return TopologyError(str(path), [f"expected a topology file, got {got}{hint}"])
 
 
-def _read(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """The text of a user's file; TopologyError when it cannot be read."""
     if not path.is_file():
         raise _no_such_file(path)
     try:
@@ -121,7 +122,8 @@ def _read(path: Path) -> str:
         raise TopologyError(str(path), [f"expected a readable file, got: {error.strerror}"]) from None
 
 
-def _parsed(path: Path, text: str) -> dict[str, Any]:
+def parsed(path: Path, text: str) -> dict[str, Any]:
+    """The TOML in it; TopologyError names the line that is none."""
     try:
         return tomllib.loads(text, parse_float=WrittenNumber)
     # tomllib lets through what int() and date() say of numbers out of range, and recurses on nested arrays

@@ -7,12 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from pytest_kmigrate.redaction import is_sensitive
 from pytest_kmigrate.topology.format import TABLES, keys_of
 
 KeyPath = tuple[str | int, ...]
+Tables = Mapping[tuple[str, ...], type[BaseModel]]
+"""Where each table stands in a file, list positions left out."""
+
 MOST_CHARACTERS_SHOWN = 60
 
 _EXPECTED = {
@@ -104,19 +108,23 @@ def _can_step(here: object, step: str | int) -> bool:
     return (isinstance(here, list) and isinstance(step, int)) or (isinstance(here, dict) and step in here)
 
 
-def mistakes_in(error: ValidationError) -> list[Mistake]:
-    """One mistake per thing pydantic found."""
-    return [_mistake(details) for details in error.errors(include_url=False)]
+def mistakes_in(error: ValidationError, tables: Tables = TABLES) -> list[Mistake]:
+    """One mistake per thing pydantic found in a file of these tables; of a secret no character is in it."""
+    return [_mistake(details, tables) for details in error.errors(include_url=False)]
 
 
-def _mistake(details: ErrorDetails) -> Mistake:
+def _mistake(details: ErrorDetails, tables: Tables) -> Mistake:
     path: KeyPath = details["loc"]
     match details["type"]:
         case "extra_forbidden":
-            return _unknown_key(path)
+            return _unknown_key(path, tables)
         case "missing":
-            expected = keys_of(TABLES[_table(path[:-1])])[str(path[-1])]
+            expected = keys_of(tables[_table(path[:-1])])[str(path[-1])]
             return Mistake(path, f"expected {expected}; got nothing", (path,))
+        case _ if is_sensitive(str(path[-1])) and not isinstance(details["input"], dict):
+            return Mistake(
+                path, f"{_expected(details)}, got a secret in the file itself: name where it is kept", (path,)
+            )
         case _:
             text = f"{_expected(details)}, got {shown(details['input'])}{_what_to_do(path, details)}"
             return Mistake(path, text, (path,))
@@ -126,9 +134,9 @@ def _table(path: KeyPath) -> tuple[str, ...]:
     return tuple(step for step in path if isinstance(step, str))
 
 
-def _unknown_key(path: KeyPath) -> Mistake:
+def _unknown_key(path: KeyPath, tables: Tables) -> Mistake:
     key = str(path[-1])
-    known = keys_of(TABLES[_table(path[:-1])])
+    known = keys_of(tables[_table(path[:-1])])
     meant = nearest(key, known)
     suspects: tuple[KeyPath, ...] = ((*path[:-1], meant),) if meant else ()
     text = f"expected one of {', '.join(known)}; got an unknown key{did_you_mean(key, known)}"

@@ -34,6 +34,8 @@ Resource = tuple[int, str]
 _ANY = i8(1)
 _OF_TOPIC, _OF_BROKER, _OF_ALL_BROKERS = 1, 2, 3
 """Where a config comes from, by Kafka's ConfigSource: it was set on the topic, on the broker, or for all of them."""
+_DEFAULT = 5
+"""As above: the release's own default."""
 
 _GONE = frozenset({"UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID"})
 
@@ -149,6 +151,18 @@ def broker_config_at(peer: Peer | str, broker_id: int, *, within_s: float = ANSW
     (of_broker,) = answer.results
     _must_be_answered(of_broker.error_code, f"configs of broker {broker_id}")
     return {config.name: config.value for config in of_broker.configs}
+
+
+def default_config_at(peer: Peer | str, broker_id: int, name: str, *, within_s: float = ANSWER_WITHIN_S) -> str | None:
+    """What a broker's own release takes for a config that is not set; None where that release has no such config."""
+    asked = DescribeConfigsResource(
+        resource_type=i8(BROKER_RESOURCE), resource_name=str(broker_id), configuration_keys=(name,)
+    )
+    request = DescribeConfigsRequest(resources=(asked,), include_synonyms=True)
+    (of_broker,) = ask(peer, request, DescribeConfigsResponse, within_s).results
+    _must_be_answered(of_broker.error_code, f"configs of broker {broker_id}")
+    synonyms = (each for config in of_broker.configs for each in config.synonyms)
+    return next((each.value for each in synonyms if each.source == _DEFAULT), None)
 
 
 def _set_by(resource: Resource) -> int:

@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 from pytest_kmigrate.model.event import EventData, EventKind
 from pytest_kmigrate.model.topology import BrokerMode, Role
 
-HowStopped = Literal["controlled", "killed", "hung"]
-"""How a node was stopped: by SIGTERM, by SIGKILL, or by SIGKILL after it had ignored SIGTERM."""
+HowStopped = Literal["controlled", "killed", "hung", "gone"]
+"""How a node was stopped: by SIGTERM, by SIGKILL, by SIGKILL after it had ignored SIGTERM, or by somebody else."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,10 @@ class NodeStopped(EventData):
 
     event_kind: ClassVar = EventKind.NODE_STOPPED
     how: HowStopped
-    """``controlled`` (SIGTERM), ``killed`` (SIGKILL), or ``hung`` (SIGTERM did not end it, SIGKILL did)."""
+    """``controlled`` (SIGTERM), ``killed`` (SIGKILL), ``hung`` (SIGTERM did not end it, SIGKILL did).
+
+    ``gone``: it answers no more; on a cluster that somebody else runs, how it ended is not known.
+    """
     exit_code: int | None
     """Exit code of the process; negative for a signal, null if unknown."""
     took_ms: int

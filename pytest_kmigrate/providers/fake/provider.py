@@ -28,6 +28,7 @@ class FakeProvider:
 
     def __init__(self, capabilities: frozenset[Capability] = CAPABILITIES) -> None:
         self.capabilities = capabilities
+        self.lacking: Mapping[Capability, str] = {}
 
     def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
         """Every release is what its name says."""

@@ -9,6 +9,7 @@ import urllib.request
 
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.owned.network.addresses import CLIENT_PORT, JOLOKIA_PORT, ZOOKEEPER_PORT
+from pytest_kmigrate.providers.zookeeper_words import mode_of, srvr
 from pytest_kmigrate.waiting import NotYet
 
 _RUNNING = 3
@@ -40,12 +41,12 @@ def ready(role: Role, address: str) -> bool | NotYet:
 
 def zookeeper_mode(address: str, within_s: float = _ANSWER_WITHIN_S) -> str | None:
     """``leader``, ``follower`` or ``standalone``; None when the server does not serve, or does not say so in time."""
-    return _srvr(address, within_s).get("Mode")
+    return mode_of((address, ZOOKEEPER_PORT), within_s)
 
 
 def last_zxid(address: str) -> int:
     """The last transaction that a ZooKeeper server knows; -1 when it does not serve."""
-    return int(_srvr(address, _ANSWER_WITHIN_S).get("Zxid", "-1"), 0)
+    return int(srvr((address, ZOOKEEPER_PORT), _ANSWER_WITHIN_S).get("Zxid", "-1"), 0)
 
 
 def leads_the_quorum(address: str) -> bool:
@@ -54,17 +55,6 @@ def leads_the_quorum(address: str) -> bool:
         return _raft_state(address) == "leader"
     except _NO_ANSWER:
         return False
-
-
-def _srvr(address: str, within_s: float) -> dict[str, str]:
-    """The answer of a ZooKeeper server to ``srvr``; empty when it does not serve, or does not answer in time."""
-    try:
-        with socket.create_connection((address, ZOOKEEPER_PORT), timeout=within_s) as connection:
-            connection.sendall(b"srvr")
-            answer = b"".join(iter(lambda: connection.recv(4096), b"")).decode()
-    except OSError:
-        return {}
-    return dict(line.split(": ", 1) for line in answer.splitlines() if ": " in line)
 
 
 def _zookeeper(address: str) -> bool | NotYet:

@@ -31,7 +31,7 @@ _DOWN = (EventKind.NODE_STOPPED, EventKind.NODE_DIED, EventKind.NODE_PAUSED)
     _EVERY_NODE,
     in_every_run=always,
     anomaly="take-over before every node was ready",
-    needs=[Capability.ZNODES],
+    needs=[Capability.ZNODES, Capability.RECONFIGURE],
 )
 def migration_begins_when_every_node_is_ready(history: History) -> Verdict:
     """A KRaft controller takes ``/controller`` when every broker is in migration mode and every node is up.

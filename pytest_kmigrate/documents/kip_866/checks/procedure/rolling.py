@@ -12,6 +12,7 @@ from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import always, checker
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
@@ -25,7 +26,13 @@ _SESSION_NS = 9_000_000_000
 _LOOKED_FOR_NS = 15_000_000_000
 
 
-@checker(_ONE_BY_ONE, _SHUTDOWN, in_every_run=always, anomaly="leaders not handed over")
+@checker(
+    _ONE_BY_ONE,
+    _SHUTDOWN,
+    in_every_run=always,
+    anomaly="leaders not handed over",
+    needs=[Capability.START, Capability.RECONFIGURE],
+)
 def brokers_are_rolled_one_by_one(history: History) -> Verdict:
     """In dual write a broker that is stopped in a controlled way hands its leaders over, and comes up in KRaft mode.
 

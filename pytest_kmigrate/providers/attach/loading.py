@@ -1,0 +1,154 @@
+"""Reads attach files: TOML in; out the addresses, what lets us in, and the topology that is said to stand there."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from pytest_kmigrate.model.errors import TopologyError
+from pytest_kmigrate.model.topology import NodeSpec, Role, Security, Start, Topology
+from pytest_kmigrate.providers.attach.format import TABLES, AttachFile, BrokerTable, ControllerTable, QuorumTable
+from pytest_kmigrate.providers.attach.secrets import fetched
+from pytest_kmigrate.topology.loading import parsed, text_of
+from pytest_kmigrate.topology.mistakes import key_text, mistakes_in
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where one node answers, and what stands for ``{host}`` of it."""
+
+    host: str
+    port: int
+    of_host: str
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True)
+class Site:
+    """A cluster that stands, as its file describes it."""
+
+    path: Path
+    file: AttachFile
+    topology: Topology
+    addresses: Mapping[str, Address]
+    """Of each node, by name."""
+    client: Mapping[str, str] = field(repr=False)
+    """librdkafka's security properties for the listeners of clients."""
+    quorum: Mapping[str, str]
+    """As above, for those of controllers."""
+    zookeeper_login: str | None = field(repr=False)
+    """``user:password`` of scheme digest; None: no login."""
+
+    @property
+    def zookeeper_connect(self) -> str:
+        """``host:port,...`` and the chroot; empty without any."""
+        return self.file.zookeeper.connect if self.file.zookeeper else ""
+
+    def filled(self, template: str, node: str, file: str = "") -> str:
+        """A template of a command or an address with what it says of a node."""
+        spec = self.topology.node(node)
+        values = {"name": node, "id": str(spec.node_id), "host": self.addresses[node].of_host, "role": spec.role.value}
+        for place, value in {**values, "file": file}.items():
+            template = template.replace(f"{{{place}}}", value)
+        return template
+
+
+def site_at(path: Path) -> Site:
+    """The cluster that an attach file describes; TopologyError with every mistake, WrongUseError without a secret."""
+    document = parsed(path, text_of(path))
+    try:
+        file = AttachFile.model_validate(document)
+    except ValidationError as error:
+        mistakes = mistakes_in(error, TABLES)
+        problems = [f"{key_text(each.path, document)}: {each.text}" for each in mistakes]
+        raise TopologyError(str(path), problems) from None
+    if problems := list(_contradictions(file)):
+        raise TopologyError(str(path), problems)
+    addresses = {name: address for name, _, address in _nodes(file)}
+    return Site(
+        path,
+        file,
+        _topology(file),
+        addresses,
+        _client(file, path),
+        _reached(file.quorum, path),
+        _zookeeper_login(file, path),
+    )
+
+
+def _contradictions(file: AttachFile) -> Iterator[str]:
+    """What is wrong although each key by itself is right."""
+    ids = Counter([*map(_id, file.broker), *map(_id, file.controller)])
+    for node_id in sorted(each for each, count in ids.items() if count > 1):
+        yield f"broker and controller: expected each id once, got {node_id} again"
+    client = file.client
+    needed = {"sasl.mechanism": client.mechanism, "sasl.username": client.username, "sasl.password": client.password}
+    is_login = client.protocol.startswith("SASL")
+    for key, value in needed.items():
+        if is_login and value is None:
+            yield f'client: expected "{key}" with "security.protocol" = "{client.protocol}"; got nothing'
+        if not is_login and value is not None:
+            yield f'client: expected no "{key}" with "security.protocol" = "{client.protocol}"'
+
+
+def _topology(file: AttachFile) -> Topology:
+    """What is said to stand; a controller may be started later, by the operator."""
+    nodes = tuple(
+        NodeSpec(name, role, int(name.rpartition("-")[2]), file.kafka, start=_start(role))
+        for name, role, _ in _nodes(file)
+    )
+    chroot = file.zookeeper.connect.partition("/")[2] if file.zookeeper else ""
+    return Topology(
+        name=file.name,
+        purpose="A cluster that somebody else runs.",
+        kafka=file.kafka,
+        nodes=nodes,
+        security=Security(client=file.client.protocol),
+        chroot=f"/{chroot}" if chroot else "",
+    )
+
+
+def _start(role: Role) -> Start:
+    return "later" if role is Role.CONTROLLER else "at-once"
+
+
+def _nodes(file: AttachFile) -> Iterator[tuple[str, Role, Address]]:
+    """Each node by name, in the order of a topology; servers of ZooKeeper are numbered as they are listed."""
+    servers = file.zookeeper.connect.partition("/")[0].split(",") if file.zookeeper else []
+    for number, server in enumerate(servers, 1):
+        yield f"zookeeper-{number}", Role.ZOOKEEPER, _address(server, None)
+    for broker in sorted(file.broker, key=_id):
+        yield f"broker-{broker.id}", Role.BROKER, _address(broker.client, broker.host)
+    for controller in sorted(file.controller, key=_id):
+        yield f"controller-{controller.id}", Role.CONTROLLER, _address(controller.controller, controller.host)
+
+
+def _id(table: BrokerTable | ControllerTable) -> int:
+    return table.id
+
+
+def _address(text: str, host: str | None) -> Address:
+    own, _, port = text.rpartition(":")
+    return Address(own, int(port), host or own)
+
+
+def _client(file: AttachFile, path: Path) -> dict[str, str]:
+    client = file.client
+    secret = fetched(client.password, "client.sasl.password", path) if client.password else None
+    login = {"sasl.mechanism": client.mechanism, "sasl.username": client.username, "sasl.password": secret}
+    return _reached(client, path) | {key: value for key, value in login.items() if value is not None}
+
+
+def _reached(table: QuorumTable, path: Path) -> dict[str, str]:
+    trusted = {"ssl.ca.location": str(path.absolute().parent / table.ca)} if table.ca else {}
+    named = {"ssl.endpoint.identification.algorithm": table.identification}
+    return {"security.protocol": table.protocol, **(trusted | named if table.protocol.endswith("SSL") else {})}
+
+
+def _zookeeper_login(file: AttachFile, path: Path) -> str | None:
+    login = file.zookeeper.login if file.zookeeper else None
+    return f"{login.user}:{fetched(login.password, 'zookeeper.login.password', path)}" if login else None

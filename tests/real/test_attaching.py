@@ -1,0 +1,100 @@
+"""Clusters that somebody else runs: looked at without a trace, and watched while their operator migrates them."""
+
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.model.verdict import EXIT_STATUS, Outcome
+from pytest_kmigrate.probes.broker_images import image_of_brokers
+from tests.real.attached import JOLOKIA, Operator, Watching, attach_file, kmigrate, operated
+from tests.real.protected import leaks
+
+OFFERED = ("metrics", "requests", "znodes")
+_OF_TLS = ("security.protocol", "ssl.ca.location", "ssl.endpoint.identification.algorithm")
+_LOGIN = ("sasl.mechanism", "sasl.username")
+
+
+def test_looking_leaves_no_trace_and_an_epoch_that_is_put_back_is_red(tmp_path: Path) -> None:
+    """No znode and nothing that brokers answer is another one; then a Ctrl-C has judged what the operator did."""
+    with operated("zk1-broker1", tmp_path) as operator:
+        file, before = attach_file(operator.cluster, tmp_path), seen(operator)
+        checked = kmigrate("attach", file, "--check")
+        assert checked.returncode == 0, checked.stderr
+        assert offered(checked.stdout) == OFFERED
+        watching = Watching(file, tmp_path / "runs")
+        watching.await_images("zookeeper")
+        assert seen(operator) == before
+        operator.zookeeper.set("/controller_epoch", b"0")
+        watching.await_znode("/controller_epoch", "0")
+        watching.process.send_signal(signal.SIGINT)
+        status, printed = watching.ended()
+    assert status == EXIT_STATUS[Outcome.VIOLATES], printed
+    assert outcomes(printed)["controller_epoch_never_falls"] == "VIOLATES"
+    assert outcomes(printed)["metadata_equivalent"] == "CONFORMS"
+
+
+@pytest.mark.nightly
+def test_a_migration_of_an_operator_is_watched_and_conforms(tmp_path: Path) -> None:
+    """From ZOOKEEPER to FINALIZED, by another process that only reads."""
+    with operated("zk1-broker3-controller3", tmp_path) as operator:
+        watching = Watching(attach_file(operator.cluster, tmp_path), tmp_path / "runs")
+        watching.await_images("zookeeper")
+        operator.driver.advance_to("FINALIZED")
+        status, printed = watching.ended()
+    assert status == 0, printed
+    assert outcomes(printed)["phase_reached"] == "CONFORMS"
+    assert outcomes(printed)["no_unexpected_death"] == "NOT_APPLICABLE"
+
+
+@pytest.mark.nightly
+def test_a_protected_cluster_lets_in_who_knows_where_the_secrets_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clients log in by SCRAM over TLS; the password is in no file of ours, and a guessed one opens nothing."""
+    with operated("zk1-broker3-controller3-sasl", tmp_path) as operator:
+        client = operator.cluster.peer(operator.cluster.nodes(Role.BROKER)[0].name).security
+        monkeypatch.setenv("THEIR_PASSWORD", client["sasl.password"])
+        file = protected_file(operator, tmp_path, client)
+        checked = kmigrate("attach", file, "--check")
+        assert checked.returncode == 0, checked.stderr
+        assert offered(checked.stdout) == OFFERED
+        watching = Watching(file, tmp_path / "runs")
+        watching.await_images("zookeeper")
+        watching.process.send_signal(signal.SIGINT)
+        _, printed = watching.ended()
+        assert outcomes(printed)["metadata_equivalent"] == "CONFORMS"
+        assert leaks(tmp_path / "runs", [client["sasl.password"]]) == []
+        monkeypatch.setenv("THEIR_PASSWORD", "guessed")
+        refused = kmigrate("attach", file, "--check")
+    assert refused.returncode == EXIT_STATUS[Outcome.INCONCLUSIVE]
+    assert refused.stderr.startswith(f"{file}: bootstrap: expected a broker that lets us in; got: ")
+    assert "guessed" not in refused.stderr
+
+
+def seen(operator: Operator) -> Mapping[str, object]:
+    """Everything that ZooKeeper and the brokers hold."""
+    tree, image = operator.zookeeper.snapshot(), image_of_brokers(operator.cluster)
+    return {"znodes": tree, **{family: getattr(image, family) for family in image.known}}
+
+
+def protected_file(operator: Operator, folder: Path, client: Mapping[str, str]) -> Path:
+    """The file of a cluster that is protected, the password by reference."""
+    lines = [f'"{key}" = "{client[key]}"' for key in (*_OF_TLS, *_LOGIN) if key in client]
+    of_quorum = [line for line in lines if not line.startswith('"sasl.')]
+    more = ["[client]", *lines, '"sasl.password" = { env = "THEIR_PASSWORD" }', "[quorum]", *of_quorum]
+    return attach_file(operator.cluster, folder, "\n".join([JOLOKIA, *more]) + "\n")
+
+
+def offered(table: str) -> tuple[str, ...]:
+    """The capabilities that a table of ``--check`` has with a yes, sorted."""
+    rows = [[cell.strip() for cell in line.split("│")] for line in table.splitlines() if line.count("│") > 2]
+    return tuple(sorted(row[1] for row in rows if row[2] == "yes"))
+
+
+def outcomes(table: str) -> dict[str, str]:
+    """The outcome of each check in a table of verdicts."""
+    rows = [[cell.strip() for cell in line.split("│")] for line in table.splitlines() if line.count("│") > 3]
+    return {row[3]: row[1] for row in rows if row[3]}
