@@ -151,6 +151,10 @@ class AttachedCluster:
         """By its metrics; ClusterError where these do not count requests."""
         return self._metrics.requests(node)
 
+    def live_heap(self, node: str) -> int:
+        """Not asked: a collection of garbage is more than a look."""
+        raise ClusterError(f"{node}: expected the size of its heap; a cluster that is attached to collects none for us")
+
     def zookeeper_mode(self, node: str) -> str | None:
         """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
         address = self._site.addresses[self.node(node).name]

@@ -48,7 +48,7 @@ class AttachProvider:
         return self.asked.lacking
 
     def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
-        """What the file claims and nodes report; nobody outside can compute a digest of it."""
+        """What the file claims and nodes report; no digest of it can be computed from outside."""
         return {self.site.file.kafka: Artifact(self.site.file.kafka, "")}
 
     @contextmanager

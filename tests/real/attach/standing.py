@@ -11,10 +11,12 @@ from typing import Any
 
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.model.document import Driver
-from pytest_kmigrate.model.protocols import Cluster, Scene
+from pytest_kmigrate.model.protocols import Scene
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.providers.bench import MemoryRecorder
+from pytest_kmigrate.providers.owned.cluster import OwnedCluster
+from pytest_kmigrate.providers.owned.network.addresses import ANSWERS_AT
 from pytest_kmigrate.providers.process.provider import ProcessProvider
 from pytest_kmigrate.running.scene import driver_of, scene_of, zookeeper_client
 from pytest_kmigrate.topology.loading import find, load
@@ -31,7 +33,7 @@ _ENDED_WITHIN_S = 240
 class Operator:
     """Somebody who has a cluster and migrates it."""
 
-    cluster: Cluster
+    cluster: OwnedCluster
     scene: Scene
     driver: Driver
     zookeeper: ZookeeperClient
@@ -56,10 +58,10 @@ def operated(topology: str, folder: Path) -> Iterator[Operator]:
         yield Operator(cluster, scene, driver_of(of, scene), zookeeper)
 
 
-def attach_file(cluster: Cluster, folder: Path, more: str = JOLOKIA, head: str = "", login: str = "") -> Path:
+def attach_file(cluster: OwnedCluster, folder: Path, more: str = JOLOKIA, head: str = "", login: str = "") -> Path:
     """The file by which somebody else finds the cluster; ``login`` is added to what it has of ZooKeeper."""
     tables = [
-        f'[[{role}]]\nid = {node.spec.node_id}\n{key} = "{cluster.peer(node.name).address}"\n'
+        f'[[{role}]]\nid = {node.spec.node_id}\n{key} = "{node.address}:{ANSWERS_AT[role]}"\n'
         for role, key in ((Role.BROKER, "client"), (Role.CONTROLLER, "controller"))
         for node in cluster.nodes(role)
     ]

@@ -9,7 +9,7 @@ import pytest
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.model.verdict import EXIT_STATUS, Outcome
 from pytest_kmigrate.probes.broker_images import image_of_brokers
-from tests.real.attached import JOLOKIA, Operator, Watching, attach_file, kmigrate, operated
+from tests.real.attach.standing import JOLOKIA, Operator, Watching, attach_file, kmigrate, operated
 from tests.real.protected import leaks
 
 OFFERED = ("metrics", "requests", "znodes")
