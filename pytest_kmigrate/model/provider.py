@@ -45,6 +45,11 @@ class Provider(Protocol):
         """Why it cannot do the rest, as far as there is more to say than that it cannot."""
         ...
 
+    @property
+    def runs_here(self) -> bool:
+        """Whether its nodes take the memory of this machine."""
+        ...
+
     def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
         """What the nodes of a topology run, by the name it has in the topology, fetched and verified where need be.
 

@@ -10,6 +10,7 @@ import pytest
 from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.plugin.options import DEFAULT_TOPOLOGY, options_of
+from pytest_kmigrate.providers.choosing import topology_named
 
 if TYPE_CHECKING:
     from pytest_kmigrate.model.topology import Topology
@@ -42,15 +43,13 @@ def marked(item: pytest.Item, name: str) -> list[str]:
 
 def topology_of(item: pytest.Item) -> "Topology":
     """The command line's topology, the marker's, or the default; with the distribution under test, if one is given."""
-    from pytest_kmigrate.topology.loading import find, load  # not at pytest's start: it brings pydantic
-
     options = options_of(item.config)
-    return load(find(chosen_topology(item)), kafka=options.kafka)
+    return topology_named(options.provider, chosen_topology(item), options.kafka)
 
 
 def kafka_of_file(topology: str) -> str:
     """The distribution that a topology file names; a file that cannot be read is reported when tests are collected."""
-    from pytest_kmigrate.topology.loading import find, load  # as above
+    from pytest_kmigrate.topology.loading import find, load  # not at pytest's start
 
     try:
         return f"{load(find(topology)).kafka} of {topology}"

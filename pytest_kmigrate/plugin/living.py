@@ -60,9 +60,9 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
     with ExitStack() as ending:
         ending.enter_context(_progress(item.config).shown(f"starting {topology.name}"))
         try:
+            provider = provider_named(options.provider, terminal_of(item.config).line, options.topology)
             if scene_of(item) is None:
-                plan_here(topology)  # or the kernel would kill a node in the midst, which looks like Kafka's doing
-            provider = provider_named(options.provider, terminal_of(item.config).line)
+                _require_room(provider, topology)
             session = begun_session(item, options.runs, lambda: _tests_of(item.session))
             settings = replace(_settings(item.config, provider), session=session)
             claim = Claim(
@@ -113,8 +113,14 @@ def _shared_cluster(
     if settings.byteman is not None:
         shared.close()
     if not shared.prepare():
-        plan_here(topology)
+        _require_room(provider, topology)
     return shared
+
+
+def _require_room(provider: Provider, topology: Topology) -> None:
+    """EnvironmentLackError where the kernel would kill a node in the midst, which looks like Kafka's doing."""
+    if provider.runs_here:
+        plan_here(topology)
 
 
 def _why_not_again(item: pytest.Item) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.catalogue import profiles
-from pytest_kmigrate.providers.choosing import PROVIDERS
+from pytest_kmigrate.providers.choosing import OF_ONE_FILE, PROVIDERS
 
 DEFAULT_TOPOLOGY = "zk1-broker3-controller3"
 _MOST_DIGITS = 18
@@ -86,8 +86,13 @@ def options_of(config: pytest.Config) -> Options:
     byteman = _chosen(config, "byteman")
     if byteman and (wrong := _wrong_with_rules(Path(byteman))):
         raise pytest.UsageError(f"--kmigrate-byteman: expected a file of Byteman rules; {byteman} {wrong}")
+    topology = _chosen(config, "topology")
+    if provider in OF_ONE_FILE and topology is None:
+        raise pytest.UsageError(
+            f"--kmigrate-topology: expected the file of the cluster, as provider {provider} makes none; got none"
+        )
     return Options(
-        topology=_chosen(config, "topology"),
+        topology=topology,
         kafka=_chosen(config, "kafka"),
         provider=provider,
         profile=profile,

@@ -24,6 +24,7 @@ class AttachProvider:
     """Implements ``Provider`` for one cluster, which is asked once what can be done with it."""
 
     name = "attach"
+    runs_here = False
 
     def __init__(self, site: Site) -> None:
         self.site = site

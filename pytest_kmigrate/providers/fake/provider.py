@@ -25,6 +25,7 @@ class FakeProvider:
     """Implements ``Provider``; what is beyond its capabilities a test must play itself."""
 
     name = "fake"
+    runs_here = True
 
     def __init__(self, capabilities: frozenset[Capability] = CAPABILITIES) -> None:
         self.capabilities = capabilities

@@ -18,6 +18,7 @@ class ProcessProvider:
     """Implements ``Provider``; ``notify`` gets a line about every download."""
 
     name = "process"
+    runs_here = True
     capabilities = OwnedCluster.capabilities
     lacking: Mapping[Capability, str] = MappingProxyType({})
 

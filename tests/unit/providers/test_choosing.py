@@ -6,20 +6,29 @@ import pytest
 
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.providers.bench import MemoryRecorder, small_topology
-from pytest_kmigrate.providers.choosing import PROVIDERS, provider_named
+from pytest_kmigrate.providers.choosing import PROVIDERS, provider_named, topology_named
 from pytest_kmigrate.providers.fake import FakeProvider
+from tests.unit.providers.attach.files import written
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_a_provider_is_called_what_it_was_chosen_by(name: str) -> None:
+def test_a_provider_is_called_what_it_was_chosen_by(name: str, tmp_path: Path) -> None:
     """``run.json`` and the report name it so."""
-    assert provider_named(name, print).name == name
+    assert provider_named(name, print, str(written(tmp_path))).name == name
+
+
+def test_a_cluster_that_stands_runs_what_it_runs(tmp_path: Path) -> None:
+    """Its file describes the topology; another Kafka cannot be put under it."""
+    file = str(written(tmp_path))
+    assert topology_named("attach", file, None).name == "staging"
+    with pytest.raises(WrongUseError, match=r"--kmigrate-kafka: expected none, as the cluster of .* got 3\.8\.1"):
+        topology_named("attach", file, "3.8.1")
 
 
 @pytest.mark.parametrize("name", ["fake", "podman", ""])
 def test_the_fake_provider_cannot_be_chosen(name: str) -> None:
     """A verdict about clusters in memory would look like one about Kafka."""
-    with pytest.raises(WrongUseError, match=f"provider: expected one of process, docker; got '{name}'"):
+    with pytest.raises(WrongUseError, match=f"provider: expected one of process, docker, attach; got '{name}'"):
         provider_named(name, print)
 
 
