@@ -166,7 +166,8 @@ def _metrics(site: Site, metrics: MetricsReader) -> str:
             silent.append(f"{spec.name} at {site.filled(site.file.metrics.url, spec.name)}")
     if silent:
         raise _LackingError(f"no metrics of {', '.join(silent)}")
-    return f"each broker shows some, {len(names)} of the catalogue's {len(CATALOGUES['broker'])}"
+    absent = sorted(CATALOGUES["broker"].keys() - names)
+    return f"each broker shows some, {len(names)} of the catalogue's; absent: {', '.join(absent) or 'none'}"
 
 
 def _znodes(site: Site) -> str:

@@ -5,7 +5,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.model.metrics import check_metric
 from pytest_kmigrate.model.topology import SecurityProtocol
+from pytest_kmigrate.providers.attach.dialects import dialects, series
 from pytest_kmigrate.topology.values import Name, NodeId
 
 _ADDRESS = re.compile(r"[^\s:/,]+:[0-9]{1,5}")
@@ -79,6 +82,24 @@ def _one(reference: Reference) -> Reference:
     return reference
 
 
+def _dialect(name: str) -> str:
+    if name not in dialects():
+        raise ValueError(f"expected one of {', '.join(dialects())}")
+    return name
+
+
+def _all_series(chosen: dict[str, str]) -> dict[str, str]:
+    try:
+        for name, text in chosen.items():
+            check_metric(name)
+            series(text)
+    except (WrongUseError, ValueError) as error:
+        raise ValueError(str(error)) from None
+    return chosen
+
+
+Dialect = Annotated[str, AfterValidator(_dialect)]
+AllSeries = Annotated[dict[str, str], AfterValidator(_all_series)]
 Secret = Annotated[Reference, AfterValidator(_one)]
 
 
@@ -123,8 +144,10 @@ class ZookeeperTable(_Table):
 class MetricsTable(_Table):
     """Where the metrics of brokers and controllers are read."""
 
-    kind: Literal["jolokia"] = Field(description='"jolokia": an agent in each node')
+    kind: Literal["jolokia", "prometheus"] = Field(description="an agent, or an exporter, in each node")
     url: Url = Field(description='where each node has it, such as "http://{host}:8778/jolokia"')
+    dialect: Dialect | None = Field(default=None, description="how an exporter of Prometheus names MBeans")
+    series: AllSeries = Field(default={}, description="series of single metrics that the dialect names otherwise")
 
 
 class BrokerTable(_Table):

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from pytest_kmigrate.model.errors import TopologyError
 from pytest_kmigrate.model.topology import NodeSpec, Role, Security, Start, Topology
+from pytest_kmigrate.providers.attach.dialects import dialects
 from pytest_kmigrate.providers.attach.format import TABLES, AttachFile, BrokerTable, ControllerTable, QuorumTable
 from pytest_kmigrate.providers.attach.secrets import fetched
 from pytest_kmigrate.topology.loading import parsed, text_of
@@ -85,6 +86,11 @@ def _contradictions(file: AttachFile) -> Iterator[str]:
     ids = Counter([*map(_id, file.broker), *map(_id, file.controller)])
     for node_id in sorted(each for each, count in ids.items() if count > 1):
         yield f"broker and controller: expected each id once, got {node_id} again"
+    metrics = file.metrics
+    if metrics and metrics.kind == "prometheus" and metrics.dialect is None:
+        yield f'metrics: expected "dialect" with kind = "prometheus": one of {", ".join(dialects())}; got nothing'
+    if metrics and metrics.kind != "prometheus" and (metrics.dialect or metrics.series):
+        yield f'metrics: expected no "dialect" and no "series" with kind = "{metrics.kind}"'
     client = file.client
     needed = {"sasl.mechanism": client.mechanism, "sasl.username": client.username, "sasl.password": client.password}
     is_login = client.protocol.startswith("SASL")

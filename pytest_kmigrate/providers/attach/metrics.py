@@ -5,6 +5,7 @@ from typing import Protocol
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.providers.attach.loading import Site
+from pytest_kmigrate.providers.attach.prometheus import PrometheusReader
 from pytest_kmigrate.providers.jolokia import JolokiaClient
 
 _VERSION = ("kafka.server:type=app-info,id={id}", "Version")
@@ -88,4 +89,9 @@ class JolokiaReader:
 def reader_of(site: Site) -> MetricsReader:
     """What reads the metrics of this site."""
     metrics = site.file.metrics
-    return JolokiaReader(site, metrics.url) if metrics else NoMetrics()
+    if metrics is None:
+        return NoMetrics()
+    if metrics.kind == "jolokia":
+        return JolokiaReader(site, metrics.url)
+    assert metrics.dialect is not None, "a file without it is refused"
+    return PrometheusReader(site, metrics.url, metrics.dialect, metrics.series)
