@@ -19,7 +19,7 @@ class Tamper:
 
     path: str
     data: str
-    needs = frozenset({Capability.ZNODES})
+    needs = frozenset({Capability.ZNODES, Capability.ZNODE_WRITES})
 
     def __str__(self) -> str:
         return f"tamper({self.path})"
@@ -50,7 +50,7 @@ class ExpireSession:
     """
 
     target: Target
-    needs = frozenset({Capability.ZNODES, Capability.LINKS})
+    needs = frozenset({Capability.ZNODES, Capability.ZNODE_WRITES, Capability.LINKS})
 
     def __str__(self) -> str:
         return f"expire-session({self.target})"

@@ -14,7 +14,8 @@ from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.interfaces import IAsyncResult
 from kazoo.retry import ForceRetryError, KazooRetry
 
-from pytest_kmigrate.model.errors import ClusterError
+from pytest_kmigrate.model.capabilities import Capability, not_offered
+from pytest_kmigrate.model.errors import ClusterError, NotApplicableError
 from pytest_kmigrate.probes.znodes import snapshot
 
 _ANSWER_WITHIN_S = 30  # an ensemble that elects does not answer, and its second attempt begins after 5 s only
@@ -32,11 +33,13 @@ _SERVER_SECRET = 0xB3415C00
 class ZookeeperClient:
     """Implements ``Znodes``. It connects in the background, and again after every outage."""
 
-    def __init__(self, hosts: str, superuser: str | None = None) -> None:
+    def __init__(self, hosts: str, superuser: str | None = None, *, writes: bool = True) -> None:
         """``hosts``: ``address:port,...`` of the servers themselves, and the chroot, below which all paths then are.
 
-        ``superuser`` is the credential (scheme ``digest``) of one whom no ACL keeps out.
+        ``superuser`` is the credential (scheme ``digest``) of one whom no ACL keeps out. Without ``writes`` each
+        attempt to change anything raises NotApplicableError, and is never sent.
         """
+        self._writes = writes
         self._hosts = hosts
         self._auth = [("digest", superuser)] if superuser else None
         self._is_closed = False
@@ -49,6 +52,10 @@ class ZookeeperClient:
     def _on_state(self, state: str) -> None:
         if state == KazooState.CONNECTED:
             self.sessions_had.add(self.kazoo.client_id[0])
+
+    def _require_writes(self, what: str) -> None:
+        if not self._writes:
+            raise NotApplicableError(not_offered(f"changing {what}", [Capability.ZNODE_WRITES]))
 
     @property
     def last_zxid(self) -> int:
@@ -69,17 +76,20 @@ class ZookeeperClient:
 
     def set(self, path: str, data: bytes | None) -> None:
         """Overwrite a znode, or create it; None leaves it without data."""
+        self._require_writes(path)
         with _patience(path):
             self._asked(lambda: self.kazoo.ensure_path_async(path))
             self._asked(lambda: self.kazoo.set_async(path, data))
 
     def create_ephemeral(self, path: str, data: bytes) -> None:
         """Create a znode that goes with this client's session."""
+        self._require_writes(path)
         with _patience(path):
             self._asked(lambda: self.kazoo.create_async(path, data, ephemeral=True))
 
     def delete(self, path: str) -> None:
         """Delete a znode and all below it; nothing when it does not exist."""
+        self._require_writes(path)
         for child in self.children(path):
             self.delete(f"{path}/{child}")
         with _patience(path), contextlib.suppress(NoNodeError):
@@ -136,6 +146,7 @@ class ZookeeperClient:
 
     def expire_session(self, session: int) -> None:
         """Take over a session, and close it."""
+        self._require_writes(f"session {session:#x}")
         with _patience(f"session {session:#x}"):
             twin = _client(self._hosts, self._auth, client_id=(session, session_password(session)))
             twin.start(timeout=_ANSWER_WITHIN_S)

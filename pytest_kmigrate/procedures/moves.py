@@ -85,7 +85,7 @@ class DeleteZnode:
     """Delete a znode, as the operator's manual has it done with the ZooKeeper shell."""
 
     path: str
-    needs = frozenset({Capability.ZNODES})
+    needs = frozenset({Capability.ZNODE_WRITES})
 
     def make(self, scene: Scene) -> None:
         """Carry it out."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.faults.injection import Injector
 from pytest_kmigrate.judging.judge import Judgement, judge_folder
-from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.capabilities import Capability, require
 from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.document import Document
@@ -116,6 +116,7 @@ class Run:
     def meet(self, conditions: Sequence[Znode]) -> None:
         """Make the start conditions of a test true, before it begins."""
         for each in conditions:
+            require(self.cluster.capabilities, frozenset({Capability.ZNODE_WRITES}), each.path, self.recorder)
             self.scene.znodes.set(each.path, None if each.data is None else each.data.encode())
             self.recorder.record(StartConditionMade(each.path, each.data))
 

@@ -17,7 +17,8 @@ def zookeeper_client(cluster: Cluster) -> ZookeeperClient | None:
     """A client of the cluster's ZooKeeper, past the links; None where there is none, or the provider leads to none."""
     if Capability.ZNODES not in cluster.capabilities or not cluster.zookeeper_servers:
         return None
-    return ZookeeperClient(cluster.zookeeper_servers, cluster.zookeeper_superuser)
+    writes = Capability.ZNODE_WRITES in cluster.capabilities
+    return ZookeeperClient(cluster.zookeeper_servers, cluster.zookeeper_superuser, writes=writes)
 
 
 def scene_of(

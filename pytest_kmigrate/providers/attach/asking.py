@@ -13,6 +13,8 @@ from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.metrics import CATALOGUES
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.providers.attach.format import ACTIONS, Allowed
+from pytest_kmigrate.providers.attach.hooks import Hooks
 from pytest_kmigrate.providers.attach.loading import Site
 from pytest_kmigrate.providers.attach.looking import greeting
 from pytest_kmigrate.providers.attach.metrics import MetricsReader
@@ -68,7 +70,13 @@ def ask(site: Site, metrics: MetricsReader) -> Asked:
         Capability.REQUESTS: lambda: _requests(site),
         Capability.ZNODES: lambda: _znodes(site),
         Capability.METRICS: lambda: _metrics(site, metrics),
+        Capability.ZNODE_WRITES: lambda: _allowed(site, "znodes") + "; " + _znodes(site),
+        Capability.START: lambda: _allowed(site, "start"),
+        Capability.KILL: lambda: _allowed(site, "kill"),
+        Capability.PAUSE: lambda: _allowed(site, "pause"),
+        Capability.RECONFIGURE: lambda: _allowed(site, "reconfigure"),
     }
+    Hooks(site).check()
     return Asked([*facts, *(_tried(each, tried.get(each)) for each in Capability)])
 
 
@@ -83,6 +91,14 @@ def _tried(capability: Capability, trial: Callable[[], str] | None) -> Answer:
         return Answer(capability, is_offered=True, why=trial())
     except (_LackingError, ClusterError) as error:
         return Answer(capability, is_offered=False, why=str(error))
+
+
+def _allowed(site: Site, what: Allowed) -> str:
+    """Whether the file allows it; hooks change something, so they are not tried."""
+    if what not in site.file.allow:
+        raise _LackingError(f'"{what}" is not among what the file allows')
+    hooks = [f"hooks.{each}" for each in ACTIONS[what]]
+    return f"allowed; {' and '.join(hooks)} are not tried" if hooks else "allowed"
 
 
 def _bootstrap(site: Site) -> Answer:

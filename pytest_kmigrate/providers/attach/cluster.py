@@ -16,6 +16,7 @@ from pytest_kmigrate.model.history import Batch, Transaction
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node, Record
 from pytest_kmigrate.model.topology import Listener, Role
+from pytest_kmigrate.providers.attach.hooks import Hooks
 from pytest_kmigrate.providers.attach.links import NoLinks
 from pytest_kmigrate.providers.attach.loading import Site
 from pytest_kmigrate.providers.attach.looking import Looker, greeting
@@ -48,7 +49,8 @@ class AttachedCluster:
         self._recorder = recorder
         self._metrics = metrics
         self._looker = Looker(site, recorder)
-        self._nodes = [AttachedNode(spec, self._looker, recorder, logs, offered) for spec in site.topology.nodes]
+        hooks = Hooks(site)
+        self._nodes = [AttachedNode(spec, self._looker, hooks, recorder, logs, offered) for spec in site.topology.nodes]
 
     @property
     def quorum_voters(self) -> str:

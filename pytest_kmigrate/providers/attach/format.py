@@ -1,6 +1,7 @@
 """What an attach file may hold: one pydantic model per TOML table, strict, each key with what it means."""
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -57,6 +58,14 @@ Release = Annotated[str, AfterValidator(_release)]
 Url = Annotated[str, AfterValidator(_url)]
 Words = Annotated[list[Annotated[str, AfterValidator(_with_places)]], Field(min_length=1)]
 Allowed = Literal["start", "kill", "pause", "reconfigure", "znodes"]
+ACTIONS: Mapping[str, tuple[str, ...]] = {
+    "start": ("start", "stop"),
+    "kill": ("kill",),
+    "pause": ("pause", "resume"),
+    "reconfigure": ("reconfigure",),
+    "znodes": (),
+}
+"""The hooks that each thing needs that may be allowed."""
 
 
 class _Table(BaseModel):
@@ -150,6 +159,21 @@ class MetricsTable(_Table):
     series: AllSeries = Field(default={}, description="series of single metrics that the dialect names otherwise")
 
 
+class HooksTable(_Table):
+    """What is called to do what is allowed: commands, or methods of a class in Python, each given a node's name."""
+
+    start: Words | None = Field(default=None, description="starts the process of a node")
+    stop: Words | None = Field(default=None, description="ends it in a controlled way")
+    kill: Words | None = Field(default=None, description="ends it without a goodbye")
+    pause: Words | None = Field(default=None, description="makes it stand still")
+    resume: Words | None = Field(default=None, description="lets it go on")
+    reconfigure: Words | None = Field(
+        default=None, description="sets the properties in {file} for its next start; a key without = is taken away"
+    )
+    python: str | None = Field(default=None, description='in place of commands, a class such as "ours:Hooks"')
+    within_s: Annotated[int, Field(ge=1, le=3600)] = Field(default=120, description="how long each may take, in s")
+
+
 class BrokerTable(_Table):
     """One broker; its mode is read from the broker itself."""
 
@@ -177,6 +201,7 @@ class AttachFile(_Table):
     quorum: QuorumTable = Field(default=QuorumTable(), description="how controllers are reached")
     zookeeper: ZookeeperTable | None = Field(default=None, description="the ensemble; default: there is none")
     metrics: MetricsTable | None = Field(default=None, description="where metrics are read; default: nowhere")
+    hooks: HooksTable = Field(default=HooksTable(), description="what is called to do what is allowed")
     broker: Annotated[list[BrokerTable], Field(min_length=1)] = Field(description="a table [[broker]] for each broker")
     controller: list[ControllerTable] = Field(default=[], description="a table [[controller]] for each controller")
 
@@ -190,6 +215,7 @@ TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("zookeeper", "login"): LoginTable,
     ("zookeeper", "login", "password"): Reference,
     ("metrics",): MetricsTable,
+    ("hooks",): HooksTable,
     ("broker",): BrokerTable,
     ("controller",): ControllerTable,
 }

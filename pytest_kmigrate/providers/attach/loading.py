@@ -10,7 +10,14 @@ from pydantic import ValidationError
 from pytest_kmigrate.model.errors import TopologyError
 from pytest_kmigrate.model.topology import NodeSpec, Role, Security, Start, Topology
 from pytest_kmigrate.providers.attach.dialects import dialects
-from pytest_kmigrate.providers.attach.format import TABLES, AttachFile, BrokerTable, ControllerTable, QuorumTable
+from pytest_kmigrate.providers.attach.format import (
+    ACTIONS,
+    TABLES,
+    AttachFile,
+    BrokerTable,
+    ControllerTable,
+    QuorumTable,
+)
 from pytest_kmigrate.providers.attach.secrets import fetched
 from pytest_kmigrate.topology.loading import parsed, text_of
 from pytest_kmigrate.topology.mistakes import key_text, mistakes_in
@@ -86,6 +93,14 @@ def _contradictions(file: AttachFile) -> Iterator[str]:
     ids = Counter([*map(_id, file.broker), *map(_id, file.controller)])
     for node_id in sorted(each for each, count in ids.items() if count > 1):
         yield f"broker and controller: expected each id once, got {node_id} again"
+    hooks = file.hooks
+    commands = [action for actions in ACTIONS.values() for action in actions if getattr(hooks, action) is not None]
+    if hooks.python and commands:
+        yield f'hooks: expected "python" or commands, got both: {", ".join(commands)}'
+    for allowed in file.allow:
+        lacking = [] if hooks.python else [each for each in ACTIONS[allowed] if each not in commands]
+        if lacking:
+            yield f'allow: expected hooks.{" and hooks.".join(lacking)} for "{allowed}"; got nothing'
     metrics = file.metrics
     if metrics and metrics.kind == "prometheus" and metrics.dialect is None:
         yield f'metrics: expected "dialect" with kind = "prometheus": one of {", ".join(dialects())}; got nothing'

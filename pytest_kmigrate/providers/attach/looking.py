@@ -2,12 +2,13 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError
 from pytest_kmigrate.model.event import Recorder
-from pytest_kmigrate.model.events.nodes import NodeReady, NodeStarted, NodeStopped
+from pytest_kmigrate.model.events.nodes import HowStopped, NodeReady, NodeStarted, NodeStopped
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role
 from pytest_kmigrate.providers.attach.loading import Site
@@ -38,6 +39,7 @@ class Looker:
         self._locks = {spec.name: threading.Lock() for spec in site.topology.nodes}
         self._seen: dict[str, tuple[float, Seen]] = {}
         self._starts: dict[str, int] = {}
+        self._ended: dict[str, HowStopped] = {}
 
     def seen(self, node: str) -> Seen:
         """What the node shows now, or did a moment ago. That it came or went is recorded before anybody sees it."""
@@ -51,13 +53,23 @@ class Looker:
                 self._record(self._site.topology.node(node), now)
             return now
 
+    @contextmanager
+    def ending(self, node: str, how: HowStopped) -> Iterator[None]:
+        """The node's end in this block comes about in this way; of any other it is not known."""
+        self._ended[node] = how
+        try:
+            yield
+        finally:
+            self._ended.pop(node, None)
+
     def look(self, node: str) -> None:
         """Look for the sake of what is recorded."""
         self.seen(node)
 
     def _record(self, spec: NodeSpec, now: Seen) -> None:
         if not now.is_alive:
-            self._recorder.record(NodeStopped("gone", exit_code=None, took_ms=0, said=""), spec.name)
+            how = self._ended.pop(spec.name, "gone")
+            self._recorder.record(NodeStopped(how, exit_code=None, took_ms=0, said=""), spec.name)
             return
         self._starts[spec.name] = self._starts.get(spec.name, 0) + 1
         started = NodeStarted(spec.role, now.mode, None, self._site.topology.kafka, self._starts[spec.name])

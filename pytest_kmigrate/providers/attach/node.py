@@ -1,21 +1,35 @@
-"""One node of a cluster that somebody else runs: what can be seen of it, and refusals of the rest."""
+"""One node of a cluster that somebody else runs: what can be seen of it, what hooks do to it, refusals of the rest."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NoReturn
+from tempfile import TemporaryDirectory
+from typing import Literal, NoReturn
 
 from pytest_kmigrate.model.capabilities import Capability, require
+from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.events.nodes import HowStopped, NodePaused, NodeReconfigured, NodeResumed
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec
+from pytest_kmigrate.providers.attach.hooks import Hooks
 from pytest_kmigrate.providers.attach.looking import Looker
+from pytest_kmigrate.redaction import shown
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
+
+_SEEN_WITHIN_S = 30
+"""How long after its hook has ended a node may still answer, or not stand still."""
 
 
 class AttachedNode:
     """Implements ``Node``. What the provider does not offer raises NotApplicableError, recorded."""
 
     def __init__(
-        self, spec: NodeSpec, looker: Looker, recorder: Recorder, logs: Path, offered: frozenset[Capability]
+        self,
+        spec: NodeSpec,
+        looker: Looker,
+        hooks: Hooks,
+        recorder: Recorder,
+        logs: Path,
+        offered: frozenset[Capability],
     ) -> None:
         self.spec = spec
         self.name = spec.name
@@ -24,6 +38,8 @@ class AttachedNode:
         self._looker = looker
         self._recorder = recorder
         self._offered = offered
+        self._hooks = hooks
+        self._changes: dict[str, str | None] = {}
 
     @property
     def mode(self) -> BrokerMode | None:
@@ -42,36 +58,55 @@ class AttachedNode:
 
     @property
     def properties(self) -> Mapping[str, str]:
-        """Somebody else's."""
-        self._refuse(Capability.RECONFIGURE, "reading the properties of")
+        """What was set here; the rest is somebody else's."""
+        self._require(Capability.RECONFIGURE, "reading the properties of")
+        return {key: value for key, value in self._changes.items() if value is not None}
 
     def await_ready(self, within_s: float = PATIENCE_S) -> None:
         """Return when it answers."""
         until(lambda: self.alive or NotYet("no answer"), awaited=f"an answer of {self.name}", within_s=within_s)
 
     def start(self, *, wait: bool = True) -> None:
-        """Refused."""
-        self._refuse(Capability.START, "starting")
+        """By its hook."""
+        self._require(Capability.START, "starting")
+        if self.alive:
+            raise WrongUseError(f"{self.name} runs already: stop or kill it before starting it")
+        self._hooks.call("start", self.name)
+        if wait:
+            self.await_ready()
 
     def stop(self, within_s: float = 30) -> None:
-        """Refused."""
-        self._refuse(Capability.START, "stopping")
+        """By its hook, which takes as long as it takes."""
+        self._end(Capability.START, "stop", "controlled")
 
     def kill(self) -> None:
-        """Refused."""
-        self._refuse(Capability.KILL, "killing")
+        """By its hook."""
+        self._end(Capability.KILL, "kill", "killed")
 
     def pause(self) -> None:
-        """Refused."""
-        self._refuse(Capability.PAUSE, "pausing")
+        """By its hook; return when it takes connections and does not answer."""
+        self._require(Capability.PAUSE, "pausing")
+        self._hooks.call("pause", self.name)
+        until(lambda: self.stands_still, awaited=f"{self.name} to stand still", within_s=_SEEN_WITHIN_S)
+        self._recorder.record(NodePaused(), self.name)
 
     def resume(self) -> None:
-        """Refused."""
-        self._refuse(Capability.PAUSE, "resuming")
+        """By its hook."""
+        self._require(Capability.PAUSE, "resuming")
+        self._hooks.call("resume", self.name)
+        self._recorder.record(NodeResumed(), self.name)
 
     def reconfigure(self, changes: Mapping[str, str | None], mode: BrokerMode | None = None) -> None:
-        """Refused."""
-        self._refuse(Capability.RECONFIGURE, "reconfiguring")
+        """By its hook, which gets a file: a line ``key=value`` for each property, the key alone to take it away."""
+        self._require(Capability.RECONFIGURE, "reconfiguring")
+        with TemporaryDirectory(prefix="kmigrate-hook-") as folder:
+            file = Path(folder) / "changes.properties"
+            lines = [key if value is None else f"{key}={value}" for key, value in changes.items()]
+            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            self._hooks.call("reconfigure", self.name, str(file))
+        self._changes.update(changes)
+        shown_changes = {key: None if value is None else shown(key, value) for key, value in changes.items()}
+        self._recorder.record(NodeReconfigured(shown_changes, mode or self.mode), self.name)
 
     def install(self, kafka: str) -> None:
         """Refused."""
@@ -101,6 +136,17 @@ class AttachedNode:
     def tell_dead_threads(self) -> None:
         """Its log may be somewhere else."""
 
-    def _refuse(self, capability: Capability, doing: str) -> NoReturn:
+    def _end(self, capability: Capability, hook: Literal["stop", "kill"], how: HowStopped) -> None:
+        self._require(capability, "stopping" if hook == "stop" else "killing")
+        if not self.alive:
+            return
+        with self._looker.ending(self.name, how):
+            self._hooks.call(hook, self.name)
+            until(lambda: not self.alive, awaited=f"the end of {self.name}", within_s=_SEEN_WITHIN_S)
+
+    def _require(self, capability: Capability, doing: str) -> None:
         require(self._offered, frozenset({capability}), f"{doing} {self.name}", self._recorder)
+
+    def _refuse(self, capability: Capability, doing: str) -> NoReturn:
+        self._require(capability, doing)
         raise AssertionError(f"{capability} is offered, and nothing does it")

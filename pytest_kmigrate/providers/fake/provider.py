@@ -14,6 +14,7 @@ from pytest_kmigrate.providers.fake.cluster import FakeCluster
 
 CAPABILITIES = frozenset(Capability) - {
     Capability.ZNODES,
+    Capability.ZNODE_WRITES,
     Capability.REQUESTS,
     Capability.IDENTITY,
     Capability.CHANGE,
