@@ -184,7 +184,7 @@ class Metadata:
     def visible(self, sides: Sequence[str]) -> list[str]:
         """Those of these sides that the provider shows, and that are there now."""
         shown = self._sources.sides().keys()
-        return [side for side in sides if side in shown and NEEDS[side] <= self._cluster.capabilities]
+        return [side for side in sides if side in shown and SIDES[side] <= self._cluster.capabilities]
 
     def settle(self, label: str, sides: Sequence[str] = (LOG, ZOOKEEPER), within_s: float = SETTLED_WITHIN_S) -> None:
         """Take images of two or more sides until they agree or time is up; both as they then are go into the history.

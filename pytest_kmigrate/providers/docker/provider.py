@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
+from types import MappingProxyType
 
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.provider import Artifact
 from pytest_kmigrate.model.topology import Topology
@@ -16,7 +18,9 @@ class DockerProvider:
     """Implements ``Provider``; ``notify`` gets a line about every download."""
 
     name = "docker"
+    runs_here = True
     capabilities = OwnedCluster.capabilities
+    lacking: Mapping[Capability, str] = MappingProxyType({})
 
     def __init__(self, notify: Callable[[str], None]) -> None:
         self._tell = notify
