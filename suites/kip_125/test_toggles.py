@@ -61,23 +61,18 @@ def test_anything_but_kafka_means_zookeeper(group, verify_group):
 
 
 @pytest.mark.requirement("K125-MODE-unknown-is-zk", "K125-OWN-full-coverage")
-def test_what_zookeeper_refuses_disturbs_no_other_member(group, cluster, expect, verify_group):
-    """A mode that members may not read means ZooKeeper, and a member that cannot register takes no partition."""
-    warned = lambda: {*group.warnings()} & {"mode-not-readable", "not-registered"}  # noqa: E731
+def test_a_mode_that_members_may_not_read_means_zookeeper(group, cluster, expect, verify_group):
+    """Members warn of it, go on with what ZooKeeper assigns, and follow the node again when they may read it."""
+    warned = lambda: "mode-not-readable" in group.warnings()  # noqa: E731
     group.await_owned(group.join(WITH, 2, **ROUND_ROBIN))
     group.toggle("kafka")
     group.flow(250)
     with unreadable(cluster.zookeeper_servers, MODE):
         group.await_followed("zookeeper")
         group.flow(250)
-        expect("what members warn of", warned, equals={"mode-not-readable"}, within_s=10)
+        expect("whether members warn of it", warned, equals=True, within_s=10)
     group.await_followed("kafka")
-    moves = group.moves()
-    (stray,) = group.join(WITH, zookeeper_connect=f"{cluster.zookeeper_servers}/nowhere")
-    expect("what it warns of", warned, equals={"mode-not-readable", "not-registered"}, within_s=10)
-    group.flow(1000)
-    expect("partitions that moved by it", lambda: group.moves() - moves, equals=0)
-    stray.stop()
+    group.flow(250)
 
     verify_group(owned_within_s=LATE_S)
 
