@@ -90,7 +90,7 @@ def test_a_start_condition_that_the_provider_cannot_make_is_not_applicable(tmp_p
     claim = Claim("t.py::test_it", (CLAIMED,), conditions=(Znode("/migration"),))
     settings = RunSettings(tmp_path, seed=7)
     with (
-        pytest.raises(NotApplicableError, match="znodes"),
+        pytest.raises(NotApplicableError, match="znode-writes"),
         open_run(settings, FakeProvider(), SHAPE, claim, lambda _folder: None),
     ):
         pytest.fail("the test must not begin")

@@ -1,6 +1,6 @@
 """Hooks: called only where the file allows them; one that fails or hangs is one clear error."""
 
-import time
+import threading
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from pytest_kmigrate.providers.attach.hooks import Hooks
 from pytest_kmigrate.providers.attach.loading import site_at
 from pytest_kmigrate.providers.attach.metrics import NoMetrics
 from pytest_kmigrate.providers.bench import MemoryRecorder
+from pytest_kmigrate.waiting import PATIENCE_S, until
 from tests.unit.providers.attach.files import SMALL, written
 
 STARTED = "echo {name} {id} {role} {host} > FOLDER/called"
@@ -29,7 +30,7 @@ class Ours:
 
     def stop(self, node: str) -> None:
         """Hangs."""
-        time.sleep(60)
+        threading.Event().wait(60)
 
 
 def hooked(folder: Path, allow: str = "", **commands: str) -> Path:
@@ -82,7 +83,8 @@ def test_a_hook_that_hangs_is_ended_with_what_it_started(tmp_path: Path) -> None
     file = hooked(tmp_path, kill=SLOW)
     with pytest.raises(ClusterError, match=r"hooks\.kill of broker-1: expected an end within 1 s \(hooks\.within_s\)"):
         Hooks(site_at(file)).call("kill", "broker-1")
-    assert not is_running(int((tmp_path / "pid").read_text()))
+    started = int((tmp_path / "pid").read_text())
+    until(lambda: not is_running(started), awaited="the end of what it started", within_s=PATIENCE_S)
 
 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
