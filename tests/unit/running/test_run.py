@@ -76,7 +76,7 @@ def test_a_run_leaves_a_folder_that_tells_all_of_it(tmp_path: Path) -> None:
 
 def test_start_conditions_are_made_and_recorded(tmp_path: Path) -> None:
     """A znode with data, and one without; neither is a fault."""
-    with opened(tmp_path) as run:
+    with opened(tmp_path, FakeProvider(CAPABILITIES | {Capability.ZNODE_WRITES})) as run:
         znodes = FakeZnodes()
         run.scene = replace(run.scene, znodes=znodes)
         run.meet([Znode("/migration"), Znode("/x", "y")])
