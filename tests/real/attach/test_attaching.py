@@ -17,6 +17,7 @@ _OF_TLS = ("security.protocol", "ssl.ca.location", "ssl.endpoint.identification.
 _LOGIN = ("sasl.mechanism", "sasl.username")
 
 
+@pytest.mark.nightly
 def test_looking_leaves_no_trace_and_an_epoch_that_is_put_back_is_red(tmp_path: Path) -> None:
     """No znode and nothing that brokers answer is another one; then a Ctrl-C has judged what the operator did."""
     with operated("zk1-broker1", tmp_path) as operator:
