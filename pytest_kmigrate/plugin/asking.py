@@ -9,11 +9,15 @@ import pytest
 
 from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
+from pytest_kmigrate.plugin.display import terminal_of
 from pytest_kmigrate.plugin.options import DEFAULT_TOPOLOGY, options_of
-from pytest_kmigrate.providers.choosing import topology_named
+from pytest_kmigrate.providers.choosing import provider_named, topology_named
 
 if TYPE_CHECKING:
+    from pytest_kmigrate.model.provider import Provider
     from pytest_kmigrate.model.topology import Topology
+
+_PROVIDER = pytest.StashKey["Provider"]()
 
 _EXAMPLES = {
     "requirement": "ID",
@@ -39,6 +43,14 @@ def marked(item: pytest.Item, name: str) -> list[str]:
             )
         found += map(str, mark.args)
     return found
+
+
+def provider_of(config: pytest.Config) -> "Provider":
+    """The provider that the command line chose, one for the session: some ask a cluster what can be done with it."""
+    if _PROVIDER not in config.stash:
+        options = options_of(config)
+        config.stash[_PROVIDER] = provider_named(options.provider, terminal_of(config).line, options.topology)
+    return config.stash[_PROVIDER]
 
 
 def topology_of(item: pytest.Item) -> "Topology":

@@ -17,9 +17,9 @@ from pytest_kmigrate.plugin.asking import (
     kafka_of_file,
     marked,
     needs_cluster,
+    provider_of,
     topology_of,
 )
-from pytest_kmigrate.plugin.display import terminal_of
 from pytest_kmigrate.plugin.needs.needing import names_in, needs_of
 from pytest_kmigrate.plugin.options import Options, options_of
 from pytest_kmigrate.plugin.outcomes import KnownBugError, expect_of
@@ -140,7 +140,7 @@ def _look_at(item: pytest.Item, options: Options, topologies: _Topologies) -> No
             item.add_marker(pytest.mark.skip(reason=f"NOT_APPLICABLE: {error}"))
             return
         kafka = item.stash[_KAFKA] = topology.kafka
-        _skip_if_not_offered(item, options.provider)
+        _skip_if_not_offered(item)
     sinces, untils = marked(item, "since"), marked(item, "until")
     release = _release(kafka) if kafka and (_KAFKA in item.stash or bugs or sinces or untils) else ""
     tested = f"{'--kmigrate-kafka' if options.kafka else 'that of the topology'} is {release}"
@@ -189,12 +189,10 @@ def _check_way(item: pytest.Item, topology: "Topology", profile: str) -> None:
             continue
 
 
-def _skip_if_not_offered(item: pytest.Item, provider: str) -> None:
+def _skip_if_not_offered(item: pytest.Item) -> None:
     """Before anything is paid for: the cluster would be started only for the test to come to the same end."""
-    from pytest_kmigrate.providers.choosing import provider_named
-
     assert isinstance(item, pytest.Function)
-    if lacking := sorted(needs_of(item) - provider_named(provider, terminal_of(item.config).line).capabilities):
+    if lacking := sorted(needs_of(item) - provider_of(item.config).capabilities):
         item.add_marker(pytest.mark.skip(reason=f"NOT_APPLICABLE: {not_offered(item.name, lacking)}"))
 
 

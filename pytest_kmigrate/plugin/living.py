@@ -19,7 +19,7 @@ from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from pytest_kmigrate.plugin.asking import conditions_of, marked, needs_cluster, start_of
+from pytest_kmigrate.plugin.asking import conditions_of, marked, needs_cluster, provider_of, start_of
 from pytest_kmigrate.plugin.display import terminal_of
 from pytest_kmigrate.plugin.identity import begun_session, identity_of, words_for
 from pytest_kmigrate.plugin.options import options_of
@@ -39,7 +39,6 @@ from pytest_kmigrate.plugin.outcomes import (
 from pytest_kmigrate.plugin.progress import Progress
 from pytest_kmigrate.plugin.resuming import report_complete_run
 from pytest_kmigrate.plugin.scenes import scene_of, shared_as, shared_by
-from pytest_kmigrate.providers.choosing import provider_named
 from pytest_kmigrate.recording.sources import digest_of_test
 from pytest_kmigrate.reports.one_run.run_reports import write_run_reports
 from pytest_kmigrate.running import Checkpoints, Claim, Run, RunSettings, SharedCluster, header_of, open_run
@@ -60,7 +59,7 @@ def run_of(item: pytest.Item, topology: Topology) -> Iterator[Run]:
     with ExitStack() as ending:
         ending.enter_context(_progress(item.config).shown(f"starting {topology.name}"))
         try:
-            provider = provider_named(options.provider, terminal_of(item.config).line, options.topology)
+            provider = provider_of(item.config)
             if scene_of(item) is None:
                 _require_room(provider, topology)
             session = begun_session(item, options.runs, lambda: _tests_of(item.session))

@@ -42,7 +42,7 @@ def test_a_topology_that_does_not_fit_is_refused_before_anything_is_downloaded(
     """In the words of ``kmigrate up``; no run folder is begun."""
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=100 * 2**20))
     provider = SimpleNamespace(runs_here=True, artifacts=lambda _: pytest.fail("began all the same"))
-    monkeypatch.setattr(living, "provider_named", lambda *_: provider)
+    monkeypatch.setattr(living, "provider_of", lambda *_: provider)
     pytester.makepyfile(TEST)
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     result.assert_outcomes(errors=1)
@@ -66,7 +66,7 @@ def test_a_disk_that_is_full_is_told_in_one_line(pytester: pytest.Pytester, monk
         raise OSError(errno.ENOSPC, "No space left on device", "/state/etc")
 
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2**40))
-    monkeypatch.setattr(living, "provider_named", lambda *_: SimpleNamespace(runs_here=True, artifacts=artifacts))
+    monkeypatch.setattr(living, "provider_of", lambda *_: SimpleNamespace(runs_here=True, artifacts=artifacts))
     pytester.makepyfile(TEST)
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     result.assert_outcomes(errors=1)

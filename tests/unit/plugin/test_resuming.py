@@ -65,7 +65,7 @@ Runs = Callable[..., pytest.RunResult]
 def resumed(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Runs:
     """An inner pytest that resumes; every run of it is judged by the verdict, and its folder is whole."""
     monkeypatch.setattr(living, "plan_here", lambda _topology: None)
-    monkeypatch.setattr(living, "provider_named", lambda *_: FakeProvider())
+    monkeypatch.setattr(living, "provider_of", lambda *_: FakeProvider())
 
     def run(verdict: Verdict | None, *options: str) -> pytest.RunResult:
         @contextmanager

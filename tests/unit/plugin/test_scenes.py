@@ -38,7 +38,7 @@ class CountingProvider(FakeProvider):
 def provider(monkeypatch: pytest.MonkeyPatch) -> CountingProvider:
     """What every run of an inner pytest gets its cluster from."""
     made = CountingProvider()
-    monkeypatch.setattr(living, "provider_named", lambda *_: made)
+    monkeypatch.setattr(living, "provider_of", lambda *_: made)
     monkeypatch.setattr(living, "plan_here", lambda _topology: None)
     monkeypatch.setattr(living, "write_run_reports", lambda _folder: None)
     return made

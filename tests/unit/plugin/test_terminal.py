@@ -27,7 +27,7 @@ from pytest_kmigrate.waiting import NotYet, until
 living._judge_unjudged = lambda *_: None
 living.plan_here = lambda _topology: None
 living.write_run_reports = lambda _folder: None
-living.provider_named = lambda *_: FakeProvider()
+living.provider_of = lambda *_: FakeProvider()
 progress._PAINTED_EVERY_S = progress._WRITTEN_EVERY_S = 0.02
 
 

@@ -12,13 +12,12 @@ pytest_plugins = ["pytester"]
 CONFTEST = """
 import psutil
 from types import SimpleNamespace
-from pytest_kmigrate.plugin import living
-from pytest_kmigrate.providers import choosing
+from pytest_kmigrate.plugin import collecting, living
 from pytest_kmigrate.providers.fake import FakeProvider
 
 psutil.virtual_memory = lambda: SimpleNamespace(available=2**40)
-for room in (living, choosing):
-    room.provider_named = lambda *_: FakeProvider()
+for room in (living, collecting):
+    room.provider_of = lambda *_: FakeProvider()
 """
 TESTS = """
 import allure

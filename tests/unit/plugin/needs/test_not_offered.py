@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from pytest_kmigrate.plugin import living
-from pytest_kmigrate.providers import choosing
+from pytest_kmigrate.plugin import collecting, living
 from pytest_kmigrate.providers.fake import FakeProvider
 from pytest_kmigrate.recording.reading import read_events
 from pytest_kmigrate.recording.run_folder import RunFolder
@@ -18,8 +17,8 @@ pytest_plugins = ["pytester"]
 def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """A provider of few capabilities, on a machine that has room."""
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2**40))
-    for room in (living, choosing):
-        monkeypatch.setattr(room, "provider_named", lambda *_: FakeProvider())
+    for room in (living, collecting):
+        monkeypatch.setattr(room, "provider_of", lambda *_: FakeProvider())
 
 
 def test_a_test_that_comes_to_what_it_needs_is_skipped_and_not_applicable(pytester: pytest.Pytester) -> None:
