@@ -1,0 +1,59 @@
+"""What is the same about providers that run JVMs themselves, wherever these run."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import MappingProxyType
+from typing import ClassVar, Protocol
+
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.provider import Artifact
+from pytest_kmigrate.model.topology import Topology
+from pytest_kmigrate.providers.owned.cluster import OwnedCluster
+from pytest_kmigrate.providers.owned.software import Software, software_for
+
+
+class Provision(Protocol):
+    """Makes a cluster of this software; see ``Provider.provision``."""
+
+    def __call__(  # noqa: D102 - as above
+        self,
+        topology: Topology,
+        software: Software,
+        recorder: Recorder,
+        logs: Path,
+        *,
+        rules: Path | None,
+        keep: Callable[[], bool],
+    ) -> AbstractContextManager[OwnedCluster]: ...
+
+
+class OwnedProvider:
+    """Implements ``Provider``; ``notify`` gets a line about every download."""
+
+    name: ClassVar[str]
+    make: ClassVar[Provision]
+    """Where the JVMs run: what makes a cluster there."""
+    runs_here = True
+    capabilities = OwnedCluster.capabilities
+    lacking: Mapping[Capability, str] = MappingProxyType({})
+
+    def __init__(self, notify: Callable[[str], None]) -> None:
+        self._tell = notify
+
+    def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
+        """The distributions, and with them everything else that the cluster needs on this machine."""
+        return software_for(topology, self._tell).artifacts
+
+    def provision(
+        self,
+        topology: Topology,
+        recorder: Recorder,
+        logs: Path,
+        *,
+        rules: Path | None = None,
+        keep: Callable[[], bool] = lambda: False,
+    ) -> AbstractContextManager[OwnedCluster]:
+        """A cluster of JVMs, not started yet."""
+        return self.make(topology, software_for(topology, self._tell), recorder, logs, rules=rules, keep=keep)
