@@ -3,9 +3,11 @@
 import io
 import socketserver
 import struct
-from collections.abc import Callable, Mapping
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Self
 
 from kio.schema.api_versions.v0.response import ApiVersion, ApiVersionsResponse
 from kio.schema.errors import ErrorCode
@@ -16,28 +18,55 @@ from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.wire.request import framed
 
 
-class FrameServer(socketserver.ThreadingTCPServer):
-    """Hands each frame that arrives on any connection to a function, and sends its answer back.
+class FrameServer(ABC):
+    """Listens on a loopback address from its beginning to ``close``; a context manager.
 
-    A connection ends when the function raises ClusterError.
+    It answers each frame that arrives on any connection, as soon as it listens: what ``receive`` uses must be there
+    before.
     """
 
+    def __init__(self) -> None:
+        self._server = _Server(("127.0.0.1", 0), _Connection)
+        self._server.service = self
+        self._serving = threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)
+        self._serving.start()
+
+    @property
+    def address(self) -> str:
+        """Where it listens, as ``host:port``."""
+        host, port = self._server.server_address[:2]
+        return f"{host!s}:{port}"
+
+    @abstractmethod
+    def receive(self, frame: bytes) -> bytes:
+        """The answer with its length to a frame without it; the connection ends by a ClusterError."""
+
+    def close(self) -> None:
+        """Listen no more; safe to call twice."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._serving.join(timeout=5)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
     allow_reuse_address = True
-
-    def __init__(self, address: tuple[str, int], receive: Callable[[bytes], bytes]) -> None:
-        """``receive`` gets frames without their length, and returns one with it."""
-        self.receive = receive
-        super().__init__(address, _Connection)
+    service: FrameServer
 
 
 class _Connection(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         """Serve until the other side hangs up."""
-        assert isinstance(self.server, FrameServer)
+        assert isinstance(self.server, _Server)
         with suppress(OSError, ClusterError):
             while frame := self.rfile.read(int.from_bytes(self.rfile.read(4), "big")):
-                self.wfile.write(self.server.receive(frame))
+                self.wfile.write(self.server.service.receive(frame))
 
 
 def api_versions_answer(version: int, correlation: int, highest: Mapping[int, int]) -> bytes:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import Recorder
@@ -40,8 +40,8 @@ _CAUGHT_UP = (1 << 62) - 1
 """An offset of the metadata log that no log reaches: the stub has read everything there is."""
 
 
-class StubBroker:
-    """Listens on a loopback address from its beginning to ``close``; a context manager."""
+class StubBroker(FrameServer):
+    """Listens from its beginning to ``close``."""
 
     def __init__(self, broker_id: int, recorder: Recorder, controllers: Callable[[], list[Peer]]) -> None:
         """``controllers``: where a registration is tried, the active one first."""
@@ -51,18 +51,11 @@ class StubBroker:
         """The last UpdateMetadata that it received: who is alive, as the controllers have it."""
         self._recorder = recorder
         self._controllers = controllers
-        self._server = FrameServer(("127.0.0.1", 0), self._receive)
         self._ended = threading.Event()
         self._wants_to_stop = False
         self._may_stop = threading.Event()
-        self._threads = [threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)]
-        self._threads[0].start()
-
-    @property
-    def address(self) -> str:
-        """Where it listens, as ``host:port``."""
-        host, port = self._server.server_address[:2]
-        return f"{host!s}:{port}"
+        self._beating: list[threading.Thread] = []
+        super().__init__()
 
     @property
     def listeners(self) -> dict[str, str]:
@@ -109,23 +102,16 @@ class StubBroker:
         if error == "NONE":
             until(lambda: self._beat(epoch), awaited=f"{self.name} unfenced", within_s=PATIENCE_S, every_s=0.1)
             beats = (partial(self._beat, epoch), _EVERY_S, self._ended)
-            self._threads.append(threading.Thread(target=repeat, args=beats, daemon=True))
-            self._threads[-1].start()
+            self._beating.append(threading.Thread(target=repeat, args=beats, daemon=True))
+            self._beating[-1].start()
         return error
 
     def close(self) -> None:
         """End heartbeats, and listen no more; safe to call twice."""
         self._ended.set()
-        self._server.shutdown()
-        self._server.server_close()
-        for thread in self._threads:
+        super().close()
+        for thread in self._beating:
             thread.join(timeout=5)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _asked(self, ask: Callable[[Peer], Answer]) -> Answer | None:
         """The answer of the active controller, which says itself if it is none; None where nothing answers."""
@@ -145,7 +131,7 @@ class StubBroker:
             self._may_stop.set()
         return answer is not None and answer.error == "NONE" and not answer.is_fenced
 
-    def _receive(self, frame: bytes) -> bytes:
+    def receive(self, frame: bytes) -> bytes:
         """The answer to one frame; what is no control request is not recorded."""
         request = decoded(frame)
         if request.api == API_VERSIONS:

@@ -6,7 +6,6 @@ It has no log. It knows version 1 of registrations only, and records each as the
 import struct
 import threading
 import uuid
-from typing import Self
 
 from kio.schema.broker_registration.v1.response import BrokerRegistrationResponse
 from kio.schema.errors import ErrorCode
@@ -30,8 +29,8 @@ _METADATA_TOPIC = uuid.UUID(int=1)
 """The id that Kafka gives the metadata log; brokers of 3.9 look at it alone, which versions before 13 do not have."""
 
 
-class StubController:
-    """Listens on a loopback address from its beginning to ``close``; a context manager."""
+class StubController(FrameServer):
+    """Listens from its beginning to ``close``."""
 
     def __init__(self, controller_id: int, recorder: Recorder) -> None:
         self.controller_id = controller_id
@@ -39,29 +38,15 @@ class StubController:
         self.registered = threading.Event()
         """Whether any broker has registered."""
         self._recorder = recorder
-        self._server = FrameServer(("127.0.0.1", 0), self._receive)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)
-        self._thread.start()
+        super().__init__()
 
     @property
     def voter(self) -> str:
         """The value of ``controller.quorum.voters`` that makes it the whole quorum."""
-        host, port = self._server.server_address[:2]
-        return f"{self.controller_id}@{host!s}:{port}"
+        return f"{self.controller_id}@{self.address}"
 
-    def close(self) -> None:
-        """Listen no more; safe to call twice."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(timeout=5)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _receive(self, frame: bytes) -> bytes:
+    def receive(self, frame: bytes) -> bytes:
+        """An answer to what brokers ask the leader of their quorum."""
         reader = FrameReader(frame)
         header = reader.fields(_HEADER, 0)
         correlation = int(header["correlation"])

@@ -79,7 +79,7 @@ def seem_unready(kmigrate_run: "Run") -> "Iterator[Callable[[str], UnreadyRelay]
         def relayed(name: str) -> "UnreadyRelay":
             cluster = kmigrate_run.cluster
             seeming = cluster.node(name)
-            relay = relays.enter_context(UnreadyRelay(cluster.peer(name).address))
+            relay = relays.enter_context(UnreadyRelay(cluster.peer(name)))
             own, voters = f"{seeming.spec.node_id}@", cluster.quorum_voters.split(",")
             passed = ",".join(f"{own}{relay.address}" if each.startswith(own) else each for each in voters)
             for node in cluster.nodes(Role.CONTROLLER):

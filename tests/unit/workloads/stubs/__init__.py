@@ -1,0 +1,1 @@
+"""Stubs of Kafka, and a relay before it."""
