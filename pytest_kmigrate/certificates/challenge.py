@@ -47,7 +47,12 @@ def answered(profile: str, nonce: str, evidence: Evidence) -> Challenge:
 
 def _chosen(evidence: Evidence) -> str:
     """What ``--kmigrate-kafka`` was for the software under test: its release, or the path of a build."""
-    named = [name for run in evidence.runs for name, digest in run.digests.items() if digest == evidence.digest]
+    named = [
+        name
+        for run in evidence.runs
+        for name, digest in (run.header.digests or {}).items()
+        if digest == evidence.digest
+    ]
     return named[-1]
 
 

@@ -45,14 +45,7 @@ class RunEvidence:
     @property
     def offered(self) -> frozenset[str]:
         """What its provider could do; all where the run is older than the table of it."""
-        offered = self.header.extra.get("capabilities")
-        return frozenset(map(str, offered if isinstance(offered, list) else Capability))
-
-    @property
-    def digests(self) -> dict[str, str]:
-        """The digest of each Kafka, by the version or path that its topology had."""
-        digests = self.header.extra.get("distribution_digests")
-        return {str(name): str(each) for name, each in digests.items()} if isinstance(digests, dict) else {}
+        return frozenset(Capability) if self.header.offered is None else self.header.offered
 
 
 @dataclass(frozen=True)
@@ -145,8 +138,10 @@ def _software(root: Path, runs: Sequence[RunEvidence], kafka: str | None) -> tup
 
 def _digests(run: RunEvidence) -> list[str]:
     """The digest of the software under test; a topology may have other releases beside it."""
-    own = [digest for name, digest in run.digests.items() if name == run.header.kafka]
-    return own or (list(run.digests.values()) if len(run.digests) == 1 else [])
+    digests = run.header.digests or {}
+    if run.header.kafka in digests:
+        return [digests[run.header.kafka]]
+    return list(digests.values()) if len(digests) == 1 else []
 
 
 def _of_software(runs: Sequence[RunEvidence], version: str, digest: str) -> Iterator[RunEvidence]:

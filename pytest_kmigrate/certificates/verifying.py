@@ -73,8 +73,15 @@ def verify(
     _must_be_of_this_plan(file, predicate.claims)
     archive = evidence or evidence_file(file)
     if evidence is None and not archive.is_file():
-        must_follow(file, statement)
-        return Verified(statement, (*open_, f"no evidence was read: {archive.name} is not beside it; give --evidence"))
+        open_.append(f"no evidence was read: {archive.name} is not beside it; give --evidence")
+    else:
+        open_ += _evidence(file, archive, predicate, sample, progress)
+    must_follow(file, statement)
+    return Verified(statement, tuple(open_))
+
+
+def _evidence(file: Path, archive: Path, predicate: Predicate, sample: int | None, progress: Progress) -> list[str]:
+    """What is open about the evidence; CertificateError for the first thing in it that refutes the certificate."""
     found = packed(archive)
     if found.sha256 != predicate.evidence.sha256 or found.size_bytes != predicate.evidence.bytes:
         raise CertificateError(
@@ -88,11 +95,10 @@ def verify(
         if wrong := differing(judged, progress, has_reports=False):
             more = f"; and {len(wrong) - 1} more" if len(wrong) > 1 else ""
             raise CertificateError(f"{archive}: {wrong[0]}{more}: the verdicts do not follow from the evidence")
-    if len(judged) < len(folders):
-        missed = f"a single false run is missed with a probability of {1 - len(judged) / len(folders):.0%}"
-        open_.append(f"{len(judged)} of {len(folders)} runs were drawn and judged again: {missed}")
-    must_follow(file, statement)
-    return Verified(statement, tuple(open_))
+    if len(judged) == len(folders):
+        return []
+    missed = f"a single false run is missed with a probability of {1 - len(judged) / len(folders):.0%}"
+    return [f"{len(judged)} of {len(folders)} runs were drawn and judged again: {missed}"]
 
 
 def _signer(file: Path, predicate: Predicate, key: str | None) -> list[str]:

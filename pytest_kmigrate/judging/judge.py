@@ -116,8 +116,7 @@ def _judges(each: AnyChecker, history: History) -> bool:
 
 def _lacking(each: AnyChecker, header: RunHeader) -> list[str]:
     """What a checker needs and the provider of the run did not offer; runs of 0.1 say of none what it could do."""
-    offered = header.extra.get("capabilities")
-    return sorted(each.needs.difference(offered)) if isinstance(offered, list) else []
+    return sorted(each.needs - header.offered) if header.offered is not None else []
 
 
 def _checker(name: str, checkers: CheckersByName) -> AnyChecker:

@@ -136,6 +136,18 @@ class RunHeader:
         """ZooKeeper's last transaction when the run began; -1: it began from scratch, or without ZooKeeper."""
         return self._inherited("zxid")
 
+    @property
+    def offered(self) -> frozenset[str] | None:
+        """The capabilities of the run's provider; None: the folder is older than the table of them."""
+        offered = self.extra.get("capabilities")
+        return frozenset(map(str, offered)) if isinstance(offered, list) else None
+
+    @property
+    def digests(self) -> Mapping[str, str] | None:
+        """The digest of each Kafka, by the version or path that the topology has; None: the folder names none."""
+        digests = self.extra.get("distribution_digests")
+        return {str(name): str(each) for name, each in digests.items()} if isinstance(digests, dict) else None
+
     def _inherited(self, key: str) -> int:
         begun = [self.extra.get("checkpoint"), self.extra.get("scene")]
         return max((int(each.get(key, -1)) for each in begun if isinstance(each, Mapping)), default=-1)

@@ -29,10 +29,9 @@ def run_id_is_derived(folder: RunFolder, header: RunHeader) -> Iterator[Disagree
 
 def releases_are_named(history: History) -> Iterator[Disagreement]:
     """Nodes run what the header has digests of, or what was installed in the run."""
-    digests = history.header.extra.get("distribution_digests")
-    if not isinstance(digests, dict):
+    if history.header.digests is None:
         return
-    known = {history.header.kafka, *digests}
+    known = {history.header.kafka, *history.header.digests}
     known |= {
         str(event.data.get(key)) for event in history.of(EventKind.NODE_INSTALLED) for key in ("kafka", "version")
     }
@@ -47,8 +46,7 @@ def releases_are_named(history: History) -> Iterator[Disagreement]:
 
 def releases_have_their_jars(history: History) -> Iterator[Disagreement]:
     """What is called by the version of a release has the jars of that release; a build is called otherwise."""
-    digests = history.header.extra.get("distribution_digests")
-    named = {str(name): str(digest) for name, digest in digests.items()} if isinstance(digests, dict) else {}
+    named = history.header.digests or {}
     for name, digest in named.items():
         is_path = not SHAPE.fullmatch(name)
         called = history.header.kafka if is_path and len(named) == 1 else name

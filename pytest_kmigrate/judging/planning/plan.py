@@ -71,6 +71,7 @@ class Plan:
     """SHA-256 of the plan and of the sources of its tests."""
 
 
+@cache
 def with_suites() -> tuple[str, ...]:
     """The profiles that have a suite in this package."""
     return tuple(each for each in profiles() if list((SUITES / each.replace("-", "_")).glob("test_*.py")))
