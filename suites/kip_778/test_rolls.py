@@ -4,7 +4,7 @@ import pytest
 
 from pytest_kmigrate import Kill, Kind, checks, moves, targets
 from pytest_kmigrate.documents.kip_778.levels import level_changes
-from pytest_kmigrate.documents.kip_778.procedure import UpgradePhase
+from pytest_kmigrate.documents.kip_778.procedure import LOWER, UpgradePhase
 
 CREATE_TOPICS = 19
 CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
@@ -143,7 +143,7 @@ def test_software_goes_back_after_the_level(workload, cluster, upgrade, lower, v
     """The level is raised and lowered again without loss, and controllers are rolled back to the old release."""
     workload.await_acked(500)
     upgrade.advance_to(UpgradePhase.RAISED)
-    upgrade.make("lower-the-level", lower())
+    upgrade.make(LOWER, lower())
 
     upgrade.make("roll-back", *(moves.Roll(node.name, kafka=node.spec.kafka) for node in cluster.nodes()))
 

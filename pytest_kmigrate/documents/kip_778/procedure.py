@@ -74,5 +74,7 @@ def raised(cluster: Cluster) -> list[Move]:
 ROLL_CONTROLLERS = Step("roll-controllers", rolled(Role.CONTROLLER), (PHASE, UpgradePhase.MIXED.name))
 ROLL_BROKERS = Step("roll-brokers", rolled(Role.BROKER), (PHASE, UpgradePhase.ROLLED.name))
 RAISE = Step("raise-the-level", raised, (PHASE, UpgradePhase.RAISED.name))
+LOWER = "lower-the-level"
+"""The step by which a test takes the level back; it is no part of the documented upgrade."""
 STEPS = (ROLL_CONTROLLERS, ROLL_BROKERS, RAISE)
 WALKING_NEEDS = frozenset({Capability.START, Capability.RECONFIGURE, Capability.INSTALL, Capability.TOOLS})

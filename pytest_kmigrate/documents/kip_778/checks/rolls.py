@@ -30,7 +30,7 @@ def one_roll_is_enough(history: History) -> Verdict:
     for name, event in installed.items():
         rows.looked_at(_ROW)
         starts = [
-            each for each in history.of(EventKind.NODE_STARTED) if _is_after(each, event) and _was_asked(history, each)
+            each for each in history.of(EventKind.NODE_STARTED) if is_after(each, event) and _was_asked(history, each)
         ]
         if len(starts) != 1:
             observed = f"{name} was started {counted(len(starts), 'time')} with the new release"
@@ -50,5 +50,6 @@ def _was_asked(history: History, start: Event) -> bool:
     return not before or before[-1].data.get("how") in ("controlled", "hung")
 
 
-def _is_after(start: Event, installed: Event) -> bool:
-    return start.node == installed.node and start.seq > installed.seq
+def is_after(later: Event, earlier: Event) -> bool:
+    """Whether an event is about the same node, and came later."""
+    return later.node == earlier.node and later.seq > earlier.seq

@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_kmigrate.documents.kip_778.checks.going_back import software_goes_back as check
+from pytest_kmigrate.documents.kip_778.procedure import LOWER
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.verdict import Outcome
 from tests.unit.checkers.histories import event, history
@@ -10,7 +11,7 @@ from tests.unit.documents.kip_778.rolling import rolled, started, step
 
 NODE = "controller-3000"
 BEFORE = [started(0, NODE, "3.9.1")]
-LOWERED = step(2_000, "lower-the-level")
+LOWERED = step(2_000, LOWER)
 
 
 def died(at_ms: int) -> list[Event]:
@@ -42,7 +43,7 @@ def test_a_node_that_ends_with_the_older_release_violates(ready: tuple[Event, ..
         [*BEFORE, *died(1_000), *LOWERED],
         [*BEFORE, *LOWERED, *rolled(3_000, NODE, "3.9.2")],
         [*BEFORE, *LOWERED],
-        [*BEFORE, *step(2_000, "lower-the-level", "failed"), *died(3_000)],
+        [*BEFORE, *step(2_000, LOWER, "failed"), *died(3_000)],
     ],
     ids=["before it was lowered", "a newer release", "no roll", "not lowered"],
 )
