@@ -15,7 +15,7 @@ from pytest_kmigrate.model.errors import KmigrateError
 from pytest_kmigrate.model.event import Event, EventKind, RuleOutcome
 from pytest_kmigrate.recording.reading import read_events
 from pytest_kmigrate.recording.run_folder import RunFolder
-from pytest_kmigrate.reports.suite_tests import OUTPUT, chosen, run_test
+from pytest_kmigrate.reports.suite_tests import OUTPUT, chosen, ended_by_mistake, run_test
 
 SUMMARY = "mutants.md"
 """Beside the folders of mutants: what became of all."""
@@ -147,8 +147,7 @@ class Planting(Generic[D]):
             mutants = listed()
             self.run(self.wanted(mutants, folder, only), folder)
         except KmigrateError as error:
-            Console(stderr=True, markup=False, soft_wrap=True).print(error)
-            return 2
+            return ended_by_mistake(error)
         results = [self.result(each, folder / each.id) for each in mutants if self.was_run(each, folder)]
         (folder / SUMMARY).write_text(markdown(results, self.of), encoding="utf-8")
         asked = [each for each in results if not only or each.mutant.id in only]

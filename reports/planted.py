@@ -6,10 +6,11 @@ They are data of the document, in ``mutants.toml``: the rules are Byteman's, and
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from pytest_kmigrate.catalogue import deviations, known_bug, place_of, requirements
 from pytest_kmigrate.catalogue.rows import Pattern, records, wrong
-from pytest_kmigrate.reports.suite_tests import problems_of_test
+from pytest_kmigrate.reports.suite_tests import problems_of_requirement, tested
 
 MUTANTS, RED_ANYWAY = "mutants.toml", "red-anyway.toml"
 """Files that a document's folder may have; the second counts for the mutants of the first."""
@@ -61,20 +62,13 @@ def red_anyway(profile: str) -> frozenset[str]:
 
 def mutants_of(profile: str) -> tuple[Mutant, ...]:
     """The mutants of a profile's document; WrongUseError when there are none, or one is wrong."""
-    place = place_of(profile)
-    found = records(Mutant, place, MUTANTS, "mutant")
-    known = {each.id for each in requirements(profile)}
     deviating = {each.requirement for each in deviations(profile)}
-    for each in found:
-        problems = [*_problems_of_row(each, known, deviating), *problems_of_test(each.test, profile)]
-        if problems:
-            raise wrong(place.folder / MUTANTS, each.id, *problems)
-    return found
+    problems = partial(_problems_of_row, profile, deviating)
+    return tested(Mutant, place_of(profile), MUTANTS, "mutant", profile, problems)
 
 
-def _problems_of_row(mutant: Mutant, known: Collection[str], deviating: Collection[str]) -> Iterator[str]:
-    if mutant.requirement not in known:
-        yield f'requirement: expected one of the document, got "{mutant.requirement}"'
+def _problems_of_row(profile: str, deviating: Collection[str], mutant: Mutant) -> Iterator[str]:
+    yield from problems_of_requirement(mutant.requirement, profile)
     if mutant.requirement in deviating and not mutant.observed:
         yield (
             f"observed: expected a regular expression, since released Kafka deviates from {mutant.requirement}; got "

@@ -17,9 +17,8 @@ from rich.console import Console
 from rich.table import Table
 
 from pytest_kmigrate.catalogue import KNOWN_BUGS, all_known_bugs, place_of
-from pytest_kmigrate.catalogue.rows import records, wrong
 from pytest_kmigrate.model.errors import KmigrateError
-from pytest_kmigrate.reports.suite_tests import OUTPUT, chosen, command_of, problems_of_test, run_test
+from pytest_kmigrate.reports.suite_tests import OUTPUT, chosen, command_of, ended_by_mistake, run_test, tested
 
 RESURRECTIONS = "resurrections.toml"
 """A file that a document's folder may have."""
@@ -61,13 +60,9 @@ class Result:
 
 def resurrections_of(profile: str) -> tuple[Resurrection, ...]:
     """Those of a profile's document; WrongUseError when there are none, or one is wrong."""
-    place = place_of(profile)
-    found = records(Resurrection, place, RESURRECTIONS, "resurrection")
-    for each in found:
-        problems = [*_problems_of_releases(each), *problems_of_test(each.test, profile)]
-        if problems:
-            raise wrong(place.folder / RESURRECTIONS, each.id, *problems)
-    return found
+    return tested(
+        Resurrection, place_of(profile), RESURRECTIONS, "resurrection", profile, problems=_problems_of_releases
+    )
 
 
 def result_of(resurrection: Resurrection, runs: Path) -> Result:
@@ -158,8 +153,7 @@ def main(profile: str, runs: str, *only: str) -> int:
         found = chosen(resurrections_of(profile), only)
         run_each(found, Path(runs), profile)
     except KmigrateError as error:
-        Console(stderr=True, markup=False, soft_wrap=True).print(error)
-        return 2
+        return ended_by_mistake(error)
     results = [result_of(each, Path(runs) / _named(each.id)) for each in found]
     (Path(runs) / SUMMARY).write_text(markdown(results), encoding="utf-8")
     Console().print(table(results))

@@ -3,12 +3,15 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from pytest_kmigrate.catalogue.rows import Row
-from pytest_kmigrate.model.errors import WrongUseError
+from rich.console import Console
+
+from pytest_kmigrate.catalogue import Place, requirements
+from pytest_kmigrate.catalogue.rows import Row, records, wrong
+from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.recording.identity import SUITES
 
 OUTPUT = "pytest.log"
@@ -16,7 +19,42 @@ OUTPUT = "pytest.log"
 _JUDGED = (0, 1)
 """How pytest ends when it has run the tests that it was given."""
 
+
+class TestedRow(Row, Protocol):
+    """A row that names a test of the suite."""
+
+    @property
+    def test(self) -> str: ...  # noqa: D102 - its name says it
+
+
 R = TypeVar("R", bound=Row)
+T = TypeVar("T", bound=TestedRow)
+
+
+def tested(
+    kind: type[T], place: Place, file: str, table: str, profile: str, problems: Callable[[T], Iterable[str]]
+) -> tuple[T, ...]:
+    """The rows of a file that name tests; WrongUseError when there is no such file, or one row is wrong.
+
+    ``problems`` are those of a row besides its test.
+    """
+    found = records(kind, place, file, table)
+    for each in found:
+        if wrongs := [*problems(each), *problems_of_test(each.test, profile)]:
+            raise wrong(place.folder / file, each.id, *wrongs)
+    return found
+
+
+def problems_of_requirement(requirement: str, profile: str) -> Iterator[str]:
+    """What is wrong with the requirement that a row names, if anything is."""
+    if requirement not in {each.id for each in requirements(profile)}:
+        yield f'requirement: expected one of the document, got "{requirement}"'
+
+
+def ended_by_mistake(error: KmigrateError) -> int:
+    """Report it on standard error, as commands do; the exit status of wrong use."""
+    Console(stderr=True, markup=False, soft_wrap=True).print(error)
+    return 2
 
 
 def chosen(rows: Sequence[R], ids: Collection[str]) -> list[R]:

@@ -8,19 +8,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from pytest_kmigrate.judging.coverage import Coverage, Covered, coverage
 from pytest_kmigrate.model.errors import KmigrateError, WrongUseError
 from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.reports.pages.drawing import WORDS
 from pytest_kmigrate.reports.pages.markup import code, escaped, table
+from pytest_kmigrate.reports.suite_tests import ended_by_mistake
 
-_WORDS = {
-    Outcome.NOT_APPLICABLE: "not applicable",
-    Outcome.CONFORMS: "conforms",
-    Outcome.INCONCLUSIVE: "inconclusive",
-    Outcome.VIOLATES: "violates",
-}
 _UNJUDGED = "not judged"
 
 
@@ -34,7 +28,7 @@ def page(profile: str, found: Mapping[str, Coverage]) -> str:
     releases = list(found)
     first = next(iter(found.values()))
     counts = [
-        (code(release), str(each.runs), *(str(each.of(outcome)) for outcome in _WORDS), str(each.of(None)))
+        (code(release), str(each.runs), *(str(each.of(outcome)) for outcome in Outcome), str(each.of(None)))
         for release, each in found.items()
     ]
     rows = [
@@ -53,7 +47,7 @@ def page(profile: str, found: Mapping[str, Coverage]) -> str:
         f"`documents/{profile.replace('-', '_')}/deviations.toml`). Not judged: no run could have violated it. "
         f"`kmigrate requirements --profile {profile}` says what each requirement is."
     )
-    by_outcome = table(("Kafka", "runs", *_WORDS.values(), _UNJUDGED), counts)
+    by_outcome = table(("Kafka", "runs", *(WORDS[each.name] for each in Outcome), _UNJUDGED), counts)
     by_requirement = table(("requirement", "level", *releases), rows)
     return "\n\n".join([f"# {profile} on releases of Apache Kafka", how_to_read, by_outcome, by_requirement])
 
@@ -62,7 +56,7 @@ def _state(row: Covered) -> str:
     if row.worst is None:
         return "untestable" if row.requirement.untestable else _UNJUDGED
     known = f": {escaped(', '.join(row.known_bugs))}" if row.known_bugs else ""
-    return f"{_WORDS[row.worst]}{known} ({row.runs})"
+    return f"{WORDS[row.worst.name]}{known} ({row.runs})"
 
 
 def _given(arguments: Sequence[str]) -> dict[str, list[Path]]:
@@ -82,8 +76,7 @@ def main(profile: str, to: str, *given: str) -> int:
     try:
         written = page(profile, matrix(profile, _given(given)))
     except KmigrateError as error:
-        Console(stderr=True, markup=False, soft_wrap=True).print(error)
-        return 2
+        return ended_by_mistake(error)
     Path(to).parent.mkdir(parents=True, exist_ok=True)
     Path(to).write_text(written + "\n", encoding="utf-8")
     return 0

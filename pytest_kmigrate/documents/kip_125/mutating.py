@@ -6,17 +6,16 @@ Run as ``python -m pytest_kmigrate.documents.kip_125.mutating KAFKA RUNS [ID ...
 
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pytest_kmigrate.catalogue import Place, place_of, requirements
-from pytest_kmigrate.catalogue.rows import records, wrong
+from pytest_kmigrate.catalogue import Place, place_of
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.reports.fates import Planting, Result, judged_in, result_by_verdicts
 from pytest_kmigrate.reports.planted import red_anyway
-from pytest_kmigrate.reports.suite_tests import command_of, problems_of_test
+from pytest_kmigrate.reports.suite_tests import command_of, problems_of_requirement, tested
 
 PROFILE, MUTANTS = "kip-125", "reference-mutants.toml"
 _SOURCE = Path(__file__).parent / "reference"
@@ -56,18 +55,14 @@ class ReferenceMutant:
 
 def reference_mutants(place: Place | None = None) -> tuple[ReferenceMutant, ...]:
     """All mutants, in the order of the file; WrongUseError when one is wrong."""
-    place = place or place_of(PROFILE)
-    found = records(ReferenceMutant, place, MUTANTS, "mutant")
-    for each in found:
-        problems = [*_problems_of_row(each), *problems_of_test(each.test, PROFILE)]
-        if problems:
-            raise wrong(place.folder / MUTANTS, each.id, *problems)
-    return found
-
-
-def _problems_of_row(mutant: ReferenceMutant) -> Iterator[str]:
-    if mutant.requirement not in {each.id for each in requirements(PROFILE)}:
-        yield f'requirement: expected one of the document, got "{mutant.requirement}"'
+    return tested(
+        ReferenceMutant,
+        place or place_of(PROFILE),
+        MUTANTS,
+        "mutant",
+        PROFILE,
+        problems=lambda each: problems_of_requirement(each.requirement, PROFILE),
+    )
 
 
 def plant(mutant: ReferenceMutant, folder: Path) -> str:
