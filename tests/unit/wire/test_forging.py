@@ -9,7 +9,7 @@ import pytest
 from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.wire.control_requests import UPDATE_METADATA, decoded
 from pytest_kmigrate.wire.forging import encoded, send_control_request
-from tests.unit.workloads import test_stub_broker as real
+from tests.unit.workloads.stubs import test_stub_broker as real
 from tests.unit.workloads.played_broker import played_broker, request_on
 
 
