@@ -9,8 +9,8 @@ import pytest
 from pytest_kmigrate.model.errors import AwaitTimeoutError
 from pytest_kmigrate.wire.control_requests import UPDATE_METADATA, decoded
 from pytest_kmigrate.wire.forging import encoded, send_control_request
-from tests.unit.workloads.stubs import test_stub_broker as real
 from tests.unit.workloads.played_broker import played_broker, request_on
+from tests.unit.workloads.stubs import test_stub_broker as real
 
 
 @pytest.mark.parametrize("frame", [real.LEADER_AND_ISR, real.UPDATE_METADATA, real.STOP_REPLICA])
