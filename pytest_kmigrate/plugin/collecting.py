@@ -130,6 +130,8 @@ def _look_at(item: pytest.Item, options: Options, topologies: _Topologies) -> No
         item.add_marker(pytest.mark.skip(reason=reason))
         return
     kafka = options.kafka
+    if kafka:
+        _skip_by_release(item, kafka, "--kmigrate-kafka")
     if needs_cluster(item) and item.get_closest_marker("skip") is None:
         try:
             topology = _topology(item, options, topologies)
@@ -141,11 +143,9 @@ def _look_at(item: pytest.Item, options: Options, topologies: _Topologies) -> No
             return
         kafka = item.stash[_KAFKA] = topology.kafka
         _skip_if_not_offered(item)
-    sinces, untils = marked(item, "since"), marked(item, "until")
-    release = _release(kafka) if kafka and (_KAFKA in item.stash or bugs or sinces or untils) else ""
-    tested = f"{'--kmigrate-kafka' if options.kafka else 'that of the topology'} is {release}"
-    _skip(item, [f"has since {each}, and {tested}" for each in sinces if is_before(release, each)])
-    _skip(item, [f"has until {each}, and {tested}" for each in untils if not is_before(release, each)])
+        if options.kafka is None:
+            _skip_by_release(item, kafka, "that of the topology")
+    release = _release(kafka) if kafka and (_KAFKA in item.stash or bugs) else ""
     _expect_red(item, bugs, release, is_build=release != kafka)
 
 
@@ -202,9 +202,15 @@ def _release(kafka: str) -> str:
     return version_of(kafka)
 
 
-def _skip(item: pytest.Item, reasons: Sequence[str]) -> None:
-    for reason in reasons:
-        item.add_marker(pytest.mark.skip(reason=f"NOT_APPLICABLE: is about what Kafka {reason}"))
+def _skip_by_release(item: pytest.Item, kafka: str, whose: str) -> None:
+    """Before the topology is looked at: a release that cannot run it may be what the test's marker says of itself."""
+    sinces, untils = marked(item, "since"), marked(item, "until")
+    release = _release(kafka) if sinces or untils else ""
+    early = [f"since {each}" for each in sinces if is_before(release, each)]
+    late = [f"until {each}" for each in untils if not is_before(release, each)]
+    for reason in [*early, *late]:
+        text = f"NOT_APPLICABLE: is about what Kafka has {reason}, and {whose} is {release}"
+        item.add_marker(pytest.mark.skip(reason=text))
 
 
 def _expect_red(item: pytest.Item, bugs: Sequence[KnownBug], release: str, *, is_build: bool) -> None:

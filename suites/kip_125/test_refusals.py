@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_kmigrate.documents.kip_125.kinds import ROOT, WITH
+from pytest_kmigrate.documents.kip_125.kinds import ROOT, ROUND_ROBIN, WITH
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
@@ -26,3 +26,20 @@ def test_wrong_settings_are_refused_by_their_key(group, zookeeper, expect, verif
         expect(f"{key}: no znode", lambda: zookeeper.get(ROOT), equals=None, within_s=5, requirements=[row])
 
     verify()
+
+
+@pytest.mark.requirement("K125-OWN-full-coverage")
+def test_a_member_of_another_chroot_takes_no_partition(group, cluster, expect, verify_group):
+    """It is refused by its key before Kafka assigns it anything, and the group goes on as it was."""
+    elsewhere = f"{cluster.zookeeper_servers}/consumers"
+    group.await_owned(group.join(WITH, 2, **ROUND_ROBIN))
+    group.toggle("kafka")
+    group.flow(500)
+    moves = group.moves()
+    stray = group.start(WITH, zookeeper_connect=elsewhere, **ROUND_ROBIN)
+    refusal = lambda: group.refusal(stray)  # noqa: E731
+    expect("what it refuses", refusal, equals="zookeeper.connect", within_s=REFUSED_WITHIN_S)
+    group.flow(500)
+    expect("partitions that moved by it", lambda: group.moves() - moves, equals=0, within_s=0)
+
+    verify_group()

@@ -7,6 +7,7 @@ import pytest
 UPGRADE = ("--bootstrap-server", "{bootstrap}", "upgrade", "--feature", "metadata.version=14")
 
 
+@pytest.mark.until("4.0.0")
 @pytest.mark.topology("zk1-broker1-spares")
 @pytest.mark.requirement("K778-FLAG-zk-ignored", "K778-ZK-feature-znode")
 def test_zookeeper_mode_has_no_metadata_version(zookeeper, features, tool, expect, verify):

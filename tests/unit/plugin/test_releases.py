@@ -42,6 +42,15 @@ def test_a_release_for_some_topologies_only_skips_the_others(pytester: pytest.Py
     result.stdout.fnmatch_lines(["SKIPPED*: NOT_APPLICABLE: --kmigrate-kafka: expected a release before 4.0.0*"])
 
 
+def test_a_test_that_says_itself_until_when_it_is_for_is_no_mistake_alone(pytester: pytest.Pytester) -> None:
+    """Where no other test can run either, the reason is its marker's, and pytest has not been used wrongly."""
+    pytester.makepyfile(f"import pytest\n\n@pytest.mark.until('4.0.0')\n{OWN}")
+    result = pytester.runpytest_inprocess(*QUIET, "--kmigrate-kafka", "4.0.0")
+    assert result.ret == pytest.ExitCode.OK
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["SKIPPED*: NOT_APPLICABLE: is about what Kafka has until 4.0.0, *kafka is 4.0.0"])
+
+
 def test_what_a_deselected_test_needs_is_not_asked(pytester: pytest.Pytester) -> None:
     """Its topology may not be there at all."""
     pytester.makepyfile(f"import pytest\n{OWN}\n@pytest.mark.topology('none.toml')\ndef test_other(topology): pass\n")

@@ -7,6 +7,7 @@ those that a developer has to add to it, are written where they are enforced:
 ========================= =========================================================================================
 ``decision``              which system's assignment a member follows; who gets what by ZooKeeper
 ``settings``              what is refused before a member joins anything
+``finding``               a ZooKeeper that is not Kafka's is refused before a member joins anything
 ``zookeeper``             registration in one transaction, watches, owner nodes, and the lease of the session
 ``embedded``              the embedded KafkaConsumer: paused, polled by its own thread, committing for the member
 ``fetching``              records reach the application in order, and none that was fetched is passed over

@@ -11,19 +11,17 @@ from pathlib import Path
 
 from confluent_kafka import KafkaException
 
-from pytest_kmigrate.documents.kip_125.reference.answers import is_known_here
 from pytest_kmigrate.documents.kip_125.reference.connector import Connector
+from pytest_kmigrate.documents.kip_125.reference.finding import require_kafka, servers_of
 from pytest_kmigrate.documents.kip_125.reference.lines import Lines
 from pytest_kmigrate.documents.kip_125.reference.plain import PlainConsumer
 from pytest_kmigrate.documents.kip_125.reference.settings import (
     PREFIX,
     RefusedError,
-    Settings,
     properties,
     read,
     refused_by_the_client,
 )
-from pytest_kmigrate.documents.kip_125.reference.zookeeper import ZookeeperLink
 
 REFUSED = 2
 _CONNECTORS = ("MDZKCC", "MEZKCC")
@@ -54,13 +52,15 @@ def main(arguments: list[str]) -> int:
 
 def _connector(file: Path, topics: str, *, has_listener: bool) -> Callable[[], None]:
     settings, lines = read(file, topics, has_listener=has_listener), Lines()
-    bootstrap = settings.embedded.get("bootstrap.servers") or _bootstrap(settings)
+    given = settings.embedded.get("bootstrap.servers")
     kind = "MEZKCC" if settings.is_migrating else "MDZKCC"
     shown = {"poll.interval.ms": int(settings.poll_interval_s * 1000), "ignored": settings.ignored}
     try:
-        connector = Connector(settings, lines, bootstrap)
+        connector = Connector(settings, lines, given or servers_of(settings))
     except KafkaException as refused:
         raise refused_by_the_client(refused, PREFIX) from refused
+    if given:
+        require_kafka(settings)
     lines.say("startup_complete", consumer_id=settings.consumer_id, kind=kind, pid=os.getpid(), settings=shown)
 
     def run() -> None:
@@ -86,18 +86,6 @@ def _plain(file: Path, topics: str) -> Callable[[], None]:
         lines.say("shutdown_complete")
 
     return run
-
-
-def _bootstrap(settings: Settings) -> str:
-    """The brokers as ZooKeeper has them: listeners whose host names are known here, as the old consumer finds them."""
-    asking = ZookeeperLink(settings, lambda _: None, lambda: None, lambda: None)
-    try:
-        found = [f"{host}:{port}" for host, port in asking.brokers() if is_known_here(host)]
-    finally:
-        asking.close()
-    if not found:
-        raise RefusedError("zookeeper.connect: expected a broker with a plain listener of a known host; there is none")
-    return ",".join(found)
 
 
 def _listen(obey: Callable[[str], None]) -> None:

@@ -272,10 +272,3 @@ class ZookeeperLink:
 
     def _stored(self, partition: TopicPartition) -> str:
         return f"{self._group}/offsets/{partition[0]}/{partition[1]}"
-
-    def brokers(self) -> list[tuple[str, int]]:
-        """Host and port of each plain listener of the registered brokers; waits for the answers."""
-        self._client.start(self._settings.session_s)
-        ids = self._client.get_children("/brokers/ids")
-        registered = [json.loads(self._client.get(f"/brokers/ids/{each}")[0]) for each in sorted(ids)]
-        return [each for broker in registered for each in answers.plain_listeners(broker)]
