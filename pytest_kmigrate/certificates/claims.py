@@ -125,7 +125,7 @@ def _overall(core: Grade, sessions: Sequence[NotedSession]) -> Grade:
 def _noted(profile: str, session: RecordedSession, evidence: Evidence) -> NotedSession:
     """Runs of another profile or Kafka are no part of this evidence, and are not missed in it."""
     there = {run.header.run_id for run in evidence.runs}
-    profiles = {profile, document(profile).builds_on}
+    profiles = {profile, *document(profile).judges_runs_of}
     own = [run for run in session.runs if run.profile in profiles and run.kafka == evidence.kafka]
     return NotedSession(
         session=session.id,

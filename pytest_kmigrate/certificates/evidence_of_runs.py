@@ -64,7 +64,7 @@ def evidence_of(root: Path, profile: str, kafka: str | None = None) -> Evidence:
 
     ``kafka``: which one, if there are several.
     """
-    wanted = {profile, document(profile).builds_on}
+    wanted = {profile, *document(profile).judges_runs_of}
     folders = [folder for folder in complete_runs(root) if read_header(folder).profile in wanted]
     sessions = [each for file in session_files(root) for each in recorded_sessions(file.read_bytes(), str(file))]
     noted = {run.run_id: run for each in sessions for run in each.runs}

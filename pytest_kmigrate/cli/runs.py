@@ -56,22 +56,25 @@ def judge(
     run: Annotated[Path, typer.Argument(help="A run folder.", metavar="RUN")],
     *,
     profile: Annotated[
-        str | None,
-        typer.Option(help="Another document, which builds on the one of the run.", metavar="PROFILE"),
+        list[str] | None,
+        typer.Option(
+            help="A document that judges such runs (default: the run's own). May be given again.", metavar="PROFILE"
+        ),
     ] = None,
 ) -> None:
     """Judge a recorded run again from its evidence, without a cluster; nothing in the folder is changed."""
     from pytest_kmigrate.cli.console import notify
     from pytest_kmigrate.judging.rejudge import judge_again
-    from pytest_kmigrate.model.verdict import EXIT_STATUS
+    from pytest_kmigrate.model.verdict import EXIT_STATUS, merged
 
-    again = judge_again(run, profile)
-    if not again.is_complete:
+    judged = [judge_again(run, each) for each in dict.fromkeys(profile)] if profile else [judge_again(run)]
+    if not judged[0].is_complete:
         notify(f"{run}: no manifest.json: the run was interrupted; it is judged by what it left")
-    elif not again.is_sealed:
+    elif not judged[0].is_sealed:
         notify(f"{run}: no seals, as in folders of version 0.1: lines that were taken out may go unnoticed")
-    show_verdicts(again)
-    raise typer.Exit(EXIT_STATUS[again.outcome])
+    for each in judged:
+        show_verdicts(each)
+    raise typer.Exit(EXIT_STATUS[merged(each.outcome for each in judged)])
 
 
 def analyze(

@@ -81,8 +81,8 @@ class Coverage:
 def coverage(profile: str, *runs: Path) -> Coverage:
     """What the run folders below each of ``runs`` say about a profile's requirements.
 
-    Runs of the document that the profile's one builds on are judged again by its own checks. WrongUseError when there
-    is no run folder. Folders that cannot be read are named in ``unread``.
+    Runs of other documents that the profile's one judges, too, are judged again by its own checks. WrongUseError when
+    there is no run folder. Folders that cannot be read are named in ``unread``.
     """
     wanted = requirements(profile)
     folders = [folder for each in runs for folder in _folders_in(each)]
@@ -106,12 +106,12 @@ def _folders_in(runs: Path) -> list[RunFolder]:
 
 
 def _verdicts_of(folder: RunFolder, profile: str) -> list[Verdict]:
-    """The stored ones, and those of a document that builds on the one of the run."""
+    """The stored ones, and those of a document that judges runs of the one that the run is of."""
     if not folder.verdicts.is_file():
         raise RunFolderError(f"{folder.path}: no verdicts.jsonl: the run was interrupted; `kmigrate judge` judges it")
     of = document(profile)
-    is_built_upon = of.builds_on is not None and read_header(folder).profile == of.builds_on
-    return [*stored_verdicts(folder), *(judged_by(of, read_history(folder)) if is_built_upon else ())]
+    is_of_another = bool(of.judges_runs_of) and read_header(folder).profile in of.judges_runs_of
+    return [*stored_verdicts(folder), *(judged_by(of, read_history(folder)) if is_of_another else ())]
 
 
 def _covered(wanted: Iterable[Requirement], said: Mapping[str, _Spoken]) -> Iterable[Covered]:

@@ -1,4 +1,4 @@
-"""Judges a run by a document that builds on the one that the run is of."""
+"""Judges a run by another document than the one that it is of."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,14 +23,14 @@ def judged_by(of: Document, history: History) -> list[Verdict]:
 
 def judging(profile: str, own: str) -> Document:
     """The document of a profile; WrongUseError if it judges no run of the profile ``own``."""
-    if profile != own and document(profile).builds_on != own:
-        possible = ", ".join([own, *(each.id for each in documents() if each.builds_on == own)])
+    if profile != own and own not in document(profile).judges_runs_of:
+        possible = ", ".join([own, *(each.id for each in documents() if own in each.judges_runs_of)])
         raise WrongUseError(f"--profile: expected a document that judges a run of {own} ({possible}), got {profile}")
     return document(profile)
 
 
 def judged_as(of: Document, history: History) -> list[Verdict]:
-    """The verdicts on a run by the document it is of, or by one that builds on that.
+    """The verdicts on a run by the document it is of, or by another one that judges its runs.
 
     What the run's own document says of a requirement, it says of those that are the same as it.
     """

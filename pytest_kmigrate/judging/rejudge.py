@@ -44,7 +44,7 @@ class JudgedAgain(Judgement):
 def judge_again(path: Path, profile: str | None = None, *, has_reports: bool = True) -> JudgedAgain:
     """Judge a run folder from its evidence alone; nothing in it is written, so its manifest stays true.
 
-    ``profile``: another document that builds on the one of the run; what is stored is compared with the run's own only.
+    ``profile``: another document that judges runs of the run's own; what is stored is compared with the run's own only.
     WrongUseError for one that does not. ``has_reports=False``: those of the run may be missing. RunFolderError when it
     is no run folder, or when files are not what its manifest says: such evidence proves nothing.
     """

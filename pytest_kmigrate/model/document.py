@@ -194,8 +194,8 @@ class Document:
     checks: tuple[AnyChecker, ...] = ()
     """Its own checkers, and general ones that it binds to its requirements by ``speaking``."""
     diagnoses: tuple[Diagnosis, ...] = ()
-    builds_on: str | None = None
-    """The profile whose runs are evidence for this document, too: its own checks judge them again."""
+    judges_runs_of: Sequence[str] = ()
+    """The profiles whose runs are evidence for this document, too: its own checks judge them again."""
     states: Sequence[State] = ()
     in_charge: Callable[[ClusterReader], str | None] | None = None
     """The node in charge of the cluster; None: the quorum's leader."""

@@ -37,7 +37,7 @@ class TestQuorum:
                     quorum.await_new_active_controller()
         expect("controllers that have not applied what was committed", behind, equals=[], requirements=FOLLOW)
         verify_clients(
-            checks.one_active_controller_per_epoch(),
+            checks.one_quorum_leader_per_epoch(),
             checks.one_metadata_log(),
             checks.committed_metadata_is_kept(),
             checks.one_leader_per_epoch_in_the_logs(),

@@ -1,7 +1,7 @@
 """Checks of the controllers: one per epoch, and epochs that only rise."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pytest_kmigrate.checkers.controllers.claims import (
     CONTROLLER,
@@ -47,12 +47,8 @@ def one_active_controller_per_epoch(history: History) -> Verdict:
     if not seen and not alone:
         text = "no controller was ever seen to hold the controller znodes, or to lead the quorum in a known epoch"
         return inconclusive(name, Kind.VACUOUS, text)
-    holders: dict[tuple[str, int], list[Claim]] = {}
-    for claim in seen:
-        of_epoch = holders.setdefault((claim.series, claim.epoch), [])
-        if all(claim.controller != other.controller for other in of_epoch):
-            of_epoch.append(claim)
-    found = [_two_holders(history, of[0], other) for of in holders.values() for other in of[1:]]
+    holders = _holders(seen)
+    found = _second_holders(history, holders)
     if found or alone:
         second = [f"{counted(len(found), 'epoch')} with a second active controller"] if found else []
         without = [f"{counted(len(alone), 'controller')} without an epoch of its own"] if alone else []
@@ -60,6 +56,37 @@ def one_active_controller_per_epoch(history: History) -> Verdict:
         return violates(name, Kind.SAFETY, found + alone, text, epochs=len(holders))
     text = f"{counted(len(holders), 'epoch')} seen, each with one active controller"
     return conforms(name, text, epochs=len(holders), sightings=len(seen))
+
+
+@checker(anomaly="two leaders in one epoch")
+def one_quorum_leader_per_epoch(history: History) -> Verdict:
+    """No epoch of the quorum has two leaders, by what controllers report of themselves; znodes are not looked at.
+
+    A general claim about any quorum, also one that is migrated to.
+    """
+    name = "one_quorum_leader_per_epoch"
+    seen = sorted(quorum_claims(history), key=lambda each: each.at_ns)
+    if not seen:
+        return inconclusive(name, Kind.VACUOUS, "no controller was ever seen to lead the quorum in a known epoch")
+    holders = _holders(seen)
+    if found := _second_holders(history, holders):
+        text = f"{counted(len(found), 'epoch')} with a second leader; {found[0].observed}"
+        return violates(name, Kind.SAFETY, found, text, epochs=len(holders))
+    return conforms(name, f"{counted(len(holders), 'epoch')} seen, each with one leader", epochs=len(holders))
+
+
+def _holders(seen: Iterable[Claim]) -> dict[tuple[str, int], list[Claim]]:
+    """By series and epoch, the first sighting of each controller that was active in it."""
+    holders: dict[tuple[str, int], list[Claim]] = {}
+    for claim in seen:
+        of_epoch = holders.setdefault((claim.series, claim.epoch), [])
+        if all(claim.controller != other.controller for other in of_epoch):
+            of_epoch.append(claim)
+    return holders
+
+
+def _second_holders(history: History, holders: Mapping[tuple[str, int], list[Claim]]) -> list[Violation]:
+    return [_two_holders(history, of[0], other) for of in holders.values() for other in of[1:]]
 
 
 @checker(in_every_run=_has_znodes, anomaly="falling controller epoch", needs=[Capability.ZNODES])

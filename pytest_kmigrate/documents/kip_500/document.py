@@ -9,6 +9,7 @@ from pytest_kmigrate.model.event import PHASE
 DOCUMENT = Document(
     id="kip-500",
     title="KIP-500: a quorum of controllers instead of ZooKeeper",
+    judges_runs_of=("kip-778", "kip-866"),
     checks=(*checkers_in("pytest_kmigrate.documents.kip_500.checks"), *BINDINGS),
     states=(State(PHASE, phase, tuple(each.name for each in QuorumPhase)),),
     metrics=(

@@ -13,7 +13,7 @@ DOCUMENT = Document(
     states=(State(PHASE, phase, tuple(each.name for each in UpgradePhase)),),
     metrics=(
         *("ActiveControllerCount", "CurrentMetadataVersion", "FencedBrokerCount"),
-        *("RaftCurrentEpoch", "RaftHighWatermark"),
+        *("RaftCurrentEpoch", "RaftCurrentState", "RaftHighWatermark"),
     ),
     procedure=STEPS,
     walked_by=("upgrade",),

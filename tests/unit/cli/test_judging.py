@@ -25,3 +25,19 @@ def test_a_known_mistake_of_operators_comes_with_advice(
         main()
     assert ended.value.code == EXIT_STATUS[Outcome.VIOLATES]
     assert capsys.readouterr().out.count("advice: The disks were never formatted") == 1
+
+
+def test_a_run_is_judged_by_several_documents(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has a table of its own, and the worst outcome is the exit status."""
+    run = RecordedRun(tmp_path).end(3)
+    monkeypatch.setattr(
+        sys, "argv", ["kmigrate", "judge", str(run.path), "--profile", "kip-866", "--profile", "kip-500"]
+    )
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == EXIT_STATUS[Outcome.INCONCLUSIVE]
+    printed = " ".join(capsys.readouterr().out.split())
+    assert [printed.count(f", profile {each}") for each in ("kip-866", "kip-500")] == [1, 1]
+    assert "judged by kip-500; verdicts.jsonl has the verdicts of kip-866" in printed

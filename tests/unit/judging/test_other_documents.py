@@ -1,4 +1,4 @@
-"""A run is judged by a document that builds on its own: what is the same is inherited, the rest is judged anew."""
+"""A run is judged by another document: what is the same is inherited, the rest is judged anew."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Outcome, Verdict
+from tests.unit.checkers.controllers.quorums import QUORUM, two_leaders
 from tests.unit.checkers.histories import event, history
 from tests.unit.reports.recorded_runs import faulty_run
 
@@ -57,11 +58,13 @@ def test_what_is_left_of_a_violation_of_other_rows_conforms() -> None:
     assert (verdict.outcome, verdict.violations, verdict.count) == (Outcome.CONFORMS, (), 0)
 
 
-def test_only_a_document_that_builds_on_it_judges_a_run() -> None:
+def test_only_a_document_that_says_so_judges_a_run_of_another_one() -> None:
     """The run's own, and one that says so; the error names them."""
     assert judging("kip-866", "kip-866").id == "kip-866"
     assert judging("kip-866-draft", "kip-866") is DRAFT
-    with pytest.raises(WrongUseError, match=r"judges a run of kip-866 \(kip-866, kip-866-draft\), got kip-125"):
+    with pytest.raises(
+        WrongUseError, match=r"judges a run of kip-866 \(kip-866, kip-500, kip-866-draft\), got kip-125"
+    ):
         judging("kip-125", "kip-866")
 
 
@@ -71,3 +74,12 @@ def test_verdicts_of_another_document_are_not_compared_with_the_stored_ones(tmp_
     judge_folder(folder)
     again = judge_again(folder.path, "kip-866-draft")
     assert (again.profile, again.header.profile, again.differences) == ("kip-866-draft", "kip-866", ())
+
+
+def test_a_quorum_is_judged_by_its_own_document_in_a_run_of_another_one() -> None:
+    """Of what that other document says nothing is taken over: they have no row in common."""
+    unmet = run_of("K866-REC-state-values")
+    run = replace(unmet, events=[*QUORUM, *unmet.events], samples=two_leaders())
+    assert run.header.profile == "kip-866"
+    (red,) = (each for each in judged_as(document("kip-500"), run) if each.outcome is Outcome.VIOLATES)
+    assert (red.check, red.requirements) == ("one_quorum_leader_per_epoch", ("K500-QRM-active-is-leader",))

@@ -8,11 +8,13 @@ from pytest_kmigrate.checkers.controllers.claims import CONTROLLER_EPOCH
 from pytest_kmigrate.checkers.controllers.controllers import (
     controller_epoch_never_falls,
     one_active_controller_per_epoch,
+    one_quorum_leader_per_epoch,
 )
 from pytest_kmigrate.checkers.controllers.lives import life_starts_ns, processes
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.history import Sample, ZnodeChange
+from pytest_kmigrate.model.history import ZnodeChange
 from pytest_kmigrate.model.verdict import Kind, Outcome
+from tests.unit.checkers.controllers.quorums import FOLLOWER, LEADER, QUORUM, reported, two_leaders
 from tests.unit.checkers.histories import event, fault, history, phase, sample, znode
 
 
@@ -214,30 +216,17 @@ def test_a_claim_is_judged_though_zookeeper_was_away_before() -> None:
     assert one_active_controller_per_epoch.judge(history(events=events, znodes=znodes)).count == 1
 
 
-LEADER, FOLLOWER = 6.0, 2.0
-QUORUM = [event(EventKind.NODE_STARTED, 0, f"controller-{each}", role="controller") for each in (3000, 3001)]
-
-
-def _reported(node: str, *rows: tuple[float, float], from_ms: int = 0) -> list[Sample]:
-    """Epoch and state that a controller reports, every half second."""
-    every = enumerate(rows)
-    return [
-        sample(from_ms + at * 500, node, RaftCurrentEpoch=epoch, RaftCurrentState=is_) for at, (epoch, is_) in every
-    ]
-
-
 def test_where_there_are_no_znodes_the_quorum_tells() -> None:
     """Conforming: one leader in each epoch; what was read while the epoch changed belongs to neither."""
-    first = _reported("controller-3000", (4, LEADER), (4, LEADER), (4, LEADER), (5, LEADER), (5, FOLLOWER))
-    second = _reported("controller-3001", (4, FOLLOWER), (4, FOLLOWER), (5, FOLLOWER), (5, LEADER), (5, LEADER))
+    first = reported("controller-3000", (4, LEADER), (4, LEADER), (4, LEADER), (5, LEADER), (5, FOLLOWER))
+    second = reported("controller-3001", (4, FOLLOWER), (4, FOLLOWER), (5, FOLLOWER), (5, LEADER), (5, LEADER))
     verdict = one_active_controller_per_epoch.judge(history(events=QUORUM, samples=[*first, *second]))
     assert (verdict.outcome, verdict.summary) == (Outcome.CONFORMS, "2 epochs seen, each with one active controller")
 
 
 def test_two_leaders_of_the_quorum_in_one_epoch_violate() -> None:
     """Violating: both say that they lead, and neither's epoch changed around that."""
-    both = [each for node in ("controller-3000", "controller-3001") for each in _reported(node, *[(5, LEADER)] * 3)]
-    verdict = one_active_controller_per_epoch.judge(history(events=QUORUM, samples=both))
+    verdict = one_active_controller_per_epoch.judge(history(events=QUORUM, samples=two_leaders()))
     assert (verdict.outcome, verdict.kind, verdict.count) == (Outcome.VIOLATES, Kind.SAFETY, 1)
     assert verdict.violations[0].expected == "epoch 5 (epochs of the quorum, life 1) has one active controller"
 
@@ -245,7 +234,7 @@ def test_two_leaders_of_the_quorum_in_one_epoch_violate() -> None:
 def test_a_leader_of_the_quorum_that_another_one_calls_itself_in_the_znode_violates() -> None:
     """Violating: /controller names a controller for the epoch in which another one led the quorum."""
     znodes = _take_over(1, 3001, 5, 7, 10)
-    samples = _reported("controller-3000", *[(7, LEADER)] * 3)
+    samples = reported("controller-3000", *[(7, LEADER)] * 3)
     assert one_active_controller_per_epoch.judge(history(events=QUORUM, znodes=znodes, samples=samples)).count == 1
 
 
@@ -254,8 +243,8 @@ def test_a_quorum_of_a_new_life_begins_its_epochs_again() -> None:
     gone = event(EventKind.STEP_ENDED, 5000, step="deprovision-controllers", outcome="done")
     again = [event(EventKind.NODE_STARTED, 6000, "controller-3001", role="controller")]
     samples = [
-        *_reported("controller-3000", *[(1, LEADER)] * 3),
-        *_reported("controller-3001", *[(1, LEADER)] * 3, from_ms=7000),
+        *reported("controller-3000", *[(1, LEADER)] * 3),
+        *reported("controller-3001", *[(1, LEADER)] * 3, from_ms=7000),
     ]
     verdict = one_active_controller_per_epoch.judge(history(events=[*QUORUM, gone, *again], samples=samples))
     assert verdict.outcome is Outcome.CONFORMS
@@ -265,8 +254,20 @@ def test_a_controller_that_tells_no_state_proves_nothing() -> None:
     """Inconclusive: an epoch alone names no node, and two looks at it do not frame a third."""
     samples = [
         sample(0, "controller-3000", RaftCurrentEpoch=1),
-        *_reported("controller-3001", (1, LEADER), (1, LEADER)),
+        *reported("controller-3001", (1, LEADER), (1, LEADER)),
     ]
     assert (
         one_active_controller_per_epoch.judge(history(events=QUORUM, samples=samples)).outcome is Outcome.INCONCLUSIVE
     )
+
+
+def test_of_a_quorum_alone_znodes_are_not_looked_at() -> None:
+    """One leader an epoch conforms whatever /controller names; two violate, and none that was seen says nothing."""
+    znodes = _take_over(1, 3001, 5, 7, 10)
+    samples = reported("controller-3000", *[(7, LEADER)] * 3)
+    one = one_quorum_leader_per_epoch.judge(history(events=QUORUM, znodes=znodes, samples=samples))
+    assert (one.outcome, one.summary) == (Outcome.CONFORMS, "1 epoch seen, each with one leader")
+    two = one_quorum_leader_per_epoch.judge(history(events=QUORUM, samples=two_leaders()))
+    assert (two.outcome, two.count) == (Outcome.VIOLATES, 1)
+    none = one_quorum_leader_per_epoch.judge(history(events=QUORUM, znodes=znodes))
+    assert none.outcome is Outcome.INCONCLUSIVE
