@@ -2,7 +2,7 @@
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.wording import counted
-from pytest_kmigrate.documents.kip_778.procedure import RAISE, UpgradePhase
+from pytest_kmigrate.documents.kip_778.procedure import LOWER, RAISE, UpgradePhase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
@@ -12,12 +12,13 @@ from pytest_kmigrate.model.verdict import Kind, Verdict, Violation
 _ROW = "K778-UPG-single-roll"
 
 
-def _is_raised(history: History) -> bool:
-    """Whether the run raised the level, or tried to."""
-    return any(event.data["step"] == RAISE.name for event in history.of(EventKind.STEP_BEGAN))
+def _ends_raised(history: History) -> bool:
+    """Whether the run raised the level, or tried to, and did not go back: who goes back rolls every node again."""
+    begun = {event.data["step"] for event in history.of(EventKind.STEP_BEGAN)}
+    return RAISE.name in begun and LOWER not in begun
 
 
-@checker(_ROW, in_every_run=_is_raised, anomaly="second roll", needs=[Capability.INSTALL])
+@checker(_ROW, in_every_run=_ends_raised, anomaly="second roll", needs=[Capability.INSTALL])
 def one_roll_is_enough(history: History) -> Verdict:
     """A node is started once after it got the new release, and with this the level can be raised.
 

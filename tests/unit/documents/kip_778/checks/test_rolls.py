@@ -1,7 +1,7 @@
 """Check that one roll is enough for an upgrade."""
 
 from pytest_kmigrate.documents.kip_778.checks.rolls import one_roll_is_enough as check
-from pytest_kmigrate.documents.kip_778.procedure import RAISE
+from pytest_kmigrate.documents.kip_778.procedure import LOWER, RAISE
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Outcome
 from tests.unit.checkers.histories import event, history
@@ -41,7 +41,9 @@ def test_a_level_that_cannot_be_raised_after_the_roll_violates() -> None:
 
 
 def test_without_a_roll_nothing_is_proved() -> None:
-    """Vacuous; and runs that raised no level are not judged."""
+    """Vacuous; and runs that raised no level are not judged, nor those that went back."""
     assert check.judge(history(events=[*OLD, *RAISED])).is_vacuous
     assert check.in_every_run is not None
+    assert check.in_every_run(history(events=[*OLD, *ONCE, *RAISED]))
     assert not check.in_every_run(history(events=[*OLD, *ONCE]))
+    assert not check.in_every_run(history(events=[*OLD, *ONCE, *RAISED, *step(6_000, LOWER)]))
