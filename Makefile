@@ -23,7 +23,7 @@ MUTATING = $(BIN)/python -m pytest_kmigrate.documents.kip_125.mutating "$(KAFKA)
 BROWSERS = $(shell which chromium chromium-browser google-chrome)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cure browser engine demo test conformance matrix check docs bench bench-scale nightly resurrect mutants mutants-of-reference lock clean
+.PHONY: help setup cure browser engine image demo test conformance matrix check docs bench bench-scale nightly resurrect mutants mutants-of-reference lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -49,6 +49,9 @@ browser:
 engine:
 	@test -n "$(shell which dockerd)" || test ! -x /usr/bin/apt-get || test "$$(id -u)" != 0 || \
 	  { apt-get update -q && apt-get install -y -q --no-install-recommends docker.io iptables iproute2 curl; }
+
+image: setup ## an image in your container engine that stands in for a vendor's: other paths, another user, scripts of its own
+	$(BIN)/python -m tests.real.providers.stand_in.building
 
 # Whether a violation is a failure pytest says, which knows the bugs of Kafka that are expected; a report (exit status 1)
 # has every one.

@@ -21,7 +21,6 @@ from pytest_kmigrate.certificates.statement import (
     Predicate,
     Signer,
     Statement,
-    Subject,
 )
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
 
@@ -85,10 +84,15 @@ def conclusion(claims: Claims) -> str:
     missing = f" {left} noted runs are left out." if left else "" if claims.sessions else " No session was noted."
     counted = sum(run.counts for run in claims.runs)
     return (
-        f"{claims.artifact.name} on {claims.profile.id}: {claims.strict}{apart}; of {core.required} core requirements "
+        f"{_artifact(claims)} on {claims.profile.id}: {claims.strict}{apart}; of {core.required} core requirements "
         f"{core.conforming_strict} conform ({core.conforming_apache} by the baseline of Apache Kafka), of "
         f"{extended.required} others {extended.conforming_strict}; {counted} of {len(claims.runs)} runs count.{missing}"
     )
+
+
+def _artifact(claims: Claims) -> str:
+    image = claims.artifact.image
+    return f"{claims.artifact.name} in the image {image.name}" if image else claims.artifact.name
 
 
 def _statement(order: Order, claims: Claims, packed: Packed, signers: Sequence[Signer]) -> Statement:
@@ -108,7 +112,11 @@ def _statement(order: Order, claims: Claims, packed: Packed, signers: Sequence[S
         ),
         signers=list(signers),
     )
-    subject = Subject(name=claims.artifact.name, digest={"sha256": claims.artifact.sha256})
     return Statement.model_validate(
-        {"_type": STATEMENT_TYPE, "subject": [subject], "predicateType": PREDICATE_TYPE, "predicate": predicate}
+        {
+            "_type": STATEMENT_TYPE,
+            "subject": claims.artifact.subject(),
+            "predicateType": PREDICATE_TYPE,
+            "predicate": predicate,
+        }
     )

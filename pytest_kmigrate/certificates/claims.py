@@ -64,7 +64,9 @@ def claims_of(root: Path, profile: str, *, kafka: str | None = None, nonce: str 
 def _artifact(evidence: Evidence) -> Artifact:
     known = evidence.kafka in known_releases()
     is_release = known and locked_release(evidence.kafka).digest() == evidence.digest
-    return Artifact(name=f"Apache Kafka {evidence.kafka}", sha256=evidence.digest, is_release=is_release)
+    return Artifact(
+        name=f"Apache Kafka {evidence.kafka}", sha256=evidence.digest, is_release=is_release, image=evidence.image
+    )
 
 
 def _harness(runs: Sequence[RunEvidence]) -> list[Harness]:

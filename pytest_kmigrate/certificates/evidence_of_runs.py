@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pytest_kmigrate.certificates.statement import ContainerImage
+from pytest_kmigrate.distributions.distribution import IMAGE
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.judge import outcome_of
 from pytest_kmigrate.judging.other_documents import judged_by
@@ -57,6 +59,8 @@ class Evidence:
     kafka: str
     digest: str
     """SHA-256 of the software under test."""
+    image: ContainerImage | None = None
+    """The container image that it comes in."""
 
 
 def evidence_of(root: Path, profile: str, kafka: str | None = None) -> Evidence:
@@ -70,8 +74,8 @@ def evidence_of(root: Path, profile: str, kafka: str | None = None) -> Evidence:
     noted = {run.run_id: run for each in sessions for run in each.runs}
     runs = [_read(folder, profile, noted) for folder in folders]
     version, digest = _software(root, runs, kafka)
-    counted = _without_repetitions(_of_software(runs, version, digest))
-    return Evidence(tuple(counted), tuple(sessions), version, digest)
+    counted = tuple(_without_repetitions(_of_software(runs, version, digest)))
+    return Evidence(counted, tuple(sessions), version, digest, _image(root, counted, digest))
 
 
 def complete_runs(root: Path) -> list[RunFolder]:
@@ -142,6 +146,23 @@ def _digests(run: RunEvidence) -> list[str]:
     if run.header.kafka in digests:
         return [digests[run.header.kafka]]
     return list(digests.values()) if len(digests) == 1 else []
+
+
+def _image(root: Path, runs: Sequence[RunEvidence], digest: str) -> ContainerImage | None:
+    """The image that all of these runs were in; WrongUseError if they were in several, or some in none."""
+    found = {_image_of(run, digest) for run in runs}
+    if len({each.sha256 if each else None for each in found}) > 1:
+        got = ", ".join(sorted(f"{each.name} ({each.sha256[:12]})" if each else "none" for each in found))
+        raise WrongUseError(f"{root}: expected runs in one image, as its scripts and Java are certified too, got {got}")
+    return min((each for each in found if each), key=lambda each: each.name, default=None)
+
+
+def _image_of(run: RunEvidence, digest: str) -> ContainerImage | None:
+    own = [name for name, each in (run.header.digests or {}).items() if each == digest and name in run.header.images]
+    if not own:
+        return None
+    name = own[0].removeprefix(IMAGE).partition("#")[0]
+    return ContainerImage(name=name, sha256=run.header.images[own[0]].removeprefix("sha256:"))
 
 
 def _of_software(runs: Sequence[RunEvidence], version: str, digest: str) -> Iterator[RunEvidence]:

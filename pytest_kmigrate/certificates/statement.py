@@ -21,6 +21,14 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+class ContainerImage(Model):
+    """The container image that nodes ran in."""
+
+    name: str
+    sha256: str
+    """Its id."""
+
+
 class Artifact(Model):
     """What nodes ran."""
 
@@ -29,6 +37,15 @@ class Artifact(Model):
     """One SHA-256 over all jars."""
     is_release: bool
     """Whether these are the jars of the Apache release of that name."""
+    image: ContainerImage | None = None
+    """Where the jars come in an image."""
+
+    def subject(self) -> "list[Subject]":
+        """What a statement about it is about: the jars, and the image that they are in."""
+        found = [Subject(name=self.name, digest={"sha256": self.sha256})]
+        if self.image is not None:
+            found.append(Subject(name=self.image.name, digest={"sha256": self.image.sha256}))
+        return found
 
 
 class Counts(Model):

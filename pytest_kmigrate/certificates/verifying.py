@@ -44,9 +44,8 @@ def read_certificate(file: Path) -> Statement:
     statement = statement_of(payload_of(envelope, str(file)), str(file))
     predicate = statement.predicate
     envelope.must_be_signed([bytes.fromhex(each.ed25519) for each in predicate.signers], str(file))
-    subject = [(each.name, each.digest) for each in statement.subject]
     artifact = predicate.claims.artifact
-    if subject != [(artifact.name, {"sha256": artifact.sha256})]:
+    if statement.subject != artifact.subject():
         raise CertificateError(f"{file}: subject: expected {artifact.name} with the digest of its claims, got another")
     if predicate.conclusion != conclusion(predicate.claims) or predicate.limits != list(LIMITS):
         raise CertificateError(f"{file}: conclusion: expected the sentences that follow from its claims, got others")

@@ -6,6 +6,24 @@ from pathlib import Path
 
 LIBS = "libs"
 """The folder of an unpacked Kafka that holds its jars."""
+IMAGE = "image:"
+"""How the name of a distribution begins that is a container image."""
+RUNS_IMAGES = "docker"
+"""The provider that runs images."""
+
+
+@dataclass(frozen=True)
+class Image:
+    """The container image that a distribution comes in, and how it is run there; words as an adapter has them."""
+
+    id: str
+    kafka: tuple[str, ...]
+    zookeeper: tuple[str, ...]
+    """Empty: it runs none."""
+    tool: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...]
+    cannot: frozenset[str]
+    """Capabilities that clusters of it lack."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +42,8 @@ class Distribution:
     cds_archive: Path | None = None
     appended: tuple[Path, ...] = ()
     """Jars of agents: ``-javaagent`` puts them at the end of the class path anyway; named there they are archived."""
+    image: Image | None = None
+    """Where nodes run it; None: on the software of this machine. ``jars`` are copies of those in the image then."""
 
     @property
     def classpath(self) -> str:
@@ -31,7 +51,25 @@ class Distribution:
         return os.pathsep.join(str(jar) for jar in (*self.jars, *self.appended))
 
 
+_LAID_DOWN: dict[str, tuple[Path, str]] = {}
+
+
+def lay_down(kafka: str, folder: Path, version: str) -> None:
+    """Let a name that is no path, such as that of an image, mean an unpacked Kafka for as long as this process lives.
+
+    Topologies, documents and reports ask for versions by such names, and know nothing of where they come from.
+    """
+    _LAID_DOWN[kafka] = folder, version
+
+
+def laid_down(kafka: str) -> str | None:
+    """The version of what was laid down by this name."""
+    return _LAID_DOWN[kafka][1] if kafka in _LAID_DOWN else None
+
+
 def unpacked_at(kafka: str) -> Path | None:
-    """The folder that a path means, when an unpacked Kafka is there."""
+    """The folder that a path means, or a name of what was laid down, when an unpacked Kafka is there."""
+    if kafka in _LAID_DOWN:
+        return _LAID_DOWN[kafka][0]
     folder = os.path.abspath(os.path.expanduser(kafka))  # noqa: PTH100, PTH111 - unlike Path's, these never raise
     return Path(folder) if os.path.isdir(os.path.join(folder, LIBS)) else None  # noqa: PTH112, PTH118

@@ -13,6 +13,7 @@ _KEYS = ("test_id", "seed", "kafka", "topology", "provider", "profile")
 _DIGESTS = (
     "topology_digest",
     "distribution_digests",
+    "images",
     "source_digest",
     "harness_digest",
     "pytest_kmigrate",

@@ -148,6 +148,12 @@ class RunHeader:
         digests = self.extra.get("distribution_digests")
         return {str(name): str(each) for name, each in digests.items()} if isinstance(digests, dict) else None
 
+    @property
+    def images(self) -> Mapping[str, str]:
+        """The id of the container image of each Kafka that comes in one, by the name that the topology has."""
+        images = self.extra.get("images")
+        return {str(name): str(each) for name, each in images.items()} if isinstance(images, dict) else {}
+
     def _inherited(self, key: str) -> int:
         begun = [self.extra.get("checkpoint"), self.extra.get("scene")]
         return max((int(each.get(key, -1)) for each in begun if isinstance(each, Mapping)), default=-1)

@@ -20,6 +20,8 @@ class Artifact:
     digest: str
     build: str = ""
     """What distinguishes it from the release of that version, such as ``acme.0a1b2c3d``; empty: it is that release."""
+    image: str | None = None
+    """The id of the container image that it runs in; None: nodes run it on this machine."""
 
     @property
     def name(self) -> str:

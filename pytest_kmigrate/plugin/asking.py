@@ -49,14 +49,16 @@ def provider_of(config: pytest.Config) -> "Provider":
     """The provider that the command line chose, one for the session: some ask a cluster what can be done with it."""
     if _PROVIDER not in config.stash:
         options = options_of(config)
-        config.stash[_PROVIDER] = provider_named(options.provider, terminal_of(config).line, options.topology)
+        config.stash[_PROVIDER] = provider_named(
+            options.provider, terminal_of(config).line, options.topology, options.kafka
+        )
     return config.stash[_PROVIDER]
 
 
 def topology_of(item: pytest.Item) -> "Topology":
     """The command line's topology, the marker's, or the default; with the distribution under test, if one is given."""
     options = options_of(item.config)
-    return topology_named(options.provider, chosen_topology(item), options.kafka)
+    return topology_named(options.provider, terminal_of(item.config).line, chosen_topology(item), options.kafka)
 
 
 def kafka_of_file(topology: str) -> str:

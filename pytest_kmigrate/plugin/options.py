@@ -15,9 +15,16 @@ DEFAULT_TOPOLOGY = "zk1-broker3-controller3"
 _MOST_DIGITS = 18
 _LONGEST_SHOWN = 80
 
+_AN_IMAGE = "image:NAME[#ADAPTER] of a container engine"
+
 OPTIONS = (
     ("topology", "FILE", None, "topology file, or name of a shipped one; wins over the topology marker"),
-    ("kafka", "VERSION|PATH", None, "release under test, or a folder with libs/ (default: of the topology file)"),
+    (
+        "kafka",
+        "VERSION|PATH|IMAGE",
+        None,
+        f"release under test, a folder with libs/, or {_AN_IMAGE}; default: the file's",
+    ),
     ("provider", "NAME", "process", f"what runs the cluster: {', '.join(PROVIDERS)}"),
     ("profile", "NAME", "kip-866", "the document to judge by; see `kmigrate requirements --profile NAME`"),
     ("runs", "DIR", "reports/runs", "where run folders go"),

@@ -19,27 +19,27 @@ Notify = Callable[[str], None]
 
 @dataclass(frozen=True)
 class _Choice:
-    """One provider: how it is made, given the file that the command line names, and what its files describe."""
+    """One provider: how it is made, given file and Kafka of the command line, and what files describe to it."""
 
-    made: "Callable[[Notify, str | None], Provider]"
-    described: "Callable[[str, str | None], Topology]"
+    made: "Callable[[Notify, str | None, str | None], Provider]"
+    described: "Callable[[Notify, str, str | None], Topology]"
     needs_file: bool = False
     """Whether every test is about the one cluster of that file."""
 
 
-def _process(notify: Notify, _: str | None) -> "Provider":
+def _process(notify: Notify, _file: str | None, _kafka: str | None) -> "Provider":
     from pytest_kmigrate.providers.process.provider import ProcessProvider  # noqa: PLC0415 - as said above
 
     return ProcessProvider(notify)
 
 
-def _docker(notify: Notify, _: str | None) -> "Provider":
+def _docker(notify: Notify, _file: str | None, kafka: str | None) -> "Provider":
     from pytest_kmigrate.providers.docker.provider import DockerProvider  # noqa: PLC0415 - as said above
 
-    return DockerProvider(notify)
+    return DockerProvider(notify, kafka)
 
 
-def _attach(_: Notify, file: str | None) -> "Provider":
+def _attach(_: Notify, file: str | None, _kafka: str | None) -> "Provider":
     from pytest_kmigrate.providers.attach.loading import site_at  # noqa: PLC0415 - as said above
     from pytest_kmigrate.providers.attach.provider import AttachProvider  # noqa: PLC0415 - as said above
 
@@ -47,13 +47,26 @@ def _attach(_: Notify, file: str | None) -> "Provider":
     return AttachProvider(site_at(Path(file)))
 
 
-def _wished(name_or_path: str, kafka: str | None) -> "Topology":
+def _wished(_: Notify, name_or_path: str, kafka: str | None) -> "Topology":
     from pytest_kmigrate.topology.loading import find, load  # noqa: PLC0415 - it brings pydantic
 
     return load(find(name_or_path), kafka=kafka)
 
 
-def _standing(path: str, kafka: str | None) -> "Topology":
+def _wished_in_containers(notify: Notify, name_or_path: str, kafka: str | None) -> "Topology":
+    """Its release is known before the file is read, which has rules about it."""
+    from pytest_kmigrate.providers.docker.images import brought, check_fits, is_image  # noqa: PLC0415 - as said above
+
+    if kafka is None or not is_image(kafka):
+        return _wished(notify, name_or_path, kafka)
+    image = brought(kafka, notify).image
+    topology = _wished(notify, name_or_path, kafka)
+    assert image is not None, "it is brought as an image"
+    check_fits(topology, image)
+    return topology
+
+
+def _standing(_: Notify, path: str, kafka: str | None) -> "Topology":
     from pytest_kmigrate.providers.attach.loading import site_at  # noqa: PLC0415 - as said above
 
     if kafka is not None:
@@ -63,7 +76,7 @@ def _standing(path: str, kafka: str | None) -> "Topology":
 
 _CHOICES = {
     "process": _Choice(_process, _wished),
-    "docker": _Choice(_docker, _wished),
+    "docker": _Choice(_docker, _wished_in_containers),
     "attach": _Choice(_attach, _standing, needs_file=True),
 }
 PROVIDERS = tuple(_CHOICES)
@@ -71,17 +84,17 @@ OF_ONE_FILE = frozenset(name for name, choice in _CHOICES.items() if choice.need
 """Providers of one cluster, which the command line names by a file."""
 
 
-def provider_named(name: str, notify: Notify, file: str | None = None) -> "Provider":
+def provider_named(name: str, notify: Notify, file: str | None = None, kafka: str | None = None) -> "Provider":
     """The provider of this name; ``notify`` gets a line about everything that takes its time, downloads say.
 
-    ``file``: the topology that the command line names, if it names any; some providers need it.
+    ``file`` and ``kafka``: the topology and the distribution that the command line names, if it names any.
     """
-    return _chosen(name).made(notify, file)
+    return _chosen(name).made(notify, file, kafka)
 
 
-def topology_named(provider: str, name_or_path: str, kafka: str | None) -> "Topology":
+def topology_named(provider: str, notify: Notify, name_or_path: str, kafka: str | None) -> "Topology":
     """What a file describes to this provider, with the distribution under test, if one is given."""
-    return _chosen(provider).described(name_or_path, kafka)
+    return _chosen(provider).described(notify, name_or_path, kafka)
 
 
 def _chosen(name: str) -> _Choice:

@@ -3,43 +3,34 @@
 import json
 import re
 import shutil
-import subprocess
 import tempfile
-import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_kmigrate.distributions.java import bound_to_us
-from pytest_kmigrate.model.errors import ClusterError, DistributionError
+from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.protocols import Record
 from pytest_kmigrate.redaction import redacted, scram_digest, shown
 
 _PARTITION = "__cluster_metadata-0"
-_DUMP_TOOLS = ("org/apache/kafka/tools/DumpLogSegments", "kafka/tools/DumpLogSegments")  # it moved within 4.x
 _COPY_ATTEMPTS = 3
-_UTF8 = ("-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-Dsun.stdout.encoding=UTF-8")
 _DUMPING = re.compile(r"Dumping (?P<file>.+)$")
 _RECORD = re.compile(r"\|? ?offset: (?P<offset>\d+) .*?CreateTime: (?P<time>-?\d+) .*?\bpayload: (?P<payload>.*)$")
 _CHECKPOINT = re.compile(r"(\d{20})-(\d{10})\.checkpoint\Z")
 _UNREADABLE = "UNREADABLE"
 
 
-def decoded(
-    log_dir: Path, java: Path, classpath: str, jvm_flags: Sequence[str] = (), *, within_s: float = 60.0
-) -> list[dict[str, Any]]:
+def decoded(log_dir: Path, dump: Callable[[Sequence[Path]], str], scratch: Path) -> list[dict[str, Any]]:
     """All records of the metadata log below ``log_dir`` (a node's log dir, or the partition's folder itself).
 
     Each is ``{"offset", "timestamp_ms", "type", "version", "data", "snapshot"}``, already without secrets; records of a
-    snapshot carry the last offset it covers. The files are copied first, so a node may go on writing: a last batch
-    that was cut by the copy is left out. What the tool cannot decode comes as type UNREADABLE.
+    snapshot carry the last offset it covers. The files are copied first, below ``scratch``, so a node may go on
+    writing: a last batch that was cut by the copy is left out. What the tool cannot decode comes as type UNREADABLE.
+    ``dump`` returns what the tool prints of files.
     """
     partition = log_dir if log_dir.name == _PARTITION else log_dir / _PARTITION
-    main_class = _dump_tool(classpath)
-    with tempfile.TemporaryDirectory(prefix="kmigrate-metadata-") as scratch:
-        files = _copied(partition, Path(scratch))
-        command = [str(java), *jvm_flags, *_UTF8, "-cp", classpath, main_class, "--cluster-metadata-decoder"]
-        output = _output_of([*command, "--files", ",".join(map(str, files))], partition, within_s)
+    with tempfile.TemporaryDirectory(prefix="metadata-", dir=scratch) as copies:
+        output = dump(_copied(partition, Path(copies)))
     return [redacted_record(record) for record in parsed(output.splitlines())]
 
 
@@ -111,44 +102,3 @@ def _names_to_dump(names: Sequence[str]) -> list[str]:
     if not checkpoints:
         raise FileNotFoundError(f"segments from offset {first} on, but no snapshot of what was before")
     return [checkpoints[0] if segments else checkpoints[-1], *segments]
-
-
-def _dump_tool(classpath: str) -> str:
-    """The main class of the dump tool of this release, looked up in its jars."""
-    entries = [Path(entry) for entry in classpath.split(":")]
-    jars = [jar for entry in entries for jar in (entry.parent.glob("*.jar") if entry.name == "*" else [entry])]
-    kafka_jars = [jar for jar in jars if jar.name.startswith("kafka") and jar.suffix == ".jar"]
-    for entry in _DUMP_TOOLS:
-        if any(_holds(jar, f"{entry}.class") for jar in kafka_jars):
-            return entry.replace("/", ".")
-    raise DistributionError(
-        f"expected {' or '.join(_DUMP_TOOLS)} in the Kafka jars, got none in {len(kafka_jars)} jars of the class path; "
-        f"give the class path of a complete Kafka distribution (kafka_2.13 and kafka-tools)"
-    )
-
-
-def _holds(jar: Path, entry: str) -> bool:
-    try:
-        with zipfile.ZipFile(jar) as archive:
-            return entry in archive.NameToInfo
-    except (OSError, zipfile.BadZipFile):
-        return False
-
-
-def _output_of(command: list[str], partition: Path, within_s: float) -> str:
-    if shutil.which(command[0]) is None:
-        raise DistributionError(f"{command[0]}: expected a Java program, got none; check the Java home")
-    try:
-        done = subprocess.run(
-            bound_to_us(command), capture_output=True, text=True, encoding="utf-8", timeout=within_s, check=False
-        )
-    except subprocess.TimeoutExpired as late:
-        raise ClusterError(
-            f"{partition}: the dump tool did not end within {within_s:g} s; is this machine busy?"
-        ) from late
-    if done.returncode != 0:
-        raise ClusterError(
-            f"{partition}: expected the dump tool to end with 0, got {done.returncode}; its last words:\n"
-            f"{redacted((done.stderr or done.stdout)[-2000:])}"
-        )
-    return done.stdout

@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_kmigrate.distributions.distribution import IMAGE, RUNS_IMAGES
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.errors import EnvironmentLackError
@@ -98,6 +99,7 @@ def header_of(
             or _reproduce(settings, topology, claim.words or (claim.test_id,), is_cold=is_cold),
             "topology_digest": topology.digest(),
             "distribution_digests": {name: each.digest for name, each in artifacts.items()},
+            "images": {name: each.image for name, each in artifacts.items() if each.image},
             "capabilities": sorted(provider.capabilities),
             "lacking": dict(sorted(provider.lacking.items())),
             "observed": bool(claim.observed),
@@ -151,6 +153,7 @@ def _under_test(topology: Topology, artifacts: Mapping[str, Artifact]) -> str:
 
 def _reproduce(settings: RunSettings, topology: Topology, words: Sequence[str], *, is_cold: bool = False) -> str:
     options = {
+        "provider": RUNS_IMAGES if topology.kafka.startswith(IMAGE) else None,
         "kafka": topology.kafka,
         "seed": settings.seed,
         "profile": settings.profile,

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from pytest_kmigrate.distributions import versions
-from pytest_kmigrate.distributions.distribution import unpacked_at
+from pytest_kmigrate.distributions.distribution import IMAGE, RUNS_IMAGES, laid_down, unpacked_at
 from pytest_kmigrate.distributions.releases import known_releases, nearest_releases
 from pytest_kmigrate.model.errors import DistributionError
 from pytest_kmigrate.model.topology import Listener, SecurityProtocol
@@ -46,7 +46,9 @@ def _version_in(path: str) -> str:
 
 def _release_or_place(kafka: str) -> str:
     releases = known_releases()
-    if kafka in releases or kafka.startswith((".", "~")) or "/" in kafka:
+    if kafka.startswith(IMAGE) and laid_down(kafka) is None:
+        raise ValueError(f"expected a release or a path (images: by --kmigrate-kafka, provider {RUNS_IMAGES})")
+    if kafka in releases or laid_down(kafka) or kafka.startswith((".", "~")) or "/" in kafka:
         return kafka
     if _VERSION.fullmatch(kafka):
         nearest = ", ".join(nearest_releases(kafka))

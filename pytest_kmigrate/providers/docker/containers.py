@@ -11,7 +11,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import ClusterError
@@ -20,11 +20,12 @@ from pytest_kmigrate.model.events.evidence import HarnessTrouble
 from pytest_kmigrate.providers.docker.addresses import BridgeAddresses
 from pytest_kmigrate.providers.docker.engine import EMPTY_ROOT, Engine, EngineLostError
 from pytest_kmigrate.providers.docker.mounts import Mounts
+from pytest_kmigrate.providers.owned.commands import Command
 from pytest_kmigrate.providers.owned.supervision import ON_EXIT, Supervision
 
 _INTO_LOG = ("/bin/sh", "-c", 'exec "$@" >>"$0" 2>&1')
 _KILLED = 128 + signal.SIGKILL
-_USER = f"{os.getuid()}:{os.getgid()}"
+USER = f"{os.getuid()}:{os.getgid()}"
 """Files that nodes write are to be ours."""
 
 
@@ -54,11 +55,11 @@ class Containers:
         self._is_over = False
         self._is_lost = False
 
-    def spawn(self, argv: Sequence[str], *, cwd: Path, log: Path, on_exit: ON_EXIT) -> int:
+    def spawn(self, command: Command, *, cwd: Path, log: Path, on_exit: ON_EXIT) -> int:
         """Start the node that has this folder; ``on_exit`` gets its exit code (negative: the signal) later."""
         node, site = cwd.name, self._site
         container = self._created(
-            [*_INTO_LOG, str(log.absolute()), *argv],
+            replace(command, argv=(*_INTO_LOG, str(log.absolute()), *command.argv)),
             (site.network, site.addresses.real(node)),
             hostname=node,
             working_dir=str(cwd.absolute()),
@@ -75,16 +76,16 @@ class Containers:
         thread.start()
         return pid
 
-    def run(self, argv: Sequence[str], within_s: float) -> subprocess.CompletedProcess[str]:
+    def run(self, command: Command, within_s: float) -> subprocess.CompletedProcess[str]:
         """Run a tool to its end in a container of its own; subprocess.TimeoutExpired."""
-        container = self._created(list(argv), None, NetworkMode=f"container:{self._site.root}")
+        container = self._created(command, None, NetworkMode=f"container:{self._site.root}")
         with self._reporting_loss():
             try:
                 self._engine.start(container)
                 code = self._engine.exit_code(container, within_s)
-                return subprocess.CompletedProcess(list(argv), code, self._engine.said(container))
+                return subprocess.CompletedProcess(command.argv, code, self._engine.said(container))
             except TimeoutError as late:
-                raise subprocess.TimeoutExpired(list(argv), within_s) from late
+                raise subprocess.TimeoutExpired(command.argv, within_s) from late
             finally:
                 self._engine.remove(container)
 
@@ -93,7 +94,7 @@ class Containers:
 
         def until_it_ends() -> None:
             try:
-                code = self._engine.run_in(self._site.root, [*_INTO_LOG, str(log.absolute()), *argv], _USER)
+                code = self._engine.run_in(self._site.root, [*_INTO_LOG, str(log.absolute()), *argv], USER)
             except ClusterError as error:
                 self._lost(error)
                 return
@@ -129,18 +130,19 @@ class Containers:
         self._is_over = True
         self._supervision.keep()
 
-    def _created(self, argv: Sequence[str], address: tuple[str, str] | None, **options: object) -> str:
+    def _created(self, command: Command, address: tuple[str, str] | None, **options: object) -> str:
         site = self._site
         with self._reporting_loss():
             return self._engine.create(
-                EMPTY_ROOT,
-                argv,
+                command.image or EMPTY_ROOT,
+                command.argv,
                 address,
-                user=_USER,
+                user=USER,
+                environment=dict(command.environment),
                 labels=site.labels,
                 PidMode=f"container:{site.root}",
                 CapDrop=["ALL"],
-                **site.mounts.options(),
+                **site.mounts.options(has_system=command.image is not None),
                 **options,
             )
 

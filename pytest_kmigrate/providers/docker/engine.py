@@ -5,7 +5,7 @@ import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import docker
 import docker.errors
@@ -50,6 +50,20 @@ class Engine:
         name, _, tag = EMPTY_ROOT.partition(":")
         self._asked(self._api.import_image_from_data, nothing.getvalue(), repository=name, tag=tag)
 
+    def image_id(self, name: str) -> str | None:
+        """The id of an image; None when the engine has none of that name."""
+        found = self._asked(self._api.inspect_image, name, quiet=True)
+        return None if found is None else str(found["Id"])
+
+    def copied(self, container: str, path: str, to: BinaryIO) -> bool:
+        """Copy a folder of a container into a file, as tar; False when there is no such folder."""
+        found = self._asked(self._api.get_archive, container, f"{path}/.", quiet=True)
+        if found is None:
+            return False
+        with _in_our_words(self.socket):
+            to.writelines(found[0])
+        return True
+
     def make_network(self, name: str, subnet: str, labels: Mapping[str, str]) -> bool:
         """Make a bridge without a way out; False when somebody has an address of it."""
         pool = docker.types.IPAMConfig(pool_configs=[docker.types.IPAMPool(subnet=subnet)])
@@ -77,6 +91,7 @@ class Engine:
             image,
             list(argv),
             entrypoint=[],
+            healthcheck={"test": ["NONE"]},
             host_config={"SecurityOpt": ["no-new-privileges"], **of_host},
             networking_config=networking,
             **options,

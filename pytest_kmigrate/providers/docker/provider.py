@@ -1,11 +1,39 @@
 """The docker provider as others know it: clusters of containers."""
 
+from collections.abc import Callable, Mapping
+
+from pytest_kmigrate.distributions.distribution import RUNS_IMAGES, Distribution
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.topology import Topology
+from pytest_kmigrate.providers.docker.images import brought, is_image
 from pytest_kmigrate.providers.docker.provisioning import provision
 from pytest_kmigrate.providers.owned.provider import OwnedProvider
+from pytest_kmigrate.providers.owned.software import Software, resolved, software_for
 
 
 class DockerProvider(OwnedProvider):
-    """Each node is a container."""
+    """Each node is a container; ``kafka``: the distribution under test, which may be an image."""
 
-    name = "docker"
+    name = RUNS_IMAGES
     make = staticmethod(provision)
+
+    def __init__(self, notify: Callable[[str], None], kafka: str | None = None) -> None:
+        super().__init__(notify)
+        self._kafka = kafka
+
+    @property
+    def lacking(self) -> Mapping[Capability, str]:
+        """What the adapter of the image under test says."""
+        if self._kafka is None or not is_image(self._kafka):
+            return {}
+        image = brought(self._kafka, self._tell).image
+        assert image is not None
+        return {Capability(each): f"the adapter of {self._kafka} says so" for each in sorted(image.cannot)}
+
+    def software(self, topology: Topology) -> Software:
+        """Images are brought by the engine, all else as for processes."""
+        return software_for(topology, self._tell, _brought_or_resolved)
+
+
+def _brought_or_resolved(kafka: str, progress: Callable[[str], None]) -> Distribution:
+    return brought(kafka, progress) if is_image(kafka) else resolved(kafka, progress)

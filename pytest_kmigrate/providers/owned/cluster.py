@@ -4,11 +4,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
 
-from pytest_kmigrate.distributions.cds import flags_to_use
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checkpoint import Frozen
 from pytest_kmigrate.model.errors import ClusterError, NodeDiedError, WrongUseError
@@ -32,18 +32,14 @@ from pytest_kmigrate.providers.owned.protection.zookeeper import make_chroot
 from pytest_kmigrate.providers.owned.readiness import zookeeper_mode
 from pytest_kmigrate.providers.owned.software import Software
 from pytest_kmigrate.providers.owned.surroundings import Surroundings
-from pytest_kmigrate.providers.owned.tools import CONFIG_TOOL, run_tool, tool_ran
+from pytest_kmigrate.providers.owned.tools import CONFIG_TOOL, dumped, run_tool, tool_ran
 from pytest_kmigrate.providers.raft_batches import batches_of
 from pytest_kmigrate.providers.serving import await_brokers_known
 from pytest_kmigrate.providers.zookeeper_log import transactions_in
 
-_DUMP_FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-
 
 class OwnedCluster:
     """A live cluster; made by ``provision`` only."""
-
-    capabilities = frozenset(Capability)
 
     def __init__(self, topology: Topology, software: Software, around: Surroundings) -> None:
         self.topology = topology
@@ -54,6 +50,7 @@ class OwnedCluster:
         self.recorder = around.recorder
         self.jolokia = JolokiaClient()
         self.scratch = around.scratch
+        self.capabilities = frozenset(Capability) - software.lacking
         self._protection = around.protection
         self._jvm = around.jvm
         self._nodes = [OwnedNode(spec, software.distributions[spec.kafka], around) for spec in topology.nodes]
@@ -220,9 +217,7 @@ class OwnedCluster:
     def metadata_log(self, node: str) -> list[dict[str, Any]]:
         """Every record of a node's metadata log, decoded by Kafka's own tool and without secrets."""
         read = self.node(node)
-        archive = read.distribution.cds_archive
-        flags = (*_DUMP_FLAGS, *(flags_to_use(archive) if archive else ()))
-        return decoded(read.metadata_dir, self.software.java, read.distribution.classpath, flags)
+        return decoded(read.metadata_dir, partial(dumped, self._jvm, read.distribution), self.scratch)
 
     def metadata_snapshots(self, node: str) -> list[str]:
         """The names of the snapshots of the metadata log on a node's disk, in order."""

@@ -2,16 +2,15 @@
 
 import os
 import shutil
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_kmigrate.distributions.cds import flags_to_use
-from pytest_kmigrate.distributions.java import bound_to_us
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.topology import NodeSpec, Role
 from pytest_kmigrate.providers.owned.agents.attaching import listening_at
+from pytest_kmigrate.providers.owned.commands import Command, Run, Tool, in_image, run_here
 from pytest_kmigrate.providers.owned.network.addresses import JOLOKIA_PORT
 from pytest_kmigrate.providers.owned.protection.zookeeper import ZookeeperLogin
 
@@ -61,22 +60,6 @@ rootLogger.appenderRef.stderr.ref=stderr
 """
 
 
-Run = Callable[[Sequence[str], float], subprocess.CompletedProcess[str]]
-"""Runs a command to its end where nodes run, within so many seconds; both of its streams are in ``stdout``."""
-
-
-def run_here(command: Sequence[str], within_s: float) -> subprocess.CompletedProcess[str]:
-    """Run it as a process of this machine; subprocess.TimeoutExpired."""
-    return subprocess.run(
-        bound_to_us(command),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=within_s,
-        check=False,
-    )
-
-
 @dataclass(frozen=True)
 class Jvm:
     """What every JVM of a cluster shares: Java, the agents, the logging files, an optional Byteman rule file."""
@@ -101,43 +84,55 @@ class Jvm:
         if self.rules is not None:  # a node runs elsewhere, where a relative path leads nowhere, and starts again later
             shutil.copyfile(self.rules, self.etc / RULES)
 
-    def node_command(self, spec: NodeSpec, distribution: Distribution, hosts: Path, properties: Path) -> list[str]:
+    def node_command(self, spec: NodeSpec, distribution: Distribution, hosts: Path, properties: Path) -> Command:
         """The command that runs a node; ``properties`` is its properties file, ``hosts`` its only name service."""
-        command = [
-            *self._java(distribution, spec.heap_mb),
+        options = [
+            *self._options(spec.heap_mb),
             f"-Djdk.net.hosts.file={hosts}",
             *self._agents(spec, hosts),
             *self._logins(spec.role),
             *spec.jvm,
         ]
-        classpath = os.pathsep.join([distribution.classpath, *(jar.path for jar in spec.jars)])
-        return [*command, "-cp", classpath, _MAIN[spec.role], str(properties)]
+        more = [jar.path for jar in spec.jars]
+        if distribution.image is not None:
+            words = distribution.image.zookeeper if spec.role is Role.ZOOKEEPER else distribution.image.kafka
+            return in_image(distribution.image, words, {"properties": str(properties)}, options, more)
+        classpath = os.pathsep.join([distribution.classpath, *more])
+        return Command((*self._java(distribution), *options, "-cp", classpath, _MAIN[spec.role], str(properties)))
 
     def has_byteman(self, spec: NodeSpec) -> bool:
         """Whether a node has Byteman from its start: one of Kafka's, where there are rules."""
         return self.rules is not None and spec.role is not Role.ZOOKEEPER
 
     def tool_command(
-        self, distribution: Distribution, tool: str, arguments: Sequence[str], hosts: Path | None = None
-    ) -> list[str]:
-        """The command that runs one of Kafka's own tools, given its main class; ``hosts``: its only name service."""
+        self,
+        distribution: Distribution,
+        tool: Tool,
+        arguments: Sequence[str],
+        hosts: Path | None = None,
+        more: Sequence[str] = (),
+    ) -> Command:
+        """The command that runs one of Kafka's own tools; ``hosts``: its only name service, ``more``: JVM options."""
         names = [f"-Djdk.net.hosts.file={hosts}"] if hosts else []
-        options = [*self._java(distribution, 128, OF_TOOLS), *names, *self._logins(Role.BROKER)]
-        return [*options, "-cp", distribution.classpath, tool, *arguments]
+        options = [*self._options(128, OF_TOOLS), *names, *self._logins(Role.BROKER), *more]
+        if distribution.image is not None:
+            return in_image(distribution.image, distribution.image.tool, {"tool": tool.name}, options, (), arguments)
+        words = ["-cp", distribution.classpath, tool.main_class, *arguments]
+        return Command((*self._java(distribution), *options, *words))
 
     def _logins(self, role: Role) -> tuple[str, ...]:
         return self.zookeeper.jvm_options(role) if self.zookeeper else ()
 
-    def _java(self, distribution: Distribution, heap_mb: int, logging: str = "") -> list[str]:
+    def _java(self, distribution: Distribution) -> list[str]:
         archive = distribution.cds_archive
+        flags = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
+        return [str(self.java), *flags, *(flags_to_use(archive) if archive else [])]
+
+    def _options(self, heap_mb: int, logging: str = "") -> list[str]:
+        """What every JVM gets, also that of an image, which has its own garbage collector."""
         return [
-            str(self.java),
             "-Xms64m",
             f"-Xmx{heap_mb}m",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:-UsePerfData",
-            *(flags_to_use(archive) if archive else []),
             f"-Dlog4j.configuration=file:{self.etc / f'{logging}log4j.properties'}",
             f"-Dlog4j2.configurationFile={self.etc / f'{logging}log4j2.properties'}",
         ]

@@ -20,7 +20,7 @@ from pytest_kmigrate.providers.owned.disks import folders
 from pytest_kmigrate.providers.owned.jvm import RULES
 from pytest_kmigrate.providers.owned.network.addresses import JOLOKIA_PORT
 from pytest_kmigrate.providers.owned.properties import node_properties, write_file
-from pytest_kmigrate.providers.owned.readiness import ready
+from pytest_kmigrate.providers.owned.readiness import must_be_its_jvm, ready
 from pytest_kmigrate.providers.owned.reporting import record_identity, record_requests
 from pytest_kmigrate.providers.owned.surroundings import Surroundings
 from pytest_kmigrate.redaction import redacted_properties
@@ -160,6 +160,7 @@ class OwnedNode:
         except AwaitTimeoutError:
             self.dump_threads()
             raise
+        must_be_its_jvm(self.name, self.pid, self.distribution.image)
         took_ms = (self._around.recorder.now_ns() - self._started_ns) // 1_000_000
         self._around.recorder.record(events.NodeReady(took_ms), self.name)
         record_requests(self._around, self.spec)

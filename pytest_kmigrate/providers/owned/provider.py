@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from types import MappingProxyType
 from typing import ClassVar, Protocol
 
 from pytest_kmigrate.model.capabilities import Capability
@@ -36,15 +35,27 @@ class OwnedProvider:
     make: ClassVar[Provision]
     """Where the JVMs run: what makes a cluster there."""
     runs_here = True
-    capabilities = OwnedCluster.capabilities
-    lacking: Mapping[Capability, str] = MappingProxyType({})
 
     def __init__(self, notify: Callable[[str], None]) -> None:
         self._tell = notify
 
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """All but what is lacking."""
+        return frozenset(Capability) - self.lacking.keys()
+
+    @property
+    def lacking(self) -> Mapping[Capability, str]:
+        """Nothing."""
+        return {}
+
+    def software(self, topology: Topology) -> Software:
+        """What the nodes of a topology run, on this machine."""
+        return software_for(topology, self._tell)
+
     def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
         """The distributions, and with them everything else that the cluster needs on this machine."""
-        return software_for(topology, self._tell).artifacts
+        return self.software(topology).artifacts
 
     def provision(
         self,
@@ -56,4 +67,4 @@ class OwnedProvider:
         keep: Callable[[], bool] = lambda: False,
     ) -> AbstractContextManager[OwnedCluster]:
         """A cluster of JVMs, not started yet."""
-        return self.make(topology, software_for(topology, self._tell), recorder, logs, rules=rules, keep=keep)
+        return self.make(topology, self.software(topology), recorder, logs, rules=rules, keep=keep)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
-from pytest_kmigrate.providers.owned.jvm import Jvm, Run, run_here
+from pytest_kmigrate.providers.owned.commands import Run, run_here
+from pytest_kmigrate.providers.owned.jvm import Jvm
 from pytest_kmigrate.providers.owned.network.addresses import Addresses
 from pytest_kmigrate.providers.owned.network.namespaces import HERE, Namespace
 from pytest_kmigrate.providers.owned.protection.security import client_file, protect

@@ -6,13 +6,18 @@ import socket
 import urllib.error
 import urllib.parse
 import urllib.request
+from contextlib import suppress
+from pathlib import Path
 
+from pytest_kmigrate.distributions.distribution import Image
+from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.owned.network.addresses import CLIENT_PORT, JOLOKIA_PORT, ZOOKEEPER_PORT
 from pytest_kmigrate.providers.zookeeper_words import mode_of, srvr
 from pytest_kmigrate.waiting import NotYet
 
 _RUNNING = 3
+_JVM = "java"
 _RAFT_AT_WORK = ("leader", "follower")
 _ANSWER_WITHIN_S = 2.0
 _AT_ITS_START_WITHIN_S = 0.5
@@ -37,6 +42,22 @@ def ready(role: Role, address: str) -> bool | NotYet:
         return state in _RAFT_AT_WORK or NotYet(f"raft state {state}")
     except _NO_ANSWER as error:
         return NotYet(f"no answer yet ({error})")
+
+
+def must_be_its_jvm(node: str, pid: int | None, image: Image | None) -> None:
+    """ClusterError when the process of a node is a script of its image, and its JVM a child of that.
+
+    A signal would meet the script: a node that is said to stand still would run on.
+    """
+    if image is None:
+        return
+    with suppress(OSError):  # it has just ended, as will be reported
+        program = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip()
+        if program != _JVM:
+            raise ClusterError(
+                f"{node}: expected {image.kafka[0]} to become the JVM, got a process {program} that runs it: "
+                "let the script end with exec"
+            )
 
 
 def zookeeper_mode(address: str, within_s: float = _ANSWER_WITHIN_S) -> str | None:

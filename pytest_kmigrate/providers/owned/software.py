@@ -30,21 +30,32 @@ class Software:
     @property
     def artifacts(self) -> dict[str, Artifact]:
         """The distributions as reports name them."""
-        return {name: Artifact(each.version, each.digest, each.build) for name, each in self.distributions.items()}
+        return {
+            name: Artifact(each.version, each.digest, each.build, each.image.id if each.image else None)
+            for name, each in self.distributions.items()
+        }
+
+    @property
+    def lacking(self) -> frozenset[str]:
+        """Capabilities that a cluster of these distributions lacks."""
+        return frozenset[str]().union(*(each.image.cannot for each in self.distributions.values() if each.image))
 
 
-def software_for(topology: Topology, progress: Progress) -> Software:
-    """Everything on disk that this topology's nodes run; what is verified once stays verified for this process."""
+@lru_cache
+def resolved(kafka: str, progress: Progress) -> Distribution:
+    """A distribution by version or path; what is verified once stays verified for this process."""
+    return resolve(kafka, progress=progress)
+
+
+def software_for(
+    topology: Topology, progress: Progress, bring: Callable[[str, Progress], Distribution] = resolved
+) -> Software:
+    """Everything on disk that this topology's nodes run."""
     return Software(
         java=find_java().path,
-        distributions={kafka: _resolved(kafka, progress) for kafka in {node.kafka for node in topology.nodes}},
-        resolve=lambda kafka: _resolved(kafka, progress),
+        distributions={kafka: bring(kafka, progress) for kafka in {node.kafka for node in topology.nodes}},
+        resolve=lambda kafka: bring(kafka, progress),
         jolokia=jolokia_jar(progress),
         byteman=byteman_jar(progress),
         toxiproxy=toxiproxy_server(progress),
     )
-
-
-@lru_cache
-def _resolved(kafka: str, progress: Progress) -> Distribution:
-    return resolve(kafka, progress=progress)

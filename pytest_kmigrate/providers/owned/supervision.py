@@ -11,12 +11,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
 from pytest_kmigrate.providers.owned import supervisor
+from pytest_kmigrate.providers.owned.commands import Command
 
 ON_EXIT = Callable[[int], None]
 
@@ -45,11 +46,12 @@ class Supervision:
         self._listening = threading.Thread(target=self._listen, name="supervision", daemon=True)
         self._listening.start()
 
-    def spawn(self, argv: Sequence[str], *, cwd: Path, log: Path, on_exit: ON_EXIT) -> int:
+    def spawn(self, command: Command, *, cwd: Path, log: Path, on_exit: ON_EXIT) -> int:
         """Start a process; ``on_exit`` gets its exit code (negative: the signal) from another thread."""
-        answer = self._order({"do": "spawn", "argv": list(argv), "cwd": str(cwd), "log": str(log)})
+        answer = self._order({"do": "spawn", "argv": list(command.argv), "cwd": str(cwd), "log": str(log)})
         if "pid" not in answer:
-            raise EnvironmentLackError(f"cannot start {argv[0]}: {answer.get('error', 'the supervisor is gone')}")
+            reason = answer.get("error", "the supervisor is gone")
+            raise EnvironmentLackError(f"cannot start {command.argv[0]}: {reason}")
         pid = cast("int", answer["pid"])
         with self._state:
             already = self._exited.pop(pid, None)

@@ -1,13 +1,14 @@
 """What all nodes of one cluster share."""
 
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.providers.owned.commands import Command
 from pytest_kmigrate.providers.owned.jvm import Jvm
 from pytest_kmigrate.providers.owned.network.addresses import Addresses
 from pytest_kmigrate.providers.owned.network.namespaces import HERE, Namespace
@@ -21,7 +22,7 @@ class Supervised(Protocol):
     def pid(self) -> int:
         """The process that ends the cluster."""
 
-    def spawn(self, argv: Sequence[str], *, cwd: Path, log: Path, on_exit: Callable[[int], None]) -> int:
+    def spawn(self, command: Command, *, cwd: Path, log: Path, on_exit: Callable[[int], None]) -> int:
         """Start a node in its folder, which has its name; its process id. ``on_exit`` gets its exit code later.
 
         The code is negative for a signal, and comes from another thread.

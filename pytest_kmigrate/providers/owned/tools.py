@@ -4,35 +4,49 @@ import subprocess
 import time
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 
 from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.events.nodes import ToolRan
+from pytest_kmigrate.providers.owned.commands import Command, Tool, run_here
 from pytest_kmigrate.providers.owned.jvm import Jvm
 from pytest_kmigrate.providers.owned.network.addresses import ANSWERS_AT
 from pytest_kmigrate.providers.owned.node import OwnedNode
 from pytest_kmigrate.redaction import redacted
 from pytest_kmigrate.waiting import PATIENCE_S
 
-STORAGE_TOOL = "kafka.tools.StorageTool"
-CONFIG_TOOL = "kafka.admin.ConfigCommand"
+_LAST_WORDS = 2000
+_DUMPING = ("-Xmx256m", "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-Dsun.stdout.encoding=UTF-8")
+STORAGE_TOOL = "kafka-storage"
+CONFIG_TOOL = "kafka-configs"
+DUMP_TOOL = "kafka-dump-log"
 MAIN_CLASSES = {
     "kafka-cluster": ("org.apache.kafka.tools.ClusterTool", "kafka.tools.ClusterTool"),
-    "kafka-configs": (CONFIG_TOOL,),
+    CONFIG_TOOL: ("kafka.admin.ConfigCommand",),
+    DUMP_TOOL: ("org.apache.kafka.tools.DumpLogSegments", "kafka.tools.DumpLogSegments"),
     "kafka-features": ("org.apache.kafka.tools.FeatureCommand", "kafka.admin.FeatureCommand"),
     "kafka-metadata-quorum": ("org.apache.kafka.tools.MetadataQuorumCommand", "kafka.admin.MetadataQuorumCommand"),
-    "kafka-storage": (STORAGE_TOOL,),
+    STORAGE_TOOL: ("kafka.tools.StorageTool",),
 }
 """The main classes of each tool, as releases from 3.3 on have it; the first that a release has is the one."""
 
 
-def run_tool(jvm: Jvm, distribution: Distribution, tool: str, arguments: Sequence[str], doing: str) -> None:
-    """Run a tool of a release; ClusterError with the tool's own words when it refuses, or does not end."""
-    done = _ended(jvm, jvm.tool_command(distribution, tool, arguments), f"{doing} failed: {tool}")
+def run_tool(
+    jvm: Jvm, distribution: Distribution, tool: str, arguments: Sequence[str], doing: str, more: Sequence[str] = ()
+) -> str:
+    """Run a tool of a release, with ``more`` JVM options, and return what it wrote.
+
+    ClusterError with the tool's own words when it refuses, or does not end.
+    """
+    command = jvm.tool_command(distribution, _found(distribution, tool), arguments, more=more)
+    done = _ended(jvm, command, f"{doing} failed: {tool}")
     if done.returncode != 0:
-        said = redacted(done.stdout)
+        said = redacted(done.stdout)[-_LAST_WORDS:]
         raise ClusterError(f"{doing} failed: expected {tool} to end with code 0; got {done.returncode}: {said}")
+    return done.stdout
 
 
 def tool_ran(jvm: Jvm, node: OwnedNode, tool: str, arguments: Sequence[str]) -> ToolRan:
@@ -42,14 +56,21 @@ def tool_ran(jvm: Jvm, node: OwnedNode, tool: str, arguments: Sequence[str]) -> 
     given = list(arguments)
     for word, text in meant.items():
         given = [each.replace(word, text) for each in given]
-    command = jvm.tool_command(node.distribution, _main_class(node.distribution, tool), given, node.hosts)
+    command = jvm.tool_command(node.distribution, _found(node.distribution, tool), given, node.hosts)
     began = time.monotonic()
     done = _ended(jvm, command, f"{tool} of {node.name}")
     took_ms = int((time.monotonic() - began) * 1000)
     return ToolRan(tool, [redacted(each) for each in given], done.returncode, redacted(done.stdout), took_ms)
 
 
-def _ended(jvm: Jvm, command: list[str], what: str) -> subprocess.CompletedProcess[str]:
+def dumped(jvm: Jvm, distribution: Distribution, files: Sequence[Path]) -> str:
+    """What the dump tool prints of files of the metadata log. Only a tool that is in an image needs to run there."""
+    where = jvm if distribution.image else replace(jvm, run=run_here)
+    arguments = ["--cluster-metadata-decoder", "--files", ",".join(map(str, files))]
+    return run_tool(where, distribution, DUMP_TOOL, arguments, "reading the metadata log", _DUMPING)
+
+
+def _ended(jvm: Jvm, command: Command, what: str) -> subprocess.CompletedProcess[str]:
     """The process, ended; both of its streams are in ``stdout``, in the order in which they were written."""
     try:
         return jvm.run(command, PATIENCE_S)
@@ -58,7 +79,7 @@ def _ended(jvm: Jvm, command: list[str], what: str) -> subprocess.CompletedProce
 
 
 @lru_cache
-def _main_class(distribution: Distribution, tool: str) -> str:
+def _found(distribution: Distribution, tool: str) -> Tool:
     if tool not in MAIN_CLASSES:
         raise WrongUseError(f"tool: expected one of {', '.join(MAIN_CLASSES)}; got {tool!r}")
     classes: set[str] = set()
@@ -68,5 +89,5 @@ def _main_class(distribution: Distribution, tool: str) -> str:
                 classes.update(archive.namelist())
     for name in MAIN_CLASSES[tool]:
         if f"{name.replace('.', '/')}.class" in classes:
-            return name
+            return Tool(tool, name)
     raise WrongUseError(f"tool: Kafka {distribution.version} has no {tool}: take another release, or another tool")

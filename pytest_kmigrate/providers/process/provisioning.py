@@ -7,6 +7,7 @@ from pathlib import Path
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
+from pytest_kmigrate.providers.owned.commands import Command
 from pytest_kmigrate.providers.owned.network.addresses import Addresses
 from pytest_kmigrate.providers.owned.network.proxies import start_toxiproxy
 from pytest_kmigrate.providers.owned.provisioning import assembled, surroundings_of
@@ -40,7 +41,7 @@ def provision(
         )
 
         def start(command: list[str], log: Path, on_exit: ON_EXIT) -> None:
-            supervision.spawn(command, cwd=lease.scratch, log=log, on_exit=on_exit)
+            supervision.spawn(Command(tuple(command)), cwd=lease.scratch, log=log, on_exit=on_exit)
 
         start_toxiproxy(software.toxiproxy, addresses.toxiproxy, logs, recorder, start)
         with assembled(software, around, {"block": lease.block}) as cluster:

@@ -11,6 +11,7 @@ import pytest
 from pytest_kmigrate.certificates.certifying import evidence_file
 from pytest_kmigrate.certificates.challenge import tasks
 from pytest_kmigrate.model.errors import CertificateError, ClusterError, KmigrateError, WrongUseError
+from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.recorder import write_manifest
 from pytest_kmigrate.recording.run_folder import RunFolder
@@ -79,6 +80,35 @@ def test_a_challenge_names_a_build_by_its_path(out: Path) -> None:
     make_run(runs_of(out), built)
     with pytest.raises(ClusterError, match=r"'--kmigrate-kafka=/opt/acme kafka'$"):
         certified(runs_of(out), out, nonce=NONCE)
+
+
+def in_image(seed: int, image: str) -> RunHeader:
+    """A run of the release as it comes in an image."""
+    header, name = header_of(seed), "image:acme/kafka:7#acme.toml"
+    more = {"distribution_digests": {name: DIGEST}, "images": {name: f"sha256:{image}"}}
+    return replace(header, provider="docker", extra={**header.extra, **more})
+
+
+def test_an_image_is_a_subject_of_its_own(out: Path) -> None:
+    """Its scripts and its Java are certified beside the jars; a reader computes it from the runs."""
+    shutil.rmtree(runs_of(out))
+    make_run(runs_of(out), in_image(1, "ef" * 32))
+    statement = certified(runs_of(out), out)
+    assert [(each.name, each.digest["sha256"]) for each in statement.subject] == [
+        ("Apache Kafka 3.6.0", DIGEST),
+        ("acme/kafka:7", "ef" * 32),
+    ]
+    assert statement.predicate.conclusion.startswith("Apache Kafka 3.6.0 in the image acme/kafka:7 on kip-866: ")
+    assert verified(out).statement == statement
+    with pytest.raises(ClusterError, match=r"=image:acme/kafka:7#acme\.toml' --kmigrate-provider=docker"):
+        certified(runs_of(out), out, nonce=NONCE)
+
+
+def test_runs_of_another_image_are_of_other_software(out: Path) -> None:
+    """Also with the very same jars, and where there is none."""
+    make_run(runs_of(out), in_image(9, "ef" * 32))
+    with pytest.raises(WrongUseError, match=r"expected runs in one image, .*, got acme/kafka:7 \(efefefefefef\), none"):
+        certified(runs_of(out), out)
 
 
 def test_a_challenge_needs_its_runs(out: Path) -> None:

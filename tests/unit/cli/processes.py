@@ -11,6 +11,7 @@ KEEPER = """
 import json, sys
 from pathlib import Path
 from pytest_kmigrate.providers.process import lease as leases
+from pytest_kmigrate.providers.owned.commands import Command
 from pytest_kmigrate.providers.owned.supervision import Supervision
 
 lease = leases.take()
@@ -18,7 +19,8 @@ supervision = Supervision(lease.scratch, lease.lock)
 hosts = f"-Djdk.net.hosts.file={lease.scratch}/broker-0/hosts"
 waiting = "import signal; signal.pause()"
 pid = supervision.spawn(
-    [sys.executable, "-c", waiting, hosts], cwd=lease.scratch, log=lease.scratch / "log", on_exit=lambda code: None
+    Command((sys.executable, "-c", waiting, hosts)),
+    cwd=lease.scratch, log=lease.scratch / "log", on_exit=lambda code: None,
 )
 logs = Path(sys.argv[1])
 (logs / "broker-0").mkdir(parents=True)

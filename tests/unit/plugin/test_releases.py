@@ -33,6 +33,23 @@ def test_what_a_release_cannot_run_is_not_applicable_and_the_rest_runs(pytester:
     result.stdout.fnmatch_lines(["SKIPPED*: NOT_APPLICABLE: --kmigrate-kafka 3.6.0: *inter.broker.protocol.version*"])
 
 
+@pytest.mark.parametrize("provider", ["process", "docker"])
+def test_an_image_that_cannot_be_had_is_wrong_use_at_collection(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, provider: str
+) -> None:
+    """Another provider runs none, and without an engine there is none: one sentence, and no test."""
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{pytester.path}/none.sock")
+    pytester.makepyfile(f"import pytest\n{OWN}")
+    options = ["--kmigrate-kafka", "image:acme/kafka:7", "--kmigrate-provider", provider]
+    result = pytester.runpytest_inprocess(*QUIET, *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    expected = {
+        "process": "ERROR: *: --kmigrate-kafka: expected a release or a path (images: by --kmigrate-kafka, provider *",
+        "docker": "ERROR: *: */none.sock: expected a container engine, got no such file; start it *",
+    }
+    result.stderr.fnmatch_lines([expected[provider]])
+
+
 def test_a_release_for_some_topologies_only_skips_the_others(pytester: pytest.Pytester) -> None:
     """4.x knows no ZooKeeper; a test without it runs."""
     kraft = "@pytest.mark.topology('kraft-broker3-controller3')\ndef test_kraft(topology): pass\n"

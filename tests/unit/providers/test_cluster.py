@@ -83,7 +83,7 @@ def test_controllers_are_formatted_for_one_level(
 def cluster_of(topology: Topology, tmp_path: Path) -> OwnedCluster:
     """A cluster without its JVMs."""
     versions = {spec.kafka for spec in topology.nodes}
-    distributions = {version: SimpleNamespace(version=version) for version in versions}
+    distributions = {version: SimpleNamespace(version=version, image=None) for version in versions}
     around = SimpleNamespace(
         addresses=Addresses(topology, 7),
         protection=Protection(topology.security, tmp_path / "security"),
@@ -94,7 +94,7 @@ def cluster_of(topology: Topology, tmp_path: Path) -> OwnedCluster:
         logs=tmp_path / "logs",
         network=HERE,
     )
-    software = cast("Software", SimpleNamespace(distributions=distributions))
+    software = cast("Software", SimpleNamespace(distributions=distributions, lacking=frozenset()))
     return OwnedCluster(topology, software, cast("Surroundings", around))
 
 

@@ -21,10 +21,10 @@ def test_rules_by_a_relative_path_reach_a_node_that_runs_elsewhere(
     hosts.write_text("127.7.0.2 broker-0\n")
     jvm = Jvm(Path("java"), Path("jolokia.jar"), Path("byteman.jar"), rules, tmp_path / "etc")
     jvm.write_files()
-    distribution = cast("Distribution", SimpleNamespace(cds_archive=None, classpath=""))
+    distribution = cast("Distribution", SimpleNamespace(cds_archive=None, classpath="", image=None))
     command = jvm.node_command(topology().node("broker-0"), distribution, hosts, tmp_path / "properties")
 
-    agent = next(word for word in command if word.startswith("-javaagent:byteman.jar=script:"))
+    agent = next(word for word in command.argv if word.startswith("-javaagent:byteman.jar=script:"))
     script = Path(agent.removeprefix("-javaagent:byteman.jar=script:").partition(",")[0])
     assert script.is_absolute()
     assert script.read_text() == "RULE x"

@@ -1,11 +1,11 @@
 """The dump tool's output is read whatever it holds, and the right files are given to it."""
 
-import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.model.errors import ClusterError, DistributionError
+from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.probes.metadata_replay import image_from_records
 from pytest_kmigrate.providers.metadata_log import decoded, parsed
 from tests.unit.probes.real_data import FOLDER
@@ -22,26 +22,16 @@ def node(folder: Path, *names: str) -> Path:
     return folder
 
 
-def jar(folder: Path, main_class: str = "kafka/tools/DumpLogSegments") -> str:
-    """A class path whose one jar has the dump tool under this name."""
-    path = folder / "kafka_2.13-0.jar"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"{main_class}.class", b"")
-    return str(path)
-
-
-def java(folder: Path, script: str) -> Path:
-    """A program in Java's place."""
-    path = folder / "java"
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-    return path
-
-
 def given_files(folder: Path, log_dir: Path) -> list[str]:
     """The names of the files that the tool is asked to dump."""
-    decoded(log_dir, java(folder, f'for word; do last=$word; done; echo "$last" > {folder}/given'), jar(folder))
-    return [Path(path).name for path in (folder / "given").read_text().strip().split(",")]
+    given: list[str] = []
+
+    def dump(files: Sequence[Path]) -> str:
+        given.extend(file.name for file in files if file.is_relative_to(folder))
+        return ""
+
+    decoded(log_dir, dump, folder)
+    return given
 
 
 def test_real_output_gives_offsets_types_and_payloads() -> None:
@@ -79,8 +69,7 @@ def test_decoded_records_hold_no_secret(tmp_path: Path) -> None:
     """What leaves this module may be written to the run folder."""
     data = '{"resourceType":4,"resourceName":"1","name":"ssl.key.password","value":"hunter2"}'
     line = f'| offset: 1 CreateTime: 1 keySize: -1 payload: {{"type":"CONFIG_RECORD","version":0,"data":{data}}}'
-    (tmp_path / "out").write_text(line + "\n")
-    found = decoded(node(tmp_path, SEGMENT), java(tmp_path, f"cat {tmp_path}/out"), jar(tmp_path))
+    found = decoded(node(tmp_path, SEGMENT), lambda _: line, tmp_path)
     assert "hunter2" not in str(found)
     assert found[0]["data"]["value"].startswith("sha256:")
 
@@ -101,31 +90,10 @@ def test_a_trimmed_log_starts_with_the_oldest_snapshot_that_reaches_it(tmp_path:
     ]
 
 
-@pytest.mark.parametrize(
-    "main_class", ["kafka/tools/DumpLogSegments", "org/apache/kafka/tools/DumpLogSegments"], ids=["to-4.0", "later-4.x"]
-)
-def test_the_tools_class_is_found_in_the_jars(tmp_path: Path, main_class: str) -> None:
-    """It moved within 4.x; the jars show where it is, also through a class path with a star."""
-    jar(tmp_path, main_class)
-    program = java(tmp_path, f'echo "$@" > {tmp_path}/words')
-    decoded(node(tmp_path, SEGMENT), program, f"{tmp_path}/*")
-    assert f" {main_class.replace('/', '.')} --cluster-metadata-decoder" in (tmp_path / "words").read_text()
-
-
 def test_each_lack_has_its_own_message(tmp_path: Path) -> None:
-    """No log, a gap, no tool, no Java, a failing and a hanging tool are distinguished."""
-    working, classpath = java(tmp_path, "true"), jar(tmp_path)
+    """No log and a gap are distinguished."""
     with pytest.raises(ClusterError, match="expected the metadata log of a KRaft node"):
-        decoded(tmp_path / "nowhere", working, classpath)
+        decoded(tmp_path / "nowhere", lambda _: "", tmp_path)
     log_dir = node(tmp_path, "00000000000000000100.log")
     with pytest.raises(ClusterError, match="no snapshot of what was before"):
-        decoded(log_dir, working, classpath)
-    (log_dir / "__cluster_metadata-0" / SEGMENT).write_bytes(b"")
-    with pytest.raises(DistributionError, match="DumpLogSegments in the Kafka jars"):
-        decoded(log_dir, working, str(tmp_path / "no.jar"))
-    with pytest.raises(DistributionError, match="expected a Java program"):
-        decoded(log_dir, tmp_path / "absent", classpath)
-    with pytest.raises(ClusterError, match=r"got 3(.|\n)*password=sha256:"):
-        decoded(log_dir, java(tmp_path, "echo password=hunter2 >&2; exit 3"), classpath)
-    with pytest.raises(ClusterError, match="did not end within"):
-        decoded(log_dir, java(tmp_path, "exec tail -f /dev/null"), classpath, within_s=0.1)
+        decoded(log_dir, lambda _: "", tmp_path)

@@ -15,6 +15,7 @@ from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.links import Link
 from pytest_kmigrate.model.topology import BrokerMode, Jar, NodeSpec, Role, Security, Topology
+from pytest_kmigrate.providers.owned.commands import Tool
 from pytest_kmigrate.providers.owned.disks import folders
 from pytest_kmigrate.providers.owned.disks.storage import common_level
 from pytest_kmigrate.providers.owned.jvm import Jvm
@@ -226,15 +227,16 @@ def test_jars_and_logins_are_on_the_command_line(grown: Topology, tmp_path: Path
     jvm = Jvm(Path("java"), Path("jolokia.jar"), Path("byteman.jar"), None, tmp_path / "etc", login)
     hosts = tmp_path / "hosts"
     hosts.write_text("127.7.0.3 broker-1003\n")
-    distribution = cast("Distribution", SimpleNamespace(cds_archive=None, classpath="kafka.jar"))
+    distribution = cast("Distribution", SimpleNamespace(cds_archive=None, classpath="kafka.jar", image=None))
     spec = replace(grown.node("broker-1003"), jars=(Jar("mine.jar", "0"),))
-    command = jvm.node_command(spec, distribution, hosts, tmp_path / "properties")
+    command = jvm.node_command(spec, distribution, hosts, tmp_path / "properties").argv
+    tool = Tool("kafka-x", "kafka.X")
     assert command[command.index("-cp") + 1] == "kafka.jar:mine.jar"
     option = f"-Djava.security.auth.login.config={login and login.client_file}"
     assert option in command
-    assert option in jvm.tool_command(distribution, "tool", [])
+    assert option in jvm.tool_command(distribution, tool, []).argv
     without = Jvm(Path("java"), Path("jolokia.jar"), Path("byteman.jar"), None, tmp_path / "etc")
-    assert not [word for word in without.tool_command(distribution, "tool", []) if "auth.login" in word]
+    assert not [word for word in without.tool_command(distribution, tool, []).argv if "auth.login" in word]
 
 
 def test_no_chroot_is_made_where_there_is_none() -> None:

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError
+from pytest_kmigrate.providers.owned.commands import Command
 from pytest_kmigrate.providers.owned.supervision import Supervision
 from pytest_kmigrate.providers.owned.supervisor import Supervisor
 from pytest_kmigrate.waiting import until
@@ -23,11 +24,12 @@ DEAF = [sys.executable, "-c", DEAF_CODE]
 OWNER = """
 import socket, sys
 from pathlib import Path
+from pytest_kmigrate.providers.owned.commands import Command
 from pytest_kmigrate.providers.owned.supervision import Supervision
 folder = Path(sys.argv[1])
 lock = socket.socket()
 supervision = Supervision(folder / "scratch", lock)
-command = [sys.executable, "-c", "import signal; signal.pause()"]
+command = Command((sys.executable, "-c", "import signal; signal.pause()"))
 pids = [supervision.spawn(command, cwd=folder, log=folder / "log", on_exit=print) for _ in range(2)]
 print(supervision.pid, *pids, flush=True)
 signal = sys.stdin.read()
@@ -68,7 +70,9 @@ def spawn(supervision: Supervision, tmp_path: Path) -> Callable[..., tuple[int, 
 
     def spawned(command: list[str]) -> tuple[int, list[int]]:
         codes: list[int] = []
-        return supervision.spawn(command, cwd=tmp_path, log=tmp_path / "log", on_exit=codes.append), codes
+        return supervision.spawn(
+            Command(tuple(command)), cwd=tmp_path, log=tmp_path / "log", on_exit=codes.append
+        ), codes
 
     return spawned
 
@@ -199,8 +203,9 @@ def test_a_failing_callback_does_not_deafen_us(
         raised.set()
         raise OSError(28, "No space left on device")
 
-    waits = [sys.executable, "-c", "import signal; signal.pause()"]
-    os.kill(supervision.spawn(waits, cwd=tmp_path, log=tmp_path / "log", on_exit=fails), signal.SIGKILL)
+    os.kill(
+        supervision.spawn(Command(tuple(FOREVER)), cwd=tmp_path, log=tmp_path / "log", on_exit=fails), signal.SIGKILL
+    )
     assert raised.wait(60)
     supervision._listening.join(0.5)
     assert supervision._listening.is_alive()

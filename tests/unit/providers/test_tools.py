@@ -16,30 +16,35 @@ from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.providers.owned import tools
-from pytest_kmigrate.providers.owned.jvm import Jvm, run_here
+from pytest_kmigrate.providers.owned.commands import Command, Tool, run_here
+from pytest_kmigrate.providers.owned.jvm import Jvm
 from pytest_kmigrate.providers.owned.node import OwnedNode
 from pytest_kmigrate.waiting import until
 from tests.unit.fakes import topology
 
+STORAGE = "kafka.tools.StorageTool"
 
-def test_a_tool_that_does_not_end_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+
+def test_a_tool_that_does_not_end_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It names the tool and what it was run for, instead of a stack trace of subprocess."""
     monkeypatch.setattr(tools, "PATIENCE_S", 0.1)
-    waits = [sys.executable, "-c", "import signal; signal.pause()"]
-    jvm = cast("Jvm", SimpleNamespace(tool_command=lambda *_: waits, run=run_here))
-    with pytest.raises(ClusterError, match=r"formatting failed: x\.Tool did not end within 0\.1 s"):
-        tools.run_tool(jvm, cast("Distribution", None), "x.Tool", [], "formatting")
+    waits = Command((sys.executable, "-c", "import signal; signal.pause()"))
+    jvm = cast("Jvm", SimpleNamespace(tool_command=lambda *_, **__: waits, run=run_here))
+    with pytest.raises(ClusterError, match=r"formatting failed: kafka-storage did not end within 0\.1 s"):
+        tools.run_tool(jvm, Node(tmp_path, STORAGE).distribution, tools.STORAGE_TOOL, [], "formatting")
 
 
 RUNS_A_TOOL = """
 import sys
 from types import SimpleNamespace
-from pytest_kmigrate.providers.owned.jvm import run_here
-from pytest_kmigrate.providers.owned.tools import run_tool
+from pytest_kmigrate.providers.owned import tools
+from pytest_kmigrate.providers.owned.commands import Command, run_here
 
+tools._found = lambda *_: None
 waits = "import os, signal; os.write(0, str(os.getpid()).encode() + bytes([10])); signal.pause()"
-command = [sys.executable, "-c", waits]
-run_tool(SimpleNamespace(tool_command=lambda *_: command, run=run_here), None, "x.Tool", [], "formatting")
+command = Command((sys.executable, "-c", waits))
+jvm = SimpleNamespace(tool_command=lambda *_, **__: command, run=run_here)
+tools.run_tool(jvm, None, tools.STORAGE_TOOL, [], "formatting")
 """
 
 
@@ -80,9 +85,9 @@ def ran(node: Node, tool: str, *arguments: str, code: str = "") -> tuple[ToolRan
     """A tool of a node, and what its command was made of; instead of it some Python is run."""
     made: list[object] = []
 
-    def command(*parts: object) -> list[str]:
+    def command(*parts: object) -> Command:
         made.extend(parts)
-        return [sys.executable, "-c", code]
+        return Command((sys.executable, "-c", code))
 
     jvm = cast("Jvm", SimpleNamespace(tool_command=command, run=run_here))
     return tools.tool_ran(jvm, cast("OwnedNode", node), tool, arguments), made
@@ -94,14 +99,15 @@ def test_a_tool_is_run_by_the_class_that_the_release_has(tmp_path: Path) -> None
     code = "import sys; print('old'); print('no such feature', file=sys.stderr, flush=True); sys.exit(3)"
     reported, made = ran(node, "kafka-features", "--bootstrap-server", "{bootstrap}", "--x={config}", code=code)
     given = ["--bootstrap-server", "broker-0:9094", f"--x={node.properties_file}"]
-    assert made == [node.distribution, "org.apache.kafka.tools.FeatureCommand", given, node.hosts]
+    tool = Tool("kafka-features", "org.apache.kafka.tools.FeatureCommand")
+    assert made == [node.distribution, tool, given, node.hosts]
     assert (reported.status, sorted(reported.output.split("\n"))) == (3, ["", "no such feature", "old"])
     assert (reported.tool, reported.arguments) == ("kafka-features", given)
 
 
 def test_a_tool_reads_what_the_next_start_of_a_node_would(tmp_path: Path) -> None:
     """While it runs that is the file it was started with."""
-    node = Node(tmp_path, tools.STORAGE_TOOL)
+    node = Node(tmp_path, STORAGE)
     for node.alive, held in ((True, ""), (False, "written")):
         ran(node, "kafka-storage", "{config}")
         assert node.properties_file.read_text() == held
@@ -122,3 +128,34 @@ def test_a_tool_that_there_is_not_is_refused(tmp_path: Path) -> None:
         ran(node, "kafka-feature")
     with pytest.raises(WrongUseError, match=r"tool: Kafka 3\.9\.1 has no kafka-features"):
         ran(node, "kafka-features")
+
+
+@pytest.mark.parametrize("main_class", ["kafka.tools.DumpLogSegments", "org.apache.kafka.tools.DumpLogSegments"])
+def test_the_metadata_log_is_dumped_by_the_class_that_the_release_has(tmp_path: Path, main_class: str) -> None:
+    """It moved within 4.x. Here, since files of a node are files of this machine, unless the tool is in an image."""
+    node = Node(tmp_path, main_class)
+    jvm = Jvm(program(tmp_path, 'echo "$@"'), tmp_path, tmp_path, None, tmp_path, run=refused)
+    said = tools.dumped(jvm, node.distribution, [tmp_path / "1.log", tmp_path / "2.log"])
+    given = f"{main_class} --cluster-metadata-decoder --files {tmp_path}/1.log,{tmp_path}/2.log"
+    assert said.endswith(f" {given}\n")
+
+
+def refused(command: Command, within_s: float) -> subprocess.CompletedProcess[str]:
+    """Run nothing where nodes run."""
+    raise AssertionError(command)
+
+
+def program(folder: Path, script: str) -> Path:
+    """A program in Java's place."""
+    path = folder / "java"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_dump_tool_that_fails_is_an_error_without_secrets(tmp_path: Path) -> None:
+    """With its own words."""
+    node = Node(tmp_path, "kafka.tools.DumpLogSegments")
+    jvm = Jvm(program(tmp_path, "echo password=hunter2 >&2; exit 3"), tmp_path, tmp_path, None, tmp_path)
+    with pytest.raises(ClusterError, match=r"got 3(.|\n)*password=sha256:"):
+        tools.dumped(jvm, node.distribution, [])

@@ -141,7 +141,10 @@ def test_the_distribution_under_test_is_checked_against_the_shape() -> None:
     [
         ("4.0.0", 'expected a release before 4.0.0 (4.x knows no ZooKeeper), got "4.0.0": take "3.9.1", or a topology'),
         ("2.8.0", 'expected a release from 3.2.3 to 4.3.0 (nearest: 3.2.3), got "2.8.0"'),
-        ("image:x", 'expected a release such as "3.9.1" or a path such as "./kafka", got "image:x"'),
+        (
+            "image:x",
+            'expected a release or a path (images: by --kmigrate-kafka, provider docker), got "image:x"',
+        ),
         ("~nobody/kafka", "expected a release, or the path of an unpacked Kafka (a folder with libs in it), got"),
     ],
 )

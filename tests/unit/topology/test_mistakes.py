@@ -59,7 +59,7 @@ ONE_KEY = [
     ),
     (
         'name = "x"\nkafka = "image:kafka"\n' + ZOOKEEPER + BROKER,
-        'kafka: expected a release such as "3.9.1" or a path such as "./kafka", got "image:kafka"',
+        'kafka: expected a release or a path (images: by --kmigrate-kafka, provider docker), got "image:kafka"',
     ),
     (
         'name = "My cluster"\nkafka = "3.9.1"\n' + ZOOKEEPER + BROKER,

@@ -4,7 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
-from pytest_kmigrate.distributions.kafka import Distribution
+from pytest_kmigrate.distributions.distribution import Distribution, Image
 from pytest_kmigrate.providers.bench import SMALLEST
 from pytest_kmigrate.providers.docker.mounts import Mounts
 from pytest_kmigrate.providers.owned.software import Software
@@ -34,3 +34,24 @@ def test_software_is_read_only_and_the_clusters_folders_are_not(tmp_path: Path) 
     }
     assert "/usr" in found
     assert "/usr/lib/jvm/a" not in found
+
+
+def test_an_image_keeps_its_system_and_gets_agents(tmp_path: Path) -> None:
+    """Whatever lies below /usr there stays; the jars of this machine are none of its nodes'."""
+    software = SimpleNamespace(
+        java=Path("/usr/lib/jvm/a/bin/java"),
+        jolokia=tmp_path / "jolokia" / "agent.jar",
+        byteman=tmp_path / "byteman" / "agent.jar",
+        toxiproxy=tmp_path / "toxiproxy" / "server",
+        distributions={},
+    )
+    mounts = Mounts(cast("Software", software), SMALLEST, [tmp_path / "scratch"])
+    image = Image("sha256:1", ("/node",), (), ("/tool",), (), frozenset())
+    mounts.add(Distribution("3.8.1", (tmp_path / "copies" / "kafka.jar",), "digest", image=image))
+    found = {each["Target"]: each["ReadOnly"] for each in mounts.options(has_system=True)["Mounts"]}
+    assert found == {
+        str(tmp_path / "jolokia"): True,
+        str(tmp_path / "byteman"): True,
+        str(tmp_path / "scratch"): False,
+    }
+    assert str(tmp_path / "copies") not in {each["Target"] for each in mounts.options()["Mounts"]}
