@@ -145,7 +145,7 @@ def _look_at(item: pytest.Item, options: Options, topologies: _Topologies) -> No
         _skip_if_not_offered(item)
         if options.kafka is None:
             _skip_by_release(item, kafka, "that of the topology")
-    release = _release(kafka) if kafka and (_KAFKA in item.stash or bugs) else ""
+    release = _release(item, kafka) if kafka and (_KAFKA in item.stash or bugs) else ""
     _expect_red(item, bugs, release, is_build=release != kafka)
 
 
@@ -196,16 +196,17 @@ def _skip_if_not_offered(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.skip(reason=f"NOT_APPLICABLE: {not_offered(item.name, lacking)}"))
 
 
-def _release(kafka: str) -> str:
+def _release(item: pytest.Item, kafka: str) -> str:
     from pytest_kmigrate.distributions.versions import version_of
 
+    provider_of(item.config)  # which knows what the name of an image means
     return version_of(kafka)
 
 
 def _skip_by_release(item: pytest.Item, kafka: str, whose: str) -> None:
     """Before the topology is looked at: a release that cannot run it may be what the test's marker says of itself."""
     sinces, untils = marked(item, "since"), marked(item, "until")
-    release = _release(kafka) if sinces or untils else ""
+    release = _release(item, kafka) if sinces or untils else ""
     early = [f"since {each}" for each in sinces if is_before(release, each)]
     late = [f"until {each}" for each in untils if not is_before(release, each)]
     for reason in [*early, *late]:

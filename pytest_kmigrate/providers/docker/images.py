@@ -22,7 +22,7 @@ from pytest_kmigrate.model.errors import ClusterError, DistributionError, UnfitR
 from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.providers.docker.adapters.loading import Adapter, adapter_at, adapter_for
 from pytest_kmigrate.providers.docker.containers import USER
-from pytest_kmigrate.providers.docker.engine import Engine
+from pytest_kmigrate.providers.docker.engine import Engine, EngineLostError
 from pytest_kmigrate.providers.docker.mounts import ATTACHED_AT
 from pytest_kmigrate.providers.owned.commands import in_image
 from pytest_kmigrate.providers.owned.tools import STORAGE_TOOL
@@ -136,6 +136,8 @@ def _try_tool(engine: Engine, kafka: str, adapter: Adapter, image_id: str) -> No
             engine.start(container)
             code = engine.exit_code(container, PATIENCE_S)
             said = engine.said(container).strip()
+    except EngineLostError:
+        raise
     except ClusterError as error:
         code, said = 127, str(error)
     except TimeoutError:

@@ -20,15 +20,13 @@ class DockerProvider(OwnedProvider):
     def __init__(self, notify: Callable[[str], None], kafka: str | None = None) -> None:
         super().__init__(notify)
         self._kafka = kafka
+        self._image = brought(kafka, notify).image if kafka is not None and is_image(kafka) else None
 
     @property
     def lacking(self) -> Mapping[Capability, str]:
         """What the adapter of the image under test says."""
-        if self._kafka is None or not is_image(self._kafka):
-            return {}
-        image = brought(self._kafka, self._tell).image
-        assert image is not None
-        return {Capability(each): f"the adapter of {self._kafka} says so" for each in sorted(image.cannot)}
+        cannot = self._image.cannot if self._image else ()
+        return {Capability(each): f"the adapter of {self._kafka} says so" for each in sorted(cannot)}
 
     def software(self, topology: Topology) -> Software:
         """Images are brought by the engine, all else as for processes."""
