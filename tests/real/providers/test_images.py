@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.certificates.evidence_of_runs import evidence_of
 from pytest_kmigrate.providers.bench import SMALLEST
 from pytest_kmigrate.providers.owned.software import software_for
 from tests.real.providers import images_in_containers
@@ -16,7 +17,7 @@ from tests.real.providers.private_engine import PrivateEngine, private_engine
 from tests.real.providers.stand_in.building import ADAPTER, IMAGE, build
 from tests.real.providers.test_containers import WHOLE
 
-QUICK = "image or alive_and_told or stands_still or tool"
+QUICK = "not TestImage or alive_and_told"
 _ENDS_WITHIN_S = 540
 MIGRATION = "pytest_kmigrate.suites.kip_866.test_live_migration::test_live_migration_survives_a_crash_and_a_cut_link"
 
@@ -63,5 +64,9 @@ def test_a_vendors_image_is_migrated(engine: PrivateEngine, tmp_path: Path) -> N
     ran(engine, tmp_path, ["--pyargs", MIGRATION, *options])
     (header,) = (json.loads(file.read_bytes()) for file in runs.glob("*/run.json"))
     assert (header["kafka"], header["provider"]) == ("3.9.1", "docker")
-    assert header["images"].keys() == header["distribution_digests"].keys() == {kafka}
-    assert os.fspath(ADAPTER) in header["reproduce"]
+    more = header["extra"]
+    assert more["images"].keys() == more["distribution_digests"].keys() == {kafka}
+    assert os.fspath(ADAPTER) in more["reproduce"]
+    certified = evidence_of(runs, "kip-866")
+    assert certified.image is not None
+    assert (certified.image.name, certified.digest) == (IMAGE, more["distribution_digests"][kafka])
