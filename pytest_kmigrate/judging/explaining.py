@@ -1,9 +1,10 @@
 """Which known bugs of Kafka explain what a run violates: asked when everything is judged."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_kmigrate.catalogue import Deviation, deviations, is_release, known_bug
+from pytest_kmigrate.judging.parts import parts
 from pytest_kmigrate.model.document import Diagnosis
 from pytest_kmigrate.model.history import History, RunHeader
 from pytest_kmigrate.model.verdict import About, Outcome, Verdict
@@ -18,7 +19,7 @@ def explained(history: History, verdicts: Iterable[Verdict], diagnoses: Sequence
     kafka, is_mutant = history.header.kafka, bool(history.header.extra.get("byteman"))
     possible = [] if is_mutant else [each for each in diagnoses if known_bug(each.bug_id).breaks(kafka)]
     deviating = {} if is_mutant else _deviating(history.header.profile, kafka)
-    return [_deviated(_explained(history, verdict, possible), deviating) for verdict in verdicts]
+    return [_explained(history, verdict, possible, deviating) for verdict in verdicts]
 
 
 def deviations_gone(header: RunHeader, verdicts: Iterable[Verdict]) -> list[Deviation]:
@@ -45,30 +46,46 @@ def _deviating(profile: str, kafka: str) -> dict[str, list[Deviation]]:
     return found
 
 
-def _deviated(verdict: Verdict, deviating: Mapping[str, Sequence[Deviation]]) -> Verdict:
-    """The verdict, known as the deviations that explain everything it observed of each requirement it violates."""
+def _explained(
+    history: History, verdict: Verdict, possible: Sequence[Diagnosis], deviating: Mapping[str, Sequence[Deviation]]
+) -> Verdict:
+    """The verdict with what explains it as a whole or, if nothing does, each of its parts."""
+    if verdict.outcome is not Outcome.VIOLATES:
+        return verdict
+    failed: dict[str, str] = {}
+
+    def causes(history: History, verdict: Verdict) -> list[str]:
+        return [*_diagnosed(history, verdict, possible, failed), *_deviated(verdict, deviating)]
+
+    known = causes(history, verdict)
+    if not known and (possible or deviating):
+        by_part = [causes(*each) for each in parts(history, verdict)]
+        known = [id_ for ids in by_part for id_ in ids] if all(by_part) else []
+    facts = {**verdict.facts, "diagnoses_failed": failed} if failed else verdict.facts
+    return replace(verdict, known_bugs=tuple(dict.fromkeys(known)), facts=facts)
+
+
+def _diagnosed(
+    history: History, verdict: Verdict, possible: Sequence[Diagnosis], failed: dict[str, str]
+) -> Iterator[str]:
+    """The bugs that explain a verdict; a diagnosis that fails is put into ``failed``."""
+    for each in possible:
+        try:
+            if each.explains(history, verdict):
+                yield each.bug_id
+        # What a diagnosis cannot read excuses nothing, and must not keep the run from being judged.
+        except Exception as error:  # noqa: BLE001
+            failed[each.bug_id] = f"{type(error).__name__}: {error}"
+
+
+def _deviated(verdict: Verdict, deviating: Mapping[str, Sequence[Deviation]]) -> list[str]:
+    """The deviations that explain everything a verdict observed of each requirement it violates."""
     violated = [about for about in verdict.about if about.outcome is Outcome.VIOLATES]
     known = [_known_as(about, deviating.get(about.requirement, ())) for about in violated]
-    if verdict.outcome is not Outcome.VIOLATES or not violated or not all(known):
-        return verdict
-    return replace(verdict, known_bugs=(*verdict.known_bugs, *dict.fromkeys(id_ for ids in known for id_ in ids)))
+    return [id_ for ids in known for id_ in ids] if all(known) else []
 
 
 def _known_as(about: About, possible: Sequence[Deviation]) -> list[str]:
     """The deviations that explain all that was observed; none if anything is left."""
     explaining = [next((each.id for each in possible if each.explains(text)), "") for text in about.observed]
     return explaining if all(explaining) else []
-
-
-def _explained(history: History, verdict: Verdict, possible: Sequence[Diagnosis]) -> Verdict:
-    if verdict.outcome is not Outcome.VIOLATES:
-        return verdict
-    known, failed = list[str](), dict[str, str]()
-    for each in possible:
-        try:
-            known += [each.bug_id] if each.explains(history, verdict) else []
-        # What a diagnosis cannot read excuses nothing, and must not keep the run from being judged.
-        except Exception as error:  # noqa: BLE001
-            failed[each.bug_id] = f"{type(error).__name__}: {error}"
-    facts = {**verdict.facts, "diagnoses_failed": failed} if failed else verdict.facts
-    return replace(verdict, known_bugs=tuple(known), facts=facts)

@@ -1,7 +1,8 @@
 """Expectations that a run did not meet, and what was wrong with what was observed instead."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from pytest_kmigrate.model.event import Event, EventKind
@@ -27,6 +28,16 @@ def claimed(history: History) -> list[Event]:
 def unmet(history: History) -> list[Event]:
     """The claimed expectations that did not come true."""
     return [event for event in claimed(history) if not event.data.get("met")]
+
+
+def with_one_unmet(history: History) -> list[History]:
+    """The run once for each expectation that did not come true, as if the others had not been asked for."""
+    wrong = {event.seq for event in unmet(history)}
+    return [_without(history, wrong - {seq}) for seq in sorted(wrong)]
+
+
+def _without(history: History, left_out: Collection[int]) -> History:
+    return replace(history, events=[event for event in history.events if event.seq not in left_out])
 
 
 def claims_of(history: History, event: Event) -> Sequence[str]:

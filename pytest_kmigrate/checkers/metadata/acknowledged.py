@@ -21,6 +21,11 @@ class Lost:
     state: State
     observed: object
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """Family and key of the metadata."""
+        return self.state.family, self.state.slot[1]
+
 
 @dataclass(frozen=True)
 class Looked:

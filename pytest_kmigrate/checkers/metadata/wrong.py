@@ -1,13 +1,16 @@
 """What a violated check of metadata found wrong, looked up again in the images it was about."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_kmigrate.checkers.metadata.acknowledged import Lost, looked_for
 from pytest_kmigrate.checkers.metadata.differences import both_entries, differences, family_differences
 from pytest_kmigrate.checkers.metadata.soundness import unsound_logs
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
+
+_PLACE = "place"
+"""The fact of a verdict that is about one place only."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,18 @@ class Wrong:
         others = [label for label in self.lost if label not in of_source]
         return of_source[0] if of_source and not any(self.lost[label] for label in others) else None
 
+    def at(self, place: tuple[str, str]) -> "Wrong":
+        """What is wrong at one place."""
+        lost = {label: [each for each in lost if each.place == place] for label, lost in self.lost.items()}
+        return Wrong(lost, frozenset([place]))
+
+
+def at_one_place(history: History, verdict: Verdict) -> list[Verdict]:
+    """A violated verdict once for each place where something differs or is lost."""
+    wrong = wrong_in(history, verdict)
+    places = wrong.places | {each.place for each in wrong.all_lost} if wrong else []
+    return [replace(verdict, facts={**verdict.facts, _PLACE: each}, about=()) for each in sorted(places)]
+
 
 def wrong_in(history: History, verdict: Verdict) -> Wrong | None:
     """What a violated check found; None for other checks, and where a log was changed as it cannot be."""
@@ -37,14 +52,15 @@ def wrong_in(history: History, verdict: Verdict) -> Wrong | None:
     if not labels or unsound_logs(history, *labels):
         return None
     lost = {label: looked_for(history, label).lost for label in labels}
-    places = {(each.state.family, each.state.slot[1]) for label in labels for each in lost[label]}
+    places = {each.place for label in labels for each in lost[label]}
     if verdict.check == "metadata_equivalent":
         places = _unlike(history, verdict, *labels)
     pairs = verdict.facts.get("pairs")
     for left, right in pairs if isinstance(pairs, list | tuple) else ():
         unlike = differences(history.images[left], history.images[right])
         places |= {(each.family, each.key) for each in unlike}
-    return Wrong(lost, frozenset(places))
+    wrong, place = Wrong(lost, frozenset(places)), verdict.facts.get(_PLACE)
+    return wrong.at(place) if isinstance(place, tuple) else wrong
 
 
 def _unlike(history: History, verdict: Verdict, left: str, right: str) -> set[tuple[str, str]]:
