@@ -127,6 +127,7 @@ def test_partitions_added_before_a_takeover_reach_zookeeper(
     workload, migration, inject, zookeeper, expect, verify_clients
 ):
     """What the former controller could not write any more its successor does, and goes on with dual write."""
+    workload.await_consumed(500)  # by then brokers know the topic of groups, which they learn of by dual write
     # It stays away, too: it must not catch up itself.
     with inject(Kill(targets.active_controller()), at=triggers.after_operations(1500)):
         with inject(Cut(targets.every(Role.CONTROLLER), targets.every(Role.ZOOKEEPER))):
