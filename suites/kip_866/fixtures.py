@@ -7,7 +7,7 @@ import pytest
 
 from pytest_kmigrate import fixtures
 from pytest_kmigrate.fixtures import *
-from pytest_kmigrate.model.capabilities import Capability, needing
+from pytest_kmigrate.model.capabilities import SIDES, Capability, needing
 
 if TYPE_CHECKING:
     from pytest_kmigrate.documents.kip_866.driver import MigrationDriver
@@ -27,6 +27,7 @@ __all__ = [
     "join",
     "migration",
     "new_producer_ids",
+    "password_of",
     "quorum_leader",
     "recorded_states",
     "registration",
@@ -153,6 +154,29 @@ def new_producer_ids(kmigrate_run: "Run", admin_of: "Callable[[str], Peer]") -> 
         return [producer_id_from(broker)[1] for broker in brokers for _ in range(3)]
 
     return given
+
+
+@pytest.fixture
+@needing(*SIDES["log"], *SIDES["zookeeper"])
+def password_of(kmigrate_run: "Run") -> Callable[[str, str], dict[str, str | None]]:
+    """``password_of("broker-0", "ssl.key.password")``: digests of a dynamic config of a broker, by side.
+
+    ``log`` has it as it is; ``zookeeper`` is what the broker reads there, decoded by its ``password.encoder.secret``.
+    """
+    import json
+
+    from pytest_kmigrate.probes.passwords import decoded
+    from pytest_kmigrate.redaction import hashed
+
+    def read(name: str, key: str) -> dict[str, str | None]:
+        node = kmigrate_run.cluster.node(name)
+        number, secret = node.spec.node_id, node.properties["password.encoder.secret"]
+        znode = json.loads(kmigrate_run.scene.znodes.get(f"/config/brokers/{number}") or b"{}")
+        password = decoded(str(znode.get("config", {}).get(key)), secret)
+        in_log = kmigrate_run.metadata.seen("log").configs.get(f"broker:{number}", {})
+        return {"log": in_log.get(key), "zookeeper": None if password is None else hashed(password)}
+
+    return read
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """KIP-866, Metadata copy: what ZooKeeper holds at the hand-over is what the metadata log holds after it."""
 
+import json
+
 import pytest
 
 from pytest_kmigrate import (
@@ -19,6 +21,7 @@ from pytest_kmigrate import (
 )
 
 NO_NUMBER = '{"version": 1, "config": {"producer_byte_rate": "fast"}}'
+MANY_TOPICS = [f"many-{number}" for number in range(300)]
 DOOMED = [f"doomed-{number}" for number in range(20)]
 
 
@@ -107,6 +110,27 @@ def test_reassignment_under_way_is_taken_over_and_completes(
     verify_clients(
         checks.phase_reached(Phase.FINALIZED),
         checks.metadata_equivalent("copied-log", "copied-zookeeper", families=("topics", "partitions")),
+    )
+
+
+@pytest.mark.nightly
+@pytest.mark.requirement("K866-PROC-copy-topics", "K866-PROC-copy-acls")
+def test_hundreds_of_topics_and_thousands_of_acls_are_copied(
+    workload, cluster_metadata, migration, created, zookeeper, verify_clients
+):
+    """More than one batch of the log holds, on either side."""
+    workload.await_acked(500)
+    cluster_metadata.fill()
+    created(*MANY_TOPICS, partitions=1, replication=1)
+    for topic in MANY_TOPICS:
+        zookeeper.set(f"/kafka-acl/Topic/{topic}", _acls_of(16))
+    zookeeper.set("/kafka-acl/Topic/widely-used", _acls_of(300))
+    migration.advance_to(Phase.HYBRID)
+    workload.await_acked(500)
+    cluster_metadata.settle("copied")
+    verify_clients(
+        checks.metadata_equivalent("copied-log", "copied-zookeeper"),
+        checks.acknowledged_metadata_changes_present("copied-log"),
     )
 
 
@@ -233,6 +257,15 @@ def test_a_copy_that_cannot_begin_writes_nothing(
 
 def _answer_to_creation(controller):
     return raw_admin.create_topics_at(controller, ["early"], partitions=1, replication=1)["early"]
+
+
+def _acls_of(users):
+    """What the authorizer of brokers in ZooKeeper mode keeps of a topic: an ACL for each user."""
+    acls = [
+        {"principal": f"User:reader-{number}", "permissionType": "Allow", "operation": "Read", "host": "*"}
+        for number in range(users)
+    ]
+    return json.dumps({"version": 1, "acls": acls}).encode()
 
 
 def _topics_in(records):

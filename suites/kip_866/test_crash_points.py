@@ -107,3 +107,25 @@ def test_former_controller_that_writes_once_more_stops_no_other(
         within_s=15,
     )
     verify_clients()
+
+
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-FAIL-stale-controller-fenced")
+def test_former_controller_that_is_late_with_a_write_changes_nothing(
+    workload, migration, inject, admin_of, zookeeper, expect, verify_clients
+):
+    """It is cut off as it is about to write a topic, and sends it when its successor has claimed leadership."""
+    workload.await_consumed(500)
+    with inject(Hold(crash_points.TOPIC_NOT_WRITTEN)) as writing:
+        raw_admin.create_topics_at(admin_of("broker-0"), ["late"], partitions=1, replication=3)
+        writing.await_bitten()
+        with inject(Isolate(targets.active_controller(), from_roles=(Role.CONTROLLER,))):
+            migration.await_new_active_controller()
+    expect(
+        "whether ZooKeeper has the topic that was late",
+        lambda: "late" in zookeeper.children("/brokers/topics"),
+        equals=True,
+        kind=None,
+    )
+    workload.await_acked(500)
+    verify_clients()
