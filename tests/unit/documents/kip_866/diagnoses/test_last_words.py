@@ -1,5 +1,6 @@
 """Facts about nodes and threads whose last words name a known bug."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -131,3 +132,37 @@ def test_all_steps_are_explained_only_if_steps_failed() -> None:
     done = [event(EventKind.STEP_ENDED, 100, step=each.name, outcome="done", reason="") for each in STEPS]
     run = history(events=[*started("controller-3001", "broker-1"), died(), *done])
     assert named(run, documented_steps_end_finalized.judge(run)) == ()
+
+
+DUMP = """\
+INFO Terminating process due to signal SIGTERM (org.apache.kafka.common.utils.LoggingSignalHandler)
+Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode):
+
+"controller-3002-migration-driver-event-handler" #37 prio=5 tid=0x00007f waiting on condition
+   java.lang.Thread.State: TIMED_WAITING (parking)
+	at org.apache.kafka.metadata.migration.KRaftMigrationDriver$MigrateMetadataEvent.run(KRaftMigrationDriver.java:782)
+
+"kafka-shutdown-hook" #21 prio=5 tid=0x00007f in Object.wait()
+	at org.apache.kafka.metadata.migration.KRaftMigrationDriver.close(KRaftMigrationDriver.java:385)
+
+"""
+HUNG = event(EventKind.NODE_STOPPED, 40_000, "controller-3002", how="hung", said="ERROR before", took_ms=30_000)
+
+
+@pytest.mark.parametrize(
+    ("events", "log", "bugs"),
+    [
+        ([HUNG], DUMP, ("kmigrate-19",)),
+        ([HUNG], DUMP.replace("MigrateMetadataEvent", "PollEvent"), ()),
+        ([HUNG], DUMP.replace("KRaftMigrationDriver.close", "SocketServer.close"), ()),
+        ([HUNG, died("controller-3001", "ERROR out of memory")], DUMP, ()),
+        ([replace(HUNG, data={**HUNG.data, "how": "controlled"})], DUMP, ()),
+    ],
+    ids=["in the copy", "not copying", "waiting for something else", "another death", "it ended"],
+)
+def test_a_controller_that_hangs_when_it_is_stopped_in_the_copy_is_kmigrate_19(
+    events: list[Event], log: str, bugs: tuple[str, ...]
+) -> None:
+    """By what its threads were doing when it was to be killed."""
+    run = history(events=[*started("controller-3001", "controller-3002"), *events], logs={"controller-3002": log})
+    assert named_of_deaths(run) == bugs
