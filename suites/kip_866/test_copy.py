@@ -19,9 +19,11 @@ from pytest_kmigrate import (
     raw_admin,
     targets,
 )
+from pytest_kmigrate.redaction import hashed
 
 NO_NUMBER = '{"version": 1, "config": {"producer_byte_rate": "fast"}}'
 MANY_TOPICS = [f"many-{number}" for number in range(300)]
+ENCODED = "listener.name.elsewhere.ssl.key.password"
 DOOMED = [f"doomed-{number}" for number in range(20)]
 
 
@@ -132,6 +134,33 @@ def test_hundreds_of_topics_and_thousands_of_acls_are_copied(
         checks.metadata_equivalent("copied-log", "copied-zookeeper"),
         checks.acknowledged_metadata_changes_present("copied-log"),
     )
+
+
+@pytest.mark.topology("zk1-broker3-controller1-passwords")
+@pytest.mark.requirement("K866-PROC-copy-configs", "K866-DW-broker-config")
+def test_passwords_are_copied_decoded_and_written_back_encoded(
+    workload, migration, admin_of, password_of, expect, verify_clients
+):
+    """A broker that is started again in ZooKeeper mode reads what was set in dual write."""
+    workload.await_consumed(500)
+    raw_admin.alter_broker_config_at(admin_of("broker-0"), 0, {ENCODED: "copied"})
+    migration.advance_to(Phase.HYBRID)
+    expect(
+        "the password in the log, and as the broker reads it in ZooKeeper, after the copy",
+        lambda: password_of("broker-0", ENCODED),
+        equals={"log": hashed("copied"), "zookeeper": hashed("copied")},
+        requirements=["K866-PROC-copy-configs"],
+    )
+    raw_admin.alter_broker_config_at(admin_of("broker-0"), 0, {ENCODED: "changed"})
+    expect(
+        "the password in the log, and as the broker reads it in ZooKeeper, after a change in dual write",
+        lambda: password_of("broker-0", ENCODED),
+        equals={"log": hashed("changed"), "zookeeper": hashed("changed")},
+        requirements=["K866-DW-broker-config"],
+    )
+    migration.make("start-it-again-in-zookeeper-mode", moves.Roll("broker-0"))
+    workload.await_acked(500)
+    verify_clients()
 
 
 @pytest.mark.topology("zk1-broker3-controller3-sasl")
@@ -261,10 +290,8 @@ def _answer_to_creation(controller):
 
 def _acls_of(users):
     """What the authorizer of brokers in ZooKeeper mode keeps of a topic: an ACL for each user."""
-    acls = [
-        {"principal": f"User:reader-{number}", "permissionType": "Allow", "operation": "Read", "host": "*"}
-        for number in range(users)
-    ]
+    rule = {"permissionType": "Allow", "operation": "Read", "host": "*"}
+    acls = [{"principal": f"User:reader-{number}", **rule} for number in range(users)]
     return json.dumps({"version": 1, "acls": acls}).encode()
 
 

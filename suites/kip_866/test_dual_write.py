@@ -6,14 +6,12 @@ One scene: tests that begin with the same metadata share a cluster. Each changes
 import pytest
 
 from pytest_kmigrate import Kind, Phase, Role, Slow, checks, moves, procedure, raw_admin, targets
-from pytest_kmigrate.redaction import hashed
 
 pytestmark = pytest.mark.scene
 
 IN_FLIGHT = "zookeeper.max.in.flight.requests"
 BETWEEN_SNAPSHOTS = "metadata.log.max.record.bytes.between.snapshots"
 LATENCY_MS = 150
-ENCODED = "listener.name.elsewhere.ssl.key.password"
 LATE = Slow(targets.every(Role.CONTROLLER), targets.every(Role.ZOOKEEPER), latency_ms=LATENCY_MS)
 
 
@@ -166,34 +164,6 @@ def test_quotas_taken_away_in_dual_write_leave_zookeeper(workload, cluster_metad
         checks.acknowledged_metadata_changes_present("bare-log"),
         checks.acknowledged_metadata_changes_present("bare-zookeeper"),
     )
-
-
-@pytest.mark.spoils
-@pytest.mark.topology("zk1-broker3-controller1-passwords")
-@pytest.mark.requirement("K866-PROC-copy-configs", "K866-DW-broker-config")
-def test_passwords_are_copied_decoded_and_written_back_encoded(
-    workload, migration, admin_of, password_of, expect, verify_clients
-):
-    """A broker that is started again in ZooKeeper mode reads what was set in dual write."""
-    workload.await_consumed(500)
-    raw_admin.alter_broker_config_at(admin_of("broker-0"), 0, {ENCODED: "copied"})
-    migration.advance_to(Phase.HYBRID)
-    expect(
-        "the password in the log, and as the broker reads it in ZooKeeper, after the copy",
-        lambda: password_of("broker-0", ENCODED),
-        equals={"log": hashed("copied"), "zookeeper": hashed("copied")},
-        requirements=["K866-PROC-copy-configs"],
-    )
-    raw_admin.alter_broker_config_at(admin_of("broker-0"), 0, {ENCODED: "changed"})
-    expect(
-        "the password in the log, and as the broker reads it in ZooKeeper, after a change in dual write",
-        lambda: password_of("broker-0", ENCODED),
-        equals={"log": hashed("changed"), "zookeeper": hashed("changed")},
-        requirements=["K866-DW-broker-config"],
-    )
-    migration.make("start-it-again-in-zookeeper-mode", moves.Roll("broker-0"))
-    workload.await_acked(500)
-    verify_clients()
 
 
 @pytest.mark.sample

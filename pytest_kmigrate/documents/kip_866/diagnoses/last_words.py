@@ -1,4 +1,4 @@
-"""KAFKA-15098, 14237, kmigrate-3 and kmigrate-8: a node or a thread ends, and what it logs last names the reason."""
+"""KAFKA-15098, 14237, kmigrate-3, 8 and 19: what a node logs last names why it ends, a thread of it, or it does not."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -20,6 +20,10 @@ _COPY_ABORTED = "Aborting the ZK migration"
 _EMPTY_ID = re.compile(
     r'NumberFormatException: For input string: ""\n(?:\s+at [^\n]*\n)*?\s+at [^\n]*migrateBrokerConfigs'
 )
+
+_COPIES = re.compile(r'migration-driver-event-handler" (?:(?!\n\n).)*?MigrateMetadataEvent\.run', re.DOTALL)
+_WAITS_FOR_IT = re.compile(r'"kafka-shutdown-hook" (?:(?!\n\n).)*?KRaftMigrationDriver\.close', re.DOTALL)
+"""Threads, as a JVM that is to be killed is made to list them; an empty line ends each."""
 
 
 @diagnosis("KAFKA-15098")
@@ -54,6 +58,18 @@ def channel_to_the_controller_ended(history: History, verdict: Verdict) -> bool:
     return bool(blamed) and changes_no_isr and all(BACK_IN_SYNC in str(step.data.get("reason")) for step in blamed)
 
 
+@diagnosis("kmigrate-19")
+def stop_waits_for_the_copy(history: History, verdict: Verdict) -> bool:
+    """A controller had to be killed while its driver was still copying, and its shutdown waited for the driver.
+
+    The quorum's client had ended before, so nothing was committed any more.
+    """
+    stops = failed_stops(history)
+    others = [*unexpected_deaths(history), *history.of(EventKind.THREAD_DIED)]
+    is_about = verdict.check == "no_unexpected_death" and bool(stops) and not others
+    return is_about and all(_hung_in_the_copy(history, each) for each in stops)
+
+
 def _deaths(history: History) -> list[Event]:
     return [*unexpected_deaths(history), *history.of(EventKind.THREAD_DIED), *failed_stops(history)]
 
@@ -81,3 +97,8 @@ def _waits_for(step: Event, deaths: Sequence[Event]) -> bool:
     reason = str(step.data.get("reason"))
     before = [event for event in deaths if event.at_ns <= step.at_ns]
     return any(reason.startswith(("phase ", f"{event.node} died")) for event in before)
+
+
+def _hung_in_the_copy(history: History, stop: Event) -> bool:
+    dumped = log_of(history, str(stop.node)).rpartition("Full thread dump")[2]
+    return stop.data.get("how") == "hung" and bool(_COPIES.search(dumped) and _WAITS_FOR_IT.search(dumped))
