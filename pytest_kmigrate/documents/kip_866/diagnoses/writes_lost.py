@@ -17,6 +17,12 @@ from pytest_kmigrate.model.verdict import Verdict
 _EXPIRED = re.compile(
     r"Encountered ZooKeeper error during event MetadataChangeEvent[^\n]*\n[^\n]*SessionExpiredException"
 )
+_FAILED_SINCE = re.compile(
+    r"ZooKeeperClient KRaft Migration\] Session expired\.(?:(?!Made the following ZK writes).)*?"
+    r"Encountered ZooKeeper error during event MetadataChangeEvent",
+    re.DOTALL,
+)
+"""A deletion of a topic fails without a cause: it was the first write in the new session."""
 _SHUTDOWN = re.compile(
     r"ZooKeeperClient KRaft Migration\] Closing\.(.*?)\[KRaftMigrationDriver id=\d+\] closed event queue", re.DOTALL
 )
@@ -48,7 +54,8 @@ def change_was_lost_with_the_session(history: History, verdict: Verdict) -> bool
     expired_ns = _expired_ns(history)
     lost_ns = [each.state.last.at_ns for each in wrong.all_lost]
     near = [any(abs(lost - expired) <= _AROUND_NS for expired in expired_ns) for lost in lost_ns]
-    was_refused = any(_EXPIRED.search(log) for _, log in logs_of(history, "controller"))
+    logs = [log for _, log in logs_of(history, "controller")]
+    was_refused = any(_EXPIRED.search(log) or _FAILED_SINCE.search(log) for log in logs)
     return was_refused and bool(lost_ns) and all(near)
 
 

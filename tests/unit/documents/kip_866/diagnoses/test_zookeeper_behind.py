@@ -17,6 +17,11 @@ EXPIRED_WRITE = (
     "MetadataProvenance(lastContainedOffset=80), isSnapshot=false}. Will retry. (KRaftMigrationDriver)\n"
     "org.apache.zookeeper.KeeperException$SessionExpiredException: KeeperErrorCode = Session expired\n"
 )
+WITHOUT_CAUSE = EXPIRED_WRITE.partition("\n")[0] + "\n"
+SESSION_ENDED = "INFO [ZooKeeperClient KRaft Migration] Session expired. (kafka.zookeeper.ZooKeeperClient)\n"
+WRITTEN_SINCE = (
+    "DEBUG [KRaftMigrationDriver id=3000] Made the following ZK writes when handling KRaft delta: {CreateTopic=1}\n"
+)
 CLOSING = "INFO [ZooKeeperClient KRaft Migration] Closing. (kafka.zookeeper.ZooKeeperClient)\n"
 QUEUE_ENDS = (
     "INFO [KRaftMigrationDriver id=3000] KRaftMigrationDriver#shutdown: shutting down event queue. (KafkaEventQueue)\n"
@@ -37,13 +42,26 @@ IN_SESSION = [*EXPIRED, OF_A_CONTROLLER, MEANWHILE]
     ("events", "source", "log", "is_named"),
     [
         (IN_SESSION, "zookeeper", EXPIRED_WRITE, True),
+        (IN_SESSION, "zookeeper", SESSION_ENDED + WITHOUT_CAUSE, True),
+        (IN_SESSION, "zookeeper", WITHOUT_CAUSE, False),
+        (IN_SESSION, "zookeeper", SESSION_ENDED + WRITTEN_SINCE + WITHOUT_CAUSE, False),
         (IN_SESSION, "zookeeper", "", False),
         ([*EXPIRED, OF_A_CONTROLLER, MUCH_LATER], "zookeeper", EXPIRED_WRITE, False),
         ([*EXPIRED, OF_A_BROKER, MEANWHILE], "zookeeper", EXPIRED_WRITE, False),
         (IN_SESSION, "metadata-log", EXPIRED_WRITE, False),
         ([MEANWHILE], "zookeeper", EXPIRED_WRITE, False),
     ],
-    ids=["meanwhile", "no write was refused", "much later", "a broker's session", "in the log", "no session"],
+    ids=[
+        "meanwhile",
+        "deletion",
+        "no session ended",
+        "written since",
+        "no write was refused",
+        "much later",
+        "a broker's session",
+        "in the log",
+        "no session",
+    ],
 )
 def test_what_is_lost_with_a_session_is_kmigrate_14(
     events: list[Event], source: str, log: str, *, is_named: bool
