@@ -119,9 +119,9 @@ def test_a_bug_is_asked_for_by_its_id() -> None:
 
 
 def test_bugs_have_unique_ids() -> None:
-    """45 bugs, each with an id of its own."""
+    """46 bugs, each with an id of its own."""
     bugs = catalogue.all_known_bugs()
-    assert len(bugs) == len({bug.id for bug in bugs}) == 45
+    assert len(bugs) == len({bug.id for bug in bugs}) == 46
     assert all(1 <= bug.severity <= 5 for bug in bugs)
 
 
@@ -183,6 +183,7 @@ def test_a_bug_excuses_only_its_own_release() -> None:
         "kmigrate-16",
         "kmigrate-17",
         "kmigrate-18",
+        "kmigrate-19",
         "elections-wait-for-zookeeper",
         "takeover-without-a-broker",
         "metrics-of-the-image",
@@ -199,7 +200,16 @@ def bugs_met(kafka: str) -> list[str]:
 
 def test_some_bugs_any_run_may_meet() -> None:
     """Races that need nothing but a migration; on releases that have them, and never of a version that is none."""
-    races = ["kmigrate-2", "kmigrate-3", "kmigrate-4", "kmigrate-7", "kmigrate-8", "kmigrate-9", "kmigrate-18"]
+    races = [
+        "kmigrate-2",
+        "kmigrate-3",
+        "kmigrate-4",
+        "kmigrate-7",
+        "kmigrate-8",
+        "kmigrate-9",
+        "kmigrate-18",
+        "kmigrate-19",
+    ]
     assert bugs_met("3.9.1") == races
     assert bugs_met("3.4.0") == ["kmigrate-4", "kmigrate-7", "kmigrate-8"]
     assert catalogue.met_by_any_run("/opt/kafka-3.9.1") == ()

@@ -17,6 +17,7 @@ NOT_SAMPLED = {
     "topology zk1-broker3": "a coordinator that crashes twice costs 70 s, and is the only thing it adds",
     "topology zk1-broker1-controller3": "a quorum that lacks a controller costs 35 s, and is the only thing it adds",
     "topology zk1-broker1-controller1-zookeeper-tls": "tests/real has the logins at ZooKeeper, and it adds only TLS",
+    "topology zk1-broker3-controller1-passwords": "a migration of its own, 25 s, for one property more",
     "topology zk1-broker3-controller3-mixed": "a broker of an older release costs 73 s, and is the only thing it adds",
     "topology zk1-broker3-controller1-tls": "a migration and its way back, 40 s, for one more protocol",
     "Tamper": "it spoils a cluster; the shortest test with it takes 25 s",

@@ -14,7 +14,9 @@ from pytest_kmigrate.model.verdict import Verdict
 from pytest_kmigrate.procedures.moves import BACK_IN_SYNC
 
 _CHANNEL = r"\[zk-broker-\d+-to-controller-alter-partition-channel-manager\]: "
-_CONTROLLER = re.compile(_CHANNEL + r"Recorded new (ZK|KRaft) controller")
+_CONTROLLER = re.compile(
+    _CHANNEL + r"Recorded new (?:(?P<of>ZK|KRaft) )?controller, from now on will use node (?P<role>\w+)-"
+)
 _REFUSED = re.compile(r"\[Partition (\S+) broker=\d+\] Failed to alter partition .*OPERATION_NOT_ATTEMPTED")
 _OFTEN = 100  # a broker whose request is under way refuses a few; one that waits for ever refuses 15 each second
 
@@ -42,16 +44,27 @@ def _frozen(history: History) -> set[str]:
         partition
         for node, log in logs_of(history, "broker")
         if taken_over and node not in dead
-        for partition in _refused(after_last(f"{_CHANNEL}Starting", log))
+        for partition in _refused(history, node, after_last(f"{_CHANNEL}Starting", log))
     }
 
 
-def _refused(log: str) -> list[str]:
-    """The partitions of one life of a broker that has asked no KRaft controller."""
-    asked = _CONTROLLER.findall(log)
-    if not asked or asked[-1] == "KRaft":
+def _refused(history: History, node: str, log: str) -> list[str]:
+    """The partitions of one life of a broker that has asked no KRaft controller.
+
+    Releases before 3.7 do not log what they refuse, nor which controller it was: then it is all that the broker leads.
+    """
+    asked = list(_CONTROLLER.finditer(log))
+    if not asked or asked[-1]["of"] == "KRaft" or asked[-1]["role"] == "controller":
         return []
+    if asked[-1]["of"] is None:
+        return _led_by(history, node)
     return [partition for partition, times in Counter(_REFUSED.findall(log)).items() if times >= _OFTEN]
+
+
+def _led_by(history: History, node: str) -> list[str]:
+    images = [image for image in history.images.values() if image.source == "metadata-log"]
+    led = images[-1].partitions.items() if images else ()
+    return [key for key, value in led if f"broker-{value.get('leader')}" == node]
 
 
 def _lacks_replicas_of(event: Event, frozen: set[str]) -> bool:

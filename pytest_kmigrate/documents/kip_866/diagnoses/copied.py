@@ -1,18 +1,19 @@
 """KAFKA-15605 and KAFKA-16411: what the copy brings into the metadata log is not what ZooKeeper meant."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from urllib.parse import quote
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.model.document import diagnosis
-from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
 _PENDING = "/admin/delete_topics"
-_SIDES = ("zookeeper", "metadata-log")
+_NAMED = ("quotas", "scram")
+_DEFAULT = "<default>"
 
 
 @diagnosis("KAFKA-15605")
@@ -25,13 +26,48 @@ def pending_deletions_were_copied_as_topics(history: History, verdict: Verdict) 
 
 
 @diagnosis("KAFKA-16411")
-def quotas_were_copied_under_other_names(history: History, verdict: Verdict) -> bool:
-    """Default entities have the empty name, and other names are those of znodes, in which characters are encoded."""
+def entities_have_other_names(history: History, verdict: Verdict) -> bool:
+    """Default entities are copied with the empty name, and others by the names of znodes, which are encoded.
+
+    What changes of such an entity in dual write is in the log, and no controller writes its znode.
+    """
     wrong = wrong_in(history, verdict)
-    if wrong is not None and all(family == "quotas" for family, _ in wrong.places):
-        by_source = {history.images[label].source: history.images[label].quotas for label in wrong.lost}
-        return by_source.keys() == {"zookeeper", "metadata-log"} and _are_znode_names(*map(by_source.get, _SIDES))
+    if wrong is not None:
+        return bool(wrong.places) and all(_is_named_otherwise(history, wrong.lost, *each) for each in wrong.places)
     return all_unmet(history, verdict, lambda event: _are_znode_names(event.data["expected"], event.data["observed"]))
+
+
+def _is_named_otherwise(history: History, labels: Collection[str], family: str, key: str) -> bool:
+    """Whether a log has the entity by its znode's name, or this is such a name; or its znode was left as it was."""
+    if family not in _NAMED:
+        return False
+    images = [history.images[label] for label in labels]
+    logs = [getattr(image, family) for image in images if image.source == "metadata-log"]
+    trees = [getattr(image, family) for image in images if image.source == "zookeeper"]
+    originals = [(each, tree[each]) for tree in trees for each in tree if _as_znode(each, family) == key != each]
+    if originals:
+        return all(
+            log.get(key) == value or _was_left(history, family, each) for log in logs for each, value in originals
+        )
+    named = _as_znode(key, family)
+    if named == key or _was_left(history, family, key):
+        return named != key
+    copied = [log[named] for log in logs if named in log]
+    return bool(copied) and all(tree[key] == value for tree in trees for value in copied if key in tree)
+
+
+def _was_left(history: History, family: str, key: str) -> bool:
+    """Whether an entity was changed since the KRaft controllers took over, and its znode not since then."""
+    taken_over_ns, path = _taken_over_ns(history), _path(key, family)
+    changes = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("subject") == key]
+    since_ns = min((each.at_ns for each in changes if each.at_ns > taken_over_ns), default=None)
+    written = [each for each in history.transactions if any(write.path == path for write in each.changes)]
+    return since_ns is not None and not any(each.at_ns > since_ns for each in written)
+
+
+def _taken_over_ns(history: History) -> int:
+    """When the KRaft controllers took over first; 0 in a run that began later."""
+    return min((claim.at_ns for claim in kraft_claims(history)), default=0)
 
 
 def _are_among(event: Event, pending: set[str]) -> bool:
@@ -42,15 +78,28 @@ def _are_among(event: Event, pending: set[str]) -> bool:
 def _are_znode_names(expected: object, observed: object) -> bool:
     if not isinstance(expected, Mapping) or not isinstance(observed, Mapping) or expected.keys() == observed.keys():
         return False
-    return {_as_znode(str(entity)): value for entity, value in expected.items()} == dict(observed)
+    return {_as_znode(str(entity), "quotas"): value for entity, value in expected.items()} == dict(observed)
 
 
-def _as_znode(entity: str) -> str:
-    """An entity such as "user=a b,client-id=<default>" by the names of its znodes: "user=a%20b,client-id="."""
+def _as_znode(key: str, family: str) -> str:
+    """A key such as "user=a b,client-id=<default>" by the names of its znodes: "user=a%20b,client-id="."""
+    if family == "scram":
+        user, _, mechanism = key.rpartition(":")
+        return f"{quote(user, safe='')}:{mechanism}"
+    return ",".join(f"{kind}={'' if name == _DEFAULT else quote(name, safe='')}" for kind, name in _parts(key))
+
+
+def _path(key: str, family: str) -> str:
+    """The znode of an entity."""
+    parts = [("user", key.rpartition(":")[0])] if family == "scram" else _parts(key)
+    names = [
+        f"{kind.removesuffix('-id')}s/{name if name == _DEFAULT else quote(name, safe='')}" for kind, name in parts
+    ]
+    return "/config/" + "/".join(names)
+
+
+def _parts(entity: str) -> list[tuple[str, str]]:
+    """Kind and name of a quota's entity, which may be a user and a client of his."""
     user, comma, client = entity.rpartition(",client-id=")
-    parts = [user, f"client-id={client}"] if comma else [entity]
-    return ",".join(_encoded(*part.partition("=")) for part in parts)
-
-
-def _encoded(kind: str, _equals: str, name: str) -> str:
-    return f"{kind}={'' if name == '<default>' else quote(name, safe='')}"
+    kind, _, name = (user if comma else entity).partition("=")
+    return [(kind, name), *([("client-id", client)] if comma else [])]

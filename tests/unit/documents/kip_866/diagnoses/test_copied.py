@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
-from pytest_kmigrate.model.history import ZnodeChange
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.history import Transaction, Write, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import history, snapshot, znode
+from tests.unit.checkers.histories import MS, change, history, snapshot, znode
 from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named, named_of_expectations, started, unmet
 
 CLAIM = znode(20_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
@@ -74,4 +75,45 @@ def test_quotas_under_the_names_of_znodes_are_kafka_16411(
     events = [*started(*BROKERS), unlike, *(snapshot(50_000, label, 0) for label in images)]
     run = history(events=events, images=images, kafka=kafka)
     assert named_of_expectations(run) == bugs
+    assert named(run, metadata_equivalent.judge(run, "log", "zk")) == bugs
+
+
+IN_DUAL_WRITE = change(30_000, "set-quota", "user=<default>", wanted={"producer_byte_rate": 5.0})
+NEW = {"user=<default>": {"producer_byte_rate": 5.0}}
+STALE = {"user=<default>": {"producer_byte_rate": 1.0}}
+WRITTEN = Transaction(31_000 * MS, 40, 1, (Write("set-data", "/config/users/<default>"),))
+
+
+@pytest.mark.parametrize(
+    ("changes", "written", "quotas", "bugs"),
+    [
+        ([IN_DUAL_WRITE], [], {}, ("KAFKA-16411",)),
+        ([IN_DUAL_WRITE], [], STALE, ("KAFKA-16411",)),
+        ([IN_DUAL_WRITE], [WRITTEN], STALE, ()),
+        ([], [], {}, ()),
+    ],
+    ids=["lacking", "as it was", "written since", "not changed since the take-over"],
+)
+def test_default_entities_that_dual_write_leaves_out_are_kafka_16411(
+    changes: list[Event], written: list[Transaction], quotas: dict[str, dict[str, float]], bugs: tuple[str, ...]
+) -> None:
+    """The log has what was changed, and no controller wrote the znode."""
+    images = {"log": MetadataImage("metadata-log", quotas=NEW), "zk": MetadataImage("zookeeper", quotas=quotas)}
+    events = [*started(*BROKERS), *changes, *(snapshot(50_000, label, 0) for label in images)]
+    run = replace(history(events=events, images=images, kafka="3.6.0", znodes=[CLAIM]), transactions=written)
+    assert named(run, metadata_equivalent.judge(run, "log", "zk")) == bugs
+
+
+ODD = {"CN=al ice,O=x:SCRAM-SHA-512": {"iterations": 4096}}
+BY_ITS_ZNODE = {"CN%3Dal%20ice%2CO%3Dx:SCRAM-SHA-512": {"iterations": 4096}}
+
+
+@pytest.mark.parametrize(("copied", "bugs"), [(BY_ITS_ZNODE, ("KAFKA-16411",)), ({}, ())], ids=["by znode", "gone"])
+def test_credentials_under_the_names_of_znodes_are_kafka_16411(
+    copied: dict[str, dict[str, int]], bugs: tuple[str, ...]
+) -> None:
+    """Users of such names have credentials, too."""
+    images = {"log": MetadataImage("metadata-log", scram=copied), "zk": MetadataImage("zookeeper", scram=ODD)}
+    events = [*started(*BROKERS), *(snapshot(50_000, label, 0) for label in images)]
+    run = history(events=events, images=images, kafka="3.6.0")
     assert named(run, metadata_equivalent.judge(run, "log", "zk")) == bugs

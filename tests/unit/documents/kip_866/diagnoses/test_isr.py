@@ -1,11 +1,13 @@
 """Facts about brokers that come into no ISR: a request lost at the take-over, an unfencing lost with the copy."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
+from pytest_kmigrate.model.image import MetadataImage
 from tests.unit.checkers.histories import event, history, znode
 from tests.unit.documents.kip_866.diagnoses.naming import (
     BROKERS,
@@ -83,6 +85,28 @@ def test_a_broker_that_asks_no_kraft_controller_is_kmigrate_4() -> None:
 def test_an_isr_that_stands_still_for_another_reason_is_not_kmigrate_4(run: History) -> None:
     """A symptom that many defects share."""
     assert named_of_expectations(run) == ()
+
+
+OF_OLD = TO_ZOOKEEPER.replace("new ZK controller", "new controller")
+OF_OLD_KRAFT = TO_KRAFT.replace("new KRaft controller", "new controller")
+LED = {f"orders-{number}": {"leader": leader, "isr": [0, 1]} for number, leader in enumerate((1, 1, 0))}
+
+
+@pytest.mark.parametrize(
+    ("log", "observed", "bugs"),
+    [
+        (STARTING + OF_OLD, LACKING, ("kmigrate-4",)),
+        (STARTING + OF_OLD, [[0, 1], [0, 1], [0, 1]], ()),
+        (STARTING + OF_OLD + OF_OLD_KRAFT, LACKING, ()),
+    ],
+    ids=["those that it leads", "one of another leader", "it asks KRaft"],
+)
+def test_releases_before_3_7_log_no_refusals(log: str, observed: list[list[int]], bugs: tuple[str, ...]) -> None:
+    """Then it is what the broker leads that lacks a replica."""
+    run = short_isr(log, observed)
+    image = MetadataImage("metadata-log", partitions=LED)
+    run = replace(run, images={"after-log": image}, header=replace(run.header, kafka="3.6.0"))
+    assert named_of_expectations(run) == bugs
 
 
 BEGUN = "INFO [QuorumController id=3001] Replayed BeginTransactionRecord(name='ZK Migration') at offset 33.\n"
