@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from kio.schema.broker_heartbeat.v1.request import BrokerHeartbeatRequest
-from kio.schema.broker_heartbeat.v1.response import BrokerHeartbeatResponse
+from kio.schema.broker_heartbeat.v0.request import BrokerHeartbeatRequest
+from kio.schema.broker_heartbeat.v0.response import BrokerHeartbeatResponse
 from kio.schema.types import BrokerId
 from kio.static.primitive import i16, i64, u16
 
@@ -147,7 +147,10 @@ def heartbeat_at(
     wants_to_stop: bool = False,
     within_s: float = ANSWER_WITHIN_S,
 ) -> HeartbeatAnswer:
-    """Say that a broker lives and has read the metadata log up to an offset, and whether it wants to stop."""
+    """Say that a broker lives and has read the metadata log up to an offset, and whether it wants to stop.
+
+    In version 0, which every release knows; later ones only tell of log directories besides.
+    """
     request = BrokerHeartbeatRequest(
         broker_id=BrokerId(broker_id),
         broker_epoch=i64(broker_epoch),

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Collection
 
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import logs_of
@@ -16,6 +17,12 @@ _NO_STATE = re.compile(r"Could not find partition state in ZK for (\S+)\. Initia
 _UNKNOWN = re.compile(
     r"Unhandled error in SyncKRaftMetadataEvent[^\n]*\n[^\n]*Unknown config resource type CLIENT_METRICS"
 )
+_SYNC = re.compile(
+    r"Performing a full metadata sync from KRaft to ZK((?:(?!Performing a full metadata sync).)*?)"
+    r"Made the following ZK writes when reconciling with KRaft state: \{([^}\n]*)\}",
+    re.DOTALL,
+)
+"""A full sync that ended, and the counts of what it wrote."""
 _AGAIN = 3
 """So often a sync begins that does not end; one that is disturbed once does so twice."""
 _BEFORE_CONFIGS = frozenset({"topics", "partitions"})
@@ -26,15 +33,18 @@ _BEFORE_CONFIGS = frozenset({"topics", "partitions"})
 def full_sync_begins_again_before_new_partitions(history: History, verdict: Verdict) -> bool:
     """A controller found the same partition without a state, again and again, and each full sync failed after it.
 
-    It explains what ZooKeeper lacks while it has that partition without a state.
+    It explains what ZooKeeper lacks while it has that partition without a state. Up to 3.6 the sync ends and passes the
+    partition over; then it explains that partition.
     """
-    blocking = {each for _, log in logs_of(history, "controller") for each in _without_state(log)}
+    logs = [log for _, log in logs_of(history, "controller")]
+    blocking = {each for log in logs for each in _without_state(log)}
+    passed = {each for log in logs for each in _passed_over(log)}
     wrong = wrong_in(history, verdict)
     label = wrong.behind(history, "zookeeper") if wrong else None
-    if label is not None:
+    if wrong is not None and label is not None:
         stateless = {each for each, value in history.images[label].partitions.items() if value.get("isr") is None}
-        return bool(blocking & stateless)
-    return bool(blocking) and all_unmet(history, verdict, lambda event: _is_about(event, blocking))
+        return bool(blocking & stateless) or _are_of(wrong.places, passed & stateless)
+    return bool(blocking | passed) and all_unmet(history, verdict, lambda event: _is_about(event, blocking | passed))
 
 
 @diagnosis("kmigrate-10")
@@ -50,10 +60,22 @@ def full_sync_begins_again_before_client_metrics(history: History, verdict: Verd
     return is_blocked and all_unmet(history, verdict, lambda event: "/config/" in str(event.data.get("name")))
 
 
+def _are_of(places: Collection[tuple[str, str]], partitions: Collection[str]) -> bool:
+    """Whether these partitions, and how many their topics have, are all that is wrong."""
+    keys = {*partitions, *(each.rpartition("-")[0] for each in partitions)}
+    return bool(places) and all(family == "partitions" and key in keys for family, key in places)
+
+
 def _without_state(log: str) -> list[str]:
     """The partitions before which a controller's full sync failed, again and again."""
     found = Counter(_NO_STATE.findall(log)) if log.count(_RETRIED) >= _AGAIN else Counter[str]()
     return [partition for partition, times in found.items() if times >= _AGAIN]
+
+
+def _passed_over(log: str) -> list[str]:
+    """The partitions without a state of a full sync that ended, and wrote none."""
+    ended = [during for during, writes in _SYNC.findall(log) if "Partition" not in writes]
+    return [partition for during in ended for partition in _NO_STATE.findall(during)]
 
 
 def _is_about(event: Event, partitions: set[str]) -> bool:

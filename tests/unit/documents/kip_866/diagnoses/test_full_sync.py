@@ -23,6 +23,10 @@ UNKNOWN = (
     "java.lang.RuntimeException: Unknown config resource type CLIENT_METRICS\n"
 )
 OTHER_FAULT = UNKNOWN.replace("Unknown config resource type CLIENT_METRICS", "null")
+BEGUN = "INFO [KRaftMigrationDriver id=3001] Performing a full metadata sync from KRaft to ZK. (KRaftMigrationDriver)\n"
+ENDED = (
+    "INFO Made the following ZK writes when reconciling with KRaft state: {UpdateProducerId=1} (KRaftMigrationDriver)\n"
+)
 STATE, CONFIG = "the state of orders-5 in ZooKeeper", "the znode /config/brokers/0"
 
 
@@ -35,6 +39,9 @@ STATE, CONFIG = "the state of orders-5 in ZooKeeper", "the znode /config/brokers
         (NO_STATE + RETRIED * 9, STATE, ()),
         (NO_STATE * 9, STATE, ()),
         ("", STATE, ()),
+        (BEGUN + NO_STATE + ENDED, STATE, ("kmigrate-2",)),
+        (BEGUN + NO_STATE + ENDED.replace("UpdateProducerId", "UpdatePartition"), STATE, ()),
+        (BEGUN + NO_STATE + BEGUN + ENDED, STATE, ()),
         (UNKNOWN * 3, CONFIG, ("kmigrate-10",)),
         (UNKNOWN * 2, CONFIG, ()),
         (UNKNOWN * 3, STATE, ()),
@@ -77,14 +84,28 @@ def compared(log: str, in_zookeeper: MetadataImage, *more: Event) -> History:
         (BEGAN_AGAIN, image("zookeeper", a="1"), ()),
         (UNKNOWN * 3, image("zookeeper", a="1"), ("kmigrate-10",)),
         ("", image("zookeeper", a="1"), ()),
+        (BEGUN + NO_STATE + ENDED, image("zookeeper", state=False, a="1"), ()),
     ],
-    ids=["a partition blocks", "nothing is logged", "no partition blocks", "client metrics block", "nothing blocks"],
+    ids=[
+        "a partition blocks",
+        "nothing is logged",
+        "no partition blocks",
+        "client metrics block",
+        "nothing blocks",
+        "more",
+    ],
 )
 def test_what_zookeeper_lacks_is_named(log: str, in_zookeeper: MetadataImage, bugs: tuple[str, ...]) -> None:
     """By the log and by what ZooKeeper has; the comparison and the acknowledged changes alike."""
     run = compared(log, in_zookeeper)
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
+
+
+def test_a_partition_that_is_passed_over_is_named() -> None:
+    """If that is all that differs."""
+    run = compared(BEGUN + NO_STATE + ENDED, image("zookeeper", state=False))
+    assert named(run, metadata_equivalent.judge(run, "log", "after")) == ("kmigrate-2",)
 
 
 def test_client_metrics_explain_no_partition_that_zookeeper_lacks() -> None:
