@@ -18,7 +18,7 @@ def parts(history: History, verdict: Verdict) -> list[Part]:
     """The parts of a violated verdict; none where it cannot be cut, or only one thing is wrong.
 
     They are expectations that were not met, places of the metadata, or answers of brokers to clients. Every other check
-    is asked about as a whole, because its facts cannot be told apart by violation.
+    is asked about as a whole, because its facts are not those of one violation.
     """
     cut = _by_place if verdict.listed("images") else _CUT.get(verdict.check, _uncut)
     found = cut(history, verdict)

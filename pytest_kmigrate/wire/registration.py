@@ -149,7 +149,7 @@ def heartbeat_at(
 ) -> HeartbeatAnswer:
     """Say that a broker lives and has read the metadata log up to an offset, and whether it wants to stop.
 
-    In version 0, which every release knows; later ones only tell of log directories besides.
+    In version 0, which every release knows; later ones only add log directories.
     """
     request = BrokerHeartbeatRequest(
         broker_id=BrokerId(broker_id),
