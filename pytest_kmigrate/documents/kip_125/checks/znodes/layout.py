@@ -31,8 +31,9 @@ def members_write_only_their_places(history: History) -> Verdict:
     count = 0
     for each, write in group_writes(history):
         count += 1
-        if write.path == MODE and write.operation != "set-acl":  # which is no mode, and a test's
-            for row in (_VALUES, _READ_ONLY):
+        if write.path == MODE:
+            # An ACL is no mode, and a test's.
+            for row in (_VALUES, _READ_ONLY) if write.operation != "set-acl" else ():
                 _violate(history, rows, row, each, "no member writes the mode", f"{write.operation} {write.data!r}")
         elif not _PLACES.fullmatch(write.path):
             _violate(

@@ -103,7 +103,7 @@ def ids_payload_is_version_1(history: History) -> Verdict:
         if wrong := _wrong_payload(write.data or ""):
             expected = f"{write.path} holds what members of older builds read"
             rows.violated(_PAYLOAD, timed_violation(history, expected, wrong, each.at_ns, EVIDENCE))
-    return rows.verdict(f"{counted(count, 'entry')} in ids, each of version 1", "no member registered")
+    return rows.verdict(f"{counted(count, 'entry', 'entries')} in ids, each of version 1", "no member registered")
 
 
 def _wrong_payload(text: str) -> str:

@@ -98,6 +98,7 @@ def test_another_payload_is_seen(payload: str) -> None:
         (Write("create", f"{ROOT}/kafka-mode", ""), ["K125-ZN-parent"]),
         (Write("create", f"{ROOT}/migration", "", is_ephemeral=True), ["K125-ZN-parent"]),
         (owner(0, "c1-0"), []),
+        (Write("set-acl", MODE, None), []),
     ],
 )
 def test_members_write_only_their_own_places(write: Write, rows: list[str]) -> None:
