@@ -10,7 +10,7 @@ from pytest_kmigrate.certificates.statement import ContainerImage
 from pytest_kmigrate.distributions.distribution import IMAGE
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.judge import outcome_of
-from pytest_kmigrate.judging.other_documents import judged_by
+from pytest_kmigrate.judging.other_documents import evidence_by
 from pytest_kmigrate.judging.outcomes import RowOutcome, outcomes_by_requirement
 from pytest_kmigrate.judging.planning.plan import plan
 from pytest_kmigrate.judging.planning.planned import departures
@@ -98,7 +98,7 @@ def _read(folder: RunFolder, profile: str, noted: Mapping[str, RecordedRun]) -> 
     stored = stored_verdicts(folder) if folder.verdicts.is_file() else []
     rows = outcomes_by_requirement(stored)
     if header.profile != profile:
-        rows |= outcomes_by_requirement(judged_by(document(profile), read_history(folder)))
+        rows |= outcomes_by_requirement(evidence_by(document(profile), read_history(folder)))
     manifest = hashlib.sha256(content).hexdigest()
     digests = json.loads(content)["sha256"]
     streams = {digest for name, digest in digests.items() if name.startswith(_STREAMS)} - {_EMPTY}

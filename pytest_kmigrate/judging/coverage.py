@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytest_kmigrate.catalogue import Requirement, requirement, requirements
 from pytest_kmigrate.documents import document
-from pytest_kmigrate.judging.other_documents import judged_by
+from pytest_kmigrate.judging.other_documents import evidence_by
 from pytest_kmigrate.judging.outcomes import outcomes_by_requirement
 from pytest_kmigrate.model.errors import RunFolderError, WrongUseError
 from pytest_kmigrate.model.verdict import Outcome, Verdict
@@ -111,7 +111,7 @@ def _verdicts_of(folder: RunFolder, profile: str) -> list[Verdict]:
         raise RunFolderError(f"{folder.path}: no verdicts.jsonl: the run was interrupted; `kmigrate judge` judges it")
     of = document(profile)
     is_of_another = bool(of.judges_runs_of) and read_header(folder).profile in of.judges_runs_of
-    return [*stored_verdicts(folder), *(judged_by(of, read_history(folder)) if is_of_another else ())]
+    return [*stored_verdicts(folder), *(evidence_by(of, read_history(folder)) if is_of_another else ())]
 
 
 def _covered(wanted: Iterable[Requirement], said: Mapping[str, _Spoken]) -> Iterable[Covered]:

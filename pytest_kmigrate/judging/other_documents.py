@@ -21,6 +21,20 @@ def judged_by(of: Document, history: History) -> list[Verdict]:
     return explained(seen, judge(seen, (), by_name(of.checks)), of.diagnoses)
 
 
+def evidence_by(of: Document, history: History) -> list[Verdict]:
+    """What counts of that as evidence for the document.
+
+    A run that was made for another document may prove nothing of a requirement, as one in which a node has to die. That
+    is not held against the requirement, which has runs of its own.
+    """
+    return [
+        verdict.about_each(
+            each for each in verdict.about if each.is_vacuous or each.outcome is not Outcome.INCONCLUSIVE
+        )
+        for verdict in judged_by(of, history)
+    ]
+
+
 def judging(profile: str, own: str) -> Document:
     """The document of a profile; WrongUseError if it judges no run of the profile ``own``."""
     if profile != own and own not in document(profile).judges_runs_of:

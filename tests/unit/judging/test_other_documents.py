@@ -7,14 +7,14 @@ import pytest
 
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.judge import judge_folder
-from pytest_kmigrate.judging.other_documents import judged_as, judging
+from pytest_kmigrate.judging.other_documents import evidence_by, judged_as, judged_by, judging
 from pytest_kmigrate.judging.rejudge import judge_again
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.events.evidence import ExpectationEnded
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Outcome, Verdict
-from tests.unit.checkers.controllers.quorums import QUORUM, two_leaders
+from tests.unit.checkers.controllers.quorums import LEADER, QUORUM, reported, two_leaders
 from tests.unit.checkers.histories import event, history
 from tests.unit.reports.recorded_runs import faulty_run
 
@@ -83,3 +83,14 @@ def test_a_quorum_is_judged_by_its_own_document_in_a_run_of_another_one() -> Non
     assert run.header.profile == "kip-866"
     (red,) = (each for each in judged_as(document("kip-500"), run) if each.outcome is Outcome.VIOLATES)
     assert (red.check, red.requirements) == ("one_quorum_leader_per_epoch", ("K500-QRM-active-is-leader",))
+
+
+def test_what_proves_nothing_in_a_run_of_another_document_is_not_held_against_a_row() -> None:
+    """Where the harness had trouble, what holds is INCONCLUSIVE; a violation stands."""
+    of, row = document("kip-500"), "K500-QRM-active-is-leader"
+    trouble = event(EventKind.HARNESS_TROUBLE, 3, what="the disk", error="full")
+    held = history(events=[*QUORUM, trouble], samples=reported("controller-3000", *[(7, LEADER)] * 3))
+    assert [each.outcome for verdict in judged_by(of, held) for each in verdict.about] == [Outcome.INCONCLUSIVE]
+    assert not [each for verdict in evidence_by(of, held) for each in verdict.about]
+    broken = replace(held, samples=two_leaders())
+    assert [each.requirement for verdict in evidence_by(of, broken) for each in verdict.about] == [row]
