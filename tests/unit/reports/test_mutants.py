@@ -22,6 +22,7 @@ from pytest_kmigrate.reports.suite_tests import chosen, node_id
 from pytest_kmigrate.reports.weaving import check_fit
 
 ROOT = Path(__file__).parents[3]
+PROFILES = ("kip-866", "kip-500", "kip-778")
 ROW, OTHER, DEVIATING = "K866-DW-topic-create", "K866-DW-topic-delete", "K866-DW-multi"
 MUTANT = Mutant("lost", "Topics are lost", "test_dual_write::test_it", ROW, "RULE it\nENDRULE")
 OF_KAFKA = planting("kip-866", "3.9.1")
@@ -191,17 +192,19 @@ def test_rules_that_fit_are_no_error() -> None:
     check_fit([MUTANT], lambda files: [sys.executable, "-c", code, *map(str, files)])
 
 
-def test_every_mutant_of_a_document_is_sound() -> None:
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_mutant_of_a_document_is_sound(profile: str) -> None:
     """Its test and its requirement exist; the names of rules are unique in it."""
-    for each in mutants_of("kip-866"):
-        assert node_id(each.test, "kip-866").endswith(each.test.replace("::", ".py::", 1))
+    for each in mutants_of(profile):
+        assert node_id(each.test, profile).endswith(each.test.replace("::", ".py::", 1))
 
 
-def test_the_published_page_has_a_row_for_every_mutant() -> None:
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_published_page_has_a_row_for_every_mutant(profile: str) -> None:
     """With the requirement that it must turn red; results are copied from `mutants.md` of the runs."""
-    page = (ROOT / "docs" / "reference" / "mutants-of-kip-866.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / f"mutants-of-{profile}.md").read_text(encoding="utf-8")
     rows = {tuple(row.split(" | ")[::2]) for row in page.splitlines() if row.startswith("| `")}
-    assert {(f"| `{each.id}`", each.requirement) for each in mutants_of("kip-866")} == {row[:2] for row in rows}
+    assert {(f"| `{each.id}`", each.requirement) for each in mutants_of(profile)} == {row[:2] for row in rows}
 
 
 @pytest.mark.parametrize(
