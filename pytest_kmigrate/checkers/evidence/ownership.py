@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pytest_kmigrate.model.event import Event, EventKind
 
 Partition = tuple[str, int]
+_KINDS = frozenset((EventKind.MEMBER_OWNS, EventKind.MEMBER_RELEASED, EventKind.MEMBER_ENDED))
 
 
 def partitions_of(event: Event) -> list[Partition]:
@@ -19,9 +20,12 @@ def client_of(event: Event) -> int:
 
 
 def owners(events: Iterable[Event]) -> dict[Partition, str]:
-    """By partition, the name of the member that reported to own it last and neither released it nor ended."""
+    """By partition, the name of the member that came to own it last and neither released it nor ended.
+
+    In the order of the members' own times: lines of two members may be read in another order than they happened.
+    """
     found: dict[Partition, tuple[str, int]] = {}
-    for event in events:
+    for event in sorted((each for each in events if each.kind in _KINDS), key=_happened_ns):
         if event.kind is EventKind.MEMBER_OWNS:
             found |= dict.fromkeys(partitions_of(event), (str(event.data["member"]), client_of(event)))
         elif event.kind is EventKind.MEMBER_RELEASED:
@@ -30,3 +34,7 @@ def owners(events: Iterable[Event]) -> dict[Partition, str]:
         elif event.kind is EventKind.MEMBER_ENDED:
             found = {at: owner for at, owner in found.items() if owner[1] != client_of(event)}
     return {at: name for at, (name, _) in found.items()}
+
+
+def _happened_ns(event: Event) -> int:
+    return int(str(event.data.get("member_ns", event.at_ns)))
