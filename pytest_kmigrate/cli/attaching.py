@@ -24,13 +24,14 @@ def attach(
     runs: Annotated[Path, typer.Option(help="Where the run folder goes.", metavar="DIR")] = Path("reports/runs"),
 ) -> None:
     """Look at a cluster that stands already and that somebody else runs."""
+    from pytest_kmigrate.cli.console import notify
     from pytest_kmigrate.model.errors import WrongUseError
-    from pytest_kmigrate.providers.attach.loading import site_at
+    from pytest_kmigrate.providers.attach.file.loading import site_at
     from pytest_kmigrate.providers.attach.provider import AttachProvider
 
     if check == observe:
         raise WrongUseError(f"attach: expected --check or --observe; got {'both' if check else 'neither'}")
-    provider = AttachProvider(site_at(file))
+    provider = AttachProvider(site_at(file), notify)
     if check:
         _show(provider.asked)
     else:

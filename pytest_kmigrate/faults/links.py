@@ -15,6 +15,7 @@ from pytest_kmigrate.model.topology import Role
 
 CLIENTS = "clients"
 _NEEDS = frozenset({Capability.LINKS})
+_CUTS = frozenset({Capability.CUTS})
 _SEVERS = frozenset({"refuse", "reset"})
 
 
@@ -59,6 +60,8 @@ class _OnStream(_BetweenTwo):
 @dataclass(frozen=True)
 class Cut(_OnStream):
     """Every byte vanishes and connections hang. Healing closes what was cut, so no stream has a hole."""
+
+    needs = _CUTS
 
     def disturbance(self) -> Disturbance:
         """What is done to each link."""
@@ -125,7 +128,7 @@ class Isolate:
     target: Target
     from_roles: tuple[Role, ...] = tuple(Role)
     from_clients: bool = False
-    needs = _NEEDS
+    needs = _CUTS
 
     def __str__(self) -> str:
         some = "" if self.from_roles == tuple(Role) else f" from {'+'.join(role.value for role in self.from_roles)}"
@@ -148,7 +151,7 @@ class Partition:
     """Groups of nodes cannot reach each other; inside a group nothing is disturbed."""
 
     groups: tuple[Target, ...]
-    needs = _NEEDS
+    needs = _CUTS
 
     def __str__(self) -> str:
         return f"partition({' | '.join(str(group) for group in self.groups)})"
@@ -178,7 +181,8 @@ def _disturbed(
     scene: Scene, links: Sequence[Link], disturbance: Disturbance, targets: tuple[str, ...]
 ) -> Iterator[Applied]:
     """Disturb the links; it bit when bytes came to one of them, or where the effect severs, when it severed any."""
-    before = scene.cluster.links.connections(links)
+    counts = Capability.LINKS in scene.cluster.capabilities
+    before = scene.cluster.links.connections(links) if counts else 0
     with scene.cluster.links.disturb(links, disturbance) as arrived:
 
         def severed() -> str | None:
@@ -191,10 +195,12 @@ def _disturbed(
                 return (
                     f"{so_far.size_bytes:,} bytes arrived on {so_far.links} of {where}" if so_far.size_bytes else None
                 )
-            crossed = max(before, scene.cluster.links.connections(links))
+            crossed = max(before, scene.cluster.links.connections(links)) if counts else 0
             return f"{crossed} connections on {where}, whose bytes this kernel does not count" if crossed else None
 
         severs = disturbance.kind in _SEVERS
         looked_for = f"{'a connection severed' if severs else 'bytes arriving'} on one of {len(links)} links"
-        facts: dict[str, object] = {"links": [str(link) for link in links], "connections_before": before}
+        facts: dict[str, object] = {"links": [str(link) for link in links]}
+        if counts:
+            facts["connections_before"] = before
         yield Applied(targets, looked_for, severed if severs else reached, facts)

@@ -29,7 +29,9 @@ class Capability(enum.StrEnum):
     LOG_DIRS = "log-dirs"
     """A log directory of a broker is taken away and given back."""
     LINKS = "links"
-    """Links are disturbed, and their connections counted."""
+    """Links are disturbed in every way, and their connections counted."""
+    CUTS = "cuts"
+    """Links are cut, both ways at once."""
     CRASH_POINTS = "crash-points"
     """A node is held at a place in Kafka's code."""
     CHECKPOINT = "checkpoint"
@@ -50,11 +52,16 @@ class Capability(enum.StrEnum):
     """The metadata log of a node is read."""
     REQUESTS = "requests"
     """A chosen node is sent Kafka's requests past the links, and asked at each start which of them it accepts."""
+    TRAFFIC = "traffic"
+    """Clients write records to topics of their own, and read them."""
     CHANGE = "change"
-    """Clients write records, and change metadata."""
+    """Metadata of every family is changed."""
 
 
 Needs = frozenset[Capability]
+
+_IMPLIED = {Capability.LINKS: Capability.CUTS, Capability.CHANGE: Capability.TRAFFIC}
+"""Who offers the one offers the other; older run folders name the first alone."""
 
 SIDES: Mapping[str, Needs] = {
     "log": frozenset({Capability.METADATA_LOG, Capability.METRICS}),
@@ -82,6 +89,12 @@ def needing(*needs: Capability, **where_named: Iterable[Capability]) -> Callable
 
 def _as_sets(where_named: Mapping[str, Iterable[Capability]]) -> dict[str, Needs]:
     return {name: frozenset(needs) for name, needs in where_named.items()}
+
+
+def with_implied(offered: Iterable[str]) -> frozenset[str]:
+    """Capabilities by name, with those that some of them imply."""
+    named = frozenset(offered)
+    return named | {less for more, less in _IMPLIED.items() if more in named}
 
 
 def require(offered: frozenset[Capability], needs: Needs, what: object, recorder: Recorder) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 
+from pytest_kmigrate.model.capabilities import with_implied
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.image import MetadataImage
 from pytest_kmigrate.model.operations import Operations, no_operations
@@ -140,7 +141,7 @@ class RunHeader:
     def offered(self) -> frozenset[str] | None:
         """The capabilities of the run's provider; None: the folder is older than the table of them."""
         offered = self.extra.get("capabilities")
-        return frozenset(map(str, offered)) if isinstance(offered, list) else None
+        return with_implied(map(str, offered)) if isinstance(offered, list) else None
 
     @property
     def digests(self) -> Mapping[str, str] | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
@@ -10,11 +10,26 @@ class Peer:
     """A broker's ``host:port`` and how to be let in: librdkafka's security properties, none for a plain listener.
 
     Understood: ``security.protocol`` (PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL), ``ssl.ca.location``,
-    ``ssl.endpoint.identification.algorithm``, ``sasl.mechanism`` (SCRAM), ``sasl.username``, ``sasl.password``.
+    ``ssl.certificate.location``, ``ssl.key.location``, ``ssl.endpoint.identification.algorithm``, ``sasl.mechanism``
+    (SCRAM), ``sasl.username``, ``sasl.password``.
     """
 
     address: str
     security: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class ZookeeperTls:
+    """How ZooKeeper's servers are reached by TLS: files in PEM of whom to trust, and of who we are (None: nobody)."""
+
+    ca: str
+    certificate: str | None = None
+    key: str | None = None
+
+    def for_kazoo(self) -> dict[str, Any]:
+        """As kazoo's client takes them."""
+        files = {"ca": self.ca, "certfile": self.certificate, "keyfile": self.key}
+        return {"use_ssl": True, "check_hostname": True, **files}
 
 
 class Znodes(Protocol):

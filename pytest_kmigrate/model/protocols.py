@@ -13,7 +13,8 @@ from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.history import Batch, Transaction
 from pytest_kmigrate.model.links import Links
-from pytest_kmigrate.model.peer import Peer, Znodes
+from pytest_kmigrate.model.own import Own
+from pytest_kmigrate.model.peer import Peer, Znodes, ZookeeperTls
 from pytest_kmigrate.model.topology import BrokerMode, Listener, NodeSpec, Role, Topology
 
 Record = Mapping[str, Any]
@@ -130,6 +131,17 @@ class Cluster(Protocol):
     @property
     def zookeeper_superuser(self) -> str | None:
         """The credential (scheme ``digest``) of ZooKeeper's superuser; None if ZooKeeper has no logins."""
+
+    @property
+    def zookeeper_tls(self) -> ZookeeperTls | None:
+        """What reaching those servers by TLS needs; None: they are reached without."""
+
+    @property
+    def own(self) -> Own:
+        """How what a run makes in the cluster is named, and how much it may do there."""
+
+    def makes(self, topics: Sequence[str], group: str) -> None:
+        """Note that a run makes these, which go with it at the latest; ClusterError where it may not."""
 
     @property
     def scratch(self) -> Path:

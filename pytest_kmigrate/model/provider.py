@@ -48,6 +48,11 @@ class Provider(Protocol):
         ...
 
     @property
+    def told(self) -> Mapping[str, str]:
+        """What a cluster that it did not make says of itself, for ``run.json``; empty of one that it makes."""
+        ...
+
+    @property
     def runs_here(self) -> bool:
         """Whether its nodes take the memory of this machine."""
         ...

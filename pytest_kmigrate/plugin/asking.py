@@ -57,8 +57,8 @@ def provider_of(config: pytest.Config) -> "Provider":
 
 def topology_of(item: pytest.Item) -> "Topology":
     """The command line's topology, the marker's, or the default; with the distribution under test, if one is given."""
-    options = options_of(item.config)
-    return topology_named(options.provider, terminal_of(item.config).line, chosen_topology(item), options.kafka)
+    notify, kafka = terminal_of(item.config).line, options_of(item.config).kafka
+    return topology_named(provider_of(item.config), notify, chosen_topology(item), kafka)
 
 
 def kafka_of_file(topology: str) -> str:

@@ -60,7 +60,7 @@ def cluster(kmigrate_run: "Run") -> "Cluster":
 
 
 @pytest.fixture
-@needing(Capability.CHANGE)
+@needing(Capability.TRAFFIC)
 def workload(kmigrate_run: "Run") -> "Traffic":
     """Clients that write and read during the whole test.
 

@@ -16,6 +16,7 @@ from kazoo.retry import ForceRetryError, KazooRetry
 
 from pytest_kmigrate.model.capabilities import Capability, not_offered
 from pytest_kmigrate.model.errors import ClusterError, NotApplicableError
+from pytest_kmigrate.model.peer import ZookeeperTls
 from pytest_kmigrate.probes.znodes import snapshot
 
 _ANSWER_WITHIN_S = 30  # an ensemble that elects does not answer, and its second attempt begins after 5 s only
@@ -33,7 +34,9 @@ _SERVER_SECRET = 0xB3415C00
 class ZookeeperClient:
     """Implements ``Znodes``. It connects in the background, and again after every outage."""
 
-    def __init__(self, hosts: str, superuser: str | None = None, *, writes: bool = True) -> None:
+    def __init__(
+        self, hosts: str, superuser: str | None = None, *, writes: bool = True, tls: ZookeeperTls | None = None
+    ) -> None:
         """``hosts``: ``address:port,...`` of the servers themselves, and the chroot, below which all paths then are.
 
         ``superuser`` is the credential (scheme ``digest``) of one whom no ACL keeps out. Without ``writes`` each
@@ -42,8 +45,9 @@ class ZookeeperClient:
         self._writes = writes
         self._hosts = hosts
         self._auth = [("digest", superuser)] if superuser else None
+        self._tls = tls
         self._is_closed = False
-        self.kazoo = _client(hosts, self._auth)
+        self.kazoo = _client(hosts, self._auth, tls)
         self.sessions_had = set[int]()
         """Every session that this client had."""
         self.kazoo.add_listener(self._on_state)
@@ -148,7 +152,7 @@ class ZookeeperClient:
         """Take over a session, and close it."""
         self._require_writes(f"session {session:#x}")
         with _patience(f"session {session:#x}"):
-            twin = _client(self._hosts, self._auth, client_id=(session, session_password(session)))
+            twin = _client(self._hosts, self._auth, self._tls, (session, session_password(session)))
             twin.start(timeout=_ANSWER_WITHIN_S)
             twin.stop()
             twin.close()
@@ -198,7 +202,10 @@ def session_password(session_id: int) -> bytes:
 
 
 def _client(
-    hosts: str, auth: Sequence[tuple[str, str]] | None, client_id: tuple[int, bytes] | None = None
+    hosts: str,
+    auth: Sequence[tuple[str, str]] | None,
+    tls: ZookeeperTls | None,
+    client_id: tuple[int, bytes] | None = None,
 ) -> KazooClient:
     endless = KazooRetry(max_tries=-1, delay=0.05, backoff=1.5, max_delay=0.5)
     patient = KazooRetry(max_tries=-1, delay=0.05, max_delay=0.5, deadline=_ANSWER_WITHIN_S, ignore_expire=True)
@@ -210,6 +217,7 @@ def _client(
         connection_retry=endless,
         command_retry=patient,
         logger=_QUIET,
+        **(tls.for_kazoo() if tls else {}),
     )
 
 

@@ -22,7 +22,7 @@ class _Choice:
     """One provider: how it is made, given file and Kafka of the command line, and what files describe to it."""
 
     made: "Callable[[Notify, str | None, str | None], Provider]"
-    described: "Callable[[Notify, str, str | None], Topology]"
+    described: "Callable[[Provider, Notify, str, str | None], Topology]"
     needs_file: bool = False
     """Whether every test is about the one cluster of that file."""
 
@@ -39,39 +39,43 @@ def _docker(notify: Notify, _file: str | None, kafka: str | None) -> "Provider":
     return DockerProvider(notify, kafka)
 
 
-def _attach(_: Notify, file: str | None, _kafka: str | None) -> "Provider":
-    from pytest_kmigrate.providers.attach.loading import site_at  # noqa: PLC0415 - as said above
+def _attach(notify: Notify, file: str | None, _kafka: str | None) -> "Provider":
+    from pytest_kmigrate.providers.attach.file.loading import site_at  # noqa: PLC0415 - as said above
     from pytest_kmigrate.providers.attach.provider import AttachProvider  # noqa: PLC0415 - as said above
 
     assert file is not None, "its choice needs a file"
-    return AttachProvider(site_at(Path(file)))
+    return AttachProvider(site_at(Path(file)), notify)
 
 
-def _wished(_: Notify, name_or_path: str, kafka: str | None) -> "Topology":
+def _wished(_provider: "Provider", _notify: Notify, name_or_path: str, kafka: str | None) -> "Topology":
     from pytest_kmigrate.topology.loading import find, load  # noqa: PLC0415 - it brings pydantic
 
     return load(find(name_or_path), kafka=kafka)
 
 
-def _wished_in_containers(notify: Notify, name_or_path: str, kafka: str | None) -> "Topology":
+def _wished_in_containers(
+    provider: "Provider", notify: Notify, name_or_path: str, kafka: str | None
+) -> "Topology":
     """Its release is known before the file is read, which has rules about it."""
     from pytest_kmigrate.providers.docker.images import brought, check_fits, is_image  # noqa: PLC0415 - as said above
 
     if kafka is None or not is_image(kafka):
-        return _wished(notify, name_or_path, kafka)
+        return _wished(provider, notify, name_or_path, kafka)
     image = brought(kafka, notify).image
-    topology = _wished(notify, name_or_path, kafka)
+    topology = _wished(provider, notify, name_or_path, kafka)
     assert image is not None, "it is brought as an image"
     check_fits(topology, image)
     return topology
 
 
-def _standing(_: Notify, path: str, kafka: str | None) -> "Topology":
-    from pytest_kmigrate.providers.attach.loading import site_at  # noqa: PLC0415 - as said above
+def _standing(provider: "Provider", _: Notify, path: str, kafka: str | None) -> "Topology":
+    """That of the provider's own file, whose secrets are fetched once."""
+    from pytest_kmigrate.providers.attach.provider import AttachProvider  # noqa: PLC0415 - as said above
 
+    assert isinstance(provider, AttachProvider), "the choice is of this provider"
     if kafka is not None:
         raise WrongUseError(f"--kmigrate-kafka: expected none, as the cluster of {path} runs what it runs; got {kafka}")
-    return site_at(Path(path)).topology
+    return provider.site.topology
 
 
 _CHOICES = {
@@ -92,9 +96,9 @@ def provider_named(name: str, notify: Notify, file: str | None = None, kafka: st
     return _chosen(name).made(notify, file, kafka)
 
 
-def topology_named(provider: str, notify: Notify, name_or_path: str, kafka: str | None) -> "Topology":
+def topology_named(provider: "Provider", notify: Notify, name_or_path: str, kafka: str | None) -> "Topology":
     """What a file describes to this provider, with the distribution under test, if one is given."""
-    return _chosen(provider).described(notify, name_or_path, kafka)
+    return _chosen(provider.name).described(provider, notify, name_or_path, kafka)
 
 
 def _chosen(name: str) -> _Choice:

@@ -12,12 +12,17 @@ from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.protocols import Record
 from pytest_kmigrate.redaction import redacted, scram_digest, shown
 
-_PARTITION = "__cluster_metadata-0"
+PARTITION = "__cluster_metadata-0"
 _COPY_ATTEMPTS = 3
 _DUMPING = re.compile(r"Dumping (?P<file>.+)$")
 _RECORD = re.compile(r"\|? ?offset: (?P<offset>\d+) .*?CreateTime: (?P<time>-?\d+) .*?\bpayload: (?P<payload>.*)$")
 _CHECKPOINT = re.compile(r"(\d{20})-(\d{10})\.checkpoint\Z")
 _UNREADABLE = "UNREADABLE"
+
+
+def snapshots_in(log_dir: Path) -> list[str]:
+    """The names of the snapshots of the metadata log below ``log_dir``, in order."""
+    return sorted(file.name for file in log_dir.glob(f"{PARTITION}/*.checkpoint"))
 
 
 def decoded(log_dir: Path, dump: Callable[[Sequence[Path]], str], scratch: Path) -> list[dict[str, Any]]:
@@ -28,7 +33,7 @@ def decoded(log_dir: Path, dump: Callable[[Sequence[Path]], str], scratch: Path)
     writing: a last batch that was cut by the copy is left out. What the tool cannot decode comes as type UNREADABLE.
     ``dump`` returns what the tool prints of files.
     """
-    partition = log_dir if log_dir.name == _PARTITION else log_dir / _PARTITION
+    partition = log_dir if log_dir.name == PARTITION else log_dir / PARTITION
     with tempfile.TemporaryDirectory(prefix="metadata-", dir=scratch) as copies:
         output = dump(_copied(partition, Path(copies)))
     return [redacted_record(record) for record in parsed(output.splitlines())]

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_kmigrate.model.history import Batch
+from pytest_kmigrate.providers.metadata_log import PARTITION
 
-_PARTITION = "__cluster_metadata-0"
 _HEADER = struct.Struct(">qiibIhi")
 """First offset, length, leader's epoch, magic, checksum, attributes, difference to the last offset."""
 _HEADER_BYTES = 61
@@ -26,7 +26,7 @@ def batches_of(metadata_dir: Path) -> list[Batch]:
     The node may go on writing: a last batch that is not whole yet is left out.
     """
     found: dict[int, Batch] = {}
-    for segment in sorted((metadata_dir / _PARTITION).glob("*.log")):
+    for segment in sorted((metadata_dir / PARTITION).glob("*.log")):
         try:
             content = segment.read_bytes()
         except FileNotFoundError:  # Kafka has removed it meanwhile

@@ -102,6 +102,7 @@ def header_of(
             "images": {name: each.image for name, each in artifacts.items() if each.image},
             "capabilities": sorted(provider.capabilities),
             "lacking": dict(sorted(provider.lacking.items())),
+            "told": dict(provider.told),
             "observed": bool(claim.observed),
             "source_digest": claim.source_digest,
             "harness_digest": harness_digest(),

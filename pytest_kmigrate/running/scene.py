@@ -18,7 +18,8 @@ def zookeeper_client(cluster: Cluster) -> ZookeeperClient | None:
     if Capability.ZNODES not in cluster.capabilities or not cluster.zookeeper_servers:
         return None
     writes = Capability.ZNODE_WRITES in cluster.capabilities
-    return ZookeeperClient(cluster.zookeeper_servers, cluster.zookeeper_superuser, writes=writes)
+    servers, superuser = cluster.zookeeper_servers, cluster.zookeeper_superuser
+    return ZookeeperClient(servers, superuser, writes=writes, tls=cluster.zookeeper_tls)
 
 
 def scene_of(

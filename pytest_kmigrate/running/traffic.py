@@ -56,6 +56,7 @@ class Traffic:
             )
         workload = workload or self.usual()
         require(self._cluster.capabilities, workload.needs, f"workload {workload.name}", self._recorder)
+        self._cluster.makes(workload.every_topic, workload.group)
         connection = self._cluster.client_connection()
         create_topics(workload, connection)
         settings = ClientsSettings(workload, connection, str(self._recorder.folder.operations), self._recorder.start_ns)
@@ -67,14 +68,17 @@ class Traffic:
         self._recorder.record(ClientsBegan(workload.name, list(workload.every_topic), workload.per_s, group))
 
     def usual(self, transactors: int = 0) -> ClientWorkload:
-        """A rate that two cores carry beside seven JVMs, and as many copies as there are brokers for."""
+        """A rate that two cores carry beside seven JVMs, and as many copies as there are brokers for.
+
+        On a cluster of somebody else, under names of ours and no faster than its file says.
+        """
         replication = min(3, len(joined(self._cluster, Role.BROKER)))
-        named = ClientWorkload()
+        named, own = ClientWorkload(), self._cluster.own
         return ClientWorkload(
-            topics=tuple(f"{topic}{self._suffix}" for topic in named.topics),
-            transactions_topic=f"{named.transactions_topic}{self._suffix}",
-            group=f"{named.group}{self._suffix}",
-            per_s=_PER_S,
+            topics=tuple(f"{own.topics}{topic}{self._suffix}" for topic in named.topics),
+            transactions_topic=f"{own.topics}{named.transactions_topic}{self._suffix}",
+            group=f"{own.groups}{named.group}{self._suffix}",
+            per_s=min(_PER_S, own.records_per_s or _PER_S),
             replication=replication,
             transactors=transactors,
         )

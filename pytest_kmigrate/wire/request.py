@@ -194,6 +194,8 @@ def _connected(peer: Peer, wanted_for: str, deadline: float) -> socket.socket:
 def _encrypted(connection: socket.socket, peer: Peer) -> socket.socket:
     context = ssl.create_default_context(cafile=peer.security.get("ssl.ca.location"))
     context.check_hostname = peer.security.get("ssl.endpoint.identification.algorithm", "https") == "https"
+    if certificate := peer.security.get("ssl.certificate.location"):
+        context.load_cert_chain(certificate, peer.security.get("ssl.key.location"))
     return context.wrap_socket(connection, server_hostname=peer.address.rpartition(":")[0])
 
 

@@ -32,7 +32,7 @@ class _Gap:
         return self.ended_ns - self.began_ns
 
 
-@checker(needs=[Capability.CHANGE])
+@checker(needs=[Capability.TRAFFIC])
 def longest_time_without_acked_write(history: History, at_most_s: float | None = None) -> Verdict:
     """The longest time in which writers tried and none was acknowledged; above ``at_most_s`` it violates liveness.
 

@@ -28,7 +28,7 @@ from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, in
 _OWN_READING = "its own reading so far"
 
 
-@checker(needs=[Capability.CHANGE])
+@checker(needs=[Capability.TRAFFIC])
 def consumer_positions_never_run_backwards(history: History) -> Verdict:
     """A consumer reads each partition forwards; assigned anew, it starts no lower than its group had committed.
 
@@ -55,7 +55,7 @@ def consumer_positions_never_run_backwards(history: History) -> Verdict:
     return conforms(name, text, **facts)
 
 
-@checker(needs=[Capability.CHANGE])
+@checker(needs=[Capability.TRAFFIC])
 def committed_offsets_never_run_backwards(history: History) -> Verdict:
     """The offset a group commits in a partition is no lower than any acknowledged before that commit began.
 

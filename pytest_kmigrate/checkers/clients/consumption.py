@@ -45,7 +45,7 @@ class _Wait:
         return self.until_ns - self.since_ns
 
 
-@checker(needs=[Capability.CHANGE])
+@checker(needs=[Capability.TRAFFIC])
 def longest_time_without_consumption(history: History, at_most_s: float | None = None) -> Verdict:
     """The longest time that an acknowledged record waited for a consumer group; above ``at_most_s`` it violates.
 

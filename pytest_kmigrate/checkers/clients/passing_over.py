@@ -23,7 +23,7 @@ class _Skip(Found):
     """Where each reader had been before."""
 
 
-@checker(needs=[Capability.CHANGE])
+@checker(needs=[Capability.TRAFFIC])
 def no_record_passed_over(history: History) -> Verdict:
     """A client that reads past an acknowledged record has read it, or another of its group has, sooner or later.
 

@@ -23,7 +23,7 @@ from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Op
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive
 
 
-@checker(needs=[Capability.CHANGE])
+@checker(needs=[Capability.TRAFFIC])
 def order_kept_per_partition(history: History) -> Verdict:
     """Records of one idempotent producer lie in a partition in the order it sent them.
 
@@ -39,7 +39,7 @@ def order_kept_per_partition(history: History) -> Verdict:
     )
 
 
-@checker(needs=[Capability.CHANGE])
+@checker(needs=[Capability.TRAFFIC])
 def no_duplicate_from_idempotent_producer(history: History) -> Verdict:
     """No record of an idempotent producer is found at two offsets of its partition in the final read."""
     read = chosen(history.operations, OperationKind.FINAL_READ)
@@ -55,7 +55,7 @@ def no_duplicate_from_idempotent_producer(history: History) -> Verdict:
     )
 
 
-@checker(needs=[Capability.CHANGE])
+@checker(needs=[Capability.TRAFFIC])
 def no_offset_given_twice(history: History) -> Verdict:
     """No offset holds two records, and a record is finally where it was acknowledged or consumed.
 

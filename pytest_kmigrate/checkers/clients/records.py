@@ -28,7 +28,7 @@ from pytest_kmigrate.model.operations import OperationKind, OperationOutcome, Op
 from pytest_kmigrate.model.verdict import Kind, Verdict, Violation, conforms, inconclusive
 
 
-@checker(needs=[Capability.CHANGE])
+@checker(needs=[Capability.TRAFFIC])
 def no_acked_record_lost(history: History) -> Verdict:
     """Every acknowledged record, and every one that a consumer read, is among the final reads of its partition.
 
@@ -67,7 +67,7 @@ def no_acked_record_lost(history: History) -> Verdict:
     return conforms(name, f"none of {counted(len(expected), 'acknowledged record')} was lost", **facts)
 
 
-@checker(needs=[Capability.CHANGE])
+@checker(needs=[Capability.TRAFFIC])
 def no_phantom_record(history: History) -> Verdict:
     """Every record read was sent by a producer of ours, and its send was not definitely refused.
 

@@ -21,7 +21,7 @@ _EXPECTED = {
 """What is judged here; cycles of open transactions are no violation, Kafka promises nothing of them."""
 
 
-@checker(needs=[Capability.CHANGE])
+@checker(needs=[Capability.TRAFFIC])
 def transactions_all_or_nothing(history: History) -> Verdict:
     """Readers of committed records see each transaction whole or not at all, never an aborted one, and in their order.
 

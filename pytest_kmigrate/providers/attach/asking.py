@@ -1,37 +1,33 @@
 """What can be done with a standing cluster: asked of the cluster, not believed of its file."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 
-from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException, NoAuthError, NoNodeError
-from kazoo.handlers.threading import KazooTimeoutError
-
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.errors import ClusterError, WrongUseError
-from pytest_kmigrate.model.metrics import CATALOGUES
+from pytest_kmigrate.model.errors import ClusterError, EnvironmentLackError, WrongUseError
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.providers.attach.format import ACTIONS, Allowed
-from pytest_kmigrate.providers.attach.hooks import Hooks
-from pytest_kmigrate.providers.attach.loading import Site
-from pytest_kmigrate.providers.attach.looking import greeting
+from pytest_kmigrate.providers.attach.cluster import Readers
+from pytest_kmigrate.providers.attach.file.loading import Site
+from pytest_kmigrate.providers.attach.hooks import brought
 from pytest_kmigrate.providers.attach.metrics import MetricsReader
-from pytest_kmigrate.wire.admin import cluster_at
-from pytest_kmigrate.wire.describing import broker_config_at, default_config_at
-from pytest_kmigrate.wire.request import api_versions, peers
+from pytest_kmigrate.providers.attach.trials import WITHIN_S, trials
+from pytest_kmigrate.wire.admin import cluster_at, cluster_id_at
+from pytest_kmigrate.wire.describing import default_config_at
+from pytest_kmigrate.wire.request import peers
 
-_WITHIN_S = 5.0
 _PROTOCOL = "inter.broker.protocol.version"
-_ANY_METRIC = ("ActiveControllerCount", "BrokerState")
-"""One of them every node of Kafka has."""
-_SECRET_ZNODE = "/config/users"  # noqa: S105 - the path of one that Kafka protects
 LEFT_BEHIND = (
     "sessions of ours at ZooKeeper, which its log keeps; connections and logins, where brokers log these; "
     "requests that brokers count in their metrics"
 )
 """What looking at a cluster cannot avoid to leave."""
+LEFT_BY_TRAFFIC = (
+    "; of clients also a block of producer ids, ended offsets of their groups in __consumer_offsets, and the topics "
+    "__consumer_offsets and __transaction_state where there were none"
+)
+_DIGEST = "not known: no file of a node can be read from outside, so the release is what nodes report"
 
 
 @dataclass(frozen=True)
@@ -60,28 +56,17 @@ class Asked:
         return {Capability(each.name): each.why for each in self.answers if each.is_offered is False}
 
 
-def ask(site: Site, metrics: MetricsReader) -> Asked:
+def ask(site: Site, readers: Readers) -> Asked:
     """Ask everything there is to ask.
 
     ClusterError when no broker of the bootstrap list lets us in; WrongUseError when the file says what is not so.
     """
-    facts = [_bootstrap(site), _release(site, metrics), Answer("left behind", None, LEFT_BEHIND)]
-    tried: Mapping[Capability, Callable[[], str]] = {
-        Capability.REQUESTS: lambda: _requests(site),
-        Capability.ZNODES: lambda: _znodes(site),
-        Capability.METRICS: lambda: _metrics(site, metrics),
-        Capability.ZNODE_WRITES: lambda: _allowed(site, "znodes") + "; " + _znodes(site),
-        Capability.START: lambda: _allowed(site, "start"),
-        Capability.KILL: lambda: _allowed(site, "kill"),
-        Capability.PAUSE: lambda: _allowed(site, "pause"),
-        Capability.RECONFIGURE: lambda: _allowed(site, "reconfigure"),
-    }
-    Hooks(site).check()
+    brought(site)
+    left_behind = LEFT_BEHIND + (LEFT_BY_TRAFFIC if "traffic" in site.file.allow else "")
+    facts = [*_bootstrap(site), _release(site, readers.metrics)]
+    facts += [Answer("digest", None, _DIGEST), Answer("left behind", None, left_behind)]
+    tried = trials(site, readers)
     return Asked([*facts, *(_tried(each, tried.get(each)) for each in Capability)])
-
-
-class _LackingError(Exception):
-    """Why a capability is not there."""
 
 
 def _tried(capability: Capability, trial: Callable[[], str] | None) -> Answer:
@@ -89,29 +74,24 @@ def _tried(capability: Capability, trial: Callable[[], str] | None) -> Answer:
         return Answer(capability, is_offered=False, why="somebody else runs this cluster, and its file leads to none")
     try:
         return Answer(capability, is_offered=True, why=trial())
-    except (_LackingError, ClusterError) as error:
+    except (ClusterError, EnvironmentLackError) as error:
         return Answer(capability, is_offered=False, why=str(error))
 
 
-def _allowed(site: Site, what: Allowed) -> str:
-    """Whether the file allows it; hooks change something, so they are not tried."""
-    if what not in site.file.allow:
-        raise _LackingError(f'"{what}" is not among what the file allows')
-    hooks = [f"hooks.{each}" for each in ACTIONS[what]]
-    return f"allowed; {' and '.join(hooks)} are not tried" if hooks else "allowed"
-
-
-def _bootstrap(site: Site) -> Answer:
-    """The brokers that the cluster itself knows; they must be those of the file."""
+def _bootstrap(site: Site) -> list[Answer]:
+    """The cluster's id, and the brokers that it knows itself; they must be those of the file."""
     refusals = []
     for peer in peers({"bootstrap.servers": ",".join(site.file.bootstrap), **site.client}):
         try:
-            _, known = cluster_at(peer, within_s=_WITHIN_S)
+            _, known = cluster_at(peer, within_s=WITHIN_S)
         except ClusterError as error:
             refusals.append(str(error))
         else:
             _require_listed(site, known)
-            return Answer("bootstrap", None, f"{peer.address} lets us in and knows {len(known)} brokers")
+            return [
+                Answer("bootstrap", None, f"{peer.address} lets us in and knows {len(known)} brokers"),
+                Answer("cluster id", None, cluster_id_at(peer, within_s=WITHIN_S)),
+            ]
     raise ClusterError(f"{site.path}: bootstrap: expected a broker that lets us in; got: {'; '.join(refusals)}")
 
 
@@ -147,67 +127,8 @@ def _releases(site: Site, metrics: MetricsReader) -> Iterator[tuple[str, str]]:
             continue
         with suppress(ClusterError):
             peer = Peer(str(site.addresses[spec.name]), site.client)
-            if default := default_config_at(peer, spec.node_id, _PROTOCOL, within_s=_WITHIN_S):
+            if default := default_config_at(peer, spec.node_id, _PROTOCOL, within_s=WITHIN_S):
                 yield spec.name, default.partition("-")[0]
     for spec in site.topology.of_role(Role.CONTROLLER):
         if release := metrics.release(spec.name):
             yield spec.name, release
-
-
-def _requests(site: Site) -> str:
-    """Each broker answers at its own address, and as itself."""
-    for spec in site.topology.of_role(Role.BROKER):
-        broker_config_at(Peer(str(site.addresses[spec.name]), site.client), spec.node_id, within_s=_WITHIN_S)
-    up = [spec.name for spec in site.topology.of_role(Role.CONTROLLER) if _answers(site, spec.name)]
-    return f"each broker answers as itself; of the controllers {', '.join(up) or 'none'} answers now"
-
-
-def _answers(site: Site, controller: str) -> bool:
-    try:
-        api_versions(Peer(str(site.addresses[controller]), greeting(site, Role.CONTROLLER)), within_s=_WITHIN_S)
-    except ClusterError:
-        return False
-    return True
-
-
-def _metrics(site: Site, metrics: MetricsReader) -> str:
-    """Every broker shows some; a controller that is down may come later."""
-    if site.file.metrics is None:
-        raise _LackingError("the file has no [metrics]")
-    silent, names = [], set[str]()
-    for spec in site.topology.of_role(Role.BROKER):
-        shown = {name for name, value in metrics.read(spec.name, CATALOGUES[spec.role]).items() if value is not None}
-        names |= shown
-        if not shown.intersection(_ANY_METRIC):
-            silent.append(f"{spec.name} at {site.filled(site.file.metrics.url, spec.name)}")
-    if silent:
-        raise _LackingError(f"no metrics of {', '.join(silent)}")
-    absent = sorted(CATALOGUES["broker"].keys() - names)
-    return f"each broker shows some, {len(names)} of the catalogue's; absent: {', '.join(absent) or 'none'}"
-
-
-def _znodes(site: Site) -> str:
-    """Kafka's znodes are where the file says, and none that Kafka protects is hidden."""
-    if site.file.zookeeper is None:
-        raise _LackingError("the file has no [zookeeper]")
-    login, (servers, _, chroot) = site.zookeeper_login, site.zookeeper_connect.partition("/")
-    root = f"/{chroot}" if chroot else ""
-    client = KazooClient(servers, timeout=_WITHIN_S, auth_data=[("digest", login)] if login else None)
-    with closing(client):
-        try:
-            client.start(timeout=_WITHIN_S)
-            client.get(f"{root}/brokers/ids")
-            with suppress(NoNodeError):
-                for user in client.get_children(f"{root}{_SECRET_ZNODE}"):
-                    client.get(f"{root}{_SECRET_ZNODE}/{user}")
-        except NoNodeError:
-            text = f"no znodes of Kafka at {site.zookeeper_connect}: check the chroot"
-            raise _LackingError(text) from None
-        except NoAuthError:
-            raise _LackingError(f"ACLs hide {_SECRET_ZNODE}: name a login that may read it") from None
-        except (KazooException, KazooTimeoutError) as error:
-            text = f"{site.zookeeper_connect} does not answer: {type(error).__name__} {error}".rstrip()
-            raise _LackingError(text) from None
-        finally:
-            client.stop()
-    return f"read at {site.zookeeper_connect}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -13,19 +14,31 @@ from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.history import Batch, Transaction
-from pytest_kmigrate.model.peer import Peer
+from pytest_kmigrate.model.own import Own
+from pytest_kmigrate.model.peer import Peer, ZookeeperTls
 from pytest_kmigrate.model.protocols import CrashPoint, Node, Record
 from pytest_kmigrate.model.topology import Listener, Role
-from pytest_kmigrate.providers.attach.hooks import Hooks
-from pytest_kmigrate.providers.attach.links import NoLinks
-from pytest_kmigrate.providers.attach.loading import Site
-from pytest_kmigrate.providers.attach.looking import Looker, greeting
+from pytest_kmigrate.providers.attach.around import around
+from pytest_kmigrate.providers.attach.file.loading import Site
+from pytest_kmigrate.providers.attach.links import HookedLinks
+from pytest_kmigrate.providers.attach.looking import greeting
+from pytest_kmigrate.providers.attach.making import Making
+from pytest_kmigrate.providers.attach.metadata import MetadataLogs
 from pytest_kmigrate.providers.attach.metrics import MetricsReader
 from pytest_kmigrate.providers.attach.node import AttachedNode
+from pytest_kmigrate.providers.nodes import named, playing
 from pytest_kmigrate.providers.serving import await_brokers_known
 from pytest_kmigrate.providers.zookeeper_words import mode_of
 
 _ANSWER_WITHIN_S = 2.0
+
+
+@dataclass(frozen=True)
+class Readers:
+    """What reads of nodes what only their operator can show."""
+
+    metrics: MetricsReader
+    metadata: MetadataLogs
 
 
 class AttachedCluster:
@@ -38,19 +51,20 @@ class AttachedCluster:
         recorder: Recorder,
         logs: Path,
         scratch: Path,
-        metrics: MetricsReader,
+        readers: Readers,
     ) -> None:
         self.topology = site.topology
         self.capabilities = offered
         self.scratch = scratch
-        self.links = NoLinks(recorder, offered)
         self.spawned: list[Popen[bytes]] = []
         self._site = site
         self._recorder = recorder
-        self._metrics = metrics
-        self._looker = Looker(site, recorder)
-        hooks = Hooks(site)
-        self._nodes = [AttachedNode(spec, self._looker, hooks, recorder, logs, offered) for spec in site.topology.nodes]
+        self._metrics = readers.metrics
+        self._metadata = readers.metadata
+        self._making = Making(site)
+        self._around = around(site, recorder, offered)
+        self.links = HookedLinks(self._around)
+        self._nodes = [AttachedNode(spec, self._around, logs) for spec in site.topology.nodes]
 
     @property
     def quorum_voters(self) -> str:
@@ -77,20 +91,36 @@ class AttachedCluster:
         """The login of the file."""
         return self._site.zookeeper_login
 
+    @property
+    def zookeeper_tls(self) -> ZookeeperTls | None:
+        """As the file has it."""
+        return self._site.zookeeper_tls
+
+    @property
+    def own(self) -> Own:
+        """By the prefixes and limits of the file."""
+        return self._making.own
+
+    def makes(self, topics: Sequence[str], group: str) -> None:
+        """In the hours of the file, and under names of ours."""
+        self._around.limits.require_hours("writing records")
+        self._making.note(topics, group)
+
+    def remove_own(self) -> None:
+        """Remove what runs made here."""
+        self._making.remove()
+
     def nodes(self, role: Role | None = None) -> Sequence[AttachedNode]:
         """The nodes that play a role, or all."""
-        return [node for node in self._nodes if role is None or node.spec.plays(role)]
+        return playing(self._nodes, role)
 
     def node(self, name: str) -> AttachedNode:
         """The node of this name."""
-        for node in self._nodes:
-            if node.name == name:
-                return node
-        raise WrongUseError(f"node: expected one of {', '.join(each.name for each in self._nodes)}; got {name!r}")
+        return named(self._nodes, name)
 
     def look_at(self, node: AttachedNode) -> Callable[[], None]:
         """What looks at a node, so that its coming and going is recorded."""
-        return partial(self._looker.look, node.name)
+        return partial(self._around.looker.look, node.name)
 
     def start_initial(self) -> None:
         """Nothing is started; ClusterError when a broker or a server of ZooKeeper does not answer."""
@@ -160,23 +190,26 @@ class AttachedCluster:
     def zookeeper_mode(self, node: str) -> str | None:
         """``leader``, ``follower`` or ``standalone``; None when the server does not serve."""
         address = self._site.addresses[self.node(node).name]
-        return mode_of((address.host, address.port), _ANSWER_WITHIN_S)
+        return mode_of((address.host, address.port), _ANSWER_WITHIN_S, self._site.zookeeper_tls)
 
     def zookeeper_log(self, after_zxid: int) -> Sequence[Transaction]:
         """Refused."""
         self._refuse(Capability.ZOOKEEPER_LOG, "ZooKeeper's log")
 
     def metadata_log(self, node: str) -> Sequence[Record]:
-        """Refused."""
-        self._refuse(Capability.METADATA_LOG, f"the metadata log of {node}")
+        """By the command of the file."""
+        self._require(Capability.METADATA_LOG, f"the metadata log of {node}")
+        return self._metadata.records(node)
 
     def metadata_snapshots(self, node: str) -> Sequence[str]:
-        """Refused."""
-        self._refuse(Capability.METADATA_LOG, f"the snapshots of {node}")
+        """By the command of the file."""
+        self._require(Capability.METADATA_LOG, f"the snapshots of {node}")
+        return self._metadata.snapshots(node)
 
     def metadata_batches(self, node: str) -> Sequence[Batch]:
-        """Refused."""
-        self._refuse(Capability.METADATA_LOG, f"the metadata log of {node}")
+        """By the command of the file."""
+        self._require(Capability.METADATA_LOG, f"the metadata log of {node}")
+        return self._metadata.batches(node)
 
     def run_tool(self, node: str, tool: str, arguments: Sequence[str]) -> ToolRan:
         """Refused."""
@@ -193,6 +226,9 @@ class AttachedCluster:
         """Refused."""
         self._refuse(Capability.CRASH_POINTS, f"crash point {point}")
 
-    def _refuse(self, capability: Capability, what: str) -> NoReturn:
+    def _require(self, capability: Capability, what: str) -> None:
         require(self.capabilities, frozenset({capability}), what, self._recorder)
+
+    def _refuse(self, capability: Capability, what: str) -> NoReturn:
+        self._require(capability, what)
         raise AssertionError(f"{capability} is offered, and nothing does it")

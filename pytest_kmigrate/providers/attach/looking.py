@@ -11,7 +11,7 @@ from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import HowStopped, NodeReady, NodeStarted, NodeStopped
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role
-from pytest_kmigrate.providers.attach.loading import Site
+from pytest_kmigrate.providers.attach.file.loading import Site
 from pytest_kmigrate.providers.zookeeper_words import mode_of
 from pytest_kmigrate.wire.request import api_versions
 
@@ -53,6 +53,11 @@ class Looker:
                 self._record(self._site.topology.node(node), now)
             return now
 
+    def down(self) -> list[str]:
+        """Those that were there in this run, and are down now or stand still."""
+        seen = {node: self.seen(node) for node in self._locks}
+        return [node for node, now in seen.items() if node in self._starts and (not now.is_alive or now.stands_still)]
+
     @contextmanager
     def ending(self, node: str, how: HowStopped) -> Iterator[None]:
         """The node's end in this block comes about in this way; of any other it is not known."""
@@ -89,7 +94,7 @@ def _looked_at(site: Site, spec: NodeSpec, last: Seen) -> Seen:
     """A node that takes connections and does not answer stands still, and is what it was."""
     address = site.addresses[spec.name]
     if spec.role is Role.ZOOKEEPER:
-        return Seen(mode_of((address.host, address.port), _ANSWER_WITHIN_S) is not None)
+        return Seen(mode_of((address.host, address.port), _ANSWER_WITHIN_S, site.zookeeper_tls) is not None)
     try:
         answer = api_versions(Peer(str(address), greeting(site, spec.role)), within_s=_ANSWER_WITHIN_S)
     except AwaitTimeoutError as unanswered:

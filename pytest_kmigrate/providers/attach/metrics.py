@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from pytest_kmigrate.model.errors import ClusterError
-from pytest_kmigrate.providers.attach.loading import Site
+from pytest_kmigrate.providers.attach.file.loading import Site
 from pytest_kmigrate.providers.attach.prometheus import PrometheusReader
 from pytest_kmigrate.providers.jolokia import JolokiaClient
 

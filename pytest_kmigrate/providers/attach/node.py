@@ -7,11 +7,10 @@ from typing import Literal, NoReturn
 
 from pytest_kmigrate.model.capabilities import Capability, require
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import HowStopped, NodePaused, NodeReconfigured, NodeResumed
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec
-from pytest_kmigrate.providers.attach.hooks import Hooks
-from pytest_kmigrate.providers.attach.looking import Looker
+from pytest_kmigrate.providers.attach.around import Around
+from pytest_kmigrate.providers.last_words import record_dead_threads
 from pytest_kmigrate.redaction import shown
 from pytest_kmigrate.waiting import PATIENCE_S, NotYet, until
 
@@ -22,23 +21,17 @@ _SEEN_WITHIN_S = 30
 class AttachedNode:
     """Implements ``Node``. What the provider does not offer raises NotApplicableError, recorded."""
 
-    def __init__(
-        self,
-        spec: NodeSpec,
-        looker: Looker,
-        hooks: Hooks,
-        recorder: Recorder,
-        logs: Path,
-        offered: frozenset[Capability],
-    ) -> None:
+    def __init__(self, spec: NodeSpec, around: Around, logs: Path) -> None:
         self.spec = spec
         self.name = spec.name
         self.kafka = spec.kafka
         self.log = logs / spec.name / "server.log"
-        self._looker = looker
-        self._recorder = recorder
-        self._offered = offered
-        self._hooks = hooks
+        self._looker = around.looker
+        self._recorder = around.recorder
+        self._offered = around.offered
+        self._hooks = around.hooks
+        self._limits = around.limits
+        self._dead_threads = 0
         self._changes: dict[str, str | None] = {}
 
     @property
@@ -86,6 +79,7 @@ class AttachedNode:
     def pause(self) -> None:
         """By its hook; return when it takes connections and does not answer."""
         self._require(Capability.PAUSE, "pausing")
+        self._limits.require_up(self.name, "pausing")
         self._hooks.call("pause", self.name)
         until(lambda: self.stands_still, awaited=f"{self.name} to stand still", within_s=_SEEN_WITHIN_S)
         self._recorder.record(NodePaused(), self.name)
@@ -99,11 +93,12 @@ class AttachedNode:
     def reconfigure(self, changes: Mapping[str, str | None], mode: BrokerMode | None = None) -> None:
         """By its hook, which gets a file: a line ``key=value`` for each property, the key alone to take it away."""
         self._require(Capability.RECONFIGURE, "reconfiguring")
+        self._limits.require_hours(f"reconfiguring {self.name}")
         with TemporaryDirectory(prefix="kmigrate-hook-") as folder:
             file = Path(folder) / "changes.properties"
             lines = [key if value is None else f"{key}={value}" for key, value in changes.items()]
             file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-            self._hooks.call("reconfigure", self.name, str(file))
+            self._hooks.call("reconfigure", self.name, {"file": str(file)})
         self._changes.update(changes)
         shown_changes = {key: None if value is None else shown(key, value) for key, value in changes.items()}
         self._recorder.record(NodeReconfigured(shown_changes, mode or self.mode), self.name)
@@ -134,12 +129,15 @@ class AttachedNode:
         """Its disks are not ours to read."""
 
     def tell_dead_threads(self) -> None:
-        """Its log may be somewhere else."""
+        """Record the threads of it that an error ended, each once, as far as its log is copied."""
+        self._dead_threads = record_dead_threads(self._recorder, self.name, self.log, self._dead_threads)
 
     def _end(self, capability: Capability, hook: Literal["stop", "kill"], how: HowStopped) -> None:
-        self._require(capability, "stopping" if hook == "stop" else "killing")
+        doing = "stopping" if hook == "stop" else "killing"
+        self._require(capability, doing)
         if not self.alive:
             return
+        self._limits.require_up(self.name, doing)
         with self._looker.ending(self.name, how):
             self._hooks.call(hook, self.name)
             until(lambda: not self.alive, awaited=f"the end of {self.name}", within_s=_SEEN_WITHIN_S)

@@ -11,8 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.metrics import CATALOGUES, MBean
-from pytest_kmigrate.providers.attach.dialects import series, series_of
-from pytest_kmigrate.providers.attach.loading import Site
+from pytest_kmigrate.providers.attach.file.dialects import series, series_of
+from pytest_kmigrate.providers.attach.file.loading import Site
 
 _ANSWER_WITHIN_S = 1.0
 _KEPT_FOR_S = 0.4

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,9 +13,11 @@ from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.provider import Artifact
 from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.attach.asking import Asked, ask
-from pytest_kmigrate.providers.attach.cluster import AttachedCluster
-from pytest_kmigrate.providers.attach.loading import Site
+from pytest_kmigrate.providers.attach.cluster import AttachedCluster, Readers
+from pytest_kmigrate.providers.attach.file.loading import Site
+from pytest_kmigrate.providers.attach.logs import copied
 from pytest_kmigrate.providers.attach.looking import LOOK_EVERY_S
+from pytest_kmigrate.providers.attach.metadata import MetadataLogs
 from pytest_kmigrate.providers.attach.metrics import reader_of
 from pytest_kmigrate.waiting import repeat
 
@@ -26,17 +28,16 @@ class AttachProvider:
     name = "attach"
     runs_here = False
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, notify: Callable[[str], None]) -> None:
+        """``notify`` gets a line about everything that takes its time, downloads say."""
         self.site = site
+        self._notify = notify
 
     @cached_property
     def asked(self) -> Asked:
         """What was found out; ClusterError when the cluster does not let us in, WrongUseError for a wrong file."""
-        metrics = reader_of(self.site)
-        try:
-            return ask(self.site, metrics)
-        finally:
-            metrics.close()
+        with self._readers() as readers:
+            return ask(self.site, readers)
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -47,6 +48,11 @@ class AttachProvider:
     def lacking(self) -> Mapping[Capability, str]:
         """What was found out of the rest."""
         return self.asked.lacking
+
+    @property
+    def told(self) -> Mapping[str, str]:
+        """What it says of itself, and what cannot be known of it."""
+        return {each.name: each.why for each in self.asked.answers if each.is_offered is None}
 
     def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
         """What the file claims and nodes report; no digest of it can be computed from outside."""
@@ -66,12 +72,19 @@ class AttachProvider:
         if rules is not None:
             raise WrongUseError(f"expected no Byteman rules, as the nodes of an attached cluster run; got {rules}")
         with TemporaryDirectory(prefix="kmigrate-attach-") as scratch, ExitStack() as ending:
-            metrics = reader_of(self.site)
-            ending.callback(metrics.close)
-            cluster = AttachedCluster(self.site, self.capabilities, recorder, logs, Path(scratch), metrics)
+            readers = ending.enter_context(self._readers())
+            cluster = AttachedCluster(self.site, self.capabilities, recorder, logs, Path(scratch), readers)
+            ending.callback(cluster.remove_own)
             ending.callback(_end_spawned, cluster)
+            if Capability.LOGS in self.capabilities:
+                ending.enter_context(copied(self.site, {node.name: node.log for node in cluster.nodes()}))
             ending.enter_context(_looking(cluster))
             yield cluster
+
+    @contextmanager
+    def _readers(self) -> Iterator[Readers]:
+        with closing(reader_of(self.site)) as metrics:
+            yield Readers(metrics, MetadataLogs(self.site, self._notify))
 
 
 @contextmanager

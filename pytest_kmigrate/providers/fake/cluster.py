@@ -12,11 +12,13 @@ from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.history import Batch, Transaction
 from pytest_kmigrate.model.links import Link
+from pytest_kmigrate.model.own import Own
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node, Record
 from pytest_kmigrate.model.topology import Listener, Role, Topology
 from pytest_kmigrate.providers.fake.links import FakeLinks
 from pytest_kmigrate.providers.fake.node import FakeNode
+from pytest_kmigrate.providers.nodes import named, playing
 from pytest_kmigrate.providers.owned.network.addresses import CLIENT_PORT, CLIENTS, ZOOKEEPER_PORT, Addresses
 from pytest_kmigrate.providers.owned.properties import quorum_voters, zookeeper_connect
 
@@ -26,6 +28,9 @@ _blocks = itertools.count(1)
 
 class FakeCluster:
     """A cluster in memory; made by ``FakeProvider`` only. What nodes report is as a test sets it."""
+
+    own = Own()
+    zookeeper_tls = None
 
     def __init__(
         self, topology: Topology, recorder: Recorder, logs: Path, scratch: Path, capabilities: frozenset[Capability]
@@ -84,13 +89,16 @@ class FakeCluster:
         """ZooKeeper has no logins."""
         return None
 
+    def makes(self, topics: Sequence[str], group: str) -> None:
+        """Anything, since the cluster goes with the run."""
+
     def nodes(self, role: Role | None = None) -> Sequence[FakeNode]:
         """The nodes that play a role, or all."""
-        return [node for node in self._nodes if role is None or node.spec.plays(role)]
+        return playing(self._nodes, role)
 
     def node(self, name: str) -> FakeNode:
         """The node of this name."""
-        return self._nodes[self.topology.number_of(name) - 1]
+        return named(self._nodes, name)
 
     def start_initial(self) -> None:
         """Start every node that the topology starts at once."""

@@ -17,6 +17,7 @@ CAPABILITIES = frozenset(Capability) - {
     Capability.ZNODE_WRITES,
     Capability.REQUESTS,
     Capability.IDENTITY,
+    Capability.TRAFFIC,
     Capability.CHANGE,
 }
 """What works without an answering node."""
@@ -31,6 +32,7 @@ class FakeProvider:
     def __init__(self, capabilities: frozenset[Capability] = CAPABILITIES) -> None:
         self.capabilities = capabilities
         self.lacking: Mapping[Capability, str] = {}
+        self.told: Mapping[str, str] = {}
 
     def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
         """Every release is what its name says."""

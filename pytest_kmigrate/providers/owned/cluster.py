@@ -15,11 +15,13 @@ from pytest_kmigrate.model.errors import ClusterError, NodeDiedError, WrongUseEr
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.history import Batch, Transaction
 from pytest_kmigrate.model.links import Link
+from pytest_kmigrate.model.own import Own
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node
 from pytest_kmigrate.model.topology import BrokerMode, Listener, Role, Topology
 from pytest_kmigrate.providers.jolokia import JolokiaClient
-from pytest_kmigrate.providers.metadata_log import decoded
+from pytest_kmigrate.providers.metadata_log import records_of, snapshots_in
+from pytest_kmigrate.providers.nodes import named, playing
 from pytest_kmigrate.providers.owned.agents import crash_points
 from pytest_kmigrate.providers.owned.disks import storage
 from pytest_kmigrate.providers.owned.disks.freezing import freeze, put_back
@@ -40,6 +42,10 @@ from pytest_kmigrate.providers.zookeeper_log import transactions_in
 
 class OwnedCluster:
     """A live cluster; made by ``provision`` only."""
+
+    own = Own()
+    zookeeper_tls = None
+    """Its servers have a plain port, too."""
 
     def __init__(self, topology: Topology, software: Software, around: Surroundings) -> None:
         self.topology = topology
@@ -82,16 +88,16 @@ class OwnedCluster:
         login = self._protection.zookeeper
         return login.superuser if login else None
 
+    def makes(self, topics: Sequence[str], group: str) -> None:
+        """Anything, since the cluster goes with the run."""
+
     def nodes(self, role: Role | None = None) -> Sequence[OwnedNode]:
         """The nodes that play a role, or all."""
-        return [node for node in self._nodes if role is None or node.spec.plays(role)]
+        return playing(self._nodes, role)
 
     def node(self, name: str) -> OwnedNode:
         """The node of this name."""
-        for node in self._nodes:
-            if node.name == name:
-                return node
-        raise WrongUseError(f"node: expected one of {', '.join(each.name for each in self._nodes)}; got {name!r}")
+        return named(self._nodes, name)
 
     def start_initial(self) -> None:
         """Start every node that the topology starts at once; what brokers must find is there before them.
@@ -221,7 +227,7 @@ class OwnedCluster:
 
     def metadata_snapshots(self, node: str) -> list[str]:
         """The names of the snapshots of the metadata log on a node's disk, in order."""
-        return sorted(file.name for file in self.node(node).metadata_dir.glob("__cluster_metadata-0/*.checkpoint"))
+        return snapshots_in(self.node(node).metadata_dir)
 
     def metadata_batches(self, node: str) -> list[Batch]:
         """What a node has of the metadata log on its disk, batch by batch; none where it has no log."""

@@ -14,7 +14,7 @@ from pytest_kmigrate.distributions.kafka import Distribution
 from pytest_kmigrate.model.errors import AwaitTimeoutError, KmigrateError, WrongUseError
 from pytest_kmigrate.model.events import nodes as events
 from pytest_kmigrate.model.topology import BrokerMode, NodeSpec, Role
-from pytest_kmigrate.providers.owned import last_words
+from pytest_kmigrate.providers import last_words
 from pytest_kmigrate.providers.owned.agents import attaching
 from pytest_kmigrate.providers.owned.disks import folders
 from pytest_kmigrate.providers.owned.jvm import RULES
@@ -247,9 +247,8 @@ class OwnedNode:
 
     def tell_dead_threads(self) -> None:
         """Record the threads of it that an error ended, each once."""
-        for thread, said in last_words.dead_threads(self.log)[self._dead_threads :]:
-            self._dead_threads += 1
-            self._around.recorder.record(events.ThreadDied(thread, said), self.name)
+        told, recorder = self._dead_threads, self._around.recorder
+        self._dead_threads = last_words.record_dead_threads(recorder, self.name, self.log, told)
 
     def _end(self, number: signal.Signals, how: events.HowStopped, within_s: float) -> None:
         if not self.alive:

@@ -35,6 +35,7 @@ class OwnedProvider:
     make: ClassVar[Provision]
     """Where the JVMs run: what makes a cluster there."""
     runs_here = True
+    told: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, notify: Callable[[str], None]) -> None:
         self._tell = notify

@@ -41,7 +41,7 @@ class ClientWorkload:
     transaction_records: int = 6
     transactions_per_abort: int = 4
     """Every so many transactions one is aborted."""
-    needs = frozenset({Capability.CHANGE})
+    needs = frozenset({Capability.TRAFFIC})
 
     @property
     def every_topic(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from pytest_kmigrate.faults.processes import Kill, Pause
 from pytest_kmigrate.faults.targets import every, follower_controller, node
 from pytest_kmigrate.faults.triggers import on_state, on_znode_change
 from pytest_kmigrate.model.capabilities import Capability
-from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NotApplicableError
+from pytest_kmigrate.model.errors import AwaitTimeoutError, ClusterError, NotApplicableError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Reading, Scene
 from pytest_kmigrate.model.topology import Role
@@ -143,7 +143,7 @@ def test_a_target_that_does_not_exist_is_told_at_once(stage: Stage) -> None:
     """A misspelt node is an error of the test, not a wait of two minutes and then a timeout."""
     trigger = on_state("phase", Phase.ZOOKEEPER)
     with (
-        pytest.raises(KeyError, match="broker-9"),
+        pytest.raises(WrongUseError, match="broker-9"),
         inject(stage.scene, Kill(node("broker-9")), at=trigger) as injection,
     ):
         injection.await_begun(within_s=60)

@@ -20,9 +20,10 @@ def test_a_provider_is_called_what_it_was_chosen_by(name: str, tmp_path: Path) -
 def test_a_cluster_that_stands_runs_what_it_runs(tmp_path: Path) -> None:
     """Its file describes the topology; another Kafka cannot be put under it."""
     file = str(written(tmp_path))
-    assert topology_named("attach", print, file, None).name == "staging"
+    provider = provider_named("attach", print, file)
+    assert topology_named(provider, print, file, None).name == "staging"
     with pytest.raises(WrongUseError, match=r"--kmigrate-kafka: expected none, as the cluster of .* got 3\.8\.1"):
-        topology_named("attach", print, file, "3.8.1")
+        topology_named(provider, print, file, "3.8.1")
 
 
 @pytest.mark.parametrize("name", ["fake", "podman", ""])

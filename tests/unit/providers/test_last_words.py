@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kmigrate.model.errors import EnvironmentLackError, NodeDiedError
-from pytest_kmigrate.providers.owned.last_words import (
+from pytest_kmigrate.providers.last_words import (
     dead_threads,
     death,
     first_error,

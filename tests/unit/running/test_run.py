@@ -107,12 +107,12 @@ def test_nothing_is_left_of_a_run_unless_it_is_kept(tmp_path: Path) -> None:
 def test_a_workload_is_not_applicable_where_nobody_serves_clients(tmp_path: Path) -> None:
     """So is all that its test claims, by the capability that lacks; the folder says so wherever it is judged."""
     with opened(tmp_path) as run:
-        with pytest.raises(NotApplicableError, match=r"workload clients needs what .* does not offer: change$"):
+        with pytest.raises(NotApplicableError, match=r"workload clients needs what .* does not offer: traffic$"):
             run.traffic.start()
         judgement = run.verify(None)
     (verdict,) = judgement.verdicts
     assert (verdict.outcome, verdict.requirements) == (Outcome.NOT_APPLICABLE, (CLAIMED,))
-    assert verdict.summary.endswith("does not offer: change")
+    assert verdict.summary.endswith("does not offer: traffic")
     assert judge_folder(run.folder).verdicts == judgement.verdicts
 
 

@@ -29,7 +29,7 @@ def test_a_test_that_comes_to_what_it_needs_is_skipped_and_not_applicable(pytest
     result.stdout.fnmatch_lines(
         [
             "NOT_APPLICABLE test_it *",
-            "SKIPPED * workload clients needs what this provider does not offer: change",
+            "SKIPPED * workload clients needs what this provider does not offer: traffic",
         ]
     )
     (folder,) = pytester.path.glob("reports/runs/*/")
@@ -39,7 +39,7 @@ def test_a_test_that_comes_to_what_it_needs_is_skipped_and_not_applicable(pytest
 @pytest.mark.parametrize(
     ("source", "lacking"),
     [
-        ("def test_it(workload): pass", "change"),
+        ("def test_it(workload): pass", "traffic"),
         ("@pytest.mark.starts_at('HYBRID')\ndef test_it(cluster): pass", "znodes"),
         ("@pytest.mark.needs('identity', 'requests')\ndef test_it(cluster): pass", "identity, requests"),
     ],

@@ -2,6 +2,14 @@
 
 from pathlib import Path
 
+from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.providers.attach.cluster import AttachedCluster, Readers
+from pytest_kmigrate.providers.attach.file.loading import site_at
+from pytest_kmigrate.providers.attach.metadata import MetadataLogs
+from pytest_kmigrate.providers.attach.metrics import NoMetrics
+from pytest_kmigrate.providers.bench import MemoryRecorder
+
 SMALL = """
 name = "staging"
 kafka = "3.9.1"
@@ -35,3 +43,10 @@ def written(folder: Path, text: str = SMALL) -> Path:
     file = folder / "attach.toml"
     file.write_text(text)
     return file
+
+
+def cluster_of(file: Path, *offered: Capability, recorder: Recorder | None = None) -> AttachedCluster:
+    """A cluster whose nodes answer nothing, that offers so much."""
+    site, folder = site_at(file), file.parent
+    readers = Readers(NoMetrics(), MetadataLogs(site, print))
+    return AttachedCluster(site, frozenset(offered), recorder or MemoryRecorder(), folder, folder, readers)

@@ -8,13 +8,11 @@ import pytest
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import ClusterError, NotApplicableError, TopologyError, WrongUseError
 from pytest_kmigrate.model.topology import BrokerMode
-from pytest_kmigrate.providers.attach.cluster import AttachedCluster
-from pytest_kmigrate.providers.attach.hooks import Hooks
-from pytest_kmigrate.providers.attach.loading import site_at
-from pytest_kmigrate.providers.attach.metrics import NoMetrics
+from pytest_kmigrate.providers.attach.file.loading import site_at
+from pytest_kmigrate.providers.attach.hooks import Hooks, brought
 from pytest_kmigrate.providers.bench import MemoryRecorder
 from pytest_kmigrate.waiting import PATIENCE_S, until
-from tests.unit.providers.attach.files import SMALL, written
+from tests.unit.providers.attach.files import SMALL, cluster_of, written
 
 STARTED = "echo {name} {id} {role} {host} > FOLDER/called"
 SET = "cp {file} FOLDER/called"
@@ -40,15 +38,14 @@ def hooked(folder: Path, allow: str = "", **commands: str) -> Path:
     return written(folder, head + SMALL + "\n".join(["[hooks]", "within_s = 1", *lines]) + "\n")
 
 
-def cluster_of(file: Path, *offered: Capability) -> AttachedCluster:
-    """Its nodes answer nothing."""
-    folder = file.parent
-    return AttachedCluster(site_at(file), frozenset(offered), MemoryRecorder(), folder, folder, NoMetrics())
+def hooks_of(file: Path) -> Hooks:
+    """Its hooks; failures are written down nowhere."""
+    return Hooks(site_at(file), MemoryRecorder())
 
 
 def test_a_hook_is_given_the_node(tmp_path: Path) -> None:
     """By what stands in braces."""
-    Hooks(site_at(hooked(tmp_path, start=STARTED))).call("start", "broker-0")
+    hooks_of(hooked(tmp_path, start=STARTED)).call("start", "broker-0")
     assert (tmp_path / "called").read_text() == "broker-0 0 broker b0.example\n"
 
 
@@ -74,7 +71,7 @@ def test_a_hook_that_fails_is_one_sentence(tmp_path: Path) -> None:
     """With its key, its status and its last words."""
     file = hooked(tmp_path, kill="echo no such host >&2; exit 7")
     with pytest.raises(ClusterError) as raised:
-        Hooks(site_at(file)).call("kill", "broker-1")
+        hooks_of(file).call("kill", "broker-1")
     assert str(raised.value) == f"{file}: hooks.kill of broker-1: expected sh to end with 0; got 7: no such host"
 
 
@@ -82,7 +79,7 @@ def test_a_hook_that_hangs_is_ended_with_what_it_started(tmp_path: Path) -> None
     """After its time."""
     file = hooked(tmp_path, kill=SLOW)
     with pytest.raises(ClusterError, match=r"hooks\.kill of broker-1: expected an end within 1 s \(hooks\.within_s\)"):
-        Hooks(site_at(file)).call("kill", "broker-1")
+        hooks_of(file).call("kill", "broker-1")
     started = int((tmp_path / "pid").read_text())
     until(lambda: not is_running(started), awaited="the end of what it started", within_s=PATIENCE_S)
 
@@ -91,13 +88,14 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     """As the shell would."""
     file = written(tmp_path, SMALL + "[hooks]\nkill = ['no-such-program']\n")
     with pytest.raises(ClusterError, match="expected a program that is there; got 'no-such-program': No such file"):
-        Hooks(site_at(file)).call("kill", "broker-1")
+        hooks_of(file).call("kill", "broker-1")
 
 
 def test_hooks_in_python_fail_and_hang_alike(tmp_path: Path) -> None:
     """One sentence each."""
-    hooks = Hooks(site_at(written(tmp_path, SMALL + f'[hooks]\npython = "{__name__}:Ours"\nwithin_s = 1\n')))
-    hooks.check()
+    file = written(tmp_path, SMALL + f'[hooks]\npython = "{__name__}:Ours"\nwithin_s = 1\n')
+    assert isinstance(brought(site_at(file)), Ours)
+    hooks = hooks_of(file)
     with pytest.raises(ClusterError, match=r"expected .*:Ours to do it; got ZeroDivisionError: broker-0"):
         hooks.call("start", "broker-0")
     with pytest.raises(ClusterError, match="expected an end within 1 s"):
@@ -109,7 +107,7 @@ def test_a_class_that_cannot_be_had_is_wrong_use(tmp_path: Path, named: str) -> 
     """Reported before anything is done."""
     file = written(tmp_path, SMALL + f'[hooks]\npython = "{named}"\n')
     with pytest.raises(WrongUseError, match=r"hooks\.python: expected a class .* got "):
-        Hooks(site_at(file)).check()
+        brought(site_at(file))
 
 
 def test_what_is_allowed_needs_its_hooks(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_kmigrate.model.errors import TopologyError, WrongUseError
 from pytest_kmigrate.model.topology import Role
-from pytest_kmigrate.providers.attach.loading import site_at
+from pytest_kmigrate.providers.attach.file.loading import site_at
 from tests.unit.providers.attach.files import CLIENT, SMALL, written
 
 PASSWORD = "{reference}"
@@ -28,7 +28,7 @@ WRONG = [
 ]
 HEADS = [
     ('kafka = "3.9.1"', 'kafka = "3.9"', 'kafka: expected a release with three numbers, such as "3.9.1", got "3.9"'),
-    ("{host}", "{pod}", "metrics.url: expected none but {name}, {id}, {host}, {role}, {file} in braces, found {pod}"),
+    ("{host}", "{pod}", "metrics.url: expected none but {name}, {id}, {host}, {role} in braces, found {pod}"),
     ('name = "staging"', 'allow = ["everything"]\nname = "staging"', 'allow[#1]: expected "start", "kill",'),
 ]
 

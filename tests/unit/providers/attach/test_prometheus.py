@@ -9,8 +9,8 @@ import pytest
 
 from pytest_kmigrate.model.errors import TopologyError
 from pytest_kmigrate.model.metrics import CATALOGUES
-from pytest_kmigrate.providers.attach.dialects import dialects, series_of
-from pytest_kmigrate.providers.attach.loading import site_at
+from pytest_kmigrate.providers.attach.file.dialects import dialects, series_of
+from pytest_kmigrate.providers.attach.file.loading import site_at
 from pytest_kmigrate.providers.attach.metrics import reader_of
 from tests.unit.providers.attach.files import SMALL, written
 

@@ -8,14 +8,13 @@ import pytest
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import ClusterError, NotApplicableError
 from pytest_kmigrate.model.event import EventKind
-from pytest_kmigrate.model.links import Disturbance
+from pytest_kmigrate.model.links import Disturbance, Stream
 from pytest_kmigrate.model.protocols import Cluster, CrashPoint
 from pytest_kmigrate.providers.attach.cluster import AttachedCluster
-from pytest_kmigrate.providers.attach.loading import site_at
-from pytest_kmigrate.providers.attach.metrics import NoMetrics
+from pytest_kmigrate.providers.attach.file.loading import site_at
 from pytest_kmigrate.providers.attach.provider import AttachProvider
 from pytest_kmigrate.providers.bench import MemoryRecorder
-from tests.unit.providers.attach.files import written
+from tests.unit.providers.attach.files import cluster_of, written
 
 REFUSED: list[tuple[Capability, Callable[[Cluster], object]]] = [
     (Capability.START, lambda cluster: cluster.node("broker-0").start()),
@@ -31,8 +30,10 @@ REFUSED: list[tuple[Capability, Callable[[Cluster], object]]] = [
     (Capability.WIPE, lambda cluster: cluster.format_controllers("id")),
     (Capability.LOG_DIRS, lambda cluster: cluster.node("broker-0").fail_log_dir(1)),
     (Capability.LOG_DIRS, lambda cluster: cluster.node("broker-0").repair_log_dir(1)),
-    (Capability.LINKS, lambda cluster: cluster.links.between(["broker-0"], ["broker-1"])),
-    (Capability.LINKS, lambda cluster: cluster.links.disturb([], Disturbance("cut"))),
+    (Capability.CUTS, lambda cluster: cluster.links.between(["broker-0"], ["broker-1"])),
+    (Capability.CUTS, lambda cluster: begin(cluster, Disturbance("cut"))),
+    (Capability.LINKS, lambda cluster: begin(cluster, Disturbance("cut", Stream.BACK))),
+    (Capability.LINKS, lambda cluster: begin(cluster, Disturbance("slow"))),
     (Capability.LINKS, lambda cluster: cluster.links.connections([])),
     (Capability.LINKS, lambda cluster: cluster.links.origins([])),
     (Capability.LINKS, lambda cluster: cluster.zookeeper_reached_by("member-1")),
@@ -46,6 +47,12 @@ REFUSED: list[tuple[Capability, Callable[[Cluster], object]]] = [
 ]
 
 
+def begin(cluster: Cluster, disturbance: Disturbance) -> None:
+    """Disturb no link for no time."""
+    with cluster.links.disturb([], disturbance):
+        pass
+
+
 @pytest.fixture
 def recorder() -> MemoryRecorder:
     """Of what was refused."""
@@ -55,7 +62,7 @@ def recorder() -> MemoryRecorder:
 @pytest.fixture
 def cluster(tmp_path: Path, recorder: MemoryRecorder) -> AttachedCluster:
     """One that offers nothing, at addresses where no process listens."""
-    return AttachedCluster(site_at(written(tmp_path)), frozenset(), recorder, tmp_path, tmp_path, NoMetrics())
+    return cluster_of(written(tmp_path), recorder=recorder)
 
 
 @pytest.mark.parametrize(("capability", "ask"), REFUSED)
@@ -79,7 +86,7 @@ def test_addresses_that_do_not_answer_are_each_named(tmp_path: Path) -> None:
     """With what happened there."""
     file = written(tmp_path)
     with pytest.raises(ClusterError) as raised:
-        _ = AttachProvider(site_at(file)).capabilities
+        _ = AttachProvider(site_at(file), print).capabilities
     text = str(raised.value)
     assert text.startswith(f"{file}: bootstrap: expected a broker that lets us in; got: ")
     assert all(f"expected a broker at 127.0.0.1:{port}; got [Errno 111] Connection refused" in text for port in (1, 2))

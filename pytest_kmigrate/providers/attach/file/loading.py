@@ -1,6 +1,5 @@
 """Reads attach files: TOML in; out the addresses, what lets us in, and the topology that is said to stand there."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,19 +7,21 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from pytest_kmigrate.model.errors import TopologyError
+from pytest_kmigrate.model.peer import ZookeeperTls
 from pytest_kmigrate.model.topology import NodeSpec, Role, Security, Start, Topology
-from pytest_kmigrate.providers.attach.dialects import dialects
-from pytest_kmigrate.providers.attach.format import (
-    ACTIONS,
+from pytest_kmigrate.providers.attach.file.contradictions import contradictions
+from pytest_kmigrate.providers.attach.file.format import (
     TABLES,
     AttachFile,
     BrokerTable,
     ControllerTable,
     QuorumTable,
 )
-from pytest_kmigrate.providers.attach.secrets import fetched
+from pytest_kmigrate.providers.attach.file.secrets import fetched
 from pytest_kmigrate.topology.loading import parsed, text_of
 from pytest_kmigrate.topology.mistakes import key_text, mistakes_in
+
+NOTHING_MORE: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -56,13 +57,26 @@ class Site:
         """``host:port,...`` and the chroot; empty without any."""
         return self.file.zookeeper.connect if self.file.zookeeper else ""
 
-    def filled(self, template: str, node: str, file: str = "") -> str:
-        """A template of a command or an address with what it says of a node."""
+    def filled(self, template: str, node: str, more: Mapping[str, str] = NOTHING_MORE) -> str:
+        """A template of a command or an address with what it says of a node; ``more`` for places beyond that."""
         spec = self.topology.node(node)
         values = {"name": node, "id": str(spec.node_id), "host": self.addresses[node].of_host, "role": spec.role.value}
-        for place, value in {**values, "file": file}.items():
+        for place, value in {**values, **more}.items():
             template = template.replace(f"{{{place}}}", value)
         return template
+
+    def beside(self, file: str) -> str:
+        """A file that the attach file names, found from its folder on."""
+        return str(self.path.absolute().parent / file)
+
+    @property
+    def zookeeper_tls(self) -> ZookeeperTls | None:
+        """What is needed to reach servers of ZooKeeper by TLS; None: they are reached without."""
+        tls = self.file.zookeeper.tls if self.file.zookeeper else None
+        if tls is None:
+            return None
+        own = self.beside(tls.certificate) if tls.certificate else None
+        return ZookeeperTls(self.beside(tls.ca), own, self.beside(tls.key) if tls.key else own)
 
 
 def site_at(path: Path) -> Site:
@@ -74,7 +88,7 @@ def site_at(path: Path) -> Site:
         mistakes = mistakes_in(error, TABLES)
         problems = [f"{key_text(each.path, document)}: {each.text}" for each in mistakes]
         raise TopologyError(str(path), problems) from None
-    if problems := list(_contradictions(file)):
+    if problems := list(contradictions(file)):
         raise TopologyError(str(path), problems)
     addresses = {name: address for name, _, address in _nodes(file)}
     return Site(
@@ -86,34 +100,6 @@ def site_at(path: Path) -> Site:
         _reached(file.quorum, path),
         _zookeeper_login(file, path),
     )
-
-
-def _contradictions(file: AttachFile) -> Iterator[str]:
-    """What is wrong although each key by itself is right."""
-    ids = Counter([*map(_id, file.broker), *map(_id, file.controller)])
-    for node_id in sorted(each for each, count in ids.items() if count > 1):
-        yield f"broker and controller: expected each id once, got {node_id} again"
-    hooks = file.hooks
-    commands = [action for actions in ACTIONS.values() for action in actions if getattr(hooks, action) is not None]
-    if hooks.python and commands:
-        yield f'hooks: expected "python" or commands, got both: {", ".join(commands)}'
-    for allowed in file.allow:
-        lacking = [] if hooks.python else [each for each in ACTIONS[allowed] if each not in commands]
-        if lacking:
-            yield f'allow: expected hooks.{" and hooks.".join(lacking)} for "{allowed}"; got nothing'
-    metrics = file.metrics
-    if metrics and metrics.kind == "prometheus" and metrics.dialect is None:
-        yield f'metrics: expected "dialect" with kind = "prometheus": one of {", ".join(dialects())}; got nothing'
-    if metrics and metrics.kind != "prometheus" and (metrics.dialect or metrics.series):
-        yield f'metrics: expected no "dialect" and no "series" with kind = "{metrics.kind}"'
-    client = file.client
-    needed = {"sasl.mechanism": client.mechanism, "sasl.username": client.username, "sasl.password": client.password}
-    is_login = client.protocol.startswith("SASL")
-    for key, value in needed.items():
-        if is_login and value is None:
-            yield f'client: expected "{key}" with "security.protocol" = "{client.protocol}"; got nothing'
-        if not is_login and value is not None:
-            yield f'client: expected no "{key}" with "security.protocol" = "{client.protocol}"'
 
 
 def _topology(file: AttachFile) -> Topology:
@@ -165,9 +151,14 @@ def _client(file: AttachFile, path: Path) -> dict[str, str]:
 
 
 def _reached(table: QuorumTable, path: Path) -> dict[str, str]:
-    trusted = {"ssl.ca.location": str(path.absolute().parent / table.ca)} if table.ca else {}
+    files = {
+        "ssl.ca.location": table.ca,
+        "ssl.certificate.location": table.certificate,
+        "ssl.key.location": table.key,
+    }
+    given = {key: str(path.absolute().parent / file) for key, file in files.items() if file}
     named = {"ssl.endpoint.identification.algorithm": table.identification}
-    return {"security.protocol": table.protocol, **(trusted | named if table.protocol.endswith("SSL") else {})}
+    return {"security.protocol": table.protocol, **(given | named if table.protocol.endswith("SSL") else {})}
 
 
 def _zookeeper_login(file: AttachFile, path: Path) -> str | None:

@@ -6,6 +6,8 @@ from itertools import pairwise, takewhile
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import EnvironmentLackError, KmigrateError, NodeDiedError
+from pytest_kmigrate.model.event import Recorder
+from pytest_kmigrate.model.events.nodes import ThreadDied
 from pytest_kmigrate.redaction import redacted
 
 _ERROR = re.compile(r"\b(ERROR|FATAL)\b|^Error: |^Exception in thread")
@@ -67,6 +69,14 @@ def dead_threads(log: Path) -> list[tuple[str, str]]:
     lines = _lines(log)
     ended = [(_THREAD_ENDED.search(line), exception) for line, exception in pairwise([*lines, ""])]
     return [(found[1], redacted(exception)[:_LENGTH]) for found, exception in ended if found]
+
+
+def record_dead_threads(recorder: Recorder, node: str, log: Path, told: int) -> int:
+    """Record those of a node's threads that ended by an error, without the first ``told``; how many are told now."""
+    ended = dead_threads(log)
+    for thread, said in ended[told:]:
+        recorder.record(ThreadDied(thread, said), node)
+    return len(ended)
 
 
 def has_dumped(log: Path, since: int) -> bool:

@@ -1,69 +1,35 @@
 """What an attach file may hold: one pydantic model per TOML table, strict, each key with what it means."""
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.model.metrics import check_metric
 from pytest_kmigrate.model.topology import SecurityProtocol
-from pytest_kmigrate.providers.attach.dialects import dialects, series
+from pytest_kmigrate.providers.attach.file.values import (
+    Address,
+    AllSeries,
+    Connect,
+    Dialect,
+    HookWords,
+    Hours,
+    Prefix,
+    Release,
+    Template,
+    Url,
+    Words,
+)
 from pytest_kmigrate.topology.values import Name, NodeId
 
-_ADDRESS = re.compile(r"[^\s:/,]+:[0-9]{1,5}")
-_CONNECT = re.compile(rf"{_ADDRESS.pattern}(,{_ADDRESS.pattern})*(?P<chroot>(/[A-Za-z0-9._-]+)*)")
-_RELEASE = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
-_URL = re.compile(r"https?://\S+")
-_PLACEHOLDER = re.compile(r"\{[^}]*\}")
-PLACES = ("name", "id", "host", "role", "file")
-"""What stands in braces in a command or an address: of the node that it is about; ``file``: of new properties."""
-
-
-def _address(text: str) -> str:
-    if not _ADDRESS.fullmatch(text):
-        raise ValueError('expected host:port, such as "b1.example:9094"')
-    return text
-
-
-def _connect(text: str) -> str:
-    if not _CONNECT.fullmatch(text):
-        raise ValueError('expected host:port,... and the chroot, such as "zk1:2181,zk2:2181/kafka"')
-    return text
-
-
-def _release(text: str) -> str:
-    if not _RELEASE.fullmatch(text):
-        raise ValueError('expected a release with three numbers, such as "3.9.1"')
-    return text
-
-
-def _url(text: str) -> str:
-    if not _URL.fullmatch(text):
-        raise ValueError('expected an address of HTTP, such as "http://{host}:8778/jolokia"')
-    return _with_places(text)
-
-
-def _with_places(text: str) -> str:
-    known = [f"{{{each}}}" for each in PLACES]
-    if strange := [each for each in _PLACEHOLDER.findall(text) if each not in known]:
-        raise ValueError(f"expected none but {', '.join(known)} in braces, found {strange[0]}")
-    return text
-
-
-Address = Annotated[str, AfterValidator(_address)]
-Connect = Annotated[str, AfterValidator(_connect)]
-Release = Annotated[str, AfterValidator(_release)]
-Url = Annotated[str, AfterValidator(_url)]
-Words = Annotated[list[Annotated[str, AfterValidator(_with_places)]], Field(min_length=1)]
-Allowed = Literal["start", "kill", "pause", "reconfigure", "znodes"]
+Allowed = Literal["start", "kill", "pause", "reconfigure", "cut", "znodes", "traffic"]
 ACTIONS: Mapping[str, tuple[str, ...]] = {
     "start": ("start", "stop"),
     "kill": ("kill",),
     "pause": ("pause", "resume"),
     "reconfigure": ("reconfigure",),
+    "cut": ("cut", "heal", "arrived"),
     "znodes": (),
+    "traffic": (),
 }
 """The hooks that each thing needs that may be allowed."""
 
@@ -91,24 +57,6 @@ def _one(reference: Reference) -> Reference:
     return reference
 
 
-def _dialect(name: str) -> str:
-    if name not in dialects():
-        raise ValueError(f"expected one of {', '.join(dialects())}")
-    return name
-
-
-def _all_series(chosen: dict[str, str]) -> dict[str, str]:
-    try:
-        for name, text in chosen.items():
-            check_metric(name)
-            series(text)
-    except (WrongUseError, ValueError) as error:
-        raise ValueError(str(error)) from None
-    return chosen
-
-
-Dialect = Annotated[str, AfterValidator(_dialect)]
-AllSeries = Annotated[dict[str, str], AfterValidator(_all_series)]
 Secret = Annotated[Reference, AfterValidator(_one)]
 
 
@@ -124,6 +72,10 @@ class QuorumTable(_Table):
         alias="ssl.endpoint.identification.algorithm",
         description="whether a certificate has to name its host",
     )
+    certificate: str | None = Field(
+        default=None, alias="ssl.certificate.location", description="a file of our certificate, where one is asked for"
+    )
+    key: str | None = Field(default=None, alias="ssl.key.location", description="a file of its key")
 
 
 class ClientTable(QuorumTable):
@@ -143,11 +95,20 @@ class LoginTable(_Table):
     password: Secret = Field(description='where the password is kept, such as { env = "ZK_PASSWORD" }')
 
 
+class ZookeeperTlsTable(_Table):
+    """How servers of ZooKeeper are reached by TLS, as files in PEM."""
+
+    ca: str = Field(description="a file of the authorities to trust")
+    certificate: str | None = Field(default=None, description="a file of our certificate; default: none is asked for")
+    key: str | None = Field(default=None, description="a file of its key; default: it is in the one of the certificate")
+
+
 class ZookeeperTable(_Table):
     """The ensemble, as long as there is one."""
 
     connect: Connect = Field(description='its servers and the chroot, such as "zk1:2181,zk2:2181/kafka"')
     login: LoginTable | None = Field(default=None, description="a login of ZooKeeper's scheme digest; default: none")
+    tls: ZookeeperTlsTable | None = Field(default=None, description="how its servers are reached by TLS; default: not")
 
 
 class MetricsTable(_Table):
@@ -159,17 +120,62 @@ class MetricsTable(_Table):
     series: AllSeries = Field(default={}, description="series of single metrics that the dialect names otherwise")
 
 
+class LogsTable(_Table):
+    """Where each node's log is read on, from now."""
+
+    file: Template | None = Field(default=None, description='a file of this machine, such as "/logs/{name}/server.log"')
+    command: Words | None = Field(
+        default=None, description="in place of a file, what prints what is new, and is called again when it ends"
+    )
+
+
+class MetadataLogTable(_Table):
+    """How the metadata log of a node is had."""
+
+    command: Words = Field(
+        description="what prints a tar of the folder __cluster_metadata-0 of a node, or of its content"
+    )
+    within_s: Annotated[int, Field(ge=1, le=600)] = Field(default=60, description="how long it may take, in s")
+
+
+class OwnTable(_Table):
+    """What we may make, and remove again: anything else is somebody else's."""
+
+    topics: Prefix = Field(default="kmigrate-", description="how the names of our topics begin")
+    groups: Prefix = Field(default="kmigrate-", description="how the names of our groups begin")
+
+
+class LimitsTable(_Table):
+    """How much of what is allowed."""
+
+    records_per_s: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="how many records our clients may write, per s; default: 500"
+    )
+    nodes_down_at_once: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="how many nodes may be down or stand still at a time; default: any number"
+    )
+    within: Hours | None = Field(
+        default=None,
+        description='when anything may be done at all, such as "21:00-05:00 Europe/Berlin"; default: always',
+    )
+
+
 class HooksTable(_Table):
     """What is called to do what is allowed: commands, or methods of a class in Python, each given a node's name."""
 
-    start: Words | None = Field(default=None, description="starts the process of a node")
-    stop: Words | None = Field(default=None, description="ends it in a controlled way")
-    kill: Words | None = Field(default=None, description="ends it without a goodbye")
-    pause: Words | None = Field(default=None, description="makes it stand still")
-    resume: Words | None = Field(default=None, description="lets it go on")
-    reconfigure: Words | None = Field(
+    start: HookWords | None = Field(default=None, description="starts the process of a node")
+    stop: HookWords | None = Field(default=None, description="ends it in a controlled way")
+    kill: HookWords | None = Field(default=None, description="ends it without a goodbye")
+    pause: HookWords | None = Field(default=None, description="makes it stand still")
+    resume: HookWords | None = Field(default=None, description="lets it go on")
+    reconfigure: HookWords | None = Field(
         default=None, description="sets the properties in {file} for its next start; a key without = is taken away"
     )
+    cut: HookWords | None = Field(
+        default=None, description="lets every byte between {source}, at {source_host}, and {name} at its {port} vanish"
+    )
+    heal: HookWords | None = Field(default=None, description="undoes a cut")
+    arrived: HookWords | None = Field(default=None, description="prints how many bytes came to a cut since it was made")
     python: str | None = Field(default=None, description='in place of commands, a class such as "ours:Hooks"')
     within_s: Annotated[int, Field(ge=1, le=3600)] = Field(default=120, description="how long each may take, in s")
 
@@ -201,6 +207,10 @@ class AttachFile(_Table):
     quorum: QuorumTable = Field(default=QuorumTable(), description="how controllers are reached")
     zookeeper: ZookeeperTable | None = Field(default=None, description="the ensemble; default: there is none")
     metrics: MetricsTable | None = Field(default=None, description="where metrics are read; default: nowhere")
+    logs: LogsTable | None = Field(default=None, description="where logs are read; default: nowhere")
+    metadata_log: MetadataLogTable | None = Field(default=None, description="how metadata logs are had; default: not")
+    own: OwnTable = Field(default=OwnTable(), description="what is ours")
+    limits: LimitsTable = Field(default=LimitsTable(), description="how much of what is allowed")
     hooks: HooksTable = Field(default=HooksTable(), description="what is called to do what is allowed")
     broker: Annotated[list[BrokerTable], Field(min_length=1)] = Field(description="a table [[broker]] for each broker")
     controller: list[ControllerTable] = Field(default=[], description="a table [[controller]] for each controller")
@@ -212,9 +222,14 @@ TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("client", "sasl.password"): Reference,
     ("quorum",): QuorumTable,
     ("zookeeper",): ZookeeperTable,
+    ("zookeeper", "tls"): ZookeeperTlsTable,
     ("zookeeper", "login"): LoginTable,
     ("zookeeper", "login", "password"): Reference,
     ("metrics",): MetricsTable,
+    ("logs",): LogsTable,
+    ("metadata_log",): MetadataLogTable,
+    ("own",): OwnTable,
+    ("limits",): LimitsTable,
     ("hooks",): HooksTable,
     ("broker",): BrokerTable,
     ("controller",): ControllerTable,

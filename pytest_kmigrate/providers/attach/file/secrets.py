@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from pytest_kmigrate.model.errors import WrongUseError
-from pytest_kmigrate.providers.attach.format import Reference
+from pytest_kmigrate.providers.attach.file.format import Reference
 
 _WITHIN_S = 30
 
