@@ -2,6 +2,7 @@
 
 import enum
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TypeVar
 
 from pytest_kmigrate.model.errors import NotApplicableError
@@ -107,3 +108,15 @@ def require(offered: frozenset[Capability], needs: Needs, what: object, recorder
 def not_offered(what: str, lacking: Iterable[str]) -> str:
     """The sentence about it."""
     return f"{what} needs what this provider does not offer: {', '.join(lacking)}"
+
+
+@dataclass(frozen=True)
+class Own:
+    """What a run may call its own: how the names of its topics and groups begin, and how many records it writes per s.
+
+    Nothing and None: all of a cluster that was made for it, and any number.
+    """
+
+    topics: str = ""
+    groups: str = ""
+    records_per_s: int | None = None

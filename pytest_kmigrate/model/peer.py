@@ -20,7 +20,7 @@ class Peer:
 
 @dataclass(frozen=True)
 class ZookeeperTls:
-    """How ZooKeeper's servers are reached by TLS: files in PEM of whom to trust, and of who we are (None: nobody)."""
+    """How ZooKeeper's servers are reached by TLS: files in PEM of whom to trust and who we are (None: not shown)."""
 
     ca: str
     certificate: str | None = None

@@ -48,7 +48,7 @@ class Provider(Protocol):
         ...
 
     @property
-    def told(self) -> Mapping[str, str]:
+    def facts(self) -> Mapping[str, str]:
         """What a cluster that it did not make says of itself, for ``run.json``; empty of one that it makes."""
         ...
 

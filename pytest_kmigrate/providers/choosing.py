@@ -53,9 +53,7 @@ def _wished(_provider: "Provider", _notify: Notify, name_or_path: str, kafka: st
     return load(find(name_or_path), kafka=kafka)
 
 
-def _wished_in_containers(
-    provider: "Provider", notify: Notify, name_or_path: str, kafka: str | None
-) -> "Topology":
+def _wished_in_containers(provider: "Provider", notify: Notify, name_or_path: str, kafka: str | None) -> "Topology":
     """Its release is known before the file is read, which has rules about it."""
     from pytest_kmigrate.providers.docker.images import brought, check_fits, is_image  # noqa: PLC0415 - as said above
 

@@ -71,10 +71,10 @@ def dead_threads(log: Path) -> list[tuple[str, str]]:
     return [(found[1], redacted(exception)[:_LENGTH]) for found, exception in ended if found]
 
 
-def record_dead_threads(recorder: Recorder, node: str, log: Path, told: int) -> int:
-    """Record those of a node's threads that ended by an error, without the first ``told``; how many are told now."""
+def record_dead_threads(recorder: Recorder, node: str, log: Path, known: int) -> int:
+    """Record those of a node's threads that ended by an error, without the first ``known``; how many are known now."""
     ended = dead_threads(log)
-    for thread, said in ended[told:]:
+    for thread, said in ended[known:]:
         recorder.record(ThreadDied(thread, said), node)
     return len(ended)
 

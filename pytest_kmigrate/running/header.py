@@ -96,13 +96,13 @@ def header_of(
         extra={
             "command": list(settings.command),
             "reproduce": shlex.join(claim.observed)
-            or _reproduce(settings, topology, claim.words or (claim.test_id,), is_cold=is_cold),
+            or _reproduce(settings, provider, topology, claim.words or (claim.test_id,), is_cold=is_cold),
             "topology_digest": topology.digest(),
             "distribution_digests": {name: each.digest for name, each in artifacts.items()},
             "images": {name: each.image for name, each in artifacts.items() if each.image},
             "capabilities": sorted(provider.capabilities),
             "lacking": dict(sorted(provider.lacking.items())),
-            "told": dict(provider.told),
+            "facts": dict(provider.facts),
             "observed": bool(claim.observed),
             "source_digest": claim.source_digest,
             "harness_digest": harness_digest(),
@@ -152,10 +152,14 @@ def _under_test(topology: Topology, artifacts: Mapping[str, Artifact]) -> str:
     return artifact.name if artifact else topology.kafka
 
 
-def _reproduce(settings: RunSettings, topology: Topology, words: Sequence[str], *, is_cold: bool = False) -> str:
+def _reproduce(
+    settings: RunSettings, provider: Provider, topology: Topology, words: Sequence[str], *, is_cold: bool
+) -> str:
+    """The line of a shell; a cluster that stands runs what it runs."""
+    is_made = not provider.facts
     options = {
-        "provider": RUNS_IMAGES if topology.kafka.startswith(IMAGE) else None,
-        "kafka": topology.kafka,
+        "provider": provider.name if not is_made else RUNS_IMAGES if topology.kafka.startswith(IMAGE) else None,
+        "kafka": topology.kafka if is_made else None,
         "seed": settings.seed,
         "profile": settings.profile,
         "topology": settings.topology,

@@ -8,13 +8,12 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import NoReturn
 
-from pytest_kmigrate.model.capabilities import Capability, require
+from pytest_kmigrate.model.capabilities import Capability, Own, require
 from pytest_kmigrate.model.checkpoint import Frozen
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.history import Batch, Transaction
-from pytest_kmigrate.model.own import Own
 from pytest_kmigrate.model.peer import Peer, ZookeeperTls
 from pytest_kmigrate.model.protocols import CrashPoint, Node, Record
 from pytest_kmigrate.model.topology import Listener, Role

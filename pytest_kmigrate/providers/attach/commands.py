@@ -61,6 +61,8 @@ def begun(
         yield process
     finally:
         end(process)
+        if process.stdout is not None:
+            process.stdout.close()
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -8,8 +8,8 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from pytest_kmigrate.model.capabilities import Own
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
-from pytest_kmigrate.model.own import Own
 from pytest_kmigrate.providers.attach.file.loading import Site
 from pytest_kmigrate.waiting import NotYet, until
 

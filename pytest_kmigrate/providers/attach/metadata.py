@@ -5,6 +5,7 @@ import shutil
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
@@ -16,7 +17,9 @@ from pytest_kmigrate.model.history import Batch
 from pytest_kmigrate.model.protocols import Record
 from pytest_kmigrate.providers.attach.commands import not_zero, ran
 from pytest_kmigrate.providers.attach.file.loading import Site
-from pytest_kmigrate.providers.metadata_log import PARTITION, records_of, snapshots_in
+from pytest_kmigrate.providers.metadata_log import PARTITION, decoded, snapshots_in
+from pytest_kmigrate.providers.owned.jvm import Jvm
+from pytest_kmigrate.providers.owned.tools import dumped
 from pytest_kmigrate.providers.raft_batches import batches_of
 
 _FILE = re.compile(r"[0-9]{20}(\.log|-[0-9]{10}\.checkpoint)")
@@ -36,7 +39,9 @@ class MetadataLogs:
         """Every record, decoded and without secrets."""
         tool = resolve(self._site.file.kafka, progress=self._notify)
         with self._fetched(node) as log_dir:
-            return records_of(log_dir, find_java().path, tool)
+            jvm = Jvm(java=find_java().path, jolokia=log_dir, byteman=log_dir, rules=None, etc=log_dir / "etc")
+            jvm.write_files()
+            return decoded(log_dir, partial(dumped, jvm, tool), log_dir)
 
     def snapshots(self, node: str) -> Sequence[str]:
         """The names of the snapshots, in order."""

@@ -50,7 +50,7 @@ class AttachProvider:
         return self.asked.lacking
 
     @property
-    def told(self) -> Mapping[str, str]:
+    def facts(self) -> Mapping[str, str]:
         """What it says of itself, and what cannot be known of it."""
         return {each.name: each.why for each in self.asked.answers if each.is_offered is None}
 
@@ -108,4 +108,7 @@ def _looking(cluster: AttachedCluster) -> Iterator[None]:
 def _end_spawned(cluster: AttachedCluster) -> None:
     for process in cluster.spawned:
         process.kill()
-        process.communicate()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()

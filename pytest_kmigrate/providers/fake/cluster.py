@@ -6,13 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from subprocess import PIPE, Popen
 
-from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.capabilities import Capability, Own
 from pytest_kmigrate.model.checkpoint import Frozen, FrozenNode
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.history import Batch, Transaction
 from pytest_kmigrate.model.links import Link
-from pytest_kmigrate.model.own import Own
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node, Record
 from pytest_kmigrate.model.topology import Listener, Role, Topology

@@ -32,7 +32,7 @@ class FakeProvider:
     def __init__(self, capabilities: frozenset[Capability] = CAPABILITIES) -> None:
         self.capabilities = capabilities
         self.lacking: Mapping[Capability, str] = {}
-        self.told: Mapping[str, str] = {}
+        self.facts: Mapping[str, str] = {}
 
     def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
         """Every release is what its name says."""

@@ -9,18 +9,17 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
 
-from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.capabilities import Capability, Own
 from pytest_kmigrate.model.checkpoint import Frozen
 from pytest_kmigrate.model.errors import ClusterError, NodeDiedError, WrongUseError
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.history import Batch, Transaction
 from pytest_kmigrate.model.links import Link
-from pytest_kmigrate.model.own import Own
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.model.protocols import CrashPoint, Node
 from pytest_kmigrate.model.topology import BrokerMode, Listener, Role, Topology
 from pytest_kmigrate.providers.jolokia import JolokiaClient
-from pytest_kmigrate.providers.metadata_log import records_of, snapshots_in
+from pytest_kmigrate.providers.metadata_log import decoded, snapshots_in
 from pytest_kmigrate.providers.nodes import named, playing
 from pytest_kmigrate.providers.owned.agents import crash_points
 from pytest_kmigrate.providers.owned.disks import storage

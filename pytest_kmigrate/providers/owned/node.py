@@ -247,8 +247,8 @@ class OwnedNode:
 
     def tell_dead_threads(self) -> None:
         """Record the threads of it that an error ended, each once."""
-        told, recorder = self._dead_threads, self._around.recorder
-        self._dead_threads = last_words.record_dead_threads(recorder, self.name, self.log, told)
+        known, recorder = self._dead_threads, self._around.recorder
+        self._dead_threads = last_words.record_dead_threads(recorder, self.name, self.log, known)
 
     def _end(self, number: signal.Signals, how: events.HowStopped, within_s: float) -> None:
         if not self.alive:

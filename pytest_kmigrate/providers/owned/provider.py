@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
+from types import MappingProxyType
 from typing import ClassVar, Protocol
 
 from pytest_kmigrate.model.capabilities import Capability
@@ -35,7 +36,7 @@ class OwnedProvider:
     make: ClassVar[Provision]
     """Where the JVMs run: what makes a cluster there."""
     runs_here = True
-    told: Mapping[str, str] = MappingProxyType({})
+    facts: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, notify: Callable[[str], None]) -> None:
         self._tell = notify

@@ -1,7 +1,9 @@
 """Clusters that somebody else runs: looked at without a trace, and watched while their operator migrates them."""
 
+import json
 import signal
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -9,10 +11,12 @@ import pytest
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.model.verdict import EXIT_STATUS, Outcome
 from pytest_kmigrate.probes.broker_images import image_of_brokers
+from tests.real.attach.operating import exported, page_of
 from tests.real.attach.standing import JOLOKIA, Operator, Watching, attach_file, kmigrate, operated
 from tests.real.protected import leaks
 
 OFFERED = ("metrics", "requests", "znodes")
+CONFORM = ["CONFORMS"] * 3
 _OF_TLS = ("security.protocol", "ssl.ca.location", "ssl.endpoint.identification.algorithm")
 _LOGIN = ("sasl.mechanism", "sasl.username")
 
@@ -51,10 +55,51 @@ def test_a_migration_of_an_operator_is_watched_and_conforms(tmp_path: Path) -> N
 
 
 @pytest.mark.nightly
+def test_logs_metadata_logs_and_an_exporter_show_a_migration(tmp_path: Path) -> None:
+    """Metrics come by an exporter in the names of a dialect; the log is the third side that is compared."""
+    with operated("zk1-broker1-controller3", tmp_path) as operator, ExitStack() as shown:
+        url = shown.enter_context(exported(page_of(operator.cluster, "strimzi")))
+        more = f'[metrics]\nkind = "prometheus"\ndialect = "strimzi"\nurl = "{url}"\n' + read_by_path(operator)
+        file = attach_file(operator.cluster, tmp_path, more)
+        checked = kmigrate("attach", file, "--check")
+        assert checked.returncode == 0, checked.stderr
+        assert offered(checked.stdout) == ("logs", "metadata-log", *OFFERED)
+        watching = Watching(file, tmp_path / "runs")
+        watching.await_images("zookeeper")
+        operator.driver.advance_to("FINALIZED")
+        status, printed = watching.ended()
+    assert status == 0, printed
+    judged = outcomes(printed)
+    assert [judged[each] for each in ("phase_reached", "metadata_equivalent", "copy_is_one_transaction")] == CONFORM
+    (run,) = (tmp_path / "runs").iterdir()
+    assert (run / "logs" / "broker-0" / "server.log").stat().st_size > 0
+    assert any(line["data"].get("images") for line in watching.lines("history.jsonl") if "settled" in line["kind"])
+
+
+@pytest.mark.nightly
+def test_a_zookeeper_that_asks_for_a_certificate_is_looked_at(tmp_path: Path) -> None:
+    """By TLS and the login that its ACLs need; without the certificate its znodes are withheld, with the reason."""
+    with operated("zk1-broker1-controller1-zookeeper-tls", tmp_path) as operator:
+        file = zookeeper_tls_file(operator, tmp_path)
+        checked = kmigrate("attach", file, "--check")
+        assert checked.returncode == 0, checked.stderr
+        assert offered(checked.stdout) == OFFERED
+        watching = Watching(file, tmp_path / "runs")
+        watching.await_images("zookeeper")
+        watching.process.send_signal(signal.SIGINT)
+        _, printed = watching.ended()
+        assert outcomes(printed)["metadata_equivalent"] == "CONFORMS"
+        plain = zookeeper_tls_file(operator, tmp_path, certificate=False)
+        refused = kmigrate("attach", plain, "--check")
+    assert refused.returncode == 0, refused.stderr
+    assert offered(refused.stdout) == ("metrics", "requests")
+
+
+@pytest.mark.nightly
 def test_a_protected_cluster_lets_in_who_knows_where_the_secrets_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Clients log in by SCRAM over TLS; the password is in no file of ours, and a guessed one opens nothing."""
+    """Its migration is watched by SCRAM over TLS; no file of ours has the password, and a guessed one opens nothing."""
     with operated("zk1-broker3-controller3-sasl", tmp_path) as operator:
         client = operator.cluster.peer(operator.cluster.nodes(Role.BROKER)[0].name).security
         monkeypatch.setenv("THEIR_PASSWORD", client["sasl.password"])
@@ -64,8 +109,9 @@ def test_a_protected_cluster_lets_in_who_knows_where_the_secrets_are(
         assert offered(checked.stdout) == OFFERED
         watching = Watching(file, tmp_path / "runs")
         watching.await_images("zookeeper")
-        watching.process.send_signal(signal.SIGINT)
-        _, printed = watching.ended()
+        operator.driver.advance_to("FINALIZED")
+        status, printed = watching.ended()
+        assert status == 0, printed
         assert outcomes(printed)["metadata_equivalent"] == "CONFORMS"
         assert leaks(tmp_path / "runs", [client["sasl.password"]]) == []
         monkeypatch.setenv("THEIR_PASSWORD", "guessed")
@@ -73,6 +119,30 @@ def test_a_protected_cluster_lets_in_who_knows_where_the_secrets_are(
     assert refused.returncode == EXIT_STATUS[Outcome.INCONCLUSIVE]
     assert refused.stderr.startswith(f"{file}: bootstrap: expected a broker that lets us in; got: ")
     assert "guessed" not in refused.stderr
+
+
+def read_by_path(operator: Operator) -> str:
+    """Where logs and metadata logs of the operator's nodes lie."""
+    node = operator.cluster.nodes(Role.BROKER)[0]
+    log, disk = (str(path).replace(node.name, "{name}") for path in (node.log, node.metadata_dir))
+    command = ["tar", "-C", f"{disk}/__cluster_metadata-0", "-cf", "-", "."]
+    return f'[logs]\nfile = "{log}"\n[metadata_log]\ncommand = {json.dumps(command)}\n'
+
+
+def zookeeper_tls_file(operator: Operator, folder: Path, *, certificate: bool = True) -> Path:
+    """The file of a cluster whose ZooKeeper is reached by TLS, with or without a certificate of ours."""
+    cluster = operator.cluster
+    (server,) = cluster.nodes(Role.ZOOKEEPER)
+    properties = dict(line.split("=", 1) for line in server.properties_file.read_text().splitlines() if "=" in line)
+    own = f'certificate = "{properties["ssl.keyStore.location"]}"\n' if certificate else ""
+    tls = f'[zookeeper.tls]\nca = "{properties["ssl.trustStore.location"]}"\n{own}'
+    user, _, password = (cluster.zookeeper_superuser or "").partition(":")
+    (folder / "zookeeper.secret").write_text(password)
+    login = f'login = {{ user = "{user}", password = {{ file = "zookeeper.secret" }} }}\n'
+    file = attach_file(cluster, folder, tls + JOLOKIA, login=login)
+    port = properties["secureClientPort"]
+    file.write_text(file.read_text().replace(f'"{cluster.zookeeper_servers}"', f'"{server.address}:{port}"'))
+    return file
 
 
 def seen(operator: Operator) -> Mapping[str, object]:

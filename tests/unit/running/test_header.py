@@ -10,6 +10,7 @@ import pytest
 from pytest_kmigrate.model.checkpoint import Frozen, Start
 from pytest_kmigrate.model.errors import EnvironmentLackError
 from pytest_kmigrate.model.provider import Artifact
+from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.providers.fake import FakeProvider
 from pytest_kmigrate.recording.sources import harness_digest
 from pytest_kmigrate.running.checkpoints.checkpoint import Checkpoint, Content, Key
@@ -19,21 +20,33 @@ from tests.unit.fakes import topology
 CLAIM = Claim("t.py::test_it")
 
 
+def again(settings: RunSettings, shape: Topology, word: str = "t.py::test_it", **facts: str) -> str:
+    """The command that runs a test again, by a provider of a cluster that reports these facts of itself."""
+    provider = FakeProvider()
+    provider.facts = facts
+    return _reproduce(settings, provider, shape, [word], is_cold=False)
+
+
 def test_the_command_that_does_it_again_names_everything_chosen(tmp_path: Path) -> None:
     """Distribution, seed and profile always; topology and rules when the command line chose them."""
-    plain = _reproduce(RunSettings(tmp_path, seed=7), topology(kafka="3.9.1"), ["t.py::test_it"])
+    plain = again(RunSettings(tmp_path, seed=7), topology(kafka="3.9.1"))
     chosen = RunSettings(tmp_path, seed=7, topology="shape.toml", byteman=Path("rules.btm"))
 
     assert plain == "pytest t.py::test_it --kmigrate-kafka 3.9.1 --kmigrate-seed 7 --kmigrate-profile kip-866"
-    assert _reproduce(chosen, topology(), ["t.py::test_it"]).endswith(
-        " --kmigrate-topology shape.toml --kmigrate-byteman rules.btm"
-    )
+    assert again(chosen, topology()).endswith(" --kmigrate-topology shape.toml --kmigrate-byteman rules.btm")
+
+
+def test_the_command_for_a_cluster_that_stands_names_its_provider(tmp_path: Path) -> None:
+    """And no Kafka: it runs what it runs."""
+    settings = RunSettings(tmp_path, seed=7, topology="attach.toml")
+    chosen = "--kmigrate-provider fake --kmigrate-seed 7 --kmigrate-profile kip-866 --kmigrate-topology attach.toml"
+    assert again(settings, topology(), bootstrap="b:1") == f"pytest t.py::test_it {chosen}"
 
 
 def test_the_command_that_does_it_again_survives_a_shell(tmp_path: Path) -> None:
     """A path with a space, and a quote in the id of a test, come back as the words they were."""
     settings = RunSettings(tmp_path, seed=7, topology="my shapes/it's one.toml")
-    words = shlex.split(_reproduce(settings, topology(kafka="/my builds/kafka"), ["t.py::test_it[it's]"]))
+    words = shlex.split(again(settings, topology(kafka="/my builds/kafka"), word="t.py::test_it[it's]"))
 
     assert words[:4] == ["pytest", "t.py::test_it[it's]", "--kmigrate-kafka", "/my builds/kafka"]
     assert words[-2:] == ["--kmigrate-topology", "my shapes/it's one.toml"]

@@ -1,107 +1,19 @@
-"""The seams between the rooms: what a cluster, a node and a view of it offer, whichever provider made them."""
+"""What a provider made of a topology."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import Popen
-from typing import Any, Protocol
+from typing import Protocol
 
-from pytest_kmigrate.model.capabilities import Capability
+from pytest_kmigrate.model.capabilities import Capability, Own
 from pytest_kmigrate.model.checkpoint import Frozen
-from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.nodes import ToolRan
 from pytest_kmigrate.model.history import Batch, Transaction
 from pytest_kmigrate.model.links import Links
-from pytest_kmigrate.model.own import Own
-from pytest_kmigrate.model.peer import Peer, Znodes, ZookeeperTls
-from pytest_kmigrate.model.topology import BrokerMode, Listener, NodeSpec, Role, Topology
-
-Record = Mapping[str, Any]
-"""A decoded record of the metadata log; what a release puts into one is not ours to type."""
-
-
-@dataclass(frozen=True)
-class CrashPoint:
-    """A place in Kafka's code where a node can be held: Byteman's class, method and location.
-
-    ``condition`` is one of Byteman's, such as ``$1 > 2``: what does not meet it passes by.
-    """
-
-    name: str
-    java_class: str
-    method: str
-    location: str = "AT ENTRY"
-    held_s: int = 3
-    condition: str = "true"
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Node(Protocol):
-    """One node of a cluster, running or not; what it cannot do its cluster's capabilities lack."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def spec(self) -> NodeSpec: ...
-    @property
-    def mode(self) -> BrokerMode | None: ...
-    @property
-    def alive(self) -> bool: ...
-    @property
-    def log(self) -> Path:
-        """Where everything that it says is appended."""
-
-    @property
-    def kafka(self) -> str:
-        """The version it runs."""
-
-    @property
-    def stands_still(self) -> bool:
-        """Whether it is paused; one that has ended is not."""
-
-    @property
-    def properties(self) -> Mapping[str, str]:
-        """What its next start reads."""
-
-    def start(self, *, wait: bool = True) -> None:
-        """Start it; with ``wait``, return when it is ready (NodeDiedError, AwaitTimeoutError)."""
-
-    def await_ready(self, within_s: float = ...) -> None: ...
-    def stop(self, within_s: float = 30) -> None:
-        """Controlled shutdown; killed after ``within_s``."""
-
-    def kill(self) -> None: ...
-    def pause(self) -> None: ...
-    def resume(self) -> None: ...
-    def reconfigure(self, changes: Mapping[str, str | None], mode: BrokerMode | None = None) -> None:
-        """Set (None: unset) properties, and the mode, in force from the next start."""
-
-    def install(self, kafka: str) -> None:
-        """Let a stopped node's next start run another Kafka: a release, or the path of an unpacked distribution."""
-
-    def wipe(self) -> None:
-        """Empty the disks of a stopped node."""
-
-    def fail_log_dir(self, number: int) -> None:
-        """Take a log directory (1, 2, ...) away, as a failing disk does; WrongUseError when it is the only one."""
-
-    def repair_log_dir(self, number: int) -> None:
-        """Give the log directory back as it was; a broker uses it again from its next start."""
-
-    def dump_threads(self) -> None:
-        """Write a thread dump into the node's log."""
-
-    def tell_rules(self) -> None:
-        """Record what became of the Byteman rules that it was started with, if any."""
-
-    def tell_identity(self) -> None:
-        """Record what its meta.properties holds now."""
-
-    def tell_dead_threads(self) -> None:
-        """Record the threads of it that an error ended, each once."""
+from pytest_kmigrate.model.peer import Peer, ZookeeperTls
+from pytest_kmigrate.model.protocols.nodes import CrashPoint, Node, Record
+from pytest_kmigrate.model.topology import Listener, Role, Topology
 
 
 class Cluster(Protocol):
@@ -236,77 +148,3 @@ class Cluster(Protocol):
 
     def hold_at(self, point: CrashPoint, nodes: Sequence[Node]) -> AbstractContextManager[Callable[[], str | None]]:
         """Arm a crash point in these running nodes; the first to reach it is held there, and the callable names it."""
-
-
-class Member(Protocol):
-    """One member of a consumer group under test: a process that faults may hit."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def alive(self) -> bool: ...
-    @property
-    def stands_still(self) -> bool: ...
-    def kill(self) -> None: ...
-    def pause(self) -> None: ...
-    def resume(self) -> None: ...
-    def start(self) -> None:
-        """Start it again, with the same settings; WrongUseError while it is alive."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What a state of a document was read to be, and the node that reported it (None: read from several places)."""
-
-    value: str
-    node: str | None = None
-
-
-class View(Protocol):
-    """What can be seen of a cluster from outside, past the links, so that no fault blinds the observer."""
-
-    @property
-    def states(self) -> Sequence[str]:
-        """The names of the states that the run's document reads."""
-        ...
-
-    def state(self, name: str) -> Reading | None:
-        """A state of the document, such as ``phase``, read now; None when it cannot be read.
-
-        WrongUseError, naming those there are, when the document has none of this name.
-        """
-        ...
-
-    def active_controller(self) -> str | None:
-        """Name of the node in charge of the cluster by the run's document, such as a KRaft controller."""
-        ...
-
-    def quorum_leader(self) -> str | None:
-        """Name of the KRaft controller that leads the quorum, whether or not it is in charge yet."""
-        ...
-
-    def zookeeper_leader(self) -> str | None: ...
-    def partition_leader(self, topic: str, partition: int) -> str | None: ...
-    def metric(self, node: str, name: str) -> float | None:
-        """A metric of the probes' catalogue, read now; None when the node does not expose it or does not answer.
-
-        WrongUseError, naming those there are, when the catalogue has no metric of this name.
-        """
-        ...
-
-    def acked_operations(self) -> int:
-        """How many produce operations were acknowledged so far."""
-        ...
-
-
-@dataclass(frozen=True)
-class Scene:
-    """Where migration steps and faults act: the cluster, how to see it, where to write down what happens."""
-
-    cluster: Cluster
-    view: View
-    znodes: Znodes
-    recorder: Recorder
-    seed: int
-    members: Mapping[str, Member] = field(default_factory=dict)
-    """Members of groups under test that have been started so far, by name."""

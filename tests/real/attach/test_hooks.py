@@ -1,0 +1,134 @@
+"""Tests on a cluster that an operator runs, whose script does what they ask for: restarts, kills, cuts, records."""
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from pytest_kmigrate.judging.rejudge import judge_again
+from pytest_kmigrate.model.event import EventKind
+from pytest_kmigrate.model.verdict import Outcome
+from pytest_kmigrate.recording.reading import read_events, read_header
+from pytest_kmigrate.recording.run_folder import RunFolder
+from tests.real.attach.operating import hands_of
+from tests.real.attach.standing import JOLOKIA, Operator, attach_file, operated
+from tests.real.attach.test_attaching import seen
+
+ALLOWED = 'allow = ["start", "kill", "reconfigure", "cut", "traffic"]\n'
+HOOKS = ("start", "stop", "kill", "reconfigure", "cut", "heal", "arrived")
+THEIRS = """
+from pytest_kmigrate import Cut, Kill, checks, targets
+
+BROKER = targets.node("broker-1")
+
+def test_killed_and_back(inject, verify):
+    with inject(Kill(BROKER)) as injection:
+        injection.await_bitten()
+    verify(checks.controller_epoch_never_falls())
+
+def test_cut_off(inject, verify):
+    with inject(Cut(BROKER, targets.node("broker-0"))) as injection:
+        injection.await_bitten()
+    verify(checks.one_active_controller_per_epoch())
+
+def test_reconfigured(cluster, verify):
+    node = cluster.node("broker-1")
+    node.stop()
+    node.reconfigure({"log.retention.hours": "7"})
+    node.start()
+    cluster.await_serving()
+    verify(checks.one_active_controller_per_epoch())
+
+def test_records(workload, cluster, verify):
+    workload.await_acked(50)
+    workload.await_consumed(50)
+    verify(checks.no_acked_record_lost(), checks.no_phantom_record())
+
+def test_too_many_down(cluster):
+    cluster.node("broker-1").stop()
+    try:
+        cluster.node("broker-2").stop()
+    finally:
+        cluster.node("broker-1").start()
+        cluster.await_serving()
+"""
+MOVES_BY_ITSELF = ("/brokers/topics/__consumer_offsets", "/latest_producer_id_block", "/controller", "/isr_change")
+"""What a cluster changes without us, and what clients cannot avoid to leave in it."""
+
+
+@pytest.mark.nightly
+def test_hooks_do_what_is_allowed_and_what_is_ours_is_removed(tmp_path: Path) -> None:
+    """Each action by the operator's script; nothing that was there before has changed, and no topic of ours is left."""
+    with operated("zk1-broker3", tmp_path) as operator, hands_of(operator.cluster) as (hands, commands):
+        limits = "[limits]\nnodes_down_at_once = 1\nrecords_per_s = 40\n"
+        before = kept(operator)
+        ran = tested(hooked(operator, tmp_path, commands, limits), THEIRS)
+        assert "4 passed" in ran.stdout, ran.stdout
+        assert "1 failed" in ran.stdout, ran.stdout
+        assert (
+            "limits.nodes_down_at_once: expected no more than 1; broker-1 is down before stopping broker-2"
+            in ran.stdout
+        )
+        assert {"kill broker-1", "start broker-1", "stop broker-1", "cut broker-0 broker-1"} <= {
+            each.partition(" /")[0] for each in hands.done
+        }
+        assert "stop broker-2" not in hands.done
+        assert [hands.done.count(f"{action} broker-0 broker-1") for action in ("cut", "heal")] == [1, 1]
+        changed = operator.cluster.node("broker-1").properties["log.retention.hours"]
+        assert (changed, kept(operator)) == ("7", before)
+    folders = {read_header(each).test_id.rpartition("::")[2]: each for each in runs_in(tmp_path)}
+    (bitten,) = [each for each in read_events(folders["test_cut_off"]) if each.kind is EventKind.FAULT_WITNESSED]
+    assert "bytes arrived on 1 of 1 links under cut" in str(bitten.data)
+    acked = [each.data for each in read_events(folders["test_records"]) if each.kind is EventKind.WORKLOAD_BEGAN]
+    assert [(each["topics"], each["group"], each["per_s"]) for each in acked] == [
+        (["kmigrate-orders"], "kmigrate-kmigrate", 40)
+    ]
+
+
+@pytest.mark.nightly
+def test_a_hook_that_fails_or_hangs_says_nothing_of_kafka(tmp_path: Path) -> None:
+    """One sentence each, and a run that is INCONCLUSIVE; the cluster is as it was."""
+    killing = "def test_killed(cluster, verify):\n    cluster.node('broker-0').kill()\n    verify()\n"
+    with operated("zk1-broker1", tmp_path) as operator:
+        fails = {**dict.fromkeys(HOOKS, '["true"]'), "kill": '["sh", "-c", "echo no such host >&2; exit 7"]'}
+        ran = tested(hooked(operator, tmp_path, fails), killing)
+        assert "hooks.kill of broker-0: expected sh to end with 0; got 7: no such host" in ran.stdout, ran.stdout
+        hangs = {**fails, "kill": '["sleep", "100"]'}
+        ran = tested(hooked(operator, tmp_path, hangs, within_s=2), killing)
+        assert "hooks.kill of broker-0: expected an end within 2 s (hooks.within_s); got none" in ran.stdout, ran.stdout
+        assert operator.cluster.node("broker-0").alive
+    again = [judge_again(folder.path) for folder in runs_in(tmp_path)]
+    assert [each.outcome for each in again] == [Outcome.INCONCLUSIVE] * 2
+
+
+def kept(operator: Operator) -> Mapping[str, object]:
+    """What nobody but the operator changes."""
+    everything = dict(seen(operator))
+    znodes = everything.pop("znodes")
+    assert isinstance(znodes, Mapping)
+    kept_znodes = {path: data for path, data in znodes.items() if not path.startswith(MOVES_BY_ITSELF)}
+    return {**everything, "znodes": kept_znodes}
+
+
+def hooked(operator: Operator, folder: Path, commands: Mapping[str, str], more: str = "", within_s: int = 120) -> Path:
+    """An attach file with these hooks."""
+    lines = [f"{action} = {commands[action]}" for action in HOOKS]
+    hooks = "\n".join(["[hooks]", f"within_s = {within_s}", *lines, ""])
+    return attach_file(operator.cluster, folder, JOLOKIA + more + hooks, head=ALLOWED)
+
+
+def tested(file: Path, tests: str) -> subprocess.CompletedProcess[str]:
+    """What pytest makes of tests on the cluster of an attach file."""
+    theirs = file.parent / "test_theirs.py"
+    theirs.write_text(tests)
+    chosen = ["--kmigrate-provider", "attach", "--kmigrate-topology", str(file)]
+    kept_in = ["--kmigrate-runs", str(file.parent / "runs"), "-p", "no:cacheprovider", "-rs"]
+    command = [sys.executable, "-m", "pytest", str(theirs), *chosen, *kept_in]
+    return subprocess.run(command, capture_output=True, text=True, timeout=400, check=False, cwd=file.parent)
+
+
+def runs_in(folder: Path) -> list[RunFolder]:
+    """The run folders of these tests."""
+    return [RunFolder(each.parent) for each in (folder / "runs").glob("*/run.json")]
