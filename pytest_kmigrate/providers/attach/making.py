@@ -93,4 +93,6 @@ def _refused(futures: Mapping[str, Future[object]]) -> dict[str, str]:
         except KafkaException as error:
             if (why := error.args[0].name()) not in _GONE:
                 refused[name] = why
+        except TimeoutError:
+            refused[name] = "no answer"
     return refused
