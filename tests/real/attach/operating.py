@@ -1,4 +1,4 @@
-"""An operator who does to his nodes what a script asks of him, and shows their metrics as an exporter does."""
+"""An operator who does to his nodes what a script asks of him."""
 
 import json
 import sys
@@ -9,8 +9,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from pytest_kmigrate.model.links import Arrived, Disturbance
-from pytest_kmigrate.model.metrics import CATALOGUES
-from pytest_kmigrate.providers.attach.file.dialects import series_of
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 
 _SCRIPT = Path(__file__).with_name("operator_script.py")
@@ -69,36 +67,6 @@ def hands_of(cluster: OwnedCluster) -> Iterator[tuple[Hands, Mapping[str, str]]]
         more = {**of_node, **of_link, "reconfigure": ', "{file}"'}
         begins = f'"{sys.executable}", "-I", "{_SCRIPT}", "{url}"'
         yield hands, {action: f'[{begins}, "{action}", "{{name}}"{rest}]' for action, rest in more.items()}
-
-
-@contextmanager
-def exported(text: Callable[[str], str]) -> Iterator[str]:
-    """An exporter beside each node: the address of all, with ``{name}`` in it; ``text`` has a node's page."""
-
-    class Shown(_Quiet):
-        def do_GET(self) -> None:
-            """The metrics of the node that the path names."""
-            self.answer(200, text(self.path.strip("/")))
-
-    with serving(Shown) as url:
-        yield f"{url}{{name}}"
-
-
-def page_of(cluster: OwnedCluster, dialect: str) -> Callable[[str], str]:
-    """What an exporter with these rules shows of a node, made of what the agent of the node itself reports."""
-
-    def page(name: str) -> str:
-        catalogue = CATALOGUES[cluster.node(name).spec.role.value]
-        values = cluster.metrics(name, catalogue)
-        lines = ["# TYPE of_another_kind untyped", "of_another_kind 1"]
-        for metric, value in values.items():
-            named = series_of(dialect, catalogue[metric])
-            if named is not None and value is not None:
-                labels = ",".join(f'{key}="{text}"' for key, text in sorted(named[1]))
-                lines.append(f"{named[0]}{{{labels}}} {value}")
-        return "\n".join(lines) + "\n"
-
-    return page
 
 
 class _Quiet(BaseHTTPRequestHandler):

@@ -3,7 +3,6 @@
 import json
 import signal
 from collections.abc import Mapping
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.model.verdict import EXIT_STATUS, Outcome
 from pytest_kmigrate.probes.broker_images import image_of_brokers
-from tests.real.attach.operating import exported, page_of
 from tests.real.attach.standing import JOLOKIA, Operator, Watching, attach_file, kmigrate, operated
 from tests.real.protected import leaks
 
@@ -55,12 +53,10 @@ def test_a_migration_of_an_operator_is_watched_and_conforms(tmp_path: Path) -> N
 
 
 @pytest.mark.nightly
-def test_logs_metadata_logs_and_an_exporter_show_a_migration(tmp_path: Path) -> None:
-    """Metrics come by an exporter in the names of a dialect; the log is the third side that is compared."""
-    with operated("zk1-broker1-controller3", tmp_path) as operator, ExitStack() as shown:
-        url = shown.enter_context(exported(page_of(operator.cluster, "strimzi")))
-        more = f'[metrics]\nkind = "prometheus"\ndialect = "strimzi"\nurl = "{url}"\n' + read_by_path(operator)
-        file = attach_file(operator.cluster, tmp_path, more)
+def test_logs_and_metadata_logs_show_a_migration(tmp_path: Path) -> None:
+    """By file and command; the log is the third side that is compared."""
+    with operated("zk1-broker1-controller3", tmp_path) as operator:
+        file = attach_file(operator.cluster, tmp_path, JOLOKIA + read_by_path(operator))
         checked = kmigrate("attach", file, "--check")
         assert checked.returncode == 0, checked.stderr
         assert offered(checked.stdout) == ("logs", "metadata-log", *OFFERED)

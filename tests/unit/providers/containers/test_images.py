@@ -16,6 +16,7 @@ from pytest_kmigrate.providers.choosing import topology_named
 from pytest_kmigrate.providers.docker.images import _unpack, check_fits
 from pytest_kmigrate.providers.owned.commands import Tool
 from pytest_kmigrate.providers.owned.jvm import Jvm
+from pytest_kmigrate.providers.process.provider import ProcessProvider
 
 IMAGE = Image(
     id="sha256:1",
@@ -129,7 +130,7 @@ def test_an_image_that_was_laid_down_has_a_version_by_its_name(tmp_path: Path) -
     assert version_of("image:of-this-test") == "3.9.0"
     assert unpacked_at("image:of-this-test") == tmp_path
     name = "zk1-broker3-controller3"
-    topology = topology_named("process", print, name, "image:of-this-test")
+    topology = topology_named(ProcessProvider(print), print, name, "image:of-this-test")
     assert {node.kafka for node in topology.of_role(Role.BROKER)} == {"image:of-this-test"}
     with pytest.raises(WrongUseError, match=r"--kmigrate-kafka: expected a release or a path \(images: by .* docker\)"):
-        topology_named("process", print, name, "image:of-no-test")
+        topology_named(ProcessProvider(print), print, name, "image:of-no-test")
