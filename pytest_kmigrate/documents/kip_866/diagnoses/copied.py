@@ -1,10 +1,12 @@
 """KAFKA-15605 and KAFKA-16411: what the copy brings into the metadata log is not what ZooKeeper meant."""
 
+import re
 from collections.abc import Collection, Mapping
 from urllib.parse import quote
 
 from pytest_kmigrate.checkers.controllers.claims import kraft_claims
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in
+from pytest_kmigrate.checkers.evidence.logs import logs_of
 from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
@@ -12,16 +14,23 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
 _PENDING = "/admin/delete_topics"
+_COPIED = re.compile(r"Replayed TopicRecord for topic (\S+) with topic ID")
 _NAMED = ("quotas", "scram")
 _DEFAULT = "<default>"
 
 
 @diagnosis("KAFKA-15605")
 def pending_deletions_were_copied_as_topics(history: History, verdict: Verdict) -> bool:
-    """The topics that live on, or whose deletion is pending for ever, are those pending in ZooKeeper at the copy."""
+    """The topics that live on, or whose deletion is pending for ever, are those pending in ZooKeeper at the copy.
+
+    The check of pending deletions is about just these; then controllers have replayed all of them as topics.
+    """
     claimed_ns = min((claim.at_ns for claim in kraft_claims(history)), default=-1)
     before = [each for each in history.znodes if each.path == _PENDING and each.at_ns <= claimed_ns]
     pending = set(before[-1].children) if before else set[str]()
+    if verdict.check == "pending_deletions_leave_zookeeper":
+        copied = {each for _, log in logs_of(history, "controller") for each in _COPIED.findall(log)}
+        return bool(pending) and pending <= copied
     return bool(pending) and all_unmet(history, verdict, lambda event: _are_among(event, pending))
 
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
+from pytest_kmigrate.documents.kip_866.checks.dual_write.deletions import pending_deletions_leave_zookeeper
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import Transaction, Write, ZnodeChange
 from pytest_kmigrate.model.image import MetadataImage
-from tests.unit.checkers.histories import MS, change, history, snapshot, znode
+from tests.unit.checkers.histories import MS, change, history, phase, snapshot, znode
 from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named, named_of_expectations, started, unmet
 
 CLAIM = znode(20_000, "/controller", json.dumps({"brokerid": 3000, "kraftControllerEpoch": 1}))
@@ -40,6 +41,19 @@ def test_topics_that_were_pending_at_the_takeover_are_kafka_15605(
         unmet(60_000, "topics that live on", expected=[], observed=["a", "b"]),
     ]
     assert named_of_expectations(history(events=events, znodes=znodes, kafka=kafka)) == bugs
+
+
+@pytest.mark.parametrize(("copied", "bugs"), [(("a", "b"), ("KAFKA-15605",)), (("a",), ())], ids=["all", "one"])
+def test_deletions_that_stay_pending_are_kafka_15605(copied: tuple[str, ...], bugs: tuple[str, ...]) -> None:
+    """If controllers have copied all of them as topics."""
+    replayed = "".join(f"INFO Replayed TopicRecord for topic {each} with topic ID x.\n" for each in copied)
+    run = history(
+        events=[*started(*BROKERS, "controller-3000"), phase(20_000, "HYBRID"), phase(90_000, "ALL_KRAFT")],
+        znodes=[pending(10_000, "a", "b"), CLAIM],
+        kafka="3.6.0",
+        logs={"controller-3000": replayed},
+    )
+    assert named(run, pending_deletions_leave_zookeeper.judge(run)) == bugs
 
 
 QUOTAS = {
