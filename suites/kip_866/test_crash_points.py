@@ -9,6 +9,7 @@ import pytest
 
 from pytest_kmigrate import Hold, Isolate, Kill, Phase, Role, checks, crash_points, moves, raw_admin, sweep, targets
 
+LATE = "/brokers/topics/late"
 NIGHTLY = pytest.mark.nightly
 AT_TAKEOVER = [
     *sweep.often(sweep.TAKEOVER),
@@ -112,7 +113,7 @@ def test_former_controller_that_writes_once_more_stops_no_other(
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-FAIL-stale-controller-fenced")
 def test_former_controller_that_is_late_with_a_write_changes_nothing(
-    workload, migration, inject, admin_of, zookeeper, expect, verify_clients
+    workload, migration, inject, admin_of, zookeeper, expect, expect_to_stay, verify_clients
 ):
     """It is cut off as it is about to write a topic, and sends it when its successor has claimed leadership."""
     workload.await_consumed(500)
@@ -121,11 +122,11 @@ def test_former_controller_that_is_late_with_a_write_changes_nothing(
         writing.await_bitten()
         with inject(Isolate(targets.active_controller(), from_roles=(Role.CONTROLLER,))):
             migration.await_new_active_controller()
-    expect(
-        "whether ZooKeeper has the topic that was late",
-        lambda: "late" in zookeeper.children("/brokers/topics"),
-        equals=True,
-        kind=None,
+    expect("whether ZooKeeper has the topic", lambda: zookeeper.get(LATE) is not None, equals=True, kind=None)
+    expect_to_stay(
+        "what the successor wrote of the topic",
+        lambda: zookeeper.get(LATE),
+        equals=zookeeper.get(LATE),
+        for_s=crash_points.TOPIC_NOT_WRITTEN.held_s,
     )
-    workload.await_acked(500)
     verify_clients()

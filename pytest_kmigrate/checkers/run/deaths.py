@@ -5,7 +5,7 @@ from pytest_kmigrate.checkers.evidence.moments import faults_begun_of, faults_du
 from pytest_kmigrate.model.event import PHASE, Event, EventKind
 from pytest_kmigrate.model.history import History
 
-_BY_DESIGN = "Aborting the ZK migration"
+ABORTED_COPY = "Aborting the ZK migration"
 """A controller that cannot end its copy ends itself, so that the next one aborts it (QuorumController.java)."""
 
 
@@ -29,7 +29,7 @@ def failed_stops(history: History) -> list[Event]:
     return [
         event
         for event in history.of(EventKind.NODE_STOPPED)
-        if event.data.get("said") and _BY_DESIGN not in str(event.data["said"]) and not _under_fault(history, event)
+        if event.data.get("said") and ABORTED_COPY not in str(event.data["said"]) and not _under_fault(history, event)
     ]
 
 
@@ -37,7 +37,7 @@ def _dies_by_design(history: History, death: Event) -> bool:
     """Whether a controller ended itself because a fault kept it from ending its copy."""
     phases = [event.at_ns for event in history.states(PHASE) if event.seq < death.seq]
     since_ns = max(phases, default=0)
-    return _BY_DESIGN in str(death.data.get("said")) and bool(faults_during(history, since_ns, death.at_ns))
+    return ABORTED_COPY in str(death.data.get("said")) and bool(faults_during(history, since_ns, death.at_ns))
 
 
 def _under_fault(history: History, stopped: Event) -> bool:

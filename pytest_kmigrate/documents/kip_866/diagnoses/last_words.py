@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from pytest_kmigrate.checkers.evidence.logs import log_of
-from pytest_kmigrate.checkers.run.deaths import failed_stops, unexpected_deaths
+from pytest_kmigrate.checkers.run.deaths import ABORTED_COPY, failed_stops, unexpected_deaths
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
@@ -16,7 +16,6 @@ _NO_BOOTSTRAP = "Should not have ZK migrations enabled on a cluster running meta
 _METRIC_LEFT = "already exists, can't register another one"
 _CHANNEL = "to-controller-"
 _NO_AUTHORIZERS = "ZooKeeper migration does not yet support authorizers"
-_COPY_ABORTED = "Aborting the ZK migration"
 _EMPTY_ID = re.compile(
     r'NumberFormatException: For input string: ""\n(?:\s+at [^\n]*\n)*?\s+at [^\n]*migrateBrokerConfigs'
 )
@@ -84,7 +83,7 @@ def _explains(history: History, verdict: Verdict, is_of_the_bug: Callable[[Event
 
 
 def _took_for_an_id(history: History, event: Event) -> bool:
-    return _COPY_ABORTED in str(event.data.get("said")) and bool(_EMPTY_ID.search(log_of(history, str(event.node))))
+    return ABORTED_COPY in str(event.data.get("said")) and bool(_EMPTY_ID.search(log_of(history, str(event.node))))
 
 
 def _is_channel(event: Event) -> bool:

@@ -4,12 +4,13 @@ To metrics and znodes the three look the same; what the migration driver of the 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER
 from pytest_kmigrate.checkers.controllers.lives import roles
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in
 from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.run.deaths import ABORTED_COPY
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.documents.kip_866.phases import ZkMigrationState, zk_migration_state
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
@@ -72,12 +73,12 @@ def standing_still_at(history: History, at_ns: int) -> str | None:
     A reason is a broker that is not registered (``MigratingZkBrokerCount``; releases before 3.6 lack it, so nothing is
     said of them), a node that is down, a controller without the flag, another controller in charge. The time counts
     from the last event of a node or a fault and the last change of ``/controller`` and ``/brokers/ids``. Once KRaft
-    holds ``/controller`` the migration has begun.
+    holds ``/controller`` the migration has begun, unless the controller that claimed it gave the copy up and ended.
     """
     by_role = roles(history)
     brokers, controllers = ([n for n, role in by_role.items() if role == each] for each in ("broker", "controller"))
-    znodes = _last_of(history, at_ns)
-    if not _is_complete(history, at_ns, controllers) or not _is_left_to_zookeeper(znodes, len(brokers)):
+    znodes, ended = _last_of(history, at_ns), _gave_up(history, at_ns)
+    if not _is_complete(history, at_ns, controllers, ended) or not _is_left(znodes, len(brokers), ended):
         return None
     disturbing = [event.at_ns for event in history.of(*_OF_NODES, *_OF_FAULTS) if event.at_ns <= at_ns]
     quiet_ns = max([*disturbing, *(change.at_ns for change in znodes.values())])
@@ -86,13 +87,21 @@ def standing_still_at(history: History, at_ns: int) -> str | None:
     return node if lasted_ns >= _LONG_NS else None
 
 
-def _is_complete(history: History, at_ns: int, controllers: list[str]) -> bool:
-    """Every node is up, and every controller runs the release under test with the flag of the migration."""
-    seen = [event for event in history.of(*_OF_NODES) if event.at_ns <= at_ns]
+def _gave_up(history: History, at_ns: int) -> set[str]:
+    """The controllers that ended as they are meant to when they cannot copy, so that another one begins again."""
+    last = {event.node: event for event in history.of(*_OF_NODES) if event.at_ns <= at_ns}
+    deaths = [event for event in last.values() if event.kind is EventKind.NODE_DIED]
+    return {str(event.node) for event in deaths if ABORTED_COPY in str(event.data.get("said"))}
+
+
+def _is_complete(history: History, at_ns: int, controllers: list[str], ended: Collection[str]) -> bool:
+    """Every node but those is up, and every controller runs the release under test with the flag of the migration."""
+    seen = [event for event in history.of(*_OF_NODES) if event.at_ns <= at_ns and event.node not in ended]
     last = {event.node: event.kind for event in seen}
     releases = {event.node: event.data.get("kafka") for event in seen if event.kind is EventKind.NODE_STARTED}
     flags = {event.node: changed[MIGRATION_FLAG] for event in seen if MIGRATION_FLAG in (changed := _changed(event))}
-    is_set = all(flags.get(each) == "true" and releases.get(each) == history.header.kafka for each in controllers)
+    left = [each for each in controllers if each not in ended]
+    is_set = all(flags.get(each) == "true" and releases.get(each) == history.header.kafka for each in left)
     return is_set and all(kind in _UP for kind in last.values())
 
 
@@ -107,13 +116,14 @@ def _last_of(history: History, at_ns: int) -> dict[str, ZnodeChange]:
     return {change.path: change for change in seen if change.path in (CONTROLLER, _BROKERS)}
 
 
-def _is_left_to_zookeeper(znodes: dict[str, ZnodeChange], brokers: int) -> bool:
-    """A broker is the controller, and all of them are registered in ZooKeeper, which works for them."""
+def _is_left(znodes: dict[str, ZnodeChange], brokers: int, ended: Collection[str]) -> bool:
+    """A broker is the controller, or one that has ended, and all are registered in ZooKeeper, which works for them."""
     if set(znodes) != {CONTROLLER, _BROKERS}:
         return False
     held = held_in(znodes[CONTROLLER])
     is_of_zookeeper = "brokerid" in held and held.get("kraftControllerEpoch", -1) == -1
-    return is_of_zookeeper and len(znodes[_BROKERS].children) == brokers
+    is_left = is_of_zookeeper or f"controller-{held.get('brokerid')}" in ended
+    return is_left and len(znodes[_BROKERS].children) == brokers
 
 
 def _stood(history: History, samples: list[Sample], brokers: int) -> tuple[str, int]:

@@ -32,12 +32,14 @@ def _is_of_the_image(history: History, metric: str) -> bool:
     of_active = sorted(_of(history, active=True), key=lambda each: each.at_ns)
     active = [(each.at_ns, each.values.get(metric)) for each in of_active]
     compared = 0
-    for sample in _of(history, active=False):
+    for sample, before in _of_standbys(history):
         reported = {value for at_ns, value in active if abs(at_ns - sample.at_ns) <= _AROUND_NS}
         # While none is active, after a crash, standbys report what the last one did, or what the next one will; and a
-        # standby replays the records of the next one a little later.
+        # standby replays the records of the next one a little later. One that was paused reports what it did before.
         around = [each for each in active if each[0] < sample.at_ns - _AROUND_NS][-1:]
         around += [each for each in active if each[0] > sample.at_ns][:1]
+        if before is not None and before.at_ns < sample.at_ns - _AROUND_NS:
+            around.append((before.at_ns, before.values.get(metric)))
         reported |= {value for _, value in around if reported}
         if reported and (sample.values.get(metric) or 0) > 0:
             compared += 1
@@ -66,6 +68,17 @@ def standbys_count_from_a_write_of_their_own(history: History, verdict: Verdict)
         if len(row) >= FEWEST
     ]
     return bool(grown) and all(lag > 0 and abs(lag - log) <= _NEARLY for lag, log in grown)
+
+
+def _of_standbys(history: History) -> Iterator[tuple[Sample, Sample | None]]:
+    """The samples of controllers that are not active, each with the last one in which that process answered."""
+    for samples in processes(history, "controller"):
+        before: Sample | None = None
+        for each in samples:
+            if _is_standby(each):
+                yield each, before
+            if any(value is not None for value in each.values.values()):
+                before = each
 
 
 def _of(history: History, *, active: bool) -> Iterator[Sample]:

@@ -106,6 +106,23 @@ def of_another_release(run: History) -> History:
     )
 
 
+ABORTED = "ERROR Encountered fatal fault: Aborting the ZK migration (ProcessTerminatingFaultHandler)"
+
+
+def taken_over_and_given_up(said: str) -> History:
+    """The same run, in which another controller claimed, could not copy, and ended with these words."""
+    died = event(EventKind.NODE_DIED, 26_000, STANDBY, exit_code=1, said=said)
+    claimed = in_charge(25_000, int(STANDBY.rpartition("-")[2]), kraft_epoch=1)
+    return with_znodes(claimed)(with_events(died)(stuck()))
+
+
+@pytest.mark.parametrize(("said", "bugs"), [(ABORTED, ("KAFKA-16563",)), ("ERROR out of memory", ())])
+def test_a_controller_that_gave_the_copy_up_holds_no_other(said: str, bugs: tuple[str, ...]) -> None:
+    """It ended as it is meant to, so that the next one begins again."""
+    run = replace(taken_over_and_given_up(said), logs={ACTIVE: FAILED_POLL, STANDBY: ""})
+    assert named_of_steps(run) == bugs
+
+
 HEALED = event(EventKind.FAULT_HEALED, 60_000, fault_id="kill(active-controller)")
 
 
