@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pytest_kmigrate.certificates.evidence_of_runs import Evidence
 from pytest_kmigrate.certificates.statement import Challenge, Sampled
-from pytest_kmigrate.distributions.distribution import IMAGE, RUNS_IMAGES
+from pytest_kmigrate.distributions.distribution import RUNS_IMAGES, is_image
 from pytest_kmigrate.judging.planning.plan import plan
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 
@@ -59,7 +59,7 @@ def _chosen(evidence: Evidence) -> str:
 
 def _command(profile: str, kafka: str, task: Task) -> str:
     options = [f"--kmigrate-seed={task.seed}", f"--kmigrate-profile={profile}", f"--kmigrate-kafka={kafka}"]
-    options += [f"--kmigrate-provider={RUNS_IMAGES}"] if kafka.startswith(IMAGE) else []
+    options += [f"--kmigrate-provider={RUNS_IMAGES}"] if is_image(kafka) else []
     return shlex.join(["pytest", "--pyargs", task.test, *options])
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_kmigrate.certificates.statement import ContainerImage
-from pytest_kmigrate.distributions.distribution import IMAGE
+from pytest_kmigrate.distributions.distribution import image_and_adapter
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.judging.judge import outcome_of
 from pytest_kmigrate.judging.other_documents import evidence_by
@@ -161,7 +161,7 @@ def _image_of(run: RunEvidence, digest: str) -> ContainerImage | None:
     own = [name for name, each in (run.header.digests or {}).items() if each == digest and name in run.header.images]
     if not own:
         return None
-    name = own[0].removeprefix(IMAGE).partition("#")[0]
+    name, _ = image_and_adapter(own[0])
     return ContainerImage(name=name, sha256=run.header.images[own[0]].removeprefix("sha256:"))
 
 

@@ -6,10 +6,20 @@ from pathlib import Path
 
 LIBS = "libs"
 """The folder of an unpacked Kafka that holds its jars."""
-IMAGE = "image:"
-"""How the name of a distribution begins that is a container image."""
+_IMAGE, _ADAPTER = "image:", "#"
 RUNS_IMAGES = "docker"
 """The provider that runs images."""
+
+
+def is_image(kafka: str) -> bool:
+    """Whether the name of a distribution is that of a container image: ``image:NAME`` or ``image:NAME#ADAPTER``."""
+    return kafka.startswith(_IMAGE)
+
+
+def image_and_adapter(kafka: str) -> tuple[str, str]:
+    """The name of the image, and the path of the adapter; empty: one that is shipped."""
+    name, _, adapter = kafka.removeprefix(_IMAGE).partition(_ADAPTER)
+    return name, adapter
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_kmigrate.distributions.distribution import is_image
 from pytest_kmigrate.model.errors import WrongUseError
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _wished(_provider: "Provider", _notify: Notify, name_or_path: str, kafka: st
 
 def _wished_in_containers(provider: "Provider", notify: Notify, name_or_path: str, kafka: str | None) -> "Topology":
     """Its release is known before the file is read, which has rules about it."""
-    from pytest_kmigrate.providers.docker.images import brought, check_fits, is_image  # noqa: PLC0415 - as said above
+    from pytest_kmigrate.providers.docker.images import brought, check_fits  # noqa: PLC0415 - as said above
 
     if kafka is None or not is_image(kafka):
         return _wished(provider, notify, name_or_path, kafka)

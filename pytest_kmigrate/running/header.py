@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_kmigrate.distributions.distribution import IMAGE, RUNS_IMAGES
+from pytest_kmigrate.distributions.distribution import RUNS_IMAGES, is_image
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.model.checkpoint import Start, Znode
 from pytest_kmigrate.model.errors import EnvironmentLackError
@@ -158,7 +158,7 @@ def _reproduce(
     """The line of a shell; a cluster that stands runs what it runs."""
     is_made = not provider.facts
     options = {
-        "provider": provider.name if not is_made else RUNS_IMAGES if topology.kafka.startswith(IMAGE) else None,
+        "provider": provider.name if not is_made else RUNS_IMAGES if is_image(topology.kafka) else None,
         "kafka": topology.kafka if is_made else None,
         "seed": settings.seed,
         "profile": settings.profile,

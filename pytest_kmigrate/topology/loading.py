@@ -3,10 +3,11 @@
 import copy
 import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from pytest_kmigrate.distributions.distribution import unpacked_at
 from pytest_kmigrate.distributions.releases import known_releases
@@ -28,11 +29,21 @@ from pytest_kmigrate.topology.format import (
     json_schema_text,
 )
 from pytest_kmigrate.topology.jars import jars_at, wrong_jars
-from pytest_kmigrate.topology.mistakes import KeyPath, Mistake, WrittenNumber, did_you_mean, key_text, mistakes_in
+from pytest_kmigrate.topology.mistakes import (
+    KeyPath,
+    Mistake,
+    Tables,
+    WrittenNumber,
+    did_you_mean,
+    key_text,
+    mistakes_in,
+)
 from pytest_kmigrate.topology.nodes import log_dirs_of, node_ids, role_tables
 from pytest_kmigrate.topology.rules import broken_rules, default_mode, start_of
 
-__all__ = ["SHIPPED", "find", "json_schema", "json_schema_text", "load", "parsed", "shipped", "text_of"]
+__all__ = ["SHIPPED", "find", "json_schema", "json_schema_text", "load", "parsed", "shipped", "text_of", "validated"]
+
+File = TypeVar("File", bound=BaseModel)
 
 SHIPPED = Path(__file__).parents[1] / "topologies"
 """The folder of the topologies that travel with the package."""
@@ -78,7 +89,7 @@ def load(path: Path, kafka: str | None = None, option: str = "--kmigrate-kafka")
     under_test = {} if kafka is None else {"kafka": kafka}
     document, folder = parsed(path, text) | under_test, path.absolute().parent
     file, mistakes = _checked_in(folder, parsed(path, text) | under_test)
-    problems = list(dict.fromkeys(f"{key_text(mistake.path, document)}: {mistake.text}" for mistake in mistakes))
+    problems = _problems(mistakes, document)
     if kafka is not None and mistakes:
         wrong_kafka = [mistake.text for mistake in mistakes if mistake.path == ("kafka",)]
         is_right_by_itself = not _checked_in(folder, parsed(path, text))[1]
@@ -129,6 +140,20 @@ def parsed(path: Path, text: str) -> dict[str, Any]:
     # tomllib lets through what int() and date() say of numbers out of range, and recurses on nested arrays
     except (ValueError, RecursionError) as error:
         raise TopologyError(str(path), [_syntax_problem(text, error)]) from None
+
+
+def validated(of: type[File], tables: Tables, path: Path, text: str) -> File:
+    """A file of other tables than a topology's; TopologyError with every mistake of it."""
+    document = parsed(path, text)
+    try:
+        return of.model_validate(document)
+    except ValidationError as error:
+        raise TopologyError(str(path), _problems(mistakes_in(error, tables), document)) from None
+
+
+def _problems(mistakes: Iterable[Mistake], document: dict[str, Any]) -> list[str]:
+    """Each once, with its key."""
+    return list(dict.fromkeys(f"{key_text(mistake.path, document)}: {mistake.text}" for mistake in mistakes))
 
 
 def _syntax_problem(text: str, error: Exception) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from pytest_kmigrate.distributions import versions
-from pytest_kmigrate.distributions.distribution import IMAGE, RUNS_IMAGES, laid_down, unpacked_at
+from pytest_kmigrate.distributions.distribution import RUNS_IMAGES, is_image, laid_down, unpacked_at
 from pytest_kmigrate.distributions.releases import known_releases, nearest_releases
 from pytest_kmigrate.model.errors import DistributionError
 from pytest_kmigrate.model.topology import Listener, SecurityProtocol
@@ -29,6 +29,17 @@ VOTERS = (1, 3, 5)
 """How many nodes an ensemble or a quorum may have."""
 
 
+def matching(pattern: re.Pattern[str], expected: str) -> AfterValidator:
+    """Lets the texts through that are of this pattern; ``expected`` is what the mistake says of the others."""
+
+    def checked(text: str) -> str:
+        if not pattern.fullmatch(text):
+            raise ValueError(f"expected {expected}")
+        return text
+
+    return AfterValidator(checked)
+
+
 def version_of(kafka: str) -> tuple[int, int, int] | None:
     """The release that a ``kafka`` key names, or the jars in the folder it leads to; None if they name no release."""
     named = _VERSION.fullmatch(kafka)
@@ -46,7 +57,7 @@ def _version_in(path: str) -> str:
 
 def _release_or_place(kafka: str) -> str:
     releases = known_releases()
-    if kafka.startswith(IMAGE) and laid_down(kafka) is None:
+    if is_image(kafka) and laid_down(kafka) is None:
         raise ValueError(f"expected a release or a path (images: by --kmigrate-kafka, provider {RUNS_IMAGES})")
     if kafka in releases or laid_down(kafka) or kafka.startswith((".", "~")) or "/" in kafka:
         return kafka
@@ -88,23 +99,11 @@ def _each_once(ids: list[int]) -> list[int]:
     return ids
 
 
-def _level(version: str) -> str:
-    if not _LEVEL.fullmatch(version):
-        raise ValueError('expected a metadata.version such as "3.8" or "3.8-IV0"')
-    return version
-
-
 def _true_or_class(authorizer: object) -> object:
     # before the union of types is tried, which would give one mistake for each of them
     if not isinstance(authorizer, bool) and not (isinstance(authorizer, str) and _CLASS.fullmatch(authorizer)):
         raise ValueError('expected true, false or the name of a class such as "org.example.MyAuthorizer"')
     return authorizer
-
-
-def _znode_path(chroot: str) -> str:
-    if not _PATH.fullmatch(chroot):
-        raise ValueError('expected the path of a znode without a slash at its end, such as "/kafka/prod"')
-    return chroot
 
 
 def _listener_names(extra: dict[str, SecurityProtocol]) -> dict[str, SecurityProtocol]:
@@ -128,9 +127,9 @@ ServerId = Annotated[int, Field(ge=1, le=LARGEST_SERVER_ID)]
 NodeIds = Annotated[list[NodeId], AfterValidator(_each_once), Field(min_length=1, max_length=MOST_NODES)]
 ServerIds = Annotated[list[ServerId], AfterValidator(_each_once), Field(min_length=1, max_length=MOST_NODES)]
 LogDirs = Annotated[int, Field(ge=1, le=16)]
-Level = Annotated[str, AfterValidator(_level)]
+Level = Annotated[str, matching(_LEVEL, 'a metadata.version such as "3.8" or "3.8-IV0"')]
 Name = Annotated[str, AfterValidator(_fit_for_a_folder)]
-Chroot = Annotated[str, AfterValidator(_znode_path)]
+Chroot = Annotated[str, matching(_PATH, 'the path of a znode without a slash at its end, such as "/kafka/prod"')]
 Authorizer = Annotated[bool | str, BeforeValidator(_true_or_class)]
 ExtraListeners = Annotated[dict[str, SecurityProtocol], AfterValidator(_listener_names)]
 Start = Literal["at-once", "later", "by-migration"]

@@ -3,7 +3,7 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from tempfile import TemporaryFile
 from typing import IO
@@ -14,17 +14,24 @@ from pytest_kmigrate.redaction import redacted
 _MOST_SHOWN = 300
 
 
-def said_by(command: Sequence[str], within_s: float, key: str, output: IO[bytes] | None = None) -> str:
-    """What a command says when it has ended with 0, as ``ran`` has it; ClusterError when it does not.
+def said_by(
+    command: Sequence[str], within_s: float, key: str, output: IO[bytes] | None = None, good: Collection[int] = (0,)
+) -> str:
+    """What a command says when it has ended well, as ``ran`` has it; ClusterError when it does not.
 
     ``key`` is where the file has the limit of time.
     """
     status, words = ran(command, within_s, output)
     if status is None:
-        raise ClusterError(f"expected an end within {within_s:g} s ({key}); got none")
-    if status != 0:
+        raise late(within_s, key)
+    if status not in good:
         raise not_zero(command, status, words)
     return words
+
+
+def late(within_s: float, key: str) -> ClusterError:
+    """The error about what has not ended in its time."""
+    return ClusterError(f"expected an end within {within_s:g} s ({key}); got none")
 
 
 def not_zero(command: Sequence[str], status: int, words: str) -> ClusterError:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.evidence import HarnessTrouble
-from pytest_kmigrate.providers.attach.commands import said_by
+from pytest_kmigrate.providers.attach.commands import late, said_by
 from pytest_kmigrate.providers.attach.file.loading import NOTHING_MORE, Site
 from pytest_kmigrate.redaction import redacted
 
@@ -73,14 +73,11 @@ class Hooks:
         thread.start()
         thread.join(self._table.within_s)
         if thread.is_alive():
-            raise self._late(action, node)
+            raise self._failed(action, node, str(late(self._table.within_s, "hooks.within_s")))
         if failed:
             text = redacted(f"{type(failed[0]).__name__}: {failed[0]}")
             raise self._failed(action, node, f"expected {self._table.python} to do it; got {text}") from failed[0]
         return str(said[0])
-
-    def _late(self, action: str, node: str) -> ClusterError:
-        return self._failed(action, node, f"expected an end within {self._table.within_s} s (hooks.within_s); got none")
 
     def _failed(self, action: str, node: str, what: str) -> ClusterError:
         hook = f"{self._site.path}: hooks.{action} of {node}"

@@ -15,7 +15,7 @@ from pytest_kmigrate.distributions.kafka import resolve
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.history import Batch
 from pytest_kmigrate.model.protocols import Record
-from pytest_kmigrate.providers.attach.commands import not_zero, ran
+from pytest_kmigrate.providers.attach.commands import said_by
 from pytest_kmigrate.providers.attach.file.loading import Site
 from pytest_kmigrate.providers.metadata_log import PARTITION, decoded, snapshots_in
 from pytest_kmigrate.providers.owned.jvm import Jvm
@@ -64,18 +64,11 @@ class MetadataLogs:
             folder.mkdir()
             with (Path(scratch) / "printed.tar").open("w+b") as printed:
                 try:
-                    self._print(command, table.within_s, printed)
+                    said_by(command, table.within_s, "metadata_log.within_s", printed, (0, _CHANGED_MEANWHILE))
                     _take_out(printed, folder)
                 except ClusterError as error:
                     raise ClusterError(f"{self._site.path}: metadata_log.command of {node}: {error}") from error
             yield Path(scratch)
-
-    def _print(self, command: Sequence[str], within_s: float, printed: IO[bytes]) -> None:
-        status, words = ran(command, within_s, printed)
-        if status is None:
-            raise ClusterError(f"expected an end within {within_s:g} s (metadata_log.within_s); got none")
-        if status not in {0, _CHANGED_MEANWHILE}:
-            raise not_zero(command, status, words)
 
 
 def _take_out(printed: IO[bytes], folder: Path) -> None:

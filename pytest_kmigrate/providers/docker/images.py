@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pytest_kmigrate.distributions.cache import entry
-from pytest_kmigrate.distributions.distribution import IMAGE, LIBS, Distribution, Image, lay_down
+from pytest_kmigrate.distributions.distribution import LIBS, Distribution, Image, image_and_adapter, lay_down
 from pytest_kmigrate.distributions.kafka import resolve
 from pytest_kmigrate.distributions.versions import release_in
 from pytest_kmigrate.model.errors import ClusterError, DistributionError, UnfitReleaseError, WrongUseError
@@ -28,16 +28,10 @@ from pytest_kmigrate.providers.owned.commands import in_image
 from pytest_kmigrate.providers.owned.tools import STORAGE_TOOL
 from pytest_kmigrate.waiting import PATIENCE_S
 
-_ADAPTER = "#"
 _SHOWN_OF_ID = 12
 _LAST_WORDS = 600
 _TOOL_ANSWERS = re.compile(r"^[A-Za-z0-9_-]{22}$", re.MULTILINE)
 """What the storage tool prints when it is asked for an id."""
-
-
-def is_image(kafka: str | None) -> bool:
-    """Whether a distribution is an image."""
-    return kafka is not None and kafka.startswith(IMAGE)
 
 
 @lru_cache
@@ -46,7 +40,7 @@ def brought(kafka: str, progress: Callable[[str], None]) -> Distribution:
 
     WrongUseError when there is no such image, adapter or working command, DistributionError when it has no Kafka.
     """
-    name, _, own = kafka.removeprefix(IMAGE).partition(_ADAPTER)
+    name, own = image_and_adapter(kafka)
     with closing(Engine()) as engine:
         image_id = engine.image_id(name) if name else None
         if image_id is None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
-from pytest_kmigrate.distributions.distribution import RUNS_IMAGES, Distribution
+from pytest_kmigrate.distributions.distribution import RUNS_IMAGES, Distribution, is_image
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.topology import Topology
-from pytest_kmigrate.providers.docker.images import brought, is_image
+from pytest_kmigrate.providers.docker.images import brought
 from pytest_kmigrate.providers.docker.provisioning import provision
 from pytest_kmigrate.providers.owned.provider import OwnedProvider
 from pytest_kmigrate.providers.owned.software import Software, resolved, software_for

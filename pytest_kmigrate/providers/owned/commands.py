@@ -9,9 +9,11 @@ from typing import NamedTuple
 from pytest_kmigrate.distributions.distribution import Image
 from pytest_kmigrate.distributions.java import bound_to_us
 from pytest_kmigrate.model.errors import WrongUseError
+from pytest_kmigrate.topology.braces import filled
 
-JARS = "{jars}"
-OPTIONS = "{options}"
+JARS = "jars"
+OPTIONS = "options"
+"""What stands in braces in the variables of an adapter."""
 
 
 @dataclass(frozen=True)
@@ -62,18 +64,12 @@ def in_image(
     """
     if spaced := [each for each in options if each.split() != [each]]:
         raise WrongUseError(f"expected JVM options without spaces for a node of an image, got {spaced[0]!r}")
-    if jars and not any(JARS in text for _, text in image.environment):
+    if jars and not any(f"{{{JARS}}}" in text for _, text in image.environment):
         raise WrongUseError(
-            f'expected an adapter with a place for more jars, such as CLASSPATH = "{JARS}" in [environment], as the '
-            f"topology has {jars[0]}; add it, or put the jar into the image"
+            f'expected an adapter with a place for more jars, such as CLASSPATH = "{{{JARS}}}" in [environment], as '
+            f"the topology has {jars[0]}; add it, or put the jar into the image"
         )
     joined = {OPTIONS: " ".join(options), JARS: os.pathsep.join(jars)}
-    environment = {name: _filled(text, joined) for name, text in image.environment}
-    argv = [_filled(word, {f"{{{place}}}": text for place, text in places.items()}) for word in words]
+    environment = {name: filled(text, joined) for name, text in image.environment}
+    argv = [filled(word, places) for word in words]
     return Command((*argv, *arguments), {name: text for name, text in environment.items() if text}, image.id)
-
-
-def _filled(text: str, places: Mapping[str, str]) -> str:
-    for place, value in places.items():
-        text = text.replace(place, value)
-    return text

@@ -16,6 +16,7 @@ from pytest_kmigrate.providers.owned.jvm import Jvm
 from pytest_kmigrate.providers.owned.network.addresses import ANSWERS_AT
 from pytest_kmigrate.providers.owned.node import OwnedNode
 from pytest_kmigrate.redaction import redacted
+from pytest_kmigrate.topology.braces import filled
 from pytest_kmigrate.waiting import PATIENCE_S
 
 _LAST_WORDS = 2000
@@ -52,10 +53,8 @@ def run_tool(
 def tool_ran(jvm: Jvm, node: OwnedNode, tool: str, arguments: Sequence[str]) -> ToolRan:
     """Run a tool by its name where a node runs; WrongUseError when there is none, ClusterError when it does not end."""
     config = node.properties_file if node.alive else node.write_properties()
-    meant = {"{bootstrap}": f"{node.name}:{ANSWERS_AT[node.spec.role]}", "{config}": str(config)}
-    given = list(arguments)
-    for word, text in meant.items():
-        given = [each.replace(word, text) for each in given]
+    meant = {"bootstrap": f"{node.name}:{ANSWERS_AT[node.spec.role]}", "config": str(config)}
+    given = [filled(each, meant) for each in arguments]
     command = jvm.tool_command(node.distribution, _found(node.distribution, tool), given, node.hosts)
     began = time.monotonic()
     done = _ended(jvm, command, f"{tool} of {node.name}")

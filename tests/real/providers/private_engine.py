@@ -8,6 +8,7 @@ own: also those of an engine that was killed go with its last process.
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from pytest_kmigrate.waiting import NotYet, until
 
 _STARTED_WITHIN_S = 60
 _ENDED_WITHIN_S = 30
+_PYTEST_WITHIN_S = 540
 _PROGRAMS = ("dockerd", "iptables", "ip", "unshare", "nsenter")
 _LAST_WORDS = 600
 _UNSHARED = ("unshare", "--net", "--mount", "--propagation", "private")
@@ -41,6 +43,23 @@ class PrivateEngine:
     def command(self, argv: Sequence[str]) -> list[str]:
         """The command, run where containers can be reached."""
         return ["nsenter", "--target", str(self.process.pid), "--net", *argv]
+
+    def pytest(self, state: Path, *words: str) -> None:
+        """Call pytest there, which must end with 0 and leave nothing out; ``state`` is its state folder."""
+        # The docker package leaves a socket open on which the engine does not answer.
+        quiet = ["-W", "ignore::ResourceWarning", "-p", "no:cacheprovider", "-n", "0", "-q", "--no-header"]
+        run = subprocess.run(
+            self.command([sys.executable, "-m", "pytest", *quiet, *words]),
+            env={**self.environment, "KMIGRATE_STATE": str(state), "KMIGRATE_TESTS_ENGINE": str(self.process.pid)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=_PYTEST_WITHIN_S,
+            check=False,
+        )
+        assert run.returncode == 0, run.stdout
+        assert " passed" in run.stdout
+        assert " skipped" not in run.stdout
 
 
 @contextmanager

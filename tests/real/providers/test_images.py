@@ -2,9 +2,7 @@
 
 import json
 import os
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,6 @@ from tests.real.providers.stand_in.building import ADAPTER, IMAGE, build
 from tests.real.providers.test_containers import WHOLE
 
 QUICK = "not TestImage or alive_and_told"
-_ENDS_WITHIN_S = 540
 MIGRATION = "pytest_kmigrate.suites.kip_866.test_live_migration::test_live_migration_survives_a_crash_and_a_cut_link"
 
 
@@ -31,29 +28,10 @@ def engine(tmp_path: Path) -> Iterator[PrivateEngine]:
         yield started
 
 
-def ran(engine: PrivateEngine, folder: Path, words: Sequence[str]) -> str:
-    """Call pytest where containers can be reached; what it printed, when it ended with 0."""
-    # The docker package leaves a socket open on which the engine does not answer.
-    words = ["-W", "ignore::ResourceWarning", "-p", "no:cacheprovider", "-n", "0", *words]
-    run = subprocess.run(
-        engine.command([sys.executable, "-m", "pytest", "-q", "--no-header", *words]),
-        env={**engine.environment, "KMIGRATE_STATE": str(folder / "state")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=_ENDS_WITHIN_S,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout
-    assert " passed" in run.stdout
-    assert " skipped" not in run.stdout
-    return run.stdout
-
-
 def test_a_vendors_image_is_run_as_it_is(engine: PrivateEngine, tmp_path: Path) -> None:
     """The contract of providers holds for it, and one that cannot be run is reported in a sentence."""
     chosen = [] if WHOLE else ["-k", QUICK]
-    ran(engine, tmp_path, [str(images_in_containers.__file__), *chosen])
+    engine.pytest(tmp_path / "state", str(images_in_containers.__file__), *chosen)
 
 
 @pytest.mark.nightly
@@ -61,7 +39,7 @@ def test_a_vendors_image_is_migrated(engine: PrivateEngine, tmp_path: Path) -> N
     """Under faults, from ZooKeeper to the end; its header has what a certificate needs."""
     runs, kafka = tmp_path / "runs", f"image:{IMAGE}#{ADAPTER}"
     options = ["--kmigrate-provider", "docker", "--kmigrate-kafka", kafka, "--kmigrate-runs", str(runs)]
-    ran(engine, tmp_path, ["--pyargs", MIGRATION, *options])
+    engine.pytest(tmp_path / "state", "--pyargs", MIGRATION, *options)
     (header,) = (json.loads(file.read_bytes()) for file in runs.glob("*/run.json"))
     assert (header["kafka"], header["provider"]) == ("3.9.1", "docker")
     more = header["extra"]

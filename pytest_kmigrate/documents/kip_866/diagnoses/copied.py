@@ -25,8 +25,9 @@ def pending_deletions_were_copied_as_topics(history: History, verdict: Verdict) 
 
     The check of pending deletions is about just these; then controllers have replayed all of them as topics.
     """
-    claimed_ns = min((claim.at_ns for claim in kraft_claims(history)), default=-1)
-    before = [each for each in history.znodes if each.path == _PENDING and each.at_ns <= claimed_ns]
+    taken_over_ns = _taken_over_ns(history)
+    seen = [each for each in history.znodes if each.path == _PENDING]
+    before = [each for each in seen if taken_over_ns is not None and each.at_ns <= taken_over_ns]
     pending = set(before[-1].children) if before else set[str]()
     if verdict.check == "pending_deletions_leave_zookeeper":
         copied = {each for _, log in logs_of(history, "controller") for each in _COPIED.findall(log)}
@@ -67,16 +68,16 @@ def _is_named_otherwise(history: History, labels: Collection[str], family: str, 
 
 def _was_left(history: History, family: str, key: str) -> bool:
     """Whether an entity was changed since the KRaft controllers took over, and its znode not since then."""
-    taken_over_ns, path = _taken_over_ns(history), _path(key, family)
+    taken_over_ns, path = _taken_over_ns(history) or 0, _path(key, family)
     changes = [each for each in history.of(EventKind.METADATA_CHANGE) if each.data.get("subject") == key]
     since_ns = min((each.at_ns for each in changes if each.at_ns > taken_over_ns), default=None)
     written = [each for each in history.transactions if any(write.path == path for write in each.changes)]
     return since_ns is not None and not any(each.at_ns > since_ns for each in written)
 
 
-def _taken_over_ns(history: History) -> int:
-    """When the KRaft controllers took over first; 0 in a run that began later."""
-    return min((claim.at_ns for claim in kraft_claims(history)), default=0)
+def _taken_over_ns(history: History) -> int | None:
+    """When the KRaft controllers took over first; None where that was not seen."""
+    return min((claim.at_ns for claim in kraft_claims(history)), default=None)
 
 
 def _are_among(event: Event, pending: set[str]) -> bool:

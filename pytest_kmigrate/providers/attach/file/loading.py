@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from pytest_kmigrate.model.errors import TopologyError
 from pytest_kmigrate.model.peer import ZookeeperTls
 from pytest_kmigrate.model.topology import NodeSpec, Role, Security, Start, Topology
@@ -18,8 +16,8 @@ from pytest_kmigrate.providers.attach.file.format import (
     QuorumTable,
 )
 from pytest_kmigrate.providers.attach.file.secrets import fetched
-from pytest_kmigrate.topology.loading import parsed, text_of
-from pytest_kmigrate.topology.mistakes import key_text, mistakes_in
+from pytest_kmigrate.topology.braces import filled
+from pytest_kmigrate.topology.loading import text_of, validated
 
 NOTHING_MORE: Mapping[str, str] = {}
 
@@ -61,9 +59,7 @@ class Site:
         """A template of a command or an address with what it says of a node; ``more`` for places beyond that."""
         spec = self.topology.node(node)
         values = {"name": node, "id": str(spec.node_id), "host": self.addresses[node].of_host, "role": spec.role.value}
-        for place, value in {**values, **more}.items():
-            template = template.replace(f"{{{place}}}", value)
-        return template
+        return filled(template, {**values, **more})
 
     def beside(self, file: str) -> str:
         """A file that the attach file names, found from its folder on."""
@@ -81,13 +77,7 @@ class Site:
 
 def site_at(path: Path) -> Site:
     """The cluster that an attach file describes; TopologyError with every mistake, WrongUseError without a secret."""
-    document = parsed(path, text_of(path))
-    try:
-        file = AttachFile.model_validate(document)
-    except ValidationError as error:
-        mistakes = mistakes_in(error, TABLES)
-        problems = [f"{key_text(each.path, document)}: {each.text}" for each in mistakes]
-        raise TopologyError(str(path), problems) from None
+    file = validated(AttachFile, TABLES, path, text_of(path))
     if problems := list(contradictions(file)):
         raise TopologyError(str(path), problems)
     addresses = {name: address for name, _, address in _nodes(file)}

@@ -11,13 +11,14 @@ from pydantic import AfterValidator, Field
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.model.metrics import check_metric
 from pytest_kmigrate.providers.attach.file.dialects import dialects, series
+from pytest_kmigrate.topology.braces import only
+from pytest_kmigrate.topology.values import matching
 
 _ADDRESS = re.compile(r"[^\s:/,]+:[0-9]{1,5}")
 _CONNECT = re.compile(rf"{_ADDRESS.pattern}(,{_ADDRESS.pattern})*(?P<chroot>(/[A-Za-z0-9._-]+)*)")
 _RELEASE = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 _PREFIX = re.compile(r"[A-Za-z0-9._-]{3,}")
 _URL = re.compile(r"https?://\S+")
-_PLACEHOLDER = re.compile(r"\{[^}]*\}")
 _OF_NODE = ("name", "id", "host", "role")
 """What stands in braces in a command or an address: of the node that it is about."""
 _OF_HOOK = (*_OF_NODE, "file", "source", "source_host", "port")
@@ -56,40 +57,8 @@ def _hours(text: str) -> str:
     return text
 
 
-def _prefix(text: str) -> str:
-    if not _PREFIX.fullmatch(text):
-        raise ValueError('expected at least three of letters, digits, . _ -, such as "kmigrate-"')
-    return text
-
-
-def _address(text: str) -> str:
-    if not _ADDRESS.fullmatch(text):
-        raise ValueError('expected host:port, such as "b1.example:9094"')
-    return text
-
-
-def _connect(text: str) -> str:
-    if not _CONNECT.fullmatch(text):
-        raise ValueError('expected host:port,... and the chroot, such as "zk1:2181,zk2:2181/kafka"')
-    return text
-
-
-def _release(text: str) -> str:
-    if not _RELEASE.fullmatch(text):
-        raise ValueError('expected a release with three numbers, such as "3.9.1"')
-    return text
-
-
-def _url(text: str) -> str:
-    if not _URL.fullmatch(text):
-        raise ValueError('expected an address of HTTP, such as "http://{host}:8778/jolokia"')
-    return _with_places(text)
-
-
 def _with_places(text: str, places: tuple[str, ...] = _OF_NODE) -> str:
-    known = [f"{{{each}}}" for each in places]
-    if strange := [each for each in _PLACEHOLDER.findall(text) if each not in known]:
-        raise ValueError(f"expected none but {', '.join(known)} in braces, found {strange[0]}")
+    only([text], places)
     return text
 
 
@@ -97,12 +66,14 @@ def _with_places_of_hook(text: str) -> str:
     return _with_places(text, _OF_HOOK)
 
 
-Address = Annotated[str, AfterValidator(_address)]
-Connect = Annotated[str, AfterValidator(_connect)]
-Release = Annotated[str, AfterValidator(_release)]
-Url = Annotated[str, AfterValidator(_url)]
+Address = Annotated[str, matching(_ADDRESS, 'host:port, such as "b1.example:9094"')]
+Connect = Annotated[str, matching(_CONNECT, 'host:port,... and the chroot, such as "zk1:2181,zk2:2181/kafka"')]
+Release = Annotated[str, matching(_RELEASE, 'a release with three numbers, such as "3.9.1"')]
+Url = Annotated[
+    str, matching(_URL, 'an address of HTTP, such as "http://{host}:8778/jolokia"'), AfterValidator(_with_places)
+]
 Hours = Annotated[str, AfterValidator(_hours)]
-Prefix = Annotated[str, AfterValidator(_prefix)]
+Prefix = Annotated[str, matching(_PREFIX, 'at least three of letters, digits, . _ -, such as "kmigrate-"')]
 Template = Annotated[str, AfterValidator(_with_places)]
 Words = Annotated[list[Template], Field(min_length=1)]
 HookWords = Annotated[list[Annotated[str, AfterValidator(_with_places_of_hook)]], Field(min_length=1)]

@@ -1,16 +1,14 @@
 """What an adapter may hold: one pydantic model per TOML table, strict, each key with what it means."""
 
-import re
-from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.providers.owned.commands import JARS, OPTIONS
+from pytest_kmigrate.topology.braces import only
 
-_PLACE = re.compile(r"\{[^}]*\}")
-PROPERTIES, TOOL = "{properties}", "{tool}"
+PROPERTIES, TOOL = "properties", "tool"
 
 
 def _folder(text: str) -> str:
@@ -28,9 +26,9 @@ def _capability(name: str) -> str:
 def _words(words: list[str], place: str) -> list[str]:
     if not words or not words[0].startswith("/"):
         raise ValueError('expected a program by its path in the image, such as ["/opt/kafka/bin/kafka-storage.sh"]')
-    _only(words, (place,))
-    if not any(place in word for word in words):
-        raise ValueError(f"expected {place} in one of its words")
+    only(words, (place,))
+    if not any(f"{{{place}}}" in word for word in words):
+        raise ValueError(f"expected {{{place}}} in one of its words")
     return words
 
 
@@ -43,16 +41,10 @@ def _tool(words: list[str]) -> list[str]:
 
 
 def _environment(variables: dict[str, str]) -> dict[str, str]:
-    _only(variables.values(), (OPTIONS, JARS))
-    if not any(OPTIONS in text for text in variables.values()):
-        raise ValueError(f'expected a variable by which JVMs get their options, such as KAFKA_OPTS = "{OPTIONS}"')
+    only(variables.values(), (OPTIONS, JARS))
+    if not any(f"{{{OPTIONS}}}" in text for text in variables.values()):
+        raise ValueError(f'expected a variable by which JVMs get their options, such as KAFKA_OPTS = "{{{OPTIONS}}}"')
     return variables
-
-
-def _only(texts: Iterable[str], places: tuple[str, ...]) -> None:
-    strange = [each for each in _PLACE.findall(" ".join(texts)) if each not in places]
-    if strange:
-        raise ValueError(f"expected none but {', '.join(places)} in braces, found {strange[0]}")
 
 
 class _Table(BaseModel):
@@ -64,10 +56,10 @@ class CommandsTable(_Table):
 
     kafka: Annotated[list[str], AfterValidator(_node)] = Field(
         description='the command that becomes a broker or controller, such as ["/opt/kafka/bin/kafka-server-start.sh", '
-        f'"{PROPERTIES}"]'
+        f'"{{{PROPERTIES}}}"]'
     )
     tool: Annotated[list[str], AfterValidator(_tool)] = Field(
-        description=f'the command of Kafka\'s tools, such as ["/opt/kafka/bin/{TOOL}.sh"]'
+        description=f'the command of Kafka\'s tools, such as ["/opt/kafka/bin/{{{TOOL}}}.sh"]'
     )
     zookeeper: Annotated[list[str], AfterValidator(_node)] | None = Field(
         default=None, description="the command that becomes a server of ZooKeeper; default: the image has none"
@@ -86,7 +78,7 @@ class AdapterFile(_Table):
     )
     commands: CommandsTable = Field(description="a table [commands]: what is run in the image")
     environment: Annotated[dict[str, str], AfterValidator(_environment)] = Field(
-        description=f'a table [environment], such as KAFKA_OPTS = "{OPTIONS}"'
+        description=f'a table [environment], such as KAFKA_OPTS = "{{{OPTIONS}}}"'
     )
 
 

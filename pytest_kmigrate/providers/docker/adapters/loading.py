@@ -5,13 +5,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from pytest_kmigrate.distributions.distribution import Image
-from pytest_kmigrate.model.errors import TopologyError, WrongUseError
+from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.providers.docker.adapters.format import TABLES, AdapterFile
-from pytest_kmigrate.topology.loading import parsed, text_of
-from pytest_kmigrate.topology.mistakes import key_text, mistakes_in
+from pytest_kmigrate.topology.loading import text_of, validated
 
 SHIPPED = Path(__file__).parent
 _FROM_THE_HUB = ("docker.io/library/", "docker.io/")
@@ -55,12 +52,7 @@ def adapter_for(image: str) -> Adapter:
 def adapter_at(path: Path) -> Adapter:
     """The adapter in a file; TopologyError with every mistake of it."""
     text = text_of(path)
-    document = parsed(path, text)
-    try:
-        file = AdapterFile.model_validate(document)
-    except ValidationError as error:
-        found = mistakes_in(error, TABLES)
-        raise TopologyError(str(path), [f"{key_text(each.path, document)}: {each.text}" for each in found]) from None
+    file = validated(AdapterFile, TABLES, path, text)
     return Adapter(path, file, hashlib.sha256(text.encode()).hexdigest())
 
 

@@ -1,5 +1,6 @@
 """Metrics that deviate: metrics-of-the-image, numbers-of-the-states and KAFKA-15532."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 
 from pytest_kmigrate.checkers.controllers.lives import processes
@@ -29,18 +30,19 @@ def standbys_report_what_the_active_controller_does(history: History, verdict: V
 
 
 def _is_of_the_image(history: History, metric: str) -> bool:
-    of_active = sorted(_of(history, active=True), key=lambda each: each.at_ns)
-    active = [(each.at_ns, each.values.get(metric)) for each in of_active]
+    active = sorted(_of_active(history), key=lambda each: each.at_ns)
+    times = [each.at_ns for each in active]
     compared = 0
     for sample, before in _of_standbys(history):
-        reported = {value for at_ns, value in active if abs(at_ns - sample.at_ns) <= _AROUND_NS}
+        first, end = bisect_left(times, sample.at_ns - _AROUND_NS), bisect_right(times, sample.at_ns + _AROUND_NS)
+        reported = {each.values.get(metric) for each in active[first:end]}
         # While none is active, after a crash, standbys report what the last one did, or what the next one will; and a
         # standby replays the records of the next one a little later. One that was paused reports what it did before.
-        around = [each for each in active if each[0] < sample.at_ns - _AROUND_NS][-1:]
-        around += [each for each in active if each[0] > sample.at_ns][:1]
+        later = bisect_right(times, sample.at_ns)
+        around = [*active[max(first - 1, 0) : first], *active[later : later + 1]]
         if before is not None and before.at_ns < sample.at_ns - _AROUND_NS:
-            around.append((before.at_ns, before.values.get(metric)))
-        reported |= {value for _, value in around if reported}
+            around.append(before)
+        reported |= {each.values.get(metric) for each in around if reported}
         if reported and (sample.values.get(metric) or 0) > 0:
             compared += 1
             if sample.values.get(metric) not in reported:
@@ -81,10 +83,10 @@ def _of_standbys(history: History) -> Iterator[tuple[Sample, Sample | None]]:
                 before = each
 
 
-def _of(history: History, *, active: bool) -> Iterator[Sample]:
-    """The samples of controllers that said that they are active, or that they are not."""
+def _of_active(history: History) -> Iterator[Sample]:
+    """The samples of controllers that said that they are active."""
     for samples in processes(history, "controller"):
-        yield from (each for each in samples if each.values.get("ActiveControllerCount") == (1 if active else 0))
+        yield from (each for each in samples if each.values.get("ActiveControllerCount") == 1)
 
 
 def _is_standby(sample: Sample) -> bool:
