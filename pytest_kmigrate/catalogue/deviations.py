@@ -8,6 +8,7 @@ from pytest_kmigrate.catalogue.rows import Pattern, Ranges
 
 DEVIATIONS = "deviations.toml"
 """A file that a document's folder may have."""
+_BETWEEN_THOUSANDS = re.compile(r"(?<=\d) (?=\d{3}\b)")
 
 
 @dataclass(frozen=True)
@@ -26,5 +27,5 @@ class Deviation:
     """``always``: a test that claims the requirement on such a release must see it; ``race``: it may."""
 
     def explains(self, observed: str) -> bool:
-        """Whether this is what a violation observed."""
-        return re.search(self.observed, observed) is not None
+        """Whether this is what a violation observed, whose numbers may be as long as "1 049"."""
+        return re.search(self.observed, _BETWEEN_THOUSANDS.sub("", observed)) is not None

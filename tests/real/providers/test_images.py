@@ -20,10 +20,10 @@ MIGRATION = "pytest_kmigrate.suites.kip_866.test_live_migration::test_live_migra
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[PrivateEngine]:
+def engine() -> Iterator[PrivateEngine]:
     """It has the image; what is fetched is fetched before, as in the engine's namespace there is no way out."""
     software_for(SMALLEST, print)
-    with private_engine(tmp_path) as started:
+    with private_engine() as started:
         build(started.socket)
         yield started
 

@@ -49,6 +49,13 @@ def test_a_violation_that_observed_the_deviation_is_known_as_it() -> None:
     assert known_bug(ID).area == f"departure from {ROW}"
 
 
+def test_a_number_of_thousands_is_a_number() -> None:
+    """As verdicts write it."""
+    deviation = replace(OF_DEVIATION, observed=r"^\d+ of \d+ writes$")
+    assert deviation.explains("2 592 of 1 049 000 writes")
+    assert not deviation.explains("2 59 of 104 writes")
+
+
 @pytest.mark.parametrize(
     ("there", "verdict"),
     [

@@ -1,4 +1,4 @@
-"""kmigrate-11 and kmigrate-12: after a rollback the epochs of the controllers and of their partitions do not fit."""
+"""kmigrate-11, 12 and 21: after a rollback the epochs of the controllers and of their partitions do not fit."""
 
 import re
 from itertools import pairwise
@@ -6,7 +6,7 @@ from itertools import pairwise
 from pytest_kmigrate.checkers.controllers.claims import CONTROLLER, CONTROLLER_EPOCH
 from pytest_kmigrate.checkers.controllers.znode_changes import held_in, was_deleted
 from pytest_kmigrate.checkers.evidence.expectations import all_unmet, claims_of, lists_in
-from pytest_kmigrate.checkers.evidence.logs import log_of
+from pytest_kmigrate.checkers.evidence.logs import log_of, logs_of
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History, ZnodeChange
@@ -18,9 +18,26 @@ _OLD = (
 )
 
 
+_STARVED = re.compile(r"some write to (\S+) is acknowledged")
+_REFUSED_TO_LEAD = "Skipped the become-leader state change for {} .* already at a newer partition epoch"
+_ABORTED_ELECTION = "Aborted leader election for partition {} since .* already written by another controller"
+
+
+@diagnosis("kmigrate-21")
+def partitions_have_an_epoch_above_their_znode(history: History, verdict: Verdict) -> bool:
+    """A broker refused to lead each partition: by KRaft it knew a later epoch of it than its znode has versions."""
+    return _all_starved(history, verdict, _REFUSED_TO_LEAD)
+
+
 @diagnosis("kmigrate-11")
 def partitions_have_the_epoch_of_the_quorum(history: History, verdict: Verdict) -> bool:
-    """The epoch of the KRaft controller that holds ``/controller`` is above ``/controller_epoch``."""
+    """The epoch of the KRaft controller that holds ``/controller`` is above ``/controller_epoch``.
+
+    Later a controller of ZooKeeper gives up to elect a leader, as it takes itself for one that was succeeded.
+    """
+    claims = [each for each in history.znodes if each.path == CONTROLLER]
+    if any(_is_above(history, claim) for claim in claims) and _all_starved(history, verdict, _ABORTED_ELECTION):
+        return True
     return all_unmet(history, verdict, lambda event: _is_of_a_later_epoch(history, event))
 
 
@@ -30,13 +47,27 @@ def controller_epoch_began_anew(history: History, verdict: Verdict) -> bool:
     return all_unmet(history, verdict, lambda event: _is_refused(history, event))
 
 
+def _all_starved(history: History, verdict: Verdict, reason: str) -> bool:
+    """Whether each partition that no write reached has a broker that logged the reason, in which it is named."""
+    if verdict.check != "partitions_stay_available" or verdict.count != len(verdict.violations):
+        return False
+    named = [_STARVED.search(each.expected) for each in verdict.violations]
+    logs = [log for _, log in logs_of(history, "broker")]
+    return all(found and any(re.search(reason.format(re.escape(found[1])), log) for log in logs) for found in named)
+
+
 def _is_of_a_later_epoch(history: History, event: Event) -> bool:
     both, claim = lists_in(event), _last(history, CONTROLLER, event.at_ns)
-    known = _number(_last(history, CONTROLLER_EPOCH, event.at_ns))
     is_about = "K866-ZNODE-controller-epoch-monotonic" in claims_of(history, event)
-    if both is None or both[0] or claim is None or known is None or not is_about:
-        return False
-    return int(held_in(claim).get("kraftControllerEpoch", -1)) > known
+    return (
+        both is not None and not both[0] and is_about and claim is not None and _is_above(history, claim, event.at_ns)
+    )
+
+
+def _is_above(history: History, claim: ZnodeChange, at_ns: int | None = None) -> bool:
+    """Whether the epoch in ``/controller`` was above ``/controller_epoch`` then, by default when it was claimed."""
+    known = _number(_last(history, CONTROLLER_EPOCH, claim.at_ns if at_ns is None else at_ns))
+    return known is not None and int(held_in(claim).get("kraftControllerEpoch", -1)) > known
 
 
 def _is_refused(history: History, event: Event) -> bool:

@@ -1,8 +1,9 @@
-"""KAFKA-15098, 14237, kmigrate-3, 8 and 19: what a node logs last names why it ends, a thread of it, or it does not."""
+"""KAFKA-15098, 14237, 16463, kmigrate-3, 8, 19, 20: last words name why a node ends, a thread of it, or it does not."""
 
 import re
 from collections.abc import Callable, Sequence
 
+from pytest_kmigrate.checkers.evidence.expectations import all_unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.checkers.run.deaths import ABORTED_COPY, failed_stops, unexpected_deaths
 from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
@@ -15,6 +16,11 @@ from pytest_kmigrate.procedures.moves import BACK_IN_SYNC
 _NO_BOOTSTRAP = "Should not have ZK migrations enabled on a cluster running metadata.version 3.0-IV1"
 _METRIC_LEFT = "already exists, can't register another one"
 _CHANNEL = "to-controller-"
+_NO_PROTOCOL = 'Cannot invoke "org.apache.kafka.common.security.auth.SecurityProtocol.ordinal()"'
+_RAFT_THREAD = "raft-io-thread"
+_OTHER_LEADER = re.compile(
+    r"with leader \S+ and epoch (\d+) which is inconsistent with current leader \S+ and epoch \1\b"
+)
 _NO_AUTHORIZERS = "ZooKeeper migration does not yet support authorizers"
 _EMPTY_ID = re.compile(
     r'NumberFormatException: For input string: ""\n(?:\s+at [^\n]*\n)*?\s+at [^\n]*migrateBrokerConfigs'
@@ -49,7 +55,7 @@ def bootstrap_was_lost(history: History, verdict: Verdict) -> bool:
 @diagnosis("kmigrate-8")
 def channel_to_the_controller_ended(history: History, verdict: Verdict) -> bool:
     """A broker's channel to the controller ended because a metric of its former connection was still registered."""
-    ended = [event for event in _deaths(history) if _is_channel(event)]
+    ended = [event for event in _deaths(history) if _is_channel_for(_METRIC_LEFT, event)]
     if verdict.check == "no_unexpected_death":
         return bool(ended) and len(ended) == len(_deaths(history))
     blamed = blamed_steps(history, verdict)
@@ -69,6 +75,36 @@ def stop_waits_for_the_copy(history: History, verdict: Verdict) -> bool:
     return is_about and all(_hung_in_the_copy(history, each) for each in stops)
 
 
+@diagnosis("kmigrate-20")
+def a_controller_without_a_protocol(history: History, verdict: Verdict) -> bool:
+    """Channels to the controller ended in a broker that knows no protocol for one: it has no migration enabled."""
+    deaths = _deaths(history)
+    is_of_it = bool(deaths) and all(_is_channel_for(_NO_PROTOCOL, event) for event in deaths)
+    return verdict.check == "no_unexpected_death" and is_of_it
+
+
+@diagnosis("KAFKA-16463")
+def log_of_a_former_quorum(history: History, verdict: Verdict) -> bool:
+    """Brokers stopped to follow the quorum: they had the log of a former one, whose leader of that epoch was another.
+
+    They register with no controller, so that the copy does not begin.
+    """
+    deaths = _deaths(history)
+    if not deaths or not all(_had_another_leader(history, event) for event in deaths):
+        return False
+    blamed = blamed_steps(history, verdict)
+    return (
+        verdict.check in ("no_unexpected_death", "brokers_register_before_the_takeover")
+        or (bool(blamed) and all(_waits_for(step, deaths) for step in blamed))
+        or all_unmet(history, verdict, lambda event: event.data.get("observed") == "PREPARING")
+    )
+
+
+def _had_another_leader(history: History, event: Event) -> bool:
+    is_thread = event.kind is EventKind.THREAD_DIED and _RAFT_THREAD in str(event.data.get("thread"))
+    return is_thread and bool(_OTHER_LEADER.search(log_of(history, str(event.node))))
+
+
 def _deaths(history: History) -> list[Event]:
     return [*unexpected_deaths(history), *history.of(EventKind.THREAD_DIED), *failed_stops(history)]
 
@@ -86,9 +122,9 @@ def _took_for_an_id(history: History, event: Event) -> bool:
     return ABORTED_COPY in str(event.data.get("said")) and bool(_EMPTY_ID.search(log_of(history, str(event.node))))
 
 
-def _is_channel(event: Event) -> bool:
+def _is_channel_for(reason: str, event: Event) -> bool:
     is_thread = event.kind is EventKind.THREAD_DIED and _CHANNEL in str(event.data.get("thread"))
-    return is_thread and _METRIC_LEFT in str(event.data.get("said"))
+    return is_thread and reason in str(event.data.get("said"))
 
 
 def _waits_for(step: Event, deaths: Sequence[Event]) -> bool:

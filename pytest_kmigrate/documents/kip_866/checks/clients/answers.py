@@ -66,7 +66,10 @@ def has_answers(history: History) -> bool:
 
 
 def answers(history: History) -> list[Answer]:
-    """The answers of brokers that were ready for 5 s, from 5 s after a KRaft controller took over; in order of time."""
+    """The answers of brokers that were ready for 5 s, from 5 s after a KRaft controller took over; in order of time.
+
+    A broker in ZooKeeper mode without the migration enabled is none of the controller's.
+    """
     in_charge = _spans_in_charge(history)
     disturbed = _disturbances(history)
     found = []
@@ -82,7 +85,13 @@ def answers(history: History) -> list[Answer]:
 
 
 def _has_served(broker: BrokerAt, at_ns: int) -> bool:
-    return broker.away_ns is None and broker.ready_ns is not None and at_ns - broker.ready_ns >= _READY_NS
+    is_controlled = broker.mode == "kraft" or broker.is_migrating
+    return (
+        is_controlled
+        and broker.away_ns is None
+        and broker.ready_ns is not None
+        and at_ns - broker.ready_ns >= _READY_NS
+    )
 
 
 def _spans_in_charge(history: History) -> list[Span]:

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from pytest_kmigrate.model.history import History, ZnodeChange
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
 from tests.unit.checkers.histories import history, znode
-from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named_of_expectations, started, unmet
+from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named, named_of_expectations, started, unmet
 
 MONOTONIC = "K866-ZNODE-controller-epoch-monotonic"
 LATER = unmet(60_000, "partitions of a later epoch", expected=[], observed=[0, 1, 2])
@@ -79,3 +80,57 @@ def test_brokers_that_refuse_an_epoch_that_began_anew_are_kmigrate_12(znodes: li
 def test_brokers_that_do_not_follow_for_another_reason_are_not_kmigrate_12(run: History) -> None:
     """A topic that some brokers do not know is a symptom of many defects."""
     assert named_of_expectations(run) == ()
+
+
+REFUSED = (
+    "INFO [Broker id=1] Skipped the become-leader state change for orders-0 with topic id Some(x) and partition state "
+    "LeaderAndIsrPartitionState(leader=1, partitionEpoch=14) since the leader is already at a newer partition epoch 18."
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "bugs"),
+    [
+        (REFUSED, ("kmigrate-21",)),
+        (REFUSED.replace("orders-0", "orders-10"), ()),
+        (REFUSED.replace("become-leader", "become-follower"), ()),
+        (REFUSED.replace("partition epoch 18", "leader epoch 18"), ()),
+    ],
+    ids=["met", "another partition", "a follower", "another epoch"],
+)
+def test_partitions_that_no_broker_leads_for_their_epoch_are_kmigrate_21(log: str, bugs: tuple[str, ...]) -> None:
+    """If a broker refused to lead each one that no write reached."""
+    starved = Violation("some write to orders-0 is acknowledged every 20.0 s while writers try", "none was for 35 s")
+    other = Violation("some write to orders-1 is acknowledged every 20.0 s while writers try", "none was for 35 s")
+    run = history(events=started(*BROKERS), logs={"broker-1": log}, kafka="3.6.0")
+    assert named(run, violated("partitions_stay_available", starved)) == bugs
+    assert named(run, violated("partitions_stay_available", starved, other)) == ()
+    assert named(run, violated("no_acked_record_lost", starved)) == ()
+
+
+ABORTED = (
+    "StateChangeFailedException: Aborted leader election for partition orders-0 since the LeaderAndIsr path was "
+    "already written by another controller."
+)
+
+
+@pytest.mark.parametrize(
+    ("kraft_epoch", "log", "bugs"),
+    [
+        (10, ABORTED, ("kmigrate-11",)),
+        (4, ABORTED, ()),
+        (10, ABORTED.replace("orders-0", "orders-1"), ()),
+        (10, "", ()),
+    ],
+    ids=["met", "the quorum's epoch is not higher", "another partition", "no log"],
+)
+def test_elections_that_were_aborted_are_kmigrate_11(kraft_epoch: int, log: str, bugs: tuple[str, ...]) -> None:
+    """If the epoch of the quorum was above that of ZooKeeper's controllers when it took over."""
+    starved = Violation("some write to orders-0 is acknowledged every 20.0 s while writers try", "none was for 35 s")
+    run = history(events=started(*BROKERS), znodes=claims(kraft_epoch, "4"), logs={"broker-1": log})
+    assert named(run, violated("partitions_stay_available", starved)) == bugs
+
+
+def violated(check: str, *violations: Violation) -> Verdict:
+    """By each of these."""
+    return Verdict(check, Outcome.VIOLATES, Kind.LIVENESS, count=len(violations), violations=violations)

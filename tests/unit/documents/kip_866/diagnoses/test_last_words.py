@@ -9,7 +9,15 @@ from pytest_kmigrate.documents.kip_866.checks.procedure.whole_way import documen
 from pytest_kmigrate.documents.kip_866.procedure import STEPS
 from pytest_kmigrate.model.event import Event, EventKind
 from tests.unit.checkers.histories import event, history
-from tests.unit.documents.kip_866.diagnoses.naming import failed_step, named, named_of_deaths, named_of_steps, started
+from tests.unit.documents.kip_866.diagnoses.naming import (
+    failed_step,
+    named,
+    named_of_deaths,
+    named_of_expectations,
+    named_of_steps,
+    started,
+    unmet,
+)
 
 NO_BOOTSTRAP = (
     "ERROR Encountered fatal fault / java.lang.RuntimeException: Should not have ZK migrations enabled on a cluster "
@@ -17,6 +25,15 @@ NO_BOOTSTRAP = (
 )
 METRIC_LEFT = "java.lang.IllegalArgumentException: A metric named 'x' already exists, can't register another one."
 
+NO_PROTOCOL = (
+    'java.lang.NullPointerException: Cannot invoke "org.apache.kafka.common.security.auth.SecurityProtocol.ordinal()" '
+    'because "securityProtocol" is null'
+)
+OTHER_LEADER = (
+    "java.lang.IllegalStateException: Received request or response with leader OptionalInt[3001] and epoch 1 which is "
+    "inconsistent with current leader OptionalInt[3000] and epoch 1\n"
+)
+OLDER = "3.6.0"
 NO_AUTHORIZERS = (
     "ERROR Exiting Kafka due to fatal exception (kafka.Kafka$) / java.lang.IllegalArgumentException: requirement "
     "failed: ZooKeeper migration does not yet support authorizers. Remove authorizer.class.name before performing a "
@@ -57,6 +74,40 @@ def thread_died(thread: str = "zk-broker-1-to-controller-alter-partition-channel
 def test_deaths_are_named_by_their_last_words(deaths: list[Event], bugs: tuple[str, ...]) -> None:
     """If all of them have them: another death beside them is another defect."""
     assert named_of_deaths(history(events=[*started("controller-3001", "broker-1"), *deaths])) == bugs
+
+
+@pytest.mark.parametrize(
+    ("deaths", "bugs"),
+    [
+        ([thread_died(said=NO_PROTOCOL)], ("kmigrate-20",)),
+        ([thread_died("ReplicaFetcherThread-0-1", said=NO_PROTOCOL)], ()),
+        ([thread_died(said=NO_PROTOCOL), thread_died()], ()),
+    ],
+)
+def test_a_channel_without_a_protocol_is_kmigrate_20(deaths: list[Event], bugs: tuple[str, ...]) -> None:
+    """If that is all that ended."""
+    assert named_of_deaths(history(events=[*started("broker-1"), *deaths], kafka=OLDER)) == bugs
+
+
+@pytest.mark.parametrize(
+    ("thread", "log", "bugs"),
+    [
+        ("kafka-raft-io-thread", OTHER_LEADER, ("KAFKA-16463",)),
+        ("kafka-raft-io-thread", OTHER_LEADER.replace("[3000] and epoch 1", "[3000] and epoch 2"), ()),
+        ("kafka-raft-io-thread", "", ()),
+        ("kafka-scheduler-1", OTHER_LEADER, ()),
+    ],
+    ids=["met", "another epoch", "no log", "another thread"],
+)
+def test_the_log_of_a_former_quorum_is_kafka_16463(thread: str, log: str, bugs: tuple[str, ...]) -> None:
+    """The thread's end, what the step waits for, and a phase that was expected."""
+    late = unmet(180_000, "the phase with every controller", expected="HYBRID", observed="PREPARING")
+    lost = unmet(180_000, "the topics", expected=["a"], observed=[])
+    events = [*started("controller-3001", "broker-1"), thread_died(thread, said="FaultHandlerException")]
+    logs = {"broker-1": log}
+    run = history(events=[*events, late, *failed_step(180_000, PHASE_LATE)], logs=logs, kafka=OLDER)
+    assert (named_of_deaths(run), named_of_steps(run), named_of_expectations(run)) == (bugs, bugs, bugs)
+    assert named_of_expectations(history(events=[*events, lost], logs=logs, kafka=OLDER)) == ()
 
 
 PHASE_LATE = "phase HYBRID: not within 180 s; last seen: phase PREPARING"

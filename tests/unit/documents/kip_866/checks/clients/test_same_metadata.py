@@ -17,7 +17,7 @@ from tests.unit.documents.kip_866.checks.clients.answering import (
     answered,
     each_second,
 )
-from tests.unit.documents.kip_866.checks.nodes import stopped
+from tests.unit.documents.kip_866.checks.nodes import broker, controller, migrating, stopped
 from tests.unit.documents.kip_866.checks.outcomes import looked_at, outcomes
 from tests.unit.documents.kip_866.diagnoses.naming import named
 
@@ -62,6 +62,13 @@ def test_brokers_that_soon_report_the_same_conform() -> None:
     verdict = clients_are_told_the_same.judge(changed(5, MIXED))
     assert looked_at(verdict) == {SAME: "CONFORMS", CONSISTENT: "CONFORMS"}
     assert verdict.facts["longest_difference_s"] == 5.0
+
+
+def test_a_broker_that_was_left_out_of_the_migration_is_not_compared() -> None:
+    """No controller of the quorum speaks to one in ZooKeeper mode without the flag."""
+    left_out = [controller(), *migrating(0, 0), *broker(0, 1), *migrating(0, 2)]
+    verdict = clients_are_told_the_same.judge(changed(12, left_out))
+    assert looked_at(verdict) == {}
 
 
 def test_a_change_that_one_broker_does_not_report_violates() -> None:
