@@ -52,6 +52,7 @@ def test_a_member_that_stood_still_reads_nothing_that_others_own(mode, group, in
     """A member stands still for longer than its sessions; when it goes on, others own what it had."""
     members = group.join(WITH, 3, **ROUND_ROBIN)
     group.await_owned(members)
+    group.await_stable(3)
     group.toggle(mode)
     group.flow(1000)
     with inject(Pause(targets.member("MEZKCC-3"))):
@@ -68,6 +69,7 @@ def test_an_evicted_member_gives_way_to_plain_consumers(group, inject, verify_gr
     """A member with migration stands still beside a plain consumer, which takes over what it had in Kafka mode."""
     members = group.join(WITH, 2, **ROUND_ROBIN)
     group.await_owned(members)
+    group.await_stable(2)
     group.toggle("kafka")
     group.await_owned(group.join(NEW, partition_assignment_strategy="roundrobin"))
     with inject(Pause(targets.member("MEZKCC-2"))):
@@ -84,6 +86,7 @@ def test_an_evicted_member_gives_way_to_plain_consumers(group, inject, verify_gr
 def test_nothing_is_passed_over_while_zookeeper_stands_still(stands_still_s, group, inject, verify_group):
     """Leases may run out while sessions survive: what was fetched meanwhile is read when ZooKeeper is back."""
     group.await_owned(group.join(WITH, 3, **ROUND_ROBIN))
+    group.await_stable(3)
     group.toggle("kafka")
     group.flow(500)
     with inject(Pause(targets.node("zookeeper-1"))):
@@ -120,6 +123,7 @@ def test_the_way_back_needs_no_coordinator(group, inject, expect, expect_to_stay
     """The mode is toggled back while the broker stands still: members follow ZooKeeper at once, and commit nothing."""
     members = group.join(WITH, 3, **ROUND_ROBIN)
     group.await_owned(members)
+    group.await_stable(3)
     group.toggle("kafka")
     group.flow(500)
     with inject(Pause(targets.node("broker-0"))):

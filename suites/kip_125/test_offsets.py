@@ -60,6 +60,7 @@ def test_older_members_go_on_where_plain_consumers_were(group, offsets, expect, 
         member.stop()
     new = group.join(WITH)
     group.await_owned(new)
+    group.await_stable(1)
     group.toggle("kafka")
     plain = group.join(NEW)
     group.await_owned(plain)

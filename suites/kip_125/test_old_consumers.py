@@ -54,6 +54,7 @@ def test_a_group_that_was_not_migrated_reads_twice(group, verify):
 def test_a_toggle_beside_plain_consumers_is_reported(group, expect, verify):
     """The document has no rule against it: partitions are read twice, and members warn of it."""
     group.await_owned(group.join(WITH, 2))
+    group.await_stable(2)
     group.toggle("kafka")
     (plain,) = group.join(NEW)
     group.await_owned([plain])

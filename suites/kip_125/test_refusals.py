@@ -33,6 +33,7 @@ def test_a_member_of_another_chroot_takes_no_partition(group, cluster, expect, v
     """It is refused by its key before Kafka assigns it anything, and the group goes on as it was."""
     elsewhere = f"{cluster.zookeeper_servers}/consumers"
     group.await_owned(group.join(WITH, 2, **ROUND_ROBIN))
+    group.await_stable(2)
     group.toggle("kafka")
     group.flow(500)
     moves = group.moves()

@@ -101,6 +101,7 @@ def test_a_plain_canary_gets_its_share(group, expect, verify_group):
     """One plain KafkaConsumer among three members with migration owns as many partitions as each of them."""
     first = group.join(WITH, 3)
     group.await_owned(first)
+    group.await_stable(3)
     group.toggle("kafka")
     (plain,) = group.join(NEW)
     group.await_owned([plain])
@@ -121,6 +122,7 @@ def test_members_join_and_leave_without_a_change_of_mode(group, expect, verify_g
     """Members that join or leave in Kafka mode leave the mode of the others alone; toggles meanwhile are obeyed."""
     first = group.join(WITH, 2)
     group.await_owned(first)
+    group.await_stable(2)
     group.toggle("kafka")
     changes = len(group.mode_changes(first))
     for _ in range(4):
@@ -149,6 +151,7 @@ def test_a_group_goes_over_to_the_java_client(group, verify_group):
     """Kafka's own VerifiableConsumer joins members with migration, and replaces one of them."""
     members = group.join(WITH, 2)
     group.await_owned(members)
+    group.await_stable(2)
     group.toggle("kafka")
     (plain,) = group.join(JAVA)
     group.await_owned([plain])

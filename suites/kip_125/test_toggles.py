@@ -52,6 +52,7 @@ def test_members_follow_every_toggle(group, verify_group):
 def test_anything_but_kafka_means_zookeeper(group, verify_group):
     """Members survive any content of the mode node, and take only the exact word for Kafka's turn."""
     group.await_owned(group.join(WITH, 2, **ROUND_ROBIN))
+    group.await_stable(2)
     for content in NOT_KAFKA:
         group.toggle("kafka")
         group.toggle(content)
@@ -65,6 +66,7 @@ def test_a_mode_that_members_may_not_read_means_zookeeper(group, cluster, expect
     """Members warn of it, go on with what ZooKeeper assigns, and follow the node again when they may read it."""
     warned = lambda: "mode-not-readable" in group.warnings()  # noqa: E731
     group.await_owned(group.join(WITH, 2, **ROUND_ROBIN))
+    group.await_stable(2)
     group.toggle("kafka")
     group.flow(250)
     with unreadable(cluster.zookeeper_servers, MODE):
@@ -81,6 +83,7 @@ def test_a_mode_that_members_may_not_read_means_zookeeper(group, cluster, expect
 def test_a_burst_of_toggles_ends_with_the_last_one(group, verify_group):
     """Of five writes within a moment only the last one counts."""
     group.await_owned(group.join(WITH, 3, **ROUND_ROBIN))
+    group.await_stable(3)
     for last in ("kafka", "zookeeper"):
         for mode in ("kafka", "zookeeper", "kafka", "zookeeper", last):
             group.write_mode(mode)

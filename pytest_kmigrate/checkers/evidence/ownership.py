@@ -25,7 +25,7 @@ def owners(events: Iterable[Event]) -> dict[Partition, str]:
     In the order of the members' own times: lines of two members may be read in another order than they happened.
     """
     found: dict[Partition, tuple[str, int]] = {}
-    for event in sorted((each for each in events if each.kind in _KINDS), key=_happened_ns):
+    for event in sorted((each for each in events if each.kind in _KINDS), key=happened_ns):
         if event.kind is EventKind.MEMBER_OWNS:
             found |= dict.fromkeys(partitions_of(event), (str(event.data["member"]), client_of(event)))
         elif event.kind is EventKind.MEMBER_RELEASED:
@@ -36,5 +36,9 @@ def owners(events: Iterable[Event]) -> dict[Partition, str]:
     return {at: name for at, (name, _) in found.items()}
 
 
-def _happened_ns(event: Event) -> int:
+def happened_ns(event: Event) -> int:
+    """When what an event of a member reports happened: by its own clock, for its line may be read much later.
+
+    Where it does not say, when its line was read.
+    """
     return int(str(event.data.get("member_ns", event.at_ns)))

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of, partitions_of
+from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of, happened_ns, partitions_of
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
 
@@ -33,7 +33,7 @@ def spans(history: History) -> dict[Partition, list[Span]]:
     ends = {client_of(event): event.at_ns for event in history.of(EventKind.MEMBER_ENDED)}
     open_: dict[tuple[Partition, int], tuple[int, int, str]] = {}
     for event in history.of(EventKind.MEMBER_OWNS, EventKind.MEMBER_RELEASED):
-        client, at_ns = client_of(event), int(str(event.data["member_ns"]))
+        client, at_ns = client_of(event), happened_ns(event)
         for partition, position in _positions(event):
             began = open_.pop((partition, client), None)
             if event.kind is EventKind.MEMBER_OWNS:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from confluent_kafka.admin import AdminClient
 
 from pytest_kmigrate.checkers.evidence.spans import owned_at, spans
-from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_by_kafka, assigned_by_range
+from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at, assigned_by_kafka, assigned_by_range
 from pytest_kmigrate.documents.kip_125.evidence.lives import lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, ZOOKEEPER
 from pytest_kmigrate.documents.kip_125.kinds import (
@@ -229,9 +229,10 @@ class MigratingGroup(GroupReports):
 
     def describe(self) -> GroupDescribed:
         """Record how the coordinator describes the group."""
+        asked_ns = self._scene.recorder.now_ns()
         found = self._described()
         members = {each.client_id: _assigned(each) for each in found.members}
-        described = GroupDescribed(NAME, found.state.name, found.partition_assignor, members)
+        described = GroupDescribed(NAME, found.state.name, found.partition_assignor, members, asked_ns)
         self._scene.recorder.record(described)
         return described
 
@@ -240,13 +241,25 @@ class MigratingGroup(GroupReports):
         return self._admin.describe_consumer_groups([NAME])[NAME].result(PATIENCE_S)
 
     def await_stable(self, count: int, within_s: float = PATIENCE_S) -> GroupDescribed:
-        """Return the description of the Kafka group when it is stable and has so many members."""
+        """Return the description of the Kafka group when it is stable, has so many members, and these know of it."""
 
         def stable() -> GroupDescribed | NotYet:
             found = self.describe()
-            return found if (found.state, len(found.members)) == ("STABLE", count) else NotYet(found)
+            is_formed = (found.state, len(found.members)) == ("STABLE", count)
+            return found if is_formed and self._is_known(found) else NotYet(found)
 
         return until(stable, awaited=f"a stable group of {count}", within_s=within_s, every_s=0.2)
+
+    def _is_known(self, described: GroupDescribed) -> bool:
+        """Whether every live member with migration has reported what the coordinator describes as assigned to it."""
+        history = History(_HEADER, list(self._scene.recorder.events))
+        now_ns = self._scene.recorder.now_ns()
+        mine = [each for each in self.alive(WITH) if each.consumer_id in described.members]
+        return all(
+            assigned_at(history, each.client, now_ns)
+            == {(str(topic), int(str(number))) for topic, number in described.members[each.consumer_id]}
+            for each in mine
+        )
 
 
 def _assigned(member: Any) -> Sequence[Sequence[object]]:

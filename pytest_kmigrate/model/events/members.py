@@ -24,6 +24,8 @@ class MemberStarted(EventData):
     """The id that it registers with, as it reported it."""
     topics: Mapping[str, int]
     """Number of streams by topic that it subscribes to."""
+    member_ns: int
+    """When, in nanoseconds since the run began, by the member's own monotonic clock."""
 
 
 HowEnded = Literal["stopped", "killed", "refused", "died"]
@@ -111,6 +113,8 @@ class MemberAssigned(EventData):
     """``assigned``, ``revoked`` or ``lost``."""
     partitions: Sequence[Sequence[object]]
     """Topic and partition of each."""
+    member_ns: int
+    """When, in nanoseconds since the run began, by the member's own monotonic clock."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,8 @@ class MemberMode(EventData):
     """``kafka`` or ``zookeeper``."""
     why: str
     """Its reason."""
+    member_ns: int
+    """When, in nanoseconds since the run began, by the member's own monotonic clock."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +145,8 @@ class MemberGauges(EventData):
     """Its number."""
     gauges: Mapping[str, float]
     """Values by full object name."""
+    member_ns: int
+    """When, in nanoseconds since the run began, by the member's own monotonic clock."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +179,8 @@ class GroupDescribed(EventData):
     """The assignor that its members agreed on; empty if there is none."""
     members: Mapping[str, Sequence[Sequence[object]]]
     """By client id of each member, topic and partition of what it is assigned."""
+    asked_ns: int
+    """When it was asked, in nanoseconds since the run began."""
 
 
 @dataclass(frozen=True)

@@ -246,7 +246,7 @@ class RunningMember:
             self.consumer_id = str(line.data.get("consumer_id") or self.settings.properties.get("client.id", ""))
             self.effective = line.data.get("settings") or {}
             who = (self.name, self.client, self.kind, self.settings.group, self.consumer_id)
-            self._place.recorder.record(MemberStarted(*who, self.settings.topics))
+            self._place.recorder.record(MemberStarted(*who, self.settings.topics, at_ns))
             self._is_up = True
         else:
             reports.take(line, at_ns)

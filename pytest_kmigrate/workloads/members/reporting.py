@@ -71,11 +71,12 @@ class Reports:
                 self._recorder.record(MemberReleased(*self._who, line.partitions, why, at_ns))
             case "kafka_assigned" | "kafka_revoked" | "kafka_lost":
                 what = line.name.removeprefix("kafka_")
-                self._recorder.record(MemberAssigned(*self._who, what, line.partitions))
+                self._recorder.record(MemberAssigned(*self._who, what, line.partitions, at_ns))
             case "coordination_mode":
-                self._recorder.record(MemberMode(*self._who, str(line.data["mode"]), str(line.data.get("why", ""))))
+                mode, why = str(line.data["mode"]), str(line.data.get("why", ""))
+                self._recorder.record(MemberMode(*self._who, mode, why, at_ns))
             case "metrics":
-                self._changed({str(name): float(value) for name, value in line.data["gauges"].items()})
+                self._changed({str(name): float(value) for name, value in line.data["gauges"].items()}, at_ns)
             case name if name not in _SILENT:
                 self._recorder.record(MemberReported(*self._who, name, line.data, at_ns))
 
@@ -97,7 +98,7 @@ class Reports:
             outcome = _FAILED if error else _OK
             self._rows.append((_COMMIT, outcome, *place, began_ns, at_ns, self._group, False, error))
 
-    def _changed(self, gauges: dict[str, float]) -> None:
+    def _changed(self, gauges: dict[str, float], at_ns: int) -> None:
         if gauges != self._gauges:
             self._gauges = gauges
-            self._recorder.record(MemberGauges(*self._who, gauges))
+            self._recorder.record(MemberGauges(*self._who, gauges, at_ns))

@@ -4,7 +4,7 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of
+from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of, happened_ns
 from pytest_kmigrate.checkers.evidence.spans import FOREVER, Span, spans
 from pytest_kmigrate.documents.kip_125.evidence.lives import horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.kinds import MODE
@@ -12,7 +12,7 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.history import History
 
 _SETTLED_NS = 2_000_000_000
-"""For so long what happened may still be the cause, and so long before its end is recorded a member begins to leave."""
+"""For so long what happened may still be the cause, and so long before its last release a member begins to leave."""
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ def causes(history: History) -> list[tuple[Cause, int, int]]:
     ]
     first_owned: dict[int, int] = {}
     for event in history.of(EventKind.MEMBER_OWNS):
-        first_owned.setdefault(client_of(event), event.at_ns)
+        first_owned.setdefault(client_of(event), happened_ns(event))
     for life in lives(history).values():
         joined_ns = first_owned.get(life.client, life.began_ns)
         found.append((Cause.JOIN, life.began_ns, joined_ns + _SETTLED_NS))
         if life.how == "stopped":
-            found.append((Cause.JOIN, life.ended_ns - _SETTLED_NS, life.ended_ns + _SETTLED_NS))
+            found.append((Cause.JOIN, life.left_ns - _SETTLED_NS, life.ended_ns + _SETTLED_NS))
         elif life.ended_ns != FOREVER:
             found.append((Cause.FAULT, life.ended_ns, life.ended_ns + _SETTLED_NS))
     healed = {event.data["fault_id"]: event.at_ns for event in history.of(EventKind.FAULT_HEALED)}

@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pytest_kmigrate.checkers.evidence.ownership import client_of
+from pytest_kmigrate.checkers.evidence.ownership import client_of, happened_ns
 from pytest_kmigrate.checkers.evidence.spans import FOREVER
 from pytest_kmigrate.documents.kip_125.kinds import PLAIN, WITH
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
+
+_LEAVES_WITHIN_NS = 10_000_000_000
+"""A member that is asked to stop ends within this time; what it released before is no sign of its leaving."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,8 @@ class Life:
     began_ns: int
     ended_ns: int
     """FOREVER: it had not ended."""
+    left_ns: int
+    """When it left: if it was stopped, its last release; its process ends later, most of all on a loaded machine."""
     how: str
     """``stopped``, ``killed``, ``died``, or empty while it lives."""
 
@@ -45,13 +50,15 @@ def has_members(history: History) -> bool:
 def lives(history: History) -> dict[int, Life]:
     """By client number, every life of a member that was constructed."""
     ends = {client_of(event): event for event in history.of(EventKind.MEMBER_ENDED)}
-    return {
-        client_of(event): _life(event, ends.get(client_of(event))) for event in history.of(EventKind.MEMBER_STARTED)
-    }
+    released = {client_of(event): happened_ns(event) for event in history.of(EventKind.MEMBER_RELEASED)}
+    begun = {client_of(event): event for event in history.of(EventKind.MEMBER_STARTED)}
+    return {client: _life(event, ends.get(client), released.get(client, 0)) for client, event in begun.items()}
 
 
-def _life(began: Event, ended: Event | None) -> Life:
+def _life(began: Event, ended: Event | None, released_ns: int) -> Life:
     data = began.data
+    ended_ns, how = (ended.at_ns, str(ended.data["how"])) if ended else (FOREVER, "")
+    has_left = how == "stopped" and ended_ns - _LEAVES_WITHIN_NS < released_ns < ended_ns
     topics = data.get("topics")
     return Life(
         client_of(began),
@@ -60,9 +67,10 @@ def _life(began: Event, ended: Event | None) -> Life:
         str(data["consumer_id"]),
         str(data["group"]),
         {str(topic): int(streams) for topic, streams in topics.items()} if isinstance(topics, Mapping) else {},
-        began.at_ns,
-        ended.at_ns if ended else FOREVER,
-        str(ended.data["how"]) if ended else "",
+        happened_ns(began),
+        ended_ns,
+        released_ns if has_left else ended_ns,
+        how,
     )
 
 

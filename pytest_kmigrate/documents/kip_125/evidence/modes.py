@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pytest_kmigrate.checkers.evidence.ownership import client_of
+from pytest_kmigrate.checkers.evidence.ownership import client_of, happened_ns
 from pytest_kmigrate.checkers.evidence.spans import FOREVER
 from pytest_kmigrate.documents.kip_125.evidence.lives import horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.kinds import MODE
@@ -52,8 +52,8 @@ def _moments(history: History) -> list[tuple[int, str, str | None]]:
             found.append((life.began_ns, "older-joined", None))
             if life.ended_ns != FOREVER:
                 is_orderly = life.how == "stopped"
-                late_ns = 0 if is_orderly else _EXPIRY_NS
-                found.append((life.ended_ns + late_ns, "older-left" if is_orderly else "older-died", None))
+                gone_ns = life.left_ns if is_orderly else life.ended_ns + _EXPIRY_NS
+                found.append((gone_ns, "older-left" if is_orderly else "older-died", None))
     end = horizon_ns(history)
     return sorted((each for each in found if each[0] <= end), key=lambda each: each[0])
 
@@ -73,4 +73,4 @@ def _text(value: object) -> str | None:
 def modes_at(history: History, at_ns: int) -> Mapping[int, str]:
     """By client, the mode that it reported last up to an instant."""
     events = history.of(EventKind.MEMBER_MODE)
-    return {client_of(event): str(event.data["mode"]) for event in events if event.at_ns <= at_ns}
+    return {client_of(event): str(event.data["mode"]) for event in events if happened_ns(event) <= at_ns}

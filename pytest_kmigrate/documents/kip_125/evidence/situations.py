@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
+from pytest_kmigrate.checkers.evidence.ownership import happened_ns
 from pytest_kmigrate.documents.kip_125.evidence.cuts import link_faults
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, horizon_ns, lives
 from pytest_kmigrate.documents.kip_125.evidence.modes import KAFKA, ZOOKEEPER, modes_at
@@ -80,9 +81,10 @@ def _whole_way(first: str, last: str) -> Situation:
 def _together(history: History, one: str, other: str, mode: str) -> bool:
     """Members of both kinds lived at the same time, and those with migration followed this mode then."""
     for event in history.of(EventKind.MEMBER_OWNS):
-        migrating = _alive(history, event.at_ns, "migrating")
-        both = _alive(history, event.at_ns, one) and _alive(history, event.at_ns, other)
-        modes = modes_at(history, event.at_ns)
+        at_ns = happened_ns(event)
+        migrating = _alive(history, at_ns, "migrating")
+        both = _alive(history, at_ns, one) and _alive(history, at_ns, other)
+        modes = modes_at(history, at_ns)
         if both and migrating and all(modes.get(each.client) == mode for each in migrating):
             return True
     return False

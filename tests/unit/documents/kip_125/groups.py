@@ -14,7 +14,7 @@ ORDERS_0, ORDERS_1 = (TOPIC, 0), (TOPIC, 1)
 def member(client: int, kind: str = WITH, at_ms: int = 0) -> Event:
     """A member was constructed; its consumer id is ``c`` and its number."""
     who = {"member": f"{kind}-{client}", "client": client, "member_kind": kind, "consumer_id": f"c{client}"}
-    return event(EventKind.MEMBER_STARTED, at_ms, group=NAME, topics={TOPIC: 1}, **who)
+    return event(EventKind.MEMBER_STARTED, at_ms, group=NAME, topics={TOPIC: 1}, member_ns=at_ms * MS, **who)
 
 
 def ended(client: int, at_ms: int, how: str = "stopped", kind: str = WITH, **more: Any) -> Event:
@@ -36,17 +36,19 @@ def released(client: int, at_ms: int, *partitions: int) -> Event:
     return event(EventKind.MEMBER_RELEASED, at_ms, partitions=listed, member_ns=at_ms * MS, **who)
 
 
-def assigned(client: int, at_ms: int, *partitions: int, what: str = "assigned") -> Event:
-    """Kafka's coordinator decided about it."""
+def assigned(client: int, at_ms: int, *partitions: int, what: str = "assigned", read_ms: int | None = None) -> Event:
+    """Kafka's coordinator decided about it; ``read_ms``: its line was read later."""
     listed = [[TOPIC, each] for each in partitions]
-    return event(
-        EventKind.MEMBER_ASSIGNED, at_ms, member=f"{WITH}-{client}", client=client, what=what, partitions=listed
-    )
+    who = {"member": f"{WITH}-{client}", "client": client}
+    read_ms = at_ms if read_ms is None else read_ms
+    return event(EventKind.MEMBER_ASSIGNED, read_ms, what=what, partitions=listed, member_ns=at_ms * MS, **who)
 
 
-def follows(client: int, at_ms: int, mode: str) -> Event:
-    """It follows this system from now on."""
-    return event(EventKind.MEMBER_MODE, at_ms, member=f"{WITH}-{client}", client=client, mode=mode)
+def follows(client: int, at_ms: int, mode: str, read_ms: int | None = None) -> Event:
+    """It follows this system from now on; ``read_ms``: its line was read later."""
+    who = {"member": f"{WITH}-{client}", "client": client}
+    read_ms = at_ms if read_ms is None else read_ms
+    return event(EventKind.MEMBER_MODE, read_ms, mode=mode, member_ns=at_ms * MS, **who)
 
 
 def wrote(at_ms: int, mode: str | None) -> Event:
@@ -59,14 +61,19 @@ def paused(client: int, at_ms: int) -> Event:
     return event(EventKind.MEMBER_PAUSED, at_ms, member=f"{WITH}-{client}")
 
 
-def gauges(client: int, at_ms: int, values: dict[str, float]) -> Event:
-    """Its gauges."""
-    return event(EventKind.MEMBER_GAUGES, at_ms, member=f"{WITH}-{client}", client=client, gauges=values)
+def gauges(client: int, at_ms: int, values: dict[str, float], read_ms: int | None = None) -> Event:
+    """Its gauges; ``read_ms``: their line was read later."""
+    who = {"member": f"{WITH}-{client}", "client": client}
+    read_ms = at_ms if read_ms is None else read_ms
+    return event(EventKind.MEMBER_GAUGES, read_ms, gauges=values, member_ns=at_ms * MS, **who)
 
 
-def described(at_ms: int, members: dict[str, list[list[object]]], state: str = "STABLE") -> Event:
-    """The coordinator described the group."""
-    return event(EventKind.GROUP_DESCRIBED, at_ms, group=NAME, state=state, members=members)
+def described(
+    at_ms: int, members: dict[str, list[list[object]]], state: str = "STABLE", asked_ms: int | None = None
+) -> Event:
+    """The coordinator described the group; ``asked_ms``: it was asked earlier."""
+    asked_ns = (at_ms if asked_ms is None else asked_ms) * MS
+    return event(EventKind.GROUP_DESCRIBED, at_ms, group=NAME, state=state, members=members, asked_ns=asked_ns)
 
 
 def worked_until(at_ms: int) -> Event:

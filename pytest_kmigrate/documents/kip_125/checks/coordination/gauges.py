@@ -5,7 +5,7 @@ from bisect import bisect_left, bisect_right
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
-from pytest_kmigrate.checkers.evidence.ownership import client_of
+from pytest_kmigrate.checkers.evidence.ownership import client_of, happened_ns
 from pytest_kmigrate.checkers.evidence.spans import owned_at, spans
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at
@@ -73,7 +73,7 @@ def _names(history: History, rows: ByRequirement, life: Life, event: Event) -> N
         rows.looked_at(row)
         if not is_right:
             expected = f"{life.member} has the gauge of the document"
-            rows.violated(row, timed_violation(history, expected, f"it has {sorted(gauges)}", event.at_ns))
+            rows.violated(row, timed_violation(history, expected, f"it has {sorted(gauges)}", happened_ns(event)))
 
 
 def _values(history: History, rows: ByRequirement, life: Life, gauges: dict[str, float], at_ns: int) -> None:
@@ -97,26 +97,15 @@ def _values(history: History, rows: ByRequirement, life: Life, gauges: dict[str,
 def _quiet_moments(history: History) -> list[int]:
     """Just before anything changes, and before the members end, if nothing changed shortly before."""
     kinds = (EventKind.MEMBER_MODE, EventKind.MEMBER_ASSIGNED, EventKind.MEMBER_OWNS, EventKind.MEMBER_RELEASED)
-    moved = sorted(at for event in history.of(*kinds) for at in {event.at_ns, _printed_ns(event)})
+    moved = sorted(happened_ns(event) for event in history.of(*kinds))
     if history.of(EventKind.MEMBER_PAUSED):
         return []
     written = [event.at_ns for event in history.of(EventKind.ZNODE_WRITTEN)]
     moments = [at - 1 for at in {*moved, *written}] + [horizon_ns(history)]
-    quiet = [at for at in moments if bisect_left(moved, at - _LAG_NS) == bisect_right(moved, at)]
-    return sorted(at for at in quiet if not _are_read_late(history, at))
-
-
-def _are_read_late(history: History, at_ns: int) -> bool:
-    """Whether a line was read after this moment that was printed before: on a machine that is busy."""
-    moves = history.of(EventKind.MEMBER_OWNS, EventKind.MEMBER_RELEASED)
-    return any(_printed_ns(event) <= at_ns < event.at_ns for event in moves)
-
-
-def _printed_ns(event: Event) -> int:
-    return int(str(event.data.get("member_ns") or event.at_ns))
+    return sorted(at for at in moments if bisect_left(moved, at - _LAG_NS) == bisect_right(moved, at))
 
 
 def _gauges_at(history: History, client: int, at_ns: int) -> dict[str, float]:
-    mine = [e for e in history.of(EventKind.MEMBER_GAUGES) if client_of(e) == client and e.at_ns <= at_ns]
+    mine = [e for e in history.of(EventKind.MEMBER_GAUGES) if client_of(e) == client and happened_ns(e) <= at_ns]
     found = mine[-1].data["gauges"] if mine else {}
     return dict(found) if isinstance(found, dict) else {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
-from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of, partitions_of
+from pytest_kmigrate.checkers.evidence.ownership import Partition, client_of, happened_ns, partitions_of
 from pytest_kmigrate.checkers.evidence.spans import Span, spans
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.lives import Life, lives
@@ -30,8 +30,6 @@ _OWNED_NS = 10_000_000_000
 class _Call:
     client: int
     at_ns: int
-    """By the member's own clock."""
-    read_ns: int
     threads: Mapping[Partition, str]
 
 
@@ -94,7 +92,7 @@ def listeners_get_what_kafka_assigns(history: History) -> Verdict:
     known = lives(history)
     judged: dict[object, _Call] = {}
     calls = [call for those in _calls(history).values() for call in those]
-    by_kafka = [each for each in calls if modes_at(history, each.read_ns).get(each.client) == KAFKA]
+    by_kafka = [each for each in calls if modes_at(history, each.at_ns).get(each.client) == KAFKA]
     for call in by_kafka:
         alive = [each for each in known.values() if each.began_ns <= call.at_ns < each.ended_ns]
         for life in alive:
@@ -114,7 +112,7 @@ def listeners_get_what_kafka_assigns(history: History) -> Verdict:
 
 def _judge_member(history: History, rows: ByRequirement, call: _Call, life: Life, mine: list[Partition]) -> None:
     if life.is_migrating:
-        row, wanted = _MATCH, _assigned_near(history, life.client, call.read_ns)
+        row, wanted = _MATCH, _assigned_near(history, life.client, call.at_ns)
     else:
         row, wanted = _PLAIN, [_owned_next(history, life.client, call.at_ns)]
     if not all(wanted):
@@ -141,7 +139,7 @@ def _owned_next(history: History, client: int, at_ns: int) -> set[Partition]:
 def _assigned_near(history: History, client: int, at_ns: int) -> list[set[Partition]]:
     """What Kafka had assigned to a member at about this time, and what it assigned next."""
     mine = [event for event in history.of(EventKind.MEMBER_ASSIGNED) if client_of(event) == client]
-    assigned = [event for event in mine if event.data["what"] == "assigned" and event.at_ns <= at_ns + _NEAR_NS]
+    assigned = [event for event in mine if event.data["what"] == "assigned" and happened_ns(event) <= at_ns + _NEAR_NS]
     return [set(partitions_of(event)) for event in assigned[-2:]] or [set()]
 
 
@@ -149,7 +147,7 @@ def _calls(history: History) -> dict[int, list[_Call]]:
     found: dict[int, list[_Call]] = defaultdict(list)
     for event in history.of(EventKind.MEMBER_REPORTED):
         if event.data["what"] == _STARTING:
-            call = _Call(client_of(event), int(str(event.data["member_ns"])), event.at_ns, _threads(event))
+            call = _Call(client_of(event), happened_ns(event), _threads(event))
             found[call.client].append(call)
     return found
 
@@ -167,5 +165,5 @@ def _releases(history: History) -> dict[int, list[tuple[int, set[Partition]]]]:
         content = event.data["content"]
         if event.data["what"] == _RELEASING and isinstance(content, Mapping):
             listed = {(str(each["topic"]), int(each["partition"])) for each in content["partitions"]}
-            found[client_of(event)].append((int(str(event.data["member_ns"])), listed))
+            found[client_of(event)].append((happened_ns(event), listed))
     return found

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
-from pytest_kmigrate.checkers.evidence.ownership import client_of
+from pytest_kmigrate.checkers.evidence.ownership import client_of, happened_ns
 from pytest_kmigrate.checkers.evidence.spans import FOREVER
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at
@@ -49,7 +49,8 @@ def _judge(history: History, rows: ByRequirement, event: Event, known: list[Life
     # The coordinator keeps a member that crashed until its session is over.
     crashed = {each.consumer_id for each in known if each.ended_ns <= event.at_ns and each.how != "stopped"}
     members = {client: those for client, those in described.items() if client not in crashed}
-    has_joined = [each for each in alive if _has_joined(history, each, event.at_ns)]
+    asked_ns = int(str(event.data.get("asked_ns", event.at_ns)))
+    has_joined = [each for each in alive if _has_joined(history, each, asked_ns)]
     connectors = {each.consumer_id for each in has_joined if each.is_migrating}
     plain = {each.consumer_id for each in has_joined if not each.is_of_zookeeper}
     older = {each.consumer_id for each in alive if each.is_of_zookeeper and not each.is_migrating}
@@ -73,7 +74,7 @@ def _judge(history: History, rows: ByRequirement, event: Event, known: list[Life
 def _has_joined(history: History, life: Life, at_ns: int) -> bool:
     """Whether a member had joined Kafka's group: that takes a moment after it was constructed."""
     kinds = (EventKind.MEMBER_ASSIGNED,) if life.is_migrating else (EventKind.MEMBER_OWNS,)
-    reported = any(client_of(event) == life.client and event.at_ns < at_ns for event in history.of(*kinds))
+    reported = any(client_of(event) == life.client and happened_ns(event) < at_ns for event in history.of(*kinds))
     return reported or life.began_ns + _JOINED_NS < at_ns
 
 

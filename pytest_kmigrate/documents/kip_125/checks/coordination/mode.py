@@ -2,7 +2,7 @@
 
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
-from pytest_kmigrate.checkers.evidence.ownership import client_of, partitions_of
+from pytest_kmigrate.checkers.evidence.ownership import client_of, happened_ns, partitions_of
 from pytest_kmigrate.checkers.evidence.spans import owned_at, spans
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_125.evidence.assignments import assigned_at, assigned_by_kafka, assigned_by_range
@@ -116,9 +116,9 @@ def _late(history: History, known: dict[int, Life], change: Change, at_most_s: f
     if not members or (late and looked_ns < limit_ns):
         return None
     events = [
-        event.at_ns - change.at_ns
+        happened_ns(event) - change.at_ns
         for event in history.of(EventKind.MEMBER_MODE)
-        if change.at_ns < event.at_ns <= looked_ns and event.data["mode"] == change.must_be
+        if change.at_ns < happened_ns(event) <= looked_ns and event.data["mode"] == change.must_be
     ]
     return late, max(events, default=0)
 
@@ -139,12 +139,13 @@ _SETTLED_S = 1.0
 def consumption_follows_the_chosen_system(history: History) -> Verdict:
     """Members own what the system in force assigns: Kafka's coordinator, or ``range`` over the ids in ZooKeeper.
 
-    Looked at just before each change of the mode, and before the members end, if membership was quiet for a second.
-    Whether partitions are claimed by Kafka's word only is judged at each claim.
+    Looked at just before each change of the mode, and before the members end, if membership was quiet for a second; not
+    where an older member leaves, for the others may notice before its end is recorded. Whether partitions are claimed by Kafka's word only is judged at each claim.
     """
     rows = ByRequirement("consumption_follows_the_chosen_system", _KAFKA, _ABSENT, _ACTIVE, _LISTENER)
     found, known = changes(history), lives(history)
-    instants = [(each.until_ns, each.must_be) for each in found]
+    left = {each.at_ns for each in found if each.what in ("older-left", "older-died")}
+    instants = [(each.until_ns, each.must_be) for each in found if each.until_ns not in left]
     if first := [each.at_ns for each in found[:1]]:
         instants.insert(0, (first[0], "zookeeper"))
     looked = 0
@@ -173,7 +174,7 @@ def _is_quiet(history: History, at_ns: int) -> bool:
     since_ns = at_ns - int(_SETTLED_S * 1e9)
     paused = history.of(EventKind.MEMBER_PAUSED)
     written = any(since_ns <= event.at_ns < at_ns for event in history.of(EventKind.ZNODE_WRITTEN))
-    return not (paused or written) and not any(since_ns <= event.at_ns <= at_ns for event in history.of(*kinds))
+    return not (paused or written) and not any(since_ns <= happened_ns(event) <= at_ns for event in history.of(*kinds))
 
 
 def _claims(history: History, rows: ByRequirement) -> None:
@@ -183,9 +184,10 @@ def _claims(history: History, rows: ByRequirement) -> None:
         if event.data["source"] != KAFKA or client_of(event) not in migrating:
             continue
         rows.looked_at(_LISTENER)
-        assigned = assigned_at(history, client_of(event), event.at_ns)
+        at_ns = happened_ns(event)
+        assigned = assigned_at(history, client_of(event), at_ns)
         taken = set(partitions_of(event)) - (assigned or set())
         if assigned is not None and taken:
             expected = "a member claims by Kafka's word what its embedded consumer is assigned"
             observed = f"client {client_of(event)} claimed {sorted(taken)}"
-            rows.violated(_LISTENER, timed_violation(history, expected, observed, event.at_ns))
+            rows.violated(_LISTENER, timed_violation(history, expected, observed, at_ns))

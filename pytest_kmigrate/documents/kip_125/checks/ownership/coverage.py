@@ -6,7 +6,7 @@ from itertools import pairwise
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.grouping import place
-from pytest_kmigrate.checkers.evidence.ownership import client_of
+from pytest_kmigrate.checkers.evidence.ownership import client_of, happened_ns
 from pytest_kmigrate.checkers.evidence.spans import Span, owned_at, spans
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_125.evidence.cuts import link_faults
@@ -117,7 +117,7 @@ def _has_a_reason(history: History, before: Span, after: Span, until_ns: int) ->
     decided = [
         event
         for event in history.of(EventKind.MEMBER_ASSIGNED)
-        if client_of(event) == before.client and before.ended_ns - _SOON_NS <= event.at_ns <= after.began_ns
+        if client_of(event) == before.client and before.ended_ns - _SOON_NS <= happened_ns(event) <= after.began_ns
     ]
     was_cut = any(
         each.effect == "cut" and each.began_ns < after.began_ns and before.ended_ns < each.healed_ns + _SOON_NS

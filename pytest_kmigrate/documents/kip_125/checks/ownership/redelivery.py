@@ -7,7 +7,7 @@ import numpy as np
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.grouping import place
-from pytest_kmigrate.checkers.evidence.ownership import client_of
+from pytest_kmigrate.checkers.evidence.ownership import client_of, happened_ns
 from pytest_kmigrate.checkers.evidence.spans import Span, spans
 from pytest_kmigrate.checkers.evidence.wording import counted
 from pytest_kmigrate.documents.kip_125.evidence.lives import has_members
@@ -68,7 +68,7 @@ def _was_refused(history: History, before: Span, oldest_s: float) -> bool:
     """Whether the group of the former owner rebalanced since it read the oldest of these records."""
     since_ns = before.ended_ns - int((oldest_s + COMMIT_EVERY_S + _SLACK_S) * 1e9)
     mine = [event for event in history.of(EventKind.MEMBER_ASSIGNED) if client_of(event) == before.client]
-    return any(since_ns <= event.at_ns <= before.ended_ns for event in mine)
+    return any(since_ns <= happened_ns(event) <= before.ended_ns for event in mine)
 
 
 def _of(reads: Operations, span: Span) -> Operations:

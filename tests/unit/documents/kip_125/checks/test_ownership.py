@@ -1,5 +1,7 @@
 """Checks of who reads what, each with a group that conforms and one with a planted defect."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_kmigrate.documents.kip_125.checks.ownership.coverage import (
@@ -13,7 +15,7 @@ from pytest_kmigrate.documents.kip_125.checks.ownership.redelivery import redeli
 from pytest_kmigrate.documents.kip_125.kinds import NEW, WITHOUT
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.verdict import Kind, Outcome
-from tests.unit.checkers.histories import event, history
+from tests.unit.checkers.histories import MS, event, history
 from tests.unit.documents.kip_125.groups import (
     assigned,
     ended,
@@ -93,6 +95,12 @@ def test_a_pause_is_bounded_by_what_happened(what: list[Event], gap_ms: int, row
     assert [each.requirement for each in verdict.about if each.outcome is Outcome.VIOLATES] == rows
 
 
+def test_a_member_leaves_with_its_last_release() -> None:
+    """Its process may end long after, on a machine that is busy."""
+    events = [*TWO, released(1, 10_000, 0), owns(2, 11_500, 0), ended(1, 14_500), worked_until(20_000)]
+    assert pauses_are_bounded.judge(history(events=events), **BOUNDS).outcome is Outcome.CONFORMS
+
+
 def test_a_member_that_stands_still_owns_nothing() -> None:
     """Though it reports no release before it goes on; its time counts as one of a fault."""
     for taken_ms, outcome in ((7500, Outcome.CONFORMS), (8500, Outcome.VIOLATES)):
@@ -119,6 +127,18 @@ def test_a_toggle_interrupts_only_what_moves() -> None:
     assert [each.requirement for each in needless.about if each.outcome is Outcome.VIOLATES] == [
         "K125-AVL-no-downtime-toggle"
     ]
+
+
+def test_a_decision_of_kafka_is_a_reason_though_its_line_was_read_late() -> None:
+    """The member's own time counts; a folder without it has the time at which the line was read."""
+    for own_ms, outcome in ((9060, Outcome.CONFORMS), (9500, Outcome.VIOLATES)):
+        decided = assigned(2, own_ms, 1, read_ms=9500)
+        events = [*toggled(again=2), decided]
+        assert no_needless_release.judge(history(events=events)).outcome is outcome
+    without = replace(decided, data={key: each for key, each in decided.data.items() if key != "member_ns"})
+    for read_ms, outcome in ((9060, Outcome.CONFORMS), (9500, Outcome.VIOLATES)):
+        events = [*toggled(again=2), replace(without, at_ns=read_ms * MS)]
+        assert no_needless_release.judge(history(events=events)).outcome is outcome
 
 
 def test_the_same_value_again_interrupts_nothing() -> None:
@@ -155,7 +175,7 @@ def test_a_crash_repeats_no_more_than_a_commit() -> None:
     old = [*read(1, 100, 1), *read(1, 4990, 2), *read(2, 5200, 1, 2)]
     assert redelivery_bounded_by_commit.judge(history(old, events)).outcome is Outcome.VIOLATES
     assert redelivery_bounded_by_commit.judge(history(old, events[:4])).is_vacuous
-    rebalanced = [*events, assigned(1, 4000, 0)]
+    rebalanced = [*events, assigned(1, 4000, 0, read_ms=5500)]
     assert redelivery_bounded_by_commit.judge(history(old, rebalanced)).is_vacuous
 
 
