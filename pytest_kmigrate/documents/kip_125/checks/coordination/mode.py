@@ -140,7 +140,8 @@ def consumption_follows_the_chosen_system(history: History) -> Verdict:
     """Members own what the system in force assigns: Kafka's coordinator, or ``range`` over the ids in ZooKeeper.
 
     Looked at just before each change of the mode, and before the members end, if membership was quiet for a second; not
-    where an older member leaves, for the others may notice before its end is recorded. Whether partitions are claimed by Kafka's word only is judged at each claim.
+    where an older member leaves, for the others may notice before its end is recorded. Whether partitions are claimed
+    by Kafka's word only is judged at each claim.
     """
     rows = ByRequirement("consumption_follows_the_chosen_system", _KAFKA, _ABSENT, _ACTIVE, _LISTENER)
     found, known = changes(history), lives(history)
