@@ -11,6 +11,8 @@ SUITE   = suites/$(subst -,_,$(1))
 SUITES  = $(subst _,-,$(notdir $(patsubst %/,%,$(sort $(dir $(wildcard suites/*/test_*.py))))))
 BASE_kip-866-draft = kip-866
 TO_JUDGE = $(BASE_$(PROFILE)) $(PROFILE)
+# Documents whose runs say something about it, too, where there are any.
+BESIDE_kip-500 = kip-778 kip-866
 # The last patch of each line that a document is about.
 RELEASES = $(or $(RELEASES_$(PROFILE)),3.9.1)
 RELEASES_kip-866 = 3.4.1 3.5.2 3.6.2 3.7.2 3.8.1 3.9.1
@@ -90,7 +92,8 @@ conformance: cure ## a document's whole suite: PROFILE=kip-866 [KAFKA=3.9.1]; ca
 matrix: cure ## a document's whole suite on the releases it is about, as a page in docs: PROFILE=kip-866 [RELEASES="3.8.1 3.9.1"]
 	@$(foreach each,$(RELEASES),$(MAKE) conformance PROFILE=$(PROFILE) KAFKA=$(each) || true;) \
 	$(BIN)/python -m pytest_kmigrate.judging.matrix $(PROFILE) docs/conformance/$(PROFILE).md \
-	  $(foreach kafka,$(RELEASES),$(foreach each,$(TO_JUDGE),$(kafka)=reports/runs/conformance/$(each)/$(kafka)))
+	  $(foreach kafka,$(RELEASES),$(foreach each,$(TO_JUDGE),$(kafka)=reports/runs/conformance/$(each)/$(kafka)) \
+	    $(addprefix $(kafka)=,$(wildcard $(foreach each,$(BESIDE_$(PROFILE)),reports/runs/conformance/$(each)/$(kafka)))))
 
 check: setup ## what every commit must pass, in under a minute
 	$(BIN)/ruff check .

@@ -24,7 +24,6 @@ from pytest_kmigrate.model.event import Ending
 from pytest_kmigrate.model.events.evidence import (
     ChecksRequested,
     HarnessTrouble,
-    RaftLogRead,
     RunEnded,
     StartConditionMade,
 )
@@ -40,6 +39,7 @@ from pytest_kmigrate.recording.run_folder import RunFolder
 from pytest_kmigrate.recording.sessions import note_end_of_run, note_run
 from pytest_kmigrate.running.checkpoints import Checkpoint, record_inherited, resume
 from pytest_kmigrate.running.header import Claim, RunSettings, header_of, new_folder
+from pytest_kmigrate.running.logs import record_raft_logs, record_zookeeper_log
 from pytest_kmigrate.running.members import GroupMembers
 from pytest_kmigrate.running.metadata import Metadata
 from pytest_kmigrate.running.scene import driver_of, scene_of, zookeeper_client
@@ -163,31 +163,12 @@ class Run:
         if checks is not None:
             asked = [{"name": check.name, "arguments": dict(check.arguments)} for check in checks]
             self.recorder.record(ChecksRequested(asked))
-        self._read_zookeeper_log()
-        self._read_raft_logs()
+        if self.zookeeper is not None:
+            record_zookeeper_log(self.cluster, self.zookeeper, self.recorder, self._header.inherited_zxid)
+        record_raft_logs(self.cluster, self.recorder)
         self.before_judging()
         self.judgement = judge_folder(self.folder)
         return self.judgement
-
-    def _read_zookeeper_log(self) -> None:
-        """Store what others than the harness wrote to ZooKeeper in this run."""
-        if self.zookeeper is None or Capability.ZOOKEEPER_LOG not in self.cluster.capabilities:
-            return
-        try:
-            logged = self.cluster.zookeeper_log(self._header.inherited_zxid)
-        except ClusterError as error:
-            self.trouble("reading ZooKeeper's log", error)
-        else:
-            own = self.zookeeper.sessions_had
-            self.recorder.transactions(each for each in logged if each.session not in own)
-
-    def _read_raft_logs(self) -> None:
-        """Record what each node has of the metadata log; in a migration it may have begun anew, so not there."""
-        if self.cluster.topology.has_zookeeper or Capability.METADATA_LOG not in self.cluster.capabilities:
-            return
-        for node in self.cluster.nodes():
-            batches = self.cluster.metadata_batches(node.name)
-            self.recorder.record(RaftLogRead([each.as_row() for each in batches]), node.name)
 
     def ended(self, test: Ending, known_bug: str | None = None) -> None:
         """Note how the test of this judged run ended, and by which known bug of Kafka, if by one."""

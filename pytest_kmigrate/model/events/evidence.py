@@ -55,7 +55,7 @@ class SnapshotTaken(EventData):
 
 @dataclass(frozen=True)
 class RaftLogRead(EventData):
-    """What a node had of the metadata log when the run ended, in a cluster that was born in KRaft mode."""
+    """What a node had of the metadata log when the run ended."""
 
     event_kind: ClassVar = EventKind.RAFT_LOG
     batches: Sequence[Sequence[int | None]]
