@@ -81,9 +81,10 @@ endif
 endif
 
 # Whether a violation is a failure pytest says, as in demo; coverage ends with 1 or 3 for what any run violates or
-# leaves open. A document that builds on another one is judged by that one's runs, too.
+# leaves open. A document that builds on another one is judged by that one's runs, too. File by file: by default single
+# tests come last, and the longest ones, which wait for minutes, would then be waited for by everybody.
 conformance: cure ## a document's whole suite: PROFILE=kip-866 [KAFKA=3.9.1]; called again, it goes on where it was
-	@$(foreach each,$(TO_JUDGE),$(PYTEST) -n 2 --dist loadgroup -v $(call SUITE,$(each)) --kmigrate-resume \
+	@$(foreach each,$(TO_JUDGE),$(PYTEST) -n 2 --dist loadgroup --no-loadscope-reorder -v $(call SUITE,$(each)) --kmigrate-resume \
 	  --kmigrate-profile $(each) --kmigrate-kafka "$(KAFKA)" --kmigrate-runs "$(call CONFORMANCE,$(each))" || \
 	  { failed=$$?; test $$failed = 1 || exit $$failed; };) \
 	$(BIN)/kmigrate requirements --profile $(PROFILE) $(foreach each,$(TO_JUDGE),--coverage "$(call CONFORMANCE,$(each))"); \

@@ -65,7 +65,7 @@ def workload(kmigrate_run: "Run") -> "Traffic":
     """Clients that write and read during the whole test.
 
     ``workload.await_acked(500)`` and ``await_consumed(500)`` wait for so many further records to be acknowledged or
-    read.
+    read, ``await_committed(3)`` for so many offsets of partitions.
     """
     kmigrate_run.traffic.start()
     return kmigrate_run.traffic

@@ -102,6 +102,11 @@ class Traffic:
         with self._recorded():
             self._started().await_more_consumed(count, within_s)
 
+    def await_committed(self, count: int, within_s: float = PATIENCE_S) -> None:
+        """Return when the group has committed so many more offsets than now, each of one partition."""
+        with self._recorded():
+            self._started().await_more_committed(count, within_s)
+
     def stop_sending(self) -> None:
         """Send nothing new from now on; consumers go on."""
         self._started().stop_producing()

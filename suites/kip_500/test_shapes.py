@@ -6,6 +6,9 @@ import pytest
 
 from pytest_kmigrate import Kill, targets
 
+PARTITIONS = 3
+"""Of the topic that clients write to."""
+
 
 @pytest.mark.topology("kraft-combined3")
 @pytest.mark.requirement("K500-DEP-roles-separable")
@@ -24,10 +27,11 @@ def test_one_process_is_a_cluster(workload, cluster, verify_clients):
     """It takes records, and has them after a restart."""
     (node,) = cluster.nodes()
     workload.await_acked(300)
-    workload.await_consumed(100)
+    workload.await_committed(PARTITIONS)
     node.stop()
     node.start()
     workload.await_acked(300)
+    workload.await_committed(1)  # so of one partition two
     verify_clients()
 
 

@@ -121,6 +121,10 @@ class RunningClients:
         """Return when consumers have read ``more`` records than now."""
         return self._await("consumed", self._progress["consumed"] + more, "records read by consumers", within_s)
 
+    def await_more_committed(self, more: int, within_s: float) -> int:
+        """Return when groups have committed ``more`` offsets than now, each of one partition."""
+        return self._await("committed", self._progress["committed"] + more, "offsets committed by consumers", within_s)
+
     def _await(self, count: str, at_least: int, counted: str, within_s: float) -> int:
         def enough() -> int | NotYet:
             progress = self._progress

@@ -47,7 +47,7 @@ class PlayedClients:
         """None comes."""
         raise AwaitTimeoutError(f"{count} acknowledged sends", within_s, 0)
 
-    await_more_consumed = await_more_acked
+    await_more_consumed = await_more_committed = await_more_acked
 
     def stop(self) -> Mapping[str, int]:
         """The counts."""
@@ -99,7 +99,7 @@ def test_clients_that_died_are_no_evidence(stage: Stage) -> None:
         traffic.finish()
 
 
-@pytest.mark.parametrize("wait", ["await_acked", "await_consumed"])
+@pytest.mark.parametrize("wait", ["await_acked", "await_consumed", "await_committed"])
 def test_a_wait_in_vain_is_an_expectation_that_was_not_met(stage: Stage, wait: str) -> None:
     """The history has it, wherever the error is caught."""
     traffic = _begun(stage)
@@ -133,7 +133,7 @@ def test_a_second_workload_is_refused(stage: Stage) -> None:
 def test_without_a_workload_nothing_is_waited_for(stage: Stage) -> None:
     """The sentence says which fixture lacks, or that the traffic has ended already."""
     traffic = Traffic(stage.cluster, stage.recorder)  # type: ignore[arg-type]  # stand-ins
-    for wait in (traffic.await_acked, traffic.await_consumed):
+    for wait in (traffic.await_acked, traffic.await_consumed, traffic.await_committed):
         with pytest.raises(WrongUseError, match="ask for workload, and wait for them before verify"):
             wait(1)
 

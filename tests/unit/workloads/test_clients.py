@@ -135,6 +135,15 @@ def test_reading_goes_on_is_awaited_by_what_consumers_read(tmp_path: Path) -> No
         clients.await_more_consumed(1, within_s=0.1)
 
 
+def test_commits_are_awaited_by_what_groups_committed(tmp_path: Path) -> None:
+    """More than now; reads are not counted."""
+    clients = _played(tmp_path, b'{"event": "progress", "consumed": 9, "committed": 3}\n')
+    clients._reading.join()
+    assert clients.await_more_committed(0, within_s=60) == 3
+    with pytest.raises(AwaitTimeoutError, match="4 offsets committed by consumers: not within"):
+        clients.await_more_committed(1, within_s=0.1)
+
+
 def test_waiting_for_more_than_comes_tells_what_was_seen(tmp_path: Path) -> None:
     """The error holds the counts, so that one sees whether anything moved at all."""
     clients = _played(tmp_path, b'{"event": "progress", "acked": 3}\n')
