@@ -7,6 +7,7 @@ from pytest_kmigrate.wire.control_requests import LEADER_AND_ISR
 
 
 @pytest.mark.sample
+@pytest.mark.since("3.6.0")  # before, controllers do not report the metadata.version that a broker registers with
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement(
     "K866-TRIG-live-zk-brokers",
@@ -45,6 +46,7 @@ def test_controllers_wait_for_a_live_broker_and_then_control_it(
     verify_clients()
 
 
+@pytest.mark.since("3.6.0")  # before, controllers do not report the metadata.version that a broker registers with
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement(
     "K866-REG-ibp-equality",
@@ -116,6 +118,7 @@ def _create_and_delete(admin_of, expect, topic):
     raw_admin.delete_topics_at(admin_of("broker-0"), [topic])
 
 
+@pytest.mark.since("3.6.0")  # before, controllers do not report the metadata.version that a broker registers with
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-RPC-stale-broker-epoch-kraft", "K866-RPC-both-flag-and-config")
 def test_brokers_judge_control_requests_by_their_registration_and_their_flag(
