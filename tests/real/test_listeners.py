@@ -65,7 +65,11 @@ def test_clients_log_in_over_tls_while_nodes_talk_in_plain(tmp_path: Path) -> No
     ran("zk1-broker3-controller3-sasl-clients", tmp_path, migrate, asked)
 
 
-@pytest.mark.parametrize("protocols", ELSEWHERE, ids="-".join)
+@pytest.mark.parametrize(
+    "protocols",
+    [ELSEWHERE[0], *(pytest.param(each, marks=pytest.mark.nightly) for each in ELSEWHERE[1:])],
+    ids="-".join,
+)
 def test_every_protocol_carries_a_migration_on_every_listener(tmp_path: Path, protocols: tuple[str, ...]) -> None:
     """With ACLs: every client is a superuser under the name that just this listener gives, before and after."""
 
