@@ -10,7 +10,7 @@ from pytest_kmigrate.documents.kip_866.failed_steps import blamed_steps
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.verdict import Verdict
+from pytest_kmigrate.model.verdict import Kind, Verdict
 from pytest_kmigrate.procedures.moves import BACK_IN_SYNC
 
 _NO_BOOTSTRAP = "Should not have ZK migrations enabled on a cluster running metadata.version 3.0-IV1"
@@ -18,6 +18,11 @@ _METRIC_LEFT = "already exists, can't register another one"
 _CHANNEL = "to-controller-"
 _NO_PROTOCOL = 'Cannot invoke "org.apache.kafka.common.security.auth.SecurityProtocol.ordinal()"'
 _RAFT_THREAD = "raft-io-thread"
+_NOT_REGISTERED = (
+    "no_unexpected_death",
+    "brokers_register_before_the_takeover",
+    "migration_begins_when_every_node_is_ready",
+)
 _OTHER_LEADER = re.compile(
     r"with leader \S+ and epoch (\d+) which is inconsistent with current leader \S+ and epoch \1\b"
 )
@@ -94,8 +99,8 @@ def log_of_a_former_quorum(history: History, verdict: Verdict) -> bool:
         return False
     blamed = blamed_steps(history, verdict)
     return (
-        verdict.check in ("no_unexpected_death", "brokers_register_before_the_takeover")
-        or (bool(blamed) and all(_waits_for(step, deaths) for step in blamed))
+        (verdict.check in _NOT_REGISTERED and verdict.kind is Kind.LIVENESS)
+        or (bool(blamed) and all(str(step.data.get("reason")).startswith("phase ") for step in blamed))
         or all_unmet(history, verdict, lambda event: event.data.get("observed") == "PREPARING")
     )
 
