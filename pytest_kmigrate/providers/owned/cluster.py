@@ -257,7 +257,7 @@ class OwnedCluster:
         if arguments := self._protection.scram_in_zookeeper(self.zookeeper_servers):
             make_chroot(self.zookeeper_servers, self.zookeeper_superuser)
             doing = "putting the first credential into ZooKeeper"
-            run_tool(self._jvm, brokers[0].distribution, CONFIG_TOOL, arguments, doing)
+            run_tool(self._jvm, brokers[0], CONFIG_TOOL, arguments, doing)
 
     def _of_kafka(self) -> Sequence[OwnedNode]:
         return [node for node in self._nodes if node.spec.role is not Role.ZOOKEEPER]

@@ -35,19 +35,14 @@ MAIN_CLASSES = {
 """The main classes of each tool, as releases from 3.3 on have it; the first that a release has is the one."""
 
 
-def run_tool(
-    jvm: Jvm, distribution: Distribution, tool: str, arguments: Sequence[str], doing: str, more: Sequence[str] = ()
-) -> str:
-    """Run a tool of a release, with ``more`` JVM options, and return what it wrote.
+def run_tool(jvm: Jvm, node: OwnedNode, tool: str, arguments: Sequence[str], doing: str) -> str:
+    """Run a tool of a node's release with the names that the node knows, and return what it wrote.
 
     ClusterError with the tool's own words when it refuses, or does not end.
     """
-    command = jvm.tool_command(distribution, _found(distribution, tool), arguments, more=more)
-    done = _ended(jvm, command, f"{doing} failed: {tool}")
-    if done.returncode != 0:
-        said = redacted(done.stdout)[-_LAST_WORDS:]
-        raise ClusterError(f"{doing} failed: expected {tool} to end with code 0; got {done.returncode}: {said}")
-    return done.stdout
+    # With the node's hosts file: a name of the properties would otherwise be asked of DNS, which a container has not.
+    command = jvm.tool_command(node.distribution, _found(node.distribution, tool), arguments, node.hosts)
+    return _said(jvm, command, tool, doing)
 
 
 def tool_ran(jvm: Jvm, node: OwnedNode, tool: str, arguments: Sequence[str]) -> ToolRan:
@@ -66,7 +61,16 @@ def dumped(jvm: Jvm, distribution: Distribution, files: Sequence[Path]) -> str:
     """What the dump tool prints of files of the metadata log. Only a tool that is in an image needs to run there."""
     where = jvm if distribution.image else replace(jvm, run=run_here)
     arguments = ["--cluster-metadata-decoder", "--files", ",".join(map(str, files))]
-    return run_tool(where, distribution, DUMP_TOOL, arguments, "reading the metadata log", _DUMPING)
+    command = jvm.tool_command(distribution, _found(distribution, DUMP_TOOL), arguments, more=_DUMPING)
+    return _said(where, command, DUMP_TOOL, "reading the metadata log")
+
+
+def _said(jvm: Jvm, command: Command, tool: str, doing: str) -> str:
+    done = _ended(jvm, command, f"{doing} failed: {tool}")
+    if done.returncode != 0:
+        said = redacted(done.stdout)[-_LAST_WORDS:]
+        raise ClusterError(f"{doing} failed: expected {tool} to end with code 0; got {done.returncode}: {said}")
+    return done.stdout
 
 
 def _ended(jvm: Jvm, command: Command, what: str) -> subprocess.CompletedProcess[str]:

@@ -31,7 +31,7 @@ def test_a_tool_that_does_not_end_is_an_error_of_ours(tmp_path: Path, monkeypatc
     waits = Command((sys.executable, "-c", "import signal; signal.pause()"))
     jvm = cast("Jvm", SimpleNamespace(tool_command=lambda *_, **__: waits, run=run_here))
     with pytest.raises(ClusterError, match=r"formatting failed: kafka-storage did not end within 0\.1 s"):
-        tools.run_tool(jvm, Node(tmp_path, STORAGE).distribution, tools.STORAGE_TOOL, [], "formatting")
+        tools.run_tool(jvm, cast("OwnedNode", Node(tmp_path, STORAGE)), tools.STORAGE_TOOL, [], "formatting")
 
 
 RUNS_A_TOOL = """
@@ -44,7 +44,8 @@ tools._found = lambda *_: None
 waits = "import os, signal; os.write(0, str(os.getpid()).encode() + bytes([10])); signal.pause()"
 command = Command((sys.executable, "-c", waits))
 jvm = SimpleNamespace(tool_command=lambda *_, **__: command, run=run_here)
-tools.run_tool(jvm, None, tools.STORAGE_TOOL, [], "formatting")
+node = SimpleNamespace(distribution=None, hosts=None)
+tools.run_tool(jvm, node, tools.STORAGE_TOOL, [], "formatting")
 """
 
 
@@ -79,6 +80,14 @@ class Node:
         """Of a node that is down, as its next start would read it."""
         self.properties_file.write_text("written")
         return self.properties_file
+
+
+def test_a_tool_that_prepares_a_node_has_its_names(tmp_path: Path) -> None:
+    """Formatting looks up the voters: without the node's hosts file, a container waits for a DNS that it has not."""
+    node, jvm = cast("OwnedNode", Node(tmp_path, STORAGE)), Jvm(program(tmp_path, 'echo "$@"'), *4 * [tmp_path])
+    said = tools.run_tool(jvm, node, tools.STORAGE_TOOL, ["format"], "formatting")
+    assert f" -Djdk.net.hosts.file={node.hosts} " in said
+    assert said.endswith(f" {STORAGE} format\n")
 
 
 def ran(node: Node, tool: str, *arguments: str, code: str = "") -> tuple[ToolRan, list[object]]:

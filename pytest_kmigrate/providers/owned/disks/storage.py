@@ -46,7 +46,7 @@ def format_disks(nodes: Sequence[OwnedNode], jvm: Jvm, cluster_id: str, more: Se
 
 def _format(node: OwnedNode, jvm: Jvm, chosen: list[str]) -> None:
     arguments = ["format", *chosen, "--config", str(node.write_properties())]
-    run_tool(jvm, node.distribution, STORAGE_TOOL, arguments, f"formatting {node.name}")
+    run_tool(jvm, node, STORAGE_TOOL, arguments, f"formatting {node.name}")
 
 
 def begin_with(nodes: Iterable[OwnedNode], records: Sequence[bytes]) -> None:
