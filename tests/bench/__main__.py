@@ -15,13 +15,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import against_allure, calibration, compare, consistency, many_runs
+from tests.bench import against_allure, calibration, compare, consistency, containers, many_runs
 from tests.bench.chapter import Chapter
 from tests.bench.engines import comparing
 
 FOLDER = Path(".bench") / "analysis"
 PROVIDER = "provider"
 CHAPTERS: Mapping[str, Callable[..., Chapter]] = {
+    "containers": containers.measure,
     "calibration": calibration.measure,
     "consistency": consistency.measure,
     "runs": many_runs.measure,

@@ -17,6 +17,7 @@ from typing import Any
 from rich.console import Console
 
 from pytest_kmigrate.providers.owned.software import Software, software_for
+from pytest_kmigrate.providers.process.provider import ProcessProvider
 from pytest_kmigrate.topology.loading import find, load
 from tests.bench import ours
 from tests.bench.provider import bare, footprint
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         by_script = bare.measure(topology, software, chosen.bare_start, FOLDER / "bare" / str(number))
         load_between = os.getloadavg()[0]
         console.print(f"round {number} of {chosen.rounds}: ours (load {load_between:.1f})")
-        by_us = ours.measure(topology, runs)
+        by_us = ours.measure(ProcessProvider(print), topology, runs)
         rounds.append((by_script, by_us))
         results["rounds"].append(
             {

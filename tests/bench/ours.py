@@ -1,11 +1,11 @@
-"""The same three stretches by the process provider, with everything a run of a test has around it."""
+"""The same three stretches by a provider of ours, with everything a run of a test has around it."""
 
 import time
 from pathlib import Path
 
 from pytest_kmigrate.documents.kip_866.phases import Phase
+from pytest_kmigrate.model.provider import Provider
 from pytest_kmigrate.model.topology import Role, Topology
-from pytest_kmigrate.providers.process.provider import ProcessProvider
 from pytest_kmigrate.running import Claim, RunSettings, open_run
 from pytest_kmigrate.waiting import until
 from tests.bench.provider.bare import in_dual_write
@@ -14,14 +14,14 @@ from tests.bench.timings import Timings
 _DUAL_WRITE_WITHIN_S = 60
 
 
-def measure(topology: Topology, runs: Path) -> Timings:
+def measure(provider: Provider, topology: Topology, runs: Path) -> Timings:
     """One round: provision and serve, advance to HYBRID, leave.
 
     The migration is timed to the end point of the bare script too: the state metric, by which we know HYBRID, may be
     there a moment before the driver's log shows dual write.
     """
     began = time.perf_counter()
-    with open_run(RunSettings(runs, seed=1), ProcessProvider(print), topology, Claim("bench"), lambda _: None) as run:
+    with open_run(RunSettings(runs, seed=1), provider, topology, Claim("bench"), lambda _: None) as run:
         ready = time.perf_counter()
         run.driver.advance_to(Phase.HYBRID)
         hybrid = time.perf_counter()

@@ -108,8 +108,8 @@ def _row(
     of_ratio: float | None = None,
     of_seconds: float | None = None,
 ) -> Row:
-    bare, ours = _spread([seconds(bare) for bare, _ in rounds]), _spread([seconds(ours) for _, ours in rounds])
-    ratio = _spread([seconds(ours) / seconds(bare) for bare, ours in rounds])
+    bare, ours = spread([seconds(bare) for bare, _ in rounds]), spread([seconds(ours) for _, ours in rounds])
+    ratio = spread([seconds(ours) / seconds(bare) for bare, ours in rounds])
     if of_ratio is not None:
         return Row(stretch, bare, ours, ratio, f"<= {of_ratio:g}x", ratio.median <= of_ratio)
     assert of_seconds is not None
@@ -117,5 +117,6 @@ def _row(
     return Row(stretch, bare, ours, ratio, f"ours <= {of_seconds:g} s", ours.median <= of_seconds, cut_off)
 
 
-def _spread(values: Sequence[float]) -> Spread:
+def spread(values: Sequence[float]) -> Spread:
+    """Of these values."""
     return Spread(min(values), statistics.median(values), max(values))

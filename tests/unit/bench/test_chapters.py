@@ -3,10 +3,11 @@
 import pytest
 from rich.console import Console
 
-from tests.bench import many_runs
+from tests.bench import containers, many_runs
 from tests.bench.__main__ import main
 from tests.bench.chapter import Chapter
 from tests.bench.consistency import compared, limits_of
+from tests.bench.timings import Timings
 
 
 def test_an_anomaly_found_elsewhere_is_one_missed_and_one_invented() -> None:
@@ -75,4 +76,14 @@ def test_an_unknown_part_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["nosuch"])
 
-    assert "expected parts out of provider, calibration" in capsys.readouterr().err
+    assert "expected parts out of provider, containers" in capsys.readouterr().err
+
+
+def test_containers_are_held_against_processes_round_by_round() -> None:
+    """By the median of the ratios; each of the three targets can be missed."""
+    process = Timings(2.0, 10.0, 0.1, {})
+    rounds = [(process, Timings(ready, 13.0, 0.5, {})) for ready in (3.4, 2.0, 9.0)]
+    assert [each.value for each in containers.limits_of(rounds, 60)] == [1.7, 1.3, 60]
+    assert all(each.is_met for each in containers.limits_of(rounds, 60))
+    slow = [(process, Timings(3.5, 13.1, 0.5, {}))]
+    assert not any(each.is_met for each in containers.limits_of(slow, 61))
