@@ -123,7 +123,7 @@ nightly: cure ## the suites ten times over, every crash point, order and schedul
 	$(foreach each,$(SUITES),$(PYTEST) $(call SUITE,$(each)) --kmigrate-profile $(each) --kmigrate-nightly -m nightly \
 	  --kmigrate-runs reports/runs/nightly || test $$? = $(NOTHING_COLLECTED) || failed=1;) \
 	$(PYTEST) tests/real/attach --kmigrate-nightly -m nightly || failed=1; \
-	KMIGRATE_SIGKILLS=20 $(PYTEST) tests/real/test_sigkill.py || failed=1; \
+	KMIGRATE_SIGKILLS=20 $(PYTEST) tests/real/test_sigkill.py --kmigrate-nightly || failed=1; \
 	$(PYTEST) tests/real --kmigrate-nightly -m nightly || failed=1; \
 	KMIGRATE_CONTRACT=whole $(PYTEST) tests/real/providers || failed=1; \
 	$(BIN)/python -m pytest_kmigrate.reports.resurrection kip-866 $(BUGS) || failed=1; \

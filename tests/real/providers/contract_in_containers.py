@@ -1,6 +1,7 @@
 """The docker provider keeps the contract of providers; run inside the namespace of an engine by ``test_containers``."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from pytest_kmigrate.providers.docker.engine import Engine
 from pytest_kmigrate.providers.docker.provider import DockerProvider
 from pytest_kmigrate.providers.docker.standing import LABEL
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
+from pytest_kmigrate.providers.owned.state import state_dir
 from pytest_kmigrate.waiting import NotYet, until
 from tests.real.providers.owned_bench import OwnedBench
 from tests.real.sockets import past_the_links
@@ -120,14 +122,35 @@ def test_nothing_is_left_of_an_owner_that_is_killed(tmp_path: Path, *, with_supe
         owner.kill()
     until(lambda: not psutil.pid_exists(int(node)), awaited="the end of the node", within_s=_NONE_LEFT_WITHIN_S)
     if with_supervisor:
-        cleared = subprocess.run([sys.executable, "-m", "pytest_kmigrate.cli", "gc"], capture_output=True, check=False)
-        assert scratch in cleared.stdout.decode(), cleared
+        cleared = kmigrate("gc")
+        assert scratch in cleared.stdout, cleared
 
     def nothing() -> bool | NotYet:
         left = [*at_the_engine(Path(scratch)), *([scratch] if Path(scratch).exists() else [])]
         return not left or NotYet(left)
 
     assert until(nothing, awaited="nothing left of a killed owner", within_s=_NONE_LEFT_WITHIN_S)
+
+
+def test_a_cluster_stays_up_until_it_is_ended(tmp_path: Path) -> None:
+    """By ``kmigrate up`` and ``down``, in containers; its node is found by name, and nothing of it is left."""
+    shape = tmp_path / "shape.toml"
+    shape.write_text('name = "one"\nkafka = "3.9.1"\n[zookeeper]\ncount = 1\n[broker]\ncount = 1\n')
+    up = kmigrate("up", str(shape), "--provider", "docker")
+    assert "to end it:" in up.stdout, up.stderr
+    (block,) = re.findall(r"kmigrate down (\S+)", up.stdout)
+    assert "2 of 2 run" in kmigrate("ps").stdout
+    assert "started (kafka.server.KafkaServer)" in kmigrate("logs", "broker-0", "--block", block).stdout
+    assert len(at_the_engine(state_dir() / block)) > 2
+    assert f"block {block}: one ended" in kmigrate("down", block).stdout
+    assert at_the_engine(state_dir() / block) == []
+
+
+def kmigrate(*words: str) -> subprocess.CompletedProcess[str]:
+    """The console command, to its end."""
+    environment = {**os.environ, "COLUMNS": "200"}
+    command = [sys.executable, "-m", "pytest_kmigrate.cli", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
 def test_an_engine_that_is_lost_is_trouble_of_ours(bench: Bench, pytestconfig: pytest.Config) -> None:

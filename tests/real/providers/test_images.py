@@ -12,10 +12,10 @@ from pytest_kmigrate.providers.bench import SMALLEST
 from pytest_kmigrate.providers.owned.software import software_for
 from tests.real.providers import images_in_containers
 from tests.real.providers.private_engine import PrivateEngine, private_engine
-from tests.real.providers.stand_in.building import ADAPTER, IMAGE, build
+from tests.real.providers.stand_in.building import ADAPTER, IMAGE, build, forget
 from tests.real.providers.test_containers import WHOLE
 
-QUICK = "not TestImage or alive_and_told"
+QUICK = "not TestImage"
 MIGRATION = "pytest_kmigrate.suites.kip_866.test_live_migration::test_live_migration_survives_a_crash_and_a_cut_link"
 
 
@@ -24,8 +24,9 @@ def engine() -> Iterator[PrivateEngine]:
     """It has the image; what is fetched is fetched before, as in the engine's namespace there is no way out."""
     software_for(SMALLEST, print)
     with private_engine() as started:
-        build(started.socket)
+        image_id = build(started.socket)
         yield started
+    forget(image_id)
 
 
 def test_a_vendors_image_is_run_as_it_is(engine: PrivateEngine, tmp_path: Path) -> None:

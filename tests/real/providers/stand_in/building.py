@@ -2,6 +2,7 @@
 
 import io
 import re
+import shutil
 import subprocess
 import tarfile
 import tempfile
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import docker
 
+from pytest_kmigrate.distributions.cache import cache_dir
 from pytest_kmigrate.distributions.java import find_java
 from pytest_kmigrate.distributions.kafka import resolve
 from pytest_kmigrate.providers.docker.socket_file import UNIX, socket_path
@@ -25,15 +27,15 @@ _LIBRARY = re.compile(r"(/\S+) \(0x")
 _CHANGES = ("USER 4711", 'ENTRYPOINT ["/bin/sh", "-c", "exit 99"]', "ENV JAVA_HOME=/nowhere")
 
 
-def build(socket: Path, kafka: str = "3.9.1") -> None:
-    """Put the image into the engine at a socket."""
+def build(socket: Path, kafka: str = "3.9.1") -> str:
+    """Put the image into the engine at a socket; returns its id."""
     files = {**shell(), **runtime()}
     files |= {f"{JARS}/{jar.name}": jar for jar in resolve(kafka, progress=print, archive=False).jars}
-    put(socket, IMAGE, files)
+    return put(socket, IMAGE, files)
 
 
-def put(socket: Path, name: str, files: Mapping[str, Path | bytes]) -> None:
-    """Put an image of these files into an engine, by their paths in it; links are followed."""
+def put(socket: Path, name: str, files: Mapping[str, Path | bytes]) -> str:
+    """Put an image of these files into an engine, by their paths in it; links are followed. Returns its id."""
     repository, _, tag = name.partition(":")
     with tempfile.NamedTemporaryFile(suffix=".tar") as packed, closing(docker.APIClient(f"{UNIX}{socket}")) as engine:
         with tarfile.open(fileobj=packed, mode="w", dereference=True) as archive:
@@ -46,6 +48,14 @@ def put(socket: Path, name: str, files: Mapping[str, Path | bytes]) -> None:
                     archive.addfile(member, io.BytesIO(content))
         packed.flush()
         engine.import_image_from_file(packed.name, repository, tag, changes=list(_CHANGES))
+        return str(engine.inspect_image(name)["Id"])
+
+
+def forget(image_id: str) -> None:
+    """Remove from the cache what was copied out of an image, which has another id when it is built again."""
+    short = image_id.removeprefix("sha256:")[:12]
+    for copied in (*cache_dir().glob(f"images/{short}-*"), *cache_dir().glob(f"locks/images-{short}-*")):
+        shutil.rmtree(copied) if copied.is_dir() else copied.unlink()
 
 
 def shell() -> dict[str, Path | bytes]:
