@@ -11,13 +11,15 @@ from pathlib import Path
 from pytest_kmigrate.model.links import Arrived, Disturbance
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 
-_SCRIPT = Path(__file__).with_name("operator_script.py")
+SCRIPT = Path(__file__).with_name("operator_script.py")
 
 
 class Hands:
     """What the operator does, by the words of the script."""
 
     def __init__(self, cluster: OwnedCluster) -> None:
+        self.url = ""
+        """Where the script asks."""
         self.done: list[str] = []
         """Actions, as they were asked for."""
         self._cluster = cluster
@@ -61,11 +63,11 @@ def hands_of(cluster: OwnedCluster) -> Iterator[tuple[Hands, Mapping[str, str]]]
             except Exception as error:  # noqa: BLE001 - the script fails by whatever it is
                 self.answer(500, f"{type(error).__name__}: {error}")
 
-    with serving(Asked) as url:
+    with serving(Asked) as hands.url:
         of_node = dict.fromkeys(("start", "stop", "kill", "pause", "resume"), "")
         of_link = dict.fromkeys(("cut", "heal", "arrived"), ', "{source}"')
         more = {**of_node, **of_link, "reconfigure": ', "{file}"'}
-        begins = f'"{sys.executable}", "-I", "{_SCRIPT}", "{url}"'
+        begins = f'"{sys.executable}", "-I", "{SCRIPT}", "{hands.url}"'
         yield hands, {action: f'[{begins}, "{action}", "{{name}}"{rest}]' for action, rest in more.items()}
 
 

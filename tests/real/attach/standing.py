@@ -12,7 +12,7 @@ from typing import Any
 from pytest_kmigrate.documents import document
 from pytest_kmigrate.model.document import Driver
 from pytest_kmigrate.model.protocols import Scene
-from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.probes.zookeeper import ZookeeperClient
 from pytest_kmigrate.providers.bench import MemoryRecorder
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
@@ -40,10 +40,10 @@ class Operator:
 
 
 @contextmanager
-def operated(topology: str, folder: Path) -> Iterator[Operator]:
+def operated(topology: str | Topology, folder: Path) -> Iterator[Operator]:
     """A started cluster with metadata of every family, and an operator who writes nothing down."""
     recorder = MemoryRecorder()
-    wish = load(find(topology))
+    wish = load(find(topology)) if isinstance(topology, str) else topology
     with ProcessProvider(print).provision(wish, recorder, folder / "operator") as cluster, ExitStack() as ending:
         cluster.start_initial()
         cluster.await_serving()

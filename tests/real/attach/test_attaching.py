@@ -3,13 +3,16 @@
 import json
 import signal
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pytest_kmigrate.model.topology import Role
+from pytest_kmigrate.model.topology import Role, Topology
 from pytest_kmigrate.model.verdict import EXIT_STATUS, Outcome
 from pytest_kmigrate.probes.broker_images import image_of_brokers
+from pytest_kmigrate.providers.owned.network.addresses import ANSWERS_AT
+from pytest_kmigrate.topology.loading import find, load
 from tests.real.attach.standing import JOLOKIA, Operator, Watching, attach_file, kmigrate, operated
 from tests.real.protected import leaks
 
@@ -17,6 +20,7 @@ OFFERED = ("metrics", "requests", "znodes")
 CONFORM = ["CONFORMS"] * 3
 _OF_TLS = ("security.protocol", "ssl.ca.location", "ssl.endpoint.identification.algorithm")
 _LOGIN = ("sasl.mechanism", "sasl.username")
+MUTUAL = "MUTUAL"
 
 
 @pytest.mark.nightly
@@ -115,6 +119,52 @@ def test_a_protected_cluster_lets_in_who_knows_where_the_secrets_are(
     assert refused.returncode == EXIT_STATUS[Outcome.INCONCLUSIVE]
     assert refused.stderr.startswith(f"{file}: bootstrap: expected a broker that lets us in; got: ")
     assert "guessed" not in refused.stderr
+
+
+@pytest.mark.nightly
+def test_brokers_that_ask_for_a_certificate_are_watched(tmp_path: Path) -> None:
+    """By a listener of mutual TLS, from the bootstrap on; without a certificate nothing of them is seen."""
+    with operated(asking_for_certificates(), tmp_path) as operator:
+        file = mutual_tls_file(operator, tmp_path)
+        checked = kmigrate("attach", file, "--check")
+        assert checked.returncode == 0, checked.stderr
+        assert offered(checked.stdout) == OFFERED
+        watching = Watching(file, tmp_path / "runs")
+        watching.await_images("zookeeper")
+        operator.driver.advance_to("FINALIZED")
+        status, printed = watching.ended()
+        assert status == 0, printed
+        assert outcomes(printed)["metadata_equivalent"] == "CONFORMS"
+        refused = kmigrate("attach", mutual_tls_file(operator, tmp_path, certificate=False), "--check")
+    assert refused.returncode == EXIT_STATUS[Outcome.INCONCLUSIVE]
+    assert refused.stderr.startswith(f"{file}: bootstrap: expected a broker that lets us in; got: ")
+
+
+def asking_for_certificates() -> Topology:
+    """A cluster to migrate whose brokers have a further listener, of mutual TLS."""
+    wish = load(find("zk1-broker1-controller3"))
+    asks = {f"listener.name.{MUTUAL.lower()}.ssl.client.auth": "required"}
+    nodes = [
+        replace(node, properties={**node.properties, **asks}) if node.role is Role.BROKER else node
+        for node in wish.nodes
+    ]
+    return replace(wish, nodes=tuple(nodes), security=replace(wish.security, extra={MUTUAL: "SSL"}))
+
+
+def mutual_tls_file(operator: Operator, folder: Path, *, certificate: bool = True) -> Path:
+    """The file of that listener, with a certificate that its brokers trust or with none."""
+    cluster, security = operator.cluster, operator.cluster.scratch / "security"
+    port = cluster.addresses.client_ports[MUTUAL]
+    client = {"security.protocol": "SSL", "ssl.ca.location": str(security / "authority.pem")}
+    if certificate:
+        client |= dict.fromkeys(("ssl.certificate.location", "ssl.key.location"), str(security / "broker-0.pem"))
+    more = ["[client]", *(f'"{key}" = "{value}"' for key, value in client.items())]
+    file = attach_file(cluster, folder, JOLOKIA + "\n".join(more) + "\n")
+    text = file.read_text().replace(f'"{cluster.bootstrap_servers()}"', f'"{cluster.bootstrap_servers(MUTUAL)}"')
+    for node in cluster.nodes(Role.BROKER):
+        text = text.replace(f'"{node.address}:{ANSWERS_AT[Role.BROKER]}"', f'"{node.address}:{port}"')
+    file.write_text(text)
+    return file
 
 
 def read_by_path(operator: Operator) -> str:

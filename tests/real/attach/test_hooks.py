@@ -1,8 +1,10 @@
 """Tests on a cluster that an operator runs, whose script does what they ask for: restarts, kills, cuts, records."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.verdict import Outcome
 from pytest_kmigrate.recording.reading import read_events, read_header
 from pytest_kmigrate.recording.run_folder import RunFolder
-from tests.real.attach.operating import hands_of
+from tests.real.attach.operating import SCRIPT, hands_of
 from tests.real.attach.standing import JOLOKIA, Operator, attach_file, operated
 from tests.real.attach.test_attaching import seen
 
@@ -103,6 +105,53 @@ def test_a_hook_that_fails_or_hangs_says_nothing_of_kafka(tmp_path: Path) -> Non
         assert operator.cluster.node("broker-0").alive
     again = [judge_again(folder.path) for folder in runs_in(tmp_path)]
     assert [each.outcome for each in again] == [Outcome.INCONCLUSIVE] * 2
+
+
+IN_PYTHON = """
+import subprocess, sys
+
+class Hooks:
+    def __getattr__(self, action):
+        def asked(node):
+            subprocess.run([sys.executable, "-I", "{script}", "{url}", action, node], check=True)
+        return asked
+"""
+PAUSING = """
+from pytest_kmigrate import Pause, checks, targets
+
+def test_paused_and_back(inject, verify):
+    with inject(Pause(targets.node("broker-1"))) as injection:
+        injection.await_bitten()
+    verify(checks.one_active_controller_per_epoch())
+"""
+
+
+@pytest.mark.nightly
+def test_a_class_in_python_pauses_nodes_in_its_hours(tmp_path: Path) -> None:
+    """Out of hours it is not called, and the test ends with the sentence that says so."""
+    with operated("zk1-broker3", tmp_path) as operator, hands_of(operator.cluster) as (hands, _):
+        (tmp_path / "theirs.py").write_text(IN_PYTHON.format(script=SCRIPT, url=hands.url))
+        ran = tested(in_python(operator, tmp_path, hours(-1, 2)), PAUSING)
+        assert "1 passed" in ran.stdout, ran.stdout
+        assert hands.done == ["pause broker-1", "resume broker-1"]
+        ran = tested(in_python(operator, tmp_path, hours(2, 3)), PAUSING)
+        assert re.search(r"limits\.within: expected pausing broker-1 at .* UTC; got .* UTC: wait for it", ran.stdout)
+        assert hands.done == ["pause broker-1", "resume broker-1"]
+        assert operator.cluster.node("broker-1").alive
+    outcomes = {judge_again(folder.path).outcome for folder in runs_in(tmp_path)}
+    assert outcomes == {Outcome.CONFORMS, Outcome.INCONCLUSIVE}
+
+
+def hours(begin: int, end: int) -> str:
+    """A window that begins and ends so many hours from now."""
+    at = [datetime.now(UTC) + timedelta(hours=each) for each in (begin, end)]
+    return f'[limits]\nwithin = "{at[0]:%H:%M}-{at[1]:%H:%M} UTC"\n'
+
+
+def in_python(operator: Operator, folder: Path, more: str) -> Path:
+    """An attach file with a class of hooks."""
+    hooks = '[hooks]\npython = "theirs:Hooks"\n'
+    return attach_file(operator.cluster, folder, JOLOKIA + more + hooks, head='allow = ["pause"]\n')
 
 
 def kept(operator: Operator) -> Mapping[str, object]:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -48,9 +49,13 @@ class Exporter(BaseHTTPRequestHandler):
     """Shows one text."""
 
     text = ""
+    after_s = 0.0
+    asked = 0
 
     def do_GET(self) -> None:
         """Answer."""
+        type(self).asked += 1
+        threading.Event().wait(self.after_s)
         self.send_response(200)
         self.end_headers()
         self.wfile.write(self.text.encode())
@@ -95,6 +100,25 @@ def test_a_series_of_the_file_wins_over_the_dialect(
     reader = reader_of(site_at(exported(tmp_path, exporter, "strimzi", series)))
     names = ["ZkMigrationState", "RaftCurrentEpoch"]
     assert reader.read("controller-3000", names) == {"ZkMigrationState": 4.0, "RaftCurrentEpoch": None}
+
+
+def test_an_exporter_may_take_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exporter: int) -> None:
+    """Without rules it looks at all MBeans; who asks meanwhile does not make it do so twice."""
+    monkeypatch.setattr(Exporter, "text", SHOWN["strimzi"])
+    monkeypatch.setattr(Exporter, "after_s", 1.5)
+    monkeypatch.setattr(Exporter, "asked", 0)
+    reader = reader_of(site_at(exported(tmp_path, exporter, "strimzi")))
+    with ThreadPoolExecutor(2) as pool:
+        both = pool.map(lambda _: reader.read("controller-3000", WANTED), range(2))
+        assert list(both) == [WANTED, WANTED]
+    assert Exporter.asked == 1
+
+
+def test_what_nobody_asks_for_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exporter: int) -> None:
+    """A node shows thousands of series, of anybody's agents; one that is written wrong hides no other."""
+    monkeypatch.setattr(Exporter, "text", SHOWN["strimzi"] + "theirs{ 5\n")
+    reader = reader_of(site_at(exported(tmp_path, exporter, "strimzi")))
+    assert reader.read("controller-3000", WANTED) == WANTED
 
 
 def test_an_exporter_that_does_not_answer_shows_nothing(tmp_path: Path) -> None:
