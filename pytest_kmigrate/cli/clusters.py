@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from pytest_kmigrate.model.provider import Provider
     from pytest_kmigrate.model.topology import Topology
     from pytest_kmigrate.providers.owned.standing import Standing
     from pytest_kmigrate.running.standing_up import Goal
@@ -16,19 +17,27 @@ def up(
     topology: Annotated[str, typer.Argument(help="A topology file, or the name of a shipped one.", metavar="TOPOLOGY")],
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be started, and start nothing.")] = False,
-    kafka: Annotated[str | None, typer.Option(help="The distribution to run.", metavar="VERSION|PATH")] = None,
+    provider: Annotated[str, typer.Option(help="What runs it: process or docker.", metavar="NAME")] = "process",
+    kafka: Annotated[
+        str | None, typer.Option(help="The distribution to run.", metavar="VERSION|PATH|image:NAME")
+    ] = None,
     phase: Annotated[
         str | None, typer.Option(help="Drive the procedure of the profile's document to this phase.", metavar="PHASE")
     ] = None,
     profile: Annotated[str, typer.Option(help="The document.", metavar="PROFILE")] = "kip-866",
 ) -> None:
     """Start a cluster and leave it running until `kmigrate down`."""
+    from pytest_kmigrate.cli.console import notify
     from pytest_kmigrate.documents import document
     from pytest_kmigrate.machine import plan as dry
+    from pytest_kmigrate.model.errors import WrongUseError
+    from pytest_kmigrate.providers.choosing import STARTING, provider_named, topology_named
     from pytest_kmigrate.running.standing_up import Goal
-    from pytest_kmigrate.topology.loading import find, load
 
-    wanted = load(find(topology), kafka=kafka, option="--kafka")
+    if provider not in STARTING:
+        raise WrongUseError(f"--provider: expected one of {', '.join(STARTING)}; got {provider!r}")
+    chosen = provider_named(provider, notify, kafka=kafka)
+    wanted = topology_named(chosen, notify, topology, kafka, "--kafka")
     of = document(profile)
     goal = Goal(of, phase.upper()) if phase else None
     if goal:
@@ -39,7 +48,7 @@ def up(
 
         say(dry.rendered(plan).rstrip())
     else:
-        _stand_up(wanted, goal)
+        _stand_up(wanted, chosen, goal)
 
 
 def ps() -> None:
@@ -129,17 +138,15 @@ def gc() -> None:
         say("nothing to clear")
 
 
-def _stand_up(topology: "Topology", goal: "Goal | None") -> None:
+def _stand_up(topology: "Topology", provider: "Provider", goal: "Goal | None") -> None:
     from datetime import UTC, datetime
 
     from pytest_kmigrate.cli.console import notify
     from pytest_kmigrate.providers.owned.standing import log_folders
-    from pytest_kmigrate.providers.process.provider import ProcessProvider
     from pytest_kmigrate.providers.standing import standing
     from pytest_kmigrate.running.standing_up import stand_up
 
     log_folder = log_folders() / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{topology.name}"
-    provider = ProcessProvider(notify)
     provider.artifacts(topology)
     notify(f"starting {topology.name} on Kafka {topology.kafka}; logs in {log_folder}")
     stand_up(topology, provider, log_folder, goal, notify)

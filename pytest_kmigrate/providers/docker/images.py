@@ -64,11 +64,11 @@ def _adapter(kafka: str, name: str, own: str) -> Adapter:
     return adapter_at(Path(own))
 
 
-def check_fits(topology: Topology, image: Image) -> None:
-    """UnfitReleaseError when a topology needs ZooKeeper, and the image runs none."""
+def check_fits(topology: Topology, image: Image, option: str) -> None:
+    """UnfitReleaseError when a topology needs ZooKeeper, and the image, which this option names, runs none."""
     if topology.of_role(Role.ZOOKEEPER) and not image.zookeeper:
         raise UnfitReleaseError(
-            f"--kmigrate-kafka {topology.kafka}: expected an image that runs ZooKeeper, as {topology.name} has servers "
+            f"{option} {topology.kafka}: expected an image that runs ZooKeeper, as {topology.name} has servers "
             "of it; its adapter has no commands.zookeeper",
             is_general=True,
         )

@@ -75,6 +75,8 @@ def test_wrong_usage_ends_with_2(invoke: Invoke, words: tuple[str, ...], capsys:
     ("words", "said"),
     [
         (("up", "zk1-brokr3", "--dry-run"), "shipped topologies"),
+        (("up", "zk1-broker3", "--provider", "attach"), "--provider: expected one of process, docker; got 'attach'"),
+        (("up", "zk1-broker3", "--provider", "docker", "--kafka", "3.9.9"), "--kafka: expected a release from 3.2.3"),
         (("up", "kraft-broker3-controller3", "--phase", "hybrid"), "has no zookeeper"),
         (("up", "kraft-broker3-controller3", "--phase", "hybrid", "--dry-run"), "has no zookeeper"),
         (("up", "zk1-broker3-controller3", "--phase", "hybrid", "--kafka", "3.4.1"), "HYBRID: expected controllers of"),

@@ -88,10 +88,10 @@ def test_jars_of_a_topology_need_a_place(jvm: Jvm, distribution: Distribution, t
 
 def test_an_image_without_zookeeper_fits_no_topology_that_has_it() -> None:
     """Tests on others can run."""
-    check_fits(BORN_IN_KRAFT, replace(IMAGE, zookeeper=()))
-    check_fits(SMALLEST, IMAGE)
+    check_fits(BORN_IN_KRAFT, replace(IMAGE, zookeeper=()), "--kafka")
+    check_fits(SMALLEST, IMAGE, "--kafka")
     with pytest.raises(UnfitReleaseError, match=r"expected an image that runs ZooKeeper, .* no commands\.zookeeper"):
-        check_fits(SMALLEST, replace(IMAGE, zookeeper=()))
+        check_fits(SMALLEST, replace(IMAGE, zookeeper=()), "--kafka")
 
 
 def packed(*files: str, **links: str) -> io.BytesIO:
