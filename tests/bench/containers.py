@@ -35,10 +35,10 @@ _TITLE = "containers"
 def measure(folder: Path, *, is_large: bool) -> Chapter:
     """Rounds of both, one after the other; ``is_large`` changes nothing."""
     shutil.rmtree(folder, ignore_errors=True)
-    (folder / "engine").mkdir(parents=True)
+    folder.mkdir(parents=True)
     software_for(load(find(TOPOLOGY)), print)  # in the engine's namespace there is no way out
     try:
-        with private_engine(folder / "engine") as engine:
+        with private_engine() as engine:
             rounds = [
                 (_round(engine, PROCESS, folder / f"{number}"), _round(engine, DOCKER, folder / f"{number}"))
                 for number in range(1, ROUNDS + 1)
