@@ -46,7 +46,16 @@ def trials(site: Site, readers: Readers) -> Trials:
         Capability.PAUSE: lambda: _allowed(site, "pause"),
         Capability.RECONFIGURE: lambda: _allowed(site, "reconfigure"),
         Capability.CUTS: lambda: _allowed(site, "cut"),
+        Capability.CHANGE: _change,
     }
+
+
+def _change() -> str:
+    """Nothing that a file could allow."""
+    raise ClusterError(
+        "changes touch configs of brokers and of the cluster, which have no names of ours; and whom ACLs and "
+        "credentials of ours would let in is not known"
+    )
 
 
 def _allowed(site: Site, what: Allowed) -> str:
@@ -129,7 +138,8 @@ def _znodes(site: Site) -> str:
             text = f"no znodes of Kafka at {site.zookeeper_connect}: check the chroot"
             raise ClusterError(text) from None
         except NoAuthError:
-            raise ClusterError(f"ACLs hide {_SECRET_ZNODE}: name a login that may read it") from None
+            text = f"ACLs hide {_SECRET_ZNODE}: name a login of scheme digest that may read it; we make none by SASL"
+            raise ClusterError(text) from None
         except (KazooException, KazooTimeoutError) as error:
             text = f"{site.zookeeper_connect} does not answer: {type(error).__name__} {error}".rstrip()
             raise ClusterError(text) from None

@@ -122,6 +122,22 @@ def test_a_protected_cluster_lets_in_who_knows_where_the_secrets_are(
 
 
 @pytest.mark.nightly
+def test_a_zookeeper_of_sasl_is_looked_at_by_its_superuser(tmp_path: Path) -> None:
+    """Kafka's own login there is by SASL, which we do not speak; without the other one its znodes are withheld."""
+    wish = load(find("zk1-broker1-controller1-zookeeper-tls"))
+    by_sasl = replace(wish.security, zookeeper_tls=False, zookeeper_login=True)
+    with operated(replace(wish, security=by_sasl), tmp_path) as operator:
+        user, _, password = (operator.cluster.zookeeper_superuser or "").partition(":")
+        (tmp_path / "zookeeper.secret").write_text(password)
+        login = f'login = {{ user = "{user}", password = {{ file = "zookeeper.secret" }} }}\n'
+        checked = kmigrate("attach", attach_file(operator.cluster, tmp_path, login=login), "--check")
+        assert offered(checked.stdout) == OFFERED, checked.stderr
+        hidden = kmigrate("attach", attach_file(operator.cluster, tmp_path), "--check")
+    assert offered(hidden.stdout) == ("metrics", "requests")
+    assert "ACLs hide /config/users" in hidden.stdout
+
+
+@pytest.mark.nightly
 def test_brokers_that_ask_for_a_certificate_are_watched(tmp_path: Path) -> None:
     """By a listener of mutual TLS, from the bootstrap on; without a certificate nothing of them is seen."""
     with operated(asking_for_certificates(), tmp_path) as operator:

@@ -23,7 +23,9 @@ WITHHELD = {
     Capability.METADATA_LOG: "the file has no [metadata_log]",
     Capability.TRAFFIC: '"traffic" is not among what the file allows',
     Capability.CUTS: '"cut" is not among what the file allows',
-    Capability.CHANGE: "somebody else runs this cluster, and its file leads to none",
+    Capability.CHANGE: "changes touch configs of brokers and of the cluster, which have no names of ours; and whom "
+    "ACLs and credentials of ours would let in is not known",
+    Capability.WIPE: "somebody else runs this cluster, and its file leads to none",
 }
 
 
