@@ -13,7 +13,6 @@ import pytest
 
 from pytest_kmigrate.distributions.kafka import resolve
 from pytest_kmigrate.distributions.versions import version_of
-from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import DistributionError, WrongUseError
 from pytest_kmigrate.model.event import EventKind
 from pytest_kmigrate.model.protocols import Cluster, CrashPoint
@@ -108,16 +107,6 @@ def test_a_script_that_stays_is_refused(bench: Bench, tmp_path: Path) -> None:
     ):
         cluster.start_initial()
     assert bench.recorder.of(EventKind.NODE_READY) == []
-
-
-def test_what_an_adapter_cannot_is_not_offered(tmp_path: Path) -> None:
-    """Neither by the provider, which says why, nor by its clusters."""
-    file = tmp_path / "less.toml"
-    file.write_text(ADAPTER.read_text().replace("libs =", 'cannot = ["crash-points"]\nlibs =', 1))
-    kafka = f"image:{IMAGE}#{file}"
-    provider = DockerProvider(print, kafka)
-    assert Capability.CRASH_POINTS not in provider.capabilities
-    assert provider.lacking == {Capability.CRASH_POINTS: f"the adapter of {kafka} says so"}
 
 
 def jar(name: str, **files: bytes) -> bytes:

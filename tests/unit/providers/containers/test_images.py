@@ -9,10 +9,12 @@ import pytest
 
 from pytest_kmigrate.distributions.distribution import Distribution, Image, lay_down, unpacked_at
 from pytest_kmigrate.distributions.versions import version_of
+from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import DistributionError, UnfitReleaseError, WrongUseError
 from pytest_kmigrate.model.topology import Role
 from pytest_kmigrate.providers.bench import BORN_IN_KRAFT, SMALLEST, small_topology
-from pytest_kmigrate.providers.choosing import topology_named
+from pytest_kmigrate.providers.choosing import provider_named, topology_named
+from pytest_kmigrate.providers.docker import provider
 from pytest_kmigrate.providers.docker.images import _unpack, check_fits
 from pytest_kmigrate.providers.owned.commands import Tool
 from pytest_kmigrate.providers.owned.jvm import Jvm
@@ -54,6 +56,15 @@ def test_a_node_of_an_image_gets_its_options_by_the_environment(
     assert any(each.startswith("-javaagent:/host/jolokia.jar=host=198.18.0.18,") for each in options)
     assert not [each for each in options if "GC" in each or "SharedArchive" in each]
     assert command.environment.keys() == {"ACME_OPTIONS", "MODE"}  # without jars the image's own are meant
+
+
+def test_what_an_adapter_cannot_is_not_offered(distribution: Distribution, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the provider, which says why."""
+    less = replace(distribution, image=replace(IMAGE, cannot=frozenset({"crash-points"})))
+    monkeypatch.setattr(provider, "brought", lambda *_: less)
+    chosen = provider_named("docker", print, kafka="image:acme")
+    assert Capability.CRASH_POINTS not in chosen.capabilities
+    assert chosen.lacking == {Capability.CRASH_POINTS: "the adapter of image:acme says so"}
 
 
 def test_a_server_of_zookeeper_and_a_tool_have_commands_of_their_own(
