@@ -13,7 +13,7 @@ from tests.real.providers.killing import SIGKILLS, kill_in_the_middle, started_w
 
 
 class Containers:
-    """All that is at an engine, which nobody else has; the processes in its containers, and those of ours."""
+    """All that is at the engine of the tests; the processes in its containers, and those of ours."""
 
     def __init__(self, engine: Engine, state: Path) -> None:
         self._engine = engine
