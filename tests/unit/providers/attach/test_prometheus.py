@@ -114,7 +114,7 @@ def test_an_exporter_may_take_its_time(tmp_path: Path, monkeypatch: pytest.Monke
     assert Exporter.asked == 1
 
 
-def test_what_is_not_in_the_catalogue_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exporter: int) -> None:
+def test_what_no_metric_is_about_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exporter: int) -> None:
     """A node shows thousands of series, of anybody's agents; one that is written wrong hides no other."""
     monkeypatch.setattr(Exporter, "text", SHOWN["strimzi"] + "theirs{ 5\n")
     reader = reader_of(site_at(exported(tmp_path, exporter, "strimzi")))
