@@ -29,6 +29,16 @@ def test_broker_configs_can_be_changed_before_the_takeover(
     verify_clients()
 
 
+@pytest.mark.until("3.7.0")
+@pytest.mark.known_bug("KAFKA-15450")
+@pytest.mark.topology("zk1-broker1-disks")
+@pytest.mark.requirement("K866-MV-enables-components")
+def test_a_broker_with_several_disks_cannot_migrate_to_a_level_without_them(cluster, refused, verify):
+    """It is refused with the flag, since no metadata.version of its release lets a broker in KRaft mode have two."""
+    refused("broker-1", procedure.brokers_join(cluster), naming="multiple log directories", within_s=20)
+    verify()
+
+
 @pytest.mark.known_bug("takeover-without-a-broker")
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement("K866-TRIG-no-offline")

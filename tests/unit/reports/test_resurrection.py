@@ -55,10 +55,10 @@ def test_the_newest_run_counts(tmp_path: Path) -> None:
 
 
 def test_each_one_of_the_package_names_a_test_and_a_bug_that_was_fixed() -> None:
-    """Every recognized bug that was fixed and needs no luck is brought back, but for two that the file explains."""
+    """Every recognized bug that was fixed and needs no luck is brought back."""
     found = {each.id for each in resurrections_of("kip-866")}
     fixed = {each.id for each in all_known_bugs() if each.fixed_in and each.recognized and each.reachability != "race"}
-    assert fixed - found <= {"KAFKA-15450", "KAFKA-16171"}
+    assert fixed <= found
 
 
 @pytest.mark.parametrize(
