@@ -178,9 +178,12 @@ def test_what_was_half_written_or_not_at_all_is_whole_after_a_takeover(
 def test_nothing_depends_on_the_epoch_in_the_controller_znode(
     workload, migration, inject, zookeeper, in_control, expect, verify
 ):
-    """The field kraftControllerEpoch is taken away, then raised to 1000; each time another controller takes over."""
+    """The field is taken away, then raised to 1000; each time another controller takes over.
+
+    Where it is taken away the znode denies by isKRaft, the field of the draft, that KRaft is in charge.
+    """
     workload.await_acked(500)
-    held = json.loads(zookeeper.get("/controller"))
+    held = json.loads(zookeeper.get("/controller")) | {"isKRaft": False}
     without = json.dumps({key: value for key, value in held.items() if key != "kraftControllerEpoch"})
     with inject(Tamper("/controller", without)), inject(Kill(targets.active_controller())):
         successor = migration.await_new_active_controller()

@@ -40,8 +40,8 @@ def _has_claims(history: History) -> bool:
 def the_controller_znode_is_that_of_the_draft(history: History) -> Verdict:
     """``/controller`` of a KRaft controller has version 2, the id of who leads the quorum, and isKRaft, true.
 
-    A new leader has 10 s to put its id there. If a test takes isKRaft away, the controller goes on to write
-    ``/migration``, and a new leader takes ``/controller``.
+    A new leader has 10 s to put its id there. If a test takes isKRaft away, or has it say false, the controller goes on
+    to write ``/migration``, and a new leader takes ``/controller``.
     """
     rows = ByRequirement("the_controller_znode_is_that_of_the_draft", _SCHEMA, _ID, _INFORMATIONAL)
     changes = since_controllers(history, untampered(history, CONTROLLER))
@@ -49,8 +49,8 @@ def the_controller_znode_is_that_of_the_draft(history: History) -> Verdict:
     for change in by_kraft:
         _judge_schema(history, rows, change)
     _judge_leaders(history, rows, by_kraft)
-    for event in _taken_away(history):
-        _judge_effect(history, rows, event)
+    for event, to_ns in _changed(history):
+        _judge_effect(history, rows, event, to_ns)
     text = f"{counted(len(by_kraft), 'content')} of {CONTROLLER}, each as the draft has it"
     return rows.verdict(text, f"no KRaft controller was seen to take {CONTROLLER}")
 
@@ -88,26 +88,27 @@ def _judge_leaders(history: History, rows: ByRequirement, by_kraft: Sequence[Zno
         rows.violated(_ID, timed_violation(history, expected, observed, due_ns, evidence_of(held[-1])))
 
 
-def _taken_away(history: History) -> Iterator[Event]:
-    """When a test put content without isKRaft where there was some with it."""
-    for event in history.of(EventKind.FAULT_BEGAN):
+def _changed(history: History) -> Iterator[tuple[Event, int]]:
+    """When a test put content into the znode that has another isKRaft, or none; and when it put in what came next."""
+    put = [each for each in history.of(EventKind.FAULT_BEGAN) if each.data.get("fault") == _TAMPERED]
+    ends = [*(each.at_ns for each in put[1:]), history.events[-1].at_ns] if put else []
+    for event, to_ns in zip(put, ends, strict=True):
         before = [each for each in history.znodes if _is_of(each) and each.at_ns < event.at_ns]
         after = [each for each in history.znodes if _is_of(each) and each.at_ns >= event.at_ns]
-        is_taken = before and after and _FIELD in held_in(before[-1]) and _FIELD not in held_in(after[0])
-        if event.data.get("fault") == _TAMPERED and is_taken:
-            yield event
+        if before and after and held_in(before[-1]).get(_FIELD) != held_in(after[0]).get(_FIELD):
+            yield event, to_ns
 
 
-def _judge_effect(history: History, rows: ByRequirement, event: Event) -> None:
-    later = [each for each in history.znodes if each.at_ns > event.at_ns + 1]
+def _judge_effect(history: History, rows: ByRequirement, event: Event, to_ns: int) -> None:
+    later = [each for each in history.znodes if event.at_ns + 1 < each.at_ns <= to_ns]
     is_written = any(_is_of(each, MIGRATION) and each.data for each in later)
-    led = [samples for samples in leaderships(history) if samples[0].at_ns > event.at_ns]
+    led = [samples for samples in leaderships(history) if event.at_ns < samples[0].at_ns <= to_ns]
     claimed = {held_in(each).get("brokerid") for each in later if _is_of(each)}
     silent = [f"{MIGRATION} was not written any more"] if not is_written else []
     silent += [
         f"{samples[0].node} led and did not take {CONTROLLER}"
         for samples in led
-        if samples[-1].at_ns - samples[0].at_ns >= _CLAIMED_NS
+        if min(samples[-1].at_ns, to_ns) - samples[0].at_ns >= _CLAIMED_NS
         and int(samples[0].node.rpartition("-")[2]) not in claimed
     ]
     if not silent:

@@ -21,6 +21,8 @@ FIELD_TAKEN = json.dumps({"version": 2, "brokerid": 3001, "timestamp": "1"})
 TAMPERED = fault(draft.TAMPERED_S * 1000, "tamper(/controller)")
 TAKEN_AWAY = draft.znode(draft.TAMPERED_S * 1000 + 500, "/controller", FIELD_TAKEN)
 GOES_ON = [TAKEN_AWAY, draft.written(145, 200, 3001)]
+DENIED = json.dumps({"version": 2, "brokerid": 3000, "timestamp": "1", "isKRaft": False})
+RAISED = json.dumps({"version": 2, "brokerid": 3001, "timestamp": "1", "kraftControllerEpoch": 1000})
 
 
 def outcomes(run: History) -> dict[str, set[Outcome]]:
@@ -40,6 +42,22 @@ def test_a_migration_by_the_draft_conforms_in_every_row() -> None:
     assert ROWS - found.keys() == {"FWD-umr-actual-controller"}
 
 
+def test_a_field_of_the_draft_in_a_znode_of_the_final_document_shows_that_nothing_depends_on_it() -> None:
+    """Kafka goes on where a test has isKRaft say false; what becomes of the next tampering is no answer."""
+    final = [
+        draft.claimed(draft.TAKEN_S, 3000, 2, isKRaft=None, kraftControllerEpoch=1),
+        draft.znode(50_500, "/controller", DENIED),
+        draft.written(62, 100),
+        draft.claimed(70, 3000, 3, isKRaft=None, kraftControllerEpoch=2),
+        draft.znode(85_500, "/controller", RAISED.replace("3001", "3000")),
+    ]
+    put = [*fault(50_000, "tamper(/controller)"), *fault(85_000, "tamper(/controller)")]
+    assert outcomes(migration(events=put, places=final))[INFORMATIONAL] == {Outcome.CONFORMS}
+    assert outcomes(migration(events=put, places=final[:2]))[INFORMATIONAL] == {Outcome.VIOLATES}
+    assert INFORMATIONAL not in outcomes(migration(events=put[-2:], places=[final[0], *final[2:]]))
+
+
+INFORMATIONAL = "ZNODE-controller-informational"
 NUMBERS = "METRIC-ZkMigrationState"
 COUNT = "METRIC-MigrationIneligibleBrokerCount"
 CONTROLLERS = "METRIC-MigrationIneligibleControllerCount"
@@ -143,6 +161,14 @@ DEFECTS = [
         migration(
             events=fault(85_000, "tamper(/controller)"),
             places=[*draft.znodes()[:2], draft.znode(85_500, "/controller", FIELD_TAKEN.replace("3001", "3000"))],
+        ),
+        {"ZNODE-controller-informational"},
+    ),
+    (
+        "no claim while isKRaft is false",
+        migration(
+            events=fault(85_000, "tamper(/controller)"),
+            places=[*draft.znodes()[:2], draft.znode(85_500, "/controller", DENIED)],
         ),
         {"ZNODE-controller-informational"},
     ),
