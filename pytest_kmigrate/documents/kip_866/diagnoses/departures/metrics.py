@@ -36,10 +36,12 @@ def _is_of_the_image(history: History, metric: str) -> bool:
     for sample, before in _of_standbys(history):
         first, end = bisect_left(times, sample.at_ns - _AROUND_NS), bisect_right(times, sample.at_ns + _AROUND_NS)
         reported = {each.values.get(metric) for each in active[first:end]}
-        # While none is active, after a crash, standbys report what the last one did, or what the next one will; and a
-        # standby replays the records of the next one a little later. One that was paused reports what it did before.
+        # While none is active, after a crash, standbys report what the last one did before it died, or what the next
+        # one will; a standby replays the records of either a little later. One that was paused reports what it did
+        # before.
         later = bisect_right(times, sample.at_ns)
-        around = [*active[max(first - 1, 0) : first], *active[later : later + 1]]
+        last_ns = times[first - 1] - (_AROUND_NS if later == first else 0) if first else 0
+        around = [*active[bisect_left(times, last_ns) : first], *active[later : later + 1]]
         if before is not None and before.at_ns < sample.at_ns - _AROUND_NS:
             around.append(before)
         reported |= {each.values.get(metric) for each in around if reported}

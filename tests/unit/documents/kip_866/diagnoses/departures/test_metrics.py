@@ -77,6 +77,15 @@ def test_a_standby_that_is_behind_a_controller_that_took_over_is_named() -> None
     assert named(run, only_the_active_controller_reports.judge(run, STATE)) == ("metrics-of-the-image",)
 
 
+def test_a_standby_that_is_behind_a_controller_that_died_is_named() -> None:
+    """The count grew as the active controller died: until there is the next one standbys report what it was before."""
+    dead = [each for at in range(8) for each in _both(at, COUNT, 3 if at == 7 else 2, 2)]
+    between = [each for at in range(8, 16) for each in _both(at, COUNT, 0, 2)[1:]]
+    after = [each for at in range(16, 24) for each in _both(at, COUNT, 3, 3)]
+    run = history(events=started(*CONTROLLERS), samples=[*dead, *between, *after], kafka="3.9.1")
+    assert named(run, only_the_active_controller_reports.judge(run, COUNT)) == ("metrics-of-the-image",)
+
+
 @pytest.mark.parametrize(
     ("standby", "kafka", "bugs"),
     [
