@@ -136,7 +136,7 @@ def test_a_class_in_python_pauses_nodes_in_its_hours(tmp_path: Path) -> None:
         assert hands.done == ["pause broker-1", "resume broker-1"]
         ran = tested(in_python(operator, tmp_path, hours(2, 3)), PAUSING)
         assert re.search(r"limits\.within: expected pausing broker-1 at .* UTC; got .* UTC: wait for it", ran.stdout)
-        assert hands.done == ["pause broker-1", "resume broker-1"]
+        assert hands.done.count("pause broker-1") == 1  # what heals is called at any hour
         assert operator.cluster.node("broker-1").alive
     outcomes = {judge_again(folder.path).outcome for folder in runs_in(tmp_path)}
     assert outcomes == {Outcome.CONFORMS, Outcome.INCONCLUSIVE}
