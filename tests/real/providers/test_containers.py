@@ -10,7 +10,7 @@ from tests.real.providers.private_engine import private_engine
 
 WHOLE = os.environ.get("KMIGRATE_CONTRACT") == "whole"
 """A nightly run asks for it; otherwise the part that is quick."""
-QUICK = "was_ended or stands_still or after_an_error or tool or by_a_cut or killed or lost"
+QUICK = "was_ended or stands_still or after_an_error or by_a_cut or killed or lost"
 
 
 def test_the_contract_of_providers_holds_in_containers(tmp_path: Path) -> None:
