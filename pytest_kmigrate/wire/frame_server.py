@@ -17,16 +17,18 @@ from kio.static.primitive import i16
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.wire.request import framed
 
+LOOPBACK = "127.0.0.1"
+
 
 class FrameServer(ABC):
-    """Listens on a loopback address from its beginning to ``close``; a context manager.
+    """Listens at an address of this machine from its beginning to ``close``; a context manager.
 
     It answers each frame that arrives on any connection, as soon as it listens: what ``receive`` uses must be there
     before.
     """
 
-    def __init__(self) -> None:
-        self._server = _Server(("127.0.0.1", 0), _Connection)
+    def __init__(self, host: str = LOOPBACK) -> None:
+        self._server = _Server((host, 0), _Connection)
         self._server.service = self
         self._serving = threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)
         self._serving.start()

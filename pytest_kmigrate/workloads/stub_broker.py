@@ -26,7 +26,7 @@ from pytest_kmigrate.wire.control_requests import (
     answer_to,
     decoded,
 )
-from pytest_kmigrate.wire.frame_server import FrameServer, api_versions_answer
+from pytest_kmigrate.wire.frame_server import LOOPBACK, FrameServer, api_versions_answer
 from pytest_kmigrate.wire.registration import Registration, heartbeat_at, register_at
 
 Answer = TypeVar("Answer", bound=tuple[Any, ...])
@@ -43,7 +43,9 @@ _CAUGHT_UP = (1 << 62) - 1
 class StubBroker(FrameServer):
     """Listens from its beginning to ``close``."""
 
-    def __init__(self, broker_id: int, recorder: Recorder, controllers: Callable[[], list[Peer]]) -> None:
+    def __init__(
+        self, broker_id: int, recorder: Recorder, controllers: Callable[[], list[Peer]], host: str = LOOPBACK
+    ) -> None:
         """``controllers``: where a registration is tried, the active one first."""
         self.broker_id = broker_id
         self.name = f"stub-{broker_id}"
@@ -55,7 +57,7 @@ class StubBroker(FrameServer):
         self._wants_to_stop = False
         self._may_stop = threading.Event()
         self._beating: list[threading.Thread] = []
-        super().__init__()
+        super().__init__(host)
 
     @property
     def listeners(self) -> dict[str, str]:

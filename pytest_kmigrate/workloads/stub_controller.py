@@ -17,7 +17,7 @@ from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.event import Recorder
 from pytest_kmigrate.model.events.workloads import RegistrationReceived
 from pytest_kmigrate.wire.control_requests import API_VERSIONS, FrameReader
-from pytest_kmigrate.wire.frame_server import FrameServer, api_versions_answer, written
+from pytest_kmigrate.wire.frame_server import LOOPBACK, FrameServer, api_versions_answer, written
 from pytest_kmigrate.wire.registration import registration_in
 from pytest_kmigrate.wire.request import as_timeout, framed
 
@@ -32,13 +32,13 @@ _METADATA_TOPIC = uuid.UUID(int=1)
 class StubController(FrameServer):
     """Listens from its beginning to ``close``."""
 
-    def __init__(self, controller_id: int, recorder: Recorder) -> None:
+    def __init__(self, controller_id: int, recorder: Recorder, host: str = LOOPBACK) -> None:
         self.controller_id = controller_id
         self.name = f"stub-controller-{controller_id}"
         self.registered = threading.Event()
         """Whether any broker has registered."""
         self._recorder = recorder
-        super().__init__()
+        super().__init__(host)
 
     @property
     def voter(self) -> str:

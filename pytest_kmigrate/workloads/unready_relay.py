@@ -13,7 +13,7 @@ from kio.serial.errors import DecodeError
 from pytest_kmigrate.model.errors import ClusterError
 from pytest_kmigrate.model.peer import Peer
 from pytest_kmigrate.wire.control_requests import API_VERSIONS
-from pytest_kmigrate.wire.frame_server import FrameServer, written
+from pytest_kmigrate.wire.frame_server import LOOPBACK, FrameServer, written
 from pytest_kmigrate.wire.request import answer_to_frame, decoded_as, framed
 
 _VERSIONS_WITH_TAGS = (3, 4)
@@ -22,11 +22,11 @@ _VERSIONS_WITH_TAGS = (3, 4)
 class UnreadyRelay(FrameServer):
     """Listens from its beginning to ``close``."""
 
-    def __init__(self, controller: Peer) -> None:
+    def __init__(self, controller: Peer, host: str = LOOPBACK) -> None:
         self.rewritten = threading.Event()
         """Whether any process has read in an answer that the controller is not ready."""
         self._controller = controller
-        super().__init__()
+        super().__init__(host)
 
     def receive(self, frame: bytes) -> bytes:
         """The controller's answer, over a connection of its own."""

@@ -59,7 +59,7 @@ def stub_controller(kmigrate_run: "Run") -> "Iterator[StubController]":
     """A stub of controller 3009, the leader of a quorum of its own; it records registrations, and refuses them."""
     from pytest_kmigrate.workloads.stub_controller import StubController
 
-    with StubController(3009, kmigrate_run.recorder) as controller:
+    with StubController(3009, kmigrate_run.recorder, kmigrate_run.cluster.listen_host) as controller:
         yield controller
 
 
@@ -79,7 +79,7 @@ def seem_unready(kmigrate_run: "Run") -> "Iterator[Callable[[str], UnreadyRelay]
         def relayed(name: str) -> "UnreadyRelay":
             cluster = kmigrate_run.cluster
             seeming = cluster.node(name)
-            relay = relays.enter_context(UnreadyRelay(cluster.peer(name)))
+            relay = relays.enter_context(UnreadyRelay(cluster.peer(name), cluster.listen_host))
             own, voters = f"{seeming.spec.node_id}@", cluster.quorum_voters.split(",")
             passed = ",".join(f"{own}{relay.address}" if each.startswith(own) else each for each in voters)
             for node in cluster.nodes(Role.CONTROLLER):

@@ -49,6 +49,10 @@ class Cluster(Protocol):
         """What reaching those servers by TLS needs; None: they are reached without."""
 
     @property
+    def listen_host(self) -> str:
+        """An address of this machine at which a process of ours listens, so that nodes reach it past the links."""
+
+    @property
     def own(self) -> Own:
         """How what a run makes in the cluster is named, and how much it may do there."""
 

@@ -91,6 +91,11 @@ class AttachedCluster:
         return self._site.zookeeper_login
 
     @property
+    def listen_host(self) -> str:
+        """Of no use to nodes on other machines: nothing of ours is reached by them."""
+        return "127.0.0.1"
+
+    @property
     def zookeeper_tls(self) -> ZookeeperTls | None:
         """As the file has it."""
         return self._site.zookeeper_tls

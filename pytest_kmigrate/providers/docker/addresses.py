@@ -27,6 +27,11 @@ class BridgeAddresses(Addresses):
 
     block: int
 
+    @property
+    def listen_host(self) -> str:
+        """The bridge's own address, which the engine gives it first: containers have a loopback of their own."""
+        return self._at(1)
+
     def place(self, source: int, destination: int) -> str:
         """Where the process of one number finds the node of another; source 0: where the container itself is."""
         if source == 0:

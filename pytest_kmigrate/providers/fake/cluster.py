@@ -30,6 +30,7 @@ class FakeCluster:
 
     own = Own()
     zookeeper_tls = None
+    listen_host = "127.0.0.1"
 
     def __init__(
         self, topology: Topology, recorder: Recorder, logs: Path, scratch: Path, capabilities: frozenset[Capability]

@@ -49,6 +49,7 @@ class OwnedCluster:
     def __init__(self, topology: Topology, software: Software, around: Surroundings) -> None:
         self.topology = topology
         self.addresses = around.addresses
+        self.listen_host = around.addresses.listen_host
         self.links = ProxiedLinks(around.addresses, around.network)
         self.supervision = around.supervision
         self.software = software

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -130,6 +131,19 @@ def test_nothing_is_left_of_an_owner_that_is_killed(tmp_path: Path, *, with_supe
         return not left or NotYet(left)
 
     assert until(nothing, awaited="nothing left of a killed owner", within_s=_NONE_LEFT_WITHIN_S)
+
+
+def test_what_listens_here_is_reached_by_nodes(bench: Bench) -> None:
+    """Stubs of brokers and controllers are processes of this machine, whose loopback address is none of a container."""
+    with bench.cluster() as cluster, socket.create_server((cluster.listen_host, 0)) as here:
+        cluster.start_initial()
+        dial = f"import socket; socket.create_connection({here.getsockname()!r}, 10).send(b'x')"
+        node = cast("OwnedCluster", cluster).nodes()[0]
+        subprocess.run(["nsenter", "--target", str(node.pid), "--net", sys.executable, "-c", dial], check=True)
+        here.settimeout(_SHOWS_WITHIN_S)
+        connection, _ = here.accept()
+        with connection:
+            assert connection.recv(1) == b"x"
 
 
 def test_a_cluster_stays_up_until_it_is_ended(tmp_path: Path) -> None:

@@ -104,6 +104,11 @@ class Addresses:
         return lambda destination: self.place(FIRST_ADDED + number, self.number(destination))
 
     @property
+    def listen_host(self) -> str:
+        """Where nodes reach what listens on this machine."""
+        return "127.0.0.1"
+
+    @property
     def toxiproxy(self) -> tuple[str, int]:
         """Where the proxies are ordered."""
         return self.place(0, CLIENTS_NUMBER), TOXIPROXY_PORT

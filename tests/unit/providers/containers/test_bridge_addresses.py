@@ -26,6 +26,8 @@ def test_every_link_has_an_address_of_its_own(shape: Topology, block: int) -> No
     real = {ip_address(plan.real(node.name)) for node in shape.nodes} | {ip_address(plan.toxiproxy[0])}
     assert len(real) == len(shape.nodes) + 1
     assert all(each in NETWORKS[block] and each not in upper for each in real)
+    assert ip_address(plan.listen_host) == NETWORKS[block][1]
+    assert ip_address(plan.listen_host) not in real
 
 
 def test_clusters_side_by_side_share_no_address() -> None:

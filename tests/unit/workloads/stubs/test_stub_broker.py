@@ -1,5 +1,6 @@
 """Control requests: real frames of Kafka 3.9.1 are read to their last byte, and a stub broker answers them."""
 
+import json
 import socket
 import struct
 
@@ -96,6 +97,12 @@ def asked(stub: StubBroker, frame: bytes) -> bytes:
         connection.sendall(struct.pack(">i", len(frame)) + frame)
         length = int.from_bytes(connection.recv(4), "big")
         return connection.recv(length)
+
+
+def test_a_stub_registers_where_nodes_reach_it() -> None:
+    """In ZooKeeper, too."""
+    with StubBroker(9, MemoryRecorder(), list, "127.0.0.9") as stub:
+        assert json.loads(stub.znode())["host"] == "127.0.0.9"
 
 
 def test_a_stub_records_and_accepts_what_it_is_sent() -> None:

@@ -30,6 +30,12 @@ def address(stub: StubController) -> str:
     return stub.voter.partition("@")[2]
 
 
+def test_it_listens_where_nodes_reach_it(recorder: MemoryRecorder) -> None:
+    """At the loopback address only where nodes have the same."""
+    with StubController(3009, recorder, "127.0.0.9") as stub:
+        assert stub.voter.startswith("3009@127.0.0.9:")
+
+
 def test_brokers_find_in_it_the_leader_of_their_quorum(recorder: MemoryRecorder) -> None:
     """By a fetch; of registrations it knows version 1 at most, and clients that ask in a later version ask again."""
     fetch = FetchRequest(max_wait=as_timeout(0), min_bytes=i32(0), topics=(), forgotten_topics_data=())
