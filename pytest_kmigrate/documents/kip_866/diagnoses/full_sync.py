@@ -1,4 +1,4 @@
-"""kmigrate-2 and kmigrate-10: a new active controller begins its full sync with ZooKeeper again and again."""
+"""kmigrate-2, 10 and 22: a new active controller begins its full sync with ZooKeeper again and again."""
 
 import re
 from collections import Counter
@@ -14,8 +14,10 @@ from pytest_kmigrate.model.verdict import Verdict
 
 _RETRIED = "Encountered ZooKeeper error during event SyncKRaftMetadataEvent"
 _NO_STATE = re.compile(r"Could not find partition state in ZK for (\S+)\. Initializing this partition")
-_UNKNOWN = re.compile(
-    r"Unhandled error in SyncKRaftMetadataEvent[^\n]*\n[^\n]*Unknown config resource type CLIENT_METRICS"
+_FAILED = r"Unhandled error in SyncKRaftMetadataEvent[^\n]*\n[^\n]*"
+_UNKNOWN = re.compile(_FAILED + "Unknown config resource type CLIENT_METRICS")
+_NO_NAME = re.compile(
+    _FAILED + r"NullPointerException[^\n]*entityName[^\n]*\n(?:\s+at [^\n]*\n)*?\s+at [^\n]*writeClientQuotas"
 )
 _SYNC = re.compile(
     r"Performing a full metadata sync from KRaft to ZK((?:(?!Performing a full metadata sync).)*?)"
@@ -27,6 +29,7 @@ _AGAIN = 3
 """So often a sync begins that does not end; one that is disturbed once does so twice."""
 _BEFORE_CONFIGS = frozenset({"topics", "partitions"})
 """What a full sync writes before it comes to the configs."""
+_BEFORE_QUOTAS = _BEFORE_CONFIGS | {"configs"}
 
 
 @diagnosis("kmigrate-2")
@@ -53,11 +56,35 @@ def full_sync_begins_again_before_client_metrics(history: History, verdict: Verd
 
     It explains that ZooKeeper lacks what comes later than topics and partitions.
     """
-    is_blocked = any(len(_UNKNOWN.findall(log)) >= _AGAIN for _, log in logs_of(history, "controller"))
+    return _is_behind(history, verdict, _UNKNOWN, _BEFORE_CONFIGS) or (
+        _is_blocked(history, _UNKNOWN)
+        and all_unmet(history, verdict, lambda event: "/config/" in str(event.data.get("name")))
+    )
+
+
+@diagnosis("kmigrate-22")
+def full_sync_begins_again_before_a_default_quota(history: History, verdict: Verdict) -> bool:
+    """Each full sync of a controller failed at the quota of a default entity, which has no name.
+
+    It explains that ZooKeeper lacks what comes later than configs, and that brokers in ZooKeeper mode hear of nothing.
+    """
+    if verdict.check == "clients_are_told_the_same":
+        return _is_blocked(history, _NO_NAME) and all(
+            " in ZooKeeper mode" in each.observed for each in verdict.violations
+        )
+    return _is_behind(history, verdict, _NO_NAME, _BEFORE_QUOTAS)
+
+
+def _is_blocked(history: History, fault: re.Pattern[str]) -> bool:
+    return any(len(fault.findall(log)) >= _AGAIN for _, log in logs_of(history, "controller"))
+
+
+def _is_behind(history: History, verdict: Verdict, fault: re.Pattern[str], before: Collection[str]) -> bool:
+    """Whether ZooKeeper alone lacks something, and nothing that a full sync writes before this fault."""
     wrong = wrong_in(history, verdict)
-    if wrong is not None and wrong.behind(history, "zookeeper"):
-        return is_blocked and not any(family in _BEFORE_CONFIGS for family, _ in wrong.places)
-    return is_blocked and all_unmet(history, verdict, lambda event: "/config/" in str(event.data.get("name")))
+    if wrong is None or wrong.behind(history, "zookeeper") is None:
+        return False
+    return _is_blocked(history, fault) and not any(family in before for family, _ in wrong.places)
 
 
 def _are_of(places: Collection[tuple[str, str]], partitions: Collection[str]) -> bool:

@@ -7,6 +7,7 @@ from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.image import MetadataImage
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
 from tests.unit.checkers.histories import change, history, snapshot
 from tests.unit.checkers.images import FULL, PARTITION
 from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, named_of_expectations, started, unmet
@@ -21,6 +22,12 @@ RETRIED = (
 UNKNOWN = (
     "ERROR Encountered zk migration fault: Unhandled error in SyncKRaftMetadataEvent (LoggingFaultHandler)\n"
     "java.lang.RuntimeException: Unknown config resource type CLIENT_METRICS\n"
+)
+NO_NAME = (
+    "ERROR Encountered zk migration fault: Unhandled error in SyncKRaftMetadataEvent (LoggingFaultHandler)\n"
+    'java.lang.NullPointerException: Cannot invoke "String.isEmpty()" because "entityName" is null\n'
+    "\tat kafka.zk.migration.ZkConfigMigrationClient.toZkEntityName(ZkConfigMigrationClient.scala:65)\n"
+    "\tat kafka.zk.migration.ZkConfigMigrationClient.writeClientQuotas(ZkConfigMigrationClient.scala:249)\n"
 )
 OTHER_FAULT = UNKNOWN.replace("Unknown config resource type CLIENT_METRICS", "null")
 BEGUN = "INFO [KRaftMigrationDriver id=3001] Performing a full metadata sync from KRaft to ZK. (KRaftMigrationDriver)\n"
@@ -100,6 +107,30 @@ def test_what_zookeeper_lacks_is_named(log: str, in_zookeeper: MetadataImage, bu
     run = compared(log, in_zookeeper)
     assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
+
+
+@pytest.mark.parametrize(
+    ("log", "in_zookeeper", "bugs"),
+    [
+        (NO_NAME * 3, image("zookeeper", rate=1.0), ("kmigrate-22",)),
+        (NO_NAME * 2, image("zookeeper", rate=1.0), ()),
+        (NO_NAME * 3, image("zookeeper", a="1"), ()),
+        (NO_NAME.replace("writeClientQuotas", "writeConfigs") * 3, image("zookeeper", rate=1.0), ()),
+    ],
+    ids=["met", "not again", "what is written before", "another place"],
+)
+def test_a_default_quota_that_blocks_is_named(log: str, in_zookeeper: MetadataImage, bugs: tuple[str, ...]) -> None:
+    """By what comes after it, and by brokers that hear of nothing."""
+    events = [*started(*CONTROLLERS), *(snapshot(40_000, label, 0) for label in ("log", "after"))]
+    images = {"log": image("metadata-log"), "after": in_zookeeper}
+    run = history(events=events, images=images, logs={"controller-3001": log}, kafka="3.6.0")
+    assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
+    both = Violation(
+        "both brokers report the same topic a", "broker-0 in ZooKeeper mode reports nothing more, for 11 s"
+    )
+    verdict = Verdict("clients_are_told_the_same", Outcome.VIOLATES, Kind.LIVENESS, violations=(both,), count=1)
+    is_blocked = len(log) >= len(NO_NAME) * 3 and "writeClientQuotas" in log
+    assert named(run, verdict) == (("kmigrate-22",) if is_blocked else ())
 
 
 def test_a_partition_that_is_passed_over_is_named() -> None:
