@@ -10,7 +10,7 @@ from pytest_kmigrate.checkers.metadata.wrong import wrong_in
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History
-from pytest_kmigrate.model.verdict import Verdict
+from pytest_kmigrate.model.verdict import Kind, Verdict
 
 _RETRIED = "Encountered ZooKeeper error during event SyncKRaftMetadataEvent"
 _NO_STATE = re.compile(r"Could not find partition state in ZK for (\S+)\. Initializing this partition")
@@ -29,6 +29,11 @@ _AGAIN = 3
 """So often a sync begins that does not end; one that is disturbed once does so twice."""
 _BEFORE_CONFIGS = frozenset({"topics", "partitions"})
 """What a full sync writes before it comes to the configs."""
+_OF_BROKERS_NOT_INFORMED = (
+    "clients_are_told_the_same",
+    "clients_are_told_of_every_broker",
+    "clients_read_the_answers_of_ready_brokers",
+)
 _BEFORE_QUOTAS = _BEFORE_CONFIGS | {"configs"}
 
 
@@ -68,10 +73,8 @@ def full_sync_begins_again_before_a_default_quota(history: History, verdict: Ver
 
     It explains that ZooKeeper lacks what comes later than configs, and that brokers in ZooKeeper mode hear of nothing.
     """
-    if verdict.check == "clients_are_told_the_same":
-        return _is_blocked(history, _NO_NAME) and all(
-            " in ZooKeeper mode" in each.observed for each in verdict.violations
-        )
+    if verdict.check in _OF_BROKERS_NOT_INFORMED and verdict.kind is Kind.LIVENESS:
+        return _is_blocked(history, _NO_NAME)
     return _is_behind(history, verdict, _NO_NAME, _BEFORE_QUOTAS)
 
 
