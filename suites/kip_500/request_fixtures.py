@@ -127,9 +127,20 @@ def seconds_to_serve(controller_serves: Callable[[str], bool]) -> Callable[[str]
 
 @pytest.fixture
 @needing(Capability.METRICS)
-def under_replicated(kmigrate_run: "Run") -> Callable[[str], float | None]:
-    """``under_replicated("broker-0")``: how many partitions that it leads it counts as under-replicated."""
-    return lambda node: kmigrate_run.view.metric(node, "UnderReplicatedPartitions")
+def under_replicated(kmigrate_run: "Run", leader: Callable[[], str]) -> Callable[[str], float | None]:
+    """``under_replicated("broker-0")``: how many partitions that it leads it counts as under-replicated.
+
+    None while it has not applied what the quorum had committed before: until then it counts by an older ISR.
+    """
+
+    def counted(node: str) -> float | None:
+        committed = kmigrate_run.view.metric(leader(), "LastCommittedRecordOffset")
+        applied = kmigrate_run.view.metric(node, "BrokerLastAppliedRecordOffset")
+        if committed is None or applied is None or applied < committed:
+            return None
+        return kmigrate_run.view.metric(node, "UnderReplicatedPartitions")
+
+    return counted
 
 
 @pytest.fixture
