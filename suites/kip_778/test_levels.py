@@ -20,6 +20,7 @@ NODES = ("controller-3000", "broker-0", "broker-1")
 FAMILIES = ("topics", "partitions", "configs", "scram")
 
 
+@pytest.mark.since("3.4.0")  # of a level above the one that the disks are formatted for
 @pytest.mark.scene
 @pytest.mark.topology("kraft-broker2-controller1-low")
 class TestLevels:
@@ -110,6 +111,7 @@ class TestLevels:
         )
         verify()
 
+    @pytest.mark.since("3.7.0")  # before, no level lies below the highest one that loses nothing
     @pytest.mark.requirement(
         "K778-DWN-lossy-refused",
         "K778-DWN-per-level-flag",

@@ -54,6 +54,7 @@ class TestRequests:
         )
         verify()
 
+    @pytest.mark.since("3.4.0")  # of a level above the one in force
     @pytest.mark.requirement(
         "K778-RPC-downgrade-type-field",
         "K778-RPC-dryrun-field",
@@ -90,6 +91,7 @@ class TestRequests:
         claim("the levels that the log records", recorded, [7], "K778-RPC-dryrun-field", "K778-RPC-level-below-one")
         verify()
 
+    @pytest.mark.since("3.5.0")  # of the level that it asks for
     @pytest.mark.requirement(
         "K778-CLI-subcommands",
         "K778-CLI-bootstrap-required",
@@ -128,6 +130,7 @@ class TestRequests:
         )
         verify()
 
+    @pytest.mark.since("3.5.0")  # of the levels that it asks for
     @pytest.mark.requirement(
         "K778-CLI-upgrade-metadata",
         "K778-CLI-feature-kv",

@@ -10,8 +10,15 @@ CREATE_TOPICS = 19
 CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
 BROKERS = ("broker-0", "broker-1", "broker-2")
 NIGHTLY = pytest.mark.nightly
+UPGRADE = "kraft-broker3-controller3-upgrade"
+FROM_3_8 = pytest.mark.since("3.9.0")
+"""Nodes of that topology begin with 3.8.1."""
+FROM_3_3 = [pytest.mark.since("3.4.0"), pytest.mark.until("3.9.0")]
 BEGUN_WITH = [
-    pytest.param("3.8.1", marks=pytest.mark.topology("kraft-broker3-controller3-upgrade")),
+    pytest.param("3.8.1", marks=[FROM_3_8, pytest.mark.topology(UPGRADE)]),
+    pytest.param(
+        "3.3.2", marks=[*FROM_3_3, pytest.mark.topology("kraft-broker3-controller3-from-3.3.2")], id="3.3.2-to-former"
+    ),
     pytest.param("3.3.2", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.3.2")]),
     pytest.param("3.4.1", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.4.1")]),
     pytest.param("3.5.2", marks=[NIGHTLY, pytest.mark.topology("kraft-broker3-controller3-from-3.5.2")]),
@@ -116,7 +123,8 @@ def common(some, others):
     return max(some[0], others[0]), min(some[1], others[1])
 
 
-@pytest.mark.topology("kraft-broker3-controller3-upgrade")
+@FROM_3_8
+@pytest.mark.topology(UPGRADE)
 @pytest.mark.requirement("K778-UPG-mixed-software")
 def test_brokers_first_and_a_controller_dies(workload, cluster, cluster_metadata, upgrade, inject, verify_clients):
     """Brokers are rolled before controllers, and the active controller is killed in between."""
@@ -136,8 +144,9 @@ def test_brokers_first_and_a_controller_dies(workload, cluster, cluster_metadata
 
 
 @pytest.mark.known_bug("kmigrate-16")
+@FROM_3_8
 @pytest.mark.until("4.0.0")  # to go back from there would lose metadata, and is refused
-@pytest.mark.topology("kraft-broker3-controller3-upgrade")
+@pytest.mark.topology(UPGRADE)
 @pytest.mark.requirement("K778-DWN-software-after")
 def test_software_goes_back_after_the_level(workload, cluster, upgrade, lower, verify):
     """The level is raised and lowered again without loss, and controllers are rolled back to the old release."""
@@ -151,6 +160,7 @@ def test_software_goes_back_after_the_level(workload, cluster, upgrade, lower, v
     verify(checks.no_acked_record_lost())
 
 
+@pytest.mark.since("3.5.0")  # of the levels that it raises
 @pytest.mark.topology("kraft-broker1-controller3-low")
 @pytest.mark.requirement("K778-RPC-forwarded")
 def test_a_controller_dies_while_the_level_is_raised(set_level, levels, log_of, inject, expect, verify):

@@ -9,6 +9,7 @@ from pytest_kmigrate.wire.features import SAFE_DOWNGRADE
 TOPICS = [f"made-{number}" for number in range(60)]
 
 
+@pytest.mark.since("3.7.0")  # before, no level lies below the highest one that loses nothing
 @pytest.mark.topology("kraft-broker2-controller3-snapshots")
 @pytest.mark.requirement("K778-MVC-hot-load")
 def test_a_snapshot_replaces_what_a_broker_holds(
