@@ -10,12 +10,11 @@ CREATE_TOPICS = 19
 CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
 BROKERS = ("broker-0", "broker-1", "broker-2")
 NIGHTLY = pytest.mark.nightly
-UPGRADE = "kraft-broker3-controller3-upgrade"
 FROM_3_8 = pytest.mark.since("3.9.0")
 """Nodes of that topology begin with 3.8.1."""
 FROM_3_3 = [pytest.mark.since("3.4.0"), pytest.mark.until("3.9.0")]
 BEGUN_WITH = [
-    pytest.param("3.8.1", marks=[FROM_3_8, pytest.mark.topology(UPGRADE)]),
+    pytest.param("3.8.1", marks=[FROM_3_8, pytest.mark.topology("kraft-broker3-controller3-upgrade")]),
     pytest.param(
         "3.3.2", marks=[*FROM_3_3, pytest.mark.topology("kraft-broker3-controller3-from-3.3.2")], id="3.3.2-to-former"
     ),
@@ -124,7 +123,7 @@ def common(some, others):
 
 
 @FROM_3_8
-@pytest.mark.topology(UPGRADE)
+@pytest.mark.topology("kraft-broker3-controller3-upgrade")
 @pytest.mark.requirement("K778-UPG-mixed-software")
 def test_brokers_first_and_a_controller_dies(workload, cluster, cluster_metadata, upgrade, inject, verify_clients):
     """Brokers are rolled before controllers, and the active controller is killed in between."""
@@ -146,7 +145,7 @@ def test_brokers_first_and_a_controller_dies(workload, cluster, cluster_metadata
 @pytest.mark.known_bug("kmigrate-16")
 @FROM_3_8
 @pytest.mark.until("4.0.0")  # to go back from there would lose metadata, and is refused
-@pytest.mark.topology(UPGRADE)
+@pytest.mark.topology("kraft-broker3-controller3-upgrade")
 @pytest.mark.requirement("K778-DWN-software-after")
 def test_software_goes_back_after_the_level(workload, cluster, upgrade, lower, verify):
     """The level is raised and lowered again without loss, and controllers are rolled back to the old release."""
