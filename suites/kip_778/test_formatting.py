@@ -14,13 +14,14 @@ class TestFormatting:
     """Three controllers and a broker that are down; their disks are emptied first."""
 
     @pytest.mark.sample
+    @pytest.mark.since("3.7.0")  # of the levels
     @pytest.mark.requirement(
         "K778-FMT-option", "K778-FMT-other-args", "K778-FMT-validation", "K778-FMT-persisted-in-metaprops"
     )
     def test_what_the_tool_takes(self, cluster, formatted, meta_properties, claim, verify):
         """A level by name, a cluster's id and a file are needed; an unknown level leaves the disk as it is."""
         cluster.node("controller-3000").wipe()
-        by_option = formatted("--metadata-version", "3.3").status, meta_properties("controller-3000") != {}
+        by_option = formatted("--metadata-version", "3.6").status, meta_properties("controller-3000") != {}
         claim(
             "the status with --metadata-version, and whether the disk is formatted",
             *(by_option, (0, True), "K778-FMT-option"),
@@ -36,9 +37,9 @@ class TestFormatting:
         statuses = [
             formatted(config=None).status,
             formatted(cluster_id=None).status,
-            formatted("--release-version", "3.3").status,
-            formatted("--release-version", "3.3").status,
-            formatted("--release-version", "3.3", "--ignore-formatted").status,
+            formatted("--release-version", "3.6").status,
+            formatted("--release-version", "3.6").status,
+            formatted("--release-version", "3.7", "--ignore-formatted").status,
         ]
         claim(
             "the status without a file, without an id, of the first time, of the second, and of one that is ignored",
