@@ -7,7 +7,8 @@ from pytest_kmigrate.documents.kip_125.kinds import IDS, MIGRATING, NEW, ROUND_R
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
-TAKEN_OVER_S = SESSION_S + 1.5
+TAKEN_OVER_S = SESSION_S + 3.0
+"""Sessions are over within 1.5 s more on a machine that is quiet; a busy one takes its time."""
 FAILED_OVER_S = 30.0
 """Another broker becomes the coordinator once the session of the one that crashed is over."""
 

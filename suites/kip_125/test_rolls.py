@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from pytest_kmigrate import checks
+from pytest_kmigrate import Role, Slow, checks, targets
 from pytest_kmigrate.documents.kip_125.kinds import JAVA, NEW, WITH, WITHOUT
 
 pytestmark = pytest.mark.topology("zk1-broker1")
@@ -162,6 +162,23 @@ def test_a_group_goes_over_to_the_java_client(group, verify_group):
     group.flow(1000)
 
     verify_group(owned_within_s=2 * JOINED_S)
+
+
+@pytest.mark.requirement("K125-OWN-kc-roll", "K125-MEM-rebalance-listener")
+def test_a_plain_consumer_waits_until_a_member_has_released(group, inject, verify_group):
+    """ZooKeeper's answers come late, and a release takes as long: Kafka's group goes on when it is over."""
+    (member,) = group.join(WITH)
+    group.await_owned([member])
+    group.await_stable(1)
+    group.toggle("kafka")
+    group.flow(500)
+    with inject(Slow(targets.member("MEZKCC-1"), targets.every(Role.ZOOKEEPER), latency_ms=400)):
+        (plain,) = group.join(NEW)
+        group.await_owned([member, plain])
+        group.flow(250)
+    group.flow(250)
+
+    verify_group(checks.plain_consumers_wait_for_releases(), owned_within_s=2 * JOINED_S)
 
 
 @pytest.mark.requirement("K125-PLAN-any-number")

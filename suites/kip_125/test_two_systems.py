@@ -4,7 +4,7 @@ import pytest
 
 from pytest_kmigrate import checks
 from pytest_kmigrate.documents.kip_125.bystanders import in_kafka, in_zookeeper, owning
-from pytest_kmigrate.documents.kip_125.kinds import NEW, PARTITIONS, ROUND_ROBIN, WITH
+from pytest_kmigrate.documents.kip_125.kinds import IDS, NEW, PARTITIONS, ROUND_ROBIN, WITH
 
 pytestmark = pytest.mark.topology("zk1-broker1")
 
@@ -38,6 +38,20 @@ def test_what_the_other_system_decides_is_ignored(group, cluster, zookeeper, exp
     verify_group()
 
 
+@pytest.mark.requirement("K125-MEM-dual-participation", "K125-CFG-ekc-client-id", "K125-CFG-ekc-group-id")
+def test_members_are_in_both_systems_from_the_start(group, zookeeper, expect, verify):
+    """By the same ids, in ZooKeeper and in Kafka's group of the same name, before anything is toggled."""
+    members = group.join(WITH, 2)
+    group.await_owned(members)
+    names = sorted(each.consumer_id for each in members)
+    rows = ["K125-MEM-dual-participation", "K125-CFG-ekc-client-id", "K125-CFG-ekc-group-id"]
+    expect("who is in ZooKeeper", lambda: sorted(zookeeper.children(IDS)), equals=names, requirements=rows)
+    known = lambda: sorted(group.describe().members)  # noqa: E731
+    expect("who is in Kafka's group", known, equals=names, within_s=30, requirements=rows)
+
+    verify()
+
+
 @pytest.mark.requirement("K125-MEM-ekc-never-fetches")
 def test_the_embedded_consumer_never_fetches(group, zookeeper, expect_to_stay, verify):
     """Members that may own nothing, though Kafka has assigned everything to them, send no Fetch request."""
@@ -68,11 +82,11 @@ def test_new_partitions_are_owned_in_both_modes(group, expect, verify_group):
     group.await_owned(group.join(WITH, 2, **QUICK_METADATA))
     group.await_stable(2)
     for mode, total in (("zookeeper", 14), ("kafka", 16)):
-        group.toggle(mode)
+        group.write_mode(mode)
+        group.await_mode(mode)
         group.add_partitions(total)
         expect(f"{mode}: all are owned", group.unowned, equals=0, within_s=FOUND_WITHIN_S, requirements=row)
         expect(f"{mode}: Kafka assigns all", group.assigned, equals=total, within_s=FOUND_WITHIN_S, requirements=row)
-        group.await_followed(mode)
         group.flow(500)
 
     verify_group(owned_within_s=5)

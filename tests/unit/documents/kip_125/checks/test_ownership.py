@@ -10,6 +10,7 @@ from pytest_kmigrate.documents.kip_125.checks.ownership.coverage import (
     owners_are_even,
     pauses_are_bounded,
 )
+from pytest_kmigrate.documents.kip_125.checks.ownership.handover import plain_consumers_wait_for_releases
 from pytest_kmigrate.documents.kip_125.checks.ownership.one_owner import naive_mix_is_detected, one_owner_at_a_time
 from pytest_kmigrate.documents.kip_125.checks.ownership.redelivery import redelivery_bounded_by_commit
 from pytest_kmigrate.documents.kip_125.kinds import NEW, WITHOUT
@@ -195,3 +196,32 @@ def test_a_member_that_follows_kafka_shares_nothing_with_plain_consumers() -> No
     for mode, outcome in (("kafka", Outcome.VIOLATES), ("zookeeper", Outcome.CONFORMS)):
         events = [member(1), member(2, NEW), follows(1, 1, mode), owns(1, 10, 0), owns(2, 20, 0)]
         assert one_owner_at_a_time.judge(history(both, events)).outcome is outcome
+
+
+TAKEN = [assigned(1, 900, 0, 1), assigned(1, 1000, 0, 1, what="revoked", read_ms=2000)]
+ASSIGNED_ANEW = [*TAKEN, assigned(1, 1010, 1, read_ms=2000)]
+EVICTED = [assigned(1, 900, 0), assigned(1, 1090, 0, what="lost")]
+LOST = [*TAKEN, assigned(1, 1010, 0, 1, what="lost", read_ms=2000)]
+
+
+@pytest.mark.parametrize(
+    ("decided", "owned_ms", "mode", "outcome"),
+    [
+        (TAKEN, 1110, "kafka", Outcome.CONFORMS),
+        (TAKEN, 1050, "kafka", Outcome.VIOLATES),
+        (ASSIGNED_ANEW, 1050, "kafka", Outcome.VIOLATES),
+        (ASSIGNED_ANEW, 1050, "zookeeper", Outcome.INCONCLUSIVE),  # unsupported beside a plain consumer
+        (EVICTED, 1050, "kafka", Outcome.INCONCLUSIVE),  # it is not asked
+        (LOST, 1050, "kafka", Outcome.INCONCLUSIVE),
+    ],
+)
+def test_a_plain_consumer_waits_until_a_member_has_released(
+    decided: list[Event], owned_ms: int, mode: str, outcome: Outcome
+) -> None:
+    """A release that takes long keeps Kafka's group from going on."""
+    group = [member(1), member(2, NEW), follows(1, 1, mode), owns(1, 10, 0)]
+    events = [*group, *decided, released(1, 1100, 0), owns(2, owned_ms, 0)]
+    verdict = plain_consumers_wait_for_releases.judge(history(events=events))
+    assert verdict.outcome is outcome
+    violated = [each.requirement for each in verdict.about if each.outcome is Outcome.VIOLATES]
+    assert violated == (["K125-OWN-kc-roll", "K125-MEM-rebalance-listener"] if outcome is Outcome.VIOLATES else [])
