@@ -57,11 +57,13 @@ def _handovers(history: History, known: dict[int, Life]) -> Iterator[tuple[Span,
 
 
 def _is_taken(history: History, life: Life, before: Span, at_ns: int) -> bool:
-    """Whether the last decision about a member that it reported by then leaves it without its partition."""
+    """Whether a member was asked to release a partition: it may report that later than the next owner began."""
     if not (life.is_migrating and before.is_orderly and modes_at(history, at_ns).get(life.client) == KAFKA):
         return False
     mine = [event for event in history.of(EventKind.MEMBER_ASSIGNED) if client_of(event) == life.client]
-    decided = [event for event in mine if happened_ns(event) <= at_ns]
-    if not decided or decided[-1].data["what"] == "lost":
+    decided = [event for event in mine if before.began_ns < happened_ns(event) <= before.ended_ns]
+    paused = [event for event in history.of(EventKind.MEMBER_PAUSED) if event.data["member"] == life.member]
+    stood_still = any(before.began_ns < event.at_ns <= before.ended_ns for event in paused)
+    if not decided or stood_still or any(event.data["what"] == "lost" for event in decided):
         return False
     return decided[-1].data["what"] == "revoked" or before.partition not in partitions_of(decided[-1])

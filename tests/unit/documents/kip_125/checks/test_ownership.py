@@ -200,6 +200,7 @@ def test_a_member_that_follows_kafka_shares_nothing_with_plain_consumers() -> No
 
 TAKEN = [assigned(1, 900, 0, 1), assigned(1, 1000, 0, 1, what="revoked", read_ms=2000)]
 ASSIGNED_ANEW = [*TAKEN, assigned(1, 1010, 1, read_ms=2000)]
+REPORTED_LATE = [assigned(1, 900, 0, 1), assigned(1, 1090, 0, 1, what="revoked"), assigned(1, 1091, 1)]
 EVICTED = [assigned(1, 900, 0), assigned(1, 1090, 0, what="lost")]
 LOST = [*TAKEN, assigned(1, 1010, 0, 1, what="lost", read_ms=2000)]
 
@@ -210,6 +211,8 @@ LOST = [*TAKEN, assigned(1, 1010, 0, 1, what="lost", read_ms=2000)]
         (TAKEN, 1110, "kafka", Outcome.CONFORMS),
         (TAKEN, 1050, "kafka", Outcome.VIOLATES),
         (ASSIGNED_ANEW, 1050, "kafka", Outcome.VIOLATES),
+        (REPORTED_LATE, 1050, "kafka", Outcome.VIOLATES),
+        ([*REPORTED_LATE, paused(1, 950)], 1050, "kafka", Outcome.INCONCLUSIVE),
         (ASSIGNED_ANEW, 1050, "zookeeper", Outcome.INCONCLUSIVE),  # unsupported beside a plain consumer
         (EVICTED, 1050, "kafka", Outcome.INCONCLUSIVE),  # it is not asked
         (LOST, 1050, "kafka", Outcome.INCONCLUSIVE),
