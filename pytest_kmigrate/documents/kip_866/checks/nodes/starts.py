@@ -1,6 +1,6 @@
 """How a node was started last: its role, mode and release, and whether its migration is enabled."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_kmigrate.documents.kip_866.procedure import MIGRATION_FLAG
@@ -33,7 +33,15 @@ class Started:
 
 def last_start(history: History, at: Event) -> Started | None:
     """The last start of an event's node before the event; None if it was not seen."""
-    before = [each for each in history.events if each.node == at.node and each.seq < at.seq]
+    return _last_of(history, [each for each in history.events if each.node == at.node and each.seq < at.seq])
+
+
+def start_at(history: History, node: str, at_ns: int) -> Started | None:
+    """The last start of a node up to an instant; None if it was not seen."""
+    return _last_of(history, [each for each in history.events if each.node == node and each.at_ns <= at_ns])
+
+
+def _last_of(history: History, before: Sequence[Event]) -> Started | None:
     started = next((each for each in reversed(before) if each.kind is EventKind.NODE_STARTED), None)
     if started is None:
         return None
@@ -47,7 +55,7 @@ def last_start(history: History, at: Event) -> Started | None:
     # Of nodes that came with a checkpoint the configuration was not observed: there all but KRaft brokers migrate.
     unseen = history.header.inherited_offset >= 0 and mode != "kraft"
     return Started(
-        str(at.node),
+        str(started.node),
         str(started.data.get("role")),
         None if mode is None else str(mode),
         str(started.data.get("kafka")),

@@ -6,6 +6,7 @@ from pytest_kmigrate.checkers.evidence.moments import faults_during, phase_at
 from pytest_kmigrate.checkers.evidence.wording import counted, span
 from pytest_kmigrate.documents.kip_866.checks.broker_modes import brokers_at
 from pytest_kmigrate.documents.kip_866.checks.metrics.migration_metrics import FEWEST, LACKED_BY
+from pytest_kmigrate.documents.kip_866.checks.nodes.starts import start_at
 from pytest_kmigrate.documents.kip_866.phases import Phase
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import always, checker
@@ -21,12 +22,14 @@ _REGISTERED_NS = 30_000_000_000
 def brokers_register_before_the_takeover(history: History) -> Verdict:
     """In PREPARING the controllers have a leader, and it counts the brokers in migration mode that came up.
 
-    Judged by what the active controller reports, from 30 s after a broker was ready, under no fault.
+    Judged by what the active controller reports, from 30 s after a broker was ready, under no fault. Brokers know
+    nothing of a quorum that has no migration enabled.
     """
     name = "brokers_register_before_the_takeover"
     if history.header.kafka.startswith(LACKED_BY[_METRIC]):
         return not_applicable(name, f"this release has no {_METRIC}")
-    preparing = [each for each in _of_active(history) if phase_at(history, each.at_ns) == Phase.PREPARING.name]
+    active = [each for each in _of_active(history) if phase_at(history, each.at_ns) == Phase.PREPARING.name]
+    preparing = [each for each in active if _migrates(history, each)]
     registered = [each for each in preparing if (each.values.get(_METRIC) or 0) > 0]
     unregistered = [each for each in preparing if (each.values.get(_METRIC) or 0) < _known(history, each)]
     if len(unregistered) >= FEWEST:
@@ -40,6 +43,11 @@ def _of_active(history: History) -> list[Sample]:
     by_role = roles(history)
     reported = [each for each in history.samples if by_role.get(each.node) == "controller"]
     return [each for each in reported if each.values.get("ActiveControllerCount") == 1]
+
+
+def _migrates(history: History, sample: Sample) -> bool:
+    start = start_at(history, sample.node, sample.at_ns)
+    return start is None or start.is_migrating
 
 
 def _known(history: History, sample: Sample) -> int:

@@ -15,8 +15,12 @@ def broker(at_ms: int, number: int = 1, mode: str = "zookeeper", ready_ms: int |
 
 def migrating(at_ms: int, number: int = 1) -> list[Event]:
     """A broker was given the migration flag and started, and was ready at once."""
-    changed = event(EventKind.NODE_RECONFIGURED, at_ms, f"broker-{number}", changed={MIGRATION_FLAG: "true"}, mode=None)
-    return [changed, *broker(at_ms, number)]
+    return [with_flag(at_ms, f"broker-{number}"), *broker(at_ms, number)]
+
+
+def with_flag(at_ms: int, node: str) -> Event:
+    """A node was given the migration flag."""
+    return event(EventKind.NODE_RECONFIGURED, at_ms, node, changed={MIGRATION_FLAG: "true"}, mode=None)
 
 
 def stopped(at_ms: int, node: str = "broker-1", how: str = "controlled", took_ms: int = 100) -> Event:

@@ -1,5 +1,7 @@
 """Check that brokers register before the take-over."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from pytest_kmigrate.documents.kip_866.checks.registration.preparation import brokers_register_before_the_takeover
@@ -7,14 +9,20 @@ from pytest_kmigrate.model.event import Event
 from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Kind, Outcome
 from tests.unit.checkers.histories import fault, history, phase, sample
-from tests.unit.documents.kip_866.checks.nodes import controller, migrating
+from tests.unit.documents.kip_866.checks.nodes import controller, migrating, with_flag
 
 
-def preparing(count: float | None, *events: Event, until_ms: int = 60_000, kafka: str = "3.9.1") -> History:
+def preparing(
+    count: float | None,
+    *events: Event,
+    until_ms: int = 60_000,
+    kafka: str = "3.9.1",
+    began: Sequence[Event] = (with_flag(0, "controller-3000"), controller()),
+) -> History:
     """A broker came up after 10 s; the leader reports this count from 20 s on."""
     reported = {"ActiveControllerCount": 1.0, "MigratingZkBrokerCount": count}
     samples = [sample(at, "controller-3000", **reported) for at in range(20_000, until_ms, 1_000)]
-    nodes = [phase(0, "PREPARING"), controller(), *migrating(10_000), *events]
+    nodes = [phase(0, "PREPARING"), *began, *migrating(10_000), *events]
     return history(events=nodes, samples=samples, kafka=kafka)
 
 
@@ -32,8 +40,13 @@ def test_a_broker_that_is_never_counted_violates() -> None:
 
 @pytest.mark.parametrize(
     "run",
-    [preparing(0, until_ms=40_000), preparing(0, *fault(15_000)), preparing(1, phase(15_000, "HYBRID"))],
-    ids=["too early", "under a fault", "after the take-over"],
+    [
+        preparing(0, until_ms=40_000),
+        preparing(0, *fault(15_000)),
+        preparing(1, phase(15_000, "HYBRID")),
+        preparing(0, began=[controller()]),
+    ],
+    ids=["too early", "under a fault", "after the take-over", "a quorum without the flag"],
 )
 def test_without_a_broker_that_must_be_known_nothing_is_proved(run: History) -> None:
     """Vacuous."""
