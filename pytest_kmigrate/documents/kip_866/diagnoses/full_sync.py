@@ -73,9 +73,13 @@ def full_sync_begins_again_before_a_default_quota(history: History, verdict: Ver
 
     It explains that ZooKeeper lacks what comes later than configs, and that brokers in ZooKeeper mode hear of nothing.
     """
-    if verdict.check in _OF_BROKERS_NOT_INFORMED and verdict.kind is Kind.LIVENESS:
-        return _is_blocked(history, _NO_NAME)
-    return _is_behind(history, verdict, _NO_NAME, _BEFORE_QUOTAS)
+    if not _is_blocked(history, _NO_NAME):
+        return False
+    return (
+        (verdict.check in _OF_BROKERS_NOT_INFORMED and verdict.kind is Kind.LIVENESS)
+        or _is_behind(history, verdict, _NO_NAME, _BEFORE_QUOTAS)
+        or all_unmet(history, verdict, lambda event: str(event.data.get("name")).startswith("brokers that know "))
+    )
 
 
 def _is_blocked(history: History, fault: re.Pattern[str]) -> bool:

@@ -129,8 +129,11 @@ def test_a_default_quota_that_blocks_is_named(log: str, in_zookeeper: MetadataIm
         "both brokers report the same topic a", "broker-0 in ZooKeeper mode reports nothing more, for 11 s"
     )
     verdict = Verdict("clients_are_told_the_same", Outcome.VIOLATES, Kind.LIVENESS, violations=(both,), count=1)
+    late = unmet(60_000, "brokers that know what the successor made", expected=[0, 1], observed=[])
     is_blocked = len(log) >= len(NO_NAME) * 3 and "writeClientQuotas" in log
     assert named(run, verdict) == (("kmigrate-22",) if is_blocked else ())
+    waited = history(events=[*events, late], logs={"controller-3001": log}, kafka="3.6.0")
+    assert named_of_expectations(waited) == (("kmigrate-22",) if is_blocked else ())
 
 
 def test_a_partition_that_is_passed_over_is_named() -> None:
