@@ -38,7 +38,10 @@ _LISTENERS = (
 
 
 def ran(topology: str | Path, runs: Path, act: Callable[[Run], None], more: Iterable[Check]) -> None:
-    """One run with traffic, everything in it conforming; so many writes that consumers have joined and read."""
+    """One run with traffic, everything in it conforming; so many writes that consumers have joined and read.
+
+    What shows a bug of Kafka by evidence of its own is Kafka's: any run may meet some.
+    """
     wish = load(find(topology))
     asked = [*CLIENTS_ARE_SERVED, *more]
     settings, provider = RunSettings(runs, seed=1), ProcessProvider(print)
@@ -46,11 +49,13 @@ def ran(topology: str | Path, runs: Path, act: Callable[[Run], None], more: Iter
         run.traffic.start()
         act(run)
         run.traffic.await_acked(2500)
-        counted = [verdict for verdict in run.verify(asked).verdicts if verdict.counts]
+        counted = [verdict for verdict in run.verify(asked).verdicts if verdict.counts and not verdict.known_bugs]
         outcomes = {verdict.check: (verdict.outcome, verdict.summary) for verdict in counted}
     assert {name: outcomes[name] for name in outcomes if outcomes[name][0] is Outcome.VIOLATES} == {}
     assert {
-        check.name: outcomes[check.name] for check in asked if outcomes[check.name][0] is not Outcome.CONFORMS
+        check.name: outcomes[check.name]
+        for check in asked
+        if check.name in outcomes and outcomes[check.name][0] is not Outcome.CONFORMS
     } == {}
 
 

@@ -1,4 +1,4 @@
-"""KAFKA-15098, 14237, 16463, kmigrate-3, 8, 19, 20: last words name why a node ends, a thread of it, or it does not."""
+"""KAFKA-15098, 14237, 16463, kmigrate-3, 8, 19, 20, 23: last words name why a node or a thread ends, or does not."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -33,7 +33,12 @@ _EMPTY_ID = re.compile(
 
 _COPIES = re.compile(r'migration-driver-event-handler" (?:(?!\n\n).)*?MigrateMetadataEvent\.run', re.DOTALL)
 _WAITS_FOR_IT = re.compile(r'"kafka-shutdown-hook" (?:(?!\n\n).)*?KRaftMigrationDriver\.close', re.DOTALL)
+_WAITS_FOR_A_CHANNEL = re.compile(r'"kafka-shutdown-hook" (?:(?!\n\n).)*?InterBrokerSendThread\.shutdown', re.DOTALL)
+_CHANNEL_WAITS = re.compile(
+    r'-to-controller-\S+" (?:(?!\n\n).)*?Selector\.poll(?:(?!\n\n).)*?NodeToControllerRequestThread\.doWork', re.DOTALL
+)
 """Threads, as a JVM that is to be killed is made to list them; an empty line ends each."""
+_STILL_THERE = "it was still there "
 
 
 @diagnosis("KAFKA-15098")
@@ -74,10 +79,18 @@ def stop_waits_for_the_copy(history: History, verdict: Verdict) -> bool:
 
     The quorum's client had ended before, so nothing was committed any more.
     """
-    stops = failed_stops(history)
-    others = [*unexpected_deaths(history), *history.of(EventKind.THREAD_DIED)]
-    is_about = verdict.check == "no_unexpected_death" and bool(stops) and not others
-    return is_about and all(_hung_in_the_copy(history, each) for each in stops)
+    return verdict.check == "no_unexpected_death" and _all_hung(history, _COPIES, _WAITS_FOR_IT)
+
+
+@diagnosis("kmigrate-23")
+def stop_waits_for_a_channel(history: History, verdict: Verdict) -> bool:
+    """A broker had to be killed while its shutdown waited for a channel to the controller, which waited for answers."""
+    is_about = verdict.check == "no_unexpected_death" or (
+        verdict.check == "brokers_are_rolled_one_by_one"
+        and verdict.count == len(verdict.violations)
+        and all(each.observed.startswith(_STILL_THERE) for each in verdict.violations)
+    )
+    return is_about and _all_hung(history, _CHANNEL_WAITS, _WAITS_FOR_A_CHANNEL)
 
 
 @diagnosis("kmigrate-20")
@@ -139,6 +152,9 @@ def _waits_for(step: Event, deaths: Sequence[Event]) -> bool:
     return any(reason.startswith(("phase ", f"{event.node} died")) for event in before)
 
 
-def _hung_in_the_copy(history: History, stop: Event) -> bool:
-    dumped = log_of(history, str(stop.node)).rpartition("Full thread dump")[2]
-    return stop.data.get("how") == "hung" and bool(_COPIES.search(dumped) and _WAITS_FOR_IT.search(dumped))
+def _all_hung(history: History, *threads: re.Pattern[str]) -> bool:
+    """Whether all that ended is nodes that did not, and were doing this when they were to be killed."""
+    hung = [event for event in history.of(EventKind.NODE_STOPPED) if event.data.get("how") == "hung"]
+    others = [event for event in _deaths(history) if event not in hung]
+    dumps = [log_of(history, str(event.node)).rpartition("Full thread dump")[2] for event in hung]
+    return bool(hung) and not others and all(each.search(dump) for each in threads for dump in dumps)

@@ -8,7 +8,7 @@ import pytest
 from pytest_kmigrate.documents.kip_866.checks.procedure.whole_way import documented_steps_end_finalized
 from pytest_kmigrate.documents.kip_866.procedure import STEPS
 from pytest_kmigrate.model.event import Event, EventKind
-from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict
+from pytest_kmigrate.model.verdict import Kind, Outcome, Verdict, Violation
 from tests.unit.checkers.histories import event, history
 from tests.unit.documents.kip_866.diagnoses.naming import (
     failed_step,
@@ -221,3 +221,39 @@ def test_a_controller_that_hangs_when_it_is_stopped_in_the_copy_is_kmigrate_19(
     """By what its threads were doing when it was to be killed."""
     run = history(events=[*started("controller-3001", "controller-3002"), *events], logs={"controller-3002": log})
     assert named_of_deaths(run) == bugs
+
+
+OF_A_CHANNEL = """\
+Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode):
+
+"zk-broker-0-to-controller-forwarding-channel-manager" #43 prio=5 tid=0x00007f runnable
+\tat org.apache.kafka.common.network.Selector.poll(Selector.java:485)
+\tat kafka.server.NodeToControllerRequestThread.doWork(NodeToControllerChannelManager.scala:377)
+
+"kafka-shutdown-hook" #20 prio=5 tid=0x00007f waiting on condition
+\tat org.apache.kafka.server.util.InterBrokerSendThread.shutdown(InterBrokerSendThread.java:85)
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "bugs"),
+    [
+        (OF_A_CHANNEL, ("kmigrate-23",)),
+        (OF_A_CHANNEL.replace("Selector.poll", "Object.wait"), ()),
+        (OF_A_CHANNEL.replace("InterBrokerSendThread", "SocketServer"), ()),
+    ],
+    ids=["met", "another wait", "another shutdown"],
+)
+def test_a_broker_that_hangs_for_a_channel_when_it_is_stopped_is_kmigrate_23(log: str, bugs: tuple[str, ...]) -> None:
+    """By what its threads were doing when it was to be killed."""
+    hung = replace(HUNG, node="broker-1")
+    run = history(events=[*started("controller-3001", "broker-1"), hung], logs={"broker-1": log})
+    assert named_of_deaths(run) == bugs
+    late = Violation("broker-1 ends when it is stopped", "it was still there 30.1 s later, and was killed")
+    other = Violation("broker-2 is stopped", "two brokers were away")
+    checks = [
+        Verdict("brokers_are_rolled_one_by_one", Outcome.VIOLATES, violations=(late, *more), count=1 + len(more))
+        for more in ((), (other,))
+    ]
+    assert [named(run, each) for each in checks] == [bugs, ()]
