@@ -5,9 +5,12 @@ import pytest
 from pytest_kmigrate import Phase, moves, procedure, raw_admin
 from pytest_kmigrate.wire.control_requests import LEADER_AND_ISR
 
+REGISTERS = pytest.mark.since("3.6.0")
+"""Before, controllers do not report the metadata.version that a broker registers with."""
+
 
 @pytest.mark.sample
-@pytest.mark.since("3.6.0")  # before, controllers do not report the metadata.version that a broker registers with
+@REGISTERS
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement(
     "K866-TRIG-live-zk-brokers",
@@ -46,7 +49,7 @@ def test_controllers_wait_for_a_live_broker_and_then_control_it(
     verify_clients()
 
 
-@pytest.mark.since("3.6.0")  # before, controllers do not report the metadata.version that a broker registers with
+@REGISTERS
 @pytest.mark.topology("zk1-broker3-controller1")
 @pytest.mark.requirement(
     "K866-REG-ibp-equality",
@@ -118,7 +121,7 @@ def _create_and_delete(admin_of, expect, topic):
     raw_admin.delete_topics_at(admin_of("broker-0"), [topic])
 
 
-@pytest.mark.since("3.6.0")  # before, controllers do not report the metadata.version that a broker registers with
+@REGISTERS
 @pytest.mark.known_bug("kmigrate-20")
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement("K866-RPC-stale-broker-epoch-kraft", "K866-RPC-both-flag-and-config")

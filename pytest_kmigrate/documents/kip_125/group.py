@@ -204,7 +204,7 @@ class MigratingGroup(GroupReports):
 
         def followed() -> bool | NotYet:
             now_ns = self._scene.recorder.now_ns()
-            history = History(_HEADER, list(self._scene.recorder.events))
+            history = self._history()
             clients = {each.client for each in self.alive()}
             alive = [each for each in lives(history).values() if each.client in clients]
             by_kafka = mode == KAFKA
@@ -250,9 +250,13 @@ class MigratingGroup(GroupReports):
 
         return until(stable, awaited=f"a stable group of {count}", within_s=within_s, every_s=0.2)
 
+    def _history(self) -> History:
+        """What is recorded so far."""
+        return History(_HEADER, list(self._scene.recorder.events))
+
     def _is_known(self, described: GroupDescribed) -> bool:
         """Whether every live member with migration has reported what the coordinator describes as assigned to it."""
-        history = History(_HEADER, list(self._scene.recorder.events))
+        history = self._history()
         now_ns = self._scene.recorder.now_ns()
         mine = [each for each in self.alive(WITH) if each.consumer_id in described.members]
         return all(

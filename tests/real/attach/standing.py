@@ -117,6 +117,14 @@ class Watching:
             abort=self._still_runs,
         )
 
+    def of_a_migration(self, operator: Operator) -> str:
+        """What was printed, with status 0, of a migration that the operator made from here to its end."""
+        self.await_images("zookeeper")
+        operator.driver.advance_to("FINALIZED")
+        status, printed = self.ended()
+        assert status == 0, printed
+        return printed
+
     def ended(self) -> tuple[int, str]:
         """Exit status, and what was printed."""
         out, err = self.process.communicate(timeout=_ENDED_WITHIN_S)

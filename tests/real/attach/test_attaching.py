@@ -28,9 +28,7 @@ def test_looking_leaves_no_trace_and_an_epoch_that_is_put_back_is_red(tmp_path: 
     """No znode and nothing that brokers answer is another one; then a Ctrl-C has judged what the operator did."""
     with operated("zk1-broker1", tmp_path) as operator:
         file, before = attach_file(operator.cluster, tmp_path), seen(operator)
-        checked = kmigrate("attach", file, "--check")
-        assert checked.returncode == 0, checked.stderr
-        assert offered(checked.stdout) == OFFERED
+        assert offered_by(file) == OFFERED
         watching = Watching(file, tmp_path / "runs")
         watching.await_images("zookeeper")
         assert seen(operator) == before
@@ -47,11 +45,7 @@ def test_looking_leaves_no_trace_and_an_epoch_that_is_put_back_is_red(tmp_path: 
 def test_a_migration_of_an_operator_is_watched_and_conforms(tmp_path: Path) -> None:
     """From ZOOKEEPER to FINALIZED, by another process that only reads."""
     with operated("zk1-broker3-controller3", tmp_path) as operator:
-        watching = Watching(attach_file(operator.cluster, tmp_path), tmp_path / "runs")
-        watching.await_images("zookeeper")
-        operator.driver.advance_to("FINALIZED")
-        status, printed = watching.ended()
-    assert status == 0, printed
+        printed = Watching(attach_file(operator.cluster, tmp_path), tmp_path / "runs").of_a_migration(operator)
     assert outcomes(printed)["phase_reached"] == "CONFORMS"
     assert outcomes(printed)["no_unexpected_death"] == "NOT_APPLICABLE"
 
@@ -61,15 +55,9 @@ def test_logs_and_metadata_logs_show_a_migration(tmp_path: Path) -> None:
     """By file and command; the log is the third side that is compared."""
     with operated("zk1-broker1-controller3", tmp_path) as operator:
         file = attach_file(operator.cluster, tmp_path, JOLOKIA + read_by_path(operator))
-        checked = kmigrate("attach", file, "--check")
-        assert checked.returncode == 0, checked.stderr
-        assert offered(checked.stdout) == ("logs", "metadata-log", *OFFERED)
+        assert offered_by(file) == ("logs", "metadata-log", *OFFERED)
         watching = Watching(file, tmp_path / "runs")
-        watching.await_images("zookeeper")
-        operator.driver.advance_to("FINALIZED")
-        status, printed = watching.ended()
-    assert status == 0, printed
-    judged = outcomes(printed)
+        judged = outcomes(watching.of_a_migration(operator))
     assert [judged[each] for each in ("phase_reached", "metadata_equivalent", "copy_is_one_transaction")] == CONFORM
     (run,) = (tmp_path / "runs").iterdir()
     assert (run / "logs" / "broker-0" / "server.log").stat().st_size > 0
@@ -81,9 +69,7 @@ def test_a_zookeeper_that_asks_for_a_certificate_is_looked_at(tmp_path: Path) ->
     """By TLS and the login that its ACLs need; without the certificate its znodes are withheld, with the reason."""
     with operated("zk1-broker1-controller1-zookeeper-tls", tmp_path) as operator:
         file = zookeeper_tls_file(operator, tmp_path)
-        checked = kmigrate("attach", file, "--check")
-        assert checked.returncode == 0, checked.stderr
-        assert offered(checked.stdout) == OFFERED
+        assert offered_by(file) == OFFERED
         watching = Watching(file, tmp_path / "runs")
         watching.await_images("zookeeper")
         watching.process.send_signal(signal.SIGINT)
@@ -104,14 +90,8 @@ def test_a_protected_cluster_lets_in_who_knows_where_the_secrets_are(
         client = operator.cluster.peer(operator.cluster.nodes(Role.BROKER)[0].name).security
         monkeypatch.setenv("THEIR_PASSWORD", client["sasl.password"])
         file = protected_file(operator, tmp_path, client)
-        checked = kmigrate("attach", file, "--check")
-        assert checked.returncode == 0, checked.stderr
-        assert offered(checked.stdout) == OFFERED
-        watching = Watching(file, tmp_path / "runs")
-        watching.await_images("zookeeper")
-        operator.driver.advance_to("FINALIZED")
-        status, printed = watching.ended()
-        assert status == 0, printed
+        assert offered_by(file) == OFFERED
+        printed = Watching(file, tmp_path / "runs").of_a_migration(operator)
         assert outcomes(printed)["metadata_equivalent"] == "CONFORMS"
         assert leaks(tmp_path / "runs", [client["sasl.password"]]) == []
         monkeypatch.setenv("THEIR_PASSWORD", "guessed")
@@ -142,14 +122,8 @@ def test_brokers_that_ask_for_a_certificate_are_watched(tmp_path: Path) -> None:
     """By a listener of mutual TLS, from the bootstrap on; without a certificate nothing of them is seen."""
     with operated(asking_for_certificates(), tmp_path) as operator:
         file = mutual_tls_file(operator, tmp_path)
-        checked = kmigrate("attach", file, "--check")
-        assert checked.returncode == 0, checked.stderr
-        assert offered(checked.stdout) == OFFERED
-        watching = Watching(file, tmp_path / "runs")
-        watching.await_images("zookeeper")
-        operator.driver.advance_to("FINALIZED")
-        status, printed = watching.ended()
-        assert status == 0, printed
+        assert offered_by(file) == OFFERED
+        printed = Watching(file, tmp_path / "runs").of_a_migration(operator)
         assert outcomes(printed)["metadata_equivalent"] == "CONFORMS"
         refused = kmigrate("attach", mutual_tls_file(operator, tmp_path, certificate=False), "--check")
     assert refused.returncode == EXIT_STATUS[Outcome.INCONCLUSIVE]
@@ -219,6 +193,13 @@ def protected_file(operator: Operator, folder: Path, client: Mapping[str, str]) 
     of_quorum = [line for line in lines if not line.startswith('"sasl.')]
     more = ["[client]", *lines, '"sasl.password" = { env = "THEIR_PASSWORD" }', "[quorum]", *of_quorum]
     return attach_file(operator.cluster, folder, "\n".join([JOLOKIA, *more]) + "\n")
+
+
+def offered_by(file: Path) -> tuple[str, ...]:
+    """The capabilities that ``--check`` offers, which ends with 0."""
+    checked = kmigrate("attach", file, "--check")
+    assert checked.returncode == 0, checked.stderr
+    return offered(checked.stdout)
 
 
 def offered(table: str) -> tuple[str, ...]:

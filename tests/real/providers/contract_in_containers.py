@@ -25,6 +25,7 @@ from pytest_kmigrate.providers.docker.standing import LABEL
 from pytest_kmigrate.providers.owned.cluster import OwnedCluster
 from pytest_kmigrate.providers.owned.state import state_dir
 from pytest_kmigrate.waiting import NotYet, until
+from tests.real.attach.standing import kmigrate
 from tests.real.providers.owned_bench import OwnedBench
 from tests.real.sockets import past_the_links
 
@@ -146,8 +147,9 @@ def test_what_listens_here_is_reached_by_nodes(bench: Bench) -> None:
             assert connection.recv(1) == b"x"
 
 
-def test_a_cluster_stays_up_until_it_is_ended(tmp_path: Path) -> None:
+def test_a_cluster_stays_up_until_it_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By ``kmigrate up`` and ``down``, in containers; its node is found by name, and nothing of it is left."""
+    monkeypatch.setenv("COLUMNS", "200")
     shape = tmp_path / "shape.toml"
     shape.write_text('name = "one"\nkafka = "3.9.1"\n[zookeeper]\ncount = 1\n[broker]\ncount = 1\n')
     up = kmigrate("up", str(shape), "--provider", "docker")
@@ -158,13 +160,6 @@ def test_a_cluster_stays_up_until_it_is_ended(tmp_path: Path) -> None:
     assert len(at_the_engine(state_dir() / block)) > 2
     assert f"block {block}: one ended" in kmigrate("down", block).stdout
     assert at_the_engine(state_dir() / block) == []
-
-
-def kmigrate(*words: str) -> subprocess.CompletedProcess[str]:
-    """The console command, to its end."""
-    environment = {**os.environ, "COLUMNS": "200"}
-    command = [sys.executable, "-m", "pytest_kmigrate.cli", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
 def test_an_engine_that_is_lost_is_trouble_of_ours(bench: Bench, pytestconfig: pytest.Config) -> None:

@@ -126,22 +126,23 @@ def test_the_latest_progress_is_kept(tmp_path: Path) -> None:
     assert clients.progress()["failed"] == 2
 
 
-def test_reading_goes_on_is_awaited_by_what_consumers_read(tmp_path: Path) -> None:
-    """More than now; sends are not counted."""
-    clients = _played(tmp_path, b'{"event": "progress", "acked": 9, "consumed": 3}\n')
+@pytest.mark.parametrize(
+    ("awaiting", "progress", "awaited"),
+    [
+        (RunningClients.await_more_consumed, b'"acked": 9, "consumed": 3', "4 records read by consumers"),
+        (RunningClients.await_more_committed, b'"consumed": 9, "committed": 3', "4 offsets committed by consumers"),
+    ],
+    ids=["reads", "commits"],
+)
+def test_what_consumers_do_is_awaited_by_its_own_count(
+    tmp_path: Path, awaiting: Callable[..., int], progress: bytes, awaited: str
+) -> None:
+    """More than now; sends are not counted as reads, nor reads as commits."""
+    clients = _played(tmp_path, b'{"event": "progress", %b}\n' % progress)
     clients._reading.join()
-    assert clients.await_more_consumed(0, within_s=60) == 3
-    with pytest.raises(AwaitTimeoutError, match="4 records read by consumers: not within"):
-        clients.await_more_consumed(1, within_s=0.1)
-
-
-def test_commits_are_awaited_by_what_groups_committed(tmp_path: Path) -> None:
-    """More than now; reads are not counted."""
-    clients = _played(tmp_path, b'{"event": "progress", "consumed": 9, "committed": 3}\n')
-    clients._reading.join()
-    assert clients.await_more_committed(0, within_s=60) == 3
-    with pytest.raises(AwaitTimeoutError, match="4 offsets committed by consumers: not within"):
-        clients.await_more_committed(1, within_s=0.1)
+    assert awaiting(clients, 0, within_s=60) == 3
+    with pytest.raises(AwaitTimeoutError, match=f"{awaited}: not within"):
+        awaiting(clients, 1, within_s=0.1)
 
 
 def test_waiting_for_more_than_comes_tells_what_was_seen(tmp_path: Path) -> None:

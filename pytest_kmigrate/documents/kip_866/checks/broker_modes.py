@@ -26,6 +26,11 @@ class BrokerAt:
     """Since when it is stopped, dead or paused; None: it runs."""
 
     @property
+    def is_controlled(self) -> bool:
+        """Whether it is one of the KRaft controller's; one in ZooKeeper mode without the migration enabled is not."""
+        return self.mode == "kraft" or self.is_migrating
+
+    @property
     def node_id(self) -> str:
         """Its id, as images of the metadata log have it."""
         return self.name.rpartition("-")[2]

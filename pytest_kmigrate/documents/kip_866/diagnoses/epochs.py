@@ -16,8 +16,6 @@ _OLD = (
     r"since its controller epoch {epoch} is old"
     r"|from an old controller \d+ with epoch {epoch}\. Latest known controller epoch"
 )
-
-
 _STARVED = re.compile(r"some write to (\S+) is acknowledged")
 _REFUSED_TO_LEAD = "Skipped the become-leader state change for {} .* already at a newer partition epoch"
 _ABORTED_ELECTION = "Aborted leader election for partition {} since .* already written by another controller"
@@ -35,9 +33,8 @@ def partitions_have_the_epoch_of_the_quorum(history: History, verdict: Verdict) 
 
     Later a controller of ZooKeeper gives up to elect a leader, as it takes itself for one that was succeeded.
     """
-    claims = [each for each in history.znodes if each.path == CONTROLLER]
-    if any(_is_above(history, claim) for claim in claims) and _all_starved(history, verdict, _ABORTED_ELECTION):
-        return True
+    if _all_starved(history, verdict, _ABORTED_ELECTION):
+        return any(_is_above(history, each, each.at_ns) for each in history.znodes if each.path == CONTROLLER)
     return all_unmet(history, verdict, lambda event: _is_of_a_later_epoch(history, event))
 
 
@@ -64,9 +61,9 @@ def _is_of_a_later_epoch(history: History, event: Event) -> bool:
     )
 
 
-def _is_above(history: History, claim: ZnodeChange, at_ns: int | None = None) -> bool:
-    """Whether the epoch in ``/controller`` was above ``/controller_epoch`` then, by default when it was claimed."""
-    known = _number(_last(history, CONTROLLER_EPOCH, claim.at_ns if at_ns is None else at_ns))
+def _is_above(history: History, claim: ZnodeChange, at_ns: int) -> bool:
+    """Whether the epoch in ``/controller`` was above ``/controller_epoch`` then."""
+    known = _number(_last(history, CONTROLLER_EPOCH, at_ns))
     return known is not None and int(held_in(claim).get("kraftControllerEpoch", -1)) > known
 
 

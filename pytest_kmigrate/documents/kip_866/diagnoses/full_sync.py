@@ -29,12 +29,12 @@ _AGAIN = 3
 """So often a sync begins that does not end; one that is disturbed once does so twice."""
 _BEFORE_CONFIGS = frozenset({"topics", "partitions"})
 """What a full sync writes before it comes to the configs."""
+_BEFORE_QUOTAS = _BEFORE_CONFIGS | {"configs"}
 _OF_BROKERS_NOT_INFORMED = (
     "clients_are_told_the_same",
     "clients_are_told_of_every_broker",
     "clients_read_the_answers_of_ready_brokers",
 )
-_BEFORE_QUOTAS = _BEFORE_CONFIGS | {"configs"}
 
 
 @diagnosis("kmigrate-2")
@@ -61,9 +61,9 @@ def full_sync_begins_again_before_client_metrics(history: History, verdict: Verd
 
     It explains that ZooKeeper lacks what comes later than topics and partitions.
     """
-    return _is_behind(history, verdict, _UNKNOWN, _BEFORE_CONFIGS) or (
-        _is_blocked(history, _UNKNOWN)
-        and all_unmet(history, verdict, lambda event: "/config/" in str(event.data.get("name")))
+    return _is_blocked(history, _UNKNOWN) and (
+        _is_behind(history, verdict, _BEFORE_CONFIGS)
+        or all_unmet(history, verdict, lambda event: "/config/" in str(event.data.get("name")))
     )
 
 
@@ -73,11 +73,9 @@ def full_sync_begins_again_before_a_default_quota(history: History, verdict: Ver
 
     It explains that ZooKeeper lacks what comes later than configs, and that brokers in ZooKeeper mode hear of nothing.
     """
-    if not _is_blocked(history, _NO_NAME):
-        return False
-    return (
+    return _is_blocked(history, _NO_NAME) and (
         (verdict.check in _OF_BROKERS_NOT_INFORMED and verdict.kind is Kind.LIVENESS)
-        or _is_behind(history, verdict, _NO_NAME, _BEFORE_QUOTAS)
+        or _is_behind(history, verdict, _BEFORE_QUOTAS)
         or all_unmet(history, verdict, lambda event: str(event.data.get("name")).startswith("brokers that know "))
     )
 
@@ -86,12 +84,12 @@ def _is_blocked(history: History, fault: re.Pattern[str]) -> bool:
     return any(len(fault.findall(log)) >= _AGAIN for _, log in logs_of(history, "controller"))
 
 
-def _is_behind(history: History, verdict: Verdict, fault: re.Pattern[str], before: Collection[str]) -> bool:
-    """Whether ZooKeeper alone lacks something, and nothing that a full sync writes before this fault."""
+def _is_behind(history: History, verdict: Verdict, before: Collection[str]) -> bool:
+    """Whether ZooKeeper alone lacks something, and nothing of these families, which a full sync writes before."""
     wrong = wrong_in(history, verdict)
     if wrong is None or wrong.behind(history, "zookeeper") is None:
         return False
-    return _is_blocked(history, fault) and not any(family in before for family, _ in wrong.places)
+    return not any(family in before for family, _ in wrong.places)
 
 
 def _are_of(places: Collection[tuple[str, str]], partitions: Collection[str]) -> bool:

@@ -110,7 +110,7 @@ def log_of_a_former_quorum(history: History, verdict: Verdict) -> bool:
     deaths = _deaths(history)
     if not deaths or not all(_had_another_leader(history, event) for event in deaths):
         return False
-    blamed = blamed_steps(history, verdict)
+    blamed = blamed_steps(history, verdict)  # perhaps earlier than the deaths, for those of threads are noticed late
     return (
         (verdict.check in _NOT_REGISTERED and verdict.kind is Kind.LIVENESS)
         or (bool(blamed) and all(str(step.data.get("reason")).startswith("phase ") for step in blamed))
@@ -119,8 +119,7 @@ def log_of_a_former_quorum(history: History, verdict: Verdict) -> bool:
 
 
 def _had_another_leader(history: History, event: Event) -> bool:
-    is_thread = event.kind is EventKind.THREAD_DIED and _RAFT_THREAD in str(event.data.get("thread"))
-    return is_thread and bool(_OTHER_LEADER.search(log_of(history, str(event.node))))
+    return _is_thread(event, _RAFT_THREAD) and bool(_OTHER_LEADER.search(log_of(history, str(event.node))))
 
 
 def _deaths(history: History) -> list[Event]:
@@ -141,8 +140,11 @@ def _took_for_an_id(history: History, event: Event) -> bool:
 
 
 def _is_channel_for(reason: str, event: Event) -> bool:
-    is_thread = event.kind is EventKind.THREAD_DIED and _CHANNEL in str(event.data.get("thread"))
-    return is_thread and reason in str(event.data.get("said"))
+    return _is_thread(event, _CHANNEL) and reason in str(event.data.get("said"))
+
+
+def _is_thread(event: Event, name: str) -> bool:
+    return event.kind is EventKind.THREAD_DIED and name in str(event.data.get("thread"))
 
 
 def _waits_for(step: Event, deaths: Sequence[Event]) -> bool:
