@@ -101,7 +101,7 @@ check: setup ## what every commit must pass, in under a minute
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTEST) -q -n 2 --dist worksteal tests/unit tests/contract tests/test_house_rules.py
+	$(PYTEST) -q -n 2 --dist worksteal -m "not slow" tests/unit tests/contract tests/test_house_rules.py
 
 docs: setup ## the generated tables of the reference and the plans of certificates, written anew from the code
 	$(BIN)/python -m tests.run_folder_docs

@@ -111,6 +111,7 @@ def test_runs_of_another_image_are_of_other_software(out: Path) -> None:
         certified(runs_of(out), out)
 
 
+@pytest.mark.slow
 def test_a_challenge_needs_its_runs(out: Path) -> None:
     """The commands to make them are named; when they are there, the certificate is challenged."""
     with pytest.raises(ClusterError, match=r"1 are missing[\s\S]*test_takes_over --kmigrate-seed=\d+"):
@@ -155,6 +156,7 @@ def test_secrets_are_not_packed(out: Path) -> None:
     assert not evidence_file(out).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["certificate", "evidence"])
 def test_every_changed_byte_is_found(out: Path, of: str) -> None:
     """A sample of the edits: a bit, a byte that is left out, and one that is added."""

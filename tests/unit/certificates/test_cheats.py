@@ -201,6 +201,7 @@ FORGED: dict[str, tuple[Cheat, str]] = {
 """Changes that are sealed, judged, listed and noted anew, and what is found."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cheat", FORGED)
 def test_evidence_that_was_forged_from_end_to_end_is_found(runs: Path, cheat: str) -> None:
     """The forger makes seals, verdicts, manifest and sessions anew."""

@@ -11,6 +11,7 @@ from pytest_kmigrate.judging.planning.plan import plan, with_suites
 from pytest_kmigrate.model.errors import WrongUseError
 
 
+@pytest.mark.slow
 def test_the_plans_are_those_of_the_suites() -> None:
     """A test that is added, or asks for another check, changes them."""
     command = [sys.executable, "-m", "tests.plans", "--check"]

@@ -253,6 +253,7 @@ def test_a_command_works_without_standard_output() -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_terminal_of_few_characters_is_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it does not know is a question mark, and no defect of ours."""
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")

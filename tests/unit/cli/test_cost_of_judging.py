@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.unit.reports.recorded_runs import faulty_run, wrote
 
 UNNEEDED = (
@@ -25,6 +27,7 @@ finally:
 """
 
 
+@pytest.mark.slow
 def test_judging_imports_only_what_it_needs_and_leaves_nothing_behind(tmp_path: Path) -> None:
     """Also where Hypothesis is installed, which makes a folder in the working directory when it is imported."""
     recorded = faulty_run(tmp_path)

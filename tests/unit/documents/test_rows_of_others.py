@@ -138,6 +138,7 @@ def test_a_command_ends_as_wrong_use(site: Path, capsys: pytest.CaptureFixture[s
     assert "TOY-one: level: expected" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("-n", "2")])
 @pytest.mark.parametrize("file", ["deviations.toml", "mistakes.toml"])
 def test_pytest_ends_as_wrong_use(pytester: pytest.Pytester, site: Path, words: tuple[str, ...], file: str) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from pytest_kmigrate.topology.loading import find
 
+pytestmark = pytest.mark.slow
 pytest_plugins = ["pytester"]
 
 

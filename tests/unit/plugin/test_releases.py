@@ -10,6 +10,8 @@ from pytest_kmigrate.topology.loading import SHIPPED
 from tests.unit.plugin.conftest import TEST, Plant
 from tests.unit.plugin.test_known_bugs import red_like
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ["pytester"]
 QUIET = ("-p", "no:cacheprovider", "-rsx")
 MIXED = "zk1-broker3-controller3-mixed"

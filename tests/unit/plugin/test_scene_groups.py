@@ -20,6 +20,7 @@ def note(kind, request):
 """
 
 
+@pytest.mark.slow
 def test_a_worker_gets_a_whole_scene(pytester: pytest.Pytester) -> None:
     """By ``--dist loadgroup``; the names of tests stay as they are, for ``--lf``, say."""
     pytester.makepyfile(test_scene=WHERE)

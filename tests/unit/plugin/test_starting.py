@@ -22,6 +22,7 @@ def project(pytester: pytest.Pytester) -> Path:
     return project
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--kmigrate-kafka", "--kmigrate-runs"])
 @pytest.mark.parametrize("place", ["words", "environment"])
 def test_a_path_after_a_space_is_no_path_of_a_test(

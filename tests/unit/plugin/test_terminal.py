@@ -16,6 +16,8 @@ from pathlib import Path
 import pyte
 import pytest
 
+pytestmark = pytest.mark.slow
+
 _CONFTEST = """
 import pytest
 from pytest_kmigrate.model.event import PHASE

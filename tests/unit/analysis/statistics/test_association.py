@@ -108,6 +108,7 @@ def test_ranks_count_per_failure_and_equal_ones_share() -> None:
     assert ranks(np.array([0, 0, 0, 0, 1]), counts.rises(), log_fisher(counts)).tolist() == [2, 1, 1, 3, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runs", "base_rate", "effect"), [(300, 0.05, 5), (300, 0.1, 3), (300, 0.1, 5), (600, 0.02, 5), (600, 0.1, 3)]
 )

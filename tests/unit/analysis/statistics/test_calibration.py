@@ -1,8 +1,11 @@
 """Calibration, the quick version: statistics keep what they claim on a few hundred synthetic tests."""
 
+import pytest
+
 from tests.bench.calibration import claims
 
 
+@pytest.mark.slow
 def test_every_claim_is_kept() -> None:
     """Intervals hold the truth as often as they say, changes are found near, false alarms and wrong decisions are rare.
 

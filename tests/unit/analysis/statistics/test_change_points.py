@@ -124,6 +124,7 @@ def test_a_lag_that_is_met_more_often_is_found() -> None:
     assert rises(lag, change)
 
 
+@pytest.mark.slow
 def test_many_flat_series_give_no_false_alarm_and_hide_no_regression() -> None:
     """Of 40 reports of 200 flat series no more than two name one; a duration 1.5 times as long is found among them."""
     chance = np.random.default_rng(3)
@@ -142,6 +143,7 @@ def test_many_flat_series_give_no_false_alarm_and_hide_no_regression() -> None:
     assert found >= 36
 
 
+@pytest.mark.slow
 def test_many_flaky_cells_give_no_false_alarm_and_hide_no_broken_one() -> None:
     """Of 40 reports of 200 cells that flake as ever no more than two report a change; one that broke is found there."""
     chance = np.random.default_rng(4)

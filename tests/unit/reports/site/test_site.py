@@ -142,6 +142,7 @@ def test_an_empty_view_says_why(view: str) -> None:
     assert re.search(r"\b(No|None|Nothing|not)\b", empty.text[view])
 
 
+@pytest.mark.slow
 def test_a_missing_table_counts_as_empty(tables: Tables) -> None:
     """A report over tables of an older version is made all the same, each of them missing in turn."""
     for name in TABLES:

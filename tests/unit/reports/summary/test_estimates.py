@@ -72,6 +72,7 @@ def test_ranks_tell_which_side_is_above() -> None:
     assert surplus(1, 2, 1, 2, 7, 9, 7, 9) == surplus(1, 2, 3, 4, 7, 8, 5, 6) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tests", "runs"), [(1, 40), (12, 2), (8, 6)])
 def test_equal_versions_differ_by_chance_only(tests: int, runs: int) -> None:
     """Of 2,000 pairs of equal versions at most 6 % have a p-value of 5 %, also where each test ran once on each."""
@@ -84,6 +85,7 @@ def test_equal_versions_differ_by_chance_only(tests: int, runs: int) -> None:
     assert 0.02 <= np.mean(np.array(p_values) <= 0.05) <= 0.06
 
 
+@pytest.mark.slow
 def test_an_analysis_does_not_import_scipy_stats() -> None:
     """It takes as long as everything else that an analysis imports, before Spark is even started."""
     code = "import sys, pytest_kmigrate.reports.analyze; print('scipy.stats' in sys.modules)"

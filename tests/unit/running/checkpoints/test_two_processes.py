@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.unit.running.checkpoints.bench import KEY, Bench
 
 PROCESS = """
@@ -39,6 +41,7 @@ def said(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
+@pytest.mark.slow
 def test_of_two_processes_one_makes_it_and_both_use_it(bench: Bench) -> None:
     """The other says that it waits."""
     with started(bench.folder) as first:
@@ -50,6 +53,7 @@ def test_of_two_processes_one_makes_it_and_both_use_it(bench: Bench) -> None:
     assert (bench.folder.parent / "made").read_text() == "x"
 
 
+@pytest.mark.slow
 def test_a_maker_that_is_killed_keeps_nobody(bench: Bench) -> None:
     """Who waits for it makes it then."""
     with started(bench.folder) as first:
