@@ -119,6 +119,29 @@ def test_broker_hears_of_a_deletion_that_it_missed(
     verify_clients()
 
 
+@pytest.mark.known_bug("kmigrate-13")
+@pytest.mark.starts_at("HYBRID")
+@pytest.mark.requirement("K866-TEST-broker-failures", "K866-RPC-stopreplica", "K866-DW-reassignment")
+def test_broker_gives_up_a_replica_that_was_moved_away_meanwhile(
+    workload, cluster_metadata, inject, created, admin_of, fenced, holders, expect, verify_clients
+):
+    """A partition is moved away from a broker that is fenced: once it is back it drops its replica."""
+    created("moved", partitions=1, replication=3)
+
+    with inject(Pause(targets.node("broker-2"))):
+        expect(FENCED, fenced, equals=["broker-2"], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
+        expect(
+            "the answer to the reassignment of moved-0",
+            lambda: raw_admin.reassign(admin_of("broker-0"), {("moved", 0): (0, 1)})["moved", 0],
+            equals="NONE",
+        )
+        cluster_metadata.settle("moved")
+    expect(FENCED, fenced, equals=[], within_s=SESSION_AND_MORE_S, kind=Kind.LIVENESS)
+    expect("brokers that have moved-0 on their disks", lambda: holders("moved"), equals=[0, 1], within_s=20)
+    workload.await_acked(500)
+    verify_clients()
+
+
 @pytest.mark.topology("zk1-broker3-controller3-mixed")
 @pytest.mark.requirement("K866-TEST-broker-failures")
 def test_broker_of_an_older_release_dies_in_dual_write(workload, cluster_metadata, migration, inject, verify_clients):

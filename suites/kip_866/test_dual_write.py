@@ -15,7 +15,6 @@ LATENCY_MS = 150
 LATE = Slow(targets.every(Role.CONTROLLER), targets.every(Role.ZOOKEEPER), latency_ms=LATENCY_MS)
 
 
-@pytest.mark.sample
 @pytest.mark.starts_at("HYBRID")
 @pytest.mark.requirement(
     "K866-DW-reassignment", "K866-RPC-lisr-on-election", "K866-RPC-umr-on-change", "K866-RPC-stopreplica"

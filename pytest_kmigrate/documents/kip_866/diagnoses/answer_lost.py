@@ -16,6 +16,8 @@ from pytest_kmigrate.model.history import History
 from pytest_kmigrate.model.verdict import Verdict
 
 _TURNS = (EventKind.FAULT_APPLIED, EventKind.FAULT_HEALED, EventKind.ACTIVE_CONTROLLER)
+_ELECTS_NS = 30_000_000_000  # an ensemble that lost its leader may need several elections
+_STILL_NS = 20_000_000_000  # by then a controller that goes on has written
 _CHECK_FAILED = re.compile(r"Check op on KRaft Migration ZNode failed\. (?:Expected|Sent) zkVersion = (\d+)")
 
 
@@ -62,10 +64,8 @@ def _stands_still_at(history: History, at_ns: int | None) -> bool:
 
 def _is_lost_at(history: History, at_ns: int) -> bool:
     """Whether the last writer of ``/migration`` sent a version below that which its own write had left there."""
-    if not is_given_up_at(history, at_ns):
-        return False
     written = [each for each in history.znodes if each.path == MIGRATION and each.at_ns < at_ns and each.data]
-    if not written:
+    if not written or at_ns < written[-1].at_ns + _STILL_NS or not is_given_up_at(history, at_ns, _ELECTS_NS):
         return False
     writer = f"controller-{held_in(written[-1]).get('kraft_controller_id')}"
     sent = [int(version) for version in _CHECK_FAILED.findall(log_of(history, writer))]

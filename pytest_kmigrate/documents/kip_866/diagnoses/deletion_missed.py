@@ -1,9 +1,9 @@
-"""kmigrate-13 and KAFKA-15799: a broker in ZooKeeper mode that was fenced never learns what was deleted meanwhile."""
+"""kmigrate-13 and KAFKA-15799: a broker in ZooKeeper mode that was fenced never learns what it lost meanwhile."""
 
 import re
 from collections.abc import Iterable
 
-from pytest_kmigrate.checkers.evidence.expectations import lists_in, unmet
+from pytest_kmigrate.checkers.evidence.expectations import all_unmet, lists_in, unmet
 from pytest_kmigrate.checkers.evidence.logs import log_of
 from pytest_kmigrate.model.document import diagnosis
 from pytest_kmigrate.model.event import Event, EventKind
@@ -17,7 +17,12 @@ _FENCED_AND_BACK = (
     r"[^\n]*fenced=-1"
 )
 
+_NEVER_STOPPED = (
+    r"Not sending request StopReplica with [^\n]*to broker {broker}, since it is offline"
+    r"(?!.*Sending StopReplica request for \d+ replicas to broker {broker}\b)"
+)
 
+_PARTITION = re.compile(r"\b[\w.-]+-\d+\b")
 _STILL_HAS = (
     re.compile(r"broker-\d+ in \w+ mode reports nothing more; broker-(\d+) in ZooKeeper mode reports (?!nothing)"),
     re.compile(r"broker-(\d+) in ZooKeeper mode reports (?!nothing).+; broker-\d+ in \w+ mode reports nothing more"),
@@ -33,10 +38,12 @@ _NONE, _SOME = "0", r"[1-9]\d*"
 def deletion_was_missed_while_fenced(history: History, verdict: Verdict) -> bool:
     """The active controller fenced a broker, deleted a topic and unfenced the broker, which had not registered anew.
 
-    It explains what that broker still has while the same controller is active.
+    It explains what that broker still has while the same controller is active; a partition that was moved away, too.
     """
     kept = _kept(history, verdict)
-    return bool(kept) and all(_missed(history, _active_at(history, at_ns), brokers) for at_ns, brokers in kept)
+    if kept:
+        return all(_missed(history, _active_at(history, at_ns), brokers) for at_ns, brokers in kept)
+    return all_unmet(history, verdict, lambda event: _was_never_stopped(history, event))
 
 
 @diagnosis("KAFKA-15799")
@@ -64,6 +71,22 @@ def _kept(history: History, verdict: Verdict) -> list[tuple[int, list[int]]]:
         is_complete = True
     kept = [each for each in found if each is not None]
     return kept if is_complete and len(kept) == len(found) else []
+
+
+def _was_never_stopped(history: History, event: Event) -> bool:
+    """Whether brokers have a partition on their disks of which they are no replicas any more.
+
+    The active controller left out the StopReplica request to each, as to a broker that is fenced, and sent none since.
+    """
+    both, partition = lists_in(event), _PARTITION.search(str(event.data.get("name")))
+    logs = [image for image in history.images.values() if image.source == "metadata-log"]
+    if not both or not both[0] or not set(both[0]) < set(both[1]) or partition is None or not logs:
+        return False
+    brokers = sorted(set(both[1]) - set(both[0]))
+    if set(brokers) & set(logs[-1].partitions.get(partition[0], {}).get("replicas", brokers)):
+        return False
+    log = log_of(history, _active_at(history, event.at_ns))
+    return all(re.search(_NEVER_STOPPED.format(broker=each), log, re.DOTALL) for each in brokers)
 
 
 def _still_has(violation: Violation) -> tuple[int, list[int]] | None:

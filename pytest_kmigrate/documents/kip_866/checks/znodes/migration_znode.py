@@ -73,16 +73,19 @@ def migration_znode_never_moves_back(history: History) -> Verdict:
     return conforms(name, text, sightings=len(seen))
 
 
-def is_given_up_at(history: History, taken_ns: int) -> bool:
-    """Whether a controller that is active still has not written to ``/migration`` since ZooKeeper was there again."""
+def is_given_up_at(history: History, taken_ns: int, seen_within_ns: int = _SEEN_WITHIN_NS) -> bool:
+    """Whether a controller that is active still has not written to ``/migration`` since ZooKeeper was there again.
+
+    What is seen within ``seen_within_ns`` was written before.
+    """
     there_ns = _there_again_ns(history, taken_ns)
     if there_ns is None:
         return False
     # What came after taken_ns says nothing: a successor writes again.
     written_ns = [each.at_ns for each in history.znodes if each.path == MIGRATION and each.at_ns < taken_ns]
     taken_over_ns = [each.at_ns for each in history.of(EventKind.ACTIVE_CONTROLLER) if each.at_ns < taken_ns]
-    # The last write was made before; a watcher that lost ZooKeeper, too, sees it a little later.
-    is_still = all(at_ns < there_ns + _SEEN_WITHIN_NS for at_ns in written_ns)
+    # A watcher that lost ZooKeeper, too, sees the last write a little later.
+    is_still = all(at_ns < there_ns + seen_within_ns for at_ns in written_ns)
     return is_still and all(at_ns < there_ns for at_ns in taken_over_ns) and taken_ns > there_ns + _LONG_NS
 
 

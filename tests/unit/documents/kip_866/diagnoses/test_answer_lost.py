@@ -72,6 +72,14 @@ def test_a_controller_that_stopped_writing_for_another_reason_is_not_kmigrate_7(
     assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == ()
 
 
+@pytest.mark.parametrize(("seen_ms", "bugs"), [(35_000, ("kmigrate-7",)), (45_000, ())])
+def test_the_last_write_may_be_seen_when_the_ensemble_has_elected(seen_ms: int, bugs: tuple[str, ...]) -> None:
+    """A watcher hears of it as late as that; a controller that has just written has not stopped."""
+    run = lacking()
+    run = replace(run, znodes=[replace(each, at_ns=seen_ms * MS) for each in run.znodes])
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
+
+
 SENDS: list[Row] = [sent(0, 0, began_ns=0, ended_ns=10 * MS), sent(6, 1, began_ns=19_000 * MS, ended_ns=19_010 * MS)]
 WAITING = unsure(7, began_ns=20_000 * MS, ended_ns=80_000 * MS)
 LONG_BEFORE = sent(5, 2, began_ns=100 * MS, ended_ns=9_000 * MS)

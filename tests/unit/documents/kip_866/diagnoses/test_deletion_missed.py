@@ -7,6 +7,7 @@ import pytest
 from pytest_kmigrate.documents.kip_866.checks.clients.same_metadata import clients_are_told_the_same
 from pytest_kmigrate.model.event import Event, EventKind
 from pytest_kmigrate.model.history import ClientMetadata
+from pytest_kmigrate.model.image import MetadataImage
 from tests.unit.checkers.histories import event, history
 from tests.unit.documents.kip_866.checks.clients.answering import MIXED, OF_THREE, TOPICS, answer, answered, each_second
 from tests.unit.documents.kip_866.diagnoses.naming import BROKERS, named, named_of_expectations, started, unmet
@@ -159,3 +160,44 @@ def test_while_the_same_controller_is_active_only_kmigrate_13_is_named() -> None
     ]
     run = history(events=events, logs={FIRST: MISSED, "broker-2": updated(0, by=3001)}, kafka="3.6.0")
     assert named_of_expectations(run) == ("kmigrate-13",)
+
+
+TO_STOP = (
+    "INFO [Controller id=3001 epoch=5] Sending StopReplica request for 1 replicas to broker 2 (state.change.logger)\n"
+)
+NOT_SENT = (
+    f"{TO_STOP}WARN [Channel manager on controller 3001]: Not sending request StopReplica with controllerId=3001, "
+    "controllerEpoch=5, brokerEpoch=59 to broker 2, since it is offline. (ControllerChannelManager)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "name", "observed", "replicas", "bugs"),
+    [
+        (NOT_SENT, "moved-0", [0, 1, 2], (0, 1), ("kmigrate-13",)),
+        (TO_STOP, "moved-0", [0, 1, 2], (0, 1), ()),
+        (NOT_SENT + TO_STOP, "moved-0", [0, 1, 2], (0, 1), ()),
+        (NOT_SENT, "moved-0", [0, 1, 2], (0, 1, 2), ()),
+        (NOT_SENT, "moved", [0, 1, 2], (0, 1), ()),
+        (NOT_SENT, "moved-0", [0, 1, 2, 3], (0, 1), ()),
+        (NOT_SENT, "moved-0", [0, 2], (0, 1), ()),
+    ],
+    ids=[
+        "not sent",
+        "sent",
+        "sent another",
+        "still a replica",
+        "no partition",
+        "another broker, too",
+        "one is lacking",
+    ],
+)
+def test_a_replica_that_a_fenced_broker_was_not_told_to_stop_is_kmigrate_13(
+    log: str, name: str, observed: list[int], replicas: tuple[int, ...], bugs: tuple[str, ...]
+) -> None:
+    """The controller leaves out the request to a broker that is fenced, and never sends it again."""
+    on_disks = unmet(60_000, f"brokers that have {name} on their disks", expected=[0, 1], observed=observed)
+    events = [*started(*BROKERS), event(EventKind.ACTIVE_CONTROLLER, 5_000, FIRST), on_disks]
+    image = MetadataImage("metadata-log", partitions={"moved-0": {"replicas": replicas}})
+    run = history(events=events, images={"moved-log": image}, logs={FIRST: log})
+    assert named_of_expectations(run) == bugs
