@@ -78,13 +78,14 @@ def answers(history: History) -> list[Answer]:
             continue
         now = brokers_at(history, content.at_ns)
         broker = next((each for each in now if each.name == content.node), None)
-        if broker is not None and broker.is_controlled and _has_served(broker, content.at_ns):
+        if broker is not None and broker.is_controlled and has_served(broker, content.at_ns):
             by_id = {int(each.node_id): each for each in now}
             found.append(Answer(content, broker, by_id, not _is_in(content.at_ns, disturbed)))
     return found
 
 
-def _has_served(broker: BrokerAt, at_ns: int) -> bool:
+def has_served(broker: BrokerAt, at_ns: int) -> bool:
+    """Whether a broker runs, and has been ready for 5 s."""
     return broker.away_ns is None and broker.ready_ns is not None and at_ns - broker.ready_ns >= _READY_NS
 
 

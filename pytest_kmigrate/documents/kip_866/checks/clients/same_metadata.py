@@ -7,7 +7,14 @@ from itertools import combinations
 from pytest_kmigrate.checkers.evidence.by_requirement import ByRequirement
 from pytest_kmigrate.checkers.evidence.findings import timed_violation
 from pytest_kmigrate.checkers.evidence.wording import span
-from pytest_kmigrate.documents.kip_866.checks.clients.answers import EVIDENCE, GONE_NS, Answer, answers, has_answers
+from pytest_kmigrate.documents.kip_866.checks.clients.answers import (
+    EVIDENCE,
+    GONE_NS,
+    Answer,
+    answers,
+    has_answers,
+    has_served,
+)
 from pytest_kmigrate.documents.kip_866.checks.clients.pairs import BROKERS, Pair
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.checks import checker
@@ -71,7 +78,8 @@ def _brokers(first: Answer, second: Answer) -> Iterator[str]:
     for one, other in ((first, second), (second, first)):
         for broker_id in sorted(set(one.content.brokers) - set(other.content.brokers)):
             peer = one.brokers.get(broker_id)
-            away = ", which is away," if peer is None or peer.away_ns is not None else ""
+            # One that is only just coming back was away while the answers differed.
+            away = "" if peer is not None and has_served(peer, one.at_ns) else ", which is away,"
             yield f"{one} lists broker-{broker_id}{away} and {other} does not"
 
 

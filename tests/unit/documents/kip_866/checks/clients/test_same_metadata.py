@@ -107,6 +107,15 @@ def test_a_dead_broker_that_only_one_mode_lists_violates_as_a_known_deviation() 
     assert named(kraft, clients_are_told_the_same.judge(kraft)) == ()
 
 
+def test_a_broker_that_is_only_starting_is_away_still() -> None:
+    """It was dead while the answers differed; one that has long been ready is not excused."""
+    for ready_ms, is_known in ((28_000, True), (22_000, False)):
+        back = event(EventKind.NODE_STARTED, 21_000, "broker-2", role="broker", mode="kraft")
+        run = without_2((0, 1, 2), (0, 1), [*MIXED, *GONE, back, event(EventKind.NODE_READY, ready_ms, "broker-2")])
+        names = named(run, clients_are_told_the_same.judge(run))
+        assert ("modes-list-different-brokers" in names) is is_known
+
+
 def test_a_dead_broker_that_all_list_violates() -> None:
     """Violating: after 15 s, although both report the same; conforming where none lists it."""
     run = without_2((0, 1, 2), (0, 1, 2), [*OF_THREE, *GONE])
