@@ -117,7 +117,7 @@ def down(
         end(cluster)
         say(f"block {cluster.block}: {cluster.topology} ended")
     if not clusters:
-        say("no kept cluster stands here")
+        say("no kept cluster is running")
         for used in standing():
             say(f"block {used.block}: {used.topology} is used by process {used.attendant}: kmigrate down {used.block}")
 
@@ -184,6 +184,6 @@ def _chosen(block: str | None) -> "Standing":
     if len(fitting) == 1:
         return fitting[0]
     there = ", ".join(f"{each.block} ({each.topology})" for each in clusters) or "none"
-    wanted = "one standing cluster" if block is None else f"a cluster on block {block}"
+    wanted = "one running cluster" if block is None else f"a cluster on block {block}"
     hint = "name its block with --block" if len(fitting) > 1 else "`kmigrate ps` lists them"
-    raise WrongUseError(f"expected {wanted}; there stand: {there}; {hint}")
+    raise WrongUseError(f"expected {wanted}; running: {there}; {hint}")

@@ -67,7 +67,7 @@ def disk_trouble_named(place: Path, named_by: str = CACHE_VARIABLE) -> Iterator[
             ) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EEXIST):
             raise DistributionError(
-                f"expected to be allowed to write in {place}, got: {error}; "
+                f"expected to be allowed to write in {place}, got: {error.strerror}; "
                 f"correct its permissions, or name another folder by {named_by}"
             ) from error
         raise

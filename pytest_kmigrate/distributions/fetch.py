@@ -29,7 +29,9 @@ def fetch(version: str, to: Path, progress: Progress) -> Path:
     try:
         building.mkdir(parents=True)
     except OSError as error:
-        raise WrongUseError(f"--to {to}: expected a folder that can be made, got: {error}; name another") from error
+        raise WrongUseError(
+            f"--to {to}: expected a folder that can be made, got: {error.strerror}; name another"
+        ) from error
     try:
         agents = [jolokia_jar(progress), byteman_jar(progress), *_server(progress)]
         with disk_trouble_named(folder, "--to"):

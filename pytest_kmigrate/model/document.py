@@ -170,8 +170,9 @@ def check_state(name: str, known: Sequence[str]) -> None:
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
         advice = f"did you mean {near[0]}?" if near else "take one of these"
-        there = ", ".join(known) or "none, as the document has no states"
-        raise WrongUseError(f"state: expected one of {there}; got {name!r}; {advice}")
+        if not known:
+            raise WrongUseError(f"state: expected none, as the document has no states; got {name!r}")
+        raise WrongUseError(f"state: expected one of {', '.join(known)}; got {name!r}; {advice}")
 
 
 @dataclass(frozen=True)

@@ -171,8 +171,8 @@ def check_start(item: pytest.Item, topology: "Topology") -> None:
             of.check_topology(topology, of.procedure[0].reaches[1])
         return
     if start.state not in of.starts:
-        known = ", ".join(of.starts) or f"none, as {of.id} has none"
-        raise WrongUseError(f"marker starts_at: expected one of {known}; got {start.state}")
+        known = f"one of {', '.join(of.starts)}" if of.starts else f"none, as {of.id} has none"
+        raise WrongUseError(f"marker starts_at: expected {known}; got {start.state}")
     if of.check_topology is not None:
         of.check_topology(topology, start.state)
 

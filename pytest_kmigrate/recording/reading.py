@@ -127,7 +127,8 @@ def verify_manifest(folder: RunFolder, *, has_reports: bool = True) -> None:
     there = [name for name in wanted if has_reports or not is_derived(name) or (folder.path / name).exists()]
     wrong = [name for name in there if _digest(folder.path / name, growing.get(name)) != wanted[name]]
     if wrong:
-        raise RunFolderError(f"{folder.path}: {len(wrong)} files differ from manifest.json: {', '.join(wrong[:5])}")
+        count = "1 file differs" if len(wrong) == 1 else f"{len(wrong)} files differ"
+        raise RunFolderError(f"{folder.path}: {count} from manifest.json: {', '.join(wrong[:5])}")
     evidence = [*folder.operations.glob(PARTS_PATTERN), *_images(folder)]
     added = sorted({str(file.relative_to(folder.path)) for file in evidence} - wanted.keys())
     if added:

@@ -52,10 +52,8 @@ class Goal:
         """WrongUseError when this topology cannot come to it."""
         values = [step.reaches[1] for step in self.document.procedure]
         if self.value not in values:
-            raise WrongUseError(
-                f"--phase: expected one of {', '.join(values) or f'none, as {self.document.id} has no procedure'}; "
-                f"got {self.value}"
-            )
+            there = f"one of {', '.join(values)}" if values else f"none, as {self.document.id} has no procedure"
+            raise WrongUseError(f"--phase: expected {there}; got {self.value}")
         if self.document.check_topology is not None:
             self.document.check_topology(topology, self.value)
 

@@ -115,8 +115,9 @@ def _checked_in(folder: Path, document: dict[str, Any]) -> tuple[TopologyFile | 
 def _no_such_file(path: Path) -> TopologyError:
     got = "a folder" if path.is_dir() else "something else" if path.exists() else "nothing there"
     names = shipped()
-    hint = did_you_mean(path.name.removesuffix(".toml"), names) or "; "
-    hint += f"{'' if hint.endswith(' ') else ' '}shipped topologies: {', '.join(names)}"
+    is_a_name = path.name == str(path) and not path.is_dir()
+    hint = did_you_mean(path.name.removesuffix(".toml"), names)
+    hint = hint or (f"; shipped topologies: {', '.join(names)}" if is_a_name else "")
     return TopologyError(str(path), [f"expected a topology file, got {got}{hint}"])
 
 

@@ -58,7 +58,7 @@ def _version_in(path: str) -> str:
 def _release_or_place(kafka: str) -> str:
     releases = known_releases()
     if is_image(kafka) and laid_down(kafka) is None:
-        raise ValueError(f"expected a release or a path (images: by --kmigrate-kafka, provider {RUNS_IMAGES})")
+        raise ValueError(f"expected a release or a path (an image is named by an option, with provider {RUNS_IMAGES})")
     if kafka in releases or laid_down(kafka) or kafka.startswith((".", "~")) or "/" in kafka:
         return kafka
     if _VERSION.fullmatch(kafka):

@@ -241,7 +241,7 @@ def test_lines_that_were_taken_out_are_found(runs: Path) -> None:
 def test_a_changed_file_is_found(runs: Path) -> None:
     """18: the manifest is kept."""
     first(runs).metrics.write_text("")
-    assert "1 files differ from manifest.json: metrics/metrics.jsonl" in found(runs)
+    assert "1 file differs from manifest.json: metrics/metrics.jsonl" in found(runs)
 
 
 def test_one_run_as_two_is_found(runs: Path) -> None:

@@ -74,14 +74,17 @@ def test_wrong_usage_ends_with_2(invoke: Invoke, words: tuple[str, ...], capsys:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("up", "zk1-brokr3", "--dry-run"), "shipped topologies"),
+        (("up", "zk1-brokr3", "--dry-run"), "did you mean"),
         (("up", "zk1-broker3", "--provider", "attach"), "--provider: expected one of process, docker; got 'attach'"),
         (("up", "zk1-broker3", "--provider", "docker", "--kafka", "3.9.9"), "--kafka: expected a release from 3.2.3"),
         (("up", "kraft-broker3-controller3", "--phase", "hybrid"), "has no zookeeper"),
         (("up", "kraft-broker3-controller3", "--phase", "hybrid", "--dry-run"), "has no zookeeper"),
         (("up", "zk1-broker3-controller3", "--phase", "hybrid", "--kafka", "3.4.1"), "HYBRID: expected controllers of"),
         (("up", "zk1-broker3-controller3", "--phase", "copying"), "--phase: expected one of PREPARING, HYBRID, ALL_"),
-        (("up", "zk1-broker3-controller3", "--phase", "x", "--profile", "kip-125"), "none, as kip-125 has no"),
+        (
+            ("up", "zk1-broker3-controller3", "--phase", "x", "--profile", "kip-125"),
+            "--phase: expected none, as kip-125 has no",
+        ),
         (("up", "zk1-broker3-controller3", "--phase", "x", "--profile", "kip-86"), "profile: expected one of kip-125"),
         (("up", "zk1-broker3-controller3", "--dry-run", "--profile", "kip-1"), "profile"),
         (("up", "zk1-broker3-controller3", "--dry-run", "--kafka", "3.9.9"), "--kafka: expected a release from 3.2.3"),
@@ -91,7 +94,7 @@ def test_wrong_usage_ends_with_2(invoke: Invoke, words: tuple[str, ...], capsys:
         (("judge", "nowhere"), "expected a run folder"),
         (("replay", "nowhere"), "expected a run folder"),
         (("analyze", "nowhere", "--out", "report"), "expected a folder of runs"),
-        (("logs", "broker-0"), "expected one standing cluster; there stand: none"),
+        (("logs", "broker-0"), "expected one running cluster; running: none"),
         (("down", "7"), "expected a cluster on block 7"),
     ],
 )

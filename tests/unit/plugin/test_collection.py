@@ -176,7 +176,7 @@ def test_with_workers_pytest_ends_as_without(pytester: pytest.Pytester, scheduli
     result = pytester.runpytest_subprocess(*words)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.assert_outcomes()
-    result.stderr.fnmatch_lines(["ERROR: *::test_one: zk1-brokr3: expected *shipped topologies*"])
+    result.stderr.fnmatch_lines(["ERROR: *::test_one: zk1-brokr3: expected *did you mean*"])
     assert result.stderr.str().count("expected a topology file") == 1
     assert "INTERNALERROR" not in result.stdout.str()
 

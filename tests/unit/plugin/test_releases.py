@@ -46,7 +46,7 @@ def test_an_image_that_cannot_be_had_is_wrong_use_at_collection(
     result = pytester.runpytest_inprocess(*QUIET, *options)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     expected = {
-        "process": "ERROR: *: --kmigrate-kafka: expected a release or a path (images: by --kmigrate-kafka, provider *",
+        "process": "ERROR: *: --kmigrate-kafka: expected a release or a path (an image is named by an option, *",
         "docker": "ERROR: *: */none.sock: expected a container engine, got no such file; start it *",
     }
     result.stderr.fnmatch_lines([expected[provider]])

@@ -32,7 +32,7 @@ def test_a_state_is_read_by_its_name_and_knows_what_was_read_last(stage: Stage) 
     assert [view.state("looks"), view.state("looks")] == [Reading("1"), Reading("2")]
     with pytest.raises(WrongUseError, match="expected one of looks; got 'look'; did you mean looks"):
         view.state("look")
-    with pytest.raises(WrongUseError, match="none, as the document has no states; got 'phase'"):
+    with pytest.raises(WrongUseError, match=r"^state: expected none, as the document has no states; got 'phase'$"):
         view_of(stage, Document("toy", "A document without states.")).state("phase")
 
 

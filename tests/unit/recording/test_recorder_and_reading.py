@@ -193,7 +193,7 @@ def test_the_manifest_finds_changed_and_missing_files(folder: RunFolder) -> None
     """One changed byte or one missing file is named."""
     content = folder.history.read_bytes()
     folder.history.write_bytes(content.replace(b"broker-0", b"broker-1"))
-    with pytest.raises(RunFolderError, match=r"1 files differ from manifest.json: history.jsonl"):
+    with pytest.raises(RunFolderError, match=r"1 file differs from manifest.json: history.jsonl"):
         verify_manifest(folder)
     folder.history.write_bytes(content)
     folder.image("before-log").unlink()

@@ -83,7 +83,14 @@ def test_a_broken_chain_is_named_by_its_line(runs: Path, change: Callable[[list[
         read(runs)
 
 
-@pytest.mark.parametrize(("text", "named"), [("{", "expected JSON"), ("[]", "expected a JSON object, got list")])
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("{", "expected JSON"),
+        ("[]", "expected a JSON object, got a list"),
+        ("null", "expected a JSON object, got null"),
+    ],
+)
 def test_a_line_of_something_else_is_named(text: str, named: str) -> None:
     """One sentence."""
     with pytest.raises(RunFolderError, match=f"x: line 1: {named}"):

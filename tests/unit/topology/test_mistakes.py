@@ -59,7 +59,7 @@ ONE_KEY = [
     ),
     (
         'name = "x"\nkafka = "image:kafka"\n' + ZOOKEEPER + BROKER,
-        'kafka: expected a release or a path (images: by --kmigrate-kafka, provider docker), got "image:kafka"',
+        'kafka: expected a release or a path (an image is named by an option, with provider docker), got "image:kafka"',
     ),
     (
         'name = "My cluster"\nkafka = "3.9.1"\n' + ZOOKEEPER + BROKER,

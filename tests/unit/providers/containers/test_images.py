@@ -143,5 +143,8 @@ def test_an_image_that_was_laid_down_has_a_version_by_its_name(tmp_path: Path) -
     name = "zk1-broker3-controller3"
     topology = topology_named(ProcessProvider(print), print, name, "image:of-this-test")
     assert {node.kafka for node in topology.of_role(Role.BROKER)} == {"image:of-this-test"}
-    with pytest.raises(WrongUseError, match=r"--kmigrate-kafka: expected a release or a path \(images: by .* docker\)"):
+    with pytest.raises(
+        WrongUseError,
+        match=r"--kmigrate-kafka: expected a release or a path \(an image is .* docker\)",
+    ):
         topology_named(ProcessProvider(print), print, name, "image:of-no-test")
