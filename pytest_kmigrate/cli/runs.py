@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from pytest_kmigrate.judging.rejudge import JudgedAgain
     from pytest_kmigrate.reports.analyze import AnalysisResult
     from pytest_kmigrate.reports.summary.comparison import Comparison
+    from pytest_kmigrate.reports.summary.rows import Row
 
 _MOST_TESTS = 25
 """Tests listed on the terminal, the worst ones; the report has all."""
+
+_MOST_SET_ASIDE = 5
+"""Paths listed that are set aside; the report has all."""
 
 _MOST_CHECKS = 3
 """Checks named beside a requirement; the report has all."""
@@ -164,7 +168,7 @@ def show_verdicts(again: "JudgedAgain") -> None:
         kind = verdict.kind.value if verdict.kind else ""
         rows.append((verdict.outcome.name, kind, verdict.check, f"{verdict.summary}{known_as}"))
     show(("outcome", "kind", "check", "summary"), rows, title=title)
-    say(f"merged: {again.outcome.name}")
+    say(f"merged: {again.outcome.name}{_not_counted(again)}")
     if again.header.profile != again.profile:
         say(f"judged by {again.profile}; verdicts.jsonl has the verdicts of {again.header.profile}")
     elif not again.has_stored:
@@ -175,6 +179,14 @@ def show_verdicts(again: "JudgedAgain") -> None:
         say(f"advice: {each}")
     for difference in again.differences:
         say(f"differs from verdicts.jsonl: {difference}")
+
+
+def _not_counted(again: "JudgedAgain") -> str:
+    """Why worse verdicts in the table above may stand beside a run that conforms."""
+    known = sum(not verdict.counts and bool(verdict.known_bugs) for verdict in again.verdicts)
+    vacuous = sum(not verdict.counts and verdict.is_vacuous for verdict in again.verdicts)
+    parts = ([f"{known} known of this release"] if known else []) + ([f"{vacuous} VACUOUS"] if vacuous else [])
+    return f"; unasked, and not counted for the run: {', '.join(parts)}" if parts else ""
 
 
 def _advice(again: "JudgedAgain") -> list[str]:
@@ -208,11 +220,23 @@ def _show_analysis(result: "AnalysisResult", runs: str) -> None:
         say(f"{more} more tests, none of them worse, are in the report")
     if report["comparison"]:
         _show_comparison(report["comparison"])
-    say(f"{result.runs} runs: {result.outcome.name}; {result.set_aside} set aside")
+    counted = f"{result.runs} run{'s' * (result.runs != 1)}"
+    say(f"{counted}: {result.outcome.name}; {result.set_aside} set aside")
+    _show_set_aside(report["set_aside"])
     say(f"report: {result.page.resolve()}")
     say(f"tables: {result.tables.resolve()}")
     if is_local(runs) and any(local_path(runs).glob("*/allure-results")):
         say(f"Allure: {local_path(runs)}/*/allure-results  (a folder per run: `allure serve` takes them all)")
+
+
+def _show_set_aside(rows: "Sequence[Row]") -> None:
+    """What is not counted, or would be counted otherwise with an option; all of it is in the report."""
+    from pytest_kmigrate.cli.console import say
+
+    for row in rows[:_MOST_SET_ASIDE]:
+        say(f"  {row['path']}: {row['reason']}")
+    if (more := len(rows) - _MOST_SET_ASIDE) > 0:
+        say(f"  {more} more are in the report")
 
 
 def _without_file(name: str) -> str:

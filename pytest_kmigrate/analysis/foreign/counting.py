@@ -20,6 +20,7 @@ _TWO_TOOLS = "reported by two tools: %d of its results are in %s, too, and count
 _SAME = "%s; the same holds for %d more files"
 _ALONE = f"{TESTNG}: not read, and there is no JUnit XML of the same results beside it; let TestNG write junitreports"
 _ODD_TIMES = '%d results have a start time that was not understood, such as "%s": they count, but have no order'
+_ONE_BY_HOST = "%s fails on some hosts and passes on all others: --label host=hostname distinguishes its runs"
 _BY_HOST = (
     "%d tests fail on some hosts and pass on all others, such as %s: --label host=hostname distinguishes their runs"
 )
@@ -182,7 +183,11 @@ def _parted_by_host(results: DataFrame) -> DataFrame:
     found = tests.where("_is_parted and _red > 0 and _green > 0").agg(
         F.min(F.struct("test_id", "_file")).alias("_first"), F.count("*").alias("_tests")
     )
-    reason = F.format_string(_BY_HOST, "_tests", "_first.test_id").alias("reason")
+    of_one, of_many = (
+        F.format_string(_ONE_BY_HOST, "_first.test_id"),
+        F.format_string(_BY_HOST, "_tests", "_first.test_id"),
+    )
+    reason = F.when(F.col("_tests") == 1, of_one).otherwise(of_many).alias("reason")
     where = (F.col("_first._file.folder"), F.col("_first._file.file"))
     return found.where("_tests > 0").select(*where, reason, F.lit(col=False).alias("is_doubt"))
 

@@ -93,6 +93,16 @@ def test_the_terminal_tells_the_worst_tests_and_how_many_more(
     assert f"{tests - 2} more tests, none of them worse, are in the report" in said
 
 
+def test_the_terminal_shows_what_is_set_aside(capsys: pytest.CaptureFixture[str]) -> None:
+    """A broken file, or an option that would part the runs: no page has to be opened for a few of them."""
+    rows: list[dict[str, object]] = [{"path": f"night-{each}.xml", "reason": "empty"} for each in range(7)]
+
+    runs_commands._show_set_aside(rows)
+    assert capsys.readouterr().out.splitlines()[4:] == ["  night-4.xml: empty", "  2 more are in the report"]
+    runs_commands._show_set_aside(rows[:1])
+    assert capsys.readouterr().out.splitlines() == ["  night-0.xml: empty"]
+
+
 @pytest.mark.usefixtures("asked")
 @pytest.mark.parametrize("runs", ["here", "s3a://nights/runs"])
 def test_allure_is_told_of_only_where_its_results_are(
