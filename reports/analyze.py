@@ -172,7 +172,9 @@ def _counted(
 def _announced(found: Discovery, earlier: Ledger) -> str:
     known = len({run.folder for run in found.runs} & earlier.keys())
     reported = f", of which {known} {'is' if known == 1 else 'are'} known" if known else ""
-    return f"reading {len(found.runs)} run{'s' * (len(found.runs) != 1)}{reported}"
+    runs = [f"{len(found.runs)} run{'s' * (len(found.runs) != 1)}{reported}"] if found.runs else []
+    others = [f"{len(found.foreign)} file{'s' * (len(found.foreign) != 1)} of other tools"] if found.foreign else []
+    return f"reading {' and '.join(runs + others)}"
 
 
 @contextmanager

@@ -94,8 +94,7 @@ def _marked_topology(item: pytest.Item) -> str | None:
 
 def _beside(test: Path, topology: str) -> str:
     """The file that a marker of this test means, or the name of a shipped topology."""
-    from pytest_kmigrate.topology.loading import shipped
-    from pytest_kmigrate.topology.mistakes import did_you_mean
+    from pytest_kmigrate.topology.loading import meant_by, shipped
 
     file = test.parent / topology
     if file.is_file():
@@ -104,7 +103,7 @@ def _beside(test: Path, topology: str) -> str:
         return topology
     raise WrongUseError(
         f"marker topology: expected a file, relative to {test.name}, or the name of a shipped topology; "
-        f"got {topology!r}{did_you_mean(topology, shipped()) or '; '}shipped: {', '.join(shipped())}"
+        f"got {topology!r}{meant_by(topology)}"
     )
 
 

@@ -41,7 +41,18 @@ from pytest_kmigrate.topology.mistakes import (
 from pytest_kmigrate.topology.nodes import log_dirs_of, node_ids, role_tables
 from pytest_kmigrate.topology.rules import broken_rules, default_mode, start_of
 
-__all__ = ["SHIPPED", "find", "json_schema", "json_schema_text", "load", "parsed", "shipped", "text_of", "validated"]
+__all__ = [
+    "SHIPPED",
+    "find",
+    "json_schema",
+    "json_schema_text",
+    "load",
+    "meant_by",
+    "parsed",
+    "shipped",
+    "text_of",
+    "validated",
+]
 
 File = TypeVar("File", bound=BaseModel)
 
@@ -114,11 +125,14 @@ def _checked_in(folder: Path, document: dict[str, Any]) -> tuple[TopologyFile | 
 
 def _no_such_file(path: Path) -> TopologyError:
     got = "a folder" if path.is_dir() else "something else" if path.exists() else "nothing there"
-    names = shipped()
-    is_a_name = path.name == str(path) and not path.is_dir()
-    hint = did_you_mean(path.name.removesuffix(".toml"), names)
-    hint = hint or (f"; shipped topologies: {', '.join(names)}" if is_a_name else "")
-    return TopologyError(str(path), [f"expected a topology file, got {got}{hint}"])
+    return TopologyError(str(path), [f"expected a topology file, got {got}{meant_by(str(path))}"])
+
+
+def meant_by(text: str) -> str:
+    """The nearest shipped topology; all of them for a bare name that is near to none; nothing for a path."""
+    is_a_name = text != "" and "/" not in text and not text.endswith(".toml")
+    near = did_you_mean(Path(text).name.removesuffix(".toml"), shipped())
+    return near or (f"; shipped topologies: {', '.join(shipped())}" if is_a_name else "")
 
 
 def text_of(path: Path) -> str:
