@@ -175,7 +175,9 @@ def _connected(peer: Peer, wanted_for: str, deadline: float) -> socket.socket:
     try:
         connection = _dial(peer, max(0.001, deadline - time.monotonic()))
     except OSError as error:
-        raise ClusterError(f"{wanted_for}: expected a broker at {peer.address}; got {error}") from error
+        raise ClusterError(
+            f"{wanted_for}: expected a broker at {peer.address}; got {error.strerror or error}"
+        ) from error
     try:
         protocol = peer.security.get("security.protocol", "PLAINTEXT").upper()
         if protocol.endswith("SSL"):

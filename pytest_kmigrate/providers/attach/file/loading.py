@@ -78,7 +78,7 @@ class Site:
 def site_at(path: Path) -> Site:
     """The cluster that an attach file describes; TopologyError with every mistake, WrongUseError without a secret."""
     file = validated(AttachFile, TABLES, path, text_of(path))
-    if problems := list(contradictions(file)):
+    if problems := [*contradictions(file), *_missing_files(file, path)]:
         raise TopologyError(str(path), problems)
     addresses = {name: address for name, _, address in _nodes(file)}
     return Site(
@@ -90,6 +90,29 @@ def site_at(path: Path) -> Site:
         _reached(file.quorum, path),
         _zookeeper_login(file, path),
     )
+
+
+def _missing_files(file: AttachFile, path: Path) -> Iterator[str]:
+    """Certificates and keys that are not there; a broker would be blamed for them later."""
+    named = [
+        (f'{table}."{key}"', name)
+        for table, each in (("client", file.client), ("quorum", file.quorum))
+        for key, name in _files(each).items()
+        if each.protocol.endswith("SSL")
+    ]
+    if tls := file.zookeeper.tls if file.zookeeper else None:
+        named += [(f"zookeeper.tls.{key}", name) for key, name in tls.model_dump().items()]
+    for key, name in named:
+        if name and not (path.absolute().parent / name).is_file():
+            yield f'{key}: expected a file, found from the folder of this file on; got "{name}"'
+
+
+def _files(table: QuorumTable) -> dict[str, str | None]:
+    return {
+        "ssl.ca.location": table.ca,
+        "ssl.certificate.location": table.certificate,
+        "ssl.key.location": table.key,
+    }
 
 
 def _topology(file: AttachFile) -> Topology:
@@ -141,12 +164,7 @@ def _client(file: AttachFile, path: Path) -> dict[str, str]:
 
 
 def _reached(table: QuorumTable, path: Path) -> dict[str, str]:
-    files = {
-        "ssl.ca.location": table.ca,
-        "ssl.certificate.location": table.certificate,
-        "ssl.key.location": table.key,
-    }
-    given = {key: str(path.absolute().parent / file) for key, file in files.items() if file}
+    given = {key: str(path.absolute().parent / file) for key, file in _files(table).items() if file}
     named = {"ssl.endpoint.identification.algorithm": table.identification}
     return {"security.protocol": table.protocol, **(given | named if table.protocol.endswith("SSL") else {})}
 

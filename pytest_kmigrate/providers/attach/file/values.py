@@ -14,7 +14,8 @@ from pytest_kmigrate.providers.attach.file.dialects import dialects, series
 from pytest_kmigrate.topology.braces import only
 from pytest_kmigrate.topology.values import matching
 
-_ADDRESS = re.compile(r"[^\s:/,]+:[0-9]{1,5}")
+_PORT = "(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+_ADDRESS = re.compile(rf"[^\s:/,]+:{_PORT}")
 _CONNECT = re.compile(rf"{_ADDRESS.pattern}(,{_ADDRESS.pattern})*(?P<chroot>(/[A-Za-z0-9._-]+)*)")
 _RELEASE = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 _PREFIX = re.compile(r"[A-Za-z0-9._-]{3,}")

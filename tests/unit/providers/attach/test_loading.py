@@ -24,6 +24,17 @@ WRONG = [
     ('[[broker]]\nid = 3000\nclient = "b:1"', "broker and controller: expected each id once, got 3000 again"),
     ('[[broker]]\nid = "7"\nclient = "b:1"', 'broker[#3].id: expected a whole number, got "7" (text): write id = 7'),
     ('[[broker]]\nid = 7\nclient = "b"', 'broker[#3].client: expected host:port, such as "b1.example:9094", got "b"'),
+    ('[[broker]]\nid = 7\nclient = "b:65536"', 'broker[#3].client: expected host:port, such as "b1.example:9094", got'),
+    ('[[broker]]\nid = 7\nclient = "b:0"', 'broker[#3].client: expected host:port, such as "b1.example:9094", got'),
+    (
+        '[client]\n"security.protocol" = "SSL"\n"ssl.ca.location" = "no.pem"',
+        'client."ssl.ca.location": expected a file, found from the folder of this file on; got "no.pem"',
+    ),
+    (
+        '[quorum]\n"security.protocol" = "SSL"\n"ssl.certificate.location" = "."\n"ssl.key.location" = "key.pem"',
+        'quorum."ssl.key.location": expected a file, found from the folder of this file on; got "key.pem"',
+    ),
+    ('[zookeeper.tls]\nca = "zk.pem"', "zookeeper.tls.ca: expected a file, found from the folder of this file on;"),
     ("[[broker]]\nid = 7", "broker[#3].client: expected its own listener of clients, host:port; got nothing"),
 ]
 HEADS = [

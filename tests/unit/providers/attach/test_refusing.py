@@ -89,4 +89,4 @@ def test_addresses_that_do_not_answer_are_each_named(tmp_path: Path) -> None:
         _ = AttachProvider(site_at(file), print).capabilities
     text = str(raised.value)
     assert text.startswith(f"{file}: bootstrap: expected a broker that lets us in; got: ")
-    assert all(f"expected a broker at 127.0.0.1:{port}; got [Errno 111] Connection refused" in text for port in (1, 2))
+    assert all(f"expected a broker at 127.0.0.1:{port}; got Connection refused" in text for port in (1, 2))
