@@ -38,7 +38,7 @@ def read_allure(text: str) -> Reading:
         return Reading(unread=(Unread(f"not a result of Allure: expected one of {', '.join(_KEYS)}", is_doubt=False),))
     status = given.get("status") or "unknown"
     if status not in _STATUSES:
-        return unreadable(f"unknown status: expected one of {', '.join(_STATUSES)}; got {status}")
+        return unreadable(f"unknown status, got {status}; expected one of {', '.join(_STATUSES)}")
     parameters = _parameters(given)
     test_id = _test_id(given, parameters)
     if not test_id:

@@ -134,7 +134,7 @@ def _attempts(case: Case, *, decimal_comma: bool) -> Iterator[_Attempt | Unread]
     own = [each for each in case.endings if each.tag not in RETRIES]
     status, unknown = _status(case, own)
     if unknown:
-        yield Unread(f"{case.test_id}: unknown status: expected one of {', '.join(_WORDS)}; got {unknown}")
+        yield Unread(f"{case.test_id}: unknown status, got {unknown}; expected one of {', '.join(_WORDS)}")
         return
     before = [each for each in case.endings if each.tag.startswith("flaky")]
     after = [each for each in case.endings if each.tag.startswith("rerun")]

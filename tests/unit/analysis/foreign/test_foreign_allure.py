@@ -115,7 +115,7 @@ def test_a_nameless_result_is_known_by_its_history() -> None:
         ("[1]", "not a result of Allure: expected an object"),
         (
             '{"name": "t", "status": "green"}',
-            "unknown status: expected one of passed, failed, broken, skipped, unknown",
+            "unknown status, got green; expected one of passed, failed, broken, skipped, unknown",
         ),
         ('{"status": "passed"}', "it has neither fullName, name nor historyId"),
         ("[" * 100_000, "not readable as JSON"),

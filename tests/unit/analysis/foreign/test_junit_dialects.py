@@ -193,8 +193,8 @@ def test_each_dialect_is_understood(dialect: Dialect) -> None:
 @pytest.mark.parametrize(
     ("case", "reason"),
     [
-        ('status="sideways"', "s.t: unknown status: expected one of run, passed, "),
-        ('status="run" result="maybe"', "s.t: unknown status: expected one of run, passed, "),
+        ('status="sideways"', "s.t: unknown status, got sideways; expected one of run, passed, "),
+        ('status="run" result="maybe"', "s.t: unknown status, got maybe; expected one of run, passed, "),
     ],
 )
 def test_an_unknown_word_is_set_aside(case: str, reason: str) -> None:
@@ -204,7 +204,6 @@ def test_an_unknown_word_is_set_aside(case: str, reason: str) -> None:
     assert [each.test_id for each in reading.results] == ["s.u"]
     (unread,) = reading.unread
     assert unread.reason.startswith(reason)
-    assert unread.reason.endswith(case.rpartition("=")[2].strip('"'))
     assert unread.is_doubt
 
 
