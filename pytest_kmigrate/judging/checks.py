@@ -6,6 +6,10 @@ from pytest_kmigrate.model.checks import AnyChecker, CheckersByName, by_name
 from pytest_kmigrate.model.errors import WrongUseError
 
 
+class UnknownCheckError(WrongUseError, AttributeError):
+    """No check has this name; pytest shows one sentence, and ``hasattr`` works as for any module."""
+
+
 def all_checkers() -> CheckersByName:
     """Those that belong to no document, and those of every document."""
     return by_name([*general_checkers(), *(each for document in documents() for each in document.checks)])
@@ -18,7 +22,7 @@ def __getattr__(name: str) -> AnyChecker:
     try:
         return checker_of(name, all_checkers())
     except WrongUseError as error:
-        raise AttributeError(str(error)) from error
+        raise UnknownCheckError(str(error)) from None
 
 
 def __dir__() -> list[str]:

@@ -177,6 +177,11 @@ class History:
     logs: Mapping[str, str] = field(default_factory=dict)
     """What each node logged in all its lives, by its name; read from the folder when it is looked up."""
 
+    @property
+    def end_ns(self) -> int:
+        """When the evidence ends. The end of the run is no part of it: it is recorded after the run was judged."""
+        return max((event.at_ns for event in self.events if event.kind is not EventKind.RUN_ENDED), default=0)
+
     def of(self, *kinds: EventKind) -> list[Event]:
         """The events of these kinds, in order."""
         return [event for event in self.events if event.kind in kinds]

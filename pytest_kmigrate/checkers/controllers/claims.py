@@ -145,7 +145,7 @@ def _had_zookeeper(history: History, from_ns: int, to_ns: int) -> bool:
 
 
 def _last_ns(history: History) -> int:
-    return max(each[-1].at_ns for each in (history.events, history.znodes) if each)
+    return max(history.end_ns, *(each.at_ns for each in history.znodes[-1:]), 0)
 
 
 def _series(history: History, path: str) -> list[ZnodeChange]:

@@ -26,6 +26,10 @@ _IMPORTS = "from pytest_kmigrate import Kill, Partition, checks, targets, trigge
             "verify(checks.no_acked_record_lost(most=1))",
             "checks.no_acked_record_lost: expected no_acked_record_lost(*); got: got an unexpected keyword argument *",
         ),
+        (
+            "verify(checks.no_acked_records_lost())",
+            "check: expected the name of a checker, got 'no_acked_records_lost'; did you mean no_acked_record_lost[?]",
+        ),
         ("inject(Kill)", "inject: expected a fault, such as *; got the class Kill: write Kill(...)"),
         ("inject('kill')", "inject: expected a fault, such as *; got 'kill'*"),
         (

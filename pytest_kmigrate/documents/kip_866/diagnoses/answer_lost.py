@@ -35,7 +35,7 @@ def answer_of_zookeeper_was_lost(history: History, verdict: Verdict) -> bool:
         taken = snapshot(history, label)
         return taken is not None and _is_lost_at(history, taken.at_ns)
     if verdict.check == "zookeeper_lag_grows_and_falls_back":
-        return _is_lost_at(history, history.events[-1].at_ns)
+        return _is_lost_at(history, history.end_ns)
     if verdict.check == "lag_is_the_distance":
         return all(_stands_still_at(history, each.at_ns) for each in verdict.violations)
     if verdict.check == "longest_time_without_acked_write":
@@ -58,7 +58,7 @@ def _stands_still_at(history: History, at_ns: int | None) -> bool:
         return False
     written_ns = min((e.at_ns for e in history.znodes if e.path == MIGRATION and e.at_ns >= at_ns), default=None)
     turns_ns = [each.at_ns for each in history.events if each.kind in _TURNS and each.at_ns > at_ns]
-    still_ns = [turn for turn in (*turns_ns, history.events[-1].at_ns) if written_ns is None or turn < written_ns]
+    still_ns = [turn for turn in (*turns_ns, history.end_ns) if written_ns is None or turn < written_ns]
     return any(_is_lost_at(history, turn) for turn in still_ns)
 
 

@@ -149,7 +149,7 @@ def _zookeeper(at_ms: int, kind: EventKind) -> Event:
     return event(kind, at_ms, "zookeeper-1", **started)
 
 
-END = event(EventKind.RUN_ENDED, 100_000)
+END = event(EventKind.CHECKS, 100_000)
 FIRST = _take_over(1_000, 0, 1, -1, 10)
 
 
@@ -175,7 +175,7 @@ def test_a_second_controller_of_an_epoch_and_one_without_are_both_told() -> None
 @pytest.mark.parametrize(
     ("more", "events"),
     [
-        ([], [event(EventKind.RUN_ENDED, 29_000)]),
+        ([], [event(EventKind.CHECKS, 29_000)]),
         ([znode(21_000, CONTROLLER_EPOCH, "3", 40)], [END]),
         ([znode(21_000, CONTROLLER_EPOCH, None)], [END]),
         ([znode(90_000, CONTROLLER_EPOCH, "2", 30)], [END]),

@@ -89,7 +89,7 @@ def _last_of_controllers(history: History, at_ns: int) -> dict[str, Event]:
 
 def _waits(history: History) -> Iterator[tuple[int, int]]:
     """Times without a change of any node in which every one was ready, and none took over although it had to."""
-    last_ns = history.events[-1].at_ns if history.events else 0
+    last_ns = history.end_ns
     kinds = (*_UP, *_DOWN, EventKind.NODE_READY, EventKind.NODE_RECONFIGURED, EventKind.NODE_WIPED)
     edges = [*(each.at_ns for each in history.of(*kinds)), last_ns]
     taken = [each.at_ns for each in kraft_claims(history)]

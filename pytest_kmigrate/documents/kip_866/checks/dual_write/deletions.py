@@ -62,7 +62,7 @@ def _judge(history: History, rows: ByRequirement, topic: str, since_ns: int, lif
 def _until_ns(history: History, life: int) -> int:
     """The end of a life of the metadata log, or of the run."""
     starts = life_starts_ns(history)
-    return starts[life] if life < len(starts) else history.events[-1].at_ns
+    return starts[life] if life < len(starts) else history.end_ns
 
 
 def _children(history: History, path: str, at_ns: int) -> set[str]:

@@ -92,7 +92,7 @@ def zookeeper_lag_grows_and_falls_back(history: History) -> Verdict:
     if flat:
         return violates(name, Kind.SAFETY, flat)
     healed_ns = seen[-1][0].ended_ns
-    after = _lags(history, healed_ns, history.events[-1].at_ns, frozenset())
+    after = _lags(history, healed_ns, history.end_ns, frozenset())
     caught_up_ns = min((at_ns for at_ns, lag in after.items() if lag <= _NONE_BEHIND), default=None)
     last_ns = max(after, default=healed_ns)
     if caught_up_ns is not None and not is_given_up_at(history, last_ns):

@@ -61,7 +61,7 @@ def clients_read_the_answers_of_ready_brokers(history: History) -> Verdict:
 
 def _times(history: History) -> Iterator[tuple[int, int]]:
     """When every broker that ran had reported readiness at its start: from, to."""
-    last_ns = history.events[-1].at_ns if history.events else 0
+    last_ns = history.end_ns
     ready: dict[str, bool] = {}
     for event, following in pairwise([*history.of(*_EDGES), None]):
         assert event is not None, "only the last one is followed by none"

@@ -64,7 +64,7 @@ def _steps(history: History) -> Iterator[tuple[str, int, int]]:
     for began in history.of(EventKind.STEP_BEGAN):
         name = str(began.data.get("step"))
         ends = (each.at_ns for each in ended if each.data.get("step") == name and each.seq > began.seq)
-        yield name, began.at_ns, next(ends, history.events[-1].at_ns)
+        yield name, began.at_ns, next(ends, history.end_ns)
 
 
 def _acknowledged(sends: Operations, spans: _Spans) -> int:

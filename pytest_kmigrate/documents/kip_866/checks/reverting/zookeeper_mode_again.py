@@ -22,7 +22,7 @@ def brokers_start_in_zookeeper_mode_again(history: History) -> Verdict:
     """
     rows = ByRequirement("brokers_start_in_zookeeper_mode_again", _ROW)
     looked = 0
-    last_ns = history.events[-1].at_ns if history.events else 0
+    last_ns = history.end_ns
     for started in _restarts(history):
         end = _first_after(history, started)
         ended_ns = end.at_ns if end else last_ns

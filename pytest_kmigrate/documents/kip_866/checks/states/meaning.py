@@ -97,7 +97,7 @@ def _judge_quiet(history: History, rows: ByRequirement, places: list[ZnodeChange
     if not reported:
         return
     ended_ns = reported[0].at_ns + _ENDED_NS
-    rows.looked_at(_POST, history.events[-1].at_ns > ended_ns)
+    rows.looked_at(_POST, history.end_ns > ended_ns)
     for each in places:
         if each.at_ns > ended_ns:
             observed = f"it was written {span(each.at_ns - reported[0].at_ns)} later: {each.data}"

@@ -131,7 +131,7 @@ def _is_zookeeper(node: str | None) -> bool:
 def _end_ns(history: History) -> int:
     """When ZooKeeper's log was read, or soon after."""
     asked = history.of(EventKind.CHECKS)
-    return asked[0].at_ns if asked else max((each.at_ns for each in history.events), default=0)
+    return asked[0].at_ns if asked else history.end_ns
 
 
 def _changes(transactions: Sequence[Transaction]) -> Iterator[tuple[Transaction, Write]]:

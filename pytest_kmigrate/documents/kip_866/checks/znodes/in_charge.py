@@ -46,7 +46,7 @@ def no_zookeeper_broker_is_in_charge(history: History) -> Verdict:
 
 def _ruled(history: History) -> Iterator[tuple[int, int]]:
     """From the first claim of KRaft in each life of the log until its controllers are taken away."""
-    starts, last_ns = life_starts_ns(history), history.events[-1].at_ns if history.events else 0
+    starts, last_ns = life_starts_ns(history), history.end_ns
     leaving = [e.at_ns for e in history.of(EventKind.STEP_BEGAN) if e.data.get("step") == DEPROVISIONING]
     firsts: dict[int, int] = {}
     for claim in kraft_claims(history):

@@ -28,7 +28,7 @@ def migration_was_given_up_after_the_copy(history: History, verdict: Verdict) ->
     if taken is not None:
         return _is_given_up_at(history, taken.at_ns)
     if verdict.check in _OF_CLIENTS:
-        return _is_given_up_at(history, history.events[-1].at_ns)
+        return _is_given_up_at(history, history.end_ns)
     return all_unmet(
         history,
         verdict,

@@ -118,7 +118,7 @@ def test_a_lag_that_does_not_fall_back_is_named_by_the_log(log: str | None, bugs
     claimed = znode(10_000, "/controller", json.dumps({"brokerid": 3001, "kraftControllerEpoch": 1}))
     reported = {"ActiveControllerCount": 1, "ZkMigrationState": 1}
     samples = [sample(at, "controller-3001", ZkWriteBehindLag=at // 100, **reported) for at in range(0, 70_000, 100)]
-    run = after_an_outage(event(EventKind.RUN_ENDED, 70_000), log=log, samples=samples)
+    run = after_an_outage(event(EventKind.CHECKS, 70_000), log=log, samples=samples)
     run = history(events=run.events, znodes=[claimed, *run.znodes], samples=samples, logs=run.logs)
     assert named(run, zookeeper_lag_grows_and_falls_back.judge(run)) == bugs
 
@@ -142,7 +142,7 @@ def test_a_lag_that_is_not_the_distance_is_named_by_the_log(
     """It is brought up to date before the write that fails: where another lag is wrong, that bug explains nothing."""
     values = {"ActiveControllerCount": 1, "ZkWriteBehindLag": 1, "LastCommittedRecordOffset": 144}
     samples = [sample(at, "controller-3001", **values) for at in range(13_000, 26_000, 500)]
-    run = after_an_outage(event(EventKind.RUN_ENDED, ended_ms), log=log, samples=samples)
+    run = after_an_outage(event(EventKind.CHECKS, ended_ms), log=log, samples=samples)
     run = replace(run, znodes=[*run.znodes, *written])
     verdict = lag_is_the_distance.judge(run)
     assert verdict.outcome is Outcome.VIOLATES

@@ -25,7 +25,7 @@ def taken(*events: Event) -> History:
 
 def untaken(*events: Event, ended_ms: int = 200_000) -> History:
     """KRaft never took over."""
-    return history(events=[*NODES, *events, event(EventKind.RUN_ENDED, ended_ms)])
+    return history(events=[*NODES, *events, event(EventKind.CHECKS, ended_ms)])
 
 
 def test_a_take_over_with_every_node_ready_conforms() -> None:

@@ -71,7 +71,7 @@ def test_a_takeover_is_told_by_the_controller_znode() -> None:
     "after",
     [
         [started(14_500, "broker-1"), phase(15_500, "COPYING")],  # registered, though it was not yet seen to be ready
-        [event(EventKind.RUN_ENDED, 19_000)],  # they still wait
+        [event(EventKind.CHECKS, 19_000)],  # they still wait
         [phase(13_500, "ZOOKEEPER"), stopped(13_600, "controller-3000")],  # the migration was undone
     ],
 )

@@ -11,7 +11,7 @@ from pytest_kmigrate.model.verdict import Kind, Outcome
 from tests.unit.checkers.histories import event
 from tests.unit.documents.kip_866.checks.migrated import migrated, zookeeper
 
-LONG = [event(EventKind.RUN_ENDED, 80_000)]
+LONG = [event(EventKind.CHECKS, 80_000)]
 
 
 def children(at_ms: int, path: str, *names: str) -> ZnodeChange:

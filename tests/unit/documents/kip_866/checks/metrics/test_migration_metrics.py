@@ -122,7 +122,7 @@ def outage(
         *STARTED,
         event(EventKind.FAULT_APPLIED, 10_000, fault_id="fault-1", targets=[*targets]),
         event(EventKind.FAULT_HEALED, 20_000, fault_id="fault-1"),
-        event(EventKind.RUN_ENDED, 90_000),
+        event(EventKind.CHECKS, 90_000),
         *more,
     ]
     samples = [active(at_s * 1_000, state, ZkWriteBehindLag=lag) for at_s, lag in lags.items()]

@@ -19,7 +19,7 @@ def joined(at_ms: int, number: int, *, ready: bool = True) -> list[Event]:
 
 def run(row: Row, *events: Event) -> History:
     """Two brokers are in migration mode from 2 s on, and the run ends after 100 s."""
-    ended = event(EventKind.RUN_ENDED, 100_000)
+    ended = event(EventKind.CHECKS, 100_000)
     return history([row], events=[*joined(1_000, 0), *(events or joined(2_000, 1)), ended])
 
 

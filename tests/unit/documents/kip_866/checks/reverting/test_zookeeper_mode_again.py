@@ -17,7 +17,7 @@ DIED = event(EventKind.NODE_DIED, 6_000, "broker-1", exit_code=1, said="")
 
 def again(*events: Event, ended_ms: int = 10_000) -> History:
     """A broker ran in KRaft mode, and then this."""
-    return history(events=[*KRAFT, *events, event(EventKind.RUN_ENDED, ended_ms)])
+    return history(events=[*KRAFT, *events, event(EventKind.CHECKS, ended_ms)])
 
 
 def test_a_broker_that_is_ready_conforms() -> None:

@@ -12,7 +12,7 @@ from tests.unit.documents.kip_866.checks.nodes import broker, controller
 from tests.unit.documents.kip_866.checks.outcomes import looked_at
 
 NODES = [*broker(0), controller()]
-END = event(EventKind.RUN_ENDED, 30_000)
+END = event(EventKind.CHECKS, 30_000)
 
 
 def ruled(*actives: float, events: list[Event] | None = None, znodes: tuple[ZnodeChange, ...] = ()) -> History:
