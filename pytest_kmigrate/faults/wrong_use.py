@@ -14,6 +14,9 @@ def check_fault(fault: object) -> None:
         raise WrongUseError(
             f"inject: expected a fault, such as Kill(targets.random_broker()); got {_shown(fault)}{_call(fault)}"
         )
+    path = getattr(fault, "path", None)
+    if path is not None and not (isinstance(path, str) and path.startswith("/") and path != "/"):
+        raise WrongUseError(f"{type(fault).__name__}: path: expected a znode, such as /migration; got {path!r}")
     for key, value in _targets_of(fault):
         if not isinstance(value, Target):
             raise WrongUseError(

@@ -94,16 +94,19 @@ class Traffic:
 
     def await_acked(self, count: int, within_s: float = PATIENCE_S) -> None:
         """Return when so many more writes than now are acknowledged: clients are served."""
+        _check_count("await_acked", count)
         with self._recorded():
             self._started().await_more_acked(count, within_s)
 
     def await_consumed(self, count: int, within_s: float = PATIENCE_S) -> None:
         """Return when consumers have read so many more records than now."""
+        _check_count("await_consumed", count)
         with self._recorded():
             self._started().await_more_consumed(count, within_s)
 
     def await_committed(self, count: int, within_s: float = PATIENCE_S) -> None:
         """Return when the group has committed so many more offsets than now, each of one partition."""
+        _check_count("await_committed", count)
         with self._recorded():
             self._started().await_more_committed(count, within_s)
 
@@ -158,3 +161,9 @@ class Traffic:
 
     def _spawn(self, argv: Sequence[str]) -> Popen[bytes]:
         return self._cluster.spawn(argv, self._recorder.folder.log_folder("clients") / "stderr.log")
+
+
+def _check_count(call: str, count: object) -> None:
+    """Nothing is proved by a wait for no record."""
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise WrongUseError(f"{call}: expected a number from 1 on, got {count!r}")

@@ -7,7 +7,7 @@ from tests.unit.plugin.conftest import Plant
 
 pytest_plugins = ["pytester"]
 
-_IMPORTS = "from pytest_kmigrate import Kill, Partition, checks, targets, triggers\n"
+_IMPORTS = "from pytest_kmigrate import Kill, Partition, Tamper, checks, targets, triggers\n"
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,8 @@ _IMPORTS = "from pytest_kmigrate import Kill, Partition, checks, targets, trigge
             "check: expected the name of a checker, got 'no_acked_records_lost'; did you mean no_acked_record_lost[?]",
         ),
         ("inject(Kill)", "inject: expected a fault, such as *; got the class Kill: write Kill(...)"),
+        ("inject(Tamper('migration', ''))", "Tamper: path: expected a znode, such as /migration; got 'migration'"),
+        ("inject(Tamper('/', ''))", "Tamper: path: expected a znode, such as /migration; got '/'"),
         ("inject('kill')", "inject: expected a fault, such as *; got 'kill'*"),
         (
             "inject(Kill('broker-1'))",

@@ -138,6 +138,15 @@ def test_without_a_workload_nothing_is_waited_for(stage: Stage) -> None:
             wait(1)
 
 
+@pytest.mark.parametrize("count", [0, -1, "500", 1.5, True, None])
+def test_a_wait_for_no_record_is_wrong_use(stage: Stage, count: object) -> None:
+    """It would return at once, and the test would take its clients for served."""
+    traffic = _begun(stage)
+    for wait in (traffic.await_acked, traffic.await_consumed, traffic.await_committed):
+        with pytest.raises(WrongUseError, match=rf"^{wait.__name__}: expected a number from 1 on, got "):
+            wait(count)  # type: ignore[arg-type]
+
+
 def test_a_further_run_on_a_cluster_writes_to_topics_of_its_own(stage: Stage) -> None:
     """What an earlier one wrote would pass for records that were never sent."""
     recorder = stage.recorder
