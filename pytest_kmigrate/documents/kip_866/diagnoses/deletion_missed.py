@@ -82,8 +82,9 @@ def _was_never_stopped(history: History, event: Event) -> bool:
     logs = [image for image in history.images.values() if image.source == "metadata-log"]
     if not both or not both[0] or not set(both[0]) < set(both[1]) or partition is None or not logs:
         return False
-    brokers = sorted(set(both[1]) - set(both[0]))
-    if set(brokers) & set(logs[-1].partitions.get(partition[0], {}).get("replicas", brokers)):
+    brokers = set(both[1]) - set(both[0])
+    replicas = logs[-1].partitions.get(partition[0], {}).get("replicas")
+    if not isinstance(replicas, list | tuple) or not brokers.isdisjoint(replicas):
         return False
     log = log_of(history, _active_at(history, event.at_ns))
     return all(re.search(_NEVER_STOPPED.format(broker=each), log, re.DOTALL) for each in brokers)
