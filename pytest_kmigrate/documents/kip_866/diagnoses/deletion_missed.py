@@ -80,11 +80,12 @@ def _was_never_stopped(history: History, event: Event) -> bool:
     """
     both, partition = lists_in(event), _PARTITION.search(str(event.data.get("name")))
     logs = [image for image in history.images.values() if image.source == "metadata-log"]
-    if not both or not both[0] or not set(both[0]) < set(both[1]) or partition is None or not logs:
+    if not both or not all(isinstance(each, int) for each in (*both[0], *both[1])) or partition is None or not logs:
         return False
-    brokers = set(both[1]) - set(both[0])
+    wanted, seen = set(both[0]), set(both[1])
+    brokers = seen - wanted if wanted and wanted < seen else set()
     replicas = logs[-1].partitions.get(partition[0], {}).get("replicas")
-    if not isinstance(replicas, list | tuple) or not brokers.isdisjoint(replicas):
+    if not brokers or not isinstance(replicas, list | tuple) or not brokers.isdisjoint(replicas):
         return False
     log = log_of(history, _active_at(history, event.at_ns))
     return all(re.search(_NEVER_STOPPED.format(broker=each), log, re.DOTALL) for each in brokers)
