@@ -10,6 +10,9 @@ _CLOCKS_BEGIN = dt.datetime(1971, 1, 1, tzinfo=dt.UTC)
 _GROUPS = re.compile(r"[\s'\u2019\u00a0\u202f_]")
 """What stands between groups of digits, besides comma and point."""
 
+_DECIMAL_COMMA = re.compile(r"[-+]?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))")
+"""A number whose comma groups nothing, whatever else the file holds: groups have three digits, and none is 0 alone."""
+
 _JAVA = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d{1,2}) (\d\d:\d\d:\d\d)(?: ([A-Z][A-Za-z]{1,4}))? (\d{4})")
 """``Thu Oct 01 03:00:00 GMT 2026``, of Java's Date, and the same of C, without a zone."""
 
@@ -43,6 +46,7 @@ def number(value: object, *, decimal_comma: bool = False) -> float | None:
         return None
     if isinstance(value, str):
         value = _GROUPS.sub("", value)
+        decimal_comma = decimal_comma or _DECIMAL_COMMA.fullmatch(value) is not None
         value = value.replace(".", "").replace(",", ".") if decimal_comma else value.replace(",", "")
     try:
         read = float(value)

@@ -54,6 +54,10 @@ def test_what_may_mean_two_times_or_none_is_not_understood(text: str) -> None:
     ("text", "decimal_comma", "value"),
     [
         ("1,234.5", False, 1_234.5),
+        ("1,234", False, 1_234.0),
+        ("0,25", False, 0.25),
+        ("0,125", False, 0.125),
+        ("12,5", False, 12.5),
         ("1.234,5", True, 1_234.5),
         ("1 234,5", True, 1_234.5),
         ("1'234.5", False, 1_234.5),
