@@ -133,6 +133,8 @@ _KAFKA, _ABSENT, _ACTIVE, _LISTENER = (
     *("K125-MET-active-one", "K125-MEM-rebalance-listener"),
 )
 _SETTLED_S = 1.0
+_LEAVES_WITHIN_S = 5.0
+"""From its first release to its end, for a member that was asked to leave; on a busy machine, too."""
 
 
 @checker(_KAFKA, _ABSENT, _ACTIVE, _LISTENER, in_every_run=has_members)
@@ -140,8 +142,8 @@ def consumption_follows_the_chosen_system(history: History) -> Verdict:
     """Members own what the system in force assigns: Kafka's coordinator, or ``range`` over the ids in ZooKeeper.
 
     Looked at just before each change of the mode, and before the members end, if membership was quiet for a second; not
-    where an older member leaves, for the others may notice before its end is recorded. Whether partitions are claimed
-    by Kafka's word only is judged at each claim.
+    where a member is leaving, for it and the others act on that before its end is recorded. Whether partitions are
+    claimed by Kafka's word only is judged at each claim.
     """
     rows = ByRequirement("consumption_follows_the_chosen_system", _KAFKA, _ABSENT, _ACTIVE, _LISTENER)
     found, known = changes(history), lives(history)
@@ -175,7 +177,20 @@ def _is_quiet(history: History, at_ns: int) -> bool:
     since_ns = at_ns - int(_SETTLED_S * 1e9)
     paused = history.of(EventKind.MEMBER_PAUSED)
     written = any(since_ns <= event.at_ns < at_ns for event in history.of(EventKind.ZNODE_WRITTEN))
-    return not (paused or written) and not any(since_ns <= happened_ns(event) <= at_ns for event in history.of(*kinds))
+    if paused or written or _is_leaving(history, since_ns, at_ns):
+        return False
+    return not any(since_ns <= happened_ns(event) <= at_ns for event in history.of(*kinds))
+
+
+def _is_leaving(history: History, since_ns: int, at_ns: int) -> bool:
+    """Whether a member gave something up by then and ended soon after, as it was asked to."""
+    released = history.of(EventKind.MEMBER_RELEASED)
+    giving_up = {client_of(event) for event in released if since_ns <= happened_ns(event) <= at_ns}
+    until_ns = at_ns + int(_LEAVES_WITHIN_S * 1e9)
+    return any(
+        event.data["how"] == "stopped" and client_of(event) in giving_up and at_ns < happened_ns(event) <= until_ns
+        for event in history.of(EventKind.MEMBER_ENDED)
+    )
 
 
 def _claims(history: History, rows: ByRequirement) -> None:

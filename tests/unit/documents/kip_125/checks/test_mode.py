@@ -178,6 +178,15 @@ def test_without_a_mode_members_own_what_range_gives_them() -> None:
     ]
 
 
+@pytest.mark.parametrize(("how", "is_judged"), [("stopped", False), ("killed", True)])
+def test_owners_are_not_looked_at_while_a_member_leaves(how: str, is_judged: bool) -> None:
+    """It has given up what it is assigned, and its end is not recorded yet; one that is killed gives nothing up."""
+    leaving = [released(1, 8900, 0), wrote(9000, "kafka"), ended(1, 9200, how)]
+    events = [*BEGUN, owns(1, 100, 0), owns(2, 100, 1), *leaving, END]
+    verdict = consumption_follows_the_chosen_system.judge(history(events=events))
+    assert ("K125-MODE-absent-is-zk" in violated(verdict)) is is_judged
+
+
 TAGS = f"clientId=app,groupId={NAME}"
 TYPE = "kafka.consumer:type=ZookeeperConsumerConnector,name="
 
