@@ -65,10 +65,13 @@ def _repeated(before: Span, after: Span, reads: Operations) -> tuple[int, float]
 
 
 def _was_refused(history: History, before: Span, oldest_s: float) -> bool:
-    """Whether the group of the former owner rebalanced since it read the oldest of these records."""
+    """Whether the group of the former owner rebalanced since it read the oldest of these records, or does so still."""
     since_ns = before.ended_ns - int((oldest_s + COMMIT_EVERY_S + _SLACK_S) * 1e9)
     mine = [event for event in history.of(EventKind.MEMBER_ASSIGNED) if client_of(event) == before.client]
-    return any(since_ns <= happened_ns(event) <= before.ended_ns for event in mine)
+    until = [event for event in mine if happened_ns(event) <= before.ended_ns]
+    # Members that wait for one which does not come may wait for its whole session.
+    is_waiting = bool(until) and max(until, key=happened_ns).data["what"] == "revoked"
+    return is_waiting or any(since_ns <= happened_ns(event) for event in until)
 
 
 def _of(reads: Operations, span: Span) -> Operations:

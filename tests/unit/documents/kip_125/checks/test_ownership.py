@@ -180,6 +180,16 @@ def test_a_crash_repeats_no_more_than_a_commit() -> None:
     assert redelivery_bounded_by_commit.judge(history(old, rebalanced)).is_vacuous
 
 
+def test_a_group_that_waits_for_a_member_takes_no_commit() -> None:
+    """For the whole session of one that was killed, which may be long; once all have joined it takes them again."""
+    reads = [*read(1, 10_100, 1), *read(1, 14_990, 2), *read(2, 15_200, 1, 2)]
+    events = [member(1), member(2), owns(1, 10, 0), released(1, 15_000, 0), owns(2, 15_100, 0)]
+    waiting = assigned(1, 20, 0, what="revoked")
+    assert redelivery_bounded_by_commit.judge(history(reads, [waiting, *events])).is_vacuous
+    joined = [waiting, assigned(1, 30, 0), *events]
+    assert redelivery_bounded_by_commit.judge(history(reads, joined)).outcome is Outcome.VIOLATES
+
+
 def test_an_overlap_in_a_group_that_was_not_migrated_is_a_control() -> None:
     """Two readers of a naive mix violate nothing but the control, when they are not seen."""
     events = [member(1, WITHOUT), member(2, NEW), owns(1, 10, 0), owns(2, 20, 0)]
