@@ -33,17 +33,19 @@ class EmbeddedConsumer:
         self._guard_s = min(0.5, settings.kafka_session_s / 6)
         self._valid_until = 0.0
         self._over = threading.Event()
-        self._consumer = Consumer(
-            {
-                "heartbeat.interval.ms": int(settings.heartbeat_s * 1000),
-                "auto.offset.reset": settings.reset,
-                **settings.embedded,
-                # Its positions are those at which it was paused: committing them would take the group back.
-                "enable.auto.commit": False,
-                "group.id": settings.group,
-                "client.id": settings.consumer_id,
-            }
-        )
+        config = {
+            "heartbeat.interval.ms": int(settings.heartbeat_s * 1000),
+            "auto.offset.reset": settings.reset,
+            **settings.embedded,
+            # Its positions are those at which it was paused: committing them would take the group back.
+            "enable.auto.commit": False,
+            "group.id": settings.group,
+            "client.id": settings.consumer_id,
+        }
+        self._consumer = Consumer(config)
+        # A broker answers the requests of one connection in turn, and a member's request to join when all others have
+        # joined. Until then that connection tells no offset: it is asked for by a consumer that never joins.
+        self._reader = Consumer(config)
         self._thread = threading.Thread(target=self._poll, name="embedded-consumer", daemon=True)
         # One worker each: commits keep their order, and none waits behind a coordinator that does not answer.
         self._commits = ThreadPoolExecutor(1)
@@ -148,7 +150,7 @@ class EmbeddedConsumer:
             return
         found: dict[decision.TopicPartition, int] = {}
         with suppress(KafkaException, RuntimeError):
-            answers = self._consumer.committed([TopicPartition(*each) for each in waiting], _COORDINATOR_WITHIN_S)
+            answers = self._reader.committed([TopicPartition(*each) for each in waiting], _COORDINATOR_WITHIN_S)
             found = {(each.topic, each.partition): each.offset for each in answers if not each.error}
         offsets = {each: offset if (offset := found.get(each, -1)) >= 0 else None for each in waiting}
 
