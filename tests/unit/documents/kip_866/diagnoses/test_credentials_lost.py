@@ -1,0 +1,74 @@
+"""Facts about credentials that a KRaft controller took from ZooKeeper (KAFKA-20774)."""
+
+import json
+
+import pytest
+
+from pytest_kmigrate.checkers.metadata.acknowledged import acknowledged_metadata_changes_present
+from pytest_kmigrate.checkers.metadata.metadata import metadata_equivalent
+from pytest_kmigrate.model.event import Event
+from pytest_kmigrate.model.history import Transaction, Write
+from pytest_kmigrate.model.image import MetadataImage
+from tests.unit.checkers.histories import change, history, snapshot
+from tests.unit.checkers.images import FULL
+from tests.unit.documents.kip_866.checks.transactions.logged import BROKER, FIRST, claim, logged
+from tests.unit.documents.kip_866.diagnoses.naming import CONTROLLERS, named, started
+
+KEY, WANTED = "al ice:SCRAM-SHA-512", {"iterations": 4570}
+OTHERS = [
+    change(1_000, "set-scram", "gone:SCRAM-SHA-512", wanted=WANTED),
+    change(1_100, "remove-scram", "gone:SCRAM-SHA-512"),
+]
+OF_ANOTHER_MECHANISM = [change(1_100, "remove-scram", "gone:SCRAM-SHA-256")]
+SET = change(2_000, "set-scram", KEY, wanted=WANTED)
+
+
+def sync(at_ms: int = 5_000, user: str = "al%20ice", session: int = FIRST, **configs: str) -> Transaction:
+    """A full sync writes a user, with these configs."""
+    held = json.dumps({"version": 1, "config": configs})
+    return logged(at_ms, session, Write("set-data", f"/config/users/{user}", held, 2))
+
+
+@pytest.mark.parametrize(
+    ("events", "written", "source", "is_named"),
+    [
+        ([*OTHERS, SET], sync(), "zookeeper", True),
+        ([*OF_ANOTHER_MECHANISM, SET], sync(), "zookeeper", False),
+        ([SET], sync(), "zookeeper", False),
+        ([*OTHERS, SET], sync(**{"SCRAM-SHA-512": "digest"}), "zookeeper", False),
+        ([*OTHERS, SET], sync(user="bob"), "zookeeper", False),
+        ([*OTHERS, SET], sync(at_ms=1_900), "zookeeper", False),
+        ([*OTHERS, SET], sync(session=BROKER), "zookeeper", False),
+        ([*OTHERS, SET], sync(), "metadata-log", False),
+    ],
+    ids=[
+        "another was removed",
+        "of another mechanism",
+        "none was removed",
+        "written with it",
+        "another user",
+        "written before",
+        "by a broker",
+        "lost in the log",
+    ],
+)
+def test_credentials_that_a_controller_takes_from_zookeeper_are_kafka_20774(
+    events: list[Event], written: Transaction, source: str, *, is_named: bool
+) -> None:
+    """It wrote the user without the credential, and somebody else's of the same mechanism had been removed before."""
+    taken = [snapshot(9_000, label, took_ms=0) for label in ("after", "log")]
+    with_it = MetadataImage("metadata-log", known=FULL.known, scram={KEY: WANTED})
+    images = {"after": MetadataImage(source, known=FULL.known), "log": with_it}
+    run = history(events=[*started(*CONTROLLERS), *events, *taken], images=images, transactions=[claim(500), written])
+    bugs = ("KAFKA-20774",) if is_named else ()
+    assert named(run, acknowledged_metadata_changes_present.judge(run, "after")) == bugs
+    assert named(run, metadata_equivalent.judge(run, "log", "after")) == bugs
+
+
+def test_a_credential_that_was_removed_is_no_loss() -> None:
+    """What is wrong then is that the log still has it."""
+    events = [*OTHERS, SET, change(3_000, "remove-scram", KEY), snapshot(9_000, "after", 0), snapshot(9_000, "log", 0)]
+    with_it = MetadataImage("metadata-log", known=FULL.known, scram={KEY: WANTED})
+    images = {"after": MetadataImage("zookeeper", known=FULL.known), "log": with_it}
+    run = history(events=[*started(*CONTROLLERS), *events], images=images, transactions=[claim(500), sync()])
+    assert named(run, metadata_equivalent.judge(run, "log", "after")) == ()
