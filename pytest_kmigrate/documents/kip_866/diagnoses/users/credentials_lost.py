@@ -16,9 +16,9 @@ _USERS = "/config/users/"
 
 @diagnosis("KAFKA-20774")
 def controller_took_credentials_from_zookeeper(history: History, verdict: Verdict) -> bool:
-    """A KRaft controller wrote users without credentials that nobody had removed, and such are all that is wrong.
+    """A KRaft controller wrote users without credentials that were never removed, and such are all that is wrong.
 
-    Somebody else's credential of the same mechanism had been removed before. A controller that loads both from its log
+    Another credential of the same mechanism had been removed before. A controller that loads both from its log
     at once drops the mechanism when no credential of it is left, and with it those that it adds afterwards.
     """
     wrong = wrong_in(history, verdict)
