@@ -44,7 +44,7 @@ class EmbeddedConsumer:
         }
         self._consumer = Consumer(config)
         # A broker answers the requests of one connection in turn, and a member's request to join when all others have
-        # joined. Until then that connection tells no offset: it is asked for by a consumer that never joins.
+        # joined. A lookup on that connection would wait as long, so another consumer, which never joins, does it.
         self._reader = Consumer(config)
         self._thread = threading.Thread(target=self._poll, name="embedded-consumer", daemon=True)
         # One worker each: commits keep their order, and none waits behind a coordinator that does not answer.
