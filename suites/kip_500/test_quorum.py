@@ -8,6 +8,7 @@ from pytest_kmigrate.documents.kip_500.log import families_in, made_differently,
 BROKERS = ("broker-0", "broker-1", "broker-2")
 CONTROLLERS = ("controller-3000", "controller-3001", "controller-3002")
 NOT_CONTROLLER = "NOT_CONTROLLER"
+AT_CONTROLLER = "--bootstrap-controller"
 
 
 @pytest.mark.scene
@@ -91,13 +92,13 @@ class TestQuorum:
         claim("the answers of a standby", set(answers_of(standby()).values()), {NOT_CONTROLLER}, STANDBY)
         created = {error for each in BROKERS for error in created_through(each, f"through-{each}").values()}
         claim("the answers of brokers to creations", created, {"NONE"}, "K500-API-old-clients-forward")
-        direct = tool("broker-0", "kafka-features", "--bootstrap-controller", "controller-3000:9093", "describe")
-        claim("the status of a tool at a controller", direct.status, 0, "K500-API-new-clients-direct")
-        offered = [
-            name
-            for name in ("kafka-configs", "kafka-features")
-            if "--zookeeper" in tool("broker-0", name, "--help").output
-        ]
+        options = {name: tool("broker-0", name, "--help").output for name in ("kafka-configs", "kafka-features")}
+        direct = tool("broker-0", "kafka-features", AT_CONTROLLER, "controller-3000:9093", "describe")
+        claim(
+            "the status of a tool at a controller, and whether it has the option for that",
+            *([direct.status, AT_CONTROLLER in options["kafka-features"]], [0, True], "K500-API-new-clients-direct"),
+        )
+        offered = [name for name in options if "--zookeeper" in options[name]]
         claim("tools with an option for ZooKeeper", offered, [], "K500-TOOL-no-zk")
         cluster_metadata.fill()
         expect(
