@@ -1,8 +1,8 @@
 """Writes the plan of each document's suite from its tests: ``python -m tests.plans``; ``--check`` writes nothing.
 
-A plan names, for each test, what it needs and what a run of it has to show: requirements, topology, start, phases,
-checks with their arguments, faults. Tests are read, not run: an expression that needs a live cluster is left open, and
-any value fulfils it.
+A plan names, for each test, what it needs, which releases run it, and what a run of it has to show: requirements,
+topology, start, phases, checks with their arguments, faults. Tests are read, not run: an expression that needs a live
+cluster is left open, and any value fulfils it.
 """
 
 import ast
@@ -14,6 +14,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from enum import Enum
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from types import FunctionType
@@ -21,12 +22,19 @@ from typing import Any
 
 import pytest
 
+from pytest_kmigrate.catalogue import is_before
+from pytest_kmigrate.distributions.releases import known_releases
 from pytest_kmigrate.judging.planning.plan import PLANS, with_suites
 from pytest_kmigrate.model.checks import Check
 from pytest_kmigrate.model.document import name_of
+from pytest_kmigrate.model.errors import UnfitReleaseError
+from pytest_kmigrate.model.topology import Topology
 from pytest_kmigrate.plugin.asking import chosen_topology, marked, needs_cluster, start_of
+from pytest_kmigrate.plugin.collecting import check_way
 from pytest_kmigrate.plugin.identity import identity_of
 from pytest_kmigrate.plugin.needs.needing import needs_of
+from pytest_kmigrate.plugin.options import options_of
+from pytest_kmigrate.providers.choosing import provider_named, topology_named
 from pytest_kmigrate.recording.identity import SUITES
 
 Entry = dict[str, Any]
@@ -73,7 +81,38 @@ def _entry(item: pytest.Item) -> Entry:
         "faults": reading.faults,
         "phases": list(dict.fromkeys(reading.phases)),
         "runs": _RUNS_UNDER_CHANCE if reading.faults else _RUNS,
+        **_releases_of(item),
     }
+
+
+def _releases_of(item: pytest.Function) -> Entry:
+    """The newest releases in a row that can run a test: the first of them, and the first after them; None: no bound."""
+    known = known_releases()
+    after = next(at for at in range(len(known), 0, -1) if _runs_on(item, known[at - 1]))
+    first = next((at for at in range(after - 1, 0, -1) if not _runs_on(item, known[at - 1])), 0)
+    return {"since": known[first] if first else None, "until": known[after] if after < len(known) else None}
+
+
+def _runs_on(item: pytest.Function, release: str) -> bool:
+    """By the markers of the test, and by what its topology and the states that it names can be on a release."""
+    if any(is_before(release, each) for each in marked(item, "since")):
+        return False
+    if not all(is_before(release, each) for each in marked(item, "until")):
+        return False
+    try:
+        check_way(item, _described(chosen_topology(item), release), options_of(item.config).profile)
+    except UnfitReleaseError:
+        return False
+    return True
+
+
+@cache
+def _described(topology: str, release: str) -> Topology:
+    return topology_named(provider_named("process", _no_progress, None, None), _no_progress, topology, release)
+
+
+def _no_progress(_: str) -> None:
+    pass
 
 
 class _Reading:

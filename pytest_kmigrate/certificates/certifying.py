@@ -82,6 +82,8 @@ def conclusion(claims: Claims) -> str:
     apart = f" ({claims.apache} where known deviations conform)" if claims.apache != claims.strict else ""
     left = sum(len(each.left_out) for each in claims.sessions)
     missing = f" {left} noted runs are left out." if left else "" if claims.sessions else " No session was noted."
+    if claims.untested:
+        missing += f" {len(claims.untested)} tests of the plan ran less often than it asks for."
     counted = sum(run.counts for run in claims.runs)
     return (
         f"{_artifact(claims)} on {claims.profile.id}: {claims.strict}{apart}; of {core.required} core requirements "

@@ -43,6 +43,7 @@ def claims_of(root: Path, profile: str, *, kafka: str | None = None, nonce: str 
     evidence = evidence_of(root, profile, kafka)
     rows = rows_of(profile, evidence)
     parts, sessions = parts_of(rows), [_noted(profile, each, evidence) for each in evidence.sessions]
+    untested = list(_untested(profile, evidence))
     return Claims(
         profile=Profile(id=profile, release=version("pytest-kmigrate"), plan=plan(profile).digest),
         artifact=_artifact(evidence),
@@ -52,11 +53,11 @@ def claims_of(root: Path, profile: str, *, kafka: str | None = None, nonce: str 
         parts=parts,
         rows=rows,
         untestable=untestable(profile),
-        untested=list(_untested(profile, evidence.runs)),
+        untested=untested,
         runs=[_tested(each) for each in evidence.runs],
         sessions=sessions,
-        strict=_overall(parts[0].strict, sessions),
-        apache=_overall(parts[0].apache, sessions),
+        strict=_overall(parts[0].strict, sessions, untested),
+        apache=_overall(parts[0].apache, sessions, untested),
         challenge=answered(profile, nonce, evidence) if nonce is not None else None,
     )
 
@@ -99,10 +100,13 @@ def _offers(runs: Sequence[RunEvidence]) -> list[Offer]:
     ]
 
 
-def _untested(profile: str, runs: Sequence[RunEvidence]) -> Iterator[str]:
-    made = Counter(run.header.test_id for run in runs if not run.departs)
+def _untested(profile: str, evidence: Evidence) -> Iterator[str]:
+    """Of the tests that this Kafka can run on one of these providers: a vendor may leave out none that fails."""
+    made = Counter(run.header.test_id for run in evidence.runs if not run.departs)
+    offers = {run.offered for run in evidence.runs}
     for test in plan(profile).tests.values():
-        if made[test.test] < test.runs:
+        is_possible = test.runs_on(evidence.kafka) and any(test.needs <= each for each in offers)
+        if is_possible and made[test.test] < test.runs:
             yield f"{test.test}: {made[test.test]} of {test.runs}"
 
 
@@ -118,9 +122,9 @@ def _tested(run: RunEvidence) -> TestedRun:
     )
 
 
-def _overall(core: Grade, sessions: Sequence[NotedSession]) -> Grade:
-    """The grade of the core part; without a run that a session noted, or without sessions, no success."""
-    is_whole = bool(sessions) and not any(each.left_out for each in sessions)
+def _overall(core: Grade, sessions: Sequence[NotedSession], untested: Sequence[str]) -> Grade:
+    """The grade of the core part; without a run that a session noted or the plan asks for, or sessions, no success."""
+    is_whole = bool(sessions) and not any(each.left_out for each in sessions) and not untested
     return core if is_whole or core != "success" else "partial"
 
 

@@ -187,11 +187,11 @@ class Claims(Model):
     untestable: dict[str, str]
     """Requirements that no run can judge, with the reason."""
     untested: list[str]
-    """Tests of the plan with fewer counted runs than it asks for."""
+    """Tests of the plan that this Kafka can run, with fewer counted runs than it asks for."""
     runs: list[TestedRun]
     sessions: list[NotedSession]
     strict: Grade
-    """The grade of the core part by the document alone; no success if a noted run is missing."""
+    """The grade of the core part by the document alone; no success if a noted run is missing, or a test of the plan."""
     apache: Grade
     """The same where known deviations of Apache Kafka count as conforming."""
     challenge: Challenge | None

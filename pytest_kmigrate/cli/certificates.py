@@ -187,8 +187,10 @@ def _show_what_is_missing(claims: "Claims") -> None:
     not_counted = [run for run in claims.runs if not run.counts]
     for run in not_counted[:_MOST_ROWS]:
         say(f"does not count: {run.run}: {run.reason}")
-    if claims.untested:
-        say(f"{len(claims.untested)} tests of the plan have fewer runs than it asks for")
+    for test in claims.untested[:_MOST_ROWS]:
+        say(f"ran less often than the plan asks for: {test}")
+    if len(claims.untested) > _MOST_ROWS:
+        say(f"{len(claims.untested) - _MOST_ROWS} more tests that ran less often are in the certificate")
 
 
 def _bar(what: str) -> "Callable[[int, int], None]":

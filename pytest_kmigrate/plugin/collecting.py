@@ -136,7 +136,7 @@ def _look_at(item: pytest.Item, options: Options, topologies: _Topologies) -> No
         try:
             topology = _topology(item, options, topologies)
             check_start(item, topology)
-            _check_way(item, topology, options.profile)
+            check_way(item, topology, options.profile)
         except UnfitReleaseError as error:
             item.stash[_UNFIT] = error
             item.add_marker(pytest.mark.skip(reason=f"NOT_APPLICABLE: {error}"))
@@ -172,7 +172,7 @@ def _topology(item: pytest.Item, options: Options, topologies: _Topologies) -> "
     return found
 
 
-def _check_way(item: pytest.Item, topology: "Topology", profile: str) -> None:
+def check_way(item: pytest.Item, topology: "Topology", profile: str) -> None:
     """UnfitReleaseError when the code of a test names a state that the topology's release cannot come to."""
     from pytest_kmigrate.documents import document
 

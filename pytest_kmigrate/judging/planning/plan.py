@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pytest_kmigrate.catalogue import profiles
+from pytest_kmigrate.catalogue import is_before, profiles
 from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.recording.identity import SUITES
 from pytest_kmigrate.recording.sources import digest_of_test
@@ -53,6 +53,15 @@ class PlannedTest:
     """Values of the document's state that the test brings its cluster to."""
     runs: int
     """How many runs a certificate asks for."""
+    since: str | None = None
+    """The first release that can run it; None: every older one can."""
+    until: str | None = None
+    """The first release that cannot run it any more; None: every newer one can."""
+
+    def runs_on(self, kafka: str) -> bool:
+        """Whether this Kafka can run it; a version that is no release can."""
+        is_late = self.until is not None and not is_before(kafka, self.until)
+        return not is_late and not (self.since is not None and is_before(kafka, self.since))
 
     @property
     def source_digest(self) -> str:

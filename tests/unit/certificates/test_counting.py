@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kmigrate.catalogue import requirement
+from pytest_kmigrate.certificates import counting
 from pytest_kmigrate.certificates.claims import claims_of
 from pytest_kmigrate.certificates.counting import bound, parts_of
+from pytest_kmigrate.certificates.evidence_of_runs import RunEvidence
 from pytest_kmigrate.certificates.statement import Counts, OutcomeName, Row
 from pytest_kmigrate.model.capabilities import Capability, with_implied
 from pytest_kmigrate.recording.sessions import Session, begin_session
-from tests.unit.certificates.vendors import PLANNED, header_of, make_run, plan_these
+from tests.unit.certificates.vendors import PLANNED, ROW, header_of, make_run, make_runs, plan_these
 
 LINKED = "K866-FAIL-zk-heal-catch-up"
 
@@ -71,3 +74,27 @@ def test_what_no_provider_of_the_evidence_offers_is_not_applicable(
     (offer,) = claims.offers
     assert (offer.provider, frozenset(offer.offered), offer.runs) == ("process", with_implied(offered), 3)
     assert len(offer.offered) + len(offer.lacking) == len(Capability)
+
+
+@pytest.mark.parametrize(
+    ("other", "grade"),
+    [
+        ({}, "partial"),
+        ({"since": "3.6.0"}, "partial"),
+        ({"since": "3.7.0"}, "success"),
+        ({"until": "3.6.0"}, "success"),
+        ({"needs": ["thread-dumps"]}, "success"),
+    ],
+)
+def test_without_a_test_of_the_plan_there_is_no_success(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, other: dict[str, object], grade: str
+) -> None:
+    """Its requirement conforms by another test; a test that neither release nor provider can run is not missed."""
+    left_out = {**PLANNED, "test": f"{PLANNED['test']}_by_links", **other}
+    plan_these(monkeypatch, tmp_path / "plans", PLANNED, left_out)
+    monkeypatch.setattr(counting, "requirements", lambda _: [requirement(ROW)])
+    monkeypatch.setattr(RunEvidence, "offered", frozenset({"kill", "start"}))
+    make_runs(tmp_path / "runs", 1, 2, 3)
+    claims = claims_of(tmp_path / "runs", "kip-866")
+    assert (claims.strict, claims.apache) == (grade, grade)
+    assert claims.untested == ([f"{left_out['test']}: 0 of 3"] if grade == "partial" else [])
