@@ -2,12 +2,13 @@
 
 import hashlib
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_kmigrate.certificates.evidence_of_runs import Evidence
 from pytest_kmigrate.certificates.statement import Challenge, Sampled
 from pytest_kmigrate.distributions.distribution import RUNS_IMAGES, is_image
-from pytest_kmigrate.judging.planning.plan import plan
+from pytest_kmigrate.judging.coherence.header import name_under_test
 from pytest_kmigrate.model.errors import ClusterError, WrongUseError
 
 _TESTS = 5
@@ -23,18 +24,18 @@ class Task:
     seed: int
 
 
-def tasks(profile: str, nonce: str, digest: str) -> list[Task]:
-    """What a nonce asks for of one build of Kafka: five tests of the plan, or all if there are fewer."""
+def tasks(tests: Iterable[str], nonce: str, digest: str) -> list[Task]:
+    """What a nonce asks for of one build of Kafka: five of the tests that it can run, or all if there are fewer."""
     if len(nonce) < _SHORTEST:
         raise WrongUseError(f"--challenge: expected a nonce of {_SHORTEST} characters or more, got {nonce!r}")
-    drawn = sorted(plan(profile).tests, key=lambda test: _number(nonce, digest, test, "test"))[:_TESTS]
+    drawn = sorted(tests, key=lambda test: _number(nonce, digest, test, "test"))[:_TESTS]
     return [Task(test, _number(nonce, digest, test, "seed") % _SEEDS) for test in drawn]
 
 
 def answered(profile: str, nonce: str, evidence: Evidence) -> Challenge:
     """The runs that answer a challenge; ClusterError with the commands to make those that are missing."""
     runs = {(run.header.test_id, run.header.seed): run for run in evidence.runs if not run.departs}
-    wanted = tasks(profile, nonce, evidence.digest)
+    wanted = tasks([each.test for each in evidence.possible(profile)], nonce, evidence.digest)
     missing = [task for task in wanted if (task.test, task.seed) not in runs]
     if missing:
         commands = "\n".join(_command(profile, _chosen(evidence), task) for task in missing)
@@ -48,12 +49,7 @@ def answered(profile: str, nonce: str, evidence: Evidence) -> Challenge:
 
 def _chosen(evidence: Evidence) -> str:
     """What ``--kmigrate-kafka`` was for the software under test: its release, or the path of a build."""
-    named = [
-        name
-        for run in evidence.runs
-        for name, digest in (run.header.digests or {}).items()
-        if digest == evidence.digest
-    ]
+    named = [name for run in evidence.runs if (name := name_under_test(run.header)) is not None]
     return named[-1]
 
 

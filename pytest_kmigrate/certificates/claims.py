@@ -101,12 +101,10 @@ def _offers(runs: Sequence[RunEvidence]) -> list[Offer]:
 
 
 def _untested(profile: str, evidence: Evidence) -> Iterator[str]:
-    """Of the tests that this Kafka can run on one of these providers: a vendor may leave out none that fails."""
+    """A vendor may leave out none that fails."""
     made = Counter(run.header.test_id for run in evidence.runs if not run.departs)
-    offers = {run.offered for run in evidence.runs}
-    for test in plan(profile).tests.values():
-        is_possible = test.runs_on(evidence.kafka) and any(test.needs <= each for each in offers)
-        if is_possible and made[test.test] < test.runs:
+    for test in evidence.possible(profile):
+        if made[test.test] < test.runs:
             yield f"{test.test}: {made[test.test]} of {test.runs}"
 
 

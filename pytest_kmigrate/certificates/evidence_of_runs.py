@@ -9,10 +9,11 @@ from pathlib import Path
 from pytest_kmigrate.certificates.statement import ContainerImage
 from pytest_kmigrate.distributions.distribution import image_and_adapter
 from pytest_kmigrate.documents import document
+from pytest_kmigrate.judging.coherence.header import name_under_test
 from pytest_kmigrate.judging.judge import outcome_of
 from pytest_kmigrate.judging.other_documents import evidence_by
 from pytest_kmigrate.judging.outcomes import RowOutcome, outcomes_by_requirement
-from pytest_kmigrate.judging.planning.plan import plan
+from pytest_kmigrate.judging.planning.plan import PlannedTest, plan
 from pytest_kmigrate.judging.planning.planned import departures
 from pytest_kmigrate.model.capabilities import Capability
 from pytest_kmigrate.model.errors import WrongUseError
@@ -62,6 +63,12 @@ class Evidence:
     image: ContainerImage | None = None
     """The container image that it comes in."""
 
+    def possible(self, profile: str) -> list[PlannedTest]:
+        """The tests of the plan that this Kafka can run with what one of the providers offers."""
+        offers = {run.offered for run in self.runs}
+        tests = [test for test in plan(profile).tests.values() if test.runs_on(self.kafka)]
+        return [test for test in tests if any(test.needs <= offered for offered in offers)]
+
 
 def evidence_of(root: Path, profile: str, kafka: str | None = None) -> Evidence:
     """The evidence below a folder; WrongUseError if it has none of one Kafka for this profile.
@@ -75,7 +82,7 @@ def evidence_of(root: Path, profile: str, kafka: str | None = None) -> Evidence:
     runs = [_read(folder, profile, noted) for folder in folders]
     version, digest = _software(root, runs, kafka)
     counted = tuple(_without_repetitions(_of_software(runs, version, digest)))
-    return Evidence(counted, tuple(sessions), version, digest, _image(root, counted, digest))
+    return Evidence(counted, tuple(sessions), version, digest, _image(root, counted))
 
 
 def complete_runs(root: Path) -> list[RunFolder]:
@@ -125,7 +132,7 @@ def _from_plan(folder: RunFolder, header: RunHeader) -> Iterator[str]:
 
 def _software(root: Path, runs: Sequence[RunEvidence], kafka: str | None) -> tuple[str, str]:
     """Version and digest of what is certified."""
-    found = {(run.header.kafka, digest) for run in runs for digest in _digests(run)}
+    found = {(run.header.kafka, digest) for run in runs if (digest := _digest(run)) is not None}
     chosen = {each for each in found if kafka in (None, each[0])}
     if not chosen:
         got = ", ".join(sorted({version for version, _ in found})) or "none"
@@ -140,34 +147,32 @@ def _software(root: Path, runs: Sequence[RunEvidence], kafka: str | None) -> tup
     return chosen.pop()
 
 
-def _digests(run: RunEvidence) -> list[str]:
+def _digest(run: RunEvidence) -> str | None:
     """The digest of the software under test; a topology may have other releases beside it."""
-    digests = run.header.digests or {}
-    if run.header.kafka in digests:
-        return [digests[run.header.kafka]]
-    return list(digests.values()) if len(digests) == 1 else []
+    name = name_under_test(run.header)
+    return None if name is None else (run.header.digests or {})[name]
 
 
-def _image(root: Path, runs: Sequence[RunEvidence], digest: str) -> ContainerImage | None:
+def _image(root: Path, runs: Sequence[RunEvidence]) -> ContainerImage | None:
     """The image that all of these runs were in; WrongUseError if they were in several, or some in none."""
-    found = {_image_of(run, digest) for run in runs}
+    found = {_image_of(run) for run in runs}
     if len({each.sha256 if each else None for each in found}) > 1:
         got = ", ".join(sorted(f"{each.name} ({each.sha256[:12]})" if each else "none" for each in found))
         raise WrongUseError(f"{root}: expected runs in one image, as its scripts and Java are certified too, got {got}")
     return min((each for each in found if each), key=lambda each: each.name, default=None)
 
 
-def _image_of(run: RunEvidence, digest: str) -> ContainerImage | None:
-    own = [name for name, each in (run.header.digests or {}).items() if each == digest and name in run.header.images]
-    if not own:
+def _image_of(run: RunEvidence) -> ContainerImage | None:
+    own = name_under_test(run.header)
+    if own is None or own not in run.header.images:
         return None
-    name, _ = image_and_adapter(own[0])
-    return ContainerImage(name=name, sha256=run.header.images[own[0]].removeprefix("sha256:"))
+    name, _ = image_and_adapter(own)
+    return ContainerImage(name=name, sha256=run.header.images[own].removeprefix("sha256:"))
 
 
 def _of_software(runs: Sequence[RunEvidence], version: str, digest: str) -> Iterator[RunEvidence]:
     for run in runs:
-        if run.header.kafka != version or _digests(run) != [digest]:
+        if run.header.kafka != version or _digest(run) != digest:
             continue
         is_mutant = bool(run.header.extra.get("byteman"))
         yield replace(run, departs="it ran a mutant (--kmigrate-byteman)", is_void=True) if is_mutant else run

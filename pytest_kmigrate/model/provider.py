@@ -58,7 +58,7 @@ class Provider(Protocol):
         ...
 
     def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
-        """What the nodes of a topology run, by the name it has in the topology, fetched and verified where need be.
+        """What nodes of a topology run, or are rolled to, by its name in there, fetched and verified where need be.
 
         EnvironmentLackError when it cannot be had.
         """

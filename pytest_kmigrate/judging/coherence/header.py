@@ -46,10 +46,9 @@ def releases_are_named(history: History) -> Iterator[Disagreement]:
 
 def releases_have_their_jars(history: History) -> Iterator[Disagreement]:
     """What is called by the version of a release has the jars of that release; a build is called otherwise."""
-    named = history.header.digests or {}
-    for name, digest in named.items():
-        is_path = not SHAPE.fullmatch(name)
-        called = history.header.kafka if is_path and len(named) == 1 else name
+    own = name_under_test(history.header)
+    for name, digest in (history.header.digests or {}).items():
+        called = history.header.kafka if name == own else name
         if called not in known_releases() or not _SHA256.fullmatch(digest):
             continue
         locked = locked_release(called).digest()
@@ -58,3 +57,15 @@ def releases_have_their_jars(history: History) -> Iterator[Disagreement]:
                 f"run.json has Kafka {called} with jars of the digest {digest[:12]}",
                 f"those of that release have {locked[:12]}",
             )
+
+
+def name_under_test(header: RunHeader) -> str | None:
+    """What the header names the digest of the Kafka under test by: its version, or the path or image of a build.
+
+    Other nodes of a run may have other releases. None: the header has no digest of it.
+    """
+    named = header.digests or {}
+    if header.kafka in named:
+        return header.kafka
+    builds = [each for each in named if not SHAPE.fullmatch(each)]
+    return builds[0] if len(builds) == 1 else None

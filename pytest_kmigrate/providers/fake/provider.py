@@ -36,7 +36,8 @@ class FakeProvider:
 
     def artifacts(self, topology: Topology) -> Mapping[str, Artifact]:
         """Every release is what its name says."""
-        return {node.kafka: Artifact(node.kafka, f"fake-{node.kafka}") for node in topology.nodes}
+        named = {topology.kafka, *(node.kafka for node in topology.nodes)}
+        return {kafka: Artifact(kafka, f"fake-{kafka}") for kafka in sorted(named)}
 
     @contextmanager
     def provision(

@@ -50,10 +50,11 @@ def resolved(kafka: str, progress: Progress) -> Distribution:
 def software_for(
     topology: Topology, progress: Progress, bring: Callable[[str, Progress], Distribution] = resolved
 ) -> Software:
-    """Everything on disk that this topology's nodes run."""
+    """Everything on disk that this topology's nodes run, and the topology's own Kafka, which nodes may be rolled to."""
+    named = {topology.kafka, *(node.kafka for node in topology.nodes)}
     return Software(
         java=find_java().path,
-        distributions={kafka: bring(kafka, progress) for kafka in {node.kafka for node in topology.nodes}},
+        distributions={kafka: bring(kafka, progress) for kafka in sorted(named)},
         resolve=lambda kafka: bring(kafka, progress),
         jolokia=jolokia_jar(progress),
         byteman=byteman_jar(progress),

@@ -10,6 +10,8 @@ import pytest
 
 from pytest_kmigrate.certificates.certifying import evidence_file
 from pytest_kmigrate.certificates.challenge import tasks
+from pytest_kmigrate.distributions.releases import locked_release
+from pytest_kmigrate.judging.planning.plan import plan
 from pytest_kmigrate.model.errors import CertificateError, ClusterError, KmigrateError, WrongUseError
 from pytest_kmigrate.model.history import RunHeader
 from pytest_kmigrate.model.verdict import Outcome
@@ -22,6 +24,7 @@ from tests.unit.certificates.vendors import (
     key_of,
     make_run,
     noted_anew,
+    plan_these,
     runs_of,
     sign_anew,
     verified,
@@ -116,7 +119,7 @@ def test_a_challenge_needs_its_runs(out: Path) -> None:
     """The commands to make them are named; when they are there, the certificate is challenged."""
     with pytest.raises(ClusterError, match=r"1 are missing[\s\S]*test_takes_over --kmigrate-seed=\d+"):
         certified(runs_of(out), out, nonce=NONCE)
-    (task,) = tasks("kip-866", NONCE, DIGEST)
+    (task,) = tasks(plan("kip-866").tests, NONCE, DIGEST)
     make_run(runs_of(out), header_of(task.seed))
     statement = certified(runs_of(out), out, nonce=NONCE)
     assert statement.predicate.assurance == "challenged"
@@ -125,11 +128,33 @@ def test_a_challenge_needs_its_runs(out: Path) -> None:
         verified(out, nonce="another nonce here")
 
 
+def test_a_challenge_asks_for_no_test_that_this_kafka_cannot_run(monkeypatch: pytest.MonkeyPatch, out: Path) -> None:
+    """Of six tests it would draw five; five of these need a later release, and nobody could make their runs."""
+    later = [{**PLANNED, "test": f"{PLANNED['test']}_{number}", "since": "3.7.0"} for number in range(5)]
+    plan_these(monkeypatch, out.parent / "plans", PLANNED, *later)
+    with pytest.raises(ClusterError, match="expected runs of 1 tests with seeds of this nonce, 1 are missing"):
+        certified(runs_of(out), out, nonce=NONCE)
+
+
+@pytest.mark.parametrize("under_test", ["3.6.0", "/opt/acme kafka"])
+def test_nodes_may_run_other_releases(out: Path, under_test: str) -> None:
+    """A run in which some nodes began with an older release is of the same software; that one is no other build."""
+    version = {"3.6.0": "3.6.0"}.get(under_test, "3.6.0+acme.cdcdcdcd")
+    shutil.rmtree(runs_of(out))
+    for seed, beside in ((1, {}), (2, {"3.2.3": locked_release("3.2.3").digest()}), (3, {})):
+        digests = {**beside, under_test: DIGEST if version == under_test else "cd" * 32}
+        header = replace(header_of(seed), kafka=version)
+        make_run(runs_of(out), replace(header, extra={**header.extra, "distribution_digests": digests}))
+    claims = certified(runs_of(out), out).predicate.claims
+    assert [each.counts for each in claims.runs] == [True, True, True]
+    assert claims.artifact.name == f"Apache Kafka {version}"
+
+
 def test_another_software_is_challenged_otherwise() -> None:
     """Seeds of one build answer no challenge of another; a short nonce could be foreseen."""
-    assert tasks("kip-866", NONCE, DIGEST) != tasks("kip-866", NONCE, "cd" * 32)
+    assert tasks(plan("kip-866").tests, NONCE, DIGEST) != tasks(plan("kip-866").tests, NONCE, "cd" * 32)
     with pytest.raises(WrongUseError, match="expected a nonce of 16 characters or more, got '7'"):
-        tasks("kip-866", "7", DIGEST)
+        tasks(plan("kip-866").tests, "7", DIGEST)
 
 
 def test_a_witness_signs_as_well(out: Path) -> None:

@@ -1,6 +1,7 @@
 """Providers by name."""
 
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -8,6 +9,8 @@ from pytest_kmigrate.model.errors import WrongUseError
 from pytest_kmigrate.providers.bench import MemoryRecorder, small_topology
 from pytest_kmigrate.providers.choosing import PROVIDERS, provider_named, topology_named
 from pytest_kmigrate.providers.fake import FakeProvider
+from pytest_kmigrate.providers.owned import software
+from pytest_kmigrate.topology.loading import find, load
 from tests.unit.providers.attach.files import written
 
 
@@ -24,6 +27,15 @@ def test_a_cluster_that_stands_runs_what_it_runs(tmp_path: Path) -> None:
     assert topology_named(provider, print, file, None).name == "staging"
     with pytest.raises(WrongUseError, match=r"--kmigrate-kafka: expected none, as the cluster of .* got 3\.8\.1"):
         topology_named(provider, print, file, "3.8.1")
+
+
+def test_what_nodes_are_rolled_to_is_part_of_the_software(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every node of an upgrade begins with another release; a run has the digest of the Kafka under test, too."""
+    for agent in ("find_java", "jolokia_jar", "byteman_jar", "toxiproxy_server"):
+        monkeypatch.setattr(software, agent, MagicMock())
+    begun = load(find("kraft-broker3-controller3-upgrade"))
+    brought = software.software_for(begun, print, lambda kafka, _: MagicMock(version=kafka))
+    assert brought.artifacts.keys() == FakeProvider().artifacts(begun).keys() == {"3.8.1", "3.9.1"}
 
 
 @pytest.mark.parametrize("name", ["fake", "podman", ""])
