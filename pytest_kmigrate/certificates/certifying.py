@@ -83,11 +83,11 @@ def conclusion(claims: Claims) -> str:
     left = sum(len(each.left_out) for each in claims.sessions)
     missing = f" {left} noted runs are left out." if left else "" if claims.sessions else " No session was noted."
     rare = f"; tests that ran less often than the plan asks for: {len(claims.untested)}" if claims.untested else ""
-    counted = sum(run.counts for run in claims.runs)
+    counted = f"{sum(run.counts for run in claims.runs)} of {len(claims.runs)} runs count"
     return (
         f"{_artifact(claims)} on {claims.profile.id}: {claims.strict}{apart}; of {core.required} core requirements "
         f"{core.conforming_strict} conform ({core.conforming_apache} by the baseline of Apache Kafka), of "
-        f"{extended.required} others {extended.conforming_strict}; {counted} of {len(claims.runs)} runs count{rare}.{missing}"
+        f"{extended.required} others {extended.conforming_strict}; {counted}{rare}.{missing}"
     )
 
 
