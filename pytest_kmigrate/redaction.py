@@ -48,6 +48,8 @@ _HINTS = ("passw", "jaas", "key", "certificate", "secret", "hmac", "salt", "----
 _HINT = re.compile("|".join(map(re.escape, _HINTS)), re.IGNORECASE)
 _UNSET = re.compile(r"=\s*null\b")
 _URL_CREDENTIALS = re.compile(r"(://[^\s/:@]+:)([^\s/@]+)(?=@)")
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 
 def is_sensitive(key: str) -> bool:
@@ -92,15 +94,24 @@ def redacted(text: str) -> str:
     return _URL_CREDENTIALS.sub(lambda match: match[1] + hashed(match[2]), text)
 
 
-def line_with_secret(text: str) -> int | None:
+def line_with_secret(text: str, *, is_json: bool = False) -> int | None:
     """The number of the first line that ``redacted`` would change; None if there is none.
 
-    Kafka logs a secret that is not set as null.
+    Kafka logs a secret that is not set as null. ``is_json``: each line is an object, whose texts were redacted before
+    they were escaped: a line feed ends a value there, and its escape would not.
     """
     for number, line in enumerate(_UNSET.sub(f"= {HIDDEN}", text).splitlines(), 1):
-        if _HINT.search(line) and redacted(line) != line:
+        if not _HINT.search(line):
+            continue
+        content = _ESCAPE.sub(_unescaped, line) if is_json else line
+        if redacted(content) != content:
             return number
     return None
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    escaped = match[1]
+    return chr(int(escaped[1:], 16)) if len(escaped) > 1 else _ESCAPED.get(escaped, escaped)
 
 
 def _with_hashed_value(match: re.Match[str]) -> str:

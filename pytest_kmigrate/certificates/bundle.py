@@ -21,6 +21,7 @@ _STARTED = (1980, 1, 1, 0, 0, 0)
 _MOST_BYTES_OF_A_FILE = 2**30
 _MOST_BYTES = 2**36
 _BINARY = (".parquet",)
+_JSON = (".json", ".jsonl")
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def _named(folder: RunFolder) -> set[str]:
 def _must_hold_no_secret(path: Path, content: bytes) -> None:
     if path.suffix in _BINARY:
         return
-    line = line_with_secret(content.decode("utf-8", errors="replace"))
+    line = line_with_secret(content.decode("utf-8", errors="replace"), is_json=path.suffix in _JSON)
     if line is None:
         return
     raise WrongUseError(

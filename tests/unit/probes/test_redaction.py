@@ -4,7 +4,15 @@ import json
 
 import pytest
 
-from pytest_kmigrate.redaction import hashed, is_sensitive, redacted, redacted_properties, scram_digest
+from pytest_kmigrate.redaction import (
+    hashed,
+    is_sensitive,
+    line_with_secret,
+    redacted,
+    redacted_properties,
+    scram_digest,
+    shown,
+)
 
 SECRET = "hunter2-XyZ"
 JAAS = f'org.apache.kafka.common.security.scram.ScramLoginModule required username="bob" password="{SECRET}";'
@@ -110,3 +118,31 @@ def test_scram_znode_text_keeps_iterations_and_digest() -> None:
 def test_each_hint_alone_is_enough(text: str) -> None:
     """Most texts have none and are spared the patterns; one that has any is looked at."""
     assert "xyzzy" not in redacted(text)
+
+
+FOLDED = """A credential, e.g. '[name=alice,password=alice-
+  secret]' or [salt="
+  N3E=",saltedpassword="abc"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("recorded", "expected"),
+    [
+        ({"output": redacted(FOLDED)}, None),
+        ({"output": "password=open\nsesame"}, 1),
+        ({"output": 'say "password=open"'}, 1),
+        ({"password": "open"}, 1),
+        ({"data": json.dumps({"password": "open"})}, 1),
+        ({"data": json.dumps({"password": shown("password", "open")})}, None),
+    ],
+)
+def test_what_was_redacted_before_it_was_escaped_is_no_secret(recorded: dict[str, str], expected: int | None) -> None:
+    """A tool's help folds an example over lines: the end of a line is an escape in JSON, and ends a value."""
+    assert line_with_secret(json.dumps(recorded), is_json=True) == expected
+
+
+@pytest.mark.parametrize("text", LEAKY_TEXTS)
+def test_a_leak_in_a_line_of_json_is_found(text: str) -> None:
+    """Whatever the recorder takes out of a text is found where it did not."""
+    assert line_with_secret(json.dumps({"line": text}), is_json=True) == 1
